@@ -1,0 +1,148 @@
+"""A compiled grammar in memory: the manifest, the tables, and what they answer."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import tokenset
+from .byte_dfa import ByteDfa, ByteMachine
+from .errors import ArtifactError
+from .manifest import Manifest, Origin
+from .matcher import Machine, Matcher
+from .pairs import MergeTable
+from .rows import FamilyRows, Rows, StoredRows, WalkedRows
+from .structure import check_structure
+from .token_dfa import TokenDfa
+from .tokenset import Words
+from .trie import Trie
+from .vocabulary import Vocabulary
+
+
+@dataclass(frozen=True, eq=False)
+class Artifact:
+    """A compiled grammar, bound to the tokenizer it was compiled for.
+
+    ``arrays`` are the file's sections by name (``README.md`` beside this file lists them).
+    The constructor checks that they fit together and raises ``ArtifactError``.
+    """
+
+    manifest: Manifest
+    arrays: Mapping[str, NDArray[Any]]
+
+    def __post_init__(self) -> None:
+        check_structure(self.manifest, self.arrays)
+        for array in self.arrays.values():
+            array.flags.writeable = False
+
+    @property
+    def vocab_size(self) -> int:
+        """Number of bits in a mask: highest token id + 1, padding included."""
+        return self.manifest.vocab_size
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The bytes of every token."""
+        a = self.arrays
+        return Vocabulary(a["vocab.data"], a["vocab.offsets"], a["vocab.kinds"])
+
+    @cached_property
+    def byte_dfa(self) -> ByteDfa:
+        """The grammar's own automaton, minimal."""
+        a = self.arrays
+        return ByteDfa(
+            a["dfa.table"], a["dfa.classes"], a["dfa.terminals"], a["dfa.accepting"],
+            self.manifest.byte_start,
+        )
+
+    @cached_property
+    def token_dfa(self) -> TokenDfa | None:
+        """The automaton over canonical token sequences; None under ``any``."""
+        if self.manifest.kind != "token-dfa":
+            return None
+        a = self.arrays
+        return TokenDfa(
+            a["tokens.family"], a["tokens.accepting"], a["tokens.edge_offsets"],
+            a["tokens.edge_tokens"], a["tokens.edge_targets"], self.manifest.token_start,
+        )
+
+    @cached_property
+    def machine(self) -> Machine:
+        """What a matcher steps."""
+        return self.token_dfa or ByteMachine(self.byte_dfa, self.vocabulary)
+
+    @cached_property
+    def rows(self) -> Rows:
+        """Where mask rows come from: the file, or computed on demand where it left them out."""
+        a, m = self.arrays, self.manifest
+        if "rows" in a:
+            return StoredRows(a["rows"], a["row_of"])
+        if self.token_dfa is not None:
+            bits, offsets = a["tokens.allowed"], a["tokens.allowed_offsets"]
+            return FamilyRows(self.token_dfa, bits, offsets, m.eos, m.vocab_size)
+        live = a["dfa.live"].view(np.bool_)
+        return WalkedRows(self.byte_dfa, self.trie, live, m.eos, m.vocab_size)
+
+    @cached_property
+    def trie(self) -> Trie:
+        """The token trie, built on first use."""
+        return Trie.from_vocabulary(self.vocabulary)
+
+    @cached_property
+    def merge_table(self) -> MergeTable:
+        """The tokenizer's merges (canonical artifacts only)."""
+        return MergeTable(self.arrays["merges"])
+
+    def origins_of(self, byte_state: int) -> tuple[Origin, ...]:
+        """The rules that say what may follow a byte-DFA state."""
+        offsets, ids = self.arrays["origins.offsets"], self.arrays["origins.ids"]
+        span = ids[int(offsets[byte_state]) : int(offsets[byte_state + 1])]
+        return tuple(self.manifest.origins[int(i)] for i in span)
+
+    def matcher(self, after: Sequence[int] | None = None) -> Matcher:
+        """A matcher at the start of the grammar.
+
+        ``after=None``: the text starts here. ``after=ids``: it continues those ids; under
+        ``canonical`` the first mask then leaves out tokens that the merges would join to
+        the last of them. Raises ``ArtifactError`` if that leaves nothing, and
+        ``ValueError`` for an id outside the vocabulary.
+        """
+        first_row = self._row_after(after) if after else None
+        m = self.manifest
+        return Matcher(self.machine, self.rows, m.eos, m.vocab_size, first_row)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the file: to a temporary name beside ``path``, then renamed."""
+        from .write import save
+
+        save(self, path)
+
+    def to_bytes(self) -> bytes:
+        """The file's bytes; the same artifact gives the same bytes."""
+        from .layout import encode
+
+        return b"".join(encode(self.manifest.to_json(), self.arrays))
+
+    def _row_after(self, after: Sequence[int]) -> Words | None:
+        for token_id in after:
+            if not 0 <= token_id < self.vocab_size:
+                raise ValueError(f"token {token_id} is outside the vocabulary")
+        last = after[-1]
+        if self.token_dfa is None or not self.vocabulary.is_text(last):
+            return None
+        row = self.rows.row(self.token_dfa.start)
+        ids = [int(i) for i in tokenset.to_ids(row)]
+        joined = self.merge_table.forbidden([last], ids)[0]
+        kept = [i for i, bad in zip(ids, joined, strict=True) if not bad or i in self.manifest.eos]
+        if not kept:
+            raise ArtifactError(
+                f"no member of the grammar continues token {last}: the tokenizer would join "
+                f"each first token to it"
+            )
+        first_row = tokenset.from_ids(kept, self.vocab_size)
+        first_row.flags.writeable = False
+        return first_row

@@ -1,0 +1,87 @@
+"""The byte DFA of a grammar, as tables, and the machine that reads it token by token."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .vocabulary import Vocabulary
+
+DEAD = 0
+
+
+@dataclass(frozen=True, eq=False)
+class ByteDfa:
+    """A deterministic automaton over byte classes and token terminals.
+
+    ``table``: int32 (S, C + T), next state by column, state 0 dead. ``classes``: uint8
+    (256,), byte to one of C columns. ``terminals``: int32 (T,), the token id that each of
+    the last T columns stands for. ``accepting``: uint8 (S,). ``start``: a state.
+    """
+
+    table: NDArray[np.int32]
+    classes: NDArray[np.uint8]
+    terminals: NDArray[np.int32]
+    accepting: NDArray[np.uint8]
+    start: int
+
+    @property
+    def states(self) -> int:
+        """Number of states, the dead one included."""
+        return len(self.table)
+
+    @cached_property
+    def _columns(self) -> list[int]:
+        return [int(c) for c in self.classes]
+
+    @cached_property
+    def _cells(self) -> memoryview:
+        # A memoryview answers an integer index several times faster than an array.
+        return memoryview(np.ascontiguousarray(self.table).reshape(-1))
+
+    def run(self, state: int, text: bytes) -> int:
+        """The state after ``text``; ``DEAD`` if it leaves the language's prefixes."""
+        cells, columns, width = self._cells, self._columns, self.table.shape[1]
+        for octet in text:
+            state = cells[state * width + columns[octet]]
+        return state
+
+    def viable_bytes(self, text: bytes) -> int:
+        """How many bytes of ``text`` can begin a member: ``len(text)`` if all of it can."""
+        cells, columns, width = self._cells, self._columns, self.table.shape[1]
+        state = self.start
+        for i, octet in enumerate(text):
+            state = cells[state * width + columns[octet]]
+            if state == DEAD:
+                return i
+        return len(text)
+
+
+@dataclass(frozen=True, eq=False)
+class ByteMachine:
+    """Steps a byte DFA by whole tokens: every tokenization of a member is accepted."""
+
+    dfa: ByteDfa
+    vocabulary: Vocabulary
+
+    @property
+    def start(self) -> int:
+        """The state before any token."""
+        return self.dfa.start
+
+    @cached_property
+    def _terminal_columns(self) -> dict[int, int]:
+        base = self.dfa.table.shape[1] - len(self.dfa.terminals)
+        return {int(t): base + i for i, t in enumerate(self.dfa.terminals)}
+
+    def is_accepting(self, state: int) -> bool:
+        """Whether the text so far is a member."""
+        return bool(self.dfa.accepting[state])
+
+    def step(self, state: int, token_id: int) -> int:
+        """The state after a token that the mask allows."""
+        column = self._terminal_columns.get(token_id)
+        if column is not None:
+            return int(self.dfa.table[state, column])
+        return self.dfa.run(state, self.vocabulary.token(token_id))

@@ -1,0 +1,84 @@
+"""What an artifact says about itself."""
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any, get_args, get_origin
+
+from .errors import ArtifactError
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A rule of the author's grammar and the places in its text that something came from.
+
+    ``spans``: (start, end) character offsets into the source text.
+    """
+
+    rule: str
+    spans: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """The facts that a reader needs before it touches an array.
+
+    ``kind`` is ``token-dfa`` or ``byte-dfa``; ``tokenization`` is ``canonical`` (exactly the
+    sequences that the merges give) or ``any``. ``source`` is the grammar's text unless it was
+    stripped. ``splits`` says that the tokenizer cuts text before it merges,
+    ``splits_applied`` whether the masks follow these cuts. ``token_start`` and ``byte_start``
+    are start states. ``counts`` are for people: states, transitions, distinct rows.
+    """
+
+    kind: str
+    tokenization: str
+    dialect: str
+    start: str
+    source: str | None
+    grammar_sha256: str
+    tokenizer_sha256: str
+    vocab_size: int
+    eos: tuple[int, ...]
+    splits: bool
+    splits_applied: bool
+    byte_start: int
+    token_start: int
+    counts: dict[str, int]
+    origins: tuple[Origin, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON-serialisable object; ``from_json`` is its inverse."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> "Manifest":
+        """Check the types of all fields. Raises ``ArtifactError`` naming the first bad one."""
+        known: dict[str, Any] = {}
+        for item in fields(cls):
+            if item.name not in value:
+                raise ArtifactError(f"the manifest is damaged: it has no {item.name!r}")
+            known[item.name] = value[item.name]
+        try:
+            known["eos"] = tuple(known["eos"])
+            known["origins"] = tuple(
+                Origin(o["rule"], tuple((int(a), int(b)) for a, b in o["spans"]))
+                for o in known["origins"]
+            )
+        except (KeyError, TypeError, ValueError):
+            raise ArtifactError("the manifest is damaged: bad 'eos' or 'origins'") from None
+        for item in fields(cls):
+            if not _fits(known[item.name], item.type):
+                raise ArtifactError(f"the manifest is damaged: bad {item.name!r}")
+        return cls(**known)
+
+
+def _fits(value: object, kind: Any) -> bool:
+    """Whether a value has a field's type; containers are checked one level down."""
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin is tuple:
+        return isinstance(value, tuple) and all(type(v) is arguments[0] for v in value)
+    if origin is dict:
+        return isinstance(value, dict) and all(
+            type(k) is arguments[0] and type(v) is arguments[1] for k, v in value.items()
+        )
+    if arguments:
+        return type(value) in arguments
+    return type(value) is kind

@@ -1,0 +1,147 @@
+"""The matcher: follows one text token by token and says what may come next."""
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import tokenset
+from .errors import TokenRefusedError
+from .rows import Rows
+from .tokenset import Words
+
+_FINISHED = -1
+
+
+class Machine(Protocol):
+    """An automaton that reads whole tokens; states are integers from 0."""
+
+    @property
+    def start(self) -> int:
+        """The state before any token."""
+
+    def step(self, state: int, token_id: int) -> int:
+        """The state after a token that the state's row allows."""
+
+    def is_accepting(self, state: int) -> bool:
+        """Whether the match may end here."""
+
+
+class Matcher:
+    """Follows one text. Made by ``Artifact.matcher``; not shared between threads.
+
+    ``first_row`` replaces the mask before the first token (after a prompt, fewer tokens
+    are canonical than at the start of a text).
+    """
+
+    def __init__(
+        self,
+        machine: Machine,
+        rows: Rows,
+        eos: Sequence[int],
+        vocab_size: int,
+        first_row: Words | None = None,
+    ) -> None:
+        self._machine = machine
+        self._rows = rows
+        self._eos = frozenset(eos)
+        self._vocab_size = vocab_size
+        self._first_row = first_row
+        self._eos_row = tokenset.from_ids(list(eos), vocab_size)
+        self._eos_row.flags.writeable = False
+        self._states = [machine.start]
+
+    def mask(self) -> Words:
+        """The allowed tokens: read-only uint32 (ceil(V / 32),), bit i % 32 of word i // 32.
+
+        The EOS bits are set where the match may end; after EOS they alone are. The array
+        never changes once it has been returned.
+        """
+        state = self._states[-1]
+        if state == _FINISHED:
+            return self._eos_row
+        if self._first_row is not None and len(self._states) == 1:
+            return self._first_row
+        return self._rows.row(state)
+
+    def fill(self, row: NDArray[Any]) -> None:
+        """Copy the mask into ``row``, int32 or uint32 (n,) with n at least ceil(V / 32).
+
+        A longer row's tail is cleared. Raises ``ValueError`` on another shape or dtype.
+        """
+        mask = self.mask()
+        if row.ndim != 1 or row.dtype not in (np.int32, np.uint32) or len(row) < len(mask):
+            raise ValueError(
+                f"fill needs an int32 or uint32 row of at least {len(mask)} words, "
+                f"not {row.dtype} {row.shape}"
+            )
+        row[: len(mask)] = mask.view(row.dtype)
+        row[len(mask) :] = 0
+
+    def apply(self, logits: NDArray[Any]) -> None:
+        """Set the logits of disallowed tokens to -inf, in place.
+
+        ``logits``: floating, last axis at least V; entries past the vocabulary are
+        disallowed too. Raises ``ValueError`` on another shape or dtype.
+        """
+        if logits.ndim < 1 or logits.dtype.kind != "f" or logits.shape[-1] < self._vocab_size:
+            raise ValueError(
+                f"apply needs floating logits with at least {self._vocab_size} entries in the "
+                f"last axis, not {logits.dtype} {logits.shape}"
+            )
+        allowed = tokenset.to_flags(self.mask())[: self._vocab_size]
+        inside = logits[..., : self._vocab_size]
+        np.copyto(inside, -np.inf, where=~allowed)
+        logits[..., self._vocab_size :] = -np.inf
+
+    def advance(self, token_id: int) -> None:
+        """Take a token. One that the mask does not allow raises ``TokenRefusedError``
+        and changes nothing."""
+        if not tokenset.contains(self.mask(), token_id):
+            raise TokenRefusedError(token_id, self._reason())
+        if token_id in self._eos:
+            self._states.append(_FINISHED)
+        else:
+            self._states.append(self._machine.step(self._states[-1], token_id))
+
+    def rollback(self, count: int) -> None:
+        """Take back the last ``count`` tokens. Raises ``ValueError`` if there are fewer."""
+        if not 0 <= count < len(self._states):
+            raise ValueError(
+                f"cannot take back {count} tokens: {len(self._states) - 1} were taken"
+            )
+        del self._states[len(self._states) - count :]
+
+    @property
+    def is_accepting(self) -> bool:
+        """Whether the match may end here."""
+        return self.is_finished or self._machine.is_accepting(self._states[-1])
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether EOS was taken."""
+        return self._states[-1] == _FINISHED
+
+    def forced_tokens(self, limit: int = 1024) -> list[int]:
+        """The tokens that must come next, while each mask holds a single one.
+
+        At most ``limit`` of them; EOS is not among them. The matcher does not move.
+        """
+        forced: list[int] = []
+        try:
+            while len(forced) < limit:
+                allowed = tokenset.to_ids(self.mask())
+                if len(allowed) != 1 or int(allowed[0]) in self._eos:
+                    break
+                self.advance(int(allowed[0]))
+                forced.append(int(allowed[0]))
+        finally:
+            self.rollback(len(forced))
+        return forced
+
+    def _reason(self) -> str:
+        if self.is_finished:
+            return "the match has ended"
+        taken = len(self._states) - 1
+        return f"no member of the grammar continues so after {taken} token{'s' * (taken != 1)}"

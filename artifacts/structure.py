@@ -1,0 +1,143 @@
+"""Whether the arrays of an artifact fit together, so that no walk leaves them.
+
+A checksum says that a file is what was written; this says that what was written makes
+sense, whoever wrote it.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import tokenset
+from .errors import ArtifactError
+from .manifest import Manifest
+
+_Arrays = Mapping[str, NDArray[Any]]
+
+# Sections that every artifact has: dtype and number of axes.
+_COMMON = {
+    "dfa.accepting": ("u1", 1),
+    "dfa.classes": ("u1", 1),
+    "dfa.table": ("i4", 2),
+    "dfa.terminals": ("i4", 1),
+    "origins.ids": ("i4", 1),
+    "origins.offsets": ("i8", 1),
+    "vocab.data": ("u1", 1),
+    "vocab.kinds": ("u1", 1),
+    "vocab.offsets": ("i8", 1),
+}
+_TOKENS = {
+    "merges": ("i4", 2),
+    "tokens.accepting": ("u1", 1),
+    "tokens.edge_offsets": ("i8", 1),
+    "tokens.edge_targets": ("i4", 1),
+    "tokens.edge_tokens": ("i4", 1),
+    "tokens.family": ("i4", 1),
+}
+_ROWS = {"row_of": ("i4", 1), "rows": ("u4", 2)}
+_ALLOWED = {"tokens.allowed": ("u1", 1), "tokens.allowed_offsets": ("i8", 1)}
+_LIVE = {"dfa.live": ("u1", 1)}
+
+
+def check_structure(manifest: Manifest, arrays: _Arrays) -> None:
+    """Raise ``ArtifactError`` naming the first section that does not fit."""
+    if manifest.kind not in ("token-dfa", "byte-dfa"):
+        raise ArtifactError(f"an artifact of kind {manifest.kind!r} cannot be read by this release")
+    by_tokens = manifest.kind == "token-dfa"
+    _check_types(arrays, _COMMON)
+    _check_vocabulary(manifest, arrays)
+    states = _check_byte_dfa(manifest, arrays)
+    if by_tokens:
+        _check_types(arrays, _TOKENS)
+        states = _check_token_dfa(manifest, arrays, states)
+    if "rows" in arrays:
+        _check_types(arrays, _ROWS)
+        words = tokenset.word_count(manifest.vocab_size)
+        _require(arrays["rows"].shape[1] == words, "rows")
+        _require(len(arrays["row_of"]) == states, "row_of")
+        _require_range(arrays, "row_of", 0, len(arrays["rows"]))
+    elif by_tokens:
+        _check_types(arrays, _ALLOWED)
+        _check_allowed_bits(arrays)
+    else:
+        _check_types(arrays, _LIVE)
+        _require(len(arrays["dfa.live"]) == states, "dfa.live")
+        _require_range(arrays, "dfa.live", 0, 2)
+
+
+def _check_vocabulary(manifest: Manifest, arrays: _Arrays) -> None:
+    size = manifest.vocab_size
+    _require(len(arrays["vocab.kinds"]) == size, "vocab.kinds")
+    _require_range(arrays, "vocab.kinds", 0, 3)
+    _require_offsets(arrays, "vocab.offsets", size, len(arrays["vocab.data"]))
+    if not manifest.eos or not all(0 <= i < size for i in manifest.eos):
+        raise ArtifactError("the manifest is damaged: bad 'eos'")
+
+
+def _check_byte_dfa(manifest: Manifest, arrays: _Arrays) -> int:
+    states, columns = arrays["dfa.table"].shape
+    classes = columns - len(arrays["dfa.terminals"])
+    _require(states > 0 and classes > 0, "dfa.table")
+    _require_range(arrays, "dfa.table", 0, states)
+    _require(not arrays["dfa.table"][0].any(), "dfa.table")
+    _require(len(arrays["dfa.classes"]) == 256, "dfa.classes")
+    _require_range(arrays, "dfa.classes", 0, classes)
+    _require_range(arrays, "dfa.terminals", 0, manifest.vocab_size)
+    _require(len(arrays["dfa.accepting"]) == states, "dfa.accepting")
+    _require(0 <= manifest.byte_start < states, "byte_start")
+    _require_offsets(arrays, "origins.offsets", states, len(arrays["origins.ids"]))
+    _require_range(arrays, "origins.ids", 0, len(manifest.origins))
+    return int(states)
+
+
+def _check_token_dfa(manifest: Manifest, arrays: _Arrays, families: int) -> int:
+    states, edges = len(arrays["tokens.family"]), len(arrays["tokens.edge_tokens"])
+    _require(0 <= manifest.token_start < states, "token_start")
+    _require_range(arrays, "tokens.family", 0, families)
+    _require(len(arrays["tokens.accepting"]) == states, "tokens.accepting")
+    _require_offsets(arrays, "tokens.edge_offsets", families, edges)
+    _require(len(arrays["tokens.edge_targets"]) == edges, "tokens.edge_targets")
+    _require_range(arrays, "tokens.edge_targets", 0, states)
+    _require_range(arrays, "tokens.edge_tokens", 0, manifest.vocab_size)
+    _require(arrays["merges"].shape[1] == 3, "merges")
+    _require_range(arrays, "merges", 0, manifest.vocab_size)
+    return states
+
+
+def _check_allowed_bits(arrays: _Arrays) -> None:
+    family, edge_offsets = arrays["tokens.family"], arrays["tokens.edge_offsets"]
+    needed = (np.diff(edge_offsets)[family] + 7) // 8
+    offsets = arrays["tokens.allowed_offsets"]
+    _require_offsets(arrays, "tokens.allowed_offsets", len(family), len(arrays["tokens.allowed"]))
+    _require(bool((np.diff(offsets) == needed).all()), "tokens.allowed_offsets")
+
+
+def _check_types(arrays: _Arrays, wanted: Mapping[str, tuple[str, int]]) -> None:
+    for name, (dtype, axes) in wanted.items():
+        if name not in arrays:
+            raise ArtifactError(f"section {name!r} is missing")
+        array = arrays[name]
+        _require(array.dtype == np.dtype("<" + dtype) and array.ndim == axes, name)
+
+
+def _require(condition: bool, name: str) -> None:
+    if not condition:
+        raise ArtifactError(f"section {name!r} is damaged: it does not fit the others")
+
+
+def _require_range(arrays: _Arrays, name: str, low: int, high: int) -> None:
+    values = arrays[name]
+    _require(not values.size or (int(values.min()) >= low and int(values.max()) < high), name)
+
+
+def _require_offsets(arrays: _Arrays, name: str, rows: int, end: int) -> None:
+    offsets = arrays[name]
+    _require(
+        len(offsets) == rows + 1
+        and int(offsets[0]) == 0
+        and int(offsets[-1]) == end
+        and bool((np.diff(offsets) >= 0).all()),
+        name,
+    )

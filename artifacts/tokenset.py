@@ -1,0 +1,55 @@
+"""Sets of token ids, one bit a token.
+
+Bit ``i % 32`` of the little-endian 32-bit word ``i // 32``: the layout that mask
+consumers share. Bits past the vocabulary are clear.
+"""
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Words: TypeAlias = NDArray[np.uint32]
+
+
+def word_count(vocab_size: int) -> int:
+    """Number of 32-bit words that hold ``vocab_size`` bits."""
+    return (vocab_size + 31) // 32
+
+
+def empty(vocab_size: int) -> Words:
+    """The empty set over ``vocab_size`` tokens, shape (word_count,), dtype uint32."""
+    return np.zeros(word_count(vocab_size), dtype="<u4")
+
+
+def from_ids(ids: Sequence[int] | NDArray[np.integer], vocab_size: int) -> Words:
+    """The set of ``ids``; ids may come in any order and more than once.
+
+    ``ids=[0, 33], vocab_size=40 -> [1, 2]``
+    """
+    flags = np.zeros(word_count(vocab_size) * 32, dtype=np.bool_)
+    flags[np.asarray(ids, dtype=np.int64)] = True
+    return from_flags(flags)
+
+
+def from_flags(flags: NDArray[np.bool_]) -> Words:
+    """Pack booleans, shape (..., 32 * n), into words, shape (..., n), dtype uint32."""
+    return np.packbits(flags, axis=-1, bitorder="little").view("<u4")
+
+
+def to_ids(words: Words) -> NDArray[np.int64]:
+    """The members in ascending order, shape (count,), dtype int64."""
+    return np.flatnonzero(to_flags(words))
+
+
+def to_flags(words: Words) -> NDArray[np.bool_]:
+    """One boolean a token, shape (32 * len(words),)."""
+    octets = np.ascontiguousarray(words, dtype="<u4").view(np.uint8)
+    return np.unpackbits(octets, bitorder="little").view(np.bool_)
+
+
+def contains(words: Words, token_id: int) -> bool:
+    """Whether the set holds ``token_id``; ids outside the words are not held."""
+    word = token_id >> 5
+    return 0 <= word < len(words) and bool(int(words[word]) >> (token_id & 31) & 1)

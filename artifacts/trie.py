@@ -1,0 +1,126 @@
+"""The token trie in level order, and its walk through a byte DFA.
+
+``tokens=[b"a", b"ab", b"b"]`` gives nodes ``a b | ab``: the children of a node are
+neighbours, so that one ``np.repeat`` expands a whole frontier.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .vocabulary import Vocabulary
+
+# Frontier entries that one step of the walk may hold; bounds its memory to about 100 MB.
+_STEP = 1 << 21
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trie:
+    """Nodes numbered level by level; node 0 is the root.
+
+    ``octets``: uint8 (N,), the byte on the edge into a node. ``first``: int32 (N + 1,),
+    the children of n are ``first[n]`` to ``first[n + 1] - 1``. ``ids``: int32 (T,), token
+    ids sorted by node. ``held``: int32 (N + 1,), the tokens that end at n are
+    ``ids[held[n]:held[n + 1]]`` (several ids may spell the same bytes).
+    """
+
+    octets: NDArray[np.uint8]
+    first: NDArray[np.int32]
+    ids: NDArray[np.int32]
+    held: NDArray[np.int32]
+
+    @classmethod
+    def from_vocabulary(cls, vocabulary: Vocabulary) -> "Trie":
+        """Build the trie of all text tokens; grows with their total bytes."""
+        spelled = sorted((vocabulary.token(int(i)), int(i)) for i in vocabulary.text_ids())
+        ids = np.array([i for _, i in spelled], dtype=np.int32)
+        lengths = np.array([len(b) for b, _ in spelled], dtype=np.int64)
+        data = np.frombuffer(b"".join(b for b, _ in spelled), dtype=np.uint8)
+        starts = np.concatenate(([0], np.cumsum(lengths)[:-1])) if len(ids) else lengths
+        node = np.zeros(len(ids), dtype=np.int64)
+        octets, parents = [np.zeros(1, np.uint8)], [np.zeros(0, np.int64)]
+        count, depth = 1, 0
+        alive = np.flatnonzero(lengths > 0)
+        while len(alive):
+            parent, octet = node[alive], data[starts[alive] + depth]
+            # Sorted tokens with the same parent and byte are neighbours: one node each run.
+            new = np.ones(len(alive), dtype=np.bool_)
+            new[1:] = (parent[1:] != parent[:-1]) | (octet[1:] != octet[:-1])
+            node[alive] = count + np.cumsum(new) - 1
+            octets.append(octet[new])
+            parents.append(parent[new])
+            count += int(new.sum())
+            depth += 1
+            alive = alive[lengths[alive] > depth]
+        children = np.bincount(np.concatenate(parents), minlength=count)
+        first = np.concatenate(([1], 1 + np.cumsum(children))).astype(np.int32)
+        order = np.argsort(node, kind="stable")
+        ending = np.bincount(node, minlength=count) if len(ids) else np.zeros(count, np.int64)
+        held = np.concatenate(([0], np.cumsum(ending))).astype(np.int32)
+        return cls(np.concatenate(octets), first, ids[order], held)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hits:
+    """Token occurrences found by a walk; parallel int32 arrays.
+
+    ``rows`` index the states that the walk started from, ``tokens`` are ids, ``states``
+    where the token leads.
+    """
+
+    rows: NDArray[np.int32]
+    tokens: NDArray[np.int32]
+    states: NDArray[np.int32]
+
+
+def walk(
+    trie: Trie,
+    table: NDArray[np.int32],
+    classes: NDArray[np.uint8],
+    starts: NDArray[np.integer],
+) -> Iterator[Hits]:
+    """All tokens that the DFA can read from each of ``starts``, level by level.
+
+    ``table``: int32 (S, C), state 0 dead. ``classes``: uint8 (256,), byte to column. Work is
+    proportional to the trie edges that leave live nodes, over all starting states.
+    """
+    columns = classes[trie.octets]
+    pending = [(
+        np.arange(len(starts), dtype=np.int32),
+        np.zeros(len(starts), dtype=np.int32),
+        np.asarray(starts, dtype=np.int32),
+    )]
+    while pending:
+        rows, nodes, states = pending.pop()
+        fan_out = trie.first[nodes + 1] - trie.first[nodes]
+        if len(rows) > 1 and int(fan_out.sum()) > _STEP:
+            half = len(rows) // 2
+            pending.append((rows[half:], nodes[half:], states[half:]))
+            pending.append((rows[:half], nodes[:half], states[:half]))
+            continue
+        rows, child = _expand(rows, trie.first[nodes], fan_out)
+        states = table[np.repeat(states, fan_out), columns[child]]
+        live = states != 0
+        rows, child, states = rows[live], child[live], states[live]
+        if not len(rows):
+            continue
+        ends = trie.held[child + 1] - trie.held[child]
+        hit_rows, slots = _expand(rows, trie.held[child], ends)
+        if len(hit_rows):
+            yield Hits(hit_rows, trie.ids[slots], np.repeat(states, ends))
+        pending.append((rows, child, states))
+
+
+def _expand(
+    rows: NDArray[np.int32], starts: NDArray[np.int32], counts: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Repeat each row ``counts`` times beside the indices ``starts, starts + 1, …``.
+
+    ``rows=[7, 8], starts=[3, 9], counts=[2, 1] -> [7, 7, 8], [3, 4, 9]``
+    """
+    ends = np.cumsum(counts)
+    total = int(ends[-1]) if len(ends) else 0
+    shift = np.repeat(starts - (ends - counts), counts)
+    return np.repeat(rows, counts), (np.arange(total) + shift).astype(np.int32)

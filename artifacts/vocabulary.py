@@ -1,0 +1,65 @@
+"""The tokens of an artifact: their bytes, and which of them are text."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+TEXT, SPECIAL, HOLE = 0, 1, 2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Vocabulary:
+    """Token bytes, one after another, in the order of the ids.
+
+    ``data``: uint8 (total bytes,). ``offsets``: int64 (V + 1,), token i is
+    ``data[offsets[i]:offsets[i + 1]]``. ``kinds``: uint8 (V,), ``TEXT``, ``SPECIAL``
+    (its bytes are its name, it stands for no text) or ``HOLE`` (no such id).
+    """
+
+    data: NDArray[np.uint8]
+    offsets: NDArray[np.int64]
+    kinds: NDArray[np.uint8]
+
+    @classmethod
+    def from_tokens(
+        cls, tokens: Mapping[int, bytes], special: Iterable[int], size: int
+    ) -> "Vocabulary":
+        """Lay out ``tokens`` (id to bytes); ids below ``size`` without one are holes."""
+        kinds = np.full(size, HOLE, dtype=np.uint8)
+        kinds[list(tokens)] = TEXT
+        kinds[list(special)] = SPECIAL
+        parts = [tokens.get(i, b"") for i in range(size)]
+        offsets = np.zeros(size + 1, dtype=np.int64)
+        np.cumsum([len(part) for part in parts], out=offsets[1:])
+        return cls(np.frombuffer(b"".join(parts), dtype=np.uint8), offsets, kinds)
+
+    @property
+    def size(self) -> int:
+        """Highest id + 1, padding included."""
+        return len(self.kinds)
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """Bytes of each token, shape (V,)."""
+        return np.diff(self.offsets)
+
+    def token(self, token_id: int) -> bytes:
+        """The bytes of a token; for a special one, of its name."""
+        return self.data[self.offsets[token_id] : self.offsets[token_id + 1]].tobytes()
+
+    def text_ids(self) -> NDArray[np.int64]:
+        """Ids that spell at least one byte of text, ascending."""
+        return np.flatnonzero((self.kinds == TEXT) & (self.lengths > 0))
+
+    def is_text(self, token_id: int) -> bool:
+        """Whether the id stands for text (and not for a special token or a hole)."""
+        return 0 <= token_id < self.size and int(self.kinds[token_id]) == TEXT
+
+    def find(self, name: str) -> int | None:
+        """The id of the token that is spelled ``name``, special tokens first."""
+        wanted = name.encode("utf-8")
+        hits = [int(i) for i in np.flatnonzero(self.lengths == len(wanted))]
+        hits = [i for i in hits if self.token(i) == wanted and self.kinds[i] != HOLE]
+        return min(hits, key=lambda i: (self.kinds[i] != SPECIAL, i), default=None)

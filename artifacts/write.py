@@ -1,0 +1,33 @@
+"""Write files whole or not at all."""
+
+import os
+import tempfile
+from collections.abc import Iterable
+from os import PathLike
+from pathlib import Path
+
+from .artifact import Artifact
+from .layout import encode
+
+
+def save(artifact: Artifact, path: str | PathLike[str]) -> None:
+    """Write the artifact's file. Raises ``OSError``; ``path`` then keeps what it held."""
+    write_atomically(path, encode(artifact.manifest.to_json(), artifact.arrays))
+
+
+def write_atomically(path: str | PathLike[str], chunks: Iterable[bytes]) -> None:
+    """Write ``chunks`` to a temporary name in the same folder, then rename it to ``path``."""
+    target = Path(path)
+    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent or ".")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            for chunk in chunks:
+                file.write(chunk)
+        # mkstemp makes files that only their owner may read; give the usual permissions.
+        umask = os.umask(0)
+        os.umask(umask)
+        Path(temporary).chmod(0o666 & ~umask)
+        Path(temporary).replace(target)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise

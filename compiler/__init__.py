@@ -1,0 +1,32 @@
+"""Everything that happens before decoding: from a grammar's text to an artifact.
+
+    dialects -> grammar (tree) -> lnf -> automata (NFA, DFA, minimal DFA)
+    tokenizers (token bytes, merges)
+    merge (DirectMerge) and masks (rows)  ->  an artifact's arrays
+
+``pipeline`` runs the stages in order; the other packages never see it. The names
+below load on first use.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .limits import Limits
+    from .pipeline import compile_grammar
+    from .tokenizers import Tokenizer, load_tokenizer
+
+__all__ = ["Limits", "Tokenizer", "compile_grammar", "load_tokenizer"]
+
+_HOME = {
+    "Limits": ".limits",
+    "Tokenizer": ".tokenizers",
+    "compile_grammar": ".pipeline",
+    "load_tokenizer": ".tokenizers",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOME[name], __name__), name)

@@ -1,0 +1,9 @@
+"""Regular languages over bytes.
+
+    regex (IR) -> nfa (Thompson) -> determinize -> minimize -> dfa
+
+Symbols are 0 to 255, a byte, and 256 + k, the k-th token terminal (a token that the
+grammar names by id, whatever its text). ``utf8`` turns code points into byte ranges.
+Every NFA edge carries the rules it came from, so that a DFA state can say whose rule it
+serves.
+"""

@@ -1,0 +1,193 @@
+"""Deterministic automata, as tables."""
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from constrain.artifacts.byte_dfa import ByteDfa
+
+from .nfa import FIRST_TERMINAL, Origins
+
+DEAD = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dfa:
+    """A complete automaton over byte classes and token terminals; state 0 is dead.
+
+    ``table``: int32 (S, C + T). ``classes``: uint8 (256,), byte to one of C columns; the last
+    T columns are the token terminals. ``accepting``: bool (S,). ``origins``: for each state
+    the atomic origins of what may be read there.
+    """
+
+    table: NDArray[np.int32]
+    classes: NDArray[np.uint8]
+    accepting: NDArray[np.bool_]
+    start: int
+    origins: tuple[Origins, ...]
+
+    @property
+    def states(self) -> int:
+        """Number of states, the dead one included."""
+        return len(self.table)
+
+    @property
+    def byte_columns(self) -> int:
+        """C: number of columns that bytes use."""
+        return int(self.classes.max()) + 1
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no member (holds for trimmed automata)."""
+        return self.start == DEAD
+
+    def run(self, symbols: Iterable[int], state: int | None = None) -> int:
+        """The state after ``symbols``, ``DEAD`` if there is none."""
+        state = self.start if state is None else state
+        for symbol in symbols:
+            state = int(self.table[state, self.column(symbol)])
+        return state
+
+    def column(self, symbol: int) -> int:
+        """The column of a byte or a token terminal."""
+        if symbol < FIRST_TERMINAL:
+            return int(self.classes[symbol])
+        return self.byte_columns + symbol - FIRST_TERMINAL
+
+    def accepts(self, symbols: Iterable[int]) -> bool:
+        """Whether ``symbols`` is a member."""
+        return bool(self.accepting[self.run(symbols)])
+
+    def accepts_prefix(self, symbols: Iterable[int]) -> bool:
+        """Whether some member begins with ``symbols`` (holds for trimmed automata)."""
+        return self.run(symbols) != DEAD
+
+    def byte_ranges(self) -> list[list[tuple[int, int]]]:
+        """For each of the C columns its bytes as ranges, ascending."""
+        ranges: list[list[tuple[int, int]]] = [[] for _ in range(self.byte_columns)]
+        for octet, column in enumerate(self.classes.tolist()):
+            if ranges[column] and ranges[column][-1][1] == octet - 1:
+                ranges[column][-1] = (ranges[column][-1][0], octet)
+            else:
+                ranges[column].append((octet, octet))
+        return ranges
+
+    def used_bytes(self) -> NDArray[np.bool_]:
+        """Which bytes occur on some edge between live states, shape (256,)."""
+        used: NDArray[np.bool_] = (self.table != DEAD).any(axis=0)[self.classes]
+        return used
+
+    def members(self, longest: int) -> Iterator[tuple[int, ...]]:
+        """All members of at most ``longest`` symbols, shortest first (for tests)."""
+        by_column: list[list[int]] = [[] for _ in range(self.table.shape[1])]
+        for octet, column in enumerate(self.classes.tolist()):
+            by_column[column].append(octet)
+        for k, column in enumerate(range(self.byte_columns, self.table.shape[1])):
+            by_column[column].append(FIRST_TERMINAL + k)
+        pending: deque[tuple[int, tuple[int, ...]]] = deque([(self.start, ())])
+        while pending:
+            state, word = pending.popleft()
+            if self.accepting[state]:
+                yield word
+            if len(word) < longest:
+                for column, target in enumerate(self.table[state].tolist()):
+                    if target != DEAD:
+                        pending.extend((target, (*word, s)) for s in by_column[column])
+
+    def tables(self, terminal_ids: Sequence[int] = ()) -> ByteDfa:
+        """The automaton as an artifact stores it; ``terminal_ids`` name the T last columns."""
+        return ByteDfa(
+            self.table,
+            self.classes,
+            np.array(terminal_ids, dtype=np.int32),
+            self.accepting.astype(np.uint8),
+            self.start,
+        )
+
+
+def trimmed(dfa: Dfa) -> Dfa:
+    """Only the dead state and relevant ones, numbered breadth-first from the start.
+
+    A state is relevant if it lies on a path from the start to an accepting state. Columns
+    that no longer differ are joined; the numbering depends on the language's automaton
+    alone, so equal minimal automata come out equal.
+    """
+    live = _coreachable(dfa.table, dfa.accepting)
+    table = np.where(live[dfa.table], dfa.table, DEAD)
+    order = [DEAD]
+    seen = np.zeros(len(table), dtype=np.bool_)
+    seen[DEAD] = True
+    # Classes are numbered by their first byte, so column order is byte order.
+    table, classes = _joined_columns(table, dfa.classes)
+    if live[dfa.start]:
+        pending = deque([dfa.start])
+        seen[dfa.start] = True
+        while pending:
+            state = pending.popleft()
+            order.append(state)
+            for target in table[state].tolist():
+                if not seen[target]:
+                    seen[target] = True
+                    pending.append(target)
+    kept = np.array(order)
+    renumber = np.zeros(len(table), dtype=np.int32)
+    renumber[kept] = np.arange(len(kept), dtype=np.int32)
+    table, classes = _joined_columns(renumber[table[kept]], classes)
+    return Dfa(
+        table=np.ascontiguousarray(table),
+        classes=classes,
+        accepting=dfa.accepting[kept] & live[kept],
+        start=int(renumber[dfa.start]) if live[dfa.start] else DEAD,
+        origins=tuple(dfa.origins[s] if s != DEAD else frozenset() for s in order),
+    )
+
+
+def without_bytes(dfa: Dfa, missing: NDArray[np.bool_]) -> Dfa:
+    """The members that hold none of the bytes ``missing``, bool (256,); trimmed."""
+    if not (missing & dfa.used_bytes()).any():
+        return dfa
+    dead = dfa.byte_columns
+    if dead == 256:
+        raise ValueError("a DFA with 256 byte classes has no room for one more; trim it first")
+    table = np.insert(dfa.table, dead, DEAD, axis=1)
+    classes = np.where(missing, dead, dfa.classes).astype(np.uint8)
+    return trimmed(Dfa(table, classes, dfa.accepting, dfa.start, dfa.origins))
+
+
+def _coreachable(table: NDArray[np.int32], accepting: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """States from which an accepting one can be reached, the dead state never."""
+    states, columns = table.shape
+    sources = np.repeat(np.arange(states), columns)
+    order = np.argsort(table.reshape(-1), kind="stable")
+    starts = np.searchsorted(table.reshape(-1)[order], np.arange(states + 1))
+    live = accepting.copy()
+    live[DEAD] = False
+    frontier = np.flatnonzero(live)
+    while len(frontier):
+        found = np.concatenate([order[starts[s] : starts[s + 1]] for s in frontier])
+        before = np.unique(sources[found])
+        frontier = before[~live[before] & (before != DEAD)]
+        live[frontier] = True
+    return live
+
+
+def _joined_columns(
+    table: NDArray[np.int32], classes: NDArray[np.uint8]
+) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+    """Give bytes with equal columns one class, numbered by first byte; drop unused columns."""
+    width = int(classes.max()) + 1
+    known: dict[bytes, int] = {}
+    kept: list[int] = []
+    joined = np.zeros(256, dtype=np.uint8)
+    keys = [table[:, column].tobytes() for column in range(width)]
+    for octet in range(256):
+        column = int(classes[octet])
+        if keys[column] not in known:
+            known[keys[column]] = len(kept)
+            kept.append(column)
+        joined[octet] = known[keys[column]]
+    kept.extend(range(width, table.shape[1]))
+    return table[:, kept], joined

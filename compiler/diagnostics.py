@@ -1,0 +1,144 @@
+"""Where something went wrong, and the errors that say so.
+
+One error class a stage. Those about a grammar carry ``Diagnostic`` objects with spans
+into a ``Source``; printed, they look like a compiler's:
+
+    g.ebnf:2:7: error: rule 'digt' is not defined
+      |
+    2 | day = digt, digit;
+      |       ^^^^
+      = help: did you mean 'digit'?
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from constrain.artifacts.errors import ConstrainError
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """Character offsets [start, end) into a source text."""
+
+    start: int
+    end: int
+
+    def cover(self, other: "Span") -> "Span":
+        """The smallest span that holds both."""
+        return Span(min(self.start, other.start), max(self.end, other.end))
+
+
+@dataclass(frozen=True)
+class Source:
+    """A grammar's text, the name it is called by, and the dialect it was read as."""
+
+    text: str
+    name: str
+    dialect: str
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        return [0, *(i + 1 for i, char in enumerate(self.text) if char == "\n")]
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """Line and column of a character, both from 1."""
+        line = bisect_right(self._line_starts, offset)
+        return line, offset - self._line_starts[line - 1] + 1
+
+    def line(self, number: int) -> str:
+        """The text of a line, without its end."""
+        start = self._line_starts[number - 1]
+        end = self.text.find("\n", start)
+        return self.text[start : end if end >= 0 else None].removesuffix("\r")
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One finding: what is wrong where, and how to mend it.
+
+    ``span`` is None where no place in the text is at fault.
+    """
+
+    message: str
+    span: Span | None = None
+    help: str | None = None
+
+    def render(self, source: Source) -> str:
+        """The lines a terminal shows; the caret line keeps the source line's tabs."""
+        if self.span is None:
+            lines = [f"{source.name}: error: {self.message}"]
+        else:
+            row, column = source.position(min(self.span.start, len(source.text)))
+            text = source.line(row)
+            width = max(1, min(self.span.end - self.span.start, len(text) - column + 1))
+            indent = "".join("\t" if char == "\t" else " " for char in text[: column - 1])
+            gutter = " " * len(str(row))
+            lines = [
+                f"{source.name}:{row}:{column}: error: {self.message}",
+                f"{gutter} |",
+                f"{row} | {text}",
+                f"{gutter} | {indent}{'^' * width}",
+            ]
+            if self.help:
+                lines.append(f"{gutter} = help: {self.help}")
+            return "\n".join(lines)
+        if self.help:
+            lines.append(f"  = help: {self.help}")
+        return "\n".join(lines)
+
+
+class GrammarError(ConstrainError):
+    """What is wrong with a grammar's text: ``diagnostics``, in the order of the text."""
+
+    def __init__(self, source: Source, diagnostics: Sequence[Diagnostic]) -> None:
+        place = [d for d in diagnostics if d.span is not None]
+        rest = [d for d in diagnostics if d.span is None]
+        place.sort(key=lambda d: d.span or Span(0, 0))
+        self.source = source
+        self.diagnostics = (*place, *rest)
+        super().__init__("\n".join(d.render(source) for d in self.diagnostics))
+
+
+class DialectError(GrammarError):
+    """The text is not of the dialect it was read as."""
+
+
+class CheckError(GrammarError):
+    """The text can be read, but makes no grammar (undefined rule, empty language, …)."""
+
+
+class NotRegularError(GrammarError):
+    """The grammar nests a rule inside itself, so no finite automaton recognises it."""
+
+
+class TokenizerError(ConstrainError):
+    """A tokenizer that cannot be read, or that does what is not supported."""
+
+
+class LimitError(ConstrainError):
+    """A limit was hit: ``limit`` is its option's name, ``value`` its number, ``stage``
+    where, ``rules`` the author's rules that take most of it."""
+
+    exit_code = 3
+
+    def __init__(self, stage: str, limit: str, value: float, rules: Iterable[str] = ()) -> None:
+        self.stage, self.limit, self.value, self.rules = stage, limit, value, tuple(rules)
+        culprit = ""
+        if self.rules:
+            names = ", ".join(repr(name) for name in self.rules)
+            culprit = f" (most of it in rule{'s' * (len(self.rules) > 1)} {names})"
+        super().__init__(
+            f"{stage} needs more than {value:,g} {_UNITS[limit]}{culprit}; "
+            f"raise --max-{limit} or simplify the grammar"
+        )
+
+
+_UNITS = {
+    "states": "states",
+    "transitions": "transitions",
+    "memory": "bytes of memory",
+    "seconds": "seconds",
+    "nesting": "levels of nesting",
+}

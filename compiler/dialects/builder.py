@@ -1,0 +1,118 @@
+"""What all dialects share when they turn Lark's tokens into tree nodes.
+
+Lark calls a method named like the grammar's rule with the rule's children: tokens, and
+what the methods returned for inner rules. All tokens are kept, so the first and the last
+child tell the span. A method that finds something wrong adds to ``diagnostics`` and
+returns a placeholder; the parse goes on, and all findings are raised together.
+"""
+
+from collections.abc import Sequence
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Any, ClassVar, TypeAlias
+
+from lark import Token
+
+from ..automata import regex
+from ..diagnostics import Diagnostic, Source, Span
+from ..grammar.tree import (
+    Choice,
+    Expr,
+    Literal,
+    Pattern,
+    Reference,
+    Repetition,
+    Rule,
+)
+from ..grammar.tree import Sequence as SequenceNode
+from ..limits import Limits
+
+Item: TypeAlias = Token | Expr
+
+QUANTITIES: dict[str, tuple[int, int | None]] = {"?": (0, 1), "*": (0, None), "+": (1, None)}
+
+
+class Builder:
+    """Base of the builders; ``grammar_file`` stands beside this file.
+
+    ``expected``: a terminal's name to what a message calls it; ``hints``: likewise to a help
+    line for an unexpected token of that name; ``opening`` and ``closing``: brackets that nest.
+    """
+
+    grammar_file: ClassVar[str]
+    expected: ClassVar[dict[str, str]]
+    hints: ClassVar[dict[str, str]] = {}
+    opening: ClassVar[frozenset[str]] = frozenset()
+    closing: ClassVar[frozenset[str]] = frozenset()
+
+    def __init__(self, source: Source, limits: Limits) -> None:
+        self.source = source
+        self.limits = limits
+        self.diagnostics: list[Diagnostic] = []
+
+    @staticmethod
+    def folder() -> Traversable:
+        """Where the ``.lark`` files are."""
+        return files(__package__)
+
+    def known_mistake(self, text: str, offset: int) -> tuple[str, str] | None:
+        """What to call the thing at ``offset`` that the parser did not expect, and a help line
+        for it; None for what the message says anyway."""
+        return None
+
+    def report(self, message: str, span: Span, help: str | None = None) -> None:  # noqa: A002
+        """Note something wrong and go on."""
+        self.diagnostics.append(Diagnostic(message, span, help))
+
+
+def span_of(item: Any) -> Span:
+    """The span of a token or a tree node."""
+    if isinstance(item, Token):
+        return Span(item.start_pos or 0, item.end_pos or 0)
+    span: Span = item.span
+    return span
+
+
+def span_over(items: Sequence[Any]) -> Span:
+    """From the first item to the last."""
+    return span_of(items[0]).cover(span_of(items[-1]))
+
+
+def inner(items: Sequence[Item]) -> list[Expr]:
+    """The nodes among the children, without the punctuation."""
+    return [item for item in items if not isinstance(item, Token)]
+
+
+def choice_of(items: Sequence[Item]) -> Expr:
+    """The node of ``a | b | …``; one alternative alone stands for itself."""
+    options = inner(items)
+    return options[0] if len(options) == 1 else Choice(tuple(options), span_over(items))
+
+
+def sequence_of(items: Sequence[Item]) -> Expr:
+    """The node of ``a b …``; one item alone stands for itself."""
+    parts = inner(items)
+    return parts[0] if len(parts) == 1 else SequenceNode(tuple(parts), span_over(items))
+
+
+def quantified(item: Expr, tokens: Sequence[Token]) -> Expr:
+    """The node of ``item`` with its postfix operators, innermost first."""
+    for token in tokens:
+        low, high = QUANTITIES[str(token)]
+        item = Repetition(item, low, high, span_of(item).cover(span_of(token)))
+    return item
+
+
+def reference_to(token: Token) -> Reference:
+    """The node of a rule's name."""
+    return Reference(str(token), span_of(token))
+
+
+def literal_of(text: str, span: Span) -> Literal:
+    """The node of a literal text."""
+    return Literal(text.encode("utf-8"), span)
+
+
+def pattern_of(node: regex.Node, text: str, span: Span) -> Pattern:
+    """The node of a regular expression used as a terminal."""
+    return Pattern(node, text, span)

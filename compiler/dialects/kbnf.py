@@ -1,0 +1,125 @@
+"""KBNF, the dialect of "Implementing a Constrained Decoding Engine" (its 2024 form)."""
+
+from typing import ClassVar
+
+from lark import Token
+
+from ..grammar.tree import Expr, Literal, Pattern, Repetition, Rule
+from .builder import (
+    Builder,
+    Item,
+    choice_of,
+    inner,
+    literal_of,
+    pattern_of,
+    quantified,
+    reference_to,
+    sequence_of,
+    span_of,
+    span_over,
+)
+from .escapes import unescape
+from .regex import parse_pattern
+
+
+class KbnfBuilder(Builder):
+    """Builds rules from ``kbnf.lark``."""
+
+    grammar_file: ClassVar[str] = "kbnf.lark"
+    expected: ClassVar[dict[str, str]] = {
+        "DEFINES": "'::=' or '='",
+        "SEMICOLON": "';'",
+        "BAR": "'|'",
+        "COMMA": "','",
+        "POSTFIX": "'?', '*' or '+'",
+        "ROUND_OPEN": "'('",
+        "ROUND_CLOSE": "')'",
+        "SQUARE_OPEN": "'['",
+        "SQUARE_CLOSE": "']'",
+        "CURLY_OPEN": "'{'",
+        "CURLY_CLOSE": "'}'",
+        "NAME": "a rule name",
+        "STRING": "a string",
+        "REGEX": "a regex #\"…\"",
+        "$END": "the end of the file",
+    }
+    hints: ClassVar[dict[str, str]] = {
+        "BAR": "an alternative must not be empty: write \"\" for the empty text",
+        "DEFINES": "does the rule before it end with ';'?",
+        "COMMA": "',' stands between two items",
+        "POSTFIX": "'?', '*' and '+' stand behind what they repeat",
+        "$END": "every rule ends with ';'",
+    }
+    opening: ClassVar[frozenset[str]] = frozenset({"ROUND_OPEN", "SQUARE_OPEN", "CURLY_OPEN"})
+    closing: ClassVar[frozenset[str]] = frozenset({"ROUND_CLOSE", "SQUARE_CLOSE", "CURLY_CLOSE"})
+
+    def known_mistake(self, text: str, offset: int) -> tuple[str, str] | None:
+        """Quotes and comments that do not end."""
+        if text[max(0, offset - 1) : offset + 1] == "(*":
+            return "comment without an end", "a comment ends with '*)'"
+        if text.startswith(('#"', "#'"), offset):
+            return "regex without an end", f"it ends with {text[offset + 1]}"
+        if text[offset : offset + 1] in ('"', "'") and not self._string_ends(text, offset):
+            return "string without an end", f"it ends with {text[offset]}"
+        if text[offset : offset + 1] == ";" and text[:offset].rstrip().endswith(("=", "|")):
+            return "';'", 'the empty text is written ""'
+        return None
+
+    def start(self, rules: list[Rule]) -> tuple[Rule, ...]:
+        """All rules."""
+        return tuple(rules)
+
+    def rule(self, items: list[Item]) -> Rule:
+        """NAME ::= choice ;"""
+        name, body = items[0], inner(items)[0]
+        return Rule(str(name), span_of(name), body, span_over(items))
+
+    def choice(self, items: list[Item]) -> Expr:
+        """sequence | sequence …"""
+        return choice_of(items)
+
+    def sequence(self, items: list[Item]) -> Expr:
+        """item , item …"""
+        return sequence_of(items)
+
+    def postfix(self, items: list[Item]) -> Expr:
+        """item with ?, * and + behind it"""
+        return quantified(inner(items)[0], [t for t in items if isinstance(t, Token)])
+
+    def reference(self, items: list[Token]) -> Expr:
+        """A rule's name."""
+        return reference_to(items[0])
+
+    def string(self, items: list[Token]) -> Literal:
+        """A quoted text."""
+        token, span = items[0], span_of(items[0])
+        text = unescape(token[1:-1], span.start + 1, self.diagnostics, keep_unknown=False).text
+        return literal_of(text, span)
+
+    def regex(self, items: list[Token]) -> Pattern:
+        """#"…": a string first, then a regex."""
+        token, span = items[0], span_of(items[0])
+        text = unescape(token[2:-1], span.start + 2, self.diagnostics, keep_unknown=True)
+        node = parse_pattern(text, self.source, self.limits, self.diagnostics)
+        return pattern_of(node, text.text, span)
+
+    def group(self, items: list[Item]) -> Expr:
+        """( choice )"""
+        return inner(items)[0]
+
+    def option(self, items: list[Item]) -> Expr:
+        """[ choice ]"""
+        return Repetition(inner(items)[0], 0, 1, span_over(items))
+
+    def repetition(self, items: list[Item]) -> Expr:
+        """{ choice }"""
+        return Repetition(inner(items)[0], 0, None, span_over(items))
+
+    @staticmethod
+    def _string_ends(text: str, offset: int) -> bool:
+        quote, escaped = text[offset], False
+        for char in text[offset + 1 :]:
+            if char == quote and not escaped:
+                return True
+            escaped = char == "\\" and not escaped
+        return False

@@ -1,0 +1,108 @@
+"""Run Lark's LALR parser over a text, and say in words what it did not expect."""
+
+from contextvars import ContextVar
+from functools import cache
+from typing import Any
+
+from lark import Lark, Token
+from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
+from lark.parsers.lalr_interactive_parser import InteractiveParser
+
+from ..diagnostics import Diagnostic, DialectError, Span
+from ..grammar.tree import Rule
+from .builder import Builder
+
+# How many of the possible continuations a message lists.
+_LISTED = 6
+
+_building: ContextVar[Builder] = ContextVar("_building")
+
+
+def parse(builder: Builder) -> tuple[Rule, ...]:
+    """The rules that a builder makes of its source.
+
+    Raises ``DialectError`` with what the parser did not expect, or else with all that the
+    builder found; ``LimitError`` on brackets nested too deep.
+    """
+    source = builder.source
+    interactive = _parser(builder.grammar_file).parse_interactive(source.text)
+    token = None
+    depth = 0
+    reset = _building.set(builder)
+    try:
+        for token in interactive.iter_parse():
+            depth += (token.type in builder.opening) - (token.type in builder.closing)
+            builder.limits.check_nesting(depth, "the grammar")
+        rules: tuple[Rule, ...] = interactive.feed_eof(token)
+    except UnexpectedInput as error:
+        found = _explain(error, interactive, builder)
+        raise DialectError(source, [*builder.diagnostics, found]) from None
+    finally:
+        _building.reset(reset)
+    if builder.diagnostics:
+        raise DialectError(source, builder.diagnostics)
+    return rules
+
+
+class _Forward:
+    """Passes Lark's calls on to the builder of the parse that is going on.
+
+    Lark binds its callbacks when a grammar is compiled, which takes longer than most parses;
+    so one compiled parser serves all builders of a dialect.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.islower() or name.startswith("_"):
+            raise AttributeError(name)  # Terminals and inlined rules have no callback.
+
+        def forward(children: list[Any]) -> Any:
+            return getattr(_building.get(), name)(children)
+
+        return forward
+
+
+@cache
+def _parser(grammar_file: str) -> Lark:
+    text = Builder.folder().joinpath(grammar_file).read_text(encoding="utf-8")
+    return Lark(
+        text,
+        parser="lalr",
+        transformer=_Forward(),  # type: ignore[arg-type]
+        keep_all_tokens=True,
+        maybe_placeholders=False,
+    )
+
+
+def _explain(
+    error: UnexpectedInput, interactive: InteractiveParser, builder: Builder
+) -> Diagnostic:
+    """What stands there, what could have stood there, and a help line if one is known."""
+    text = builder.source.text
+    hint = None
+    if isinstance(error, UnexpectedToken) and error.token.type != "$END":
+        token: Token = error.token
+        span = Span(token.start_pos or 0, token.end_pos or 0)
+        found, hint = _quoted(str(token)), builder.hints.get(token.type)
+    elif isinstance(error, UnexpectedCharacters):
+        offset = error.pos_in_stream or 0
+        span = Span(offset, offset + 1)
+        found = _quoted(text[offset])
+    else:
+        # The caret goes behind the last thing that was read, not to the empty last line.
+        end = len(text.rstrip())
+        span = Span(end, end + 1)
+        found, hint = builder.expected["$END"].removeprefix("the "), builder.hints.get("$END")
+    found, hint = builder.known_mistake(text, span.start) or (found, hint)
+    expected = sorted(
+        {builder.expected[name] for name in interactive.accepts() if name in builder.expected}
+    )
+    listed = ", ".join(expected[:_LISTED]) + (", …" if len(expected) > _LISTED else "")
+    message = f"unexpected {found} (read as {builder.source.dialect})"
+    if expected:
+        message += f"; expected {listed}"
+    return Diagnostic(message, span, hint)
+
+
+def _quoted(text: str) -> str:
+    line = text.split("\n")[0]
+    return f"'{line[:40]}{'…' if line[:40] != text else ''}'"

@@ -1,0 +1,108 @@
+"""The tree that every dialect parses to.
+
+Each node carries the span of the text it came from. Brackets leave no node behind: a
+group is the expression inside it. Trees can be tens of thousands of levels deep, so
+nothing here recurses; ``walk`` visits a tree without a call per level.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ..automata import regex
+from ..diagnostics import Source, Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Literal:
+    """Text to be matched as it is; ``data`` is its UTF-8, empty for ε."""
+
+    data: bytes
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pattern:
+    """A regular expression used as a terminal; ``text`` is how the author wrote it."""
+
+    node: regex.Node
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reference:
+    """The use of a rule."""
+
+    name: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sequence:
+    """``items`` one after the other; at least two."""
+
+    items: tuple["Expr", ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Choice:
+    """One of ``options``; at least two."""
+
+    options: tuple["Expr", ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Repetition:
+    """``item`` from ``min_times`` to ``max_times`` times (None: any number)."""
+
+    item: "Expr"
+    min_times: int
+    max_times: int | None
+    span: Span
+
+
+Expr: TypeAlias = Literal | Pattern | Reference | Sequence | Choice | Repetition
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rule:
+    """One definition. Several of one name add up to alternatives."""
+
+    name: str
+    name_span: Span
+    body: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grammar:
+    """The rules in the order of the text, and the name of the start rule."""
+
+    source: Source
+    rules: tuple[Rule, ...]
+    start: str
+
+
+def children(expr: Expr) -> tuple[Expr, ...]:
+    """The expressions directly inside one."""
+    match expr:
+        case Sequence():
+            return expr.items
+        case Choice():
+            return expr.options
+        case Repetition():
+            return (expr.item,)
+        case _:
+            return ()
+
+
+def walk(expr: Expr) -> Iterator[Expr]:
+    """An expression and all inside it, in the order of the text."""
+    pending = [expr]
+    while pending:
+        current = pending.pop()
+        yield current
+        pending.extend(reversed(children(current)))

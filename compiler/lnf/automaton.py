@@ -1,0 +1,201 @@
+"""From Loup's normal form to one NFA, component by component.
+
+A rule without recursion becomes the alternation of its bodies. A component that recurses
+on one side becomes a network with a state q_C for each member C, after Nederhof (2000),
+section 2:
+
+    left,  entered at A      start -ε→ β -ε→ q_C       for C ::= β
+                             q_D   -ε→ β -ε→ q_C       for C ::= D β,     the end is q_A
+    right, entered at A      q_C   -ε→ β -ε→ end       for C ::= β
+                             q_C   -ε→ β -ε→ q_D       for C ::= β D,     the start is q_A
+
+Every use of a rule is a copy, as a regular language needs it. A rule that is used more than
+once is built once, made small, and copied, so that chains of rules that each use the next
+one twice grow only as fast as their language.
+"""
+
+from collections import Counter
+from collections.abc import Generator, Sequence
+
+from ..automata import regex
+from ..automata.determinize import determinize
+from ..automata.dfa import DEAD, Dfa
+from ..automata.minimize import minimize
+from ..automata.nfa import Arc, Fragment, Nfa, Thompson
+from ..limits import Limits
+from .components import Component, Recursion, components
+from .form import Lnf, Origins, Production, Symbol
+
+# Rules used more than once are made deterministic and minimal beyond this many states;
+# smaller ones stay as their author would draw them.
+_REDUCE_FROM = 64
+
+_Steps = Generator[Symbol, Fragment, Fragment]
+
+
+def to_nfa(lnf: Lnf, limits: Limits | None = None) -> tuple[Nfa, Sequence[tuple[str, int, int]]]:
+    """The NFA of a grammar, and the table of atomic origins that its arcs refer to.
+
+    Raises ``NotRegularError`` and ``LimitError``.
+    """
+    limits = (limits or Limits()).started()
+    assembly = _Assembly(lnf, limits)
+    for component in components(lnf):
+        assembly.prepare(component)
+    return assembly.whole(), assembly.origins
+
+
+class _Assembly:
+    def __init__(self, lnf: Lnf, limits: Limits) -> None:
+        self.lnf = lnf
+        self.limits = limits
+        used = {o for t in lnf.terminals for o in t.origins}
+        self.origins = sorted(used, key=lambda o: (o[1], o[2], o[0]))
+        self.rules = [rule for rule, _, _ in self.origins]
+        self._number = {origin: i for i, origin in enumerate(self.origins)}
+        self._component: dict[int, Component] = {}
+        self._shared: dict[int, Nfa] = {}
+        self._uses = Counter(s for p in lnf.productions for s in p.body if s >= 0)
+
+    def prepare(self, component: Component) -> None:
+        """Build the members that are used more than once (what they use is ready)."""
+        for member in component.members:
+            self._component[member] = component
+        outside = Counter(self._uses)
+        if component.recursion is not Recursion.NONE:
+            inside = set(component.members)
+            for head in component.members:
+                for production in self.lnf.by_head[head]:
+                    outside.subtract(s for s in production.body if s in inside)
+        for member in component.members:
+            if outside[member] > 1:
+                nfa = self._built(member)
+                if nfa.states > _REDUCE_FROM:
+                    nfa = _as_nfa(minimize(determinize(nfa, self.limits), self.limits), self.rules)
+                self._shared[member] = nfa
+
+    def whole(self) -> Nfa:
+        """The automaton of the start rule."""
+        return self._built(self.lnf.start)
+
+    def _built(self, nonterminal: int) -> Nfa:
+        """Run the generators below on an explicit stack: rules nest as deep as they like."""
+        self.limits.check_time("the NFA", [self.lnf.owners[nonterminal]])
+        builder = Thompson(self.limits, self.rules)
+        stack = [self._nonterminal(nonterminal, builder)]
+        result: Fragment | None = None
+        while True:
+            try:
+                symbol = stack[-1].send(result) if result is not None else next(stack[-1])
+            except StopIteration as done:
+                stack.pop()
+                fragment: Fragment = done.value
+                if not stack:
+                    return builder.finish(fragment)
+                result = fragment
+                continue
+            result = None
+            if symbol in self._shared:
+                result = builder.copy(self._shared[symbol])
+            elif symbol < 0:
+                result = self._terminal(symbol, builder)
+            else:
+                stack.append(self._nonterminal(symbol, builder))
+
+    def _terminal(self, symbol: Symbol, builder: Thompson) -> Fragment:
+        terminal = self.lnf.terminals[~symbol]
+        content = terminal.content
+        node = regex.lit(content) if isinstance(content, bytes) else content
+        return builder.compile(node, self._numbers(terminal.origins))
+
+    def _numbers(self, origins: Origins) -> frozenset[int]:
+        return frozenset(self._number[o] for o in origins)
+
+    def _nonterminal(self, nonterminal: int, builder: Thompson) -> _Steps:
+        component = self._component[nonterminal]
+        match component.recursion:
+            case Recursion.NONE:
+                return self._alternation(nonterminal, builder)
+            case Recursion.LEFT:
+                return self._left(nonterminal, component, builder)
+            case Recursion.RIGHT:
+                return self._right(nonterminal, component, builder)
+
+    def _alternation(self, nonterminal: int, builder: Thompson) -> _Steps:
+        productions = self.lnf.by_head[nonterminal]
+        if len(productions) == 1:
+            return (yield from self._body(productions[0].body, builder))
+        start = builder.new_state()
+        ends = []
+        for production in productions:
+            fragment = yield from self._body(production.body, builder)
+            builder.add_epsilon(start, fragment.start)
+            ends.append(fragment.end)
+        end = builder.new_state()
+        for option_end in ends:
+            builder.add_epsilon(option_end, end)
+        return Fragment(start, end)
+
+    def _left(self, entry: int, component: Component, builder: Thompson) -> _Steps:
+        start = builder.new_state()
+        state = {member: builder.new_state() for member in component.members}
+        for head, production in self._productions(component):
+            body, source = production.body, start
+            if body and body[0] in state:
+                body, source = body[1:], state[body[0]]
+            fragment = yield from self._body(body, builder)
+            builder.add_epsilon(source, fragment.start)
+            builder.add_epsilon(fragment.end, state[head])
+        end = builder.new_state()
+        builder.add_epsilon(state[entry], end)
+        return Fragment(start, end)
+
+    def _right(self, entry: int, component: Component, builder: Thompson) -> _Steps:
+        state = {member: builder.new_state() for member in component.members}
+        end = builder.new_state()
+        for head, production in self._productions(component):
+            body, target = production.body, end
+            if body and body[-1] in state:
+                body, target = body[:-1], state[body[-1]]
+            fragment = yield from self._body(body, builder)
+            builder.add_epsilon(state[head], fragment.start)
+            builder.add_epsilon(fragment.end, target)
+        return Fragment(state[entry], end)
+
+    def _productions(self, component: Component) -> list[tuple[int, Production]]:
+        return [(head, p) for head in component.members for p in self.lnf.by_head[head]]
+
+    def _body(self, body: Sequence[Symbol], builder: Thompson) -> _Steps:
+        if not body:
+            state = builder.new_state()
+            return Fragment(state, state)
+        first = previous = yield body[0]
+        for symbol in body[1:]:
+            current = yield symbol
+            builder.add_epsilon(previous.end, current.start)
+            previous = current
+        return Fragment(first.start, previous.end)
+
+
+def _as_nfa(dfa: Dfa, rules: Sequence[str]) -> Nfa:
+    """A DFA as an NFA without its dead state, one arc for each run of bytes."""
+    nfa = Nfa(
+        arcs=[[] for _ in range(dfa.states)],
+        epsilon=[[] for _ in range(dfa.states)],
+        start=dfa.start,
+        finals=frozenset(i for i, final in enumerate(dfa.accepting.tolist()) if final),
+        rules=rules,
+    )
+    ranges = dfa.byte_ranges()
+    for state in range(dfa.states):
+        for column, target in enumerate(dfa.table[state].tolist()):
+            if target != DEAD:
+                spans = ranges[column] if column < len(ranges) else [_terminal_symbol(dfa, column)]
+                for low, high in spans:
+                    nfa.arcs[state].append(Arc(low, high, target, dfa.origins[state]))
+    return nfa
+
+
+def _terminal_symbol(dfa: Dfa, column: int) -> tuple[int, int]:
+    symbol = 256 + column - dfa.byte_columns
+    return symbol, symbol

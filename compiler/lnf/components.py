@@ -1,0 +1,153 @@
+"""Which rules need each other, and whether a finite automaton can follow them.
+
+Rules that derive each other form a strongly connected component. It is self-embedding if
+one of its members can derive itself with text on both sides; a grammar without such a
+component is regular (Chomsky), and each component then recurses on one side only:
+
+    left    A ::= B 'x' | 'y'      the member comes first
+    right   A ::= 'x' B | 'y'      the member comes last
+    none    no recursion
+
+Source: Nederhof, "Practical Experiments with Regular Approximation of Context-Free
+Languages" (2000), section 2. The test is exact for self-embedding; a self-embedding grammar
+may still happen to be regular, so it is refused as "not known to be regular".
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from ..diagnostics import Diagnostic, NotRegularError, Span
+from .form import Lnf, Production
+
+
+class Recursion(Enum):
+    """On which side the members of a component stand in its bodies."""
+
+    NONE = "none"
+    LEFT = "left"
+    RIGHT = "right"
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """A strongly connected component: its nonterminals, and how they recurse."""
+
+    members: tuple[int, ...]
+    recursion: Recursion
+
+
+def components(lnf: Lnf) -> list[Component]:
+    """All components, those that others use first. Raises ``NotRegularError``."""
+    if lnf.authored is not None:
+        components(lnf.authored)  # The same verdict; it names the cycle as its author wrote it.
+    uses = [
+        sorted({s for p in productions for s in p.body if s >= 0}) for productions in lnf.by_head
+    ]
+    return [_classified(lnf, members) for members in strongly_connected(uses)]
+
+
+def strongly_connected(uses: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
+    """Tarjan's algorithm, without recursion; a component comes after all that it uses.
+
+    ``uses=[[1], [0], [0]] -> [(0, 1), (2,)]``
+    """
+    index: dict[int, int] = {}
+    low: dict[int, int] = {}
+    path: list[int] = []
+    on_path: set[int] = set()
+    found: list[tuple[int, ...]] = []
+    for root in range(len(uses)):
+        if root in index:
+            continue
+        calls = [(root, iter(uses[root]))]
+        index[root] = low[root] = len(index)
+        path.append(root)
+        on_path.add(root)
+        while calls:
+            node, targets = calls[-1]
+            for target in targets:
+                if target not in index:
+                    index[target] = low[target] = len(index)
+                    path.append(target)
+                    on_path.add(target)
+                    calls.append((target, iter(uses[target])))
+                    break
+                if target in on_path:
+                    low[node] = min(low[node], index[target])
+            else:
+                calls.pop()
+                if calls:
+                    caller = calls[-1][0]
+                    low[caller] = min(low[caller], low[node])
+                if low[node] == index[node]:
+                    at = path.index(node) if path[-1] != node else len(path) - 1
+                    members = path[at:]
+                    del path[at:]
+                    on_path.difference_update(members)
+                    found.append(tuple(sorted(members)))
+    return found
+
+
+def _classified(lnf: Lnf, members: tuple[int, ...]) -> Component:
+    inside = set(members)
+    # A production that puts text before (behind) a member makes the component grow leftwards
+    # (rightwards); both together embed a member in itself.
+    before: list[tuple[Production, int]] = []
+    behind: list[tuple[Production, int]] = []
+    recursive = False
+    for head in members:
+        for production in lnf.by_head[head]:
+            for place, symbol in enumerate(production.body):
+                if symbol in inside:
+                    recursive = True
+                    if place > 0:
+                        before.append((production, symbol))
+                    if place < len(production.body) - 1:
+                        behind.append((production, symbol))
+    if not recursive:
+        return Component(members, Recursion.NONE)
+    if before and behind:
+        raise NotRegularError(lnf.source, [_embedding(lnf, inside, before, behind)])
+    return Component(members, Recursion.RIGHT if before else Recursion.LEFT)
+
+
+def _embedding(
+    lnf: Lnf,
+    inside: set[int],
+    before: list[tuple[Production, int]],
+    behind: list[tuple[Production, int]],
+) -> Diagnostic:
+    """Name the rule and the cycle; best a production with text on both sides."""
+    both = [use for use in before if use in behind]
+    production, member = (both or before)[0]
+    cycle = [production.head, *_path(lnf, inside, member, production.head)]
+    names = [lnf.owners[number] for number in cycle]
+    steps = [names[0], *(b for a, b in zip(names, names[1:], strict=False) if a != b)]
+    if len(steps) == 1:
+        steps.append(steps[0])
+    _, start, end = min(production.origins, key=lambda o: (o[1], -o[2]))
+    return Diagnostic(
+        f"rule {steps[0]!r} is not known to be regular: it nests itself ({' → '.join(steps)})",
+        Span(start, end),
+        "a finite automaton cannot count nesting; recursion must stay at the left end of "
+        "every body or at the right end of every body",
+    )
+
+
+def _path(lnf: Lnf, inside: set[int], source: int, target: int) -> list[int]:
+    """A shortest way from a member to a member through uses, both included."""
+    came: dict[int, int] = {source: source}
+    pending = [source]
+    for number in pending:
+        if number == target:
+            break
+        for production in lnf.by_head[number]:
+            for symbol in production.body:
+                if symbol in inside and symbol not in came:
+                    came[symbol] = number
+                    pending.append(symbol)
+    path = [target]
+    while path[-1] != source:
+        path.append(came[path[-1]])
+    return path[::-1]

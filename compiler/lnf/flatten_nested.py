@@ -1,0 +1,123 @@
+"""Give groups, options and repetitions names of their own.
+
+    A ::= ("a" | "b") "c"*;      ->      A   ::= A/1 A/2;
+                                         A/1 ::= "a" | "b";
+                                         A/2 ::= "c" (0 or more times);
+
+A sequence inside a sequence and a choice inside a choice need no name. A count such as
+{3,5} of a terminal stays inside the terminal. Definitions of one name become alternatives
+of one nonterminal, in the order of the text.
+"""
+
+from ..automata import regex
+from ..diagnostics import Span
+from ..grammar.tree import (
+    Choice,
+    Expr,
+    Grammar,
+    Literal,
+    Pattern,
+    Reference,
+    Repetition,
+    Sequence,
+)
+from .form import ONCE, Lnf, Origins, Production, Symbol, Terminal
+
+_Times = tuple[int, int | None]
+_OPERATORS = ((0, 1), (0, None), (1, None))
+
+
+def flatten_nested(grammar: Grammar) -> Lnf:
+    """The grammar with flat bodies; grows linearly with the tree."""
+    return _Flattener(grammar).run()
+
+
+class _Flattener:
+    def __init__(self, grammar: Grammar) -> None:
+        self.grammar = grammar
+        self.names: list[str] = []
+        self.owners: list[str] = []
+        self.terminals: list[Terminal] = []
+        self.productions: list[Production] = []
+        self.numbers: dict[str, int] = {}
+        self.pending: list[tuple[int, Expr]] = []
+        self.anonymous: dict[str, int] = {}
+
+    def run(self) -> Lnf:
+        """Number the rules, then flatten what is pending until nothing is."""
+        for rule in self.grammar.rules:
+            if rule.name not in self.numbers:
+                self.numbers[rule.name] = self._new(rule.name, rule.name)
+        for rule in self.grammar.rules:
+            self.pending.append((self.numbers[rule.name], rule.body))
+            while self.pending:
+                self._flatten(*self.pending.pop())
+        return Lnf(
+            self.grammar.source, self.names, self.owners, self.terminals,
+            sorted(self.productions, key=lambda p: p.head), self.numbers[self.grammar.start],
+        )
+
+    def _new(self, name: str, owner: str) -> int:
+        self.names.append(name)
+        self.owners.append(owner)
+        return len(self.names) - 1
+
+    def _flatten(self, head: int, expr: Expr) -> None:
+        """Add the productions of ``head ::= expr``."""
+        owner = self.owners[head]
+        if isinstance(expr, Repetition) and self._as_terminal(expr) is None:
+            body = (self._symbol(expr.item, owner),)
+            times = (expr.min_times, expr.max_times)
+            self._produce(head, body, expr.span, times)
+            return
+        options = [expr]
+        while options:
+            option = options.pop()
+            if isinstance(option, Choice):
+                options.extend(reversed(option.options))
+                continue
+            symbols: list[Symbol] = []
+            items = [option]
+            while items:
+                item = items.pop()
+                if isinstance(item, Sequence):
+                    items.extend(reversed(item.items))
+                elif not (isinstance(item, Literal) and not item.data):
+                    symbols.append(self._symbol(item, owner))
+            self._produce(head, tuple(symbols), option.span)
+
+    def _produce(
+        self, head: int, body: tuple[Symbol, ...], span: Span, times: _Times = ONCE
+    ) -> None:
+        origins = frozenset([(self.owners[head], span.start, span.end)])
+        self.productions.append(Production(head, body, origins, times))
+
+    def _symbol(self, expr: Expr, owner: str) -> Symbol:
+        """The number of a terminal, a rule, or a new anonymous nonterminal."""
+        content = self._as_terminal(expr)
+        if content is not None:
+            origins: Origins = frozenset([(owner, expr.span.start, expr.span.end)])
+            self.terminals.append(Terminal(content, origins))
+            return ~(len(self.terminals) - 1)
+        if isinstance(expr, Reference):
+            return self.numbers[expr.name]
+        self.anonymous[owner] = self.anonymous.get(owner, 0) + 1
+        number = self._new(f"{owner}/{self.anonymous[owner]}", owner)
+        self.pending.append((number, expr))
+        return number
+
+    @staticmethod
+    def _as_terminal(expr: Expr) -> bytes | regex.Node | None:
+        """The content of a text, a pattern, or either with a count; else None."""
+        times: list[_Times] = []
+        while isinstance(expr, Repetition):
+            times.append((expr.min_times, expr.max_times))
+            expr = expr.item
+        if not isinstance(expr, Literal | Pattern) or any(t in _OPERATORS for t in times):
+            return None
+        if not times:
+            return expr.data if isinstance(expr, Literal) else expr.node
+        node = regex.lit(expr.data) if isinstance(expr, Literal) else expr.node
+        for low, high in reversed(times):
+            node = regex.repeat(node, low, high)
+        return node

@@ -1,0 +1,97 @@
+"""Loup's normal form: numbered symbols and flat productions.
+
+A grammar is in Loup's normal form (LNF) if
+
+1. every body is a flat sequence of symbols: no groups, options or repetitions;
+2. the productions of one left-hand side stand together, in the order of the text, and no
+   two of them have the same body;
+3. no two texts are neighbours in a body, and none is empty;
+4. no body is a single nonterminal;
+5. every production is of use: it derives a finite text and can be reached from the start.
+
+"Implementing a Constrained Decoding Engine" names the form and keeps a rule such as
+``B ::= 'a' B``, which never ends. Here it is removed: a mask that led into it would lead
+into a dead end. A nullable start keeps ε.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TypeAlias
+
+from ..automata import regex
+from ..diagnostics import Source
+
+# A nonterminal's number, or ~t (negative) for terminal t.
+Symbol: TypeAlias = int
+
+# Where something came from: (rule, start, end) with character offsets into the source.
+Origins: TypeAlias = frozenset[tuple[str, int, int]]
+
+ONCE: tuple[int, int | None] = (1, 1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Terminal:
+    """A text (``bytes``) or an automaton (a regex node), and where it stands."""
+
+    content: bytes | regex.Node
+    origins: Origins
+
+    @property
+    def key(self) -> object:
+        """Equal for terminals that are the same text or the same automaton."""
+        return self.content if isinstance(self.content, bytes) else id(self.content)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Production:
+    """``head`` derives ``body``, repeated ``times`` (only before repetitions are expanded)."""
+
+    head: int
+    body: tuple[Symbol, ...]
+    origins: Origins
+    times: tuple[int, int | None] = ONCE
+
+
+@dataclass(frozen=True, eq=False)
+class Lnf:
+    """A grammar between and after the passes.
+
+    ``names``: of the nonterminals; an anonymous one is called after the rule it stands in,
+    as in ``rule/2``. ``owners``: that rule. ``productions`` are sorted by head. ``authored``:
+    the grammar before units were replaced, for messages about the author's rules.
+    """
+
+    source: Source
+    names: Sequence[str]
+    owners: Sequence[str]
+    terminals: Sequence[Terminal]
+    productions: Sequence[Production]
+    start: int
+    authored: "Lnf | None" = None
+
+    @cached_property
+    def by_head(self) -> list[list[Production]]:
+        """The productions of each nonterminal."""
+        found: list[list[Production]] = [[] for _ in self.names]
+        for production in self.productions:
+            found[production.head].append(production)
+        return found
+
+    def with_productions(
+        self, productions: Iterable[Production], terminals: Sequence[Terminal] | None = None
+    ) -> "Lnf":
+        """The same grammar with other productions (sorted by head, order otherwise kept)."""
+        ordered = sorted(productions, key=lambda p: p.head)
+        kept = self.terminals if terminals is None else terminals
+        return replace(self, productions=ordered, terminals=kept)
+
+    def body_key(self, body: Sequence[Symbol]) -> tuple[object, ...]:
+        """Equal for bodies with the same symbols, whatever their places in the text."""
+        return tuple(s if s >= 0 else (self.terminals[~s].key,) for s in body)
+
+
+def owner_of(origins: Origins) -> str:
+    """The rule that something came from; the first by place in the text if several."""
+    return min(origins, key=lambda o: (o[1], o[2], o[0]))[0]

@@ -1,0 +1,128 @@
+"""Remove what never contributes to a member.
+
+    S ::= 'ab' S | 'ab' A | B;             S ::= 'ab' S | 'ab' A;
+    S ::= S;                        ->     A ::= 'c';
+    A ::= 'c' E;  E ::= '';
+    B ::= 'a' B;
+    C ::= 'dc';
+
+``S ::= S`` derives nothing new, ``B`` never ends, ``C`` cannot be reached, and ``E`` adds no
+text. The start may lose everything: then the language is empty, which is an error.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from ..automata import regex
+from ..diagnostics import CheckError, Diagnostic, Span
+from .form import Lnf, Production, Symbol
+
+
+def remove_useless(lnf: Lnf) -> Lnf:
+    """The grammar without unproductive, unreachable, empty and self-deriving parts.
+
+    Linear in the grammar's size. Raises ``CheckError`` if the start has no finite member.
+    """
+    productive = _derivable(lnf, lnf.productions, lambda s: not _is_nothing(lnf, s))
+    if lnf.start not in productive:
+        raise CheckError(lnf.source, [_empty_language(lnf)])
+    kept = [
+        p
+        for p in lnf.productions
+        if p.body != (p.head,) and all(s in productive or _is_text(lnf, s) for s in p.body)
+    ]
+    with_text = _with_text(lnf, kept)
+    kept = [
+        replace(p, body=tuple(s for s in p.body if s < 0 or s in with_text)) for p in kept
+    ]
+    kept = [p for p in kept if p.body != (p.head,)]
+    reachable = _reachable(lnf.start, kept)
+    return lnf.with_productions(p for p in kept if p.head in reachable)
+
+
+def _derivable(
+    lnf: Lnf, productions: Iterable[Production], terminal_counts: Callable[[Symbol], bool]
+) -> set[int]:
+    """Nonterminals with a body whose symbols all count, each counted once all of its own do."""
+    waiting: dict[int, list[int]] = {}
+    missing: list[int] = []
+    heads: list[int] = []
+    ready: list[int] = []
+    for number, production in enumerate(productions):
+        needed = {s for s in production.body if s >= 0}
+        blocked = any(s < 0 and not terminal_counts(s) for s in production.body)
+        missing.append(len(needed) + blocked)
+        heads.append(production.head)
+        for symbol in needed:
+            waiting.setdefault(symbol, []).append(number)
+        if not missing[number]:
+            ready.append(number)
+    found: set[int] = set()
+    while ready:
+        head = heads[ready.pop()]
+        if head in found:
+            continue
+        found.add(head)
+        for number in waiting.get(head, ()):
+            missing[number] -= 1
+            if not missing[number]:
+                ready.append(number)
+    return found
+
+
+def _with_text(lnf: Lnf, productions: Iterable[Production]) -> set[int]:
+    """Nonterminals that derive some text besides ε (all are productive)."""
+    users: dict[int, list[int]] = {}
+    pending: list[int] = []
+    for production in productions:
+        for symbol in production.body:
+            if symbol >= 0:
+                users.setdefault(symbol, []).append(production.head)
+            elif not _is_epsilon(lnf, symbol):
+                pending.append(production.head)
+    found: set[int] = set()
+    while pending:
+        head = pending.pop()
+        if head not in found:
+            found.add(head)
+            pending.extend(users.get(head, ()))
+    return found
+
+
+def _reachable(start: int, productions: Iterable[Production]) -> set[int]:
+    uses: dict[int, list[int]] = {}
+    for production in productions:
+        uses.setdefault(production.head, []).extend(s for s in production.body if s >= 0)
+    found: set[int] = set()
+    pending = [start]
+    while pending:
+        number = pending.pop()
+        if number not in found:
+            found.add(number)
+            pending.extend(uses.get(number, ()))
+    return found
+
+
+def _is_text(lnf: Lnf, symbol: Symbol) -> bool:
+    return symbol < 0 and not _is_nothing(lnf, symbol)
+
+
+def _is_nothing(lnf: Lnf, symbol: Symbol) -> bool:
+    """Whether a terminal matches no text at all, as a class without characters does."""
+    content = lnf.terminals[~symbol].content
+    return isinstance(content, regex.Alt) and not content.options
+
+
+def _is_epsilon(lnf: Lnf, symbol: Symbol) -> bool:
+    content = lnf.terminals[~symbol].content
+    return isinstance(content, regex.Seq) and not content.parts
+
+
+def _empty_language(lnf: Lnf) -> Diagnostic:
+    own = lnf.by_head[lnf.start]
+    spans = [Span(start, end) for p in own for _, start, end in p.origins]
+    return Diagnostic(
+        f"rule {lnf.names[lnf.start]!r} is an empty language: no finite text matches it",
+        min(spans, default=None),
+        "give the recursion an alternative that ends",
+    )

@@ -1,0 +1,8 @@
+"""From a byte DFA and a tokenizer to the DFA over canonical token sequences.
+
+    families (the automaton being merged)  ->  direct (one merge after the other)
+    oracle (the source document's definitions and listings, slow)
+
+Source: Tran-Thien, "Fast, High-Fidelity LLM Decoding with Regex Constraints: Technical
+Appendix" (2024). ``README.md`` beside this file has the errata.
+"""

@@ -1,0 +1,168 @@
+"""Lay the results of all stages out as an artifact."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from constrain.artifacts import tokenset
+from constrain.artifacts.artifact import Artifact
+from constrain.artifacts.manifest import Manifest, Origin
+from constrain.artifacts.trie import Trie
+
+from .automata.dfa import Dfa
+from .grammar.tree import Grammar
+from .limits import Limits
+from .masks.rows import RowTable, byte_rows, live_states, token_rows
+from .merge.canonical import CanonicalDfa
+from .tokenizers import Tokenizer
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the caller wants of the artifact.
+
+    ``eos``: token ids. ``vocab_size``: padded. ``max_bytes``: beyond it rows are left out and
+    computed at run time. ``strip``: leave the grammar's text out.
+    """
+
+    tokenizer: Tokenizer
+    eos: tuple[int, ...]
+    vocab_size: int
+    max_bytes: int
+    strip: bool
+
+
+def package(
+    grammar: Grammar,
+    dfa: Dfa,
+    origins: Sequence[tuple[str, int, int]],
+    canonical: CanonicalDfa | None,
+    request: Request,
+    limits: Limits,
+    notes: list[str],
+) -> Artifact:
+    """The artifact; what the user should know is added to ``notes``. Raises ``LimitError``."""
+    arrays = {**_byte_dfa(dfa), **_vocabulary(request)}
+    if canonical is None:
+        table = _rows_of_bytes(dfa, request, limits, arrays, notes)
+    else:
+        arrays.update(_token_dfa(canonical, request.tokenizer))
+        table = _rows_of_tokens(canonical, request, limits, arrays, notes)
+    tokenizer, source = request.tokenizer, grammar.source
+    manifest = Manifest(
+        kind="byte-dfa" if canonical is None else "token-dfa",
+        tokenization="any" if canonical is None else "canonical",
+        dialect=source.dialect,
+        start=grammar.start,
+        source=None if request.strip else source.text,
+        grammar_sha256=sha256(source.text.encode("utf-8", "surrogatepass")).hexdigest(),
+        tokenizer_sha256=tokenizer.sha256,
+        vocab_size=request.vocab_size,
+        eos=request.eos,
+        splits=tokenizer.splitter is not None,
+        splits_applied=False,
+        byte_start=dfa.start,
+        token_start=canonical.dfa.start if canonical else 0,
+        counts=_counts(dfa, canonical, table),
+        origins=tuple(Origin(rule, ((start, end),)) for rule, start, end in origins),
+    )
+    return Artifact(manifest, arrays)
+
+
+def _byte_dfa(dfa: Dfa) -> dict[str, NDArray[Any]]:
+    tables = dfa.tables()
+    ids = [sorted(found) for found in dfa.origins]
+    offsets = np.concatenate(([0], np.cumsum([len(found) for found in ids])))
+    return {
+        "dfa.table": tables.table,
+        "dfa.classes": tables.classes,
+        "dfa.terminals": tables.terminals,
+        "dfa.accepting": tables.accepting,
+        "origins.ids": np.array([i for found in ids for i in found], dtype=np.int32),
+        "origins.offsets": offsets.astype(np.int64),
+    }
+
+
+def _vocabulary(request: Request) -> dict[str, NDArray[Any]]:
+    vocabulary = request.tokenizer.vocabulary(request.vocab_size)
+    return {
+        "vocab.data": vocabulary.data,
+        "vocab.offsets": vocabulary.offsets,
+        "vocab.kinds": vocabulary.kinds,
+    }
+
+
+def _token_dfa(canonical: CanonicalDfa, tokenizer: Tokenizer) -> dict[str, NDArray[Any]]:
+    dfa = canonical.dfa
+    return {
+        "merges": tokenizer.merges,
+        "tokens.family": dfa.family,
+        "tokens.accepting": dfa.accepting,
+        "tokens.edge_offsets": dfa.edge_offsets,
+        "tokens.edge_tokens": dfa.edge_tokens,
+        "tokens.edge_targets": dfa.edge_targets,
+    }
+
+
+def _rows_of_tokens(
+    canonical: CanonicalDfa,
+    request: Request,
+    limits: Limits,
+    arrays: dict[str, NDArray[Any]],
+    notes: list[str],
+) -> RowTable | None:
+    """Rows if they fit, else the packed bits that they can be unpacked from."""
+    table = None
+    if _fits(canonical.dfa.states, request, arrays):
+        table = token_rows(canonical, request.eos, request.vocab_size, limits)
+        arrays.update(rows=table.rows, row_of=table.row_of)
+    else:
+        arrays["tokens.allowed"] = canonical.allowed
+        arrays["tokens.allowed_offsets"] = canonical.allowed_offsets
+        notes.append(_at_run_time(request))
+    return table
+
+
+def _rows_of_bytes(
+    dfa: Dfa, request: Request, limits: Limits, arrays: dict[str, NDArray[Any]], notes: list[str]
+) -> RowTable | None:
+    """Rows if they fit, else which states are live, for a walk at run time."""
+    tables = dfa.tables()
+    trie = Trie.from_vocabulary(request.tokenizer.vocabulary(request.vocab_size))
+    live = live_states(tables, trie)
+    if _fits(dfa.states, request, arrays):
+        table = byte_rows(tables, trie, live, request.eos, request.vocab_size, limits)
+        arrays.update(rows=table.rows, row_of=table.row_of)
+        return table
+    arrays["dfa.live"] = live.astype(np.uint8)
+    notes.append(_at_run_time(request))
+    return None
+
+
+def _fits(rows: int, request: Request, arrays: dict[str, NDArray[Any]]) -> bool:
+    """Whether a file with one row a state would keep its size; equal rows only shrink it."""
+    others = sum(array.nbytes for array in arrays.values())
+    return others + rows * tokenset.word_count(request.vocab_size) * 4 <= request.max_bytes
+
+
+def _at_run_time(request: Request) -> str:
+    return (
+        f"the mask rows would make the artifact larger than {request.max_bytes:,} bytes: they "
+        f"are left out and computed at run time (--max-artifact-bytes)"
+    )
+
+
+def _counts(
+    dfa: Dfa, canonical: CanonicalDfa | None, table: RowTable | None
+) -> dict[str, int]:
+    counts = {"dfa_states": dfa.states - 1}
+    if canonical is not None:
+        counts["token_states"] = canonical.dfa.states
+        counts["token_transitions"] = canonical.transitions
+    if table is not None:
+        counts["rows"] = len(table.rows)
+    return counts

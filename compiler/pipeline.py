@@ -1,0 +1,193 @@
+"""All stages in order: from a grammar's text to an artifact."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from constrain.artifacts.artifact import Artifact
+
+from .automata.determinize import determinize
+from .automata.dfa import Dfa, without_bytes
+from .automata.minimize import minimize
+from .automata.nfa import Nfa
+from .diagnostics import CheckError, Diagnostic, TokenizerError
+from .dialects import read_grammar
+from .grammar.check import check
+from .grammar.tree import Grammar
+from .limits import Limits
+from .lnf import Lnf, normalize
+from .lnf.automaton import to_nfa
+from .merge.canonical import CanonicalDfa, canonical_dfa
+from .merge.proper import check_proper
+from .package import Request, package
+from .progress import Progress, silent
+from .tokenizers import Tokenizer
+
+CANONICAL, ANY = "canonical", "any"
+
+# Artifacts above this size leave their mask rows to the run time.
+MAX_ARTIFACT_BYTES = 256_000_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Automaton:
+    """A grammar and all that its text alone determines.
+
+    ``origins``: the table that automata refer to, (rule, start, end) with character offsets.
+    ``dfa`` is minimal.
+    """
+
+    grammar: Grammar
+    lnf: Lnf
+    nfa: Nfa
+    dfa: Dfa
+    origins: Sequence[tuple[str, int, int]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Compilation:
+    """A compiled grammar and every stage on the way; ``notes`` are for the user to read."""
+
+    automaton: Automaton
+    canonical: CanonicalDfa | None
+    artifact: Artifact
+    notes: tuple[str, ...] = field(default=())
+
+
+def compile_grammar(
+    text: str,
+    *,
+    dialect: str,
+    tokenizer: Tokenizer,
+    start: str | None = None,
+    tokenization: str = CANONICAL,
+    limits: Limits | None = None,
+    eos: Sequence[int | str] = (),
+    vocab_size: int | None = None,
+    max_artifact_bytes: int = MAX_ARTIFACT_BYTES,
+    strip: bool = False,
+    name: str = "<grammar>",
+    progress: Progress = silent,
+) -> Artifact:
+    """Compile a grammar for a tokenizer.
+
+    ``tokenization``: ``canonical`` allows exactly the token sequences that the tokenizer's
+    merges give for the members, ``any`` every sequence that spells a member. ``eos``: ids or
+    names of the tokens that end a text (by default the tokenizer's own). ``vocab_size`` pads
+    the masks. ``strip`` leaves the grammar's text out. Raises subclasses of
+    ``ConstrainError``.
+    """
+    limits = (limits or Limits()).started()
+    automaton = build_automaton(text, dialect=dialect, start=start, limits=limits, name=name)
+    return build_artifact(
+        automaton, tokenizer, tokenization=tokenization, limits=limits, eos=eos,
+        vocab_size=vocab_size, max_artifact_bytes=max_artifact_bytes, strip=strip,
+        progress=progress,
+    ).artifact
+
+
+def build_automaton(
+    text: str,
+    *,
+    dialect: str,
+    start: str | None = None,
+    limits: Limits | None = None,
+    name: str = "<grammar>",
+) -> Automaton:
+    """The stages that need no tokenizer: tree, normal form, NFA, minimal DFA."""
+    limits = (limits or Limits()).started()
+    grammar = read_grammar(text, dialect, name=name, start=start, limits=limits)
+    check(grammar)
+    lnf = normalize(grammar, limits)
+    nfa, origins = to_nfa(lnf, limits)
+    dfa = minimize(determinize(nfa, limits), limits)
+    return Automaton(grammar, lnf, nfa, dfa, origins)
+
+
+def build_artifact(
+    automaton: Automaton,
+    tokenizer: Tokenizer,
+    *,
+    tokenization: str = CANONICAL,
+    limits: Limits | None = None,
+    eos: Sequence[int | str] = (),
+    vocab_size: int | None = None,
+    max_artifact_bytes: int = MAX_ARTIFACT_BYTES,
+    strip: bool = False,
+    progress: Progress = silent,
+) -> Compilation:
+    """The stages that need a tokenizer: merging, masks, packaging."""
+    if tokenization not in (CANONICAL, ANY):
+        raise ValueError(f"tokenization must be 'canonical' or 'any', not {tokenization!r}")
+    limits = (limits or Limits()).started()
+    notes: list[str] = []
+    request = Request(
+        tokenizer=tokenizer,
+        eos=_eos_ids(tokenizer, eos),
+        vocab_size=_padded_size(tokenizer, vocab_size),
+        max_bytes=max_artifact_bytes,
+        strip=strip,
+    )
+    canonical = None
+    dfa = automaton.dfa
+    if tokenization == CANONICAL:
+        check_proper(tokenizer)
+        dfa = _spelled(automaton, tokenizer, notes.append)
+        rules = [rule for rule, _, _ in automaton.origins]
+        canonical = canonical_dfa(dfa, tokenizer.base, (), tokenizer.merges, limits, progress, rules)
+        if tokenizer.splitter is not None:
+            notes.append(
+                "this tokenizer cuts text into pieces before it merges, which the masks do not "
+                "follow yet: where a merge could cross a cut they differ from its own encoding"
+            )
+    artifact = package(automaton.grammar, dfa, automaton.origins, canonical, request, limits, notes)
+    return Compilation(automaton, canonical, artifact, tuple(notes))
+
+
+def _spelled(automaton: Automaton, tokenizer: Tokenizer, note: Callable[[str], None]) -> Dfa:
+    """The members that the tokenizer has a token for each byte of."""
+    missing = np.array([token_id < 0 for token_id in tokenizer.base])
+    lost = np.flatnonzero(missing & automaton.dfa.used_bytes())
+    if not len(lost):
+        return automaton.dfa
+    listed = ", ".join(f"0x{octet:02X}" for octet in lost[:8]) + (", …" if len(lost) > 8 else "")
+    dfa = without_bytes(automaton.dfa, missing)
+    if dfa.is_empty:
+        source = automaton.grammar.source
+        message = f"the tokenizer can spell no member: it has no token for {listed}"
+        raise CheckError(source, [Diagnostic(message)])
+    note(f"members with the bytes {listed} are left out: the tokenizer has no token for them")
+    return minimize(dfa)
+
+
+def _eos_ids(tokenizer: Tokenizer, given: Sequence[int | str]) -> tuple[int, ...]:
+    """Ids of the tokens that end a text: those given, else the tokenizer's own."""
+    if not given:
+        if not tokenizer.eos:
+            raise TokenizerError(
+                f"{tokenizer.name}: no end-of-text token is known; name it with --eos"
+            )
+        return tokenizer.eos
+    by_name = {name: i for i, name in tokenizer.added.items()}
+    ids = []
+    for wanted in given:
+        token_id = by_name.get(str(wanted))
+        if token_id is None and str(wanted).isdecimal():
+            token_id = int(wanted)
+        if token_id is None:
+            found = [i for i, octets in tokenizer.tokens.items() if octets == str(wanted).encode()]
+            token_id = found[0] if found else None
+        if token_id is None or token_id >= tokenizer.vocab_size:
+            raise TokenizerError(f"{tokenizer.name}: there is no token {wanted!r} to end a text")
+        ids.append(token_id)
+    return tuple(sorted(set(ids)))
+
+
+def _padded_size(tokenizer: Tokenizer, wanted: int | None) -> int:
+    if wanted is not None and wanted < tokenizer.vocab_size:
+        raise TokenizerError(
+            f"{tokenizer.name}: a vocabulary of {wanted} is too small for token "
+            f"{tokenizer.vocab_size - 1}"
+        )
+    return wanted or tokenizer.vocab_size

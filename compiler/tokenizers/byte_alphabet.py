@@ -1,0 +1,30 @@
+"""The byte-level alphabet: every byte as a visible character.
+
+GPT-2's byte-level BPE stores tokens as text; a byte that is printable Latin-1 stands for
+itself, the others for the code points from 256 on, in order.
+"""
+
+from functools import cache
+
+
+@cache
+def characters() -> tuple[str, ...]:
+    """The character of each of the 256 bytes."""
+    printable = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
+    shifted = (octet for octet in range(256) if octet not in printable)
+    moved = {octet: 256 + i for i, octet in enumerate(shifted)}
+    return tuple(chr(moved.get(octet, octet)) for octet in range(256))
+
+
+@cache
+def _octets() -> dict[str, int]:
+    return {char: octet for octet, char in enumerate(characters())}
+
+
+def decode(token: str) -> bytes | None:
+    """The bytes of a token; None if it holds a character outside the alphabet."""
+    octets = _octets()
+    try:
+        return bytes(octets[char] for char in token)
+    except KeyError:
+        return None
