@@ -55,7 +55,10 @@ class Artifact:
         """The grammar's own automaton, minimal."""
         a = self.arrays
         return ByteDfa(
-            a["dfa.table"], a["dfa.classes"], a["dfa.terminals"], a["dfa.accepting"],
+            a["dfa.table"],
+            a["dfa.classes"],
+            a["dfa.terminals"],
+            a["dfa.accepting"],
             self.manifest.byte_start,
         )
 
@@ -66,8 +69,12 @@ class Artifact:
             return None
         a = self.arrays
         return TokenDfa(
-            a["tokens.family"], a["tokens.accepting"], a["tokens.edge_offsets"],
-            a["tokens.edge_tokens"], a["tokens.edge_targets"], self.manifest.token_start,
+            a["tokens.family"],
+            a["tokens.accepting"],
+            a["tokens.edge_offsets"],
+            a["tokens.edge_tokens"],
+            a["tokens.edge_targets"],
+            self.manifest.token_start,
         )
 
     @cached_property

@@ -38,7 +38,7 @@ class ByteDfa:
     @cached_property
     def _cells(self) -> memoryview:
         # A memoryview answers an integer index several times faster than an array.
-        return memoryview(np.ascontiguousarray(self.table).reshape(-1))
+        return np.ascontiguousarray(self.table).reshape(-1).data
 
     def run(self, state: int, text: bytes) -> int:
         """The state after ``text``; ``DEAD`` if it leaves the language's prefixes."""

@@ -196,7 +196,7 @@ def _checked_entry(
 def _verify(checksums: object, arrays: Mapping[str, NDArray[Any]]) -> None:
     known = checksums if isinstance(checksums, dict) else {}
     for name, array in arrays.items():
-        if name in known and sha256(array).hexdigest() != known[name]:
+        if name in known and sha256(array.data).hexdigest() != known[name]:
             raise ArtifactError(f"section {name!r} is damaged: its checksum does not match")
 
 

@@ -108,9 +108,7 @@ class Matcher:
     def rollback(self, count: int) -> None:
         """Take back the last ``count`` tokens. Raises ``ValueError`` if there are fewer."""
         if not 0 <= count < len(self._states):
-            raise ValueError(
-                f"cannot take back {count} tokens: {len(self._states) - 1} were taken"
-            )
+            raise ValueError(f"cannot take back {count} tokens: {len(self._states) - 1} were taken")
         del self._states[len(self._states) - count :]
 
     @property

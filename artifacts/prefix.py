@@ -18,14 +18,14 @@ Path = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Boundary:
-    """One allowed token path that spells the prefix up to ``bytes``.
+    """One allowed token path that spells the first ``length`` bytes of the prefix.
 
     ``ids`` are its tokens, ``pending`` the rest of the prefix, ``allowed`` the tokens that
     may come next: all of the mask where nothing is pending, else those that begin with
     ``pending`` and are longer. ``accepting``: the match may end here.
     """
 
-    bytes: int
+    length: int
     ids: Path
     pending: bytes
     allowed: Words
@@ -57,7 +57,7 @@ def boundaries(artifact: Artifact, prefix: bytes) -> list[Boundary]:
             if not rest or allowed.any():
                 accepting = not rest and machine.is_accepting(state)
                 found.append(Boundary(position, ids, rest, allowed, accepting))
-    return sorted(found, key=lambda b: (-b.bytes, len(b.ids), b.ids))
+    return sorted(found, key=lambda b: (-b.length, len(b.ids), b.ids))
 
 
 def _keep_better(at: dict[int, Path], state: int, ids: Path) -> None:

@@ -36,7 +36,8 @@ class StoredRows:
 
     def row(self, state: int) -> Words:
         """A view; free."""
-        return self.rows[self.row_of[state]]
+        row: Words = self.rows[self.row_of[state]]
+        return row
 
 
 @dataclass(slots=True, eq=False)

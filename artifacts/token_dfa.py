@@ -47,7 +47,7 @@ class TokenDfa:
 
     @cached_property
     def _tokens(self) -> memoryview:
-        return memoryview(np.ascontiguousarray(self.edge_tokens))
+        return np.ascontiguousarray(self.edge_tokens).data
 
     def step(self, state: int, token_id: int) -> int:
         """The state after a token that the mask allows; logarithmic in the family's edges."""

@@ -87,11 +87,13 @@ def walk(
     proportional to the trie edges that leave live nodes, over all starting states.
     """
     columns = classes[trie.octets]
-    pending = [(
-        np.arange(len(starts), dtype=np.int32),
-        np.zeros(len(starts), dtype=np.int32),
-        np.asarray(starts, dtype=np.int32),
-    )]
+    pending = [
+        (
+            np.arange(len(starts), dtype=np.int32),
+            np.zeros(len(starts), dtype=np.int32),
+            np.asarray(starts, dtype=np.int32),
+        )
+    ]
     while pending:
         rows, nodes, states = pending.pop()
         fan_out = trie.first[nodes + 1] - trie.first[nodes]

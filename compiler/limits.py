@@ -31,9 +31,7 @@ class Limits:
 
     def exceeded(self, states: int, transitions: int, memory: int) -> bool:
         """Whether any of the three is too many: one quick look before the checks that raise."""
-        return (
-            states > self.states or transitions > self.transitions or memory > self.memory
-        )
+        return states > self.states or transitions > self.transitions or memory > self.memory
 
     def is_over(self) -> bool:
         """Whether the time is over."""

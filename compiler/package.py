@@ -156,9 +156,7 @@ def _at_run_time(request: Request) -> str:
     )
 
 
-def _counts(
-    dfa: Dfa, canonical: CanonicalDfa | None, table: RowTable | None
-) -> dict[str, int]:
+def _counts(dfa: Dfa, canonical: CanonicalDfa | None, table: RowTable | None) -> dict[str, int]:
     counts = {"dfa_states": dfa.states - 1}
     if canonical is not None:
         counts["token_states"] = canonical.dfa.states

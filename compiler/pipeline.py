@@ -81,8 +81,14 @@ def compile_grammar(
     limits = (limits or Limits()).started()
     automaton = build_automaton(text, dialect=dialect, start=start, limits=limits, name=name)
     return build_artifact(
-        automaton, tokenizer, tokenization=tokenization, limits=limits, eos=eos,
-        vocab_size=vocab_size, max_artifact_bytes=max_artifact_bytes, strip=strip,
+        automaton,
+        tokenizer,
+        tokenization=tokenization,
+        limits=limits,
+        eos=eos,
+        vocab_size=vocab_size,
+        max_artifact_bytes=max_artifact_bytes,
+        strip=strip,
         progress=progress,
     ).artifact
 
@@ -135,7 +141,9 @@ def build_artifact(
         check_proper(tokenizer)
         dfa = _spelled(automaton, tokenizer, notes.append)
         rules = [rule for rule, _, _ in automaton.origins]
-        canonical = canonical_dfa(dfa, tokenizer.base, (), tokenizer.merges, limits, progress, rules)
+        canonical = canonical_dfa(
+            dfa, tokenizer.base, (), tokenizer.merges, limits, progress, rules
+        )
         if tokenizer.splitter is not None:
             notes.append(
                 "this tokenizer cuts text into pieces before it merges, which the masks do not "

@@ -76,7 +76,7 @@ def _quotient(dfa: Dfa, block_of: NDArray[np.int64]) -> Dfa:
     """One state a block. The dead state's block keeps number 0."""
     _, representative, number = np.unique(block_of, return_index=True, return_inverse=True)
     dead = int(number[0])
-    swap = np.arange(len(representative), dtype=np.int32)
+    swap = np.arange(len(representative))
     swap[[0, dead]] = swap[[dead, 0]]
     number = swap[number]
     representative[[0, dead]] = representative[[dead, 0]]

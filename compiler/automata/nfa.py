@@ -145,10 +145,17 @@ class Thompson:
         """A copy of another automaton as a fragment; ``origins`` join those of its edges."""
         offset = self.nfa.states
         for arcs, epsilon in zip(other.arcs, other.epsilon, strict=True):
-            self.nfa.arcs.append([
-                Arc(a.low, a.high, a.target + offset, a.origins | origins if origins else a.origins)
-                for a in arcs
-            ])
+            self.nfa.arcs.append(
+                [
+                    Arc(
+                        a.low,
+                        a.high,
+                        a.target + offset,
+                        a.origins | origins if origins else a.origins,
+                    )
+                    for a in arcs
+                ]
+            )
             self.nfa.epsilon.append([target + offset for target in epsilon])
         self._check(origins)
         if len(other.finals) == 1:

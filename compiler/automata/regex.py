@@ -121,18 +121,18 @@ def alt(*options: Node) -> Node:
 
 def optional(node: Node) -> Node:
     """``node`` or ε."""
-    if node is NOTHING or node is EPSILON or isinstance(node, Seq) and not node.parts:
+    if node is NOTHING or node is EPSILON or (isinstance(node, Seq) and not node.parts):
         return EPSILON
-    if isinstance(node, Optional) or isinstance(node, Repeat) and node.min_times == 0:
+    if isinstance(node, Optional) or (isinstance(node, Repeat) and node.min_times == 0):
         return node
     return Optional(node)
 
 
 def repeat(node: Node, min_times: int, max_times: int | None) -> Node:
     """``node`` repeated. Raises ``ValueError`` if ``max_times`` is below ``min_times``."""
-    if min_times < 0 or max_times is not None and max_times < min_times:
+    if min_times < 0 or (max_times is not None and max_times < min_times):
         raise ValueError(f"cannot repeat from {min_times} to {max_times} times")
-    if isinstance(node, Seq) and not node.parts or max_times == 0:
+    if (isinstance(node, Seq) and not node.parts) or max_times == 0:
         return EPSILON
     if node is NOTHING:
         return NOTHING if min_times else EPSILON

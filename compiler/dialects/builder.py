@@ -22,7 +22,6 @@ from ..grammar.tree import (
     Pattern,
     Reference,
     Repetition,
-    Rule,
 )
 from ..grammar.tree import Sequence as SequenceNode
 from ..limits import Limits

@@ -40,11 +40,11 @@ class KbnfBuilder(Builder):
         "CURLY_CLOSE": "'}'",
         "NAME": "a rule name",
         "STRING": "a string",
-        "REGEX": "a regex #\"…\"",
+        "REGEX": 'a regex #"…"',
         "$END": "the end of the file",
     }
     hints: ClassVar[dict[str, str]] = {
-        "BAR": "an alternative must not be empty: write \"\" for the empty text",
+        "BAR": 'an alternative must not be empty: write "" for the empty text',
         "DEFINES": "does the rule before it end with ';'?",
         "COMMA": "',' stands between two items",
         "POSTFIX": "'?', '*' and '+' stand behind what they repeat",

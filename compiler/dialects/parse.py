@@ -33,7 +33,7 @@ def parse(builder: Builder) -> tuple[Rule, ...]:
         for token in interactive.iter_parse():
             depth += (token.type in builder.opening) - (token.type in builder.closing)
             builder.limits.check_nesting(depth, "the grammar")
-        rules: tuple[Rule, ...] = interactive.feed_eof(token)
+        rules: tuple[Rule, ...] = interactive.feed_eof(token)  # type: ignore[no-untyped-call]
     except UnexpectedInput as error:
         found = _explain(error, interactive, builder)
         raise DialectError(source, [*builder.diagnostics, found]) from None
@@ -67,7 +67,7 @@ def _parser(grammar_file: str) -> Lark:
     return Lark(
         text,
         parser="lalr",
-        transformer=_Forward(),  # type: ignore[arg-type]
+        transformer=_Forward(),
         keep_all_tokens=True,
         maybe_placeholders=False,
     )
@@ -93,9 +93,8 @@ def _explain(
         span = Span(end, end + 1)
         found, hint = builder.expected["$END"].removeprefix("the "), builder.hints.get("$END")
     found, hint = builder.known_mistake(text, span.start) or (found, hint)
-    expected = sorted(
-        {builder.expected[name] for name in interactive.accepts() if name in builder.expected}
-    )
+    possible = interactive.accepts()  # type: ignore[no-untyped-call]
+    expected = sorted({builder.expected[name] for name in possible if name in builder.expected})
     listed = ", ".join(expected[:_LISTED]) + (", …" if len(expected) > _LISTED else "")
     message = f"unexpected {found} (read as {builder.source.dialect})"
     if expected:

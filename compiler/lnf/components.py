@@ -16,6 +16,7 @@ may still happen to be regular, so it is refused as "not known to be regular".
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from itertools import pairwise
 
 from ..diagnostics import Diagnostic, NotRegularError, Span
 from .form import Lnf, Production
@@ -123,7 +124,7 @@ def _embedding(
     production, member = (both or before)[0]
     cycle = [production.head, *_path(lnf, inside, member, production.head)]
     names = [lnf.owners[number] for number in cycle]
-    steps = [names[0], *(b for a, b in zip(names, names[1:], strict=False) if a != b)]
+    steps = [names[0], *(b for a, b in pairwise(names) if a != b)]
     if len(steps) == 1:
         steps.append(steps[0])
     _, start, end = min(production.origins, key=lambda o: (o[1], -o[2]))

@@ -54,6 +54,9 @@ def _expand(production: Production, names: list[str], owners: list[str]) -> list
         out.append(Production(rest, (), origins))
         head, required = rest, body
     if (low, high) == (0, 1):
-        return [Production(production.head, (), origins), Production(production.head, body, origins)]
+        return [
+            Production(production.head, (), origins),
+            Production(production.head, body, origins),
+        ]
     out.append(Production(head, required, origins))
     return out

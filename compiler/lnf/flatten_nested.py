@@ -53,8 +53,12 @@ class _Flattener:
             while self.pending:
                 self._flatten(*self.pending.pop())
         return Lnf(
-            self.grammar.source, self.names, self.owners, self.terminals,
-            sorted(self.productions, key=lambda p: p.head), self.numbers[self.grammar.start],
+            self.grammar.source,
+            self.names,
+            self.owners,
+            self.terminals,
+            sorted(self.productions, key=lambda p: p.head),
+            self.numbers[self.grammar.start],
         )
 
     def _new(self, name: str, owner: str) -> int:
@@ -70,14 +74,14 @@ class _Flattener:
             times = (expr.min_times, expr.max_times)
             self._produce(head, body, expr.span, times)
             return
-        options = [expr]
+        options: list[Expr] = [expr]
         while options:
             option = options.pop()
             if isinstance(option, Choice):
                 options.extend(reversed(option.options))
                 continue
             symbols: list[Symbol] = []
-            items = [option]
+            items: list[Expr] = [option]
             while items:
                 item = items.pop()
                 if isinstance(item, Sequence):

@@ -1,6 +1,6 @@
 """Join texts that stand side by side.
 
-    A ::= 'b' 'c' 'd' X;    ->    A ::= 'bcd' X;
+A ::= 'b' 'c' 'd' X;    ->    A ::= 'bcd' X;
 """
 
 from dataclasses import replace

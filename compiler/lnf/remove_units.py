@@ -23,9 +23,7 @@ def remove_units(lnf: Lnf) -> Lnf:
         while pending:
             number = pending.pop()
             through = seen[number]
-            out.extend(
-                Production(head, p.body, p.origins | through) for p in others[number]
-            )
+            out.extend(Production(head, p.body, p.origins | through) for p in others[number])
             for unit in reversed(units[number]):
                 target = unit.body[0]
                 if target not in seen:

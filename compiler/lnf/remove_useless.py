@@ -32,9 +32,7 @@ def remove_useless(lnf: Lnf) -> Lnf:
         if p.body != (p.head,) and all(s in productive or _is_text(lnf, s) for s in p.body)
     ]
     with_text = _with_text(lnf, kept)
-    kept = [
-        replace(p, body=tuple(s for s in p.body if s < 0 or s in with_text)) for p in kept
-    ]
+    kept = [replace(p, body=tuple(s for s in p.body if s < 0 or s in with_text)) for p in kept]
     kept = [p for p in kept if p.body != (p.head,)]
     reachable = _reachable(lnf.start, kept)
     return lnf.with_productions(p for p in kept if p.head in reachable)

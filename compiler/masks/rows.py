@@ -110,7 +110,8 @@ def live_states(dfa: ByteDfa, trie: Trie) -> NDArray[np.bool_]:
     spelled[singles[has_token]] = True
     used = (dfa.table != DEAD).any(axis=0)[dfa.classes]
     if not (used & ~spelled).any():
-        return np.arange(dfa.states) != DEAD
+        every: NDArray[np.bool_] = np.arange(dfa.states) != DEAD
+        return every
     live: NDArray[np.bool_] = dfa.accepting != 0
     edges = [(h.rows, h.states) for h in walk(trie, dfa.table, dfa.classes, np.arange(dfa.states))]
     terminals = dfa.table[:, dfa.table.shape[1] - len(dfa.terminals) :]

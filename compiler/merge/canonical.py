@@ -53,7 +53,9 @@ class CanonicalDfa:
 
     def flags(self, state: int) -> NDArray[np.bool_]:
         """Which edges of its family a state allows."""
-        octets = self.allowed[int(self.allowed_offsets[state]) : int(self.allowed_offsets[state + 1])]
+        octets = self.allowed[
+            int(self.allowed_offsets[state]) : int(self.allowed_offsets[state + 1])
+        ]
         count = len(self.dfa.edges_of(state)[0])
         return np.unpackbits(octets, count=count, bitorder="little").view(np.bool_)
 
@@ -75,8 +77,12 @@ def canonical_dfa(
     """
     limits = (limits or Limits()).started()
     automaton = with_letters(
-        dfa.states, dfa.start, np.flatnonzero(dfa.accepting).tolist(), _letters(dfa, base, terminals)
+        dfa.states,
+        dfa.start,
+        np.flatnonzero(dfa.accepting).tolist(),
+        _letters(dfa, base, terminals),
     )
+    automaton.remove_state(DEAD)
 
     def culprits() -> list[str]:
         sizes = [int(family.degree.sum()) for family in automaton.families]
@@ -127,9 +133,7 @@ def _merge_all(
     return tuple(growth)
 
 
-def _tables(
-    automaton: FamilyAutomaton, growth: tuple[Growth, ...]
-) -> CanonicalDfa:
+def _tables(automaton: FamilyAutomaton, growth: tuple[Growth, ...]) -> CanonicalDfa:
     """Number the states family by family, fusing equal ones, and lay out the arrays."""
     number: dict[int, int] = {}
     family_of: list[int] = []

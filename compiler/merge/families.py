@@ -38,7 +38,8 @@ class Family:
 
     def allows(self, token: int) -> NDArray[np.bool_]:
         """Which places have a transition by ``token``."""
-        return ~(self.forbidden[self.slots[token]] | self.gone)
+        allowed: NDArray[np.bool_] = ~(self.forbidden[self.slots[token]] | self.gone)
+        return allowed
 
     def new_slot(self, token: int) -> int:
         """A row for ``token`` that forbids it to all."""

@@ -94,8 +94,9 @@ def direct_merge_via_listing(dfa: PlainDfa, a: int, b: int, ab: int) -> None:
     both = [s for s in original if a in dfa.delta[s] and dfa.predecessors(s, a)]
     prime = {s: dfa.new_state(s in dfa.final) for s in both}
     # E1: the loop of line 15 ranges over the original states; the new ones enter S as well.
-    outside = {s: [p for p in dfa.predecessors(s, a) if p in set(original) - set(both)]
-               for s in both}
+    outside = {
+        s: [p for p in dfa.predecessors(s, a) if p in set(original) - set(both)] for s in both
+    }
     for state in both:
         for y, target in list(dfa.delta[state].items()):
             if y == a and target in prime:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from heapq import heapify, heappop, heappush
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +47,7 @@ class Bpe:
         before = list(range(-1, len(ids) - 1))
         heap = [
             (found[0], place, found[1])
-            for place, pair in enumerate(zip(ids, ids[1:], strict=False))
+            for place, pair in enumerate(pairwise(ids))
             if (found := ranks.get(pair)) is not None
         ]
         heapify(heap)
@@ -64,7 +65,9 @@ class Bpe:
                 self._push(heap, ids, before[place], place)
         return [i for i in ids if i >= 0]
 
-    def _push(self, heap: list[tuple[int, int, int]], ids: list[int], place: int, after: int) -> None:
+    def _push(
+        self, heap: list[tuple[int, int, int]], ids: list[int], place: int, after: int
+    ) -> None:
         found = self._ranks.get((ids[place], ids[after]))
         if found is not None:
             heappush(heap, (found[0], place, found[1]))

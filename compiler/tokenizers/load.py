@@ -22,8 +22,14 @@ from .tokenizer import Tokenizer
 
 # Names that end a text by convention, where no configuration says which does.
 _WELL_KNOWN_EOS = (
-    "<|endoftext|>", "</s>", "<|end_of_text|>", "<|eot_id|>", "<|im_end|>", "<eos>",
-    "<|endofprompt|>", "<|end|>",
+    "<|endoftext|>",
+    "</s>",
+    "<|end_of_text|>",
+    "<|eot_id|>",
+    "<|im_end|>",
+    "<eos>",
+    "<|endofprompt|>",
+    "<|end|>",
 )
 
 
@@ -99,7 +105,7 @@ class _Reader:
 
     def _parse(self) -> dict[str, Any]:
         try:
-            data = json.loads(self.raw)
+            data: dict[str, Any] = json.loads(self.raw)
         except (ValueError, RecursionError) as error:
             raise TokenizerError(f"not a tokenizer.json: it is not valid JSON ({error})") from None
         model = data.get("model") if isinstance(data, dict) else None

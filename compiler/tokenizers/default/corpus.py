@@ -12,10 +12,7 @@ import random
 import re
 from collections.abc import Callable, Iterator
 
-import templates_clike
-import templates_code
-import templates_text
-import words
+from . import templates_clike, templates_code, templates_text, words
 
 SLOT = re.compile(r"~(\w+)~")
 MAX_DEPTH = 5

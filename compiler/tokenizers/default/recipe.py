@@ -1,6 +1,6 @@
 """Train the default vocabulary, a byte-level BPE of 8192 tokens, and write its tokenizer.json.
 
-    python recipe.py --english FILE... -o tokenizer.json
+    python -m constrain.compiler.tokenizers.default.recipe --english FILE... -o tokenizer.json
 
 FILE is public-domain English: plain text, gzipped text or HTML.  The README beside
 this file names the files which the committed vocabulary was made from.  The rest of the training
@@ -21,7 +21,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-from corpus import Generator
+from .corpus import Generator
 
 # The library's worker threads must be held back before it is imported.
 os.environ["RAYON_NUM_THREADS"] = "1"

@@ -1,0 +1,122 @@
+"""``constrain compile``: a grammar and a tokenizer to an artifact."""
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .. import options
+from ..compiling import Wanted, automaton_of, compilation_of, limits_of
+from ..console import UsageError, note, status, write_bytes
+from ..inputs import STDIN, grammar_text
+from .viz import write_all_drawings
+
+if TYPE_CHECKING:
+    from constrain.compiler.pipeline import Compilation
+
+# Lines of the growth table.
+_GROWTH_LINES = 20
+
+
+def compile_(
+    grammar: options.Grammar,
+    tokenizer: options.TokenizerPath = None,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="The artifact; - for standard output.  [default: the grammar's name with .cst]",
+        ),
+    ] = None,
+    dialect: options.DialectName = None,
+    start: options.Start = None,
+    tokenization: options.TokenizationChoice = options.Tokenization.CANONICAL,
+    eos: options.Eos = None,
+    vocab_size: options.VocabSize = None,
+    viz: Annotated[
+        Path | None,
+        typer.Option("--viz", metavar="DIR", help="Write the drawings of all stages to DIR."),
+    ] = None,
+    stats: Annotated[
+        bool, typer.Option("--stats", help="Print how the automaton grows with the merges.")
+    ] = False,
+    strip: Annotated[
+        bool, typer.Option("--strip", help="Leave the grammar's text out of the artifact.")
+    ] = False,
+    max_artifact_bytes: options.MaxArtifactBytes = 256_000_000,
+    max_states: options.MaxStates = 200_000,
+    max_transitions: options.MaxTransitions = 100_000_000,
+    max_memory: options.MaxMemory = 2_000_000_000,
+    max_seconds: options.MaxSeconds = 600.0,
+    max_nesting: options.MaxNesting = 100_000,
+) -> None:
+    """Compile a grammar for a tokenizer into an artifact.
+
+    \b
+    Example:
+      constrain compile date.ebnf --tokenizer tokenizer.json -o date.cst
+    """
+    begin = time.monotonic()
+    target = _target(grammar, output)
+    limits = limits_of(max_states, max_transitions, max_memory, max_seconds, max_nesting)
+    wanted = Wanted(
+        tokenizer, dialect, start, tokenization, eos, vocab_size, max_artifact_bytes, strip
+    )
+    automaton = automaton_of(grammar_text(grammar), grammar, wanted, limits)
+    compilation = compilation_of(automaton, wanted, limits)
+    if stats:
+        _print_growth(compilation)
+    if target == STDIN:
+        data = compilation.artifact.to_bytes()
+        write_bytes(data, "an artifact")
+        size = len(data)
+    else:
+        compilation.artifact.save(target)
+        size = Path(target).stat().st_size
+    if viz is not None:
+        write_all_drawings(compilation, viz)
+    _print_summary(compilation, target, size, time.monotonic() - begin)
+
+
+def _target(grammar: str, output: str | None) -> str:
+    if output is not None:
+        return output
+    if grammar == STDIN:
+        raise UsageError("a grammar from standard input has no name: say where to write with -o")
+    return Path(grammar).with_suffix(".cst").name
+
+
+def _print_summary(compilation: "Compilation", target: str, size: int, seconds: float) -> None:
+    counts = compilation.artifact.manifest.counts
+    parts = [f"{counts['dfa_states']:,} byte states"]
+    if "token_states" in counts:
+        parts.append(f"{counts['token_states']:,} token states")
+        parts.append(f"{counts['token_transitions']:,} transitions")
+    if "rows" in counts:
+        parts.append(f"{counts['rows']:,} different masks")
+    name = "standard output" if target == STDIN else target
+    status(f"{name}: {', '.join(parts)}; {size:,} bytes in {seconds:.2f} s")
+
+
+def _print_growth(compilation: "Compilation") -> None:
+    """The automaton's size along the merge list, thinned to a screenful."""
+    if compilation.canonical is None:
+        note("--stats shows the merges; --tokenization any has none")
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    growth = compilation.canonical.growth
+    peak = max(range(len(growth)), key=lambda i: growth[i].transitions)
+    step = max(1, len(growth) // _GROWTH_LINES)
+    kept = sorted({*range(0, len(growth), step), peak, len(growth) - 1})
+    table = Table("merges", "states", "transitions", title="Growth along the merges", box=None)
+    for column in table.columns:
+        column.justify = "right"
+    for i in kept:
+        entry = growth[i]
+        table.add_row(f"{entry.merges:,}", f"{entry.states:,}", f"{entry.transitions:,}")
+    Console(stderr=True).print(table)

@@ -1,0 +1,185 @@
+"""``constrain mask``: which tokens may follow a prefix."""
+
+import json
+import os
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .. import options
+from ..compiling import Wanted, automaton_of, compilation_of, limits_of
+from ..console import UsageError, error, note, status, write_bytes, write_text
+from ..inputs import artifact_or_text
+
+if TYPE_CHECKING:
+    from constrain.artifacts import Artifact
+    from constrain.artifacts.prefix import Boundary
+
+SCHEMA = 1
+
+
+class Format(StrEnum):
+    """How the answer is written."""
+
+    TABLE = "table"
+    IDS = "ids"
+    BITS = "bits"
+    JSON = "json"
+
+
+def mask(
+    subject: options.Subject,
+    prefix: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="The text so far begins with TEXT.")
+    ] = None,
+    prefix_ids: Annotated[
+        str | None,
+        typer.Option(metavar="IDS", help="The text so far is these tokens, as in 464,3290."),
+    ] = None,
+    format_: Annotated[
+        Format,
+        typer.Option(
+            "--format",
+            "-f",
+            help="table: id and text; ids: one a line; bits: the packed mask, binary; json: all "
+            "boundaries that the prefix may have.",
+        ),
+    ] = Format.TABLE,
+    tokenizer: options.TokenizerPath = None,
+    dialect: options.DialectName = None,
+    start: options.Start = None,
+    tokenization: options.TokenizationChoice = options.Tokenization.CANONICAL,
+    eos: options.Eos = None,
+    vocab_size: options.VocabSize = None,
+    max_states: options.MaxStates = 200_000,
+    max_transitions: options.MaxTransitions = 100_000_000,
+    max_memory: options.MaxMemory = 2_000_000_000,
+    max_seconds: options.MaxSeconds = 600.0,
+    max_nesting: options.MaxNesting = 100_000,
+) -> int:
+    """List the tokens that may follow a prefix.
+
+    If TEXT ends inside a token, the answer is the tokens that complete it. Exit code 1 if
+    no member of the grammar begins with the prefix. The options from --tokenizer on are for
+    a grammar; an artifact has them inside.
+
+    \b
+    Examples:
+      constrain mask date.cst --prefix 2024-0
+      constrain mask date.ebnf --prefix-ids 1238,12 --format json
+    """
+    if prefix is not None and prefix_ids is not None:
+        raise UsageError("--prefix and --prefix-ids exclude each other")
+    artifact = artifact_or_text(subject)
+    if isinstance(artifact, str):
+        limits = limits_of(max_states, max_transitions, max_memory, max_seconds, max_nesting)
+        wanted = Wanted(tokenizer, dialect, start, tokenization, eos, vocab_size)
+        automaton = automaton_of(artifact, subject, wanted, limits)
+        artifact = compilation_of(automaton, wanted, limits).artifact
+    elif any(value is not None for value in (tokenizer, dialect, start, eos, vocab_size)):
+        note("the artifact has its own tokenizer and grammar; the options for a grammar are unused")
+    if prefix_ids is not None:
+        return _answer_ids(artifact, _parsed_ids(prefix_ids), format_)
+    return _answer_text(artifact, os.fsencode(prefix or ""), format_)
+
+
+def _parsed_ids(text: str) -> list[int]:
+    parts = [part for part in text.replace(",", " ").split() if part]
+    if not all(part.isascii() and part.isdigit() for part in parts):
+        raise UsageError(f"--prefix-ids takes numbers with commas between them, not {text!r}")
+    return [int(part) for part in parts]
+
+
+def _answer_text(artifact: "Artifact", prefix: bytes, format_: Format) -> int:
+    from constrain.artifacts.prefix import boundaries
+
+    found = boundaries(artifact, prefix)
+    if found:
+        _write(artifact, prefix, found, format_)
+        return 0
+    stop = artifact.byte_dfa.viable_bytes(prefix)
+    if format_ is Format.JSON:
+        _write_json({"prefix": _text(prefix), "stopped_at": stop, "boundaries": []})
+    place = f"byte {stop} ({_quoted(prefix[stop : stop + 1])})" if stop < len(prefix) else "its end"
+    error(f"no member of the grammar begins with this prefix: it stops at {place}")
+    return 1
+
+
+def _answer_ids(artifact: "Artifact", ids: list[int], format_: Format) -> int:
+    from constrain.artifacts.errors import TokenRefusedError
+    from constrain.artifacts.prefix import Boundary
+
+    matcher = artifact.matcher()
+    for place, token_id in enumerate(ids):
+        try:
+            matcher.advance(token_id)
+        except TokenRefusedError as refusal:
+            if format_ is Format.JSON:
+                _write_json({"prefix_ids": ids, "stopped_at": place, "boundaries": []})
+            error(f"token {place} of the prefix is not allowed there: {refusal}")
+            return 1
+    text = b"".join(artifact.vocabulary.token(i) for i in ids if artifact.vocabulary.is_text(i))
+    boundary = Boundary(len(text), tuple(ids), b"", matcher.mask(), matcher.is_accepting)
+    _write(artifact, text, [boundary], format_)
+    return 0
+
+
+def _write(artifact: "Artifact", prefix: bytes, found: "list[Boundary]", format_: Format) -> None:
+    from constrain.artifacts import tokenset
+
+    best = found[0]
+    match format_:
+        case Format.BITS:
+            write_bytes(best.allowed.astype("<u4").tobytes(), "a packed mask")
+        case Format.IDS:
+            write_text("".join(f"{i}\n" for i in tokenset.to_ids(best.allowed).tolist()))
+        case Format.JSON:
+            listed = [
+                {
+                    "bytes": b.length,
+                    "ids": list(b.ids),
+                    "pending": _text(b.pending),
+                    "accepting": b.accepting,
+                    "allowed": tokenset.to_ids(b.allowed).tolist(),
+                }
+                for b in found
+            ]
+            _write_json({"prefix": _text(prefix), "boundaries": listed})
+        case Format.TABLE:
+            _write_table(artifact, best)
+            if len(found) > 1:
+                status(f"{len(found) - 1} more boundaries are possible; --format json lists them")
+
+
+def _write_table(artifact: "Artifact", boundary: "Boundary") -> None:
+    from constrain.artifacts import tokenset
+
+    ids = tokenset.to_ids(boundary.allowed).tolist()
+    eos = set(artifact.manifest.eos)
+    path = " ".join(_quoted(artifact.vocabulary.token(i)) for i in boundary.ids) or "the start"
+    pending = f", inside a token that begins with {_quoted(boundary.pending)}"
+    status(f"{len(ids):,} tokens may follow {path}{pending if boundary.pending else ''}")
+    width = max((len(str(i)) for i in ids), default=1)
+    lines = []
+    for token_id in ids:
+        end = "  (end of text)" if token_id in eos else ""
+        lines.append(f"{token_id:>{width}}  {_quoted(artifact.vocabulary.token(token_id))}{end}\n")
+    write_text("".join(lines))
+
+
+def _write_json(value: dict[str, Any]) -> None:
+    write_text(json.dumps({"schema": SCHEMA, **value}) + "\n")
+
+
+def _text(octets: bytes) -> str:
+    """Bytes as text; those that are not UTF-8 as lone surrogates, as Python's os does."""
+    return octets.decode("utf-8", "surrogateescape")
+
+
+def _quoted(octets: bytes) -> str:
+    """A token for people: quoted, with escapes; bytes that are no character as \\xNN."""
+    try:
+        return json.dumps(octets.decode("utf-8"), ensure_ascii=False)
+    except UnicodeDecodeError:
+        return '"' + octets.decode("utf-8", "backslashreplace") + '"'

@@ -1,0 +1,64 @@
+"""Compile what the user named, with the bar and the notes that belong to it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .console import Bar, note
+from .inputs import dialect_for, tokenizer_at
+from .options import Tokenization
+
+if TYPE_CHECKING:
+    from constrain.compiler.limits import Limits
+    from constrain.compiler.pipeline import Automaton, Compilation
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The options that say how a grammar is compiled; None is the default."""
+
+    tokenizer: Path | None = None
+    dialect: str | None = None
+    start: str | None = None
+    tokenization: Tokenization = Tokenization.CANONICAL
+    eos: Sequence[str] | None = None
+    vocab_size: int | None = None
+    max_artifact_bytes: int = 256_000_000
+    strip: bool = False
+
+
+def limits_of(states: int, transitions: int, memory: int, seconds: float, nesting: int) -> "Limits":
+    """The limits of the options, with the clock running."""
+    from constrain.compiler.limits import Limits
+
+    return Limits(states, transitions, memory, seconds, nesting).started()
+
+
+def automaton_of(text: str, path: str, wanted: Wanted, limits: "Limits") -> "Automaton":
+    """The stages that need no tokenizer, for the grammar in the file ``path``."""
+    from constrain.compiler.pipeline import build_automaton
+
+    dialect = dialect_for(path, wanted.dialect)
+    return build_automaton(text, dialect=dialect, start=wanted.start, limits=limits, name=path)
+
+
+def compilation_of(automaton: "Automaton", wanted: Wanted, limits: "Limits") -> "Compilation":
+    """All other stages; notes go to stderr."""
+    from constrain.compiler.pipeline import build_artifact
+
+    with Bar() as bar:
+        compilation = build_artifact(
+            automaton,
+            tokenizer_at(wanted.tokenizer),
+            tokenization=wanted.tokenization.value,
+            limits=limits,
+            eos=wanted.eos or (),
+            vocab_size=wanted.vocab_size,
+            max_artifact_bytes=wanted.max_artifact_bytes,
+            strip=wanted.strip,
+            progress=bar,
+        )
+    for message in compilation.notes:
+        note(message)
+    return compilation

@@ -1,0 +1,92 @@
+"""What goes to which stream: data to stdout, everything else to stderr."""
+
+import os
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from constrain.artifacts.errors import ConstrainError
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+_RED, _YELLOW, _PLAIN = "\x1b[1;31m", "\x1b[1;33m", "\x1b[0m"
+
+# Work that takes less shows no progress bar.
+_BAR_AFTER_SECONDS = 1.0
+
+
+class UsageError(ConstrainError):
+    """Options that do not go together, or input of the wrong kind."""
+
+
+def write_text(text: str) -> None:
+    """Data for people and programs, as UTF-8 whatever the locale."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
+    sys.stdout.buffer.flush()
+
+
+def write_bytes(data: bytes, what: str) -> None:
+    """Binary data; refused on a terminal."""
+    if sys.stdout.isatty():
+        raise UsageError(f"{what} is binary and standard output is a terminal: redirect it")
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
+def note(message: str) -> None:
+    """Something the user should know; the work goes on."""
+    _say("note", _YELLOW, message)
+
+
+def error(message: str) -> None:
+    """Why the program ends. Diagnostics that name their place say "error" themselves."""
+    if ": error: " in message.split("\n")[0]:
+        sys.stderr.write(message + "\n")
+    else:
+        _say("error", _RED, message)
+
+
+def status(message: str) -> None:
+    """What was done."""
+    sys.stderr.write(message + "\n")
+
+
+def _say(kind: str, colour: str, message: str) -> None:
+    if sys.stderr.isatty() and not os.environ.get("NO_COLOR"):
+        kind = f"{colour}{kind}{_PLAIN}"
+    sys.stderr.write(f"{kind}: {message}\n")
+
+
+class Bar:
+    """A progress bar on a terminal's stderr, from one second of work on.
+
+    Passed to the library as its ``progress``; use it as a context, which removes the bar.
+    """
+
+    def __init__(self) -> None:
+        self._begin = time.monotonic()
+        self._bar: Progress | None = None
+        self._tasks: dict[str, TaskID] = {}
+
+    def __enter__(self) -> "Bar":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        """``done`` of ``total`` steps of ``stage``."""
+        if self._bar is None:
+            if not sys.stderr.isatty() or time.monotonic() - self._begin < _BAR_AFTER_SECONDS:
+                return
+            from rich.console import Console
+            from rich.progress import Progress
+
+            self._bar = Progress(console=Console(stderr=True), transient=True)
+            self._bar.start()
+        if stage not in self._tasks:
+            self._tasks[stage] = self._bar.add_task(stage, total=total)
+        self._bar.update(self._tasks[stage], completed=done)

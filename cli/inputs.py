@@ -1,0 +1,88 @@
+"""Read what the user names: a grammar, an artifact, a tokenizer."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from constrain.artifacts.layout import SUFFIX, looks_like_artifact
+
+from .console import UsageError
+
+if TYPE_CHECKING:
+    from constrain.artifacts import Artifact
+    from constrain.compiler import Tokenizer
+
+STDIN = "-"
+
+
+def read_bytes(path: str) -> bytes:
+    """The content of a file, or of standard input for ``-``."""
+    if path == STDIN:
+        if sys.stdin.isatty():
+            sys.stderr.write("reading from the terminal; end with Ctrl-D\n")
+        return sys.stdin.buffer.read()
+    return Path(path).read_bytes()
+
+
+def artifact_or_text(path: str) -> "Artifact | str":
+    """An artifact (verified), or the text of a grammar; told apart by suffix, then content."""
+    if path != STDIN and (path.endswith(SUFFIX) or _is_artifact(path)):
+        from constrain.artifacts.read import load
+
+        return load(path, verify=True)
+    data = read_bytes(path)
+    if looks_like_artifact(data[:16]) or b"\0" in data[:8]:
+        from constrain.artifacts.read import load_bytes
+
+        return load_bytes(data, verify=True, name=path)
+    return decoded(data, path)
+
+
+def grammar_text(path: str) -> str:
+    """The text of a grammar; an artifact is refused."""
+    data = read_bytes(path)
+    if looks_like_artifact(data[:16]):
+        raise UsageError(f"{path}: this is a compiled artifact already, not a grammar")
+    return decoded(data, path)
+
+
+def decoded(data: bytes, path: str) -> str:
+    """UTF-8 text, without a byte order mark; line ends as they are."""
+    try:
+        return data.decode("utf-8").removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        column = error.start - (data.rfind(b"\n", 0, error.start) + 1) + 1
+        raise UsageError(
+            f"{path}:{line}:{column}: error: byte 0x{data[error.start]:02X} is not UTF-8; "
+            "grammars are UTF-8 text"
+        ) from None
+
+
+def dialect_for(path: str, given: str | None) -> str:
+    """The dialect to read a file as: the one given, else by suffix."""
+    from constrain.compiler.dialects import DIALECTS, dialect_of
+
+    known = ", ".join(DIALECTS)
+    if given is not None:
+        if given not in DIALECTS:
+            raise UsageError(f"there is no dialect {given!r}; known are: {known}")
+        return given
+    found = dialect_of(path)
+    if found is None:
+        raise UsageError(
+            f"{path}: the suffix does not tell the dialect; say --dialect with one of: {known}"
+        )
+    return found
+
+
+def tokenizer_at(path: Path | None) -> "Tokenizer":
+    """The tokenizer named, or the embedded default."""
+    from constrain.compiler.tokenizers import default_path, load_tokenizer
+
+    return load_tokenizer(default_path() if path is None else path)
+
+
+def _is_artifact(path: str) -> bool:
+    with Path(path).open("rb") as file:
+        return looks_like_artifact(file.read(16))

@@ -1,0 +1,78 @@
+"""The arguments and options that several subcommands take."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+class Tokenization(StrEnum):
+    """Which token sequences spell a member."""
+
+    CANONICAL = "canonical"
+    ANY = "any"
+
+
+Grammar = Annotated[
+    str, typer.Argument(metavar="GRAMMAR", help="A grammar file, or - for standard input.")
+]
+Subject = Annotated[
+    str,
+    typer.Argument(
+        metavar="SUBJECT", help="A grammar or a compiled artifact, or - for standard input."
+    ),
+]
+TokenizerPath = Annotated[
+    Path | None,
+    typer.Option(
+        "--tokenizer",
+        "-t",
+        metavar="FILE",
+        help="A Hugging Face tokenizer.json or its folder.  [default: the embedded one, for trying]",
+    ),
+]
+DialectName = Annotated[
+    str | None,
+    typer.Option(
+        "--dialect",
+        "-d",
+        metavar="NAME",
+        help="kbnf or regex.  [default: by suffix; .ebnf, .kbnf and - are kbnf, .regex is regex]",
+    ),
+]
+Start = Annotated[
+    str | None,
+    typer.Option(
+        "--start", metavar="RULE", help="The start rule.  [default: 'start', else the first rule]"
+    ),
+]
+TokenizationChoice = Annotated[
+    Tokenization,
+    typer.Option(
+        help="canonical: the sequences that the tokenizer's merges give; any: all that spell a "
+        "member."
+    ),
+]
+Eos = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--eos",
+        metavar="TOKEN",
+        help="Name or id of a token that ends a text; may be repeated.  [default: the tokenizer's]",
+    ),
+]
+VocabSize = Annotated[
+    int | None,
+    typer.Option(min=1, help="Pad the masks to this many bits.  [default: highest id + 1]"),
+]
+MaxStates = Annotated[int, typer.Option(min=1, help="Refuse automata with more states.")]
+MaxTransitions = Annotated[
+    int, typer.Option(min=1, help="Refuse token automata with more transitions.")
+]
+MaxMemory = Annotated[int, typer.Option(min=1, help="Refuse tables of more bytes.")]
+MaxSeconds = Annotated[float, typer.Option(min=0, help="Give up after so many seconds.")]
+MaxNesting = Annotated[int, typer.Option(min=1, help="Refuse brackets nested deeper.")]
+MaxArtifactBytes = Annotated[
+    int, typer.Option(min=0, help="Leave mask rows to the run time beyond this size.")
+]

@@ -1,0 +1,1 @@
+"""The embedded default tokenizer, and the recipe that makes it."""
