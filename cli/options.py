@@ -29,7 +29,7 @@ TokenizerPath = Annotated[
         "--tokenizer",
         "-t",
         metavar="FILE",
-        help="A Hugging Face tokenizer.json or its folder.  [default: the embedded one, for trying]",
+        help="A Hugging Face tokenizer.json or its folder.  [default: the embedded one]",
     ),
 ]
 DialectName = Annotated[

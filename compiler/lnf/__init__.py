@@ -29,7 +29,16 @@ from .merge_terminals import merge_terminals
 from .remove_units import remove_units
 from .remove_useless import remove_useless
 
-__all__ = ["Lnf", "normalize"]
+__all__ = ["PASSES", "Lnf", "flatten_nested", "normalize"]
+
+PASSES = (
+    expand_repetitions,
+    remove_useless,
+    merge_terminals,
+    remove_units,
+    deduplicate,
+    remove_useless,
+)
 
 
 def normalize(grammar: Grammar, limits: Limits | None = None) -> Lnf:
@@ -39,20 +48,9 @@ def normalize(grammar: Grammar, limits: Limits | None = None) -> Lnf:
     """
     limits = (limits or Limits()).started()
     lnf = flatten_nested(grammar)
-    for normal_pass in (
-        expand_repetitions,
-        remove_useless,
-        merge_terminals,
-        _remember,
-        remove_units,
-        deduplicate,
-        remove_useless,
-    ):
+    for normal_pass in PASSES:
+        if normal_pass is remove_units:
+            lnf = replace(lnf, authored=lnf)
         lnf = normal_pass(lnf)
         limits.check_time(f"the pass {normal_pass.__name__}")
     return lnf
-
-
-def _remember(lnf: Lnf) -> Lnf:
-    """Keep the rules as the author connected them, for messages that name them."""
-    return replace(lnf, authored=lnf)

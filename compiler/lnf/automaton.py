@@ -61,14 +61,16 @@ class _Assembly:
         """Build the members that are used more than once (what they use is ready)."""
         for member in component.members:
             self._component[member] = component
-        outside = Counter(self._uses)
-        if component.recursion is not Recursion.NONE:
-            inside = set(component.members)
-            for head in component.members:
-                for production in self.lnf.by_head[head]:
-                    outside.subtract(s for s in production.body if s in inside)
+        members = set(component.members)
+        inside = Counter(
+            symbol
+            for head in component.members
+            for production in self.lnf.by_head[head]
+            for symbol in production.body
+            if symbol in members
+        )
         for member in component.members:
-            if outside[member] > 1:
+            if self._uses[member] - inside[member] > 1:
                 nfa = self._built(member)
                 if nfa.states > _REDUCE_FROM:
                     nfa = _as_nfa(minimize(determinize(nfa, self.limits), self.limits), self.rules)
@@ -95,6 +97,9 @@ class _Assembly:
                 result = fragment
                 continue
             result = None
+            if builder.nfa.states > self.limits.states:
+                rule = self.lnf.owners[symbol if symbol >= 0 else nonterminal]
+                self.limits.check_states(builder.nfa.states, "the NFA", [rule])
             if symbol in self._shared:
                 result = builder.copy(self._shared[symbol])
             elif symbol < 0:

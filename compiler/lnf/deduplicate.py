@@ -12,12 +12,15 @@ from .form import Lnf, Production
 
 def deduplicate(lnf: Lnf) -> Lnf:
     """The grammar with distinct bodies for each nonterminal; the first of equals stays."""
-    kept: dict[tuple[object, ...], Production] = {}
+    equal: dict[tuple[object, ...], list[Production]] = {}
     for production in lnf.productions:
         key = (production.head, *lnf.body_key(production.body))
-        if key in kept:
-            origins = kept[key].origins | production.origins
-            kept[key] = replace(kept[key], origins=origins)
-        else:
-            kept[key] = production
-    return lnf.with_productions(kept.values())
+        equal.setdefault(key, []).append(production)
+    return lnf.with_productions(_joined(productions) for productions in equal.values())
+
+
+def _joined(productions: list[Production]) -> Production:
+    if len(productions) == 1:
+        return productions[0]
+    origins = frozenset().union(*(p.origins for p in productions))
+    return replace(productions[0], origins=origins)

@@ -44,6 +44,8 @@ def _expand(production: Production, names: list[str], owners: list[str]) -> list
             Production(head, body * low, origins),
             Production(head, (head, *body), origins),
         ]
+    if (low, high) == (0, 1):
+        return [Production(head, (), origins), Production(head, body, origins)]
     out: list[Production] = []
     required = body * low
     for extra in range(high - low):
@@ -53,10 +55,5 @@ def _expand(production: Production, names: list[str], owners: list[str]) -> list
         out.append(Production(head, (*required, rest), origins))
         out.append(Production(rest, (), origins))
         head, required = rest, body
-    if (low, high) == (0, 1):
-        return [
-            Production(production.head, (), origins),
-            Production(production.head, body, origins),
-        ]
     out.append(Production(head, required, origins))
     return out

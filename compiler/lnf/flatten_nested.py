@@ -115,9 +115,11 @@ class _Flattener:
         """The content of a text, a pattern, or either with a count; else None."""
         times: list[_Times] = []
         while isinstance(expr, Repetition):
+            if (expr.min_times, expr.max_times) in _OPERATORS:
+                return None
             times.append((expr.min_times, expr.max_times))
             expr = expr.item
-        if not isinstance(expr, Literal | Pattern) or any(t in _OPERATORS for t in times):
+        if not isinstance(expr, Literal | Pattern):
             return None
         if not times:
             return expr.data if isinstance(expr, Literal) else expr.node

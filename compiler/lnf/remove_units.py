@@ -1,9 +1,11 @@
 """Replace rules that are just another rule.
 
-    A ::= B;  B ::= C | 'x';  C ::= 'c';    ->    A ::= 'c' | 'x';  B ::= 'c' | 'x';  C ::= 'c';
+    A ::= B;  B ::= C | 'x';  C ::= 'c';    ->    A ::= 'c' | 'x';
 
 The bodies that A takes over keep their own origins and add those of the unit rules they
-came through. Cycles of units derive nothing new and vanish.
+came through. Cycles of units derive nothing new and vanish. Only what the start still
+reaches is written: a chain of n options, one inside the other, is one rule with n + 1
+bodies and not n rules with up to n.
 """
 
 from .form import Lnf, Origins, Production
@@ -11,22 +13,41 @@ from .form import Lnf, Origins, Production
 
 def remove_units(lnf: Lnf) -> Lnf:
     """The grammar without bodies that are a single nonterminal."""
-    units: list[list[Production]] = []
-    others: list[list[Production]] = []
-    for productions in lnf.by_head:
-        units.append([p for p in productions if len(p.body) == 1 and p.body[0] >= 0])
-        others.append([p for p in productions if not (len(p.body) == 1 and p.body[0] >= 0)])
     out: list[Production] = []
-    for head in range(len(lnf.names)):
-        seen: dict[int, Origins] = {head: frozenset()}
-        pending = [head]
-        while pending:
-            number = pending.pop()
-            through = seen[number]
-            out.extend(Production(head, p.body, p.origins | through) for p in others[number])
-            for unit in reversed(units[number]):
-                target = unit.body[0]
-                if target not in seen:
-                    seen[target] = through | unit.origins
-                    pending.append(target)
+    seen = {lnf.start}
+    pending = [lnf.start]
+    for head in pending:
+        for production in _taken_over(lnf, head):
+            out.append(production)
+            for symbol in production.body:
+                if symbol >= 0 and symbol not in seen:
+                    seen.add(symbol)
+                    pending.append(symbol)
     return lnf.with_productions(out)
+
+
+def _taken_over(lnf: Lnf, head: int) -> list[Production]:
+    """The bodies of ``head`` and of all that it reaches by units, depth-first."""
+    found: list[Production] = []
+    through: dict[int, Origins] = {head: frozenset()}
+    pending = [head]
+    while pending:
+        number = pending.pop()
+        units: list[int] = []
+        for production in lnf.by_head[number]:
+            if len(production.body) != 1 or production.body[0] < 0:
+                origins = production.origins | through[number]
+                found.append(Production(head, production.body, origins))
+            elif production.body[0] not in through:
+                target = production.body[0]
+                through[target] = _joined(through[number], production.origins)
+                units.append(target)
+        pending.extend(reversed(units))
+    return found
+
+
+def _joined(through: Origins, step: Origins) -> Origins:
+    """The origins of a longer chain; one place a rule is enough to name it."""
+    named = {rule for rule, _, _ in through}
+    new = frozenset(origin for origin in step if origin[0] not in named)
+    return through | new if new else through

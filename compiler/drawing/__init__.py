@@ -1,0 +1,29 @@
+"""Drawings of automata, by Graphviz.
+
+    nfa, dfa            states and bytes, from the grammar alone
+    tokens, tokenizer   states and tokens, from an artifact
+      each with labels  ->  picture  ->  dot (text)  ->  render (svg, png, pdf)
+
+The builders decide what is drawn and in which order, ``labels`` how bytes and tokens
+read, ``dot`` how all of it looks. The same input gives the same bytes.
+"""
+
+from .dfa import draw_dfa
+from .drawing import Drawing, DrawingError, MissingDotError
+from .nfa import draw_nfa
+from .picture import MAX_STATES
+from .render import render
+from .tokenizer import draw_tokenizer
+from .tokens import draw_tokens
+
+__all__ = [
+    "MAX_STATES",
+    "Drawing",
+    "DrawingError",
+    "MissingDotError",
+    "draw_dfa",
+    "draw_nfa",
+    "draw_tokenizer",
+    "draw_tokens",
+    "render",
+]

@@ -1,0 +1,85 @@
+"""The picture of a grammar's DFA over bytes."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from constrain.artifacts.byte_dfa import DEAD, ByteDfa
+
+from .dot import to_dot
+from .drawing import Drawing, DrawingError
+from .labels import byte_label
+from .picture import (
+    MAX_STATES,
+    Edge,
+    Picture,
+    breadth_first,
+    counted,
+    left_out_sentence,
+    nearest,
+    told_apart,
+)
+
+
+def draw_dfa(
+    dfa: ByteDfa, *, title: str, terminal_names: Sequence[str] = (), max_states: int = MAX_STATES
+) -> Drawing:
+    """Draw a DFA without its dead state.
+
+    ``title``: the grammar's name. ``terminal_names``: one for each token terminal (their
+    token ids otherwise). Draws at most ``max_states`` states, those nearest to the start.
+    Raises ``DrawingError`` for a DFA of the empty language.
+    """
+    if dfa.start == DEAD:
+        raise DrawingError("this DFA has only its dead state: there is nothing to draw")
+    reached = breadth_first(dfa.start, lambda state: _targets(dfa, state))
+    kept = nearest(dfa.start, lambda state: _targets(dfa, state), max_states)
+    columns = _columns(dfa, terminal_names)
+    transitions = sum(len(_targets(dfa, state)) for state in reached)
+    return to_dot(told_apart(Picture(
+        heading=f"DFA of {title}",
+        counts=f"{counted(len(reached), 'state')}, {counted(transitions, 'edge')}, "
+        "the dead state not among them",
+        states=kept,
+        start=dfa.start,
+        accepting=set(np.flatnonzero(dfa.accepting).tolist()),
+        edges=_edges(dfa, kept, columns),
+        left_out=left_out_sentence(len(reached), len(kept), max_states),
+    )))
+
+
+_Column = tuple[list[tuple[int, int]], list[str]]
+
+
+def _targets(dfa: ByteDfa, state: int) -> list[int]:
+    return sorted(set(dfa.table[state].tolist()) - {DEAD})
+
+
+def _columns(dfa: ByteDfa, terminal_names: Sequence[str]) -> list[_Column]:
+    """What each column of the table stands for: ranges of bytes, names of terminals."""
+    width = dfa.table.shape[1]
+    columns: list[_Column] = [([], []) for _ in range(width)]
+    for octet, column in enumerate(dfa.classes.tolist()):
+        columns[column][0].append((octet, octet))
+    first = width - len(dfa.terminals)
+    for i, token_id in enumerate(dfa.terminals.tolist()):
+        name = terminal_names[i] if i < len(terminal_names) else f"token {token_id}"
+        columns[first + i][1].append(name)
+    return columns
+
+
+def _edges(dfa: ByteDfa, kept: Sequence[int], columns: Sequence[_Column]) -> list[Edge]:
+    inside = set(kept)
+    edges = []
+    for source in kept:
+        reads: dict[int | None, _Column] = {}
+        for column, target in enumerate(dfa.table[source].tolist()):
+            if target != DEAD:
+                end = target if target in inside else None
+                ranges, names = reads.setdefault(end, ([], []))
+                ranges.extend(columns[column][0])
+                names.extend(columns[column][1])
+        for end, (ranges, names) in reads.items():
+            label = byte_label(ranges, terminals=names, narrow=source == end)
+            edges.append(Edge(source, end, label))
+    return edges

@@ -1,0 +1,183 @@
+"""From a picture to DOT text: how states, edges, title and legend look.
+
+Text reaches DOT in two ways. The names of states and tooltips are escStrings, in which
+Graphviz gives a meaning to backslashes and to entities such as ``&amp;``; the labels of edges
+and the title with the legend are HTML-like, and their text is an escString inside HTML.
+"""
+
+from collections.abc import Iterator, Sequence
+from html import escape
+from itertools import zip_longest
+from typing import TYPE_CHECKING
+
+from .drawing import Drawing
+from .picture import FAINT, Edge, Notation, Picture
+
+if TYPE_CHECKING:
+    from graphviz import Digraph
+
+# Families of about the same width: who looks at an SVG may lack the one that was measured.
+_MONO = "DejaVu Sans Mono,Menlo,Consolas,monospace"
+_SANS = "DejaVu Sans,Verdana,sans-serif"
+_INK, _LINE, _ALERT = "#111111", "#444444", "#b00020"
+# Behind labels: lines that cross one shine through without covering it.
+_VEIL = "#ffffffd0"
+
+_GRAPH = {
+    "rankdir": "LR",
+    "labelloc": "t",
+    "labeljust": "l",
+    "bgcolor": "white",
+    "fontname": _SANS,
+    "fontsize": "11",
+    "nodesep": "0.25",
+    "ranksep": "0.35",
+    "pad": "0.15",
+}
+_NODE = {
+    "shape": "circle",
+    "fontname": _SANS,
+    "fontsize": "11",
+    "margin": "0.03",
+    "width": "0.4",
+    "height": "0.4",
+    "color": _LINE,
+    "fontcolor": _INK,
+}
+_EDGE = {
+    "fontname": _MONO,
+    "fontsize": "11",
+    "color": _LINE,
+    "fontcolor": _INK,
+    "arrowsize": "0.7",
+}
+_NAMED = {"shape": "box", "style": "rounded", "fontname": _MONO, "margin": "0.1,0.06"}
+_BESIDE = {"shape": "plaintext", "width": "0", "height": "0", "margin": "0.03"}
+
+# Rows of the legend before it begins another column.
+_LEGEND_ROWS = 4
+_NO_CELL = "<td></td>"
+
+
+def to_dot(picture: Picture) -> Drawing:
+    """The drawing of a picture."""
+    from graphviz import Digraph
+
+    graph = Digraph("automaton", graph_attr=_GRAPH, node_attr=_NODE, edge_attr=_EDGE)
+    graph.attr(label=f"<{_table(picture)}>", tooltip=_text(picture.heading))
+    graph.node("start", "start", tooltip="start", **_BESIDE)
+    for state in picture.states:
+        _add_state(graph, picture, state)
+    graph.edge("start", f"s{picture.start}", tooltip="start")
+    # Loops last: the lines of a state's other edges then pass behind the loop's label.
+    for edge in sorted(picture.edges, key=lambda edge: edge.source == edge.target):
+        _add_edge(graph, edge)
+    return Drawing(graph.source, picture.left_out)
+
+
+def _add_state(graph: "Digraph", picture: Picture, state: int) -> None:
+    attributes: dict[str, str] = {}
+    name = str(state)
+    if state in picture.names:
+        attributes.update(_NAMED)
+        name = picture.names[state].text
+    if state in picture.accepting:
+        attributes["peripheries"] = "2"
+    if state in picture.state_colors:
+        attributes["color"] = picture.state_colors[state]
+    attributes["tooltip"] = _text(picture.tooltips.get(state, f"state {state}"))
+    graph.node(f"s{state}", _text(name), **attributes)
+
+
+def _add_edge(graph: "Digraph", edge: Edge) -> None:
+    source, target = f"s{edge.source}", f"s{edge.target}"
+    attributes = {"tooltip": _text(edge.tooltip or edge.label.text)}
+    if edge.color:
+        attributes.update(color=edge.color, fontcolor=edge.color)
+    if not edge.reads or edge.target is None:
+        attributes["style"] = "dashed"
+    if edge.target is None:
+        target = f"more{edge.source}"
+        attributes.update(color=FAINT, fontcolor=FAINT)
+        graph.node(target, "…", tooltip="states that are left out", fontcolor=FAINT, **_BESIDE)
+    graph.edge(source, target, _padded(edge.label.text), **attributes)
+
+
+def _table(picture: Picture) -> str:
+    """Title, counts, what is left out, and the legend, as an HTML-like table."""
+    rows = [
+        f'<font point-size="14"><b>{_html(picture.heading)}</b></font>',
+        f'<font color="{FAINT}">{_html(picture.counts)}</font>',
+    ]
+    if picture.left_out:
+        rows.append(f'<font color="{_ALERT}">{_html(picture.left_out)}</font>')
+    rows.append(_legend(picture))
+    cells = "".join(f'<tr><td align="left">{row}</td></tr>' for row in rows)
+    return f'<table border="0" cellspacing="0" cellpadding="2">{cells}</table>'
+
+
+def _legend(picture: Picture) -> str:
+    entries = [(*notation.value, _INK) for notation in _used(picture)]
+    entries += [("→", meaning, color) for color, meaning in picture.colors.items()]
+    columns = [entries[i : i + _LEGEND_ROWS] for i in range(0, len(entries), _LEGEND_ROWS)]
+    cells = [_legend_column(column) for column in columns]
+    body = "".join(f"<tr>{''.join(row)}</tr>" for row in zip_longest(*cells, fillvalue=_NO_CELL))
+    return (
+        f'<table border="1" color="#cccccc" cellborder="0" cellspacing="1" cellpadding="2">'
+        f"{body}</table>"
+    )
+
+
+def _legend_column(entries: Sequence[tuple[str, str, str]]) -> list[str]:
+    """Cells of sample and meaning in one text: two cells would drift apart in a wide table."""
+    width = max(len(sample) for sample, _, _ in entries)
+    return [
+        f'<td align="left"><font face="{_MONO}" color="{color}">'
+        f"{_html(sample.ljust(width + 1))}</font>{_html(meaning + '  ')}</td>"
+        for sample, meaning, color in entries
+    ]
+
+
+def _used(picture: Picture) -> Iterator[Notation]:
+    """The notations that occur, in the legend's order."""
+    labels = [edge.label for edge in picture.edges] + list(picture.names.values())
+    used = {Notation.START}.union(*(label.notations for label in labels))
+    if any(state in picture.accepting for state in picture.states):
+        used.add(Notation.ACCEPT)
+    if any(edge.target is None for edge in picture.edges):
+        used.add(Notation.LEFT_OUT)
+    return (notation for notation in Notation if notation in used)
+
+
+def _padded(text: str) -> str | None:
+    """A label that keeps clear of its edge: ``␣`` and ``_`` would lie on the line.
+
+    None instead of an empty one, around which Graphviz would still lead the edge.
+    """
+    if not text:
+        return None
+    lines = "<br/>".join(_html(line) for line in text.splitlines())
+    return (
+        f'<<table border="0" cellborder="0" cellspacing="2" cellpadding="0">'
+        f'<tr><td bgcolor="{_VEIL}">{lines}</td></tr></table>>'
+    )
+
+
+def _text(text: str) -> str:
+    """As an escString that shows ``text`` itself, line by line."""
+    from graphviz import nohtml
+
+    escaped = _shown(text).replace("&", "&amp;").replace("\\", "\\\\")
+    # A tooltip such as <any> would be read as HTML without this.
+    literal: str = nohtml(escaped.replace("\n", "\\n"))
+    return literal
+
+
+def _html(text: str) -> str:
+    """As the text of an HTML-like label, where backslashes count too and spaces are joined."""
+    return escape(_shown(text).replace("\\", "\\\\")).replace(" ", "&#160;")
+
+
+def _shown(text: str) -> str:
+    """Without what XML or UTF-8 cannot hold; a file's name may have such characters."""
+    return "".join(char if char.isprintable() or char == "\n" else "\ufffd" for char in text)

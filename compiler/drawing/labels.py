@@ -1,0 +1,195 @@
+"""Labels for people: byte ranges and sets of tokens, short and without ambiguity.
+
+    {0x61…0x7A, 0x20}          ->  ␣ a–z
+    {b"0", …, b"9", b" 20"}    ->  ‹0›–‹9› ‹␣20›
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+from unicodedata import category
+
+import numpy as np
+from numpy.typing import NDArray
+
+from constrain.artifacts.vocabulary import Vocabulary
+
+from .picture import Label, Notation
+
+
+class _Layout(NamedTuple):
+    """How many entries a label shows, and how many characters a line has."""
+
+    shown: int
+    width: int
+
+
+# Wide labels cost less room than high ones where states stand from left to right.
+_BYTES, _TOKENS, _LOOP = _Layout(5, 24), _Layout(6, 40), _Layout(3, 10)
+# Tokens in a row from which ‹0›–‹9› says it shorter.
+_RUN_FROM = 4
+# Shown characters of a token before it is cut.
+_CUT_AT = 20
+
+_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\", " ": "␣"}
+# Marks of the notation itself: inside a token they would read as the notation.
+_MARKS = frozenset("␣‹›…")
+
+
+def byte_label(
+    ranges: Iterable[tuple[int, int]],
+    *,
+    epsilon: bool = False,
+    terminals: Sequence[str] = (),
+    narrow: bool = False,
+) -> Label:
+    """The label of bytes (ranges low..high, in any order), ε and token terminals together.
+
+    ``narrow``: for a loop, which Graphviz gives no more width than its state has.
+    """
+    layout = _LOOP if narrow else _BYTES
+    joined = _joined(ranges)
+    used: set[Notation] = set()
+    entries = ["ε"] if epsilon else []
+    entries += [_boxed(name.encode("utf-8", "surrogatepass"), used) for name in terminals]
+    entries += [_range(low, high, used) for low, high in joined[: layout.shown]]
+    if len(joined) > layout.shown:
+        entries.append(f"… ({len(joined) - layout.shown} more)")
+        used.add(Notation.MORE_BYTES)
+    if epsilon:
+        used.add(Notation.EPSILON)
+    if terminals:
+        used.add(Notation.TOKEN)
+    return Label(_wrapped(entries, layout.width), frozenset(used))
+
+
+def _joined(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Ascending, with overlapping and touching ranges joined."""
+    found: list[tuple[int, int]] = []
+    for low, high in sorted(ranges):
+        if found and low <= found[-1][1] + 1:
+            found[-1] = (found[-1][0], max(high, found[-1][1]))
+        else:
+            found.append((low, high))
+    return found
+
+
+def _range(low: int, high: int, used: set[Notation]) -> str:
+    if (low, high) == (0, 255):
+        return "any byte"
+    first, last = _byte(low, used), _byte(high, used)
+    if low == high:
+        return first
+    if high == low + 1:
+        return f"{first} {last}"
+    used.add(Notation.RANGE)
+    return f"{first}–{last}"
+
+
+def _byte(octet: int, used: set[Notation]) -> str:
+    """A printable ASCII character itself; no label holds two in a row without a space."""
+    if octet == 0x20:
+        used.add(Notation.SPACE)
+        return "␣"
+    if 0x20 < octet < 0x7F:
+        return chr(octet)
+    if chr(octet) in _ESCAPES:
+        return _ESCAPES[chr(octet)]
+    used.add(Notation.OCTET)
+    return f"\\x{octet:02X}"
+
+
+class TokenLabels:
+    """Labels for sets of tokens, listed shortest first and then by their bytes.
+
+    ``ids``: all tokens that may occur.
+    """
+
+    def __init__(self, vocabulary: Vocabulary, ids: NDArray[np.integer]) -> None:
+        known = {int(i): vocabulary.token(int(i)) for i in ids}
+        order = sorted(known, key=lambda i: (len(known[i]), known[i], i))
+        self._tokens = [known[i] for i in order]
+        self._rank = np.zeros(vocabulary.size, dtype=np.int64)
+        self._rank[order] = np.arange(len(order))
+
+    def first(self, ids: NDArray[np.integer]) -> int:
+        """A key to sort sets by: the place of the set's first token."""
+        return int(self._rank[ids].min())
+
+    def label(self, ids: NDArray[np.integer], *, narrow: bool = False) -> Label:
+        """The label of a set that is not empty; ``narrow`` as for bytes."""
+        layout = _LOOP if narrow else _TOKENS
+        used = {Notation.TOKEN}
+        entries: list[str] = []
+        for first, last in self._runs(np.sort(self._rank[ids])):
+            if len(entries) == layout.shown:
+                entries.append(f"… {len(ids):,} tokens")
+                used.add(Notation.MORE_TOKENS)
+                break
+            entries.append(_boxed(self._tokens[first], used))
+            if last != first:
+                entries[-1] += f"–{_boxed(self._tokens[last], used)}"
+                used.add(Notation.RUN)
+        return Label(_wrapped(entries, layout.width), frozenset(used))
+
+    def count(self, ids: NDArray[np.integer]) -> Label:
+        """The size of a set instead of its members; a single member itself."""
+        if len(ids) == 1:
+            return self.label(ids)
+        return Label(f"{len(ids):,} tokens", frozenset())
+
+    def _runs(self, ranks: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+        """First and last rank of each entry; runs too short to fold come one by one."""
+        run: list[int] = []
+        for rank in ranks.tolist():
+            if run and not _follows(self._tokens[run[-1]], self._tokens[rank]):
+                yield from _folded(run)
+                run = []
+            run.append(rank)
+        yield from _folded(run)
+
+
+def _folded(run: list[int]) -> list[tuple[int, int]]:
+    return [(run[0], run[-1])] if len(run) >= _RUN_FROM else [(rank, rank) for rank in run]
+
+
+def _follows(token: bytes, other: bytes) -> bool:
+    """Whether ``other`` is ``token`` with its last digit or letter moved up by one."""
+    if not (token[-1:].isalnum() and other[-1:].isalnum()):
+        return False
+    return token[:-1] == other[:-1] and token[-1] + 1 == other[-1]
+
+
+def _boxed(token: bytes, used: set[Notation]) -> str:
+    """A token between ‹ and ›; no two tokens that are shown whole look the same."""
+    shown: list[str] = []
+    for char in token.decode("utf-8", "surrogateescape"):
+        if char == " ":
+            used.add(Notation.SPACE)
+        if "\udc80" <= char <= "\udcff":
+            used.add(Notation.OCTET)
+            shown.append(f"\\x{ord(char) - 0xDC00:02X}")
+        elif char in _ESCAPES:
+            shown.append(_ESCAPES[char])
+        elif char < " " or char == "\x7f":
+            used.add(Notation.OCTET)
+            shown.append(f"\\x{ord(char):02X}")
+        elif not char.isprintable() or char in _MARKS or (not shown and category(char)[0] == "M"):
+            # A combining mark would sit on the bracket before it.
+            shown.append(f"\\u{{{ord(char):X}}}")
+        else:
+            shown.append(char)
+        if len(shown) > _CUT_AT:
+            used.add(Notation.CUT)
+            return f"‹{''.join(shown[:_CUT_AT])}… {len(token)} bytes›"
+    return f"‹{''.join(shown)}›"
+
+
+def _wrapped(entries: Sequence[str], width: int) -> str:
+    """Entries with spaces between them, on lines of about ``width`` characters."""
+    lines: list[str] = []
+    for entry in entries:
+        if lines and len(lines[-1]) + 1 + len(entry) <= width:
+            lines[-1] += f" {entry}"
+        else:
+            lines.append(entry)
+    return "\n".join(lines)

@@ -1,0 +1,107 @@
+"""The picture of an NFA: what Thompson's construction made of the grammar."""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from ..automata.nfa import FIRST_TERMINAL, Nfa
+from .dot import to_dot
+from .drawing import Drawing
+from .labels import byte_label
+from .picture import (
+    MAX_STATES,
+    PALETTE,
+    Edge,
+    Picture,
+    breadth_first,
+    counted,
+    left_out_sentence,
+    nearest,
+)
+
+
+@dataclass(slots=True)
+class _Bundle:
+    """All that leads from one state to another, or to all states left out (None)."""
+
+    source: int
+    target: int | None
+    ranges: list[tuple[int, int]] = field(default_factory=list)
+    terminals: set[int] = field(default_factory=set)
+    rules: set[str] = field(default_factory=set)
+    epsilon: bool = False
+
+
+def draw_nfa(nfa: Nfa, *, title: str, max_states: int = MAX_STATES) -> Drawing:
+    """Draw an NFA; edges are coloured by the rule they come from if the rules are few.
+
+    ``title``: the grammar's name. Draws at most ``max_states`` states, those nearest to the
+    start.
+    """
+    reached = breadth_first(nfa.start, lambda state: _targets(nfa, state))
+    kept = nearest(nfa.start, lambda state: _targets(nfa, state), max_states)
+    bundles = _bundles(nfa, kept)
+    colors = _colors(bundles)
+    arcs = sum(len(nfa.arcs[state]) for state in reached)
+    epsilons = sum(len(nfa.epsilon[state]) for state in reached)
+    return to_dot(Picture(
+        heading=f"NFA of {title}",
+        counts=f"{counted(len(reached), 'state')}, {counted(arcs, 'edge')} that read, "
+        f"{counted(epsilons, 'ε edge')}",
+        states=kept,
+        start=nfa.start,
+        accepting=nfa.finals,
+        edges=[_edge(bundle, colors) for bundle in bundles],
+        left_out=left_out_sentence(len(reached), len(kept), max_states),
+        colors={color: f"rule {rule}" for rule, color in colors.items()},
+    ))
+
+
+def _targets(nfa: Nfa, state: int) -> Iterable[int]:
+    return sorted({*nfa.epsilon[state], *(arc.target for arc in nfa.arcs[state])})
+
+
+def _bundles(nfa: Nfa, kept: Sequence[int]) -> list[_Bundle]:
+    inside = set(kept)
+    bundles: list[_Bundle] = []
+    for source in kept:
+        known: dict[int | None, _Bundle] = {}
+        for target in _targets(nfa, source):
+            end = target if target in inside else None
+            known.setdefault(end, _Bundle(source, end))
+        for target in nfa.epsilon[source]:
+            known[target if target in inside else None].epsilon = True
+        for arc in nfa.arcs[source]:
+            bundle = known[arc.target if arc.target in inside else None]
+            bundle.rules.update(nfa.rules[i] for i in arc.origins if i < len(nfa.rules))
+            if arc.low < FIRST_TERMINAL:
+                bundle.ranges.append((arc.low, arc.high))
+            else:
+                bundle.terminals.update(range(arc.low, arc.high + 1))
+        bundles.extend(known.values())
+    return bundles
+
+
+def _colors(bundles: Collection[_Bundle]) -> dict[str, str]:
+    """A colour for each rule, in the order of the drawing; none if there are too many."""
+    rules = list(dict.fromkeys(rule for b in bundles for rule in sorted(b.rules)))
+    if not 1 < len(rules) <= len(PALETTE):
+        return {}
+    return dict(zip(rules, PALETTE, strict=False))
+
+
+def _edge(bundle: _Bundle, colors: dict[str, str]) -> Edge:
+    rules = sorted(bundle.rules)
+    terminals = [f"terminal {symbol - FIRST_TERMINAL}" for symbol in sorted(bundle.terminals)]
+    return Edge(
+        bundle.source,
+        bundle.target,
+        byte_label(
+            bundle.ranges,
+            epsilon=bundle.epsilon,
+            terminals=terminals,
+            narrow=bundle.source == bundle.target,
+        ),
+        reads=bool(bundle.ranges or bundle.terminals),
+        color=colors.get(rules[0], "") if len(rules) == 1 else "",
+        tooltip=f"rule {', '.join(rules)}" if rules else "",
+    )

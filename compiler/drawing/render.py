@@ -1,0 +1,72 @@
+"""From DOT text to a file, through Graphviz.
+
+The same drawing gives the same bytes, whenever and wherever it is rendered.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from constrain.artifacts.write import write_atomically
+
+from .drawing import Drawing, DrawingError, MissingDotError
+
+_TEXT = (".dot", ".gv")
+_RENDERED = (".pdf", ".png", ".svg")
+
+# More dots an inch than Graphviz's own 96, so that small labels stay sharp.
+_PNG_DPI = "144"
+
+_DATE = re.compile(rb"/CreationDate \(D:\d{14}")
+
+
+def render(drawing: Drawing, path: Path) -> Path:
+    """Write a drawing in the format of the path's suffix; the path that was written.
+
+    Raises ``DrawingError`` for an unknown suffix and where ``dot`` fails, and
+    ``MissingDotError`` where it is not installed (the DOT text is then written beside
+    ``path``). ``OSError`` as for any file.
+    """
+    suffix = path.suffix.lower()
+    if suffix in _TEXT:
+        write_atomically(path, [drawing.dot.encode("utf-8")])
+        return path
+    if suffix not in _RENDERED:
+        known = ", ".join(sorted((*_TEXT, *_RENDERED)))
+        raise DrawingError(f"{path}: cannot draw {suffix or 'this'!r} files; known are {known}")
+    program = shutil.which("dot")
+    if program is None:
+        instead = path.with_suffix(".dot")
+        write_atomically(instead, [drawing.dot.encode("utf-8")])
+        raise MissingDotError(
+            f"{path}: drawing needs Graphviz, whose program 'dot' is not installed "
+            f"(apt install graphviz, brew install graphviz, or choco install graphviz); "
+            f"the DOT text was written to {instead}"
+        )
+    write_atomically(path, [_rendered(program, suffix.removeprefix("."), drawing.dot)])
+    return path
+
+
+def _rendered(program: str, form: str, dot: str) -> bytes:
+    command = [program, f"-T{form}"]
+    if form == "png":
+        command.append(f"-Gdpi={_PNG_DPI}")
+    # Cairo dates a PDF by SOURCE_DATE_EPOCH from release 1.17.4 on.
+    environment = {**os.environ, "SOURCE_DATE_EPOCH": "0", "TZ": "UTC"}
+    try:
+        done = subprocess.run(
+            command, input=dot.encode("utf-8"), capture_output=True, env=environment, check=False
+        )
+    except OSError as error:
+        raise DrawingError(f"Graphviz's program {program} cannot be run: {error}") from error
+    if done.returncode != 0:
+        lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        reason = lines[0] if lines else f"it ended with code {done.returncode}"
+        raise DrawingError(f"Graphviz could not draw this: {reason}")
+    if form == "pdf":
+        # Older releases write the date in plain text: another of the same length keeps
+        # every offset in the file.
+        return _DATE.sub(b"/CreationDate (D:19700101000000", done.stdout)
+    return done.stdout

@@ -1,0 +1,164 @@
+"""The picture of tokenize(Σ*): which token may follow which, whatever the text.
+
+    S0 (nothing read yet) --any token--> its class
+    class C --a token that the merges do not join to those of C--> the class of that token
+
+A class holds the tokens that have the same allowed successors, so the last token read
+decides the state. Section 5.3 of the source that ``merge`` cites builds the same automaton;
+here it is restricted to the tokens that a grammar uses.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import blake2b
+
+import numpy as np
+from numpy.typing import NDArray
+
+from constrain.artifacts.artifact import Artifact
+from constrain.artifacts.pairs import MergeTable
+
+from .dot import to_dot
+from .drawing import Drawing, DrawingError
+from .labels import TokenLabels
+from .picture import (
+    BY_SOURCE,
+    FAINT,
+    MAX_STATES,
+    PALETTE,
+    Edge,
+    Label,
+    Notation,
+    Picture,
+    counted,
+    followable,
+    left_out_sentence,
+)
+
+# Booleans that one block of the relation between tokens may hold.
+_BLOCK = 1 << 26
+
+# With more edges than this, those that read all of a class need no label of their own.
+_LABELLED_EDGES = 30
+
+_START = 0
+
+
+def draw_tokenizer(artifact: Artifact, *, title: str, max_states: int = MAX_STATES) -> Drawing:
+    """Draw the tokenizer's automaton over the tokens that the grammar uses.
+
+    ``title``: the grammar's name. Draws at most ``max_states`` states, S0 and the classes
+    with the most tokens, and fewer where these have too many edges to follow. Raises
+    ``DrawingError`` for an artifact that allows any tokenization.
+    """
+    if artifact.token_dfa is None:
+        raise DrawingError(
+            "this artifact allows any tokenization and holds no merges to draw the tokenizer "
+            "from; compile with --tokenization canonical"
+        )
+    classes = _Classes.of(artifact)
+    kept = min(classes.states, max_states)
+    kept = followable(classes.ends(kept), kept, max_states)
+    return to_dot(Picture(
+        heading=f"Tokenizer DFA, restricted to the tokens of {title}",
+        counts=f"{counted(classes.states, 'state')}, {counted(len(classes.ids), 'token')}",
+        states=range(kept),
+        start=_START,
+        accepting=range(kept),
+        edges=classes.edges(kept),
+        left_out=left_out_sentence(classes.states, kept, max_states),
+        names={state: classes.name(state) for state in range(kept)},
+        colors=BY_SOURCE,
+        state_colors={state: _color(state) for state in range(kept)},
+    ))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Classes:
+    """Tokens by their allowed successors, the largest class first.
+
+    ``ids``: all tokens, ascending. ``members``: the tokens of each class; class i is state
+    i + 1. ``state_of``: the state of each of ``ids``.
+    """
+
+    merges: MergeTable
+    ids: NDArray[np.int32]
+    members: list[NDArray[np.int32]]
+    state_of: NDArray[np.int64]
+    labels: TokenLabels
+
+    @classmethod
+    def of(cls, artifact: Artifact) -> "_Classes":
+        """Of the tokens on the edges of a canonical artifact's token DFA."""
+        ids = np.unique(artifact.arrays["tokens.edge_tokens"])
+        labels = TokenLabels(artifact.vocabulary, ids)
+        merges, every = artifact.merge_table, ids.tolist()
+        found: dict[bytes, list[int]] = {}
+        step = max(1, _BLOCK // max(1, len(ids)))
+        for first in range(0, len(every), step):
+            block = every[first : first + step]
+            rows = np.packbits(merges.forbidden(block, every), axis=1)
+            for token, row in zip(block, rows, strict=True):
+                # The rows themselves would take a bit for each pair of tokens.
+                digest = blake2b(row.tobytes(), digest_size=16).digest()
+                found.setdefault(digest, []).append(token)
+        members = [np.array(tokens, dtype=np.int32) for tokens in found.values()]
+        members.sort(key=lambda tokens: (-len(tokens), labels.first(tokens)))
+        state_of = np.zeros(len(ids), dtype=np.int64)
+        for state, tokens in enumerate(members, start=1):
+            state_of[np.searchsorted(ids, tokens)] = state
+        return cls(merges, ids, members, state_of, labels)
+
+    @property
+    def states(self) -> int:
+        """Number of states, S0 included."""
+        return len(self.members) + 1
+
+    def name(self, state: int) -> Label:
+        """The text inside a state."""
+        if state == _START:
+            return Label("S0", frozenset())
+        text, notations = self.labels.label(self.members[state - 1])
+        return Label(f"S{state}\n{text}", notations | {Notation.CLASS})
+
+    def ends(self, kept: int) -> Iterator[tuple[int, int]]:
+        """Source and target of each edge that leaves the first ``kept`` states."""
+        for source, row in enumerate(self._allowed(kept)):
+            yield from ((source, target) for target in np.unique(self.state_of[row]).tolist())
+
+    def edges(self, kept: int) -> list[Edge]:
+        """The edges of the first ``kept`` states; one from each to all that are left out."""
+        state_of = np.minimum(self.state_of, kept)
+        moves = [
+            (source, target, self.ids[row & (state_of == target)])
+            for source, row in enumerate(self._allowed(kept))
+            for target in np.unique(state_of[row]).tolist()
+        ]
+        terse = len(moves) > _LABELLED_EDGES
+        return [self._edge(*move, kept, terse) for move in moves]
+
+    def _edge(
+        self, source: int, target: int, tokens: NDArray[np.int32], kept: int, terse: bool
+    ) -> Edge:
+        if target == kept:
+            return Edge(source, None, self.labels.count(tokens))
+        label = self.labels.label(tokens, narrow=target == source)
+        if terse and len(tokens) == len(self.members[target - 1]):
+            unlabelled = Label("", frozenset([Notation.ALL_OF_CLASS]))
+            return Edge(source, target, unlabelled, color=_color(source), tooltip=label.text)
+        return Edge(source, target, label, color=_color(source))
+
+    def _allowed(self, kept: int) -> NDArray[np.bool_]:
+        """Which of ``ids`` each of the first ``kept`` states allows."""
+        allowed = np.ones((kept, len(self.ids)), dtype=np.bool_)
+        last = [int(tokens[0]) for tokens in self.members[: kept - 1]]
+        allowed[1:] = ~self.merges.forbidden(last, self.ids.tolist())
+        return allowed
+
+
+def _color(state: int) -> str:
+    """Edges have the colour of the state that they leave, so that they can be followed.
+
+    Those of S0 lead everywhere and say little: they stay in the background.
+    """
+    return FAINT if state == _START else PALETTE[state % len(PALETTE)]

@@ -1,0 +1,130 @@
+"""The picture of the automaton over tokens.
+
+    canonical artifacts   the token DFA, each state with the edges that its mask row allows
+    any artifacts         the byte DFA lifted to tokens: q --token--> run(q, token's bytes)
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from constrain.artifacts import tokenset
+from constrain.artifacts.artifact import Artifact
+from constrain.artifacts.byte_dfa import DEAD
+from constrain.artifacts.trie import walk
+
+from .dot import to_dot
+from .drawing import Drawing
+from .labels import TokenLabels
+from .picture import MAX_STATES, Edge, Picture, counted, left_out_sentence, nearest, told_apart
+
+
+def draw_tokens(artifact: Artifact, *, title: str, max_states: int = MAX_STATES) -> Drawing:
+    """Draw the automaton over tokens.
+
+    ``title``: the grammar's name. Draws at most ``max_states`` states, those nearest to the
+    start.
+    """
+    moves = _AllowedMoves(artifact)
+    kept = nearest(artifact.machine.start, lambda state: moves.of(state).reached, max_states)
+    inside = set(kept)
+    complete = all(inside.issuperset(moves.of(state).reached) for state in kept)
+    total = len(kept) if complete else _states(artifact)
+    edges = _edges(moves, kept, artifact)
+    read = sum(len(moves.of(state).tokens) for state in kept)
+    drawn = f"{counted(read, 'transition')}, drawn as {counted(len(edges), 'edge')}"
+    return to_dot(told_apart(Picture(
+        heading=f"Token DFA of {title} ({artifact.manifest.tokenization} tokenization)",
+        counts=f"{counted(total, 'state')}, {drawn}" if complete
+        else f"{counted(total, 'state')}; here {len(kept):,} of them with {drawn}",
+        states=kept,
+        start=artifact.machine.start,
+        accepting={state for state in kept if artifact.machine.is_accepting(state)},
+        edges=edges,
+        left_out=left_out_sentence(total, len(kept), max_states),
+        tooltips={state: _tooltip(artifact, state) for state in kept},
+    )))
+
+
+class _Moves(NamedTuple):
+    """What a state may read: ``tokens`` and where each leads are parallel.
+
+    ``reached``: the states that they lead to, each once, ascending.
+    """
+
+    tokens: NDArray[np.integer]
+    targets: NDArray[np.integer]
+    reached: list[int]
+
+
+@dataclass(slots=True, eq=False)
+class _AllowedMoves:
+    """The moves that a state's mask row allows, computed once a state."""
+
+    artifact: Artifact
+    _known: dict[int, _Moves] = field(default_factory=dict)
+
+    def of(self, state: int) -> _Moves:
+        """Without the tokens that end the text there."""
+        if state not in self._known:
+            a = self.artifact
+            dfa = a.token_dfa
+            tokens, targets = dfa.edges_of(state) if dfa else _lifted(a, state)
+            allowed = tokenset.to_flags(a.rows.row(state))
+            if a.machine.is_accepting(state):
+                allowed[list(a.manifest.eos)] = False
+            kept = allowed[tokens]
+            reached = np.unique(targets[kept]).tolist()
+            self._known[state] = _Moves(tokens[kept], targets[kept], reached)
+        return self._known[state]
+
+
+def _lifted(artifact: Artifact, state: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """What the byte DFA can read token by token, whether or not tokens reach its end."""
+    dfa = artifact.byte_dfa
+    hits = list(walk(artifact.trie, dfa.table, dfa.classes, np.array([state])))
+    terminals = dfa.table[state, dfa.table.shape[1] - len(dfa.terminals) :]
+    live = terminals != DEAD
+    return (
+        np.concatenate([*(h.tokens for h in hits), dfa.terminals[live]]),
+        np.concatenate([*(h.states for h in hits), terminals[live]]),
+    )
+
+
+def _states(artifact: Artifact) -> int:
+    """Number of states that lie on the way to an accepting one."""
+    if artifact.token_dfa is not None:
+        return artifact.token_dfa.states
+    if "dfa.live" in artifact.arrays:
+        return int(artifact.arrays["dfa.live"].sum())
+    # A row is empty exactly where no tokens reach the end.
+    filled = artifact.arrays["rows"].max(axis=1) > 0
+    return int(np.count_nonzero(filled[artifact.arrays["row_of"]]))
+
+
+def _edges(moves: _AllowedMoves, kept: Sequence[int], artifact: Artifact) -> list[Edge]:
+    inside = set(kept)
+    occurring = np.unique(np.concatenate([moves.of(state).tokens for state in kept]))
+    labels = TokenLabels(artifact.vocabulary, occurring)
+    edges = []
+    for source in kept:
+        tokens, targets, reached = moves.of(source)
+        for target in reached:
+            if target in inside:
+                label = labels.label(tokens[targets == target], narrow=target == source)
+                edges.append(Edge(source, target, label))
+        outside = tokens[~np.isin(targets, kept)]
+        if len(outside):
+            edges.append(Edge(source, None, labels.count(outside)))
+    return edges
+
+
+def _tooltip(artifact: Artifact, state: int) -> str:
+    dfa = artifact.token_dfa
+    byte_state = int(dfa.family[state]) if dfa else state
+    text = f"state {state}" if dfa is None else f"state {state}, of state {byte_state} of the DFA"
+    rules = sorted({origin.rule for origin in artifact.origins_of(byte_state)})
+    return f"{text}\nrule {', '.join(rules)}" if rules else text
