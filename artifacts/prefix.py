@@ -67,14 +67,22 @@ def _keep_better(at: dict[int, Path], state: int, ids: Path) -> None:
 
 
 def _tokens_within(artifact: Artifact, prefix: bytes) -> dict[bytes, list[int]]:
-    """Text tokens whose length and first byte let them lie inside the prefix."""
+    """Text tokens whose length and first two bytes let them lie inside the prefix."""
     vocabulary = artifact.vocabulary
     lengths = vocabulary.lengths
     fits = (vocabulary.kinds == TEXT) & (lengths > 0) & (lengths <= len(prefix))
     candidates = np.flatnonzero(fits)
     seen = np.zeros(256, dtype=np.bool_)
     seen[list(prefix)] = True
-    candidates = candidates[seen[vocabulary.data[vocabulary.offsets[candidates]]]]
+    starts = vocabulary.offsets[candidates]
+    candidates = candidates[seen[vocabulary.data[starts]]]
+    followed = np.zeros((256, 256), dtype=np.bool_)
+    followed[list(prefix[:-1]), list(prefix[1:])] = True
+    starts = vocabulary.offsets[candidates]
+    # A token of one byte has no second one; the clipped index then reads any byte.
+    seconds = np.minimum(starts + 1, len(vocabulary.data) - 1)
+    paired = followed[vocabulary.data[starts], vocabulary.data[seconds]]
+    candidates = candidates[paired | (lengths[candidates] == 1)]
     spelled: defaultdict[bytes, list[int]] = defaultdict(list)
     for token_id in candidates.tolist():
         spelled[vocabulary.token(token_id)].append(token_id)

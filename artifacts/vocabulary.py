@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 TEXT, SPECIAL, HOLE = 0, 1, 2
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Vocabulary:
     """Token bytes, one after another, in the order of the ids.
 
@@ -40,7 +41,7 @@ class Vocabulary:
         """Highest id + 1, padding included."""
         return len(self.kinds)
 
-    @property
+    @cached_property
     def lengths(self) -> NDArray[np.int64]:
         """Bytes of each token, shape (V,)."""
         return np.diff(self.offsets)

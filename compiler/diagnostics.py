@@ -130,7 +130,7 @@ class LimitError(ConstrainError):
             names = ", ".join(repr(name) for name in self.rules)
             culprit = f" (most of it in rule{'s' * (len(self.rules) > 1)} {names})"
         super().__init__(
-            f"{stage} needs more than {value:,g} {_UNITS[limit]}{culprit}; "
+            f"{stage} needs more than {value:,.12g} {_UNITS[limit]}{culprit}; "
             f"raise --max-{limit} or simplify the grammar"
         )
 

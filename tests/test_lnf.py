@@ -2,6 +2,7 @@
 
 import random
 from functools import cache
+from itertools import pairwise
 
 import pytest
 
@@ -201,7 +202,7 @@ def check_form(lnf: Lnf) -> None:
         assert production.origins
         assert not (len(production.body) == 1 and production.body[0] >= 0)
         texts = [s < 0 and isinstance(lnf.terminals[~s].content, bytes) for s in production.body]
-        assert not any(a and b for a, b in zip(texts, texts[1:], strict=False))
+        assert not any(a and b for a, b in pairwise(texts))
 
 
 def test_automaton_has_the_language_of_the_grammar(full: bool) -> None:

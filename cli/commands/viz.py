@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from constrain.compiler.pipeline import Automaton, Compilation
 
 
+_MAX_STATES = 100
+
+
 class Stage(StrEnum):
     """What is drawn."""
 
@@ -49,7 +52,7 @@ def viz(
     ] = STDIN,
     max_states: Annotated[
         int, typer.Option(min=1, help="Draw at most so many states, and say what is left out.")
-    ] = 60,
+    ] = _MAX_STATES,
     tokenizer: options.TokenizerPath = None,
     dialect: options.DialectName = None,
     start: options.Start = None,
@@ -99,17 +102,16 @@ def draw(
     from constrain.compiler.drawing import draw_dfa, draw_nfa, draw_tokenizer, draw_tokens
 
     rule = automaton.grammar.start if automaton else artifact.manifest.start if artifact else ""
-    title = f"{stage.value} of {rule}"
     if stage is Stage.NFA and automaton is not None:
-        return draw_nfa(automaton.nfa, title=title, max_states=max_states)
+        return draw_nfa(automaton.nfa, title=rule, max_states=max_states)
     if stage is Stage.DFA:
         if artifact is not None:
-            return draw_dfa(artifact.byte_dfa, title=title, max_states=max_states)
+            return draw_dfa(artifact.byte_dfa, title=rule, max_states=max_states)
         assert automaton is not None
-        return draw_dfa(automaton.dfa.tables(), title=title, max_states=max_states)
+        return draw_dfa(automaton.dfa.tables(), title=rule, max_states=max_states)
     assert artifact is not None
     drawn = draw_tokens if stage is Stage.TOKENS else draw_tokenizer
-    return drawn(artifact, title=title, max_states=max_states)
+    return drawn(artifact, title=rule, max_states=max_states)
 
 
 def write_all_drawings(compilation: "Compilation", folder: Path) -> None:
@@ -121,7 +123,7 @@ def write_all_drawings(compilation: "Compilation", folder: Path) -> None:
     for stage in Stage:
         if stage is Stage.TOKENIZER and compilation.canonical is None:
             continue  # Under `any` every token may follow every other: there is nothing to draw.
-        drawing = draw(stage, compilation.automaton, compilation.artifact, 60)
+        drawing = draw(stage, compilation.automaton, compilation.artifact, _MAX_STATES)
         try:
             status(f"{render(drawing, folder / f'{stage.value}.svg')}: {stage.value}")
         except MissingDotError as error:

@@ -156,7 +156,7 @@ def _padded(text: str) -> str | None:
     """
     if not text:
         return None
-    lines = "<br/>".join(_html(line) for line in text.splitlines())
+    lines = "<br/>".join(_html(line) for line in text.split("\n"))
     return (
         f'<<table border="0" cellborder="0" cellspacing="2" cellpadding="0">'
         f'<tr><td bgcolor="{_VEIL}">{lines}</td></tr></table>>'

@@ -175,6 +175,7 @@ def _boxed(token: bytes, used: set[Notation]) -> str:
             shown.append(f"\\x{ord(char):02X}")
         elif not char.isprintable() or char in _MARKS or (not shown and category(char)[0] == "M"):
             # A combining mark would sit on the bracket before it.
+            used.add(Notation.CODE_POINT)
             shown.append(f"\\u{{{ord(char):X}}}")
         else:
             shown.append(char)

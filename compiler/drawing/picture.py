@@ -35,6 +35,7 @@ class Notation(Enum):
     SPACE = ("␣", "a space")
     RANGE = ("a–z", "the bytes from a to z")
     OCTET = ("\\xE2", "a byte in hexadecimal")
+    CODE_POINT = ("\\u{301}", "a character by its code point")
     MORE_BYTES = ("… (3 more)", "and 3 more ranges of bytes")
     TOKEN = ("‹20›", "a token")
     RUN = ("‹0›–‹9›", "the tokens from ‹0› to ‹9›")

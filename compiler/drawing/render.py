@@ -1,6 +1,7 @@
 """From DOT text to a file, through Graphviz.
 
-The same drawing gives the same bytes, whenever and wherever it is rendered.
+The same drawing gives the same bytes, whenever and to whatever path it is rendered (another
+release of Graphviz or other fonts may lay it out differently).
 """
 
 import os
@@ -53,7 +54,7 @@ def _rendered(program: str, form: str, dot: str) -> bytes:
     command = [program, f"-T{form}"]
     if form == "png":
         command.append(f"-Gdpi={_PNG_DPI}")
-    # Cairo dates a PDF by SOURCE_DATE_EPOCH from release 1.17.4 on.
+    # The convention of reproducible builds; not every cairo, which writes PDF, heeds it.
     environment = {**os.environ, "SOURCE_DATE_EPOCH": "0", "TZ": "UTC"}
     try:
         done = subprocess.run(
@@ -66,7 +67,7 @@ def _rendered(program: str, form: str, dot: str) -> bytes:
         reason = lines[0] if lines else f"it ended with code {done.returncode}"
         raise DrawingError(f"Graphviz could not draw this: {reason}")
     if form == "pdf":
-        # Older releases write the date in plain text: another of the same length keeps
+        # Cairo 1.16 writes the present time, in plain text: another of the same length keeps
         # every offset in the file.
         return _DATE.sub(b"/CreationDate (D:19700101000000", done.stdout)
     return done.stdout

@@ -1,0 +1,262 @@
+"""Canonical masks of real grammars and a real tokenizer, against the tokenizer's own library.
+
+The oracle shares nothing with DirectMerge: states are (byte state, last token), and a token
+may follow another iff the library encodes the text of the two as the two (Algorithm 4).
+"""
+
+import random
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+import tokenizers
+
+from constrain.artifacts import Artifact, tokenset
+from constrain.artifacts.prefix import boundaries
+from constrain.compiler import Tokenizer, compile_grammar
+from constrain.compiler.dialects import dialect_of
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+
+FILES = {"date": "date.ebnf", "ipv4": "ipv4.regex", "words": "words.ebnf", "person": "person.ebnf"}
+
+
+def member(name: str, rng: random.Random) -> str:
+    """A random member, made without the grammar."""
+    if name == "date":
+        return f"{rng.randrange(10000):04}-{rng.randrange(1, 13):02}-{rng.randrange(1, 32):02}"
+    if name == "ipv4":
+        return ".".join(str(rng.randrange(256)) for _ in range(4))
+    if name == "words":
+        text = (EXAMPLES / FILES[name]).read_text(encoding="utf-8")
+        return rng.choice(text.split('"')[1::2])
+    letters = "".join(rng.choice("etaoinshrdlucmwfgypbvkjxqz") for _ in range(rng.randrange(1, 12)))
+    word = rng.choice([letters, "william", "the", "aaaaaa", "internationalization"])
+    age = rng.choice([0, rng.randrange(1, 120), rng.randrange(10**9)])
+    return f'{{"name": "{word}", "age": {age}, "admin": {rng.choice(["true", "false"])}}}'
+
+
+@pytest.fixture(scope="module")
+def compiled(gpt2: Tokenizer) -> Callable[[str], Artifact]:
+    """An example compiled for GPT-2."""
+
+    @cache
+    def build(name: str) -> Artifact:
+        path = EXAMPLES / FILES[name]
+        text = path.read_text(encoding="utf-8")
+        return compile_grammar(text, dialect=dialect_of(path.name) or "", tokenizer=gpt2)
+
+    return build
+
+
+@pytest.fixture(scope="module")
+def library(data: Callable[[str], Path]) -> tokenizers.Tokenizer:
+    """GPT-2 in the reference implementation."""
+    return tokenizers.Tokenizer.from_file(str(data("tokenizers/gpt2/tokenizer.json")))
+
+
+def accepted_sequences(artifact: Artifact, text: bytes) -> list[tuple[int, ...]]:
+    """Every accepted token sequence that spells ``text``."""
+    by_text: dict[bytes, list[int]] = {}
+    for token_id in artifact.vocabulary.text_ids().tolist():
+        by_text.setdefault(artifact.vocabulary.token(token_id), []).append(token_id)
+    machine, rows = artifact.machine, artifact.rows
+    found = []
+    pending: list[tuple[int, int, tuple[int, ...]]] = [(0, machine.start, ())]
+    while pending:
+        position, state, ids = pending.pop()
+        if position == len(text) and machine.is_accepting(state):
+            found.append(ids)
+        row = rows.row(state)
+        for end in range(position + 1, len(text) + 1):
+            for token_id in by_text.get(text[position:end], ()):
+                if tokenset.contains(row, token_id):
+                    pending.append((end, machine.step(state, token_id), (*ids, token_id)))
+    return found
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_one_sequence_is_accepted_and_it_is_the_tokenizers_own(
+    name: str, compiled: Callable[[str], Artifact], library: tokenizers.Tokenizer, full: bool
+) -> None:
+    """For random members: exactly one accepted sequence, the library's, and EOS after it."""
+    artifact = compiled(name)
+    rng = random.Random(2024)
+    for _ in range(1000 if full else 60):
+        text = member(name, rng)
+        own = tuple(library.encode(text).ids)
+        assert accepted_sequences(artifact, text.encode()) == [own]
+        matcher = artifact.matcher()
+        for token_id in own:
+            matcher.advance(token_id)
+        assert matcher.is_accepting
+        assert tokenset.contains(matcher.mask(), artifact.manifest.eos[0])
+
+
+class Oracle:
+    """The canonical sequences of a grammar's members by (byte state, last token)."""
+
+    def __init__(self, artifact: Artifact, library: tokenizers.Tokenizer) -> None:
+        self.artifact, self.library = artifact, library
+        self.dfa, self.vocabulary = artifact.byte_dfa, artifact.vocabulary
+        self.known_pairs: dict[tuple[int, int], bool] = {}
+        self.lifted: dict[int, dict[int, int]] = {}
+        start = (self.dfa.start, -1)
+        edges: dict[tuple[int, int], list[tuple[int, int]]] = {}
+        pending = [start]
+        while pending:
+            node = pending.pop()
+            if node not in edges:
+                edges[node] = [
+                    (target, token)
+                    for token, target in self.lift(node[0]).items()
+                    if node[1] < 0 or self.pair(node[1], token)
+                ]
+                pending.extend(edges[node])
+        before: dict[tuple[int, int], list[tuple[int, int]]] = {}
+        for node, targets in edges.items():
+            for target in targets:
+                before.setdefault(target, []).append(node)
+        live = {node for node in edges if self.dfa.accepting[node[0]]}
+        pending = list(live)
+        while pending:
+            for node in before.get(pending.pop(), ()):
+                if node not in live:
+                    live.add(node)
+                    pending.append(node)
+        self.start = start
+        self.edges = {n: {t: (q, t) for q, t in edges[n] if (q, t) in live} for n in live}
+
+    def lift(self, state: int) -> dict[int, int]:
+        """Every token that the byte DFA reads from a state."""
+        if state not in self.lifted:
+            targets = {
+                t: self.dfa.run(state, self.vocabulary.token(t))
+                for t in self.vocabulary.text_ids().tolist()
+            }
+            self.lifted[state] = {t: q for t, q in targets.items() if q}
+        return self.lifted[state]
+
+    def pair(self, first: int, second: int) -> bool:
+        """Algorithm 4's test, by the library."""
+        key = (first, second)
+        if key not in self.known_pairs:
+            text = self.vocabulary.token(first) + self.vocabulary.token(second)
+            self.known_pairs[key] = self.library.encode(text.decode()).ids == [first, second]
+        return self.known_pairs[key]
+
+    def boundaries(self, prefix: bytes) -> Iterator[tuple[int, tuple[int, ...], set[int]]]:
+        """What ``boundaries`` should answer: length, ids, allowed text tokens."""
+        pending: list[tuple[int, tuple[int, int], tuple[int, ...]]] = [(0, self.start, ())]
+        while pending:
+            position, node, ids = pending.pop()
+            rest = prefix[position:]
+            texts = {t: self.vocabulary.token(t) for t in self.edges[node]}
+            allowed = {t for t, b in texts.items() if b.startswith(rest) and len(b) > len(rest)}
+            if not rest or allowed:
+                yield position, ids, allowed
+            for token, octets in texts.items():
+                if rest and rest.startswith(octets):
+                    target = self.edges[node][token]
+                    pending.append((position + len(octets), target, (*ids, token)))
+
+
+@pytest.mark.parametrize("name", ["date", "ipv4", "words"])
+def test_prefix_lists_exactly_what_members_have_there(
+    name: str, compiled: Callable[[str], Artifact], library: tokenizers.Tokenizer, full: bool
+) -> None:
+    """At every byte of random members: every boundary and its tokens, none missing, none more."""
+    artifact = compiled(name)
+    oracle = Oracle(artifact, library)
+    rng = random.Random(2025)
+    prefixes = set()
+    for _ in range(1000 if full else 40):
+        text = member(name, rng).encode()
+        prefixes.update(text[:end] for end in range(len(text) + 1))
+    eos = set(artifact.manifest.eos)
+    for prefix in sorted(prefixes):
+        expected = {(n, ids): allowed for n, ids, allowed in oracle.boundaries(prefix)}
+        found = {
+            (b.length, b.ids): set(tokenset.to_ids(b.allowed).tolist())
+            for b in boundaries(artifact, prefix)
+        }
+        for b in boundaries(artifact, prefix):
+            assert (eos <= found[b.length, b.ids]) == b.accepting
+        assert {key: ids - eos for key, ids in found.items()} == expected
+
+
+def test_object_prefixes_have_witnesses(
+    compiled: Callable[[str], Artifact], library: tokenizers.Tokenizer, full: bool
+) -> None:
+    """Where the language is infinite: members' own tokens are listed at every byte; sampled
+    tokens that are listed have a member whose encoding passes through them; sampled tokens
+    that only the plain lift allows are no canonical pair with the token before."""
+    artifact = compiled("person")
+    completion = shortest_completions(artifact)
+    vocabulary, dfa = artifact.vocabulary, artifact.byte_dfa
+    rng = random.Random(2026)
+    for _ in range(1000 if full else 15):
+        text = member("person", rng).encode()
+        own = library.encode(text.decode()).ids
+        for end in range(len(text) + 1):
+            check_own_token(artifact, text, own, end)
+        place = rng.randrange(len(own))
+        matcher = artifact.matcher()
+        for token_id in own[:place]:
+            matcher.advance(token_id)
+        done = b"".join(map(vocabulary.token, own[:place]))
+        listed = set(tokenset.to_ids(matcher.mask()).tolist())
+        state = artifact.machine.start
+        for token_id in own[:place]:
+            state = artifact.machine.step(state, token_id)
+        for token_id in rng.sample(sorted(listed), min(5, len(listed))):
+            rest = completion[artifact.machine.step(state, token_id)]
+            witness = done + vocabulary.token(token_id) + rest
+            assert library.encode(witness.decode()).ids[: place + 1] == [*own[:place], token_id]
+        here = dfa.run(dfa.start, done)
+        lifted = [
+            t for t in rng.sample(vocabulary.text_ids().tolist(), 300)
+            if dfa.run(here, vocabulary.token(t)) and t not in listed
+        ]  # fmt: skip
+        for token_id in lifted if place else ():
+            pair = vocabulary.token(own[place - 1]) + vocabulary.token(token_id)
+            assert library.encode(pair.decode()).ids != [own[place - 1], token_id]
+
+
+def check_own_token(artifact: Artifact, text: bytes, own: list[int], end: int) -> None:
+    """The token of ``own`` that covers byte ``end`` is listed at the boundary before it."""
+    position, ids = 0, []
+    for token_id in own:
+        length = len(artifact.vocabulary.token(token_id))
+        if position + length > end or position == end:
+            break
+        position += length
+        ids.append(token_id)
+    found = {b.ids: b.allowed for b in boundaries(artifact, text[:end])}
+    following = own[len(ids)] if len(ids) < len(own) else artifact.manifest.eos[0]
+    assert tokenset.contains(found[tuple(ids)], following)
+
+
+def shortest_completions(artifact: Artifact) -> dict[int, bytes]:
+    """For each state of the token DFA a shortest text (in tokens) to acceptance."""
+    dfa = artifact.token_dfa
+    assert dfa is not None
+    before: dict[int, list[tuple[int, int]]] = {}
+    for state in range(dfa.states):
+        tokens, targets = dfa.edges_of(state)
+        allowed = tokenset.to_flags(artifact.rows.row(state))[tokens]
+        # One token for each target is enough for a shortest path.
+        for target, token in dict(
+            zip(targets[allowed].tolist(), tokens[allowed].tolist(), strict=True)
+        ).items():
+            before.setdefault(target, []).append((state, token))
+    done = {s: b"" for s in range(dfa.states) if dfa.is_accepting(s)}
+    pending = list(done)
+    for state in pending:
+        for source, token in before.get(state, ()):
+            if source not in done:
+                done[source] = artifact.vocabulary.token(token) + done[state]
+                pending.append(source)
+    assert len(done) == dfa.states
+    return done
