@@ -22,7 +22,6 @@ from .errors import ArtifactError
 
 FORMAT_MAJOR = 1
 FORMAT_MINOR = 0
-SUFFIX = ".cst"
 
 _DTYPES: dict[str, np.dtype[Any]] = {
     "U8": np.dtype("u1"),
@@ -77,11 +76,6 @@ def encode(manifest: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> l
     header_bytes = _canonical_json(header).encode("utf-8")
     header_bytes += b" " * (-len(header_bytes) % 8)
     return [len(header_bytes).to_bytes(8, "little"), header_bytes, *chunks]
-
-
-def looks_like_artifact(head: bytes) -> bool:
-    """Whether a file's first bytes are those of the container (no grammar text is)."""
-    return len(head) > 8 and head[8:9] == b"{" and b"\0" in head[:8]
 
 
 def decode(buffer: bytes | memoryview, *, verify: bool) -> Sections:

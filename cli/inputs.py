@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from constrain.artifacts.layout import SUFFIX, looks_like_artifact
+from constrain.artifacts.signature import HEAD_BYTES, SUFFIX, looks_like_artifact
 
 from .console import UsageError
 
@@ -31,7 +31,7 @@ def artifact_or_text(path: str) -> "Artifact | str":
 
         return load(path, verify=True)
     data = read_bytes(path)
-    if looks_like_artifact(data[:16]) or b"\0" in data[:8]:
+    if looks_like_artifact(data[:HEAD_BYTES]) or b"\0" in data[:8]:
         from constrain.artifacts.read import load_bytes
 
         return load_bytes(data, verify=True, name=path)
@@ -41,7 +41,7 @@ def artifact_or_text(path: str) -> "Artifact | str":
 def grammar_text(path: str) -> str:
     """The text of a grammar; an artifact is refused."""
     data = read_bytes(path)
-    if looks_like_artifact(data[:16]):
+    if looks_like_artifact(data[:HEAD_BYTES]):
         raise UsageError(f"{path}: this is a compiled artifact already, not a grammar")
     return decoded(data, path)
 
@@ -85,4 +85,4 @@ def tokenizer_at(path: Path | None) -> "Tokenizer":
 
 def _is_artifact(path: str) -> bool:
     with Path(path).open("rb") as file:
-        return looks_like_artifact(file.read(16))
+        return looks_like_artifact(file.read(HEAD_BYTES))

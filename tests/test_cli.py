@@ -577,9 +577,13 @@ def test_a_tokenizer_that_cannot_be_used_is_named(
 
 
 ODD_TOKENIZERS = [
-    ("added tokens no list", damaged("ab", part(added_tokens=7)), "TypeError"),
+    ("added tokens no list", damaged("ab", part(added_tokens=7)), "TypeError: internal error"),
     ("added token no object", damaged("ab", part(added_tokens=["x"])), ""),
-    ("infinite id", damaged("ab", part(added_tokens=[{"id": 1e999, "content": "x"}])), "Overflow"),
+    (
+        "infinite id",
+        damaged("ab", part(added_tokens=[{"id": 1e999, "content": "x"}])),
+        "OverflowError: internal error",
+    ),
     ("negative id", damaged("ab", part(added_tokens=[{"id": -1, "content": "<eos>"}])), "blames"),
     ("huge id", damaged("ab", model(vocab={"a": 0, "b": 2**70})), "OverflowError"),
     ("one id twice", damaged("ab", model(vocab={"a": 0, "b": 0})), "accepted"),
@@ -615,8 +619,16 @@ def test_a_damaged_tokenizer_is_an_error_of_its_file(cli: Cli, tmp_path: Path, d
     assert ["g.ebnf", "t.json"] == names(tmp_path)
 
 
-@pytest.mark.parametrize("kind", ["canonical", "any"])
-@pytest.mark.xfail(strict=True, reason="trimmed() looks at the columns of bytes that are gone")
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(kind, marks=pytest.mark.xfail(strict=True, reason=known))
+        for kind, known in (
+            ("canonical", "trimmed() looks at columns of bytes that are gone: KeyError"),
+            ("any", "an artifact whose masks are all empty is written"),
+        )
+    ],
+)
 def test_a_grammar_that_no_token_spells_is_refused(cli: Cli, tmp_path: Path, kind: str) -> None:
     """If the tokenizer lacks a byte of every member there is nothing to compile."""
     file = str(written(tmp_path, tokenizer_json("a", added=[(1, "<eos>", True)])))

@@ -188,6 +188,16 @@ def test_bits_of_the_padding_are_clear(artifacts: Compile, kind: str, size: int)
     assert [] == [i for i in allowed(padded.matcher()) if i >= 8192]
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_mask_leads_into_a_dead_end(tmp_path: Path, kind: str) -> None:
+    """A member that the tokenizer cannot spell to its end is not begun."""
+    tokenizer = tokenizer_of(tmp_path, "ac", added=[(2, "<eos>", True)])
+    artifact = compiled('s ::= "ab" | "cc";', tokenizer, kind)
+
+    assert [1] == allowed(artifact.matcher())
+    assert [(1, 1)] == list(paths(artifact, 4))
+
+
 @pytest.mark.xfail(
     strict=True, reason="tokens outside the byte alphabet do not count for the highest id"
 )

@@ -1,0 +1,283 @@
+"""Which part may know which: the imports of every file, held against a table."""
+
+# Tests here say `expected == actual`.
+# ruff: noqa: SIM300
+
+import ast
+import re
+import sys
+import tokenize
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from support import FOLDERS, ROOT, python_files
+
+# What each folder may import besides the standard library and itself.
+OUTSIDE = {
+    "artifacts": {"numpy"},
+    "compiler": {"constrain.artifacts", "graphviz", "lark", "numpy", "regex"},
+    "cli": {"constrain.artifacts", "constrain.compiler", "rich", "typer"},
+}
+
+# What each part of the compiler may import of the others. Parts are its packages and its
+# top-level files.
+BASE = {"diagnostics", "limits", "progress"}
+INSIDE = {
+    "diagnostics": set(),
+    "limits": {"diagnostics"},
+    "progress": set(),
+    "automata": BASE,
+    "tokenizers": BASE,
+    "grammar": BASE | {"automata"},
+    "dialects": BASE | {"automata", "grammar"},
+    "lnf": BASE | {"automata", "grammar"},
+    "merge": BASE | {"automata", "tokenizers"},
+    "masks": BASE | {"automata", "merge", "tokenizers"},
+    "drawing": BASE | {"automata", "merge"},
+    "package": BASE | {"automata", "grammar", "masks", "merge", "tokenizers"},
+    "pipeline": BASE
+    | {"automata", "dialects", "grammar", "lnf", "masks", "merge", "package", "tokenizers"},
+    # The names that the package as a whole offers; they load on first use.
+    "__init__": {"limits", "pipeline", "tokenizers"},
+}
+
+# Third-party modules of the compiler that belong to one part each.
+OWNERS = {"graphviz": {"drawing"}, "lark": {"dialects"}, "regex": {"tokenizers", "automata"}}
+
+# Programs that make data beside them; they are run by hand and import what that takes.
+PROGRAMS = {"compiler/tokenizers/default/recipe.py": {"tokenizers"}}
+
+# Files may have this many lines; a longer one needs a reason here.
+LINES = 300
+LONGER: dict[str, str] = {}
+
+FILES = python_files()
+
+
+@dataclass(frozen=True)
+class Import:
+    """One import: the file, the module's full name, and whether it was written relatively."""
+
+    file: Path
+    line: int
+    module: str
+    relative: bool
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.module}"
+
+
+def imports_of(file: Path) -> Iterator[Import]:
+    """All imports of a file, also those inside functions and for type checkers alone."""
+    package = ("constrain", *file.parent.parts)
+    for node in ast.walk(ast.parse((ROOT / file).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield Import(file, node.lineno, alias.name, False)
+        elif isinstance(node, ast.ImportFrom):
+            base = ".".join(package[: len(package) + 1 - node.level]) if node.level else ""
+            module = ".".join(part for part in (base, node.module or "") if part)
+            for alias in node.names:
+                # `from ..x import y`: y may be a module, as in `from . import tokenset`.
+                name = f"{module}.{alias.name}" if is_module(f"{module}.{alias.name}") else module
+                yield Import(file, node.lineno, name, node.level > 0)
+
+
+def is_module(name: str) -> bool:
+    """Whether a dotted name is a file or folder of the project."""
+    first, *rest = name.split(".")
+    path = ROOT.joinpath(*rest)
+    return first == "constrain" and (path.is_dir() or path.with_suffix(".py").is_file())
+
+
+def top_of(module: str) -> str:
+    """What a module belongs to: one of our folders, or a distribution's first name."""
+    parts = module.split(".")
+    return ".".join(parts[:2]) if parts[0] == "constrain" else parts[0]
+
+
+def part_of(file: Path) -> str:
+    """The part of the compiler that a file belongs to."""
+    return file.parts[1] if len(file.parts) > 2 else file.stem
+
+
+def part_of_module(module: str) -> str:
+    """The part of the compiler that a module's name belongs to."""
+    parts = module.split(".")
+    return parts[2] if len(parts) > 2 else "__init__"
+
+
+IMPORTS = [found for file in FILES for found in imports_of(file)]
+
+
+def test_the_imports_are_found() -> None:
+    """The lists below are not empty by mistake."""
+    assert len(FILES) > 60
+    assert len(IMPORTS) > 300
+    assert {"numpy", "lark", "typer", "graphviz"} <= {top_of(i.module) for i in IMPORTS}
+
+
+@pytest.mark.parametrize(
+    "folder",
+    [
+        "artifacts",
+        pytest.param(
+            "cli",
+            marks=pytest.mark.xfail(
+                strict=True, reason="app.py imports click, which is no dependency of the project"
+            ),
+        ),
+        "compiler",
+    ],
+)
+def test_folders_import_what_they_may(folder: str) -> None:
+    """artifacts knows numpy alone, the compiler artifacts, the command line both."""
+    allowed = OUTSIDE[folder] | {f"constrain.{folder}"} | set(sys.stdlib_module_names)
+    wrong = [
+        str(found)
+        for found in IMPORTS
+        if found.file.parts[0] == folder
+        and top_of(found.module) not in allowed | PROGRAMS.get(found.file.as_posix(), set())
+    ]
+
+    assert [] == wrong
+
+
+def test_parts_of_the_compiler_import_what_they_may() -> None:
+    """The table of dependencies inside the compiler."""
+    wrong = []
+    for found in IMPORTS:
+        if found.file.parts[0] == "compiler" and top_of(found.module) == "constrain.compiler":
+            part, other = part_of(found.file), part_of_module(found.module)
+            if other not in INSIDE[part] | {part}:
+                wrong.append(str(found))
+
+    assert [] == wrong
+
+
+def test_every_part_of_the_compiler_is_in_the_table() -> None:
+    """A new part is given its place."""
+    parts = {part_of(file) for file in FILES if file.parts[0] == "compiler"}
+
+    assert sorted(INSIDE) == sorted(parts)
+
+
+def test_the_table_has_no_cycle() -> None:
+    """Whatever the table allows, no part can come to know itself."""
+    left = {part: set(others) for part, others in INSIDE.items()}
+    while ready := [part for part, others in left.items() if not others]:
+        for part in ready:
+            del left[part]
+        left = {part: others - set(ready) for part, others in left.items()}
+
+    assert {} == left
+
+
+def test_third_party_modules_have_owners() -> None:
+    """The parser generator, the drawings and the regex engine are each known to one part."""
+    wrong = [
+        str(found)
+        for found in IMPORTS
+        if found.file.parts[0] == "compiler"
+        and part_of(found.file) not in OWNERS.get(found.module.split(".")[0], {part_of(found.file)})
+    ]
+
+    assert [] == wrong
+
+
+def test_commands_do_not_import_the_library_at_start() -> None:
+    """Command files load the compiler and the artifacts' machinery when they run."""
+    heavy = ("constrain.compiler", "constrain.artifacts.read", "constrain.artifacts.prefix")
+    wrong = []
+    for file in FILES:
+        if file.parts[0] == "cli":
+            tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
+            wrong += [
+                f"{file}: {node.module}"
+                for node in tree.body
+                if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(heavy)
+            ]
+
+    assert [] == wrong
+
+
+def test_imports_are_relative_inside_a_folder_alone() -> None:
+    """Relative inside one of the three folders, ``from constrain.…`` across them."""
+    wrong = [
+        str(found)
+        for found in IMPORTS
+        if found.module.split(".")[0] == "constrain"
+        and found.relative != (found.module.split(".")[1] == found.file.parts[0])
+    ]
+
+    assert [] == wrong
+
+
+def test_folders_are_never_imported_bare() -> None:
+    """No ``import compiler``: installed, there is no such module."""
+    assert [] == [str(found) for found in IMPORTS if found.module.split(".")[0] in FOLDERS]
+
+
+def test_every_package_is_installed() -> None:
+    """Every folder with Python in it is listed in pyproject.toml, and nothing else."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    found = {".".join(("constrain", *file.parent.parts)) for file in FILES}
+
+    assert sorted(found) == settings["tool"]["setuptools"]["packages"]
+
+
+def test_every_package_says_what_it_is() -> None:
+    """Every folder with Python in it has an __init__ with a docstring."""
+    for folder in {file.parent for file in FILES}:
+        tree = ast.parse((ROOT / folder / "__init__.py").read_text(encoding="utf-8"))
+        assert ast.get_docstring(tree), folder
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_types_are_shipped(folder: str) -> None:
+    """Type checkers of users read our hints."""
+    assert (ROOT / folder / "py.typed").is_file()
+
+
+def test_folders_are_two_levels_deep() -> None:
+    """folder/package/file.py; a package that carries data may have one level more."""
+    with_data = {"compiler/automata/unicode", "compiler/tokenizers/default"}
+    deep = {file.parent.as_posix() for file in FILES if len(file.parts) > 3}
+
+    assert with_data == deep
+
+
+@pytest.mark.parametrize("file", FILES, ids=str)
+def test_files_are_short(file: Path) -> None:
+    """One job each: at most three hundred lines."""
+    count = len((ROOT / file).read_text(encoding="utf-8").splitlines())
+
+    assert count <= LINES or file.as_posix() in LONGER
+
+
+def test_long_files_are_long() -> None:
+    """An exception that is no longer needed is taken out."""
+    for name in LONGER:
+        assert len((ROOT / name).read_text(encoding="utf-8").splitlines()) > LINES
+
+
+@pytest.mark.parametrize("file", FILES, ids=str)
+def test_nothing_is_left_behind(file: Path) -> None:
+    """No prints and no notes to oneself."""
+    with (ROOT / file).open("rb") as stream:
+        comments = [
+            t.string for t in tokenize.tokenize(stream.readline) if t.type == tokenize.COMMENT
+        ]
+    calls = [
+        node.lineno
+        for node in ast.walk(ast.parse((ROOT / file).read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in ("print", "breakpoint")
+    ]
+
+    assert [] == calls
+    assert [] == [text for text in comments if re.search(r"\b(TODO|FIXME|XXX|HACK)\b", text)]
