@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from .errors import ArtifactError
 from .vocabulary import Vocabulary
 
 DEAD = 0
@@ -80,8 +81,17 @@ class ByteMachine:
         return bool(self.dfa.accepting[state])
 
     def step(self, state: int, token_id: int) -> int:
-        """The state after a token that the mask allows."""
+        """The state after a token that the mask allows.
+
+        Raises ``ArtifactError`` if a mask row allowed what has no way (an unverified file).
+        """
         column = self._terminal_columns.get(token_id)
         if column is not None:
-            return int(self.dfa.table[state, column])
-        return self.dfa.run(state, self.vocabulary.token(token_id))
+            target = int(self.dfa.table[state, column])
+        elif self.vocabulary.is_text(token_id):
+            target = self.dfa.run(state, self.vocabulary.token(token_id))
+        else:
+            target = DEAD
+        if target == DEAD:
+            raise ArtifactError(f"damaged artifact: token {token_id} is allowed, but leads nowhere")
+        return target

@@ -13,6 +13,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,9 @@ _DTYPES: dict[str, np.dtype[Any]] = {
     "I64": np.dtype("<i8"),
 }
 _NAMES = {dtype: name for name, dtype in _DTYPES.items()}
+
+# More than any section has; numpy refuses far more.
+_MAX_AXES = 8
 
 # A header is a few kilobytes plus the grammar's text; beyond this it is damage.
 _MAX_HEADER_BYTES = 100_000_000
@@ -151,14 +155,14 @@ def _view_arrays(header: dict[str, Any], body: memoryview) -> dict[str, NDArray[
         if dtype is None:
             spans.append((start, end))
             continue  # A type that a later minor version may use: unknown sections are ignored.
-        count = 1
-        for extent in shape:
-            count *= extent
-        if count * dtype.itemsize != end - start:
+        if len(shape) > _MAX_AXES or prod(shape) * dtype.itemsize != end - start:
             raise ArtifactError(f"section {name!r} is damaged: its size does not fit its shape")
         spans.append((start, end))
         flat = np.frombuffer(body[start:end], dtype=dtype)
-        arrays[name] = flat.reshape(shape)
+        try:
+            arrays[name] = flat.reshape(shape)
+        except ValueError:  # Extents that numpy cannot count, beside an extent of zero.
+            raise ArtifactError(f"section {name!r} is damaged: impossible shape") from None
     position = 0
     for start, end in sorted(spans):
         if start != position:

@@ -1,9 +1,11 @@
 """What an artifact says about itself."""
 
 from dataclasses import asdict, dataclass, fields
-from typing import Any, get_args, get_origin
+from typing import Any, TypeVar, get_args, get_origin
 
 from .errors import ArtifactError
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +61,25 @@ class Manifest:
         try:
             known["eos"] = tuple(known["eos"])
             known["origins"] = tuple(
-                Origin(o["rule"], tuple((int(a), int(b)) for a, b in o["spans"]))
+                Origin(_typed(o["rule"], str), tuple(_span(*span) for span in o["spans"]))
                 for o in known["origins"]
             )
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, TypeError):
             raise ArtifactError("the manifest is damaged: bad 'eos' or 'origins'") from None
         for item in fields(cls):
             if not _fits(known[item.name], item.type):
                 raise ArtifactError(f"the manifest is damaged: bad {item.name!r}")
         return cls(**known)
+
+
+def _span(start: object, end: object) -> tuple[int, int]:
+    return _typed(start, int), _typed(end, int)
+
+
+def _typed(value: object, kind: type[T]) -> T:
+    if type(value) is not kind:
+        raise TypeError(value)
+    return value
 
 
 def _fits(value: object, kind: Any) -> bool:

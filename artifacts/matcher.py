@@ -97,10 +97,13 @@ class Matcher:
 
     def advance(self, token_id: int) -> None:
         """Take a token. One that the mask does not allow raises ``TokenRefusedError``
-        and changes nothing."""
+        and changes nothing.
+
+        EOS ends the match where it may end; a text token that was named EOS is text elsewhere.
+        """
         if not tokenset.contains(self.mask(), token_id):
             raise TokenRefusedError(token_id, self._reason())
-        if token_id in self._eos:
+        if token_id in self._eos and self.is_accepting:
             self._states.append(_FINISHED)
         else:
             self._states.append(self._machine.step(self._states[-1], token_id))
@@ -130,7 +133,7 @@ class Matcher:
         try:
             while len(forced) < limit:
                 allowed = tokenset.to_ids(self.mask())
-                if len(allowed) != 1 or int(allowed[0]) in self._eos:
+                if len(allowed) != 1 or self.is_accepting:
                     break
                 self.advance(int(allowed[0]))
                 forced.append(int(allowed[0]))

@@ -101,16 +101,38 @@ def _check_token_dfa(manifest: Manifest, arrays: _Arrays, families: int) -> int:
     _require(len(arrays["tokens.edge_targets"]) == edges, "tokens.edge_targets")
     _require_range(arrays, "tokens.edge_targets", 0, states)
     _require_range(arrays, "tokens.edge_tokens", 0, manifest.vocab_size)
-    _require(arrays["merges"].shape[1] == 3, "merges")
-    _require_range(arrays, "merges", 0, manifest.vocab_size)
+    _check_edge_order(arrays)
+    _check_merges(manifest, arrays)
     return states
+
+
+def _check_edge_order(arrays: _Arrays) -> None:
+    """The tokens of a family ascend: they are searched by halving."""
+    tokens, offsets = arrays["tokens.edge_tokens"], arrays["tokens.edge_offsets"]
+    first_of_family = np.zeros(len(tokens) + 1, dtype=np.bool_)
+    first_of_family[offsets] = True
+    ascending = tokens[1:] > tokens[:-1]
+    _require(bool((ascending | first_of_family[1:-1]).all()), "tokens.edge_tokens")
+
+
+def _check_merges(manifest: Manifest, arrays: _Arrays) -> None:
+    """Each result is made once, of parts that no later merge makes: spines end."""
+    merges = arrays["merges"]
+    _require(merges.shape[1] == 3, "merges")
+    _require_range(arrays, "merges", 0, manifest.vocab_size)
+    order = np.arange(len(merges))
+    made = np.full(manifest.vocab_size, -1, dtype=np.int64)
+    made[merges[:, 2]] = order
+    once = made[merges[:, 2]] == order
+    parts_first = (made[merges[:, :2]] < order[:, None]).all()
+    _require(bool(once.all()) and bool(parts_first), "merges")
 
 
 def _check_allowed_bits(arrays: _Arrays) -> None:
     family, edge_offsets = arrays["tokens.family"], arrays["tokens.edge_offsets"]
-    needed = (np.diff(edge_offsets)[family] + 7) // 8
     offsets = arrays["tokens.allowed_offsets"]
     _require_offsets(arrays, "tokens.allowed_offsets", len(family), len(arrays["tokens.allowed"]))
+    needed = (np.diff(edge_offsets)[family] + 7) // 8
     _require(bool((np.diff(offsets) == needed).all()), "tokens.allowed_offsets")
 
 
@@ -138,6 +160,6 @@ def _require_offsets(arrays: _Arrays, name: str, rows: int, end: int) -> None:
         len(offsets) == rows + 1
         and int(offsets[0]) == 0
         and int(offsets[-1]) == end
-        and bool((np.diff(offsets) >= 0).all()),
+        and bool((offsets[1:] >= offsets[:-1]).all()),
         name,
     )

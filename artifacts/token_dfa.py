@@ -12,6 +12,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from .errors import ArtifactError
+
 
 @dataclass(frozen=True, eq=False)
 class TokenDfa:
@@ -50,7 +52,13 @@ class TokenDfa:
         return np.ascontiguousarray(self.edge_tokens).data
 
     def step(self, state: int, token_id: int) -> int:
-        """The state after a token that the mask allows; logarithmic in the family's edges."""
+        """The state after a token that the mask allows; logarithmic in the family's edges.
+
+        Raises ``ArtifactError`` if a mask row allowed what has no edge (an unverified file).
+        """
         q = int(self.family[state])
         low, high = int(self.edge_offsets[q]), int(self.edge_offsets[q + 1])
-        return int(self.edge_targets[bisect_left(self._tokens, token_id, low, high)])
+        place = bisect_left(self._tokens, token_id, low, high)
+        if place == high or self._tokens[place] != token_id:
+            raise ArtifactError(f"damaged artifact: token {token_id} is allowed, but has no edge")
+        return int(self.edge_targets[place])

@@ -18,7 +18,14 @@ def save(artifact: Artifact, path: str | PathLike[str]) -> None:
 def write_atomically(path: str | PathLike[str], chunks: Iterable[bytes]) -> None:
     """Write ``chunks`` to a temporary name in the same folder, then rename it to ``path``."""
     target = Path(path)
-    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent or ".")
+    if target.exists() and not target.is_file() and not target.is_dir():
+        with target.open("wb") as file:  # A pipe or a device is written to, not replaced.
+            file.writelines(chunks)
+        return
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    except OSError as error:
+        raise _about(target, error) from None
     try:
         with os.fdopen(handle, "wb") as file:
             for chunk in chunks:
@@ -28,6 +35,15 @@ def write_atomically(path: str | PathLike[str], chunks: Iterable[bytes]) -> None
         os.umask(umask)
         Path(temporary).chmod(0o666 & ~umask)
         Path(temporary).replace(target)
-    except BaseException:
+    except BaseException as error:
         Path(temporary).unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise _about(target, error) from None
         raise
+
+
+def _about(target: Path, error: OSError) -> OSError:
+    """The same error, naming the file that was asked for and not the temporary one."""
+    if error.errno is None:
+        return error
+    return OSError(error.errno, error.strerror, str(target))

@@ -6,10 +6,10 @@ Exit codes: 0 yes; 1 no; 2 usage, unreadable input or grammar error; 3 a limit w
 
 import os
 import sys
-from collections.abc import Callable
-from typing import Annotated
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Annotated, Any
 
-import click
 import typer
 
 from constrain.artifacts.errors import ConstrainError
@@ -22,50 +22,41 @@ from .commands import viz as viz_command
 INTERNAL_ERROR = 70
 INTERRUPTED = 130
 
-app = typer.Typer(
-    name="constrain",
-    help="Compile grammars for the constrained decoding of language models, and look inside.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.command("compile")(compile_command.compile_)
-app.command("mask")(mask_command.mask)
-app.command("viz")(viz_command.viz)
 
-
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        from importlib.metadata import version
-
-        console.write_text(f"constrain {version('constrain-grammar')}\n")
-        raise typer.Exit
-
-
-@app.callback()
-def _root(
-    _version: Annotated[
-        bool,
-        typer.Option(
-            "--version", callback=_print_version, is_eager=True, help="Print the version."
-        ),
-    ] = False,
-) -> None:
-    """Compile grammars for the constrained decoding of language models, and look inside."""
-
-
-def run(entry: Callable[..., object] = app) -> int:
-    """Run a command line application and return the exit code."""
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run a command line (by default the process's) and return the exit code."""
     try:
-        code = entry(standalone_mode=False)
+        app(arguments)
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else 0
+    except KeyboardInterrupt:
+        console.error("interrupted")
+        return INTERRUPTED
+    return 0
+
+
+def guarded(command: Callable[..., int | None]) -> Callable[..., None]:
+    """Turn what a command returns and raises into an exit code, and errors into messages.
+
+    Here and not around the whole application, because Typer has exit codes of its own for
+    some of these.
+    """
+
+    @wraps(command)
+    def run_command(*arguments: Any, **options: Any) -> None:
+        raise typer.Exit(exit_code(command, *arguments, **options))
+
+    return run_command
+
+
+def exit_code(command: Callable[..., int | None], *arguments: Any, **options: Any) -> int:
+    """Run a command; what it returns, or the code of the error that it ends with."""
+    try:
+        code = command(*arguments, **options)
         sys.stdout.flush()
-    except click.exceptions.Exit as stop:
-        return stop.exit_code
-    except click.ClickException as error:
-        error.show()
-        return error.exit_code
-    except (KeyboardInterrupt, click.Abort):
+    except typer.Exit as end:
+        return end.exit_code
+    except (KeyboardInterrupt, typer.Abort):
         console.error("interrupted")
         return INTERRUPTED
     except ConstrainError as error:
@@ -90,4 +81,37 @@ def run(entry: Callable[..., object] = app) -> int:
             "CONSTRAIN_TRACEBACK=1 prints where it happened."
         )
         return INTERNAL_ERROR
-    return code if isinstance(code, int) else 0
+    return code or 0
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        console.write_text(f"constrain {version('constrain-grammar')}\n")
+        raise typer.Exit
+
+
+app = typer.Typer(
+    name="constrain",
+    help="Compile grammars for the constrained decoding of language models, and look inside.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["--help", "-h"]},
+)
+app.command("compile")(guarded(compile_command.compile_))
+app.command("mask")(guarded(mask_command.mask))
+app.command("viz")(guarded(viz_command.viz))
+
+
+@app.callback()
+def _root(
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
+    ] = False,
+) -> None:
+    """Compile grammars for the constrained decoding of language models, and look inside."""

@@ -21,7 +21,7 @@ class Wanted:
     tokenizer: Path | None = None
     dialect: str | None = None
     start: str | None = None
-    tokenization: Tokenization = Tokenization.CANONICAL
+    tokenization: Tokenization | None = None
     eos: Sequence[str] | None = None
     vocab_size: int | None = None
     max_artifact_bytes: int = 256_000_000
@@ -51,7 +51,7 @@ def compilation_of(automaton: "Automaton", wanted: Wanted, limits: "Limits") -> 
         compilation = build_artifact(
             automaton,
             tokenizer_at(wanted.tokenizer),
-            tokenization=wanted.tokenization.value,
+            tokenization=(wanted.tokenization or Tokenization.CANONICAL).value,
             limits=limits,
             eos=wanted.eos or (),
             vocab_size=wanted.vocab_size,

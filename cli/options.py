@@ -48,10 +48,10 @@ Start = Annotated[
     ),
 ]
 TokenizationChoice = Annotated[
-    Tokenization,
+    Tokenization | None,
     typer.Option(
         help="canonical: the sequences that the tokenizer's merges give; any: all that spell a "
-        "member."
+        "member.  [default: canonical]"
     ),
 ]
 Eos = Annotated[

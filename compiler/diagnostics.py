@@ -48,10 +48,23 @@ class Source:
         return line, offset - self._line_starts[line - 1] + 1
 
     def line(self, number: int) -> str:
-        """The text of a line, without its end."""
+        """The text of a line, without its end; control characters as visible symbols."""
         start = self._line_starts[number - 1]
         end = self.text.find("\n", start)
-        return self.text[start : end if end >= 0 else None].removesuffix("\r")
+        text = self.text[start : end if end >= 0 else None].removesuffix("\r")
+        return visible(text)
+
+
+def visible(text: str) -> str:
+    """Text that a terminal shows and does not obey, one symbol for each character."""
+    return "".join(
+        char
+        if (char >= " " and char != "\x7f" and not "\x80" <= char <= "\x9f") or char == "\t"
+        else chr(0x2400 + ord(char))
+        if char < " "
+        else "\ufffd"
+        for char in text
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from constrain.artifacts.manifest import Manifest, Origin
 from constrain.artifacts.trie import Trie
 
 from .automata.dfa import Dfa
+from .diagnostics import TokenizerError
 from .grammar.tree import Grammar
 from .limits import Limits
 from .masks.rows import RowTable, byte_rows, live_states, token_rows
@@ -134,6 +135,13 @@ def _rows_of_bytes(
     tables = dfa.tables()
     trie = Trie.from_vocabulary(request.tokenizer.vocabulary(request.vocab_size))
     live = live_states(tables, trie)
+    if not live[dfa.start]:
+        base = request.tokenizer.base
+        lost = [f"0x{o:02X}" for o in np.flatnonzero(dfa.used_bytes()).tolist() if base[o] < 0]
+        raise TokenizerError(
+            f"{request.tokenizer.name}: the tokenizer can spell no member: it has no token for "
+            f"{', '.join(lost[:8])}"
+        )
     if _fits(dfa.states, request, arrays):
         table = byte_rows(tables, trie, live, request.eos, request.vocab_size, limits)
         arrays.update(rows=table.rows, row_of=table.row_of)

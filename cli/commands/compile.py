@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from constrain.artifacts.signature import SUFFIX
+
 from .. import options
 from ..compiling import Wanted, automaton_of, compilation_of, limits_of
 from ..console import UsageError, note, status, write_bytes
@@ -33,7 +35,7 @@ def compile_(
     ] = None,
     dialect: options.DialectName = None,
     start: options.Start = None,
-    tokenization: options.TokenizationChoice = options.Tokenization.CANONICAL,
+    tokenization: options.TokenizationChoice = None,
     eos: options.Eos = None,
     vocab_size: options.VocabSize = None,
     viz: Annotated[
@@ -60,12 +62,13 @@ def compile_(
       constrain compile date.ebnf --tokenizer tokenizer.json -o date.cst
     """
     begin = time.monotonic()
+    text = grammar_text(grammar)
     target = _target(grammar, output)
     limits = limits_of(max_states, max_transitions, max_memory, max_seconds, max_nesting)
     wanted = Wanted(
         tokenizer, dialect, start, tokenization, eos, vocab_size, max_artifact_bytes, strip
     )
-    automaton = automaton_of(grammar_text(grammar), grammar, wanted, limits)
+    automaton = automaton_of(text, grammar, wanted, limits)
     compilation = compilation_of(automaton, wanted, limits)
     if stats:
         _print_growth(compilation)
@@ -82,11 +85,13 @@ def compile_(
 
 
 def _target(grammar: str, output: str | None) -> str:
-    if output is not None:
-        return output
-    if grammar == STDIN:
+    if output is None and grammar == STDIN:
         raise UsageError("a grammar from standard input has no name: say where to write with -o")
-    return Path(grammar).with_suffix(".cst").name
+    target = Path(grammar).with_suffix(SUFFIX).name if output is None else output
+    named = STDIN not in (target, grammar)
+    if named and Path(target).exists() and Path(target).samefile(grammar):
+        raise UsageError(f"{target}: the artifact would overwrite the grammar; say -o")
+    return target
 
 
 def _print_summary(compilation: "Compilation", target: str, size: int, seconds: float) -> None:

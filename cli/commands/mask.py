@@ -49,7 +49,7 @@ def mask(
     tokenizer: options.TokenizerPath = None,
     dialect: options.DialectName = None,
     start: options.Start = None,
-    tokenization: options.TokenizationChoice = options.Tokenization.CANONICAL,
+    tokenization: options.TokenizationChoice = None,
     eos: options.Eos = None,
     vocab_size: options.VocabSize = None,
     max_states: options.MaxStates = 200_000,
@@ -77,7 +77,9 @@ def mask(
         wanted = Wanted(tokenizer, dialect, start, tokenization, eos, vocab_size)
         automaton = automaton_of(artifact, subject, wanted, limits)
         artifact = compilation_of(automaton, wanted, limits).artifact
-    elif any(value is not None for value in (tokenizer, dialect, start, eos, vocab_size)):
+    elif any(
+        value is not None for value in (tokenizer, dialect, start, tokenization, eos, vocab_size)
+    ):
         note("the artifact has its own tokenizer and grammar; the options for a grammar are unused")
     if prefix_ids is not None:
         return _answer_ids(artifact, _parsed_ids(prefix_ids), format_)
@@ -86,7 +88,7 @@ def mask(
 
 def _parsed_ids(text: str) -> list[int]:
     parts = [part for part in text.replace(",", " ").split() if part]
-    if not all(part.isascii() and part.isdigit() for part in parts):
+    if not all(part.isascii() and part.isdigit() and len(part) < 19 for part in parts):
         raise UsageError(f"--prefix-ids takes numbers with commas between them, not {text!r}")
     return [int(part) for part in parts]
 
@@ -180,6 +182,7 @@ def _text(octets: bytes) -> str:
 def _quoted(octets: bytes) -> str:
     """A token for people: quoted, with escapes; bytes that are no character as \\xNN."""
     try:
-        return json.dumps(octets.decode("utf-8"), ensure_ascii=False)
+        quoted = json.dumps(octets.decode("utf-8"), ensure_ascii=False)
     except UnicodeDecodeError:
-        return '"' + octets.decode("utf-8", "backslashreplace") + '"'
+        quoted = '"' + octets.decode("utf-8", "backslashreplace") + '"'
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in quoted)

@@ -56,7 +56,8 @@ def viz(
     tokenizer: options.TokenizerPath = None,
     dialect: options.DialectName = None,
     start: options.Start = None,
-    tokenization: options.TokenizationChoice = options.Tokenization.CANONICAL,
+    tokenization: options.TokenizationChoice = None,
+    eos: options.Eos = None,
     max_transitions: options.MaxTransitions = 100_000_000,
     max_memory: options.MaxMemory = 2_000_000_000,
     max_seconds: options.MaxSeconds = 600.0,
@@ -72,7 +73,7 @@ def viz(
       constrain viz date.cst --stage tokens | dot -Tpng > date.png
     """
     limits = limits_of(200_000, max_transitions, max_memory, max_seconds, max_nesting)
-    wanted = Wanted(tokenizer, dialect, start, tokenization)
+    wanted = Wanted(tokenizer, dialect, start, tokenization, eos)
     found = artifact_or_text(subject)
     automaton: Automaton | None = None
     artifact: Artifact | None = None

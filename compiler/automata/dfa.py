@@ -115,13 +115,13 @@ def trimmed(dfa: Dfa) -> Dfa:
     that no longer differ are joined; the numbering depends on the language's automaton
     alone, so equal minimal automata come out equal.
     """
-    live = _coreachable(dfa.table, dfa.accepting)
-    table = np.where(live[dfa.table], dfa.table, DEAD)
+    # Columns without bytes lead nowhere, so they go before any state is looked at.
+    table, classes = _joined_columns(dfa.table, dfa.classes)
+    live = _coreachable(table, dfa.accepting)
+    table = np.where(live[table], table, DEAD)
     order = [DEAD]
     seen = np.zeros(len(table), dtype=np.bool_)
     seen[DEAD] = True
-    # Classes are numbered by their first byte, so column order is byte order.
-    table, classes = _joined_columns(table, dfa.classes)
     if live[dfa.start]:
         pending = deque([dfa.start])
         seen[dfa.start] = True

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from .utf8 import MAX_CODE_POINT
+from .utf8 import MAX_CODE_POINT, SURROGATES
 
 CodePoints: TypeAlias = tuple[tuple[int, int], ...]
 
@@ -88,8 +88,11 @@ def lit(data: bytes) -> Node:
 
 
 def char_class(ranges: Iterable[tuple[int, int]], kind: str = "BRACKET") -> Node:
-    """A class of code points in any order; one code point alone becomes a literal."""
-    merged = normalized(ranges)
+    """A class of code points in any order; one code point alone becomes a literal.
+
+    Surrogates are left out: UTF-8 cannot encode them.
+    """
+    merged = normalized(piece for low, high in ranges for piece in _without_surrogates(low, high))
     if not merged:
         return NOTHING
     if len(merged) == 1 and merged[0][0] == merged[0][1]:
@@ -155,6 +158,13 @@ def normalized(ranges: Iterable[tuple[int, int]]) -> CodePoints:
         else:
             merged.append((low, high))
     return tuple(merged)
+
+
+def _without_surrogates(low: int, high: int) -> Iterable[tuple[int, int]]:
+    if low < SURROGATES[0]:
+        yield low, min(high, SURROGATES[0] - 1)
+    if high > SURROGATES[1]:
+        yield max(low, SURROGATES[1] + 1), high
 
 
 def complement(ranges: Iterable[tuple[int, int]]) -> CodePoints:

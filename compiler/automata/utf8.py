@@ -13,7 +13,7 @@ ByteRange = tuple[int, int]
 Tail = tuple[ByteRange, ...]
 
 _LAST_OF_LENGTH = (0x7F, 0x7FF, 0xFFFF, MAX_CODE_POINT)
-_SURROGATES = (0xD800, 0xDFFF)
+SURROGATES = (0xD800, 0xDFFF)
 
 
 def split(low: int, high: int) -> Iterator[Tail]:
@@ -22,9 +22,9 @@ def split(low: int, high: int) -> Iterator[Tail]:
     ``low=0x7F, high=0x80 -> ((0x7F, 0x7F),), ((0xC2, 0xC2), (0x80, 0x80))``. Surrogates have
     no encoding and are left out.
     """
-    if low <= _SURROGATES[1] and high >= _SURROGATES[0]:
-        yield from split(low, _SURROGATES[0] - 1) if low < _SURROGATES[0] else ()
-        yield from split(_SURROGATES[1] + 1, high) if high > _SURROGATES[1] else ()
+    if low <= SURROGATES[1] and high >= SURROGATES[0]:
+        yield from split(low, SURROGATES[0] - 1) if low < SURROGATES[0] else ()
+        yield from split(SURROGATES[1] + 1, high) if high > SURROGATES[1] else ()
         return
     pending = [(low, high)]
     while pending:

@@ -10,7 +10,7 @@ from ..diagnostics import Diagnostic, Span
 
 SIMPLE = {"n": "\n", "r": "\r", "t": "\t", "0": "\0", "\\": "\\", "'": "'", '"': '"'}
 
-_HEX = frozenset("0123456789abcdefABCDEF")
+HEX_DIGITS = frozenset("0123456789abcdefABCDEF")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +77,13 @@ def _escape(text: str, i: int) -> tuple[str | None, int]:
         return SIMPLE[letter], 2
     if letter == "x":
         digits = text[i + 2 : i + 4]
-        if len(digits) == 2 and _HEX.issuperset(digits):
+        if len(digits) == 2 and HEX_DIGITS.issuperset(digits):
             return chr(int(digits, 16)), 4
         return None, 2
     if letter == "u" and text[i + 2 : i + 3] == "{":
         close = text.find("}", i)
         digits = text[i + 3 : close] if close >= 0 else ""
-        if 1 <= len(digits) <= 6 and _HEX.issuperset(digits) and is_scalar(int(digits, 16)):
+        if 1 <= len(digits) <= 6 and HEX_DIGITS.issuperset(digits) and is_scalar(int(digits, 16)):
             return chr(int(digits, 16)), close - i + 1
         return None, 3
     return None, 2

@@ -55,9 +55,9 @@ class KbnfBuilder(Builder):
 
     def known_mistake(self, text: str, offset: int) -> tuple[str, str] | None:
         """Quotes and comments that do not end."""
-        if text[max(0, offset - 1) : offset + 1] == "(*":
+        if text.startswith("(*", offset) or text[max(0, offset - 1) : offset + 1] == "(*":
             return "comment without an end", "a comment ends with '*)'"
-        if text.startswith(('#"', "#'"), offset):
+        if text.startswith(('#"', "#'"), offset) and not self._string_ends(text, offset + 1):
             return "regex without an end", f"it ends with {text[offset + 1]}"
         if text[offset : offset + 1] in ('"', "'") and not self._string_ends(text, offset):
             return "string without an end", f"it ends with {text[offset]}"

@@ -8,7 +8,7 @@ from lark import Lark, Token
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 from lark.parsers.lalr_interactive_parser import InteractiveParser
 
-from ..diagnostics import Diagnostic, DialectError, Span
+from ..diagnostics import Diagnostic, DialectError, Span, visible
 from ..grammar.tree import Rule
 from .builder import Builder
 
@@ -103,5 +103,5 @@ def _explain(
 
 
 def _quoted(text: str) -> str:
-    line = text.split("\n")[0]
+    line = visible(text.split("\n")[0])
     return f"'{line[:40]}{'…' if line[:40] != text else ''}'"

@@ -11,12 +11,15 @@ from ..diagnostics import Diagnostic, DialectError, Source, Span
 from ..grammar.tree import Pattern, Rule
 from ..limits import Limits
 from .builder import Builder, pattern_of, span_of
-from .escapes import Unescaped, is_scalar
+from .escapes import HEX_DIGITS, Unescaped, is_scalar
 from .parse import parse
 
 _CONTROL = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "v": "\v", "a": "\a", "0": "\0"}
 _CLASSES = {"d": "digit", "s": "space", "w": "word"}
 _KINDS = {"d": "DIGIT", "s": "WHITESPACE", "w": "WORD"}
+# Characters of the longest {m,n} that is read: two numbers of nine digits.
+_LONGEST_COUNT = 22
+
 _UNSUPPORTED = {
     "(?=": "look-ahead asks about text that is not matched yet",
     "(?!": "look-ahead asks about text that is not matched yet",
@@ -71,6 +74,9 @@ class RegexBuilder(Builder):
         node = _nodes(items)[0]
         for token in items[1:]:
             assert isinstance(token, Token)
+            if len(token) > _LONGEST_COUNT:
+                self.report("the count is too large", span_of(token))
+                continue
             low, high = _counts(token)
             if high is not None and high < low:
                 self.report(f"the count {token} runs backwards", span_of(token))
@@ -155,10 +161,7 @@ class RegexBuilder(Builder):
         if text[2:3] != "{" and len(digits) != width:
             self.report(f"\\{text[1]} needs {width} hexadecimal digits, or braces", span)
             return ()
-        try:
-            code = int(digits, 16)
-        except ValueError:
-            code = -1
+        code = int(digits, 16) if digits and HEX_DIGITS.issuperset(digits) else -1
         if code < 0 or not is_scalar(code):
             self.report(f"{text} is no code point that UTF-8 can encode", span)
             return ()
@@ -169,7 +172,11 @@ class RegexFileBuilder(RegexBuilder):
     """The same for a file, which ends with a line break that its author does not mean."""
 
     def __init__(self, source: Source, limits: Limits) -> None:
-        super().__init__(replace(source, text=source.text.removesuffix("\n")), limits)
+        super().__init__(replace(source, text=_without_last_break(source.text)), limits)
+
+
+def _without_last_break(text: str) -> str:
+    return text.removesuffix("\n").removesuffix("\r") if text.endswith("\n") else text
 
 
 def parse_pattern(

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from ..diagnostics import CheckError, Diagnostic, Source
+from ..diagnostics import CheckError, Diagnostic, DialectError, Source, Span
 from ..grammar.tree import Grammar
 from ..limits import Limits
 from .builder import Builder
@@ -57,6 +57,7 @@ def read_grammar(
     """
     row = DIALECTS[dialect]
     source = Source(text, name, dialect)
+    _check_encodable(source)
     rules = parse(row.builder(source, limits or Limits()))
     names = [rule.name for rule in rules]
     if not rules:
@@ -67,3 +68,14 @@ def read_grammar(
         raise CheckError(source, [Diagnostic(message, help=f"the rules are: {known}")])
     default = row.start if row.start in names else names[0]
     return Grammar(source, rules, start or default)
+
+
+def _check_encodable(source: Source) -> None:
+    """Grammars match UTF-8, so a text with lone surrogates is none."""
+    try:
+        source.text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        found = Diagnostic(
+            "a lone surrogate is no character", Span(error.start, error.end), "write its UTF-8"
+        )
+        raise DialectError(source, [found]) from None

@@ -36,16 +36,20 @@ def draw_dfa(
     kept = nearest(dfa.start, lambda state: _targets(dfa, state), max_states)
     columns = _columns(dfa, terminal_names)
     transitions = sum(len(_targets(dfa, state)) for state in reached)
-    return to_dot(told_apart(Picture(
-        heading=f"DFA of {title}",
-        counts=f"{counted(len(reached), 'state')}, {counted(transitions, 'edge')}, "
-        "the dead state not among them",
-        states=kept,
-        start=dfa.start,
-        accepting=set(np.flatnonzero(dfa.accepting).tolist()),
-        edges=_edges(dfa, kept, columns),
-        left_out=left_out_sentence(len(reached), len(kept), max_states),
-    )))
+    return to_dot(
+        told_apart(
+            Picture(
+                heading=f"DFA of {title}",
+                counts=f"{counted(len(reached), 'state')}, {counted(transitions, 'edge')}, "
+                "the dead state not among them",
+                states=kept,
+                start=dfa.start,
+                accepting=set(np.flatnonzero(dfa.accepting).tolist()),
+                edges=_edges(dfa, kept, columns),
+                left_out=left_out_sentence(len(reached), len(kept), max_states),
+            )
+        )
+    )
 
 
 _Column = tuple[list[tuple[int, int]], list[str]]

@@ -1,7 +1,7 @@
 """Labels for people: byte ranges and sets of tokens, short and without ambiguity.
 
-    {0x61…0x7A, 0x20}          ->  ␣ a–z
-    {b"0", …, b"9", b" 20"}    ->  ‹0›–‹9› ‹␣20›
+{0x61…0x7A, 0x20}          ->  ␣ a–z
+{b"0", …, b"9", b" 20"}    ->  ‹0›–‹9› ‹␣20›
 """
 
 from collections.abc import Iterable, Iterator, Sequence

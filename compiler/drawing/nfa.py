@@ -43,17 +43,19 @@ def draw_nfa(nfa: Nfa, *, title: str, max_states: int = MAX_STATES) -> Drawing:
     colors = _colors(bundles)
     arcs = sum(len(nfa.arcs[state]) for state in reached)
     epsilons = sum(len(nfa.epsilon[state]) for state in reached)
-    return to_dot(Picture(
-        heading=f"NFA of {title}",
-        counts=f"{counted(len(reached), 'state')}, {counted(arcs, 'edge')} that read, "
-        f"{counted(epsilons, 'ε edge')}",
-        states=kept,
-        start=nfa.start,
-        accepting=nfa.finals,
-        edges=[_edge(bundle, colors) for bundle in bundles],
-        left_out=left_out_sentence(len(reached), len(kept), max_states),
-        colors={color: f"rule {rule}" for rule, color in colors.items()},
-    ))
+    return to_dot(
+        Picture(
+            heading=f"NFA of {title}",
+            counts=f"{counted(len(reached), 'state')}, {counted(arcs, 'edge')} that read, "
+            f"{counted(epsilons, 'ε edge')}",
+            states=kept,
+            start=nfa.start,
+            accepting=nfa.finals,
+            edges=[_edge(bundle, colors) for bundle in bundles],
+            left_out=left_out_sentence(len(reached), len(kept), max_states),
+            colors={color: f"rule {rule}" for rule, color in colors.items()},
+        )
+    )
 
 
 def _targets(nfa: Nfa, state: int) -> Iterable[int]:

@@ -105,9 +105,7 @@ def breadth_first(
     return order
 
 
-def nearest(
-    start: int, successors: Callable[[int], Iterable[int]], max_states: int
-) -> list[int]:
+def nearest(start: int, successors: Callable[[int], Iterable[int]], max_states: int) -> list[int]:
     """The states to draw: the first ``max_states`` in breadth-first order, or fewer."""
     kept = breadth_first(start, successors, max_states)
     place = {state: i for i, state in enumerate(kept)}

@@ -59,18 +59,20 @@ def draw_tokenizer(artifact: Artifact, *, title: str, max_states: int = MAX_STAT
     classes = _Classes.of(artifact)
     kept = min(classes.states, max_states)
     kept = followable(classes.ends(kept), kept, max_states)
-    return to_dot(Picture(
-        heading=f"Tokenizer DFA, restricted to the tokens of {title}",
-        counts=f"{counted(classes.states, 'state')}, {counted(len(classes.ids), 'token')}",
-        states=range(kept),
-        start=_START,
-        accepting=range(kept),
-        edges=classes.edges(kept),
-        left_out=left_out_sentence(classes.states, kept, max_states),
-        names={state: classes.name(state) for state in range(kept)},
-        colors=BY_SOURCE,
-        state_colors={state: _color(state) for state in range(kept)},
-    ))
+    return to_dot(
+        Picture(
+            heading=f"Tokenizer DFA, restricted to the tokens of {title}",
+            counts=f"{counted(classes.states, 'state')}, {counted(len(classes.ids), 'token')}",
+            states=range(kept),
+            start=_START,
+            accepting=range(kept),
+            edges=classes.edges(kept),
+            left_out=left_out_sentence(classes.states, kept, max_states),
+            names={state: classes.name(state) for state in range(kept)},
+            colors=BY_SOURCE,
+            state_colors={state: _color(state) for state in range(kept)},
+        )
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,7 +1,7 @@
 """The picture of the automaton over tokens.
 
-    canonical artifacts   the token DFA, each state with the edges that its mask row allows
-    any artifacts         the byte DFA lifted to tokens: q --token--> run(q, token's bytes)
+canonical artifacts   the token DFA, each state with the edges that its mask row allows
+any artifacts         the byte DFA lifted to tokens: q --token--> run(q, token's bytes)
 """
 
 from collections.abc import Sequence
@@ -36,17 +36,22 @@ def draw_tokens(artifact: Artifact, *, title: str, max_states: int = MAX_STATES)
     edges = _edges(moves, kept, artifact)
     read = sum(len(moves.of(state).tokens) for state in kept)
     drawn = f"{counted(read, 'transition')}, drawn as {counted(len(edges), 'edge')}"
-    return to_dot(told_apart(Picture(
-        heading=f"Token DFA of {title} ({artifact.manifest.tokenization} tokenization)",
-        counts=f"{counted(total, 'state')}, {drawn}" if complete
-        else f"{counted(total, 'state')}; here {len(kept):,} of them with {drawn}",
-        states=kept,
-        start=artifact.machine.start,
-        accepting={state for state in kept if artifact.machine.is_accepting(state)},
-        edges=edges,
-        left_out=left_out_sentence(total, len(kept), max_states),
-        tooltips={state: _tooltip(artifact, state) for state in kept},
-    )))
+    return to_dot(
+        told_apart(
+            Picture(
+                heading=f"Token DFA of {title} ({artifact.manifest.tokenization} tokenization)",
+                counts=f"{counted(total, 'state')}, {drawn}"
+                if complete
+                else f"{counted(total, 'state')}; here {len(kept):,} of them with {drawn}",
+                states=kept,
+                start=artifact.machine.start,
+                accepting={state for state in kept if artifact.machine.is_accepting(state)},
+                edges=edges,
+                left_out=left_out_sentence(total, len(kept), max_states),
+                tooltips={state: _tooltip(artifact, state) for state in kept},
+            )
+        )
+    )
 
 
 class _Moves(NamedTuple):

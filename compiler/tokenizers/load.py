@@ -33,6 +33,10 @@ _WELL_KNOWN_EOS = (
 )
 
 
+# Masks have a bit for each id up to the highest; no vocabulary comes near this.
+_LARGEST_ID = 9_999_999
+
+
 def default_path() -> Path:
     """Where the embedded default tokenizer is."""
     with as_file(files(__package__).joinpath("default", "tokenizer.json")) as path:
@@ -55,6 +59,9 @@ def load_tokenizer(path: str | PathLike[str]) -> Tokenizer:
         return _Reader(fspath(path), raw, _configured_eos(file)).read()
     except TokenizerError as error:
         raise TokenizerError(f"{fspath(path)}: {error}") from None
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
+        # Fields of another type than the format has; each check of its own would say no more.
+        raise TokenizerError(f"{fspath(path)}: not a valid tokenizer.json ({error})") from None
 
 
 def _configured_eos(file: Path) -> str | None:
@@ -90,6 +97,7 @@ class _Reader:
             octets = byte_alphabet.decode(token)
             if octets is not None and token_id not in added:
                 tokens[token_id] = octets
+        self._check_ids([*vocab.values(), *added], [*vocab, *added.values()])
         base = [vocab.get(char, -1) for char in byte_alphabet.characters()]
         return Tokenizer(
             name=self.name,
@@ -101,6 +109,7 @@ class _Reader:
             base=[-1 if i in added else i for i in base],
             splitter=splitter,
             eos=self._eos(vocab, added),
+            vocab_size=max([*vocab.values(), *added], default=-1) + 1,
         )
 
     def _parse(self) -> dict[str, Any]:
@@ -125,6 +134,16 @@ class _Reader:
         for option in ("byte_fallback", "ignore_merges"):
             if self.model.get(option):
                 raise TokenizerError(f"the BPE option {option!r} is not supported")
+
+    def _check_ids(self, ids: list[int], names: list[str]) -> None:
+        """Ids are numbers that masks can have bits for, each of one token."""
+        if not all(0 <= i <= _LARGEST_ID for i in ids):
+            raise TokenizerError(f"the vocabulary is damaged: ids go from 0 to {_LARGEST_ID:,}")
+        "".join(names).encode("utf-8")  # Lone surrogates are no text: a ValueError.
+        known: dict[int, str] = {}
+        for token_id, name in zip(ids, names, strict=True):
+            if known.setdefault(token_id, name) != name:
+                raise TokenizerError(f"the vocabulary is damaged: two tokens have id {token_id}")
 
     def _splitter(self) -> Splitter | None:
         """ByteLevel is the only pre-tokenizer that is read; it also names the alphabet."""

@@ -26,6 +26,7 @@ class Tokenizer:
     ``merges``: int32 (n, 3), left, right and result id in rank order. ``base``: the token id
     of each byte, -1 for none. ``splitter``: how text is cut, None if it is not. ``eos``: the
     ids that end a text, empty if none is known. ``sha256``: of the file. ``name``: the path.
+    ``vocab_size``: highest id + 1, of all tokens, also those that no text gives.
     """
 
     name: str
@@ -37,11 +38,7 @@ class Tokenizer:
     base: Sequence[int]
     splitter: Splitter | None
     eos: tuple[int, ...]
-
-    @property
-    def vocab_size(self) -> int:
-        """Highest id + 1, added tokens included."""
-        return max([*self.tokens, *self.added]) + 1
+    vocab_size: int
 
     @cached_property
     def _bpe(self) -> Bpe:
