@@ -120,19 +120,7 @@ def test_the_imports_are_found() -> None:
     assert {"numpy", "lark", "typer", "graphviz"} <= {top_of(i.module) for i in IMPORTS}
 
 
-@pytest.mark.parametrize(
-    "folder",
-    [
-        "artifacts",
-        pytest.param(
-            "cli",
-            marks=pytest.mark.xfail(
-                strict=True, reason="app.py imports click, which is no dependency of the project"
-            ),
-        ),
-        "compiler",
-    ],
-)
+@pytest.mark.parametrize("folder", FOLDERS)
 def test_folders_import_what_they_may(folder: str) -> None:
     """artifacts knows numpy alone, the compiler artifacts, the command line both."""
     allowed = OUTSIDE[folder] | {f"constrain.{folder}"} | set(sys.stdlib_module_names)

@@ -56,11 +56,18 @@ def library(data: Callable[[str], Path]) -> tokenizers.Tokenizer:
     return tokenizers.Tokenizer.from_file(str(data("tokenizers/gpt2/tokenizer.json")))
 
 
+@cache
+def ids_by_text(artifact: Artifact) -> dict[bytes, list[int]]:
+    """The text tokens by their bytes."""
+    found: dict[bytes, list[int]] = {}
+    for token_id in artifact.vocabulary.text_ids().tolist():
+        found.setdefault(artifact.vocabulary.token(token_id), []).append(token_id)
+    return found
+
+
 def accepted_sequences(artifact: Artifact, text: bytes) -> list[tuple[int, ...]]:
     """Every accepted token sequence that spells ``text``."""
-    by_text: dict[bytes, list[int]] = {}
-    for token_id in artifact.vocabulary.text_ids().tolist():
-        by_text.setdefault(artifact.vocabulary.token(token_id), []).append(token_id)
+    by_text = ids_by_text(artifact)
     machine, rows = artifact.machine, artifact.rows
     found = []
     pending: list[tuple[int, int, tuple[int, ...]]] = [(0, machine.start, ())]
@@ -94,14 +101,53 @@ def test_one_sequence_is_accepted_and_it_is_the_tokenizers_own(
         assert tokenset.contains(matcher.mask(), artifact.manifest.eos[0])
 
 
-class Oracle:
-    """The canonical sequences of a grammar's members by (byte state, last token)."""
+class Pairs:
+    """A grammar's byte DFA read by whole tokens, and Algorithm 4's test of pairs."""
 
     def __init__(self, artifact: Artifact, library: tokenizers.Tokenizer) -> None:
-        self.artifact, self.library = artifact, library
+        self.library = library
         self.dfa, self.vocabulary = artifact.byte_dfa, artifact.vocabulary
         self.known_pairs: dict[tuple[int, int], bool] = {}
         self.lifted: dict[int, dict[int, int]] = {}
+
+    def lift(self, state: int) -> dict[int, int]:
+        """Every token that the byte DFA reads from a state."""
+        if state not in self.lifted:
+            targets = {
+                t: self.dfa.run(state, self.vocabulary.token(t))
+                for t in self.vocabulary.text_ids().tolist()
+            }
+            self.lifted[state] = {t: q for t, q in targets.items() if q}
+        return self.lifted[state]
+
+    def pair(self, first: int, second: int) -> bool:
+        """Algorithm 4's test, by the library."""
+        key = (first, second)
+        if key not in self.known_pairs:
+            text = self.vocabulary.token(first) + self.vocabulary.token(second)
+            self.known_pairs[key] = self.library.encode(text.decode()).ids == [first, second]
+        return self.known_pairs[key]
+
+    def is_dead_end(self, state: int, last: int) -> bool:
+        """Whether no canonical sequence leads from here to the end."""
+        seen = {(state, last)}
+        pending = [(state, last)]
+        while pending:
+            here, before = pending.pop()
+            if self.dfa.accepting[here]:
+                return False
+            for token, target in self.lift(here).items():
+                if (target, token) not in seen and self.pair(before, token):
+                    seen.add((target, token))
+                    pending.append((target, token))
+        return True
+
+
+class Oracle(Pairs):
+    """The canonical sequences of a grammar's members by (byte state, last token)."""
+
+    def __init__(self, artifact: Artifact, library: tokenizers.Tokenizer) -> None:
+        super().__init__(artifact, library)
         start = (self.dfa.start, -1)
         edges: dict[tuple[int, int], list[tuple[int, int]]] = {}
         pending = [start]
@@ -127,24 +173,6 @@ class Oracle:
                     pending.append(node)
         self.start = start
         self.edges = {n: {t: (q, t) for q, t in edges[n] if (q, t) in live} for n in live}
-
-    def lift(self, state: int) -> dict[int, int]:
-        """Every token that the byte DFA reads from a state."""
-        if state not in self.lifted:
-            targets = {
-                t: self.dfa.run(state, self.vocabulary.token(t))
-                for t in self.vocabulary.text_ids().tolist()
-            }
-            self.lifted[state] = {t: q for t, q in targets.items() if q}
-        return self.lifted[state]
-
-    def pair(self, first: int, second: int) -> bool:
-        """Algorithm 4's test, by the library."""
-        key = (first, second)
-        if key not in self.known_pairs:
-            text = self.vocabulary.token(first) + self.vocabulary.token(second)
-            self.known_pairs[key] = self.library.encode(text.decode()).ids == [first, second]
-        return self.known_pairs[key]
 
     def boundaries(self, prefix: bytes) -> Iterator[tuple[int, tuple[int, ...], set[int]]]:
         """What ``boundaries`` should answer: length, ids, allowed text tokens."""
@@ -191,10 +219,12 @@ def test_object_prefixes_have_witnesses(
 ) -> None:
     """Where the language is infinite: members' own tokens are listed at every byte; sampled
     tokens that are listed have a member whose encoding passes through them; sampled tokens
-    that only the plain lift allows are no canonical pair with the token before."""
+    that only the plain lift allows are no canonical pair with the token before, or lead to
+    texts whose tokens are others."""
     artifact = compiled("person")
     completion = shortest_completions(artifact)
     vocabulary, dfa = artifact.vocabulary, artifact.byte_dfa
+    pairs = Pairs(artifact, library)
     rng = random.Random(2026)
     for _ in range(1000 if full else 15):
         text = member("person", rng).encode()
@@ -220,8 +250,9 @@ def test_object_prefixes_have_witnesses(
             if dfa.run(here, vocabulary.token(t)) and t not in listed
         ]  # fmt: skip
         for token_id in lifted if place else ():
-            pair = vocabulary.token(own[place - 1]) + vocabulary.token(token_id)
-            assert library.encode(pair.decode()).ids != [own[place - 1], token_id]
+            target = dfa.run(here, vocabulary.token(token_id))
+            if pairs.pair(own[place - 1], token_id):
+                assert pairs.is_dead_end(target, token_id)
 
 
 def check_own_token(artifact: Artifact, text: bytes, own: list[int], end: int) -> None:

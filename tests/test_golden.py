@@ -25,6 +25,7 @@ def tiny_tokenizer() -> Tokenizer:
         base=range(256),
         splitter=None,
         eos=(259,),
+        vocab_size=260,
     )
 
 

@@ -3,8 +3,9 @@
 # Tests here say `expected == actual`.
 # ruff: noqa: SIM300
 
+import itertools
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from support import compiled, tokenizer_of
 
 from constrain.artifacts import Artifact, ArtifactError, Matcher, TokenRefusedError, tokenset
+from constrain.artifacts.prefix import boundaries
 from constrain.artifacts.vocabulary import HOLE, SPECIAL
 from constrain.compiler import Tokenizer
 from constrain.compiler.merge.oracle import tokenize_via_merges
@@ -67,7 +69,7 @@ def after(artifact: Artifact, *tokens: int) -> Matcher:
 
 def allowed(matcher: Matcher) -> list[int]:
     """The ids in the mask."""
-    return tokenset.to_ids(matcher.mask()).tolist()
+    return [int(token_id) for token_id in tokenset.to_ids(matcher.mask())]
 
 
 def paths(artifact: Artifact, longest: int) -> Iterator[tuple[int, ...]]:
@@ -198,9 +200,6 @@ def test_no_mask_leads_into_a_dead_end(tmp_path: Path, kind: str) -> None:
     assert [(1, 1)] == list(paths(artifact, 4))
 
 
-@pytest.mark.xfail(
-    strict=True, reason="tokens outside the byte alphabet do not count for the highest id"
-)
 def test_the_highest_id_counts_whatever_it_is(tmp_path: Path) -> None:
     """A vocabulary that ends in a token that no text gives still has that many logits."""
     tokenizer = tokenizer_of(tmp_path, "ab", extra={"語": 40}, added=[(9, "<eos>", True)])
@@ -244,6 +243,40 @@ def test_more_rows_than_are_kept_are_still_right(artifacts: Compile) -> None:
     assert states > 512
     for state in [*range(states), *range(0, states, 50)]:
         assert np.array_equal(stored.rows.row(state), computed.rows.row(state))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_boundaries_are_all_ways_to_cut_a_prefix(odd: Tokenizer, kind: str) -> None:
+    """The same places and masks as trying every sequence of tokens gives."""
+    artifact = compiled('s ::= #"[ab]{1,3}" "c"?;', odd, kind)
+    vocabulary = artifact.vocabulary
+
+    def spelled_by(ids: Iterable[int]) -> bytes:
+        return b"".join(vocabulary.token(i) for i in ids)
+
+    begun: list[tuple[int, ...]] = [()]
+    for path in begun:
+        begun.extend((*path, t) for t in allowed(after(artifact, *path)) if t != 9)
+    for text in ("".join(t) for n in range(5) for t in itertools.product("abc", repeat=n)):
+        prefix, expected = text.encode(), set()
+        for path in begun:
+            start = spelled_by(path)
+            rest = prefix[len(start) :]
+            if prefix.startswith(start):
+                ids = allowed(after(artifact, *path))
+                if rest:
+                    longer = (t for t in ids if t != 9 and len(vocabulary.token(t)) > len(rest))
+                    ids = [t for t in longer if vocabulary.token(t).startswith(rest)]
+                if ids:
+                    expected.add((len(start), tuple(ids)))
+        found = boundaries(artifact, prefix)
+
+        assert expected == {(b.length, tuple(tokenset.to_ids(b.allowed).tolist())) for b in found}
+        assert sorted(found, key=lambda b: -b.length) == found
+        for boundary in found:
+            assert prefix == spelled_by(boundary.ids) + boundary.pending
+            if not boundary.pending:
+                assert after(artifact, *boundary.ids).is_accepting == boundary.accepting
 
 
 # --- rows and logits of others
@@ -483,9 +516,6 @@ def test_several_tokens_can_end_a_text(odd: Tokenizer, kind: str, limit: int) ->
         assert [9, 10] == allowed(matcher)
 
 
-@pytest.mark.xfail(
-    strict=True, reason="a text token named by --eos ends the match wherever it is allowed as text"
-)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_text_token_that_is_eos_ends_only_members(odd: Tokenizer, kind: str) -> None:
     """A match is finished by EOS in accepting states, never in the middle of a member."""
@@ -538,7 +568,8 @@ def test_forced_tokens_under_any_stop_where_tokens_overlap(odd: Tokenizer) -> No
 
 def random_merges(chance: random.Random, letters: str, count: int) -> list[str]:
     """A merge list in which every part is a letter or made before."""
-    tokens, merges = [*letters], []
+    tokens = [*letters]
+    merges: list[str] = []
     while len(merges) < count:
         left, right = chance.choice(tokens), chance.choice(tokens)
         if left + right not in tokens and len(left + right) < 12:

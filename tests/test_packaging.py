@@ -3,7 +3,10 @@
 # Tests here say `expected == actual`.
 # ruff: noqa: SIM300
 
+import ast
+import re
 import shutil
+import sys
 import tomllib
 import zipfile
 from collections.abc import Iterator
@@ -127,6 +130,24 @@ def test_bare_folders_are_never_importable() -> None:
     )
 
     assert b"[None, None, None] True\n" == python("-c", script, folder=ROOT / "tests").stdout
+
+
+def test_what_is_imported_is_a_dependency() -> None:
+    """Every module of others that a file imports is declared, and nothing else is."""
+    project = settings()["project"]
+    assert isinstance(project, dict)
+    declared = {re.split(r"[^A-Za-z0-9]", entry)[0] for entry in project["dependencies"]}
+    by_hand = ROOT / "compiler" / "tokenizers" / "default" / "recipe.py"
+    imported: set[str] = set()
+    for file in python_files():
+        if ROOT / file != by_hand:
+            for node in ast.walk(ast.parse((ROOT / file).read_text(encoding="utf-8"))):
+                if isinstance(node, ast.Import):
+                    imported.update(alias.name.split(".")[0] for alias in node.names)
+                elif isinstance(node, ast.ImportFrom) and not node.level:
+                    imported.add((node.module or "").split(".")[0])
+
+    assert declared == imported - set(sys.stdlib_module_names) - {"constrain"}
 
 
 def test_the_installed_program_is_this_one() -> None:

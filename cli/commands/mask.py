@@ -181,8 +181,15 @@ def _text(octets: bytes) -> str:
 
 def _quoted(octets: bytes) -> str:
     """A token for people: quoted, with escapes; bytes that are no character as \\xNN."""
-    try:
-        quoted = json.dumps(octets.decode("utf-8"), ensure_ascii=False)
-    except UnicodeDecodeError:
-        quoted = '"' + octets.decode("utf-8", "backslashreplace") + '"'
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in quoted)
+    text = octets.decode("utf-8", "surrogateescape")
+    return '"' + "".join(map(_shown, text)) + '"'
+
+
+def _shown(char: str) -> str:
+    if char in '"\\':
+        return "\\" + char
+    if char.isprintable():
+        return char
+    if "\udc80" <= char <= "\udcff":
+        return f"\\x{ord(char) - 0xDC00:02x}"
+    return char.encode("unicode_escape").decode("ascii")

@@ -1,5 +1,6 @@
 """Regular expressions: a dialect of their own, and the terminals of other dialects."""
 
+import re
 from dataclasses import replace
 from typing import ClassVar
 
@@ -17,6 +18,9 @@ from .parse import parse
 _CONTROL = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "v": "\v", "a": "\a", "0": "\0"}
 _CLASSES = {"d": "digit", "s": "space", "w": "word"}
 _KINDS = {"d": "DIGIT", "s": "WHITESPACE", "w": "WORD"}
+# The first end of a range; a hyphen may stand inside the braces of an escape.
+_ATOM = re.compile(r"\\(?:[xuU]\{[^}]*\}|x..|u.{4}|U.{8}|.)|.", re.DOTALL)
+
 # Characters of the longest {m,n} that is read: two numbers of nine digits.
 _LONGEST_COUNT = 22
 
@@ -126,7 +130,9 @@ class RegexBuilder(Builder):
 
     def _range(self, token: Token) -> ir.CodePoints:
         text = str(token)
-        dash = text.index("-", 2 if text[0] == "\\" else 1)
+        first = _ATOM.match(text)
+        assert first is not None
+        dash = first.end()
         span = span_of(token)
         ends: list[int] = []
         for part in (text[:dash], text[dash + 1 :]):
