@@ -18,6 +18,7 @@ from .grammar.tree import Grammar
 from .limits import Limits
 from .lnf import Lnf, normalize
 from .lnf.automaton import to_nfa
+from .lnf.resolve_exclusions import resolve_exclusions
 from .merge.canonical import CanonicalDfa, canonical_dfa
 from .merge.proper import check_proper
 from .package import Request, package
@@ -105,7 +106,7 @@ def build_automaton(
     limits = (limits or Limits()).started()
     grammar = read_grammar(text, dialect, name=name, start=start, limits=limits)
     check(grammar)
-    lnf = normalize(grammar, limits)
+    lnf = normalize(resolve_exclusions(grammar, limits), limits)
     nfa, origins = to_nfa(lnf, limits)
     dfa = minimize(determinize(nfa, limits), limits)
     return Automaton(grammar, lnf, nfa, dfa, origins)
@@ -181,7 +182,7 @@ def _eos_ids(tokenizer: Tokenizer, given: Sequence[int | str]) -> tuple[int, ...
     ids = []
     for wanted in given:
         token_id = by_name.get(str(wanted))
-        if token_id is None and str(wanted).isdecimal():
+        if token_id is None and str(wanted).isdecimal() and len(str(wanted)) < 10:
             token_id = int(wanted)
         if token_id is None:
             found = [i for i, octets in tokenizer.tokens.items() if octets == str(wanted).encode()]

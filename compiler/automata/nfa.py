@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ..limits import Limits
 from . import utf8
-from .regex import Alt, CharClass, Lit, Node, Optional, Repeat, Seq, TokenTerminal
+from .regex import Alt, CharClass, Embedded, Lit, Node, Optional, Repeat, Seq, TokenTerminal
 
 FIRST_TERMINAL = 256
 
@@ -34,6 +34,14 @@ class Fragment(NamedTuple):
 
     start: int
     end: int
+
+
+def united(parts: Iterable[Origins]) -> Origins:
+    """The union; equal parts give the one object, so that large sets are shared."""
+    distinct = {id(part): part for part in parts}
+    if len(distinct) == 1:
+        return next(iter(distinct.values()))
+    return frozenset().union(*distinct.values())
 
 
 @dataclass(slots=True, eq=False)
@@ -178,6 +186,8 @@ class Thompson:
                 return self._compile_char_class(node, origins)
             case TokenTerminal():
                 return self._compile_token(node, origins)
+            case Embedded():
+                return self.copy(node.automaton, origins)
             case Seq():
                 return (yield from self._compile_seq(node))
             case Alt():

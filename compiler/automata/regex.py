@@ -12,10 +12,13 @@ instead of a pattern to be matched again.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeAlias
 
 from .utf8 import MAX_CODE_POINT, SURROGATES
+
+if TYPE_CHECKING:
+    from .nfa import Nfa
 
 CodePoints: TypeAlias = tuple[tuple[int, int], ...]
 
@@ -76,7 +79,14 @@ class Optional:
     node: "Node"
 
 
-Node: TypeAlias = Lit | CharClass | TokenTerminal | Seq | Alt | Repeat | Optional
+@dataclass(frozen=True, slots=True, eq=False)
+class Embedded:
+    """What a finished automaton accepts."""
+
+    automaton: "Nfa"
+
+
+Node: TypeAlias = Lit | CharClass | TokenTerminal | Seq | Alt | Repeat | Optional | Embedded
 
 EPSILON = Seq(())
 NOTHING = Alt(())
@@ -111,7 +121,7 @@ def seq(*parts: Node) -> Node:
                 flat[-1] = Lit(flat[-1].data + inner.data)
             else:
                 flat.append(inner)
-    return flat[0] if len(flat) == 1 else Seq(tuple(flat))
+    return flat[0] if len(flat) == 1 else Seq(tuple(flat)) if flat else EPSILON
 
 
 def alt(*options: Node) -> Node:
@@ -119,7 +129,7 @@ def alt(*options: Node) -> Node:
     flat: list[Node] = []
     for option in options:
         flat.extend(option.options if isinstance(option, Alt) else (option,))
-    return flat[0] if len(flat) == 1 else Alt(tuple(flat))
+    return flat[0] if len(flat) == 1 else Alt(tuple(flat)) if flat else NOTHING
 
 
 def optional(node: Node) -> Node:
@@ -144,6 +154,115 @@ def repeat(node: Node, min_times: int, max_times: int | None) -> Node:
     if (min_times, max_times) == (0, 1):
         return optional(node)
     return Repeat(node, min_times, max_times)
+
+
+def is_nullable(node: Node) -> bool:
+    """Whether ``node`` matches ε."""
+    return id(node) in _nullable_inside(node)
+
+
+def without_epsilon(node: Node) -> Node:
+    """What ``node`` matches, without ε; ``NOTHING`` if that is all.
+
+    ``(a* b?) -> a+ b? | b``
+
+    In a sequence of nullable parts one of them is the first that is not ε, so a sequence of n
+    becomes n sequences; elsewhere the size stays.
+    """
+    nullable = _nullable_inside(node)
+    results: dict[int, Node] = {}
+    pending = [node]
+    while pending:
+        current = pending[-1]
+        if id(current) not in nullable:
+            results[id(current)] = current
+        if id(current) in results:
+            pending.pop()
+            continue
+        inner = _options(current) if isinstance(current, Alt | Optional) else _inside(current)
+        unfinished = [part for part in inner if id(part) not in results]
+        if unfinished:
+            pending.extend(unfinished)
+            continue
+        pending.pop()
+        parts = [results[id(part)] for part in inner]
+        match current:
+            case Seq():
+                result = alt(*(seq(p, *inner[i + 1 :]) for i, p in enumerate(parts)))
+            case Repeat():
+                result = repeat(parts[0], 1, current.max_times)
+            case Embedded():
+                result = _begun(current.automaton)
+            case _:
+                result = alt(*parts)
+        results[id(current)] = result
+    return results[id(node)]
+
+
+def _nullable_inside(node: Node) -> set[int]:
+    """The ``id`` of each node in ``node``, itself included, that matches ε."""
+    found: set[int] = set()
+    done: set[int] = set()
+    pending = [node]
+    while pending:
+        current = pending[-1]
+        unfinished = [part for part in _inside(current) if id(part) not in done]
+        if unfinished:
+            pending.extend(unfinished)
+            continue
+        pending.pop()
+        done.add(id(current))
+        match current:
+            case Seq():
+                nullable = all(id(part) in found for part in current.parts)
+            case Alt():
+                nullable = any(id(option) in found for option in current.options)
+            case Repeat():
+                nullable = current.min_times == 0 or id(current.node) in found
+            case Embedded(automaton):
+                closure = automaton.epsilon_closure({automaton.start})
+                nullable = not automaton.finals.isdisjoint(closure)
+            case _:
+                nullable = isinstance(current, Optional)
+        if nullable:
+            found.add(id(current))
+    return found
+
+
+def _begun(automaton: "Nfa") -> Node:
+    """The automaton without ε: it starts in a new state, which has read nothing yet."""
+    closure = sorted(automaton.epsilon_closure({automaton.start}))
+    first = [arc for state in closure for arc in automaton.arcs[state]]
+    if not first:
+        return NOTHING
+    arcs, epsilon = [*automaton.arcs, first], [*automaton.epsilon, []]
+    return Embedded(replace(automaton, arcs=arcs, epsilon=epsilon, start=automaton.states))
+
+
+def _inside(node: Node) -> tuple[Node, ...]:
+    """The nodes directly inside one."""
+    match node:
+        case Seq():
+            return node.parts
+        case Alt():
+            return node.options
+        case Repeat() | Optional():
+            return (node.node,)
+        case _:
+            return ()
+
+
+def _options(node: Node) -> tuple[Node, ...]:
+    """What ``node`` is a choice of, through all options inside options."""
+    found: list[Node] = []
+    pending = [node]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, Alt | Optional):
+            pending.extend(reversed(_inside(current)))
+        else:
+            found.append(current)
+    return tuple(found)
 
 
 def normalized(ranges: Iterable[tuple[int, int]]) -> CodePoints:

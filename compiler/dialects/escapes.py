@@ -4,11 +4,25 @@ Undoing escapes moves characters; ``Unescaped.origins`` keeps for every resultin
 character where it began in the source, so that a caret still points at it.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..diagnostics import Diagnostic, Span
 
-SIMPLE = {"n": "\n", "r": "\r", "t": "\t", "0": "\0", "\\": "\\", "'": "'", '"': '"'}
+SIMPLE = {
+    "n": "\n",
+    "r": "\r",
+    "t": "\t",
+    "f": "\f",
+    "v": "\v",
+    "0": "\0",
+    "\\": "\\",
+    "'": "'",
+    '"': '"',
+}
+
+# Escapes of plain text; in a regex the letter means something else, or itself.
+PLAIN = {"b": "\b", "/": "/"}
 
 HEX_DIGITS = frozenset("0123456789abcdefABCDEF")
 
@@ -45,7 +59,7 @@ def unescape(
             i += 1
             continue
         letter = text[i + 1]
-        value, length = _escape(text, i)
+        value, length = _escape(text, i, SIMPLE if keep_unknown else {**SIMPLE, **PLAIN})
         if value is None:
             if not keep_unknown or letter in "xu":
                 span = Span(offset + i, offset + i + length)
@@ -63,18 +77,18 @@ def _complaint(letter: str) -> tuple[str]:
     if letter == "x":
         return (r"\x needs two hexadecimal digits, as in \x41",)
     if letter == "u":
-        return (r"\u needs a code point in braces, as in \u{1F600}",)
+        return (r"\u needs four hexadecimal digits, or a code point in braces as in \u{1F600}",)
     return (
         f"unknown escape \\{letter}: write \\\\{letter} for a backslash and the letter "
-        r"(known: \n \r \t \0 \\ \' \" \xHH \u{…})",
+        r"(known: \n \r \t \f \v \b \0 \/ \\ \' \" \xHH \uHHHH \u{…})",
     )
 
 
-def _escape(text: str, i: int) -> tuple[str | None, int]:
+def _escape(text: str, i: int, simple: Mapping[str, str]) -> tuple[str | None, int]:
     """The character of the escape at ``i`` and the length of the escape in the source."""
     letter = text[i + 1]
-    if letter in SIMPLE:
-        return SIMPLE[letter], 2
+    if letter in simple:
+        return simple[letter], 2
     if letter == "x":
         digits = text[i + 2 : i + 4]
         if len(digits) == 2 and HEX_DIGITS.issuperset(digits):
@@ -86,6 +100,10 @@ def _escape(text: str, i: int) -> tuple[str | None, int]:
         if 1 <= len(digits) <= 6 and HEX_DIGITS.issuperset(digits) and is_scalar(int(digits, 16)):
             return chr(int(digits, 16)), close - i + 1
         return None, 3
+    if letter == "u":
+        digits = text[i + 2 : i + 6]
+        if len(digits) == 4 and HEX_DIGITS.issuperset(digits) and is_scalar(int(digits, 16)):
+            return chr(int(digits, 16)), 6
     return None, 2
 
 

@@ -1,10 +1,14 @@
 """KBNF, the dialect of "Implementing a Constrained Decoding Engine" (its 2024 form)."""
 
+import re
 from typing import ClassVar
 
 from lark import Token
 
-from ..grammar.tree import Expr, Literal, Pattern, Repetition, Rule
+from ..automata.boolean import ANY_CHARACTER, embedded, shortest_matches, substrings
+from ..automata.determinize import determinize
+from ..automata.nfa import thompson
+from ..grammar.tree import Excluding, Expr, Literal, Repetition, Rule
 from .builder import (
     Builder,
     Item,
@@ -20,6 +24,11 @@ from .builder import (
 )
 from .escapes import unescape
 from .regex import parse_pattern
+
+# Digits of a count that are read; a longer one hits the limit on states all the same.
+_LONGEST_NUMBER = 9
+
+_OPENING = re.compile(r"#(e|ex|substrs)?[\"']")
 
 
 class KbnfBuilder(Builder):
@@ -41,6 +50,9 @@ class KbnfBuilder(Builder):
         "NAME": "a rule name",
         "STRING": "a string",
         "REGEX": 'a regex #"…"',
+        "ANY": "any!",
+        "EXCEPT": "except!(…)",
+        "NUMBER": "a number",
         "$END": "the end of the file",
     }
     hints: ClassVar[dict[str, str]] = {
@@ -57,8 +69,9 @@ class KbnfBuilder(Builder):
         """Quotes and comments that do not end."""
         if text.startswith("(*", offset) or text[max(0, offset - 1) : offset + 1] == "(*":
             return "comment without an end", "a comment ends with '*)'"
-        if text.startswith(('#"', "#'"), offset) and not self._string_ends(text, offset + 1):
-            return "regex without an end", f"it ends with {text[offset + 1]}"
+        opening = _OPENING.match(text, offset)
+        if opening and not self._string_ends(text, opening.end() - 1):
+            return "regex without an end", f"it ends with {opening[0][-1]}"
         if text[offset : offset + 1] in ('"', "'") and not self._string_ends(text, offset):
             return "string without an end", f"it ends with {text[offset]}"
         if text[offset : offset + 1] == ";" and text[:offset].rstrip().endswith(("=", "|")):
@@ -96,12 +109,35 @@ class KbnfBuilder(Builder):
         text = unescape(token[1:-1], span.start + 1, self.diagnostics, keep_unknown=False).text
         return literal_of(text, span)
 
-    def regex(self, items: list[Token]) -> Pattern:
-        """#"…": a string first, then a regex."""
-        token, span = items[0], span_of(items[0])
-        text = unescape(token[2:-1], span.start + 2, self.diagnostics, keep_unknown=True)
+    def regex(self, items: list[Token]) -> Expr:
+        """#"…" and #e"…" (the shortest matches) are strings first, then regexes; #ex"…" excludes
+        a regex and #substrs"…" is any part of a text."""
+        opening = _OPENING.match(items[0])
+        assert opening is not None
+        token, span, begin = items[0], span_of(items[0]), opening.end()
+        body, start = token[begin:-1], span.start + begin
+        if opening[1] == "substrs":
+            text = unescape(body, start, self.diagnostics, keep_unknown=False)
+            return pattern_of(substrings(text.text), text.text, span)
+        text = unescape(body, start, self.diagnostics, keep_unknown=True)
         node = parse_pattern(text, self.source, self.limits, self.diagnostics)
-        return pattern_of(node, text.text, span)
+        if opening[1] == "e":
+            dfa = determinize(thompson(node, self.limits), self.limits)
+            node = embedded(shortest_matches(dfa))
+        whole = pattern_of(node, text.text, span)
+        return Excluding(whole, None, span) if opening[1] == "ex" else whole
+
+    def any_char(self, items: list[Token]) -> Expr:
+        """any!: one character, whatever it is."""
+        return pattern_of(ANY_CHARACTER, "any!", span_of(items[0]))
+
+    def excluding(self, items: list[Item]) -> Expr:
+        """except!(item) and except!(item, n)"""
+        number = next((t for t in items if isinstance(t, Token) and t.type == "NUMBER"), None)
+        most = None if number is None else int(number[:_LONGEST_NUMBER])
+        if number is not None and most == 0:
+            self.report("except! is one character or more, so 0 is no count", span_of(number))
+        return Excluding(inner(items)[0], most, span_over(items))
 
     def group(self, items: list[Item]) -> Expr:
         """( choice )"""

@@ -64,7 +64,27 @@ class Repetition:
     span: Span
 
 
-Expr: TypeAlias = Literal | Pattern | Reference | Sequence | Choice | Repetition
+@dataclass(frozen=True, slots=True, eq=False)
+class Difference:
+    """What ``left`` matches and ``right`` does not; both must be regular."""
+
+    left: "Expr"
+    right: "Expr"
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Excluding:
+    """One or more characters (at most ``at_most``) that do not contain what ``item`` matches."""
+
+    item: "Expr"
+    at_most: int | None
+    span: Span
+
+
+Expr: TypeAlias = (
+    Literal | Pattern | Reference | Sequence | Choice | Repetition | Difference | Excluding
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,8 +113,10 @@ def children(expr: Expr) -> tuple[Expr, ...]:
             return expr.items
         case Choice():
             return expr.options
-        case Repetition():
+        case Repetition() | Excluding():
             return (expr.item,)
+        case Difference():
+            return (expr.left, expr.right)
         case _:
             return ()
 
