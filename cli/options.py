@@ -38,13 +38,16 @@ DialectName = Annotated[
         "--dialect",
         "-d",
         metavar="NAME",
-        help="kbnf or regex.  [default: by suffix; .ebnf, .kbnf and - are kbnf, .regex is regex]",
+        help="kbnf, gbnf, w3c or regex.  [default: by suffix; .ebnf, .kbnf and - are kbnf, "
+        ".gbnf is gbnf, .w3c is w3c, .regex is regex]",
     ),
 ]
 Start = Annotated[
     str | None,
     typer.Option(
-        "--start", metavar="RULE", help="The start rule.  [default: 'start', else the first rule]"
+        "--start",
+        metavar="RULE",
+        help="The start rule.  [default: 'start', else the first rule; in gbnf 'root']",
     ),
 ]
 TokenizationChoice = Annotated[
@@ -64,7 +67,9 @@ Eos = Annotated[
 ]
 VocabSize = Annotated[
     int | None,
-    typer.Option(min=1, help="Pad the masks to this many bits.  [default: highest id + 1]"),
+    typer.Option(
+        min=1, max=10_000_000, help="Pad the masks to this many bits.  [default: highest id + 1]"
+    ),
 ]
 MaxStates = Annotated[int, typer.Option(min=1, help="Refuse automata with more states.")]
 MaxTransitions = Annotated[

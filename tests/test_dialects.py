@@ -1,6 +1,6 @@
 """From text to language: what the dialects accept, and what they say of what they refuse.
 
-A case is a folder of ``cases``: a ``grammar.ebnf`` or ``grammar.regex``, and beside it either
+A case is a folder of ``cases``: a grammar, its suffix that of its dialect, and beside it either
 ``accept.txt`` and ``reject.txt``, one JSON string a line (a byte that is no UTF-8 as the lone
 surrogate that Python's ``surrogateescape`` makes of it), or ``expected_error.txt``, which
 ``pytest --update`` writes.
@@ -27,6 +27,7 @@ from constrain.compiler.diagnostics import (
 from constrain.compiler.dialects import DIALECTS, dialect_of, read_grammar
 from constrain.compiler.grammar.tree import (
     Choice,
+    Difference,
     Literal,
     Pattern,
     Reference,
@@ -119,6 +120,10 @@ BRACKETS = [
     ("kbnf", 's ::= {}"a"{};', "{", "}"),
     ("kbnf", 's ::= {}"a"{};', '("b" | ', ")+"),
     ("kbnf", 's ::= #"{}a{}";', "(", ")"),
+    ("gbnf", 'root ::= {}"a"{}', "(", ")"),
+    ("gbnf", 'root ::= {}"a"{}', "(\n | ", "\n){2}"),
+    ("w3c", 's ::= {}"a"{}', "(", ")"),
+    ("w3c", 's ::= {}"a"{}', '("b" - ', ")+"),
     ("regex", "{}a{}", "(", ")"),
     ("regex", "{}a{}", "(?:b|", ")?"),
     ("regex", "{}a{}", "(?P<n>", ")*"),
@@ -132,7 +137,7 @@ def test_brackets_nest_deep(dialect: str, pattern: str, opening: str, closing: s
 
     (rule,) = read_grammar(text, dialect).rules
 
-    assert "s" == rule.name[:1]
+    assert rule.name in ("s", "start", "root")
     assert text.endswith(text[rule.span.start : rule.span.end])
 
 
@@ -213,6 +218,36 @@ def test_spans_point_at_the_text() -> None:
     ]
 
 
+def test_differences_bind_tighter_than_sequences() -> None:
+    """``-`` takes one item on each side, quantifiers included, and groups from the left."""
+    text = "s ::= a b+ - c? - ('x' | d) e | #x41 - [a-z]"
+    (rule,) = read_grammar(text, "w3c").rules
+
+    assert [
+        "b+ - c? - ('x' | d",
+        "b+ - c?",
+        "#x41 - [a-z]",
+    ] == [
+        text[node.span.start : node.span.end]
+        for node in walk(rule.body)
+        if isinstance(node, Difference)
+    ]
+
+
+def test_empty_alternatives_have_a_place() -> None:
+    """In GBNF, where ε may be written as nothing; its span is where it would stand."""
+    text = 'root ::= ()( |a) b\na ::= | "c"\nb ::='
+    rules = read_grammar(text, "gbnf").rules
+
+    found = [
+        (node.data, node.span.start, node.span.end)
+        for rule in rules
+        for node in walk(rule.body)
+        if isinstance(node, Literal)
+    ]
+    assert [(b"", 10, 10), (b"", 13, 13), (b"", 25, 25), (b"c", 27, 30), (b"", 36, 36)] == found
+
+
 def slice_of(rule: Rule) -> slice:
     """Where a rule stands."""
     return slice(rule.span.start, rule.span.end)
@@ -251,6 +286,40 @@ def test_which_rule_starts(text: str, given: str | None, start: str) -> None:
     assert start == read_grammar(text, "kbnf", start=given).start
 
 
+def test_gbnf_starts_from_root() -> None:
+    """Or from the rule asked for; the first rule is no start."""
+    text = 'a ::= "x"\nroot ::= "y"\n'
+
+    assert "root" == read_grammar(text, "gbnf").start
+    assert "a" == read_grammar('a ::= "x"', "gbnf", start="a").start
+    with pytest.raises(CheckError, match=r"no rule 'root'.*\n.*the rules are: a; .*--start"):
+        read_grammar('a ::= "x"', "gbnf")
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text", "hint"),
+    [
+        ("kbnf", 'root ::= "a"{2}', "gbnf"),
+        ("kbnf", "a ::= [#x41-#x42]", "w3c"),
+        ("gbnf", 'root = "a";', "kbnf"),
+        ("w3c", 'root ::= "a";', "kbnf"),
+        ("regex", '("a" ::= ', None),
+        ("kbnf", 'root ::= "a"', None),  # Two others can read it.
+        ("kbnf", "a ::= ", None),
+        ("gbnf", 'root ::= "\\q"', None),  # It is GBNF but for the escape.
+    ],
+)
+def test_the_one_other_dialect_is_named(dialect: str, text: str, hint: str | None) -> None:
+    """What one dialect cannot read and just one other can is said to be of that other."""
+    with pytest.raises(DialectError) as found:
+        read_grammar(text, dialect)
+
+    if hint is None:
+        assert "--dialect" not in str(found.value)
+    else:
+        assert f"the text can be read with --dialect {hint}" in str(found.value)
+
+
 def test_a_start_rule_that_is_not_there_is_named() -> None:
     """With the rules there are."""
     with pytest.raises(CheckError, match=r"no rule 'c' to start from\n.*the rules are: a, b"):
@@ -263,6 +332,8 @@ def test_a_start_rule_that_is_not_there_is_named() -> None:
         ("g.ebnf", "kbnf"),
         ("dir.regex/g.kbnf", "kbnf"),
         ("G.EBNF", "kbnf"),
+        ("g.gbnf", "gbnf"),
+        ("g.W3C", "w3c"),
         ("g.regex", "regex"),
         ("-", "kbnf"),
         ("g.txt", None),

@@ -6,12 +6,14 @@ child tell the span. A method that finds something wrong adds to ``diagnostics``
 returns a placeholder; the parse goes on, and all findings are raised together.
 """
 
+import re
 from collections.abc import Sequence
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any, ClassVar, TypeAlias
 
 from lark import Token
+from lark.lark import PostLex
 
 from ..automata import regex
 from ..diagnostics import Diagnostic, Source, Span
@@ -22,6 +24,7 @@ from ..grammar.tree import (
     Pattern,
     Reference,
     Repetition,
+    Rule,
 )
 from ..grammar.tree import Sequence as SequenceNode
 from ..limits import Limits
@@ -35,19 +38,26 @@ class Builder:
     """Base of the builders; ``grammar_file`` stands beside this file.
 
     ``expected``: a terminal's name to what a message calls it; ``hints``: likewise to a help
-    line for an unexpected token of that name; ``opening`` and ``closing``: brackets that nest.
+    line for an unexpected token of that name; ``opening`` and ``closing``: brackets that nest;
+    ``mistakes``: regexes of what people write by mistake, what to call it (by default the text
+    itself), and a help line;
+    ``postlex``: what stands between lexer and parser, if anything does.
     """
 
     grammar_file: ClassVar[str]
+    postlex: ClassVar[PostLex | None] = None
     expected: ClassVar[dict[str, str]]
     hints: ClassVar[dict[str, str]] = {}
     opening: ClassVar[frozenset[str]] = frozenset()
     closing: ClassVar[frozenset[str]] = frozenset()
+    mistakes: ClassVar[tuple[tuple[str, str, str], ...]] = ()
 
     def __init__(self, source: Source, limits: Limits) -> None:
         self.source = source
         self.limits = limits
         self.diagnostics: list[Diagnostic] = []
+        # Groups leave no node behind, so a rule that nothing ends asks where the last one ended.
+        self.last_group_end = 0
 
     @staticmethod
     def folder() -> Traversable:
@@ -57,11 +67,25 @@ class Builder:
     def known_mistake(self, text: str, offset: int) -> tuple[str, str] | None:
         """What to call the thing at ``offset`` that the parser did not expect, and a help line
         for it; None for what the message says anyway."""
+        for pattern, name, hint in self.mistakes:
+            found = re.compile(pattern).match(text, offset)
+            if found:
+                return name or f"'{found[0]}'", hint
         return None
 
     def report(self, message: str, span: Span, help: str | None = None) -> None:  # noqa: A002
         """Note something wrong and go on."""
         self.diagnostics.append(Diagnostic(message, span, help))
+
+    def report_redefinitions(self, rules: Sequence[Rule]) -> None:
+        """Note every rule whose name an earlier one has."""
+        known: dict[str, Rule] = {}
+        for rule in rules:
+            first = known.setdefault(rule.name, rule)
+            if first is not rule:
+                line, _ = self.source.position(first.name_span.start)
+                hint = f"line {line} defines it already; write alternatives with '|'"
+                self.report(f"rule {rule.name!r} is defined twice", rule.name_span, hint)
 
 
 def span_of(item: Any) -> Span:

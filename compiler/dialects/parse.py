@@ -6,37 +6,48 @@ from typing import Any
 
 from lark import Lark, Token
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
+from lark.lark import PostLex
 from lark.parsers.lalr_interactive_parser import InteractiveParser
 
 from ..diagnostics import Diagnostic, DialectError, Span, visible
 from ..grammar.tree import Rule
 from .builder import Builder
 
+# Tokens between two looks at the clock.
+_CLOCK_STRIDE = 1024
+
 # How many of the possible continuations a message lists.
-_LISTED = 6
+_LISTED = 8
 
 _building: ContextVar[Builder] = ContextVar("_building")
+
+
+class UnexpectedError(DialectError):
+    """The parser met what it did not expect."""
 
 
 def parse(builder: Builder) -> tuple[Rule, ...]:
     """The rules that a builder makes of its source.
 
-    Raises ``DialectError`` with what the parser did not expect, or else with all that the
-    builder found; ``LimitError`` on brackets nested too deep.
+    Raises ``UnexpectedError`` with what the parser did not expect, or else ``DialectError``
+    with all that the builder found; ``LimitError`` on brackets nested too deep.
     """
     source = builder.source
-    interactive = _parser(builder.grammar_file).parse_interactive(source.text)
+    interactive = _parser(builder.grammar_file, builder.postlex).parse_interactive(source.text)
     token = None
-    depth = 0
+    depth = count = 0
     reset = _building.set(builder)
     try:
         for token in interactive.iter_parse():
             depth += (token.type in builder.opening) - (token.type in builder.closing)
             builder.limits.check_nesting(depth, "the grammar")
+            count += 1
+            if count % _CLOCK_STRIDE == 0:
+                builder.limits.check_time("reading the grammar")
         rules: tuple[Rule, ...] = interactive.feed_eof(token)  # type: ignore[no-untyped-call]
     except UnexpectedInput as error:
         found = _explain(error, interactive, builder)
-        raise DialectError(source, [*builder.diagnostics, found]) from None
+        raise UnexpectedError(source, [*builder.diagnostics, found]) from None
     finally:
         _building.reset(reset)
     if builder.diagnostics:
@@ -62,7 +73,7 @@ class _Forward:
 
 
 @cache
-def _parser(grammar_file: str) -> Lark:
+def _parser(grammar_file: str, postlex: PostLex | None) -> Lark:
     text = Builder.folder().joinpath(grammar_file).read_text(encoding="utf-8")
     return Lark(
         text,
@@ -70,6 +81,7 @@ def _parser(grammar_file: str) -> Lark:
         transformer=_Forward(),
         keep_all_tokens=True,
         maybe_placeholders=False,
+        postlex=postlex,
     )
 
 
@@ -103,5 +115,7 @@ def _explain(
 
 
 def _quoted(text: str) -> str:
+    if text[:1] in ("\n", "\r"):
+        return "line break"
     line = visible(text.split("\n")[0])
     return f"'{line[:40]}{'…' if line[:40] != text else ''}'"

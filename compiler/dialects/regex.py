@@ -78,6 +78,9 @@ class RegexBuilder(Builder):
         node = _nodes(items)[0]
         for token in items[1:]:
             assert isinstance(token, Token)
+            if token == "+" and token is not items[1]:
+                message = "a possessive quantifier depends on the order of a search"
+                self.report(message, span_of(token), "for a repetition of a repetition, group it")
             if len(token) > _LONGEST_COUNT:
                 self.report("the count is too large", span_of(token))
                 continue
@@ -152,7 +155,7 @@ class RegexBuilder(Builder):
         if letter.lower() in _CLASSES:
             ranges = code_points(_CLASSES[letter.lower()])
             return ir.complement(ranges) if letter.isupper() else ranges
-        if letter in _CONTROL:
+        if letter in _CONTROL and text[2:] == "":
             return _single(ord(_CONTROL[letter]))
         if letter in "xuU":
             return self._code_point(text, span)
@@ -227,6 +230,8 @@ def _why_not(letter: str, text: str) -> str:
         return f"the assertion {text} is not supported inside an expression"
     if letter in "pP":
         return f"the property {text} is not supported"
+    if letter == "0":
+        return f"the octal escape {text} is not supported; write \\xHH"
     if letter.isdigit():
         return f"{text} is a back-reference, which no finite automaton can follow"
     return f"unknown escape {text}"

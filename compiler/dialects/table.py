@@ -1,35 +1,44 @@
 """The dialects, one row each, and the way from text to tree."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
+
+from constrain.artifacts.errors import ConstrainError
 
 from ..diagnostics import CheckError, Diagnostic, DialectError, Source, Span
 from ..grammar.tree import Grammar
 from ..limits import Limits
 from .builder import Builder
+from .gbnf import GbnfBuilder
 from .kbnf import KbnfBuilder
-from .parse import parse
+from .parse import UnexpectedError, parse
 from .regex import RegexFileBuilder
+from .w3c import W3cBuilder
 
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
     """``suffixes``: of the files that are read so without being asked. ``start``: the name
-    of the start rule; the first rule if no rule has that name and ``first_is_start``."""
+    of the start rule; the first rule if no rule has that name and ``first_is_start``.
+    ``suggested``: to whom a text cannot be read as another dialect, but as this one."""
 
     name: str
     suffixes: tuple[str, ...]
     builder: type[Builder]
     start: str
     first_is_start: bool
+    suggested: bool = True
 
 
 DIALECTS: Mapping[str, Dialect] = {
     row.name: row
     for row in (
         Dialect("kbnf", (".ebnf", ".kbnf"), KbnfBuilder, "start", first_is_start=True),
-        Dialect("regex", (".regex",), RegexFileBuilder, "start", first_is_start=True),
+        Dialect("gbnf", (".gbnf",), GbnfBuilder, "root", first_is_start=False),
+        Dialect("w3c", (".w3c",), W3cBuilder, "start", first_is_start=True),
+        # Most texts are some regex.
+        Dialect("regex", (".regex",), RegexFileBuilder, "start", True, suggested=False),
     )
 }
 
@@ -55,19 +64,49 @@ def read_grammar(
     Raises ``DialectError`` with all that is wrong with the syntax, ``CheckError`` if there is
     no rule or no rule ``start``, ``KeyError`` for an unknown dialect.
     """
-    row = DIALECTS[dialect]
     source = Source(text, name, dialect)
     _check_encodable(source)
-    rules = parse(row.builder(source, limits or Limits()))
+    limits = limits or Limits()
+    try:
+        return _read(source, start, limits)
+    except UnexpectedError as error:
+        raise _with_suggestion(error, start, limits) from None
+
+
+def _read(source: Source, start: str | None, limits: Limits) -> Grammar:
+    """The grammar that the source makes in its own dialect."""
+    row = DIALECTS[source.dialect]
+    rules = parse(row.builder(source, limits))
     names = [rule.name for rule in rules]
     if not rules:
-        raise CheckError(source, [Diagnostic(f"there is no rule in this {dialect} grammar")])
-    if start is not None and start not in names:
+        raise CheckError(source, [Diagnostic(f"there is no rule in this {row.name} grammar")])
+    default = row.start if row.start in names or not row.first_is_start else names[0]
+    wanted = default if start is None else start
+    if wanted not in names:
         known = ", ".join(sorted(set(names)))
-        message = f"there is no rule {start!r} to start from"
-        raise CheckError(source, [Diagnostic(message, help=f"the rules are: {known}")])
-    default = row.start if row.start in names else names[0]
-    return Grammar(source, rules, start or default)
+        message, hint = f"there is no rule {wanted!r} to start from", f"the rules are: {known}"
+        if start is None:
+            message = f"there is no rule {wanted!r}, with which a {row.name} grammar starts"
+            hint += "; name one with --start"
+        raise CheckError(source, [Diagnostic(message, help=hint)])
+    return Grammar(source, rules, wanted)
+
+
+def _with_suggestion(error: DialectError, start: str | None, limits: Limits) -> DialectError:
+    """The error, with a help line if the text can be read as just one other dialect."""
+    fitting = []
+    for row in DIALECTS.values():
+        if row.suggested and row.name != error.source.dialect:
+            try:
+                _read(replace(error.source, dialect=row.name), start, limits)
+            except ConstrainError:
+                continue
+            fitting.append(row.name)
+    first, *others = error.diagnostics
+    if len(fitting) == 1:
+        hint = f"the text can be read with --dialect {fitting[0]}"
+        first = replace(first, help=f"{first.help}; {hint}" if first.help else hint)
+    return DialectError(error.source, [first, *others])
 
 
 def _check_encodable(source: Source) -> None:

@@ -1,0 +1,46 @@
+"""Characters as GBNF and W3C EBNF write them in strings and classes."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ..automata import regex as ir
+from ..diagnostics import Span
+
+Report = Callable[[str, Span, str | None], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Character:
+    """One character; ``plain`` if it stands for itself and is not written as an escape.
+    ``code`` is -1 if the escape is wrong and has been reported."""
+
+    code: int
+    span: Span
+    plain: bool
+
+    @property
+    def text(self) -> str:
+        """The character, or nothing for a wrong escape."""
+        return chr(self.code) if self.code >= 0 else ""
+
+
+def class_of(members: Sequence[Character], negated: bool, span: Span, report: Report) -> ir.Node:
+    """The node of ``[…]`` or ``[^…]``; a plain hyphen between two members makes a range.
+
+    A hyphen at either end stands for itself: ``a - z -`` is the range a-z and a hyphen.
+    """
+    if not members:
+        report("a character class needs a member", span, None)
+    ranges: list[tuple[int, int]] = []
+    i = 0
+    while i < len(members):
+        low = high = members[i]
+        if i + 2 < len(members) and members[i + 1].plain and members[i + 1].code == ord("-"):
+            high = members[i + 2]
+            i += 2
+        if low.code > high.code >= 0:
+            report("the range runs backwards", low.span.cover(high.span), None)
+        elif min(low.code, high.code) >= 0:
+            ranges.append((low.code, high.code))
+        i += 1
+    return ir.char_class(ir.complement(ranges) if negated else ranges)

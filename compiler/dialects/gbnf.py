@@ -1,0 +1,238 @@
+"""GBNF, the grammars of llama.cpp.
+
+As there, ``.`` is any character, line feeds included; ``[x]`` is a class and ``{m,n}`` a
+count; escapes are code points, never bytes; an alternative may be empty. Stricter than
+there: strings and classes end on the line they begin on, and no rule is defined twice.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import ClassVar
+
+from lark import Token
+from lark.lark import PostLex
+
+from ..automata import regex as ir
+from ..diagnostics import Span
+from ..grammar.tree import Expr, Literal, Pattern, Repetition, Rule
+from .builder import (
+    QUANTITIES,
+    Builder,
+    Item,
+    choice_of,
+    literal_of,
+    pattern_of,
+    reference_to,
+    sequence_of,
+    span_of,
+)
+from .characters import Character, class_of
+from .escapes import is_scalar
+
+_SIMPLE = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\", '"': '"', "[": "[", "]": "]"}
+_WIDTHS = {"x": 2, "u": 4, "U": 8}
+
+# Digits of the longest number in a count that is read.
+_LONGEST_NUMBER = 9
+
+# Strings and classes that do not end.
+_STRING_START = r'"(?!(\\[^\r\n]|[^"\\\r\n])*")'
+_CLASS_START = r"\[(?!(\\[^\r\n]|[^\]\\\r\n])*\])"
+
+_ONE_LINE = "a line break ends a rule: end the line before with '|' or put the rule in ( )"
+
+
+class LineBreaks(PostLex):
+    """Keeps the line breaks that end rules: none in parentheses, behind ``|`` or ``::=``, or
+    behind another."""
+
+    always_accept = ("NEWLINE",)
+
+    def process(self, stream: Iterator[Token]) -> Iterator[Token]:
+        """The tokens without the line breaks that mean nothing."""
+        depth = 0
+        last = "NEWLINE"
+        for token in stream:
+            depth += (token.type == "ROUND_OPEN") - (token.type == "ROUND_CLOSE")
+            if token.type == "NEWLINE" and (depth > 0 or last in ("NEWLINE", "BAR", "DEFINES")):
+                continue
+            last = token.type
+            yield token
+
+
+class GbnfBuilder(Builder):
+    """Builds rules from ``gbnf.lark``."""
+
+    grammar_file: ClassVar[str] = "gbnf.lark"
+    postlex: ClassVar[PostLex | None] = LineBreaks()
+    expected: ClassVar[dict[str, str]] = {
+        "NEWLINE": "a line break",
+        "DEFINES": "'::='",
+        "BAR": "'|'",
+        "POSTFIX": "'?', '*' or '+'",
+        "COUNT": "a count {m,n}",
+        "DOT": "'.'",
+        "ROUND_OPEN": "'('",
+        "ROUND_CLOSE": "')'",
+        "NAME": "a rule name",
+        "STRING": "a string",
+        "CLASS": "a class […]",
+        "$END": "the end of the file",
+    }
+    hints: ClassVar[dict[str, str]] = {
+        "DEFINES": "a rule begins on a line of its own, once the one before it is complete",
+        "NEWLINE": "a rule is written name ::= …",
+        "POSTFIX": "'?', '*' and '+' stand behind what they repeat",
+        "COUNT": "a count stands behind what it repeats",
+        "STRING": _ONE_LINE,
+        "CLASS": _ONE_LINE,
+        "DOT": _ONE_LINE,
+        "ROUND_OPEN": _ONE_LINE,
+        "ROUND_CLOSE": "no '(' is open here",
+    }
+    opening: ClassVar[frozenset[str]] = frozenset({"ROUND_OPEN"})
+    closing: ClassVar[frozenset[str]] = frozenset({"ROUND_CLOSE"})
+    mistakes: ClassVar[tuple[tuple[str, str, str], ...]] = (
+        (
+            _STRING_START,
+            "string without an end",
+            r'it ends with " on the same line; a line break is \n',
+        ),
+        (
+            _CLASS_START,
+            "class without an end",
+            r"it ends with ] on the same line; write \[ for '['",
+        ),
+        ("'", "", 'strings stand in double quotes: "…"'),
+        (";", "", "rules do not end with ';' here: a line break ends a rule"),
+        ("(?!::=)(::?=?|=)", "", "a rule is written name ::= …"),
+        (r"\{[ \t]*,", "", "a count needs its lower end: {0,n}"),
+        (r"\{(?![ \t]*[0-9])", "", "{m,n} is a count here; a repetition is written ( … )*"),
+        (r"\|", "'|' at the beginning of a rule or line", "put '|' at the end of the line before"),
+        (r"//|/\*|\(\*", "", "comments begin with '#'"),
+        (",", "", "items stand side by side, without ','"),
+    )
+
+    def start(self, items: list[Token | Rule]) -> tuple[Rule, ...]:
+        """All rules."""
+        rules = tuple(item for item in items if isinstance(item, Rule))
+        self.report_redefinitions(rules)
+        return rules
+
+    def rule(self, items: list[Token | Expr | None]) -> Rule:
+        """NAME ::= choice"""
+        name, defines, body = items
+        assert isinstance(name, Token)
+        assert not isinstance(body, Token)
+        if body is None:
+            body = _nothing_at(span_of(defines).end)
+        span = Span(span_of(name).start, max(body.span.end, self.last_group_end))
+        return Rule(str(name), span_of(name), body, span)
+
+    def choice(self, items: list[Item | None]) -> Expr | None:
+        """sequence | sequence …; None for one that is empty."""
+        if len(items) == 1:
+            return None if items[0] is None else choice_of([items[0]])
+        filled: list[Item] = []
+        for i, item in enumerate(items):
+            if item is None:
+                bar = items[i - 1] if i else items[1]
+                item = _nothing_at(span_of(bar).end if i else span_of(bar).start)
+            filled.append(item)
+        return choice_of(filled)
+
+    def sequence(self, items: list[Item]) -> Expr | None:
+        """item item …; None if there is no item."""
+        return sequence_of(items) if items else None
+
+    def postfix(self, items: list[Item]) -> Expr:
+        """item with ?, *, + and counts behind it"""
+        item, *tokens = items
+        assert not isinstance(item, Token)
+        for token in tokens:
+            low, high = self._times(str(token), span_of(token))
+            item = Repetition(item, low, high, item.span.cover(span_of(token)))
+        return item
+
+    def reference(self, items: list[Token]) -> Expr:
+        """A rule's name."""
+        return reference_to(items[0])
+
+    def string(self, items: list[Token]) -> Literal:
+        """A quoted text."""
+        token, span = items[0], span_of(items[0])
+        found = self._characters(token[1:-1], span.start + 1)
+        return literal_of("".join(char.text for char in found), span)
+
+    def char_class(self, items: list[Token]) -> Pattern:
+        """[…] and [^…]"""
+        token, span = items[0], span_of(items[0])
+        head = 2 if token.startswith("[^") else 1
+        members = self._characters(token[head:-1], span.start + head)
+        return pattern_of(class_of(members, head == 2, span, self.report), str(token), span)
+
+    def any_char(self, items: list[Token]) -> Pattern:
+        """Any character, line feeds included."""
+        return pattern_of(ir.char_class(ir.complement(()), "ANY"), ".", span_of(items[0]))
+
+    def group(self, items: list[Item | None]) -> Expr:
+        """( choice )"""
+        _, body, closing = items
+        self.last_group_end = span_of(closing).end
+        assert not isinstance(body, Token)
+        return _nothing_at(span_of(closing).start) if body is None else body
+
+    def token(self, items: list[Token]) -> Literal:
+        """<name>, <[id]> and their negations."""
+        span = span_of(items[0])
+        self.report("token terminals are not supported", span)
+        return literal_of("", span)
+
+    def _times(self, text: str, span: Span) -> tuple[int, int | None]:
+        """How often ``?``, ``*``, ``+`` or ``{m,n}`` repeats."""
+        if text in QUANTITIES:
+            return QUANTITIES[text]
+        numbers = [number.strip() for number in text[1:-1].split(",")]
+        if any(len(number) > _LONGEST_NUMBER for number in numbers):
+            self.report("the count is too large", span)
+            return 0, None
+        low, high = int(numbers[0]), int(numbers[-1]) if numbers[-1] else None
+        if high is not None and high < low:
+            self.report(f"the count {text} runs backwards", span)
+            high = low
+        return low, high
+
+    def _characters(self, text: str, offset: int) -> list[Character]:
+        """The characters of a string or class that stands at ``offset``, escapes undone."""
+        out: list[Character] = []
+        i = 0
+        while i < len(text):
+            length, code = 1, ord(text[i])
+            if text[i] == "\\":
+                length = 2 + _WIDTHS.get(text[i + 1], 0)
+                code = self._escape(text[i : i + length], Span(offset + i, offset + i + length))
+            out.append(Character(code, Span(offset + i, offset + i + length), length == 1))
+            i += length
+        return out
+
+    def _escape(self, text: str, span: Span) -> int:
+        """The code point of an escape, with its backslash; -1 if there is none."""
+        letter = text[1]
+        if letter in _SIMPLE:
+            return ord(_SIMPLE[letter])
+        span = Span(span.start, span.start + len(text))
+        width = _WIDTHS.get(letter)
+        if width is None:
+            known = r"known: \n \r \t \\ \" \[ \] \xHH \uHHHH \UHHHHHHHH"
+            self.report(f"unknown escape {text}", span, known)
+        elif not re.fullmatch(f"[0-9A-Fa-f]{{{width}}}", text[2:]):
+            self.report(f"\\{letter} needs {width} hexadecimal digits", Span(span.start, span.end))
+        elif not is_scalar(int(text[2:], 16)):
+            self.report(f"{text} is no code point that UTF-8 can encode", span)
+        else:
+            return int(text[2:], 16)
+        return -1
+
+
+def _nothing_at(offset: int) -> Literal:
+    return literal_of("", Span(offset, offset))

@@ -1,0 +1,216 @@
+"""ISO/IEC 14977, the EBNF of the standard and of textbooks.
+
+``,`` stands between items, so names may contain spaces; ``{x}-`` is ``x`` once or more, also
+where ``x`` may be empty, and ``3 * x`` a count; strings have no escapes; nothing at all is the
+empty text. Stricter than the standard: strings end on the line they begin on, a comma has an
+item on each side, comments nest four deep at most, and of the special sequences, whose meaning
+the standard leaves open, ``? any character ?`` alone is known.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import ClassVar
+
+from lark import Token
+
+from ..automata.boolean import ANY_CHARACTER
+from ..diagnostics import Span
+from ..grammar.tree import Difference, Expr, Literal, Reference, Repetition, Rule, walk
+from .builder import (
+    Builder,
+    Item,
+    choice_of,
+    inner,
+    literal_of,
+    pattern_of,
+    sequence_of,
+    span_of,
+    span_over,
+)
+
+# Digits of the longest number in a count that is read.
+_LONGEST_NUMBER = 9
+
+_ANY_CHARACTER = "any character"
+
+_COMMA = "',' stands between two items"
+_NO_NAME = f"a rule begins with its name, and {_COMMA}"
+_TERMINATOR = "every rule ends with ';' or '.'"
+_RULE = "a rule is written name = …, and ends with ';' or '.'"
+
+
+class Iso14977Builder(Builder):
+    """Builds rules from ``iso14977.lark``."""
+
+    grammar_file: ClassVar[str] = "iso14977.lark"
+    expected: ClassVar[dict[str, str]] = {
+        "NAME": "a rule name",
+        "DEFINES": "'='",
+        "TERMINATOR": "';' or '.'",
+        "BAR": "'|'",
+        "COMMA": "','",
+        "MINUS": "'-'",
+        "STAR": "'*'",
+        "INTEGER": "a number",
+        "STRING": "a string",
+        "SPECIAL": "? any character ?",
+        "ROUND_OPEN": "'('",
+        "ROUND_CLOSE": "')'",
+        "SQUARE_OPEN": "'['",
+        "SQUARE_CLOSE": "']'",
+        "CURLY_OPEN": "'{'",
+        "CURLY_CLOSE": "'}'",
+        "$END": "the end of the file",
+    }
+    hints: ClassVar[dict[str, str]] = {
+        "NAME": _COMMA,
+        "STRING": _NO_NAME,
+        "INTEGER": _NO_NAME,
+        "ROUND_OPEN": _NO_NAME,
+        "SQUARE_OPEN": _NO_NAME,
+        "CURLY_OPEN": _NO_NAME,
+        "COMMA": f"{_COMMA}; the empty text is written ( )",
+        "TERMINATOR": "';' and '.' end a rule in which nothing is missing and no bracket is open",
+        "DEFINES": f"{_TERMINATOR}; without it, two names are one with a space in it",
+        "MINUS": "one '-' stands behind an item, as in a - ( b | c ), and none in a name",
+        "$END": _TERMINATOR,
+    }
+    opening: ClassVar[frozenset[str]] = frozenset({"ROUND_OPEN", "SQUARE_OPEN", "CURLY_OPEN"})
+    closing: ClassVar[frozenset[str]] = frozenset({"ROUND_CLOSE", "SQUARE_CLOSE", "CURLY_CLOSE"})
+    mistakes: ClassVar[tuple[tuple[str, str, str], ...]] = (
+        (
+            r"""\"(?![^"\r\n]*")|'(?![^'\r\n]*')""",
+            "string without an end",
+            "it ends with the same quote on the same line",
+        ),
+        (
+            r"\(\*|(?<=\()\*",
+            "comment without an end",
+            "a comment ends with '*)', and so does each one inside it, four deep at most",
+        ),
+        (r"\*\)", "", "no comment is open here"),
+        (r"//|/\*|#", "", "comments are written (* … *)"),
+        ("::=", "", "'::=' is of another dialect; ISO 14977 defines with '='"),
+        ("(?!:\\)):=?|<-|->|→", "", _RULE),
+        ("<", "", "names stand without < >"),
+        (r"\*", "", "3 * x is x three times; any number of times is { x }"),
+        (r"\+", "", "one or more times is { x }-"),
+        (r"\^|(?<=\[[0-9])-", "", "[ ] is an option here; there are no character classes"),
+        (r"[^\W\d]\w*(\s+\w+)*\s*=", "", "the rule before it does not end with ';' or '.'"),
+    )
+
+    def known_mistake(self, text: str, offset: int) -> tuple[str, str] | None:
+        """``?`` begins a special sequence, unless it stands behind an item."""
+        if text[offset : offset + 1] != "?":
+            return super().known_mistake(text, offset)
+        if text[:offset].rstrip()[-1:] in tuple("=|/!,-*([{:"):
+            return "special sequence without an end", "it ends with '?' on the same line"
+        return "'?'", "an option is written [ x ], and ',' stands between two items"
+
+    def start(self, rules: list[Rule]) -> tuple[Rule, ...]:
+        """All rules."""
+        self.report_redefinitions(rules)
+        self._report_names_side_by_side(rules)
+        return tuple(rules)
+
+    def rule(self, items: list[Item | None]) -> Rule:
+        """NAME = choice ;"""
+        name, defines, body, end = items
+        assert isinstance(name, Token)
+        assert not isinstance(body, Token)
+        if body is None:
+            body = _nothing_at(span_of(defines).end)
+        return Rule(_name(name), span_of(name), body, span_over([name, end]))
+
+    def choice(self, items: list[Item | None]) -> Expr | None:
+        """sequence | sequence …; None for one that is empty."""
+        if len(items) == 1:
+            return None if items[0] is None else choice_of([items[0]])
+        filled: list[Item] = []
+        for i, item in enumerate(items):
+            if item is None:
+                bar = items[i - 1] if i else items[1]
+                item = _nothing_at(span_of(bar).end if i else span_of(bar).start)
+            filled.append(item)
+        return choice_of(filled)
+
+    def sequence(self, items: list[Item]) -> Expr | None:
+        """item , item …; None if there is no item."""
+        return sequence_of(items) if items else None
+
+    def difference(self, items: list[Item]) -> Expr:
+        """item - item, and item - for what the item matches and is not empty"""
+        left, *others = inner(items)
+        span = span_over(items)
+        if others:
+            return Difference(left, others[0], span)
+        if isinstance(left, Repetition) and (left.min_times, left.max_times) == (0, None):
+            return Repetition(left.item, 1, None, span)
+        return Difference(left, _nothing_at(span.end), span)
+
+    def counted(self, items: list[Item]) -> Expr:
+        """INTEGER * item"""
+        number = str(items[0])
+        if len(number) > _LONGEST_NUMBER:
+            self.report("the count is too large", span_of(items[0]))
+            number = "0"
+        return Repetition(inner(items)[0], int(number), int(number), span_over(items))
+
+    def reference(self, items: list[Token]) -> Expr:
+        """A rule's name."""
+        return Reference(_name(items[0]), span_of(items[0]))
+
+    def string(self, items: list[Token]) -> Literal:
+        """A quoted text, without escapes."""
+        text, span = items[0][1:-1], span_of(items[0])
+        if not text:
+            self.report("a string must not be empty", span, "write nothing, or ( )")
+        return literal_of(text, span)
+
+    def special(self, items: list[Token]) -> Expr:
+        """? any character ?"""
+        text, span = " ".join(items[0][1:-1].split()), span_of(items[0])
+        if text != _ANY_CHARACTER:
+            hint = f"what ? … ? means is not defined; only ? {_ANY_CHARACTER} ? is known"
+            self.report(f"the special sequence ? {text} ? is not supported", span, hint)
+        return pattern_of(ANY_CHARACTER, str(items[0]), span)
+
+    def group(self, items: list[Item | None]) -> Expr:
+        """( choice )"""
+        return _inside(items)
+
+    def option(self, items: list[Item | None]) -> Expr:
+        """[ choice ]"""
+        return Repetition(_inside(items), 0, 1, span_over([items[0], items[-1]]))
+
+    def repetition(self, items: list[Item | None]) -> Expr:
+        """{ choice }"""
+        return Repetition(_inside(items), 0, None, span_over([items[0], items[-1]]))
+
+    def _report_names_side_by_side(self, rules: Sequence[Rule]) -> None:
+        """Note every use of two or more rules without a comma, which reads as one name."""
+        known = {rule.name for rule in rules}
+        for use in _references(rules):
+            words = use.name.split()
+            if use.name not in known and len(words) > 1 and known.issuperset(words):
+                hint = f"{_COMMA}: {', '.join(words)}"
+                self.report(f"rule {use.name!r} is not defined", use.span, hint)
+
+
+def _references(rules: Sequence[Rule]) -> Iterator[Reference]:
+    return (e for rule in rules for e in walk(rule.body) if isinstance(e, Reference))
+
+
+def _name(token: Token) -> str:
+    """A name with one space for any white space in it."""
+    return " ".join(token.split())
+
+
+def _inside(items: Sequence[Item | None]) -> Expr:
+    """What stands between two brackets."""
+    _, body, closing = items
+    assert not isinstance(body, Token)
+    return _nothing_at(span_of(closing).start) if body is None else body
+
+
+def _nothing_at(offset: int) -> Literal:
+    return literal_of("", Span(offset, offset))

@@ -1,0 +1,165 @@
+"""The EBNF of the XML specification (XML 1.0, section 6) and of other W3C specifications.
+
+``[x]`` is a class; strings have no escapes; ``A - B`` binds tighter than a sequence. Comments
+are ``/* */`` and, as in files that people share, ``//`` or ``#`` and a space to the end of the
+line. White space between tokens is not implied: a grammar says where it may stand, and
+``@terminals`` is but a heading.
+"""
+
+import re
+from typing import ClassVar
+
+from lark import Token
+
+from ..diagnostics import Span
+from ..grammar.tree import Difference, Expr, Literal, Pattern, Rule
+from .builder import (
+    Builder,
+    Item,
+    choice_of,
+    inner,
+    literal_of,
+    pattern_of,
+    quantified,
+    reference_to,
+    sequence_of,
+    span_of,
+)
+from .characters import Character, class_of
+from .escapes import is_scalar
+
+_CHARACTER = re.compile("#x[0-9A-Fa-f]+|.", re.DOTALL)
+
+# Digits of the longest #xN that is read.
+_LONGEST_CODE = 16
+
+
+class W3cBuilder(Builder):
+    """Builds rules from ``w3c.lark``."""
+
+    grammar_file: ClassVar[str] = "w3c.lark"
+    expected: ClassVar[dict[str, str]] = {
+        "HEAD": "a rule (name ::=)",
+        "BAR": "'|'",
+        "MINUS": "'-'",
+        "POSTFIX": "'?', '*' or '+'",
+        "ROUND_OPEN": "'('",
+        "ROUND_CLOSE": "')'",
+        "NAME": "a rule name",
+        "STRING": "a string",
+        "CODE_POINT": "a code point #xN",
+        "CLASS": "a class […]",
+        "$END": "the end of the file",
+    }
+    hints: ClassVar[dict[str, str]] = {
+        "HEAD": "the rule before it is not finished",
+        "NAME": "a rule is written name ::= …",
+        "BAR": "an alternative must not be empty: write '' for the empty text",
+        "CLASS": "a label such as [1] stands before name ::= on the same line",
+        "MINUS": "'-' stands between two items",
+        "POSTFIX": "'?', '*' and '+' stand behind what they repeat",
+        "ROUND_CLOSE": "an alternative must not be empty, and a ')' needs its '('",
+    }
+    opening: ClassVar[frozenset[str]] = frozenset({"ROUND_OPEN"})
+    closing: ClassVar[frozenset[str]] = frozenset({"ROUND_CLOSE"})
+    mistakes: ClassVar[tuple[tuple[str, str, str], ...]] = (
+        (
+            r"""\"(?![^"\r\n]*")|'(?![^'\r\n]*')""",
+            "string without an end",
+            "it ends with the same quote on the same line",
+        ),
+        (
+            r"\[(?![^\]\r\n]*\])",
+            "class without an end",
+            "it ends with ] on the same line; write #x5B for '['",
+        ),
+        (r"/\*", "comment without an end", "a comment ends with '*/'"),
+        (r"(?<=\()\*", "", "comments are written /* … */"),
+        (";", "", "rules do not end with ';' here: nothing ends a rule but the next"),
+        ("::=", "", "the rule before it is not finished"),
+        ("::?|=", "", "a rule is written name ::= …"),
+        (r"\{", "", "{ } says nothing here; a repetition is written ( … )*"),
+        ("#", "", "a code point is written #x41, a comment /* … */"),
+        (",", "", "items stand side by side, without ','"),
+        (
+            "@pass",
+            "",
+            "white space between tokens is not implied here: say in the rules where it stands",
+        ),
+        (r"<\?|<<|>>|==|\\\\|\*\*|\+\+|[$.&/^]", "", "this is no part of the notation"),
+    )
+
+    def start(self, rules: list[Rule]) -> tuple[Rule, ...]:
+        """All rules."""
+        self.report_redefinitions(rules)
+        return tuple(rules)
+
+    def rule(self, items: list[Item]) -> Rule:
+        """NAME ::= choice"""
+        head, body = items[0], inner(items)[0]
+        name = str(head).removesuffix("::=").rstrip()
+        start = span_of(head).start
+        span = Span(start, max(body.span.end, self.last_group_end))
+        return Rule(name, Span(start, start + len(name)), body, span)
+
+    def choice(self, items: list[Item]) -> Expr:
+        """sequence | sequence …"""
+        return choice_of(items)
+
+    def sequence(self, items: list[Item]) -> Expr:
+        """item item …"""
+        return sequence_of(items)
+
+    def difference(self, items: list[Item]) -> Expr:
+        """item - item …, from the left"""
+        left, *others = inner(items)
+        for right in others:
+            left = Difference(left, right, left.span.cover(right.span))
+        return left
+
+    def postfix(self, items: list[Item]) -> Expr:
+        """item with ?, * and + behind it"""
+        return quantified(inner(items)[0], [t for t in items if isinstance(t, Token)])
+
+    def reference(self, items: list[Token]) -> Expr:
+        """A rule's name."""
+        return reference_to(items[0])
+
+    def string(self, items: list[Token]) -> Literal:
+        """A quoted text, without escapes."""
+        return literal_of(items[0][1:-1], span_of(items[0]))
+
+    def code_point(self, items: list[Token]) -> Literal:
+        """#xN"""
+        (char,) = self._characters(str(items[0]), span_of(items[0]).start)
+        return literal_of(char.text, char.span)
+
+    def char_class(self, items: list[Token]) -> Pattern:
+        """[…] and [^…]"""
+        token, span = items[0], span_of(items[0])
+        head = 2 if token.startswith("[^") else 1
+        members = self._characters(token[head:-1], span.start + head)
+        return pattern_of(class_of(members, head == 2, span, self.report), str(token), span)
+
+    def group(self, items: list[Item]) -> Expr:
+        """( choice )"""
+        self.last_group_end = span_of(items[-1]).end
+        return inner(items)[0]
+
+    def _characters(self, text: str, offset: int) -> list[Character]:
+        """The characters of ``text``, which stands at ``offset``; ``#xN`` is one."""
+        out: list[Character] = []
+        for found in _CHARACTER.finditer(text):
+            span = Span(offset + found.start(), offset + found.end())
+            plain = len(found[0]) == 1
+            code = ord(found[0]) if plain else self._code(found[0], span)
+            out.append(Character(code, span, plain))
+        return out
+
+    def _code(self, text: str, span: Span) -> int:
+        """The code point #xN; -1 if there is none."""
+        code = int(text[2:], 16) if len(text) <= _LONGEST_CODE else -1
+        if code >= 0 and is_scalar(code):
+            return code
+        self.report(f"{text} is no code point that UTF-8 can encode", span)
+        return -1
