@@ -9,9 +9,13 @@ def main() -> None:
     # numpy starts a thread pool when it is imported, which costs more than a whole `mask`;
     # nothing here multiplies matrices.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from .app import run
+    try:
+        from .app import run
 
-    sys.exit(run())
+        code = run()
+    except KeyboardInterrupt:  # While the imports run; commands have an answer of their own.
+        code = 130
+    sys.exit(code)
 
 
 if __name__ == "__main__":

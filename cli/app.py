@@ -15,8 +15,11 @@ import typer
 from constrain.artifacts.errors import ConstrainError
 
 from . import console
+from .commands import check as check_command
 from .commands import compile as compile_command
+from .commands import explain as explain_command
 from .commands import mask as mask_command
+from .commands import show as show_command
 from .commands import viz as viz_command
 
 INTERNAL_ERROR = 70
@@ -100,8 +103,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},
 )
+app.command("check")(guarded(check_command.check))
 app.command("compile")(guarded(compile_command.compile_))
 app.command("mask")(guarded(mask_command.mask))
+app.command("explain")(guarded(explain_command.explain))
+app.command("show")(guarded(show_command.show))
 app.command("viz")(guarded(viz_command.viz))
 
 

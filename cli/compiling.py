@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .console import Bar, note
+from .console import Bar, UsageError, note
 from .inputs import dialect_for, tokenizer_at
 from .options import Tokenization
 
@@ -32,6 +32,8 @@ def limits_of(states: int, transitions: int, memory: int, seconds: float, nestin
     """The limits of the options, with the clock running."""
     from constrain.compiler.limits import Limits
 
+    if not seconds >= 0:
+        raise UsageError(f"--max-seconds takes a number of seconds, not {seconds}")
     return Limits(states, transitions, memory, seconds, nesting).started()
 
 

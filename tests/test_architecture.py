@@ -34,6 +34,8 @@ INSIDE = {
     "grammar": BASE | {"automata"},
     "dialects": BASE | {"automata", "grammar"},
     "lnf": BASE | {"automata", "grammar"},
+    "lints": BASE | {"automata", "grammar", "lnf"},
+    "explain": set(),
     "merge": BASE | {"automata", "tokenizers"},
     "masks": BASE | {"automata", "merge", "tokenizers"},
     "drawing": BASE | {"automata", "merge"},

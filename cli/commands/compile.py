@@ -75,10 +75,10 @@ def compile_(
     if target == STDIN:
         data = compilation.artifact.to_bytes()
         write_bytes(data, "an artifact")
-        size = len(data)
+        size: int | None = len(data)
     else:
         compilation.artifact.save(target)
-        size = Path(target).stat().st_size
+        size = Path(target).stat().st_size if Path(target).is_file() else None
     if viz is not None:
         write_all_drawings(compilation, viz)
     _print_summary(compilation, target, size, time.monotonic() - begin)
@@ -94,7 +94,9 @@ def _target(grammar: str, output: str | None) -> str:
     return target
 
 
-def _print_summary(compilation: "Compilation", target: str, size: int, seconds: float) -> None:
+def _print_summary(
+    compilation: "Compilation", target: str, size: int | None, seconds: float
+) -> None:
     counts = compilation.artifact.manifest.counts
     parts = [f"{counts['dfa_states']:,} byte states"]
     if "token_states" in counts:
@@ -103,7 +105,8 @@ def _print_summary(compilation: "Compilation", target: str, size: int, seconds: 
     if "rows" in counts:
         parts.append(f"{counts['rows']:,} different masks")
     name = "standard output" if target == STDIN else target
-    status(f"{name}: {', '.join(parts)}; {size:,} bytes in {seconds:.2f} s")
+    written = f"; {size:,} bytes" if size is not None else ";"
+    status(f"{name}: {', '.join(parts)}{written} in {seconds:.2f} s")
 
 
 def _print_growth(compilation: "Compilation") -> None:

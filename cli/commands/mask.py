@@ -161,7 +161,8 @@ def _write_table(artifact: "Artifact", boundary: "Boundary") -> None:
     eos = set(artifact.manifest.eos)
     path = " ".join(_quoted(artifact.vocabulary.token(i)) for i in boundary.ids) or "the start"
     pending = f", inside a token that begins with {_quoted(boundary.pending)}"
-    status(f"{len(ids):,} tokens may follow {path}{pending if boundary.pending else ''}")
+    count = f"{len(ids):,} token{'s' * (len(ids) != 1)}"
+    status(f"{count} may follow {path}{pending if boundary.pending else ''}")
     width = max((len(str(i)) for i in ids), default=1)
     lines = []
     for token_id in ids:
@@ -192,4 +193,6 @@ def _shown(char: str) -> str:
         return char
     if "\udc80" <= char <= "\udcff":
         return f"\\x{ord(char) - 0xDC00:02x}"
+    if "\x80" <= char <= "\xff":
+        return f"\\u{ord(char):04x}"  # Not to be taken for a byte.
     return char.encode("unicode_escape").decode("ascii")

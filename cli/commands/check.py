@@ -1,0 +1,108 @@
+"""``constrain check``: errors and lints of grammar files."""
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .. import options, report
+from ..compiling import Wanted, limits_of
+from ..console import UsageError, write_text
+from ..inputs import dialect_for, grammar_text
+
+if TYPE_CHECKING:
+    from constrain.compiler.limits import Limits
+
+
+class Format(StrEnum):
+    """How findings are written."""
+
+    TEXT = "text"
+    JSON = "json"
+    GITHUB = "github"
+    SARIF = "sarif"
+
+
+def check(
+    files: Annotated[
+        list[str], typer.Argument(metavar="FILE…", help="Grammar files; - for standard input.")
+    ],
+    format_: Annotated[
+        Format,
+        typer.Option("--format", "-f", help="text, json, github (workflow commands) or sarif."),
+    ] = Format.TEXT,
+    allow: Annotated[
+        list[str] | None,
+        typer.Option(metavar="LINT", help="Silence a lint; may be repeated."),
+    ] = None,
+    dialect: options.DialectName = None,
+    start: options.Start = None,
+    max_seconds: options.MaxSeconds = 600.0,
+    max_nesting: options.MaxNesting = 100_000,
+) -> int:
+    """Report what is wrong with grammars, and what is probably not meant.
+
+    Exit code 0 if nothing was found, 1 for findings of lints, 2 for errors. A comment with
+    "constrain: allow(LINT)" before a rule silences a lint there, elsewhere in the whole file.
+
+    \b
+    Example:
+      constrain check *.ebnf --format github
+    """
+    from constrain.compiler.lints import LINTS
+
+    for name in allow or ():
+        if name not in LINTS:
+            raise UsageError(f"there is no lint {name!r}; known are: {', '.join(LINTS)}")
+    limits = limits_of(200_000, 100_000_000, 2_000_000_000, max_seconds, max_nesting)
+    wanted = Wanted(dialect=dialect, start=start)
+    found = [
+        item
+        for path in files
+        for item in _findings(path, wanted, limits)
+        if item.lint not in (allow or ())
+    ]
+    match format_:
+        case Format.TEXT:
+            write_text(report.as_text(found))
+        case Format.JSON:
+            write_text(report.as_json(found))
+        case Format.GITHUB:
+            write_text(report.as_github(found))
+        case Format.SARIF:
+            write_text(report.as_sarif(found, LINTS))
+    levels = {item.level for item in found}
+    return 2 if "error" in levels else 1 if "warning" in levels else 0
+
+
+def _findings(path: str, wanted: Wanted, limits: "Limits") -> list[report.Item]:
+    """The errors of a file, or else what the lints find in it."""
+    from constrain.compiler.diagnostics import GrammarError
+    from constrain.compiler.dialects import read_grammar
+    from constrain.compiler.grammar.check import check as check_tree
+    from constrain.compiler.lints import NOTES, lint
+    from constrain.compiler.lnf import normalize
+    from constrain.compiler.lnf.resolve_exclusions import resolve_exclusions
+
+    text, read_as = grammar_text(path), dialect_for(path, wanted.dialect)
+    try:
+        grammar = read_grammar(text, read_as, name=path, start=wanted.start, limits=limits)
+        check_tree(grammar)
+        found = lint(grammar, limits)
+        normalize(resolve_exclusions(grammar, limits), limits)
+    except GrammarError as error:
+        return [
+            report.item(error.source, "error", "error", d.message, d.span, d.help or "")
+            for d in error.diagnostics
+        ]
+    return [
+        report.item(
+            grammar.source,
+            f.lint,
+            "note" if f.lint in NOTES else "warning",
+            f.message,
+            f.span,
+            f.help,
+        )
+        for f in found
+    ]

@@ -1,0 +1,78 @@
+"""``constrain explain``: why a text is or is not a member of a grammar."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .. import options
+from ..compiling import Wanted, automaton_of, limits_of
+from ..console import UsageError, write_text
+from ..inputs import STDIN, artifact_or_text, read_bytes
+
+if TYPE_CHECKING:
+    from constrain.compiler.explain import Verdict
+
+
+def explain(
+    subject: options.Subject,
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="The text, or - for standard input.")
+    ] = STDIN,
+    dialect: options.DialectName = None,
+    start: options.Start = None,
+    max_states: options.MaxStates = 200_000,
+    max_transitions: options.MaxTransitions = 100_000_000,
+    max_memory: options.MaxMemory = 2_000_000_000,
+    max_seconds: options.MaxSeconds = 600.0,
+    max_nesting: options.MaxNesting = 100_000,
+) -> int:
+    """Say whether a text is a member of the grammar, and if not where and why.
+
+    Exit code 0 if it is accepted; 1 if it is rejected, or incomplete (more text could make it
+    a member).
+
+    \b
+    Examples:
+      constrain explain date.ebnf text.txt
+      printf 2024-13-01 | constrain explain date.cst
+    """
+    if subject == file == STDIN:
+        raise UsageError("the grammar and the text cannot both come from standard input")
+    from constrain.compiler.explain import Status
+    from constrain.compiler.explain import explain as explained
+
+    found = artifact_or_text(subject)
+    if isinstance(found, str):
+        limits = limits_of(max_states, max_transitions, max_memory, max_seconds, max_nesting)
+        automaton = automaton_of(found, subject, Wanted(dialect=dialect, start=start), limits)
+        origins, of_state = automaton.origins, automaton.dfa.origins
+        dfa = automaton.dfa.tables()
+        rules = [[origins[o][0] for o in sorted(state)] for state in of_state]
+    else:
+        dfa = found.byte_dfa
+        rules = [[o.rule for o in found.origins_of(state)] for state in range(dfa.states)]
+    text = read_bytes(file)
+    verdict = explained(dfa, rules.__getitem__, text)
+    write_text(_said(verdict, "<stdin>" if file == STDIN else file, text) + "\n")
+    return 0 if verdict.status is Status.ACCEPTED else 1
+
+
+def _said(verdict: "Verdict", name: str, text: bytes) -> str:
+    """The verdict on one line: place, what stands there, whose text was expected, and which."""
+    from constrain.compiler.automata.text import class_text
+    from constrain.compiler.explain import Status
+
+    if verdict.status is Status.ACCEPTED:
+        return f"{name}: accepted"
+    place = f"{name}:{verdict.line}:{verdict.column}: {verdict.status.value}"
+    if verdict.status is Status.REJECTED:
+        octet = text[verdict.offset]
+        place += f" at {class_text([(octet, octet)])} (byte {verdict.offset})"
+    if verdict.rules:
+        place += f" in {', '.join(verdict.rules)}"
+    expected = [class_text(verdict.expected)] if verdict.expected else []
+    expected += ["the end of the text"] if verdict.may_end else []
+    said = f"{place}; expected {' or '.join(expected)}"
+    if verdict.but_for_line_break:
+        said += " (it is accepted without the line break at its end)"
+    return said

@@ -1,0 +1,76 @@
+"""``constrain show``: every stage of a compilation as text."""
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from .. import options
+from ..compiling import Wanted, automaton_of, compilation_of, limits_of
+from ..console import UsageError, write_text
+from ..inputs import grammar_text
+
+
+class Stage(StrEnum):
+    """What is printed."""
+
+    TREE = "tree"
+    LNF = "lnf"
+    NFA = "nfa"
+    DFA = "dfa"
+    TOKENS = "tokens"
+
+
+def show(
+    grammar: options.Grammar,
+    stage: Annotated[
+        Stage,
+        typer.Option(
+            help="tree: as parsed; lnf: the normal form; nfa, dfa: over bytes; tokens: over tokens."
+        ),
+    ] = Stage.LNF,
+    tokenizer: options.TokenizerPath = None,
+    dialect: options.DialectName = None,
+    start: options.Start = None,
+    eos: options.Eos = None,
+    max_states: options.MaxStates = 200_000,
+    max_transitions: options.MaxTransitions = 100_000_000,
+    max_memory: options.MaxMemory = 2_000_000_000,
+    max_seconds: options.MaxSeconds = 600.0,
+    max_nesting: options.MaxNesting = 100_000,
+) -> None:
+    """Print a stage of the compilation of a grammar.
+
+    \b
+    Example:
+      constrain show date.ebnf --stage dfa
+    """
+    text = grammar_text(grammar)
+    limits = limits_of(max_states, max_transitions, max_memory, max_seconds, max_nesting)
+    wanted = Wanted(tokenizer, dialect, start, eos=eos)
+    automaton = automaton_of(text, grammar, wanted, limits)
+    match stage:
+        case Stage.TREE:
+            from constrain.compiler.grammar.tree_text import tree_text
+
+            write_text(tree_text(automaton.grammar))
+        case Stage.LNF:
+            from constrain.compiler.lnf.text import lnf_text
+
+            write_text(lnf_text(automaton.lnf))
+        case Stage.NFA:
+            from constrain.compiler.automata.text import nfa_text
+
+            write_text(nfa_text(automaton.nfa))
+        case Stage.DFA:
+            from constrain.compiler.automata.text import dfa_text
+
+            rules = [[automaton.origins[o][0] for o in sorted(s)] for s in automaton.dfa.origins]
+            write_text(dfa_text(automaton.dfa.tables(), rules))
+        case Stage.TOKENS:
+            from constrain.compiler.merge.text import tokens_text
+
+            artifact = compilation_of(automaton, wanted, limits).artifact
+            if artifact.token_dfa is None:
+                raise UsageError("only canonical artifacts have a token DFA")
+            write_text(tokens_text(artifact))

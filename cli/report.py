@@ -1,0 +1,114 @@
+"""Findings as text, JSON, GitHub workflow commands and SARIF."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from constrain.compiler.diagnostics import Source, Span
+
+SCHEMA = 1
+
+_SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A finding with its place resolved; lines and columns from 1, 0 where it has none.
+
+    ``level``: error, warning or note. ``rendered``: as a terminal shows it.
+    """
+
+    file: str
+    lint: str
+    level: str
+    message: str
+    help: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    rendered: str
+
+
+def item(
+    source: "Source", lint: str, level: str, message: str, span: "Span | None", help_text: str
+) -> Item:
+    """Resolve the place of a finding."""
+    from constrain.compiler.diagnostics import Diagnostic
+
+    rendered = Diagnostic(message, span, help_text or None).render(source)
+    if level != "error":
+        rendered = rendered.replace(": error: ", f": {level}: ", 1).replace(
+            message, f"{message} [{lint}]", 1
+        )
+    line, column = source.position(min(span.start, len(source.text))) if span else (0, 0)
+    end_line, end_column = source.position(min(span.end, len(source.text))) if span else (0, 0)
+    return Item(
+        source.name, lint, level, message, help_text, line, column, end_line, end_column, rendered
+    )
+
+
+def as_text(found: Sequence[Item]) -> str:
+    """As a compiler prints them."""
+    return "".join(i.rendered + "\n" for i in found)
+
+
+def as_json(found: Sequence[Item]) -> str:
+    """One object with a schema number."""
+    listed = [{k: v for k, v in asdict(i).items() if k != "rendered"} for i in found]
+    return json.dumps({"schema": SCHEMA, "findings": listed}) + "\n"
+
+
+def as_github(found: Sequence[Item]) -> str:
+    """Workflow commands that GitHub shows beside the lines of a change."""
+    lines = []
+    for i in found:
+        kind = "notice" if i.level == "note" else i.level
+        place = f"file={_property(i.file)}"
+        if i.line:
+            place += f",line={i.line},col={i.column},endLine={i.end_line},endColumn={i.end_column}"
+        title = "" if i.lint == "error" else f",title={_property(i.lint)}"
+        lines.append(f"::{kind} {place}{title}::{_data(i.message)}\n")
+    return "".join(lines)
+
+
+def as_sarif(found: Sequence[Item], lints: Mapping[str, str]) -> str:
+    """A SARIF 2.1.0 log."""
+    rules = [
+        {"id": name, "shortDescription": {"text": text}}
+        for name, text in {"error": "the grammar cannot be compiled", **lints}.items()
+    ]
+    results = [
+        {
+            "ruleId": i.lint,
+            "level": i.level,
+            "message": {"text": f"{i.message}; {i.help}" if i.help else i.message},
+            "locations": [{"physicalLocation": _location(i)}],
+        }
+        for i in found
+    ]
+    driver = {"name": "constrain", "rules": rules}
+    run = {"tool": {"driver": driver}, "results": results, "columnKind": "unicodeCodePoints"}
+    return json.dumps({"$schema": _SARIF, "version": "2.1.0", "runs": [run]}) + "\n"
+
+
+def _location(found: Item) -> dict[str, object]:
+    location: dict[str, object] = {"artifactLocation": {"uri": found.file}}
+    if found.line:
+        location["region"] = {
+            "startLine": found.line,
+            "startColumn": found.column,
+            "endLine": found.end_line,
+            "endColumn": found.end_column,
+        }
+    return location
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,16 @@
+"""What a lint finds."""
+
+from dataclasses import dataclass
+
+from ..diagnostics import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A lint's finding: where, in which rule, and how to mend it."""
+
+    lint: str
+    message: str
+    span: Span
+    rule: str
+    help: str

@@ -1,0 +1,119 @@
+"""Lints that look at what parts of a grammar match."""
+
+from collections.abc import Iterator
+
+from constrain.artifacts.errors import ConstrainError
+
+from ..automata import regex
+from ..automata.dfa import DEAD
+from ..grammar.tree import (
+    Choice,
+    Difference,
+    Excluding,
+    Expr,
+    Grammar,
+    Literal,
+    Pattern,
+    Reference,
+    Repetition,
+    children,
+    walk,
+)
+from ..limits import Limits
+from ..lnf.resolve_exclusions import difference_of, resolve_exclusions
+from .finding import Finding
+from .walks import bottom_up
+
+_SPACE = frozenset(b" \t\r\n\f\v")
+
+# Alternatives are compared only while their automata stay small.
+_COMPARED_STATES = 2000
+_COMPARED_OPTIONS = 60
+
+
+def white_space(grammar: Grammar) -> Iterator[Finding]:
+    for rule in grammar.rules:
+        for expr in walk(rule.body):
+            endless = isinstance(expr, Repetition) and expr.max_times is None
+            if (endless and _only_space(children(expr)[0])) or (
+                isinstance(expr, Pattern) and _repeats_space(expr.node)
+            ):
+                yield Finding(
+                    "unbounded-whitespace",
+                    "white space may repeat without end here",
+                    expr.span,
+                    rule.name,
+                    "allow as much as the format needs, such as one space or a count",
+                )
+
+
+def _only_space(expr: Expr) -> bool:
+    def answer(node: Expr, inside: list[bool]) -> bool:
+        match node:
+            case Literal():
+                return bool(node.data) and _SPACE.issuperset(node.data)
+            case Pattern():
+                return _is_space(node.node)
+            case Reference() | Difference() | Excluding():
+                return False
+            case _:
+                return all(inside)
+
+    return bottom_up(expr, answer)
+
+
+def _is_space(node: regex.Node) -> bool:
+    if isinstance(node, regex.Lit):
+        return _SPACE.issuperset(node.data)
+    if isinstance(node, regex.CharClass):
+        return node.kind == "WHITESPACE" or all(
+            low <= 0x20 and set(range(low, high + 1)) <= _SPACE for low, high in node.ranges
+        )
+    if isinstance(node, regex.Alt):
+        return bool(node.options) and all(map(_is_space, node.options))
+    return False
+
+
+def _repeats_space(node: regex.Node) -> bool:
+    pending = [node]
+    while pending:
+        current = pending.pop()
+        match current:
+            case regex.Repeat(inner, _, None) if _is_space(inner):
+                return True
+            case regex.Repeat(inner, _, _) | regex.Optional(inner):
+                pending.append(inner)
+            case regex.Seq(parts):
+                pending.extend(parts)
+            case regex.Alt(options):
+                pending.extend(options)
+    return False
+
+
+def redundant(grammar: Grammar, limits: Limits) -> Iterator[Finding]:
+    """Alternatives inside the union of the others, while both are small and regular."""
+    small = Limits(states=_COMPARED_STATES, seconds=limits.seconds).started()
+    try:
+        resolved = resolve_exclusions(grammar, small)
+    except ConstrainError:
+        return
+    for rule in resolved.rules:
+        for expr in walk(rule.body):
+            if not isinstance(expr, Choice) or len(expr.options) > _COMPARED_OPTIONS:
+                continue
+            for place, option in enumerate(expr.options):
+                others = expr.options[:place] + expr.options[place + 1 :]
+                limits.check_time("the lint redundant-alternative", [rule.name])
+                try:
+                    rest = difference_of(resolved, option, others, small)
+                except ConstrainError:
+                    break
+                if rest.start == DEAD:
+                    yield Finding(
+                        "redundant-alternative",
+                        "the other alternatives match all that this one matches",
+                        option.span,
+                        rule.name,
+                        "remove it, or check what it was meant to add",
+                    )
+                    break

@@ -1,0 +1,162 @@
+"""Lints that look at rules and their uses alone."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from ..automata import regex
+from ..grammar.tree import (
+    Choice,
+    Difference,
+    Excluding,
+    Expr,
+    Grammar,
+    Literal,
+    Pattern,
+    Reference,
+    Repetition,
+    Rule,
+    Sequence,
+    children,
+    walk,
+)
+from .finding import Finding
+from .walks import bottom_up
+
+
+def duplicates(grammar: Grammar) -> Iterator[Finding]:
+    first: dict[str, Rule] = {}
+    for rule in grammar.rules:
+        if rule.name not in first:
+            first[rule.name] = rule
+            continue
+        line, _ = grammar.source.position(first[rule.name].span.start)
+        yield Finding(
+            "duplicate-definition",
+            f"rule {rule.name!r} is defined already, in line {line}",
+            rule.name_span,
+            rule.name,
+            "write the alternatives in one rule, with '|' between them",
+        )
+
+
+def _references(expr: Expr) -> list[str]:
+    return [e.name for e in walk(expr) if isinstance(e, Reference)]
+
+
+def unreachable(grammar: Grammar) -> Iterator[Finding]:
+    uses: dict[str, list[str]] = {}
+    for rule in grammar.rules:
+        uses.setdefault(rule.name, []).extend(_references(rule.body))
+    reached: set[str] = set()
+    pending = [grammar.start]
+    while pending:
+        name = pending.pop()
+        if name not in reached:
+            reached.add(name)
+            pending.extend(uses.get(name, ()))
+    for rule in grammar.rules:
+        if rule.name not in reached:
+            yield Finding(
+                "unreachable",
+                f"rule {rule.name!r} cannot be reached from {grammar.start!r}",
+                rule.name_span,
+                rule.name,
+                "use it, remove it, or name another start",
+            )
+
+
+def _least(grammar: Grammar, holds: Callable[[set[str], Expr, list[bool]], bool]) -> set[str]:
+    """The rules with a body of which ``holds`` is true, given those found so far."""
+    found: set[str] = set()
+    while True:
+        new = {
+            rule.name
+            for rule in grammar.rules
+            if rule.name not in found and bottom_up(rule.body, partial(holds, found))
+        }
+        if not new:
+            return found
+        found |= new
+
+
+def _is_productive(found: set[str], expr: Expr, inside: list[bool]) -> bool:
+    match expr:
+        case Reference():
+            return expr.name in found
+        case Choice():
+            return any(inside)
+        case Repetition():
+            return expr.min_times == 0 or inside[0]
+        case Pattern():
+            return not (isinstance(expr.node, regex.Alt) and not expr.node.options)
+        case _:
+            return all(inside)
+
+
+def unproductive(grammar: Grammar) -> Iterator[Finding]:
+    productive = _least(grammar, _is_productive)
+    for rule in grammar.rules:
+        if rule.name not in productive:
+            yield Finding(
+                "unproductive",
+                f"rule {rule.name!r} matches no finite text",
+                rule.name_span,
+                rule.name,
+                "give its recursion an alternative that ends",
+            )
+
+
+def left_recursion(grammar: Grammar) -> Iterator[Finding]:
+    """Rules that can begin with themselves without having read anything."""
+    nullable = _least(
+        grammar,
+        lambda found, e, inside: (
+            (isinstance(e, Literal) and not e.data)
+            or (isinstance(e, Reference) and e.name in found)
+            or (isinstance(e, Sequence) and all(inside))
+            or (isinstance(e, Choice) and any(inside))
+            or (isinstance(e, Repetition) and (e.min_times == 0 or inside[0]))
+        ),
+    )
+    corners: dict[str, set[str]] = {}
+    for rule in grammar.rules:
+        corners.setdefault(rule.name, set()).update(_corners(rule.body, nullable))
+    for rule in grammar.rules:
+        reached: set[str] = set()
+        pending = list(corners[rule.name])
+        while pending:
+            name = pending.pop()
+            if name not in reached:
+                reached.add(name)
+                pending.extend(corners.get(name, ()))
+        if rule.name in reached:
+            yield Finding(
+                "left-recursion",
+                f"rule {rule.name!r} can begin with itself",
+                rule.name_span,
+                rule.name,
+                "that is allowed",
+            )
+
+
+def _corners(expr: Expr, nullable: set[str]) -> Iterator[str]:
+    """The rules that an expression can begin with."""
+    pending = [expr]
+    while pending:
+        current = pending.pop()
+        match current:
+            case Reference():
+                yield current.name
+            case Sequence():
+                for item in current.items:
+                    pending.append(item)
+                    if not (
+                        (isinstance(item, Repetition) and item.min_times == 0)
+                        or (isinstance(item, Reference) and item.name in nullable)
+                        or (isinstance(item, Literal) and not item.data)
+                    ):
+                        break
+            case Difference() | Excluding():
+                pass
+            case _:
+                pending.extend(children(current))

@@ -1,0 +1,120 @@
+"""``constrain check``: lints, silencing, formats and exit codes."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from constrain.cli.app import run
+from constrain.compiler.dialects import read_grammar
+from constrain.compiler.lints import LINTS, lint
+
+
+def found(text: str) -> list[tuple[str, str]]:
+    """Lint and the text it points at, for each finding."""
+    return [(f.lint, text[f.span.start : f.span.end]) for f in lint(read_grammar(text, "kbnf"))]
+
+
+@pytest.mark.parametrize(
+    ("text", "findings"),
+    [
+        ('a ::= "x"; b ::= "y";', [("unreachable", "b")]),
+        ('a ::= "x"; a ::= "y";', [("duplicate-definition", "a")]),
+        ('a ::= "x" | b; b ::= "y" b;', [("unproductive", "b")]),
+        ('a ::= a "x" | "y";', [("left-recursion", "a")]),
+        ('a ::= b "x" | "y"; b ::= [c] a; c ::= "z";',
+         [("left-recursion", "a"), ("left-recursion", "b")]),
+        ('a ::= "x" | #"[a-z]";', [("redundant-alternative", '"x"')]),
+        ('a ::= b | "x" "y"; b ::= "xy" | "z";', [("redundant-alternative", '"x" "y"')]),
+        ('a ::= " "* "x";', [("unbounded-whitespace", '" "*')]),
+        ('a ::= {" " | "\\n"} "x";', [("unbounded-whitespace", '{" " | "\\n"}')]),
+        ('a ::= #"[ \\\\t]+x";', [("unbounded-whitespace", '#"[ \\\\t]+x"')]),
+        ('a ::= #"\\\\s*x";', [("unbounded-whitespace", '#"\\\\s*x"')]),
+        ('a ::= #" {0,3}x" [" "] "y";', []),
+        ('a ::= "x" | "y" "(" a ")";', []),
+        ('a ::= "x" | except!("x");', []),
+        ('a ::= "x" | any!;', [("redundant-alternative", '"x"')]),
+    ],
+)  # fmt: skip
+def test_lints(text: str, findings: list[tuple[str, str]]) -> None:
+    """Each lint finds what it is named for, and nothing in grammars without it."""
+    assert found(text) == findings
+
+
+def test_a_comment_silences_the_rule_behind_it() -> None:
+    """Right before a rule a comment is for that rule, elsewhere for the file."""
+    rest = 'a ::= "x";\n\n(* constrain: allow(unreachable) *)\nb ::= "y";\nc ::= "z";'
+    assert found(rest) == [("unreachable", "c")]
+    assert found('a ::= "x"; b ::= "y"; c ::= "z"; (* constrain: allow(unreachable) *)') == []
+
+
+def write(folder: Path, name: str, text: str) -> str:
+    """A file in ``folder``."""
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def test_exit_codes(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    """0 for nothing or notes, 1 for lints, 2 for errors; the worst of all files counts."""
+    good = write(tmp_path, "good.ebnf", 'a ::= a "x" | "y";')
+    odd = write(tmp_path, "odd.ebnf", 'a ::= "x"; b ::= "y";')
+    bad = write(tmp_path, "bad.ebnf", "a ::= b;")
+    assert run(["check", good]) == 0
+    assert run(["check", good, odd]) == 1
+    assert run(["check", odd, "--allow", "unreachable"]) == 0
+    capsysbinary.readouterr()
+    assert run(["check", bad, odd]) == 2
+    printed = capsysbinary.readouterr().out.decode()
+    assert f"{bad}:1:7: error: rule 'b' is not defined" in printed
+    assert f"{odd}:1:12: warning: rule 'b' cannot be reached from 'a' [unreachable]" in printed
+    assert run(["check", good, "--allow", "nonsense"]) == 2
+
+
+def test_all_errors_of_a_file(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    """Every undefined rule is reported at once."""
+    bad = write(tmp_path, "bad.ebnf", "a ::= b c;\nd ::= e;")
+    assert run(["check", bad]) == 2
+    assert capsysbinary.readouterr().out.decode().count("is not defined") == 3
+
+
+def test_json(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    """One object with a schema, places from 1."""
+    odd = write(tmp_path, "odd.ebnf", 'a ::= "x";\nb ::= "y";')
+    run(["check", odd, "--format", "json"])
+    value = json.loads(capsysbinary.readouterr().out)
+    assert value["schema"] == 1
+    (finding,) = value["findings"]
+    assert (finding["lint"], finding["level"]) == ("unreachable", "warning")
+    assert (finding["file"], finding["line"], finding["column"]) == (odd, 2, 1)
+    assert (finding["end_line"], finding["end_column"]) == (2, 2)
+
+
+def test_github(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    """Workflow commands, with what would end a property escaped."""
+    odd = write(tmp_path, "a,b.ebnf", 'a ::= "x";\nb ::= "y";')
+    run(["check", odd, "--format", "github"])
+    (line,) = capsysbinary.readouterr().out.decode().splitlines()
+    assert line.startswith("::warning file=")
+    assert "a%2Cb.ebnf,line=2,col=1,endLine=2,endColumn=2,title=unreachable::" in line
+
+
+def test_sarif(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    """A SARIF log that lists all lints and points at the place."""
+    odd = write(tmp_path, "odd.ebnf", 'a ::= "x";\nb ::= "y";')
+    run(["check", odd, "--format", "sarif"])
+    log = json.loads(capsysbinary.readouterr().out)
+    assert log["version"] == "2.1.0"
+    (ran,) = log["runs"]
+    ids = [rule["id"] for rule in ran["tool"]["driver"]["rules"]]
+    assert ids == ["error", *LINTS]
+    (result,) = ran["results"]
+    region = result["locations"][0]["physicalLocation"]["region"]
+    assert (result["ruleId"], region["startLine"], region["startColumn"]) == ("unreachable", 2, 1)
+
+
+def test_deep_grammars_are_linted() -> None:
+    """Sixty thousand nested options need no Python stack."""
+    depth = 60_000
+    text = "a ::= " + "[" * depth + '"x"' + "]" * depth + ";"
+    assert found(text) == []
