@@ -1,10 +1,10 @@
 """Write files whole or not at all."""
 
 import os
-import tempfile
 from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
+from threading import get_ident
 
 from .artifact import Artifact
 from .layout import encode
@@ -22,21 +22,14 @@ def write_atomically(path: str | PathLike[str], chunks: Iterable[bytes]) -> None
         with target.open("wb") as file:  # A pipe or a device is written to, not replaced.
             file.writelines(chunks)
         return
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.{get_ident()}.tmp")
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    except OSError as error:
-        raise _about(target, error) from None
-    try:
-        with os.fdopen(handle, "wb") as file:
-            for chunk in chunks:
-                file.write(chunk)
-        # mkstemp makes files that only their owner may read; give the usual permissions.
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(temporary).chmod(0o666 & ~umask)
-        Path(temporary).replace(target)
+        with temporary.open("xb") as file:
+            file.writelines(chunks)
+        temporary.replace(target)
     except BaseException as error:
-        Path(temporary).unlink(missing_ok=True)
+        if not isinstance(error, FileExistsError):
+            temporary.unlink(missing_ok=True)
         if isinstance(error, OSError):
             raise _about(target, error) from None
         raise

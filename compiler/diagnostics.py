@@ -14,6 +14,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from unicodedata import combining, east_asian_width
 
 from constrain.artifacts.errors import ConstrainError
 
@@ -55,6 +56,13 @@ class Source:
         return visible(text)
 
 
+def _cells(char: str) -> int:
+    """How many cells of a terminal a character takes."""
+    if combining(char):
+        return 0
+    return 2 if east_asian_width(char) in "WF" else 1
+
+
 def visible(text: str) -> str:
     """Text that a terminal shows and does not obey, one symbol for each character."""
     return "".join(
@@ -85,8 +93,9 @@ class Diagnostic:
         else:
             row, column = source.position(min(self.span.start, len(source.text)))
             text = source.line(row)
-            width = max(1, min(self.span.end - self.span.start, len(text) - column + 1))
-            indent = "".join("\t" if char == "\t" else " " for char in text[: column - 1])
+            marked = text[column - 1 :][: self.span.end - self.span.start]
+            width = max(1, sum(map(_cells, marked)))
+            indent = "".join("\t" if c == "\t" else " " * _cells(c) for c in text[: column - 1])
             gutter = " " * len(str(row))
             lines = [
                 f"{source.name}:{row}:{column}: error: {self.message}",
@@ -143,9 +152,13 @@ class LimitError(ConstrainError):
             names = ", ".join(repr(name) for name in self.rules)
             culprit = f" (most of it in rule{'s' * (len(self.rules) > 1)} {names})"
         super().__init__(
-            f"{stage} needs more than {value:,.12g} {_UNITS[limit]}{culprit}; "
+            f"{stage} needs more than {value:,.12g} {_unit(limit, value)}{culprit}; "
             f"raise --max-{limit} or simplify the grammar"
         )
+
+
+def _unit(limit: str, value: float) -> str:
+    return _UNITS[limit].removesuffix("s") if value == 1 else _UNITS[limit]
 
 
 _UNITS = {

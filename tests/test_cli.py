@@ -632,8 +632,8 @@ INPUT_ERRORS: list[tuple[str, Sequence[str], str]] = [
     ("an artifact as grammar", ["compile", "a.cst"], "compiled artifact already"),
     ("not UTF-8", ["compile", "latin.ebnf"], "latin.ebnf:2:4: error: byte 0xE9 is not UTF-8"),
     ("unknown suffix", ["compile", "g.txt"], "g.txt: the suffix does not tell the dialect"),
-    ("unknown suffix of a subject", ["mask", "g.txt"], "--dialect with one of: kbnf, regex"),
-    ("unknown dialect", ["compile", "g.ebnf", "-d", "gbnf"], "no dialect 'gbnf'; known are: kbnf"),
+    ("unknown suffix of a subject", ["mask", "g.txt"], "with one of: kbnf, gbnf, w3c, regex"),
+    ("unknown dialect", ["compile", "g.ebnf", "-d", "yacc"], "no dialect 'yacc'; known are: kbnf"),
     ("no such start", ["compile", "g.ebnf", "--start", "t"], "no rule 't' to start from"),
     ("no such tokenizer", ["compile", "g.ebnf", "-t", "no.json"], "no.json: No such file"),
     ("a folder without tokenizer", ["compile", "g.ebnf", "-t", "folder.ebnf"], "folder.ebnf"),
@@ -692,6 +692,14 @@ def test_a_grammar_without_a_name_is_refused(cli: Cli, name: str) -> None:
 def test_an_id_of_thousands_of_digits_is_no_defect(cli: Cli, artifact: Path) -> None:
     """It is a token that the mask does not allow, or bad usage."""
     assert cli("mask", str(artifact), "--prefix-ids", "9" * 5000).code in (1, 2)
+
+
+def test_an_end_of_thousands_of_digits_is_no_defect(cli: Cli) -> None:
+    """It is a token that is not there."""
+    result = cli("compile", DATE, "--eos", "9" * 5000)
+
+    assert 2 == result.code
+    assert "there is no token" in result.err
 
 
 @pytest.mark.parametrize(("target", "shown"), [("no/x.cst", "no/x.cst"), ("folder", "folder")])
@@ -795,7 +803,7 @@ def test_the_version(cli: Cli) -> None:
     ("option", "value", "unit"),
     [
         ("--max-states", "3", "3 states"),
-        ("--max-transitions", "1", "1 transitions"),
+        ("--max-transitions", "1", "1 transition"),
         ("--max-memory", "1", "1 bytes of memory"),
         ("--max-seconds", "0", "0 seconds"),
         ("--max-nesting", "2", "2 levels of nesting"),

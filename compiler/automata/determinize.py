@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ..limits import Limits
 from .dfa import DEAD, Dfa, trimmed
-from .nfa import FIRST_TERMINAL, Nfa, Origins
+from .nfa import FIRST_TERMINAL, Nfa, Origins, united
 
 _STAGE = "determinisation"
 
@@ -103,7 +103,7 @@ def _arcs_by_column(
 
 
 def _origins_of(nfa: Nfa, subset: frozenset[int]) -> Origins:
-    return frozenset().union(*(arc.origins for state in subset for arc in nfa.arcs[state]))
+    return united(arc.origins for state in subset for arc in nfa.arcs[state])
 
 
 def _rules_of(nfa: Nfa, subset: frozenset[int]) -> Sequence[str]:

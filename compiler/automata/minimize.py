@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from ..limits import Limits
 from .dfa import Dfa, trimmed
+from .nfa import Origins, united
 
 
 def minimize(dfa: Dfa, limits: Limits | None = None) -> Dfa:
@@ -80,15 +81,15 @@ def _quotient(dfa: Dfa, block_of: NDArray[np.int64]) -> Dfa:
     swap[[0, dead]] = swap[[dead, 0]]
     number = swap[number]
     representative[[0, dead]] = representative[[dead, 0]]
-    origins: list[set[int]] = [set() for _ in representative]
+    origins: list[list[Origins]] = [[] for _ in representative]
     for state, block in enumerate(number.tolist()):
-        origins[block] |= dfa.origins[state]
+        origins[block].append(dfa.origins[state])
     return trimmed(
         Dfa(
             table=number[dfa.table[representative]].astype(np.int32),
             classes=dfa.classes,
             accepting=dfa.accepting[representative],
             start=int(number[dfa.start]),
-            origins=tuple(frozenset(o) for o in origins),
+            origins=tuple(map(united, origins)),
         )
     )

@@ -5,51 +5,86 @@
     remove_useless       what has no finite member, adds no text, or is out of reach
     merge_terminals      neighbouring texts become one
     remove_units         a rule that is another rule takes over its bodies
+    merge_nonterminals   nonterminals with the same productions become one
     deduplicate          equal bodies of one rule become one
+
+and, where no symbol may derive ε (``normalize_without_nullable``), then
+
+    eliminate_nullable   every symbol is there or it is not; ε is told by a flag
+
+with the passes from remove_useless on once more. "Implementing a Constrained Decoding Engine"
+lists ten steps. Two more are done on the way: *flatten operators with precedence* by the
+parsers, whose trees have sequences and choices of any length, nested as they bind, and by
+flatten_nested, which opens a sequence in a sequence and a choice in a choice; *group rules
+with the same left-hand side* by flatten_nested, which gives one name one number, and by
+``Lnf``, whose productions are sorted by it.
 
 The order is forced by what each pass leaves behind. Flattening comes first because all
 others need flat bodies. Expanding comes before removing the useless, which must see the
 rules that it makes (a repetition of nothing is ε, not nothing). Only then do texts become
 neighbours, and only when no unproductive rule is left can units be replaced without
-copying dead bodies. Replacing units copies bodies, so equal ones are joined last, and what
-is then out of reach is removed once more.
+copying dead bodies. Nonterminals are merged after that, because only bodies that are no
+longer hidden behind units can be seen to be equal (B ::= C is C), and the names that stand
+in the author's way are gone. Merging makes bodies equal but no new unit, and replacing units
+copies bodies, so equal ones are joined last. None of the last three makes anything useless.
+
+Eliminating comes after all of these, so that it cuts each distinct body once. It leaves
+texts side by side (what stood between them may be missing), units, rules without a body,
+and rules that have become equal to others, in the order in which these are then removed.
 
 ``form`` says what the result is; ``components`` and ``automaton`` turn it into an NFA.
 """
 
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from ..grammar.tree import Grammar
 from ..limits import Limits
 from .deduplicate import deduplicate
+from .eliminate_nullable import eliminate_nullable
 from .expand_repetitions import expand_repetitions
 from .flatten_nested import flatten_nested
 from .form import Lnf
+from .merge_nonterminals import merge_nonterminals
 from .merge_terminals import merge_terminals
 from .remove_units import remove_units
 from .remove_useless import remove_useless
 
-__all__ = ["PASSES", "Lnf", "flatten_nested", "normalize"]
+__all__ = [
+    "PASSES",
+    "PASSES_WITHOUT_NULLABLE",
+    "Lnf",
+    "eliminate_nullable",
+    "flatten_nested",
+    "normalize",
+    "normalize_without_nullable",
+]
 
-PASSES = (
-    expand_repetitions,
-    remove_useless,
-    merge_terminals,
-    remove_units,
-    deduplicate,
-    remove_useless,
-)
+_SIMPLIFY = (remove_useless, merge_terminals, remove_units, merge_nonterminals, deduplicate)
+
+# Flattening goes before both.
+PASSES = (expand_repetitions, *_SIMPLIFY)
+PASSES_WITHOUT_NULLABLE = (*PASSES, eliminate_nullable, *_SIMPLIFY)
 
 
 def normalize(grammar: Grammar, limits: Limits | None = None) -> Lnf:
-    """The normal form of a checked grammar.
+    """The normal form of a checked grammar, conditions 1 to 6: what automata are built from.
 
     Raises ``CheckError`` if the start rule has no finite member, ``LimitError`` on time.
     """
+    return _run(PASSES, grammar, limits)
+
+
+def normalize_without_nullable(grammar: Grammar, limits: Limits | None = None) -> Lnf:
+    """The normal form of a checked grammar, all conditions. Raises as ``normalize`` does."""
+    return _run(PASSES_WITHOUT_NULLABLE, grammar, limits)
+
+
+def _run(passes: Iterable[Callable[[Lnf], Lnf]], grammar: Grammar, limits: Limits | None) -> Lnf:
     limits = (limits or Limits()).started()
     lnf = flatten_nested(grammar)
-    for normal_pass in PASSES:
-        if normal_pass is remove_units:
+    for normal_pass in passes:
+        if normal_pass is remove_units and lnf.authored is None:
             lnf = replace(lnf, authored=lnf)
         lnf = normal_pass(lnf)
         limits.check_time(f"the pass {normal_pass.__name__}")

@@ -82,9 +82,9 @@ def strongly_connected(uses: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
                     caller = calls[-1][0]
                     low[caller] = min(low[caller], low[node])
                 if low[node] == index[node]:
-                    at = path.index(node) if path[-1] != node else len(path) - 1
-                    members = path[at:]
-                    del path[at:]
+                    members = [path.pop()]
+                    while members[-1] != node:
+                        members.append(path.pop())
                     on_path.difference_update(members)
                     found.append(tuple(sorted(members)))
     return found

@@ -5,18 +5,31 @@ A grammar is in Loup's normal form (LNF) if
 1. every body is a flat sequence of symbols: no groups, options or repetitions;
 2. the productions of one left-hand side stand together, in the order of the text, and no
    two of them have the same body;
-3. no two texts are neighbours in a body, and none is empty;
+3. no two texts are neighbours in a body, and no text is empty;
 4. no body is a single nonterminal;
-5. every production is of use: it derives a finite text and can be reached from the start.
+5. every production is of use: it derives a finite text, can be reached from the start, and
+   its symbols can derive more than ε;
+6. no two nonterminals have the same productions, where nonterminals that 6 makes one count
+   as the same: ``L ::= '' | L 'x'`` and ``M ::= '' | M 'x'`` are one;
+7. no body is empty, and no symbol derives ε; whether ε is a member of the language is told
+   by ``nullable_start``. The start may then have no production, if ε is the only member.
+
+``normalize`` sees to 1 to 6, which is what automata are built from: they read ε for nothing,
+and the author's options stay to be drawn. ``normalize_without_nullable`` sees to all seven,
+for recognisers that predict. There 4 has one exception: a body whose symbols may all be
+missing is cut (``eliminate_nullable``), and its rest may be a body of the piece before, as in
+``A ::= 'x' R | 'x' | R``. Replacing ``R`` would make n² productions out of n options. The
+rests are marked, and a rest alone never leads back to its own head.
 
 "Implementing a Constrained Decoding Engine" names the form and keeps a rule such as
 ``B ::= 'a' B``, which never ends. Here it is removed: a mask that led into it would lead
-into a dead end. A nullable start keeps ε.
+into a dead end.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from heapq import nsmallest
 from typing import TypeAlias
 
 from ..automata import regex
@@ -27,6 +40,11 @@ Symbol: TypeAlias = int
 
 # Where something came from: (rule, start, end) with character offsets into the source.
 Origins: TypeAlias = frozenset[tuple[str, int, int]]
+
+# A production names the first so many places that it came from, which is more than a message
+# can use; without a bound, rules merged and copied would name each other's places n² times.
+# A terminal names all of its places, which drawings show.
+ENOUGH = 16
 
 ONCE: tuple[int, int | None] = (1, 1)
 
@@ -46,7 +64,10 @@ class Terminal:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Production:
-    """``head`` derives ``body``, repeated ``times`` (only before repetitions are expanded)."""
+    """``head`` derives ``body``, repeated ``times`` (only before repetitions are expanded).
+
+    ``origins``: the ``few`` first places it came from.
+    """
 
     head: int
     body: tuple[Symbol, ...]
@@ -60,7 +81,9 @@ class Lnf:
 
     ``names``: of the nonterminals; an anonymous one is called after the rule it stands in,
     as in ``rule/2``. ``owners``: that rule. ``productions`` are sorted by head. ``authored``:
-    the grammar before units were replaced, for messages about the author's rules.
+    the grammar before units were replaced, for messages about the author's rules. ``rests``:
+    nonterminals that stand for the rest of a body that was cut. ``nullable_start``: ε is a
+    member besides what the productions derive.
     """
 
     source: Source
@@ -70,6 +93,8 @@ class Lnf:
     productions: Sequence[Production]
     start: int
     authored: "Lnf | None" = None
+    rests: frozenset[int] = frozenset()
+    nullable_start: bool = False
 
     @cached_property
     def by_head(self) -> list[list[Production]]:
@@ -87,6 +112,10 @@ class Lnf:
         kept = self.terminals if terminals is None else terminals
         return replace(self, productions=ordered, terminals=kept)
 
+    def is_rest(self, production: Production) -> bool:
+        """Whether the body is nothing but the rest of a body that was cut."""
+        return len(production.body) == 1 and production.body[0] in self.rests
+
     def body_key(self, body: Sequence[Symbol]) -> tuple[object, ...]:
         """Equal for bodies with the same symbols, whatever their places in the text."""
         return tuple(s if s >= 0 else (self.terminals[~s].key,) for s in body)
@@ -95,3 +124,10 @@ class Lnf:
 def owner_of(origins: Origins) -> str:
     """The rule that something came from; the first by place in the text if several."""
     return min(origins, key=lambda o: (o[1], o[2], o[0]))[0]
+
+
+def few(origins: Origins) -> Origins:
+    """The first places by the text, at most ``ENOUGH``."""
+    if len(origins) <= ENOUGH:
+        return origins
+    return frozenset(nsmallest(ENOUGH, origins, key=lambda o: (o[1], o[2], o[0])))

@@ -6,9 +6,11 @@ The bodies that A takes over keep their own origins and add those of the unit ru
 came through. Cycles of units derive nothing new and vanish. Only what the start still
 reaches is written: a chain of n options, one inside the other, is one rule with n + 1
 bodies and not n rules with up to n.
+
+The rest of a body that was cut (``Lnf.rests``) stays where its own body has it alone.
 """
 
-from .form import Lnf, Origins, Production
+from .form import ENOUGH, Lnf, Origins, Production, few
 
 
 def remove_units(lnf: Lnf) -> Lnf:
@@ -35,8 +37,11 @@ def _taken_over(lnf: Lnf, head: int) -> list[Production]:
         number = pending.pop()
         units: list[int] = []
         for production in lnf.by_head[number]:
-            if len(production.body) != 1 or production.body[0] < 0:
-                origins = production.origins | through[number]
+            rest = number == head and production.body[:1] != (head,) and lnf.is_rest(production)
+            if len(production.body) != 1 or production.body[0] < 0 or rest:
+                origins = production.origins
+                if through[number]:
+                    origins = few(origins | through[number])
                 found.append(Production(head, production.body, origins))
             elif production.body[0] not in through:
                 target = production.body[0]
@@ -48,6 +53,8 @@ def _taken_over(lnf: Lnf, head: int) -> list[Production]:
 
 def _joined(through: Origins, step: Origins) -> Origins:
     """The origins of a longer chain; one place a rule is enough to name it."""
+    if len(through) >= ENOUGH:
+        return through
     named = {rule for rule, _, _ in through}
     new = frozenset(origin for origin in step if origin[0] not in named)
     return through | new if new else through

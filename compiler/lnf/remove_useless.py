@@ -8,6 +8,9 @@
 
 ``S ::= S`` derives nothing new, ``B`` never ends, ``C`` cannot be reached, and ``E`` adds no
 text. The start may lose everything: then the language is empty, which is an error.
+
+"Implementing a Constrained Decoding Engine" keeps ``B``, to describe texts without an end.
+Here a mask that led into it would lead into a dead end.
 """
 
 from collections.abc import Callable, Iterable
@@ -24,7 +27,7 @@ def remove_useless(lnf: Lnf) -> Lnf:
     Linear in the grammar's size. Raises ``CheckError`` if the start has no finite member.
     """
     productive = _derivable(lnf, lnf.productions, lambda s: not _is_nothing(lnf, s))
-    if lnf.start not in productive:
+    if lnf.start not in productive and not lnf.nullable_start:
         raise CheckError(lnf.source, [_empty_language(lnf)])
     kept = [
         p
@@ -32,7 +35,11 @@ def remove_useless(lnf: Lnf) -> Lnf:
         if p.body != (p.head,) and all(s in productive or _is_text(lnf, s) for s in p.body)
     ]
     with_text = _with_text(lnf, kept)
-    kept = [replace(p, body=tuple(s for s in p.body if s < 0 or s in with_text)) for p in kept]
+
+    def adds_text(symbol: Symbol) -> bool:
+        return symbol in with_text if symbol >= 0 else not _is_epsilon(lnf, symbol)
+
+    kept = [replace(p, body=tuple(s for s in p.body if adds_text(s))) for p in kept]
     kept = [p for p in kept if p.body != (p.head,)]
     reachable = _reachable(lnf.start, kept)
     return lnf.with_productions(p for p in kept if p.head in reachable)
@@ -113,7 +120,7 @@ def _is_nothing(lnf: Lnf, symbol: Symbol) -> bool:
 
 def _is_epsilon(lnf: Lnf, symbol: Symbol) -> bool:
     content = lnf.terminals[~symbol].content
-    return isinstance(content, regex.Seq) and not content.parts
+    return not content if isinstance(content, bytes) else content is regex.EPSILON
 
 
 def _empty_language(lnf: Lnf) -> Diagnostic:

@@ -1,0 +1,129 @@
+"""Make one of nonterminals that have the same productions.
+
+A ::= B | C;  B ::= 'a';  C ::= 'a';             ->    A ::= B | B;  B ::= 'a' | 'a';
+A ::= B C;  B ::= '' | B 'x';  C ::= '' | C 'x'; ->    A ::= B B;    B ::= '' | B 'x' | …;
+
+``deduplicate`` then joins the bodies that have become equal, origins and all. The first of
+equals by number stays, which is one with a name of its own if there is any; the start always
+stays.
+
+"The same" is the coarsest partition in which members of one block have the same set of bodies
+once nonterminals are replaced by their blocks. All nonterminals begin in one block; blocks
+split until nothing changes. Productions are put in classes too, equal ones together, so that
+a step costs only as much as has changed: a nonterminal that moves to a new block changes the
+productions it stands in, and a production that moves to a new class changes its head. Where
+something splits, the largest part keeps the old number, so each moves at most log n times.
+
+Source: Paige and Tarjan, "Three Partition Refinement Algorithms" (1987), section 3, with
+counts that tell when the last production of a class has left a head.
+"""
+
+from collections import Counter
+from collections.abc import Hashable, Mapping
+from dataclasses import replace
+
+from .form import Lnf
+
+
+def merge_nonterminals(lnf: Lnf) -> Lnf:
+    """The grammar without two nonterminals whose productions are the same."""
+    first: dict[int, int] = {}
+    block_of = _blocks(lnf)
+    for head in sorted(block_of, key=lambda head: (head != lnf.start, head)):
+        first.setdefault(block_of[head], head)
+    name = {head: first[block] for head, block in block_of.items()}
+    if all(head == kept for head, kept in name.items()):
+        return lnf
+    productions = [
+        replace(p, head=name[p.head], body=tuple(name.get(s, s) for s in p.body))
+        for p in lnf.productions
+    ]
+    rests = frozenset(name[rest] for rest in lnf.rests if rest in name)
+    return replace(lnf.with_productions(productions), rests=rests)
+
+
+def _blocks(lnf: Lnf) -> dict[int, int]:
+    """The block of each nonterminal that has productions."""
+    productions = lnf.productions
+    uses: dict[int, list[tuple[int, int]]] = {}
+    for number, production in enumerate(productions):
+        for place, symbol in enumerate(production.body):
+            if symbol >= 0:
+                uses.setdefault(symbol, []).append((number, place))
+    # Nonterminals without productions are like texts: each equals only itself.
+    defined = {p.head for p in productions}
+    any_defined = len(lnf.names)
+    shapes: dict[Hashable, int] = {}
+    classes = _Partition()
+    for number, production in enumerate(productions):
+        body = tuple(any_defined if s in defined else s for s in production.body)
+        classes.add(number, shapes.setdefault(lnf.body_key(body), len(shapes)))
+    heads = _Partition()
+    for head in sorted(defined):
+        heads.add(head, 0)
+    held = Counter((p.head, classes.block_of[number]) for number, p in enumerate(productions))
+
+    sets: dict[int, set[int]] = {}
+    for head, block in held:
+        sets.setdefault(head, set()).add(block)
+    moved_heads = heads.split({head: frozenset(found) for head, found in sets.items()})
+    while moved_heads:
+        places: dict[int, list[tuple[int, int]]] = {}
+        for head in moved_heads:
+            for number, place in uses.get(head, ()):
+                places.setdefault(number, []).append((place, heads.block_of[head]))
+        # All of a class were equal, so they still are if the same places changed alike.
+        moved = classes.split({number: tuple(sorted(new)) for number, new in places.items()})
+        gained: dict[int, set[int]] = {}
+        lost: dict[int, set[int]] = {}
+        for number, old in moved.items():
+            head, new_class = productions[number].head, classes.block_of[number]
+            held[head, old] -= 1
+            held[head, new_class] += 1
+            gained.setdefault(head, set()).add(new_class)
+            if not held[head, old]:
+                lost.setdefault(head, set()).add(old)
+        moved_heads = heads.split(
+            {head: (frozenset(new), frozenset(lost.get(head, ()))) for head, new in gained.items()}
+        )
+    return heads.block_of
+
+
+class _Partition:
+    """Items in numbered blocks, which split and never join."""
+
+    def __init__(self) -> None:
+        self.block_of: dict[int, int] = {}
+        self._members: dict[int, set[int]] = {}
+
+    def add(self, item: int, block: int) -> None:
+        self.block_of[item] = block
+        self._members.setdefault(block, set()).add(item)
+
+    def split(self, changes: Mapping[int, Hashable]) -> dict[int, int]:
+        """Keep items of one block together only if they changed alike; not to change is alike.
+
+        The items that moved, with their old blocks. Takes time by the number of changes: the
+        unchanged are only looked at where they are not more than some that changed.
+        """
+        groups: dict[int, dict[Hashable, list[int]]] = {}
+        for item, change in changes.items():
+            groups.setdefault(self.block_of[item], {}).setdefault(change, []).append(item)
+        moved: dict[int, int] = {}
+        for block, alike in groups.items():
+            members = self._members[block]
+            parts = sorted(alike.values(), key=len)
+            unchanged = len(members) - sum(map(len, parts))
+            if unchanged <= len(parts[-1]):
+                largest = set(parts.pop())
+                rest = members.difference(largest, *parts)
+                if rest:
+                    parts.append(sorted(rest))
+            for part in parts:
+                number = len(self._members)
+                self._members[number] = set(part)
+                members.difference_update(part)
+                for item in part:
+                    self.block_of[item] = number
+                    moved[item] = block
+        return moved
