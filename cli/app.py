@@ -17,6 +17,7 @@ from constrain.artifacts.errors import ConstrainError
 from . import console
 from .commands import check as check_command
 from .commands import compile as compile_command
+from .commands import convert as convert_command
 from .commands import explain as explain_command
 from .commands import mask as mask_command
 from .commands import show as show_command
@@ -106,6 +107,7 @@ app = typer.Typer(
 app.command("check")(guarded(check_command.check))
 app.command("compile")(guarded(compile_command.compile_))
 app.command("mask")(guarded(mask_command.mask))
+app.command("convert")(guarded(convert_command.convert))
 app.command("explain")(guarded(explain_command.explain))
 app.command("show")(guarded(show_command.show))
 app.command("viz")(guarded(viz_command.viz))

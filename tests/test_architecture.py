@@ -36,6 +36,7 @@ INSIDE = {
     "lnf": BASE | {"automata", "grammar"},
     "lints": BASE | {"automata", "grammar", "lnf"},
     "explain": set(),
+    "writers": BASE | {"automata", "grammar"},
     "merge": BASE | {"automata", "tokenizers"},
     "masks": BASE | {"automata", "merge", "tokenizers"},
     "drawing": BASE | {"automata", "merge"},

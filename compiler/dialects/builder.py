@@ -136,6 +136,6 @@ def literal_of(text: str, span: Span) -> Literal:
     return Literal(text.encode("utf-8"), span)
 
 
-def pattern_of(node: regex.Node, text: str, span: Span) -> Pattern:
+def pattern_of(node: regex.Node, text: str, span: Span, kind: str = "regex") -> Pattern:
     """The node of a regular expression used as a terminal."""
-    return Pattern(node, text, span)
+    return Pattern(node, text, span, kind)

@@ -33,7 +33,7 @@ _LONGEST_NUMBER = 9
 _ANY_CHARACTER = "any character"
 
 _COMMA = "',' stands between two items"
-_NO_NAME = f"a rule begins with its name, and {_COMMA}"
+_NO_NAME = f"{_COMMA}, and a rule begins with its name"
 _TERMINATOR = "every rule ends with ';' or '.'"
 _RULE = "a rule is written name = …, and ends with ';' or '.'"
 

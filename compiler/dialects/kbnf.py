@@ -118,12 +118,12 @@ class KbnfBuilder(Builder):
         body, start = token[begin:-1], span.start + begin
         if opening[1] == "substrs":
             text = unescape(body, start, self.diagnostics, keep_unknown=False)
-            return pattern_of(substrings(text.text), text.text, span)
+            return pattern_of(substrings(text.text), text.text, span, "substrs")
         text = unescape(body, start, self.diagnostics, keep_unknown=True)
         node = parse_pattern(text, self.source, self.limits, self.diagnostics)
         if opening[1] == "e":
             dfa = determinize(thompson(node, self.limits), self.limits)
-            node = embedded(shortest_matches(dfa))
+            return pattern_of(embedded(shortest_matches(dfa)), text.text, span, "e")
         whole = pattern_of(node, text.text, span)
         return Excluding(whole, None, span) if opening[1] == "ex" else whole
 

@@ -11,6 +11,7 @@ from ..grammar.tree import Grammar
 from ..limits import Limits
 from .builder import Builder
 from .gbnf import GbnfBuilder
+from .iso14977 import Iso14977Builder
 from .kbnf import KbnfBuilder
 from .parse import UnexpectedError, parse
 from .regex import RegexFileBuilder
@@ -39,6 +40,8 @@ DIALECTS: Mapping[str, Dialect] = {
         Dialect("w3c", (".w3c",), W3cBuilder, "start", first_is_start=True),
         # Most texts are some regex.
         Dialect("regex", (".regex",), RegexFileBuilder, "start", True, suggested=False),
+        # Whatever the rules are called, the first one starts. Plain texts are kbnf as well.
+        Dialect("iso14977", (".isoebnf", ".iso"), Iso14977Builder, "", True),
     )
 }
 

@@ -22,4 +22,4 @@ def check(grammar: Grammar) -> None:
 
 def _did_you_mean(name: str, names: Iterable[str]) -> str:
     close = get_close_matches(name, sorted(names), n=1)
-    return f"did you mean {close[0]!r}?" if close else f"define it: {name} ::= …;"
+    return f"did you mean {close[0]!r}?" if close else "define it, or correct the name"

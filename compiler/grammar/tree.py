@@ -23,11 +23,15 @@ class Literal:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pattern:
-    """A regular expression used as a terminal; ``text`` is how the author wrote it."""
+    """A regular expression used as a terminal; ``text`` is how the author wrote it.
+
+    ``kind``: ``regex``, or for KBNF's special ones ``e`` (shortest matches) or ``substrs``.
+    """
 
     node: regex.Node
     text: str
     span: Span
+    kind: str = "regex"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,0 +1,41 @@
+"""``constrain convert``: a grammar in another dialect."""
+
+from typing import Annotated
+
+import typer
+
+from .. import options
+from ..compiling import limits_of
+from ..console import UsageError, write_text
+from ..inputs import dialect_for, grammar_text
+
+
+def convert(
+    grammar: options.Grammar,
+    to: Annotated[str, typer.Option(metavar="DIALECT", help="kbnf, gbnf or w3c.")],
+    dialect: options.DialectName = None,
+    start: options.Start = None,
+    max_seconds: options.MaxSeconds = 600.0,
+    max_nesting: options.MaxNesting = 100_000,
+) -> None:
+    """Write a grammar in another dialect.
+
+    What has no counterpart there is an error with its place. Rules keep their names where the
+    dialect allows them.
+
+    \b
+    Example:
+      constrain convert date.ebnf --to gbnf
+    """
+    from constrain.compiler.dialects import read_grammar
+    from constrain.compiler.grammar.check import check
+    from constrain.compiler.writers import WRITERS
+
+    if to not in WRITERS:
+        raise UsageError(f"cannot write {to!r}; known are: {', '.join(sorted(WRITERS))}")
+    text = grammar_text(grammar)
+    read_as = dialect_for(grammar, dialect)
+    limits = limits_of(200_000, 100_000_000, 2_000_000_000, max_seconds, max_nesting)
+    tree = read_grammar(text, read_as, name=grammar, start=start, limits=limits)
+    check(tree)
+    write_text(WRITERS[to](tree))

@@ -1,0 +1,95 @@
+"""Write GBNF."""
+
+import re
+
+from ..automata.boolean import ANY_CHARACTER
+from ..grammar.tree import Grammar, Pattern
+from .printer import (
+    ATOM,
+    CodePoints,
+    NoCounterpart,
+    Text,
+    all_others,
+    one_character,
+    unique_names,
+    write_expr,
+)
+
+_SUFFIX = {(0, 1): "?", (0, None): "*", (1, None): "+"}
+_NAMED = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
+
+
+class GbnfStyle:
+    """GBNF's syntax."""
+
+    joiner = " "
+    bar = " | "
+
+    def literal(self, data: bytes) -> Text:
+        """A string in double quotes."""
+        text = "".join(_escaped(char, '\\"') for char in data.decode("utf-8"))
+        return Text(f'"{text}"', ATOM)
+
+    def characters(self, ranges: CodePoints) -> Text:
+        """A class, negated where that is shorter."""
+        if ranges == ANY_CHARACTER.ranges:
+            return Text(".", ATOM)
+        others = all_others(ranges)
+        head, members = ("[^", others) if 0 < len(others) < len(ranges) else ("[", ranges)
+        return Text(head + "".join(_member(low, high) for low, high in members) + "]", ATOM)
+
+    def pattern(self, pattern: Pattern) -> Text | None:
+        """Regexes are spelled out; one character is a class as it was."""
+        code = one_character(pattern)
+        return None if code is None else self.characters(((code, code),))
+
+    def repetition(self, item: Text, low: int, high: int | None) -> Text:
+        """? * + or a count in braces."""
+        suffix = _SUFFIX.get((low, high))
+        if suffix is None:
+            most = "" if high is None else high
+            suffix = f"{{{low}}}" if low == high else f"{{{low},{most}}}"
+        return Text(item.within(ATOM) + suffix, ATOM)
+
+    def difference(self, left: Text, right: Text) -> Text:
+        """There is none."""
+        raise NoCounterpart("GBNF has no set difference")
+
+    def excluding(self, item: Text, at_most: int | None) -> Text:
+        """There is none."""
+        raise NoCounterpart("GBNF has no exclusion")
+
+
+def write_gbnf(grammar: Grammar) -> str:
+    """The grammar as GBNF, its start rule called ``root``; one rule for each name.
+
+    Raises ``WriterError``.
+    """
+    allowed = r"[^A-Za-z0-9_-]" if grammar.source.dialect == "gbnf" else r"[^A-Za-z0-9-]"
+    names = unique_names(
+        grammar, lambda name: re.sub(allowed, "-", name), [(grammar.start, "root")]
+    )
+    style = GbnfStyle()
+    bodies: dict[str, list[str]] = {grammar.start: []}
+    for rule in grammar.rules:
+        body = write_expr(rule.body, style, names, grammar.source)
+        bodies.setdefault(rule.name, []).append(body)
+    return "".join(f"{names[name]} ::= {' | '.join(found)}\n" for name, found in bodies.items())
+
+
+def _member(low: int, high: int) -> str:
+    first, last = (_escaped(chr(code), "\\[]^-") for code in (low, high))
+    return first if low == high else f"{first}-{last}"
+
+
+def _escaped(char: str, special: str) -> str:
+    if char in special:
+        return f"\\x{ord(char):02X}" if char in "^-" else "\\" + char
+    if char in _NAMED:
+        return _NAMED[char]
+    if char.isprintable():
+        return char
+    code = ord(char)
+    if code < 0x100:
+        return f"\\x{code:02X}"
+    return f"\\u{code:04X}" if code < 0x10000 else f"\\U{code:08X}"

@@ -1,0 +1,85 @@
+"""Write KBNF."""
+
+import re
+
+from ..automata.boolean import ANY_CHARACTER
+from ..grammar.tree import Grammar, Pattern
+from .printer import (
+    ATOM,
+    CodePoints,
+    NoCounterpart,
+    Text,
+    node_text,
+    spelled_out,
+    unique_names,
+    write_expr,
+)
+from .regex import RegexStyle
+
+_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\0": "\\0"}
+_SUFFIX = {(0, 1): "?", (0, None): "*", (1, None): "+"}
+
+
+class KbnfStyle:
+    """KBNF's syntax."""
+
+    joiner = " "
+    bar = " | "
+
+    def literal(self, data: bytes) -> Text:
+        """A string in double quotes."""
+        return Text(f'"{_quoted(data.decode("utf-8"))}"', ATOM)
+
+    def characters(self, ranges: CodePoints) -> Text:
+        """A class stands in a regex."""
+        if ranges == ANY_CHARACTER.ranges:
+            return Text("any!", ATOM)
+        return Text(f'#"{_quoted(RegexStyle().characters(ranges).text)}"', ATOM)
+
+    def pattern(self, pattern: Pattern) -> Text | None:
+        """A regex, which KBNF reads as a string first."""
+        if pattern.kind != "regex":
+            return Text(f'#{pattern.kind}"{_quoted(pattern.text)}"', ATOM)
+        if pattern.node is ANY_CHARACTER:
+            return Text("any!", ATOM)
+        return Text(f'#"{_quoted(node_text(pattern.node, RegexStyle()).text)}"', ATOM)
+
+    def repetition(self, item: Text, low: int, high: int | None) -> Text:
+        """? * + behind the item; KBNF has no counts."""
+        if (low, high) in _SUFFIX:
+            return Text(item.within(ATOM) + _SUFFIX[low, high], ATOM)
+        return spelled_out(item, low, high, self)
+
+    def difference(self, left: Text, right: Text) -> Text:
+        """There is none."""
+        raise NoCounterpart("KBNF has no set difference")
+
+    def excluding(self, item: Text, at_most: int | None) -> Text:
+        """except!(item, n)"""
+        count = "" if at_most is None else f", {at_most}"
+        return Text(f"except!({item.within(ATOM)}{count})", ATOM)
+
+
+def write_kbnf(grammar: Grammar) -> str:
+    """The grammar as KBNF; the start rule is called ``start`` or comes first.
+
+    Raises ``WriterError``.
+    """
+    names = unique_names(grammar, lambda name: re.sub(r"^(?=\d)|\W", "_", name, flags=re.ASCII))
+    rules = grammar.rules
+    has_start = any(new == "start" for new in names.values())
+    if rules[0].name != grammar.start and names[grammar.start] != "start":
+        rules = tuple(sorted(rules, key=lambda rule: rule.name != grammar.start))
+    if has_start and names[grammar.start] != "start":
+        names = {old: "start_" if new == "start" else new for old, new in names.items()}
+    style = KbnfStyle()
+    return "".join(
+        f"{names[r.name]} ::= {write_expr(r.body, style, names, grammar.source)};\n" for r in rules
+    )
+
+
+def _quoted(text: str) -> str:
+    return "".join(
+        _ESCAPES.get(char) or (char if char.isprintable() else f"\\u{{{ord(char):X}}}")
+        for char in text
+    )

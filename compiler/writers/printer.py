@@ -1,0 +1,218 @@
+"""Print expressions with as few brackets as the precedence allows.
+
+Trees and regex nodes are printed by one loop: a regex node inside a grammar is turned into
+text in the grammar's own syntax. Nothing recurses over depth.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple, Protocol
+
+from ..automata import regex
+from ..automata.utf8 import SURROGATES
+from ..diagnostics import Diagnostic, GrammarError, Source
+from ..grammar.tree import (
+    Choice,
+    Difference,
+    Excluding,
+    Expr,
+    Grammar,
+    Literal,
+    Pattern,
+    Reference,
+    Repetition,
+    Sequence,
+    children,
+)
+
+ATOM, SEQUENCE, CHOICE = range(3)
+
+CodePoints = tuple[tuple[int, int], ...]
+
+
+class Text(NamedTuple):
+    """A piece of text and how loosely its parts hold together."""
+
+    text: str
+    binds: int
+
+    def within(self, binds: int) -> str:
+        """The text, in brackets if it binds looser than ``binds``."""
+        return f"({self.text})" if self.binds > binds else self.text
+
+
+class WriterError(GrammarError):
+    """A part of a grammar that a dialect has no counterpart for."""
+
+
+class NoCounterpart(Exception):  # noqa: N818
+    """Raised by a style; ``write_expr`` adds the place."""
+
+
+class Style(Protocol):
+    """How a dialect writes the parts; any method may raise ``NoCounterpart``."""
+
+    joiner: str
+    bar: str
+
+    def literal(self, data: bytes) -> Text:
+        """A text, empty for ε."""
+
+    def characters(self, ranges: CodePoints) -> Text:
+        """One character of a class."""
+
+    def pattern(self, pattern: Pattern) -> Text | None:
+        """A regex as the dialect's own terminal; None to have it spelled out."""
+
+    def repetition(self, item: Text, low: int, high: int | None) -> Text:
+        """An item repeated."""
+
+    def difference(self, left: Text, right: Text) -> Text:
+        """What the left matches and the right does not."""
+
+    def excluding(self, item: Text, at_most: int | None) -> Text:
+        """Characters that do not contain the item."""
+
+
+def write_expr(expr: Expr, style: Style, names: Mapping[str, str], source: Source) -> str:
+    """The text of a rule's body. Raises ``WriterError``."""
+    done: dict[int, Text] = {}
+    pending = [expr]
+    while pending:
+        current = pending[-1]
+        missing = [child for child in children(current) if id(child) not in done]
+        if missing:
+            pending.extend(missing)
+            continue
+        pending.pop()
+        inside = [done[id(child)] for child in children(current)]
+        try:
+            done[id(current)] = _combined(current, inside, style, names)
+        except NoCounterpart as reason:
+            raise WriterError(source, [Diagnostic(str(reason), current.span)]) from None
+    return done[id(expr)].text
+
+
+def _combined(expr: Expr, inside: list[Text], style: Style, names: Mapping[str, str]) -> Text:
+    match expr:
+        case Literal():
+            return style.literal(expr.data)
+        case Reference():
+            return Text(names.get(expr.name, expr.name), ATOM)
+        case Pattern():
+            return style.pattern(expr) or node_text(expr.node, style)
+        case Sequence():
+            return _joined(inside, style.joiner, SEQUENCE)
+        case Choice():
+            return _joined(inside, style.bar, CHOICE)
+        case Repetition():
+            return style.repetition(inside[0], expr.min_times, expr.max_times)
+        case Difference():
+            return style.difference(inside[0], inside[1])
+        case Excluding():
+            return style.excluding(inside[0], expr.at_most)
+
+
+def node_text(node: regex.Node, style: Style) -> Text:
+    """A regex node in a style's syntax. Raises ``NoCounterpart``."""
+    done: dict[int, Text] = {}
+    pending = [node]
+    while pending:
+        current = pending[-1]
+        parts = _parts(current)
+        missing = [part for part in parts if id(part) not in done]
+        if missing:
+            pending.extend(missing)
+            continue
+        pending.pop()
+        inside = [done[id(part)] for part in parts]
+        done[id(current)] = _node_combined(current, inside, style)
+    return done[id(node)]
+
+
+def _parts(node: regex.Node) -> tuple[regex.Node, ...]:
+    match node:
+        case regex.Seq():
+            return node.parts
+        case regex.Alt():
+            return node.options
+        case regex.Repeat() | regex.Optional():
+            return (node.node,)
+        case _:
+            return ()
+
+
+def _node_combined(node: regex.Node, inside: list[Text], style: Style) -> Text:
+    match node:
+        case regex.Lit():
+            return style.literal(node.data)
+        case regex.CharClass():
+            return style.characters(node.ranges)
+        case regex.Seq():
+            return _joined(inside, style.joiner, SEQUENCE) if inside else style.literal(b"")
+        case regex.Alt() if inside:
+            return _joined(inside, style.bar, CHOICE)
+        case regex.Repeat():
+            return style.repetition(inside[0], node.min_times, node.max_times)
+        case regex.Optional():
+            return style.repetition(inside[0], 0, 1)
+        case _:
+            raise NoCounterpart("this part is an automaton that no text stands for")
+
+
+def _joined(parts: list[Text], joiner: str, binds: int) -> Text:
+    """``parts`` with ``joiner`` between them; a part of the same kind keeps its brackets."""
+    if len(parts) == 1:
+        return parts[0]
+    return Text(joiner.join(part.within(binds - 1) for part in parts), binds)
+
+
+def all_others(ranges: CodePoints) -> CodePoints:
+    """The other characters, for a negated class; surrogates are none and left out."""
+    first, last = SURROGATES
+    pieces = [
+        piece
+        for low, high in regex.complement(ranges)
+        for piece in ((low, min(high, first - 1)), (max(low, last + 1), high))
+        if piece[0] <= piece[1]
+    ]
+    return tuple(dict.fromkeys(pieces))
+
+
+def one_character(pattern: Pattern) -> int | None:
+    """The code point of a pattern that is one character alone."""
+    node = pattern.node
+    if isinstance(node, regex.Lit) and len(text := node.data.decode("utf-8")) == 1:
+        return ord(text)
+    return None
+
+
+def spelled_out(item: Text, low: int, high: int | None, style: Style) -> Text:
+    """A count in a dialect without counts: ``x x [x [x]]`` for two to four times."""
+    parts = [item.within(ATOM)] * low
+    if high is None:
+        parts.append(style.repetition(item, 0, None).text)
+    optional = ""
+    for _ in range(0 if high is None else high - low):
+        body = style.joiner.join([item.within(ATOM), *([optional] if optional else [])])
+        optional = style.repetition(Text(body, SEQUENCE if optional else ATOM), 0, 1).text
+    parts += [optional] if optional else []
+    return Text(style.joiner.join(parts), SEQUENCE) if parts else style.literal(b"")
+
+
+def unique_names(
+    grammar: Grammar, valid: Callable[[str], str], fixed: Iterable[tuple[str, str]] = ()
+) -> dict[str, str]:
+    """New names of the rules: ``fixed`` ones first, the others made ``valid`` and different."""
+    names = dict(fixed)
+    taken = set(names.values())
+    for rule in grammar.rules:
+        if rule.name in names:
+            continue
+        wanted = valid(rule.name)
+        number = 1
+        while wanted in taken:
+            number += 1
+            wanted = valid(f"{rule.name}{number}")
+        names[rule.name] = wanted
+        taken.add(wanted)
+    return names

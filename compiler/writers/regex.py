@@ -1,0 +1,73 @@
+"""Write regular expressions."""
+
+from ..automata.regex import complement
+from ..grammar.tree import Pattern
+from .printer import ATOM, SEQUENCE, CodePoints, NoCounterpart, Text, all_others
+
+_SPECIAL = frozenset(r"\|.*+?{}()[]^$")
+_IN_CLASS = frozenset(r"\[]^-&~")
+_NAMED = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
+_DOT = complement([(10, 10)])
+
+
+class RegexStyle:
+    """The syntax of the dialect ``regex``."""
+
+    joiner = ""
+    bar = "|"
+
+    def literal(self, data: bytes) -> Text:
+        """Characters one after the other."""
+        text = data.decode("utf-8")
+        if not text:
+            return Text("()", ATOM)
+        return Text(
+            "".join(_escaped(char, _SPECIAL) for char in text), ATOM if len(text) == 1 else SEQUENCE
+        )
+
+    def characters(self, ranges: CodePoints) -> Text:
+        """A class, negated where that is shorter."""
+        if ranges == _DOT:
+            return Text(".", ATOM)
+        others = all_others(ranges)
+        if len(others) < len(ranges) and others:
+            return Text(f"[^{_members(others)}]", ATOM)
+        return Text(f"[{_members(ranges)}]", ATOM)
+
+    def pattern(self, pattern: Pattern) -> Text | None:
+        """A regex in a regex is spelled out."""
+        return None
+
+    def repetition(self, item: Text, low: int, high: int | None) -> Text:
+        """? * + or a count."""
+        suffix = {(0, 1): "?", (0, None): "*", (1, None): "+"}.get((low, high))
+        if suffix is None:
+            most = "" if high is None else high
+            suffix = f"{{{low}}}" if low == high else f"{{{low},{most}}}"
+        # A quantifier behind a quantifier would be lazy or possessive.
+        inner = f"({item.text})" if item.text[-1:] in ("?", "*", "+", "}") else item.within(ATOM)
+        return Text(inner + suffix, ATOM)
+
+    def difference(self, left: Text, right: Text) -> Text:
+        """There is none."""
+        raise NoCounterpart("a regex has no set difference")
+
+    def excluding(self, item: Text, at_most: int | None) -> Text:
+        """There is none."""
+        raise NoCounterpart("a regex has no exclusion")
+
+
+def _members(ranges: CodePoints) -> str:
+    out = []
+    for low, high in ranges:
+        first, last = (_escaped(chr(code), _IN_CLASS) for code in (low, high))
+        out.append(first if low == high else f"{first}-{last}" if high > low + 1 else first + last)
+    return "".join(out)
+
+
+def _escaped(char: str, special: frozenset[str]) -> str:
+    if char in special:
+        return "\\" + char
+    if char in _NAMED:
+        return _NAMED[char]
+    return char if char.isprintable() else f"\\x{{{ord(char):X}}}"

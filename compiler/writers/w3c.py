@@ -1,0 +1,94 @@
+"""Write the W3C's EBNF."""
+
+import re
+
+from ..grammar.tree import Grammar, Pattern
+from .printer import (
+    ATOM,
+    CHOICE,
+    SEQUENCE,
+    CodePoints,
+    NoCounterpart,
+    Text,
+    one_character,
+    spelled_out,
+    unique_names,
+    write_expr,
+)
+
+_SUFFIX = {(0, 1): "?", (0, None): "*", (1, None): "+"}
+_EMPTY = '""'
+
+
+class W3cStyle:
+    """W3C's syntax: strings have no escapes, other characters are ``#xN``."""
+
+    joiner = " "
+    bar = " | "
+
+    def literal(self, data: bytes) -> Text:
+        """Strings in either quote and code points, one after the other."""
+        pieces: list[str] = []
+        for run in re.findall(r"""[^"\x00-\x1f\x7f]+|"+|.""", data.decode("utf-8"), re.DOTALL):
+            if not run.isprintable():
+                pieces.extend(f"#x{ord(char):X}" for char in run)
+            else:
+                pieces.append(f"'{run}'" if '"' in run else f'"{run}"')
+        if len(pieces) == 1:
+            return Text(pieces[0], ATOM)
+        return Text(" ".join(pieces), SEQUENCE) if pieces else Text(_EMPTY, ATOM)
+
+    def characters(self, ranges: CodePoints) -> Text:
+        """A class; in letters and digits if it has no others, else in code points."""
+        plain = all(_is_plain(code) for pair in ranges for code in pair)
+        shown = chr if plain else "#x{:X}".format
+        members = [shown(a) if a == b else f"{shown(a)}-{shown(b)}" for a, b in ranges]
+        return Text(f"[{''.join(members)}]", ATOM)
+
+    def pattern(self, pattern: Pattern) -> Text | None:
+        """Regexes are spelled out; one character is a class as it was."""
+        code = one_character(pattern)
+        return None if code is None else self.characters(((code, code),))
+
+    def repetition(self, item: Text, low: int, high: int | None) -> Text:
+        """? * + behind the item; there are no counts."""
+        if (low, high) in _SUFFIX:
+            return Text(item.within(ATOM) + _SUFFIX[low, high], ATOM)
+        return spelled_out(item, low, high, self)
+
+    def difference(self, left: Text, right: Text) -> Text:
+        """A - B; binds tighter than a sequence, and to be sure stands in brackets there."""
+        return Text(f"{left.within(ATOM)} - {right.within(ATOM)}", CHOICE)
+
+    def excluding(self, item: Text, at_most: int | None) -> Text:
+        """There is none."""
+        raise NoCounterpart("W3C's EBNF has no exclusion")
+
+
+def write_w3c(grammar: Grammar) -> str:
+    """The grammar in W3C's EBNF, its start rule first; one rule for each name.
+
+    Raises ``WriterError``.
+    """
+    names = unique_names(grammar, _valid)
+    if names[grammar.start] != "start":
+        # A rule of that name would be taken for the start.
+        names = {old: "start_" if new == "start" else new for old, new in names.items()}
+    style = W3cStyle()
+    bodies: dict[str, list[str]] = {}
+    if names[grammar.start] != "start":
+        bodies[grammar.start] = []
+    for rule in grammar.rules:
+        body = write_expr(rule.body, style, names, grammar.source)
+        bodies.setdefault(rule.name, []).append(body)
+    return "".join(f"{names[name]} ::= {' | '.join(found)}\n" for name, found in bodies.items())
+
+
+def _valid(name: str) -> str:
+    safe = re.sub(r"[^\w.-]", "_", name)
+    return re.sub(r"^(?=[\d.-])", "_", safe).rstrip(".-") or "_"
+
+
+def _is_plain(code: int) -> bool:
+    char = chr(code)
+    return char.isascii() and char.isalnum()
