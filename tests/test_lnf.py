@@ -10,7 +10,7 @@ from constrain.compiler.automata import regex
 from constrain.compiler.automata.determinize import determinize
 from constrain.compiler.automata.minimize import minimize
 from constrain.compiler.automata.nfa import thompson
-from constrain.compiler.diagnostics import CheckError, NotRegularError, Source, Span
+from constrain.compiler.diagnostics import CheckError, LimitError, NotRegularError, Source, Span
 from constrain.compiler.dialects import read_grammar
 from constrain.compiler.grammar.check import check
 from constrain.compiler.grammar.tree import (
@@ -24,6 +24,7 @@ from constrain.compiler.grammar.tree import (
     Rule,
     Sequence,
 )
+from constrain.compiler.limits import Limits
 from constrain.compiler.lnf import (
     PASSES_WITHOUT_NULLABLE,
     eliminate_nullable,
@@ -493,3 +494,12 @@ def test_deep_nesting_needs_no_python_stack() -> None:
     nfa = to_nfa(lnf_of(text))[0]
     assert nfa.accepts(b"x")
     assert nfa.accepts(b"")
+
+
+def test_chains_of_units_are_bounded() -> None:
+    """A body at every link of a long chain grows quadratically, and is refused by name."""
+    rules = [f'r{i} ::= r{i + 1} | r{i + 1} "y";' for i in range(400)]
+    text = " ".join(rules) + ' r400 ::= "c";'
+    grammar = read_grammar(text, "kbnf")
+    with pytest.raises(LimitError, match=r"the normal form needs more than .* bytes.*rule 'r"):
+        normalize(grammar, Limits(memory=1_000_000))

@@ -12,7 +12,7 @@ from ..inputs import dialect_for, grammar_text
 
 def convert(
     grammar: options.Grammar,
-    to: Annotated[str, typer.Option(metavar="DIALECT", help="kbnf, gbnf or w3c.")],
+    to: Annotated[str, typer.Option(metavar="DIALECT", help="kbnf, gbnf, w3c or iso14977.")],
     dialect: options.DialectName = None,
     start: options.Start = None,
     max_seconds: options.MaxSeconds = 600.0,

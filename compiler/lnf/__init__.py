@@ -84,8 +84,10 @@ def _run(passes: Iterable[Callable[[Lnf], Lnf]], grammar: Grammar, limits: Limit
     limits = (limits or Limits()).started()
     lnf = flatten_nested(grammar)
     for normal_pass in passes:
-        if normal_pass is remove_units and lnf.authored is None:
-            lnf = replace(lnf, authored=lnf)
-        lnf = normal_pass(lnf)
+        if normal_pass is remove_units:
+            # The one pass whose result can be much larger than what it is given.
+            lnf = remove_units(replace(lnf, authored=lnf.authored or lnf), limits)
+        else:
+            lnf = normal_pass(lnf)
         limits.check_time(f"the pass {normal_pass.__name__}")
     return lnf

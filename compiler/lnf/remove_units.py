@@ -10,11 +10,22 @@ bodies and not n rules with up to n.
 The rest of a body that was cut (``Lnf.rests``) stays where its own body has it alone.
 """
 
+from ..limits import Limits
 from .form import ENOUGH, Lnf, Origins, Production, few
 
+_STAGE = "the normal form"
 
-def remove_units(lnf: Lnf) -> Lnf:
-    """The grammar without bodies that are a single nonterminal."""
+# What a production and its body take, roughly.
+_PRODUCTION_BYTES = 250
+
+
+def remove_units(lnf: Lnf, limits: Limits | None = None) -> Lnf:
+    """The grammar without bodies that are a single nonterminal.
+
+    Chains of units with a body at every link grow quadratically: raises ``LimitError``
+    (memory, time) naming the rule.
+    """
+    limits = (limits or Limits()).started()
     out: list[Production] = []
     seen = {lnf.start}
     pending = [lnf.start]
@@ -25,6 +36,9 @@ def remove_units(lnf: Lnf) -> Lnf:
                 if symbol >= 0 and symbol not in seen:
                     seen.add(symbol)
                     pending.append(symbol)
+        owner = [lnf.owners[head]]
+        limits.check_memory(len(out) * _PRODUCTION_BYTES, _STAGE, owner)
+        limits.check_time(_STAGE, owner)
     return lnf.with_productions(out)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from .gbnf import write_gbnf
+from .iso14977 import write_iso14977
 from .kbnf import write_kbnf
 from .w3c import write_w3c
 
@@ -17,10 +18,11 @@ if TYPE_CHECKING:
 
     from ..grammar.tree import Grammar
 
-__all__ = ["WRITERS", "write_gbnf", "write_kbnf", "write_w3c"]
+__all__ = ["WRITERS", "write_gbnf", "write_iso14977", "write_kbnf", "write_w3c"]
 
 WRITERS: "Mapping[str, Callable[[Grammar], str]]" = {
     "gbnf": write_gbnf,
+    "iso14977": write_iso14977,
     "kbnf": write_kbnf,
     "w3c": write_w3c,
 }

@@ -1,0 +1,88 @@
+"""Write ISO/IEC 14977 EBNF."""
+
+import re
+
+from ..automata.boolean import ANY_CHARACTER
+from ..grammar.tree import Grammar, Pattern
+from .printer import (
+    ATOM,
+    CHOICE,
+    SEQUENCE,
+    CodePoints,
+    NoCounterpart,
+    Text,
+    spelled_out,
+    unique_names,
+    write_expr,
+)
+
+# A class is written as its characters one by one up to so many.
+_LISTED = 100
+
+_ANY = "? any character ?"
+
+
+class Iso14977Style:
+    """The standard's syntax: commas between items, no classes, no escapes."""
+
+    joiner = ", "
+    bar = " | "
+
+    def literal(self, data: bytes) -> Text:
+        """Strings in either quote; an empty group for ε."""
+        text = data.decode("utf-8")
+        if "\n" in text or "\r" in text:
+            raise NoCounterpart("ISO 14977 has no way to write a line break")
+        pieces = [f"'{run}'" if '"' in run else f'"{run}"' for run in re.findall('"+|[^"]+', text)]
+        if len(pieces) == 1:
+            return Text(pieces[0], ATOM)
+        return Text(self.joiner.join(pieces), SEQUENCE) if pieces else Text("()", ATOM)
+
+    def characters(self, ranges: CodePoints) -> Text:
+        """An alternative for each character."""
+        if ranges == ANY_CHARACTER.ranges:
+            return Text(_ANY, ATOM)
+        codes = [code for low, high in ranges for code in range(low, min(high, low + _LISTED) + 1)]
+        if len(codes) > _LISTED:
+            raise NoCounterpart("ISO 14977 has no character classes, and this one is large")
+        return Text(self.bar.join(self.literal(chr(c).encode()).text for c in codes), CHOICE)
+
+    def pattern(self, pattern: Pattern) -> Text | None:
+        """Regexes are spelled out."""
+        return None
+
+    def repetition(self, item: Text, low: int, high: int | None) -> Text:
+        """[x], {x}, {x}-, n * x; other counts are spelled out."""
+        brackets = {(0, 1): ("[", "]"), (0, None): ("{", "}"), (1, None): ("{", "}-")}
+        if (low, high) in brackets:
+            before, behind = brackets[low, high]
+            return Text(before + item.text + behind, SEQUENCE if behind == "}-" else ATOM)
+        if low == high:
+            return Text(f"{low} * {item.within(ATOM)}", SEQUENCE)
+        return spelled_out(item, low, high, self)
+
+    def difference(self, left: Text, right: Text) -> Text:
+        """a - b; in brackets inside a sequence."""
+        return Text(f"{left.within(ATOM)} - {right.within(ATOM)}", CHOICE)
+
+    def excluding(self, item: Text, at_most: int | None) -> Text:
+        """There is none."""
+        raise NoCounterpart("ISO 14977 has no exclusion but the difference")
+
+
+def write_iso14977(grammar: Grammar) -> str:
+    """The grammar as ISO 14977 EBNF, its start rule first; one rule for each name.
+
+    Raises ``WriterError``.
+    """
+    names = unique_names(grammar, _valid)
+    style = Iso14977Style()
+    bodies: dict[str, list[str]] = {grammar.start: []}
+    for rule in grammar.rules:
+        body = write_expr(rule.body, style, names, grammar.source)
+        bodies.setdefault(rule.name, []).append(body)
+    return "".join(f"{names[name]} = {' | '.join(found)};\n" for name, found in bodies.items())
+
+
+def _valid(name: str) -> str:
+    return re.sub(r"^(?=[\d_])", "x", re.sub(r"[^\w ]", " ", name)).strip() or "x"
