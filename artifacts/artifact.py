@@ -124,9 +124,10 @@ class Artifact:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the file: to a temporary name beside ``path``, then renamed."""
-        from .write import save
+        from .layout import encode
+        from .write import write_atomically
 
-        save(self, path)
+        write_atomically(path, encode(self.manifest.to_json(), self.arrays))
 
     def to_bytes(self) -> bytes:
         """The file's bytes; the same artifact gives the same bytes."""

@@ -6,14 +6,6 @@ from os import PathLike
 from pathlib import Path
 from threading import get_ident
 
-from .artifact import Artifact
-from .layout import encode
-
-
-def save(artifact: Artifact, path: str | PathLike[str]) -> None:
-    """Write the artifact's file. Raises ``OSError``; ``path`` then keeps what it held."""
-    write_atomically(path, encode(artifact.manifest.to_json(), artifact.arrays))
-
 
 def write_atomically(path: str | PathLike[str], chunks: Iterable[bytes]) -> None:
     """Write ``chunks`` to a temporary name in the same folder, then rename it to ``path``."""

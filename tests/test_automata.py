@@ -10,7 +10,7 @@ from constrain.compiler.automata import regex, utf8
 from constrain.compiler.automata.determinize import determinize
 from constrain.compiler.automata.dfa import Dfa, without_bytes
 from constrain.compiler.automata.minimize import minimize, minimize_via_moore
-from constrain.compiler.automata.nfa import FIRST_TERMINAL, Nfa, thompson
+from constrain.compiler.automata.nfa import FIRST_TERMINAL, Nfa
 from constrain.compiler.automata.regex import (
     EPSILON,
     NOTHING,
@@ -23,6 +23,7 @@ from constrain.compiler.automata.regex import (
     Seq,
     TokenTerminal,
 )
+from constrain.compiler.automata.thompson import thompson
 from constrain.compiler.diagnostics import LimitError
 from constrain.compiler.dialects import read_grammar
 from constrain.compiler.grammar.tree import Pattern

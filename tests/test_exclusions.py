@@ -14,7 +14,7 @@ from constrain.compiler.automata.boolean import (
 from constrain.compiler.automata.determinize import determinize
 from constrain.compiler.automata.dfa import Dfa
 from constrain.compiler.automata.minimize import minimize
-from constrain.compiler.automata.nfa import thompson
+from constrain.compiler.automata.thompson import thompson
 from constrain.compiler.diagnostics import LimitError
 from constrain.compiler.dialects import read_grammar
 from constrain.compiler.grammar.tree import Pattern

@@ -9,7 +9,7 @@ import pytest
 from constrain.compiler.automata import regex
 from constrain.compiler.automata.determinize import determinize
 from constrain.compiler.automata.minimize import minimize
-from constrain.compiler.automata.nfa import thompson
+from constrain.compiler.automata.thompson import thompson
 from constrain.compiler.diagnostics import CheckError, LimitError, NotRegularError, Source, Span
 from constrain.compiler.dialects import read_grammar
 from constrain.compiler.grammar.check import check

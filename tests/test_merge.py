@@ -13,7 +13,7 @@ import pytest
 from constrain.artifacts.pairs import MergeTable
 from constrain.compiler.automata.determinize import determinize
 from constrain.compiler.automata.minimize import minimize
-from constrain.compiler.automata.nfa import thompson
+from constrain.compiler.automata.thompson import thompson
 from constrain.compiler.diagnostics import LimitError
 from constrain.compiler.dialects import read_grammar
 from constrain.compiler.grammar.tree import Pattern

@@ -1,6 +1,6 @@
 """Regular languages over bytes.
 
-    regex (IR) -> nfa (Thompson) -> determinize -> minimize -> dfa
+    regex (IR) -> thompson (NFA) -> determinize -> minimize (DFA)
 
 Symbols are 0 to 255, a byte, and 256 + k, the k-th token terminal (a token that the
 grammar names by id, whatever its text). ``utf8`` turns code points into byte ranges.

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from ..limits import Limits
 from . import regex
 from .determinize import determinize
-from .dfa import DEAD, Dfa, trimmed
+from .dfa import DEAD, Dfa, as_nfa, trimmed
 from .minimize import minimize
-from .nfa import Arc, Nfa, thompson
+from .nfa import Arc, Nfa
+from .thompson import thompson
 from .utf8 import MAX_CODE_POINT
 
 _STAGE = "the difference"
@@ -98,19 +99,7 @@ def substrings(text: str) -> regex.Node:
 
 def embedded(dfa: Dfa) -> regex.Node:
     """The automaton as a part of an expression, without its origins."""
-    nfa = Nfa(
-        arcs=[[] for _ in range(dfa.states)],
-        epsilon=[[] for _ in range(dfa.states)],
-        start=dfa.start,
-        finals=frozenset(np.flatnonzero(dfa.accepting).tolist()),
-    )
-    ranges = dfa.byte_ranges()
-    for state, row in enumerate(dfa.table.tolist()):
-        for column, target in enumerate(row):
-            if target != DEAD:
-                spans = ranges[column]
-                nfa.arcs[state].extend(Arc(a, b, target, frozenset()) for a, b in spans)
-    return regex.Embedded(nfa)
+    return regex.Embedded(as_nfa(dfa, keep_origins=False))
 
 
 def _common_classes(left: Dfa, right: Dfa) -> tuple[NDArray[np.uint8], tuple[list[int], list[int]]]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from constrain.artifacts.byte_dfa import ByteDfa
 
-from .nfa import FIRST_TERMINAL, Origins
+from .nfa import FIRST_TERMINAL, Arc, Nfa, Origins
 
 DEAD = 0
 
@@ -155,6 +155,26 @@ def without_bytes(dfa: Dfa, missing: NDArray[np.bool_]) -> Dfa:
     table = np.insert(dfa.table, dead, DEAD, axis=1)
     classes = np.where(missing, dead, dfa.classes).astype(np.uint8)
     return trimmed(Dfa(table, classes, dfa.accepting, dfa.start, dfa.origins))
+
+
+def as_nfa(dfa: Dfa, rules: Sequence[str] = (), *, keep_origins: bool = True) -> Nfa:
+    """The automaton as an NFA, one arc for each run of bytes; its dead state has no arcs."""
+    nfa = Nfa(
+        arcs=[[] for _ in range(dfa.states)],
+        epsilon=[[] for _ in range(dfa.states)],
+        start=dfa.start,
+        finals=frozenset(np.flatnonzero(dfa.accepting).tolist()),
+        rules=rules,
+    )
+    ranges = dfa.byte_ranges()
+    for terminal in range(dfa.table.shape[1] - len(ranges)):
+        ranges.append([(FIRST_TERMINAL + terminal, FIRST_TERMINAL + terminal)])
+    for state, row in enumerate(dfa.table.tolist()):
+        origins = dfa.origins[state] if keep_origins else frozenset[int]()
+        for column, target in enumerate(row):
+            if target != DEAD:
+                nfa.arcs[state].extend(Arc(a, b, target, origins) for a, b in ranges[column])
+    return nfa
 
 
 def _coreachable(table: NDArray[np.int32], accepting: NDArray[np.bool_]) -> NDArray[np.bool_]:

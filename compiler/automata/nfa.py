@@ -1,18 +1,12 @@
-"""Nondeterministic automata and Thompson's construction.
+"""Nondeterministic automata.
 
-The construction follows "Compiling IR to NFA": one method a kind of node, each returning
-a ``Fragment`` with one start and one end. Departures from that text: an empty literal or
-sequence is ε; ``accepts`` asks for a final state (prefix viability is
-``accepts_prefix``); classes are byte automata, not patterns.
+``accepts`` asks for a final state; prefix viability is ``accepts_prefix`` ("Compiling IR to
+NFA", where ``accepts`` is the latter).
 """
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
-
-from ..limits import Limits
-from . import utf8
-from .regex import Alt, CharClass, Embedded, Lit, Node, Optional, Repeat, Seq, TokenTerminal
 
 FIRST_TERMINAL = 256
 
@@ -27,13 +21,6 @@ class Arc(NamedTuple):
     high: int
     target: int
     origins: Origins
-
-
-class Fragment(NamedTuple):
-    """A part of an automaton with one entry and one exit."""
-
-    start: int
-    end: int
 
 
 def united(parts: Iterable[Origins]) -> Origins:
@@ -96,187 +83,3 @@ class Nfa:
     def accepts(self, symbols: Iterable[int]) -> bool:
         """Whether ``symbols`` is a member."""
         return not self.finals.isdisjoint(self.run(symbols))
-
-
-class Thompson:
-    """Builds an ``Nfa`` out of fragments.
-
-    The methods that compile inner nodes are generators: they ``yield`` an inner node and
-    receive its fragment, and ``compile`` runs them on an explicit stack. So they read like
-    the recursive textbook, and no depth of nesting overflows Python's stack.
-    """
-
-    def __init__(self, limits: Limits, rules: Sequence[str] = ()) -> None:
-        self.nfa = Nfa(rules=rules)
-        self._limits = limits
-        self._classes: dict[object, list[tuple[int, int, int, int]]] = {}
-
-    def new_state(self) -> int:
-        """Add a state."""
-        self.nfa.arcs.append([])
-        self.nfa.epsilon.append([])
-        return len(self.nfa.arcs) - 1
-
-    def add_arc(self, source: int, low: int, high: int, target: int, origins: Origins) -> None:
-        """Add an edge over low..high."""
-        self.nfa.arcs[source].append(Arc(low, high, target, origins))
-
-    def add_epsilon(self, source: int, target: int) -> None:
-        """Add an edge that reads nothing."""
-        self.nfa.epsilon[source].append(target)
-
-    def finish(self, fragment: Fragment) -> Nfa:
-        """The automaton whose whole is ``fragment``."""
-        self.nfa.start = fragment.start
-        self.nfa.finals = frozenset([fragment.end])
-        return self.nfa
-
-    def compile(self, node: Node, origins: Origins = frozenset()) -> Fragment:
-        """The fragment of an expression. Raises ``LimitError``."""
-        stack = [self._compile_node(node, origins)]
-        result: Fragment | None = None
-        while True:
-            try:
-                inner = stack[-1].send(result) if result is not None else next(stack[-1])
-            except StopIteration as done:
-                stack.pop()
-                fragment: Fragment = done.value
-                if not stack:
-                    return fragment
-                result = fragment
-                continue
-            result = None
-            self._check(origins)
-            stack.append(self._compile_node(inner, origins))
-
-    def copy(self, other: Nfa, origins: Origins = frozenset()) -> Fragment:
-        """A copy of another automaton as a fragment; ``origins`` join those of its edges."""
-        offset = self.nfa.states
-        for arcs, epsilon in zip(other.arcs, other.epsilon, strict=True):
-            self.nfa.arcs.append(
-                [
-                    Arc(
-                        a.low,
-                        a.high,
-                        a.target + offset,
-                        a.origins | origins if origins else a.origins,
-                    )
-                    for a in arcs
-                ]
-            )
-            self.nfa.epsilon.append([target + offset for target in epsilon])
-        self._check(origins)
-        if len(other.finals) == 1:
-            return Fragment(other.start + offset, next(iter(other.finals)) + offset)
-        end = self.new_state()
-        for final in sorted(other.finals):
-            self.add_epsilon(final + offset, end)
-        return Fragment(other.start + offset, end)
-
-    def _check(self, origins: Origins) -> None:
-        if self.nfa.states > self._limits.states:
-            rules = {self.nfa.rules[i] for i in origins if i < len(self.nfa.rules)}
-            self._limits.check_states(self.nfa.states, "the NFA", sorted(rules))
-
-    def _compile_node(self, node: Node, origins: Origins) -> Generator[Node, Fragment, Fragment]:
-        match node:
-            case Lit():
-                return self._compile_lit(node, origins)
-            case CharClass():
-                return self._compile_char_class(node, origins)
-            case TokenTerminal():
-                return self._compile_token(node, origins)
-            case Embedded():
-                return self.copy(node.automaton, origins)
-            case Seq():
-                return (yield from self._compile_seq(node))
-            case Alt():
-                return (yield from self._compile_alt(node))
-            case Repeat():
-                return (yield from self._compile_repeat(node))
-            case Optional():
-                return (yield from self._compile_optional(node))
-
-    def _compile_lit(self, node: Lit, origins: Origins) -> Fragment:
-        start = previous = self.new_state()
-        for octet in node.data:
-            state = self.new_state()
-            self.add_arc(previous, octet, octet, state, origins)
-            previous = state
-        return Fragment(start, previous)
-
-    def _compile_char_class(self, node: CharClass, origins: Origins) -> Fragment:
-        if node.ranges not in self._classes:
-            self._classes[node.ranges] = utf8.automaton(node.ranges)
-        edges = self._classes[node.ranges]
-        start, end = self.new_state(), self.new_state()
-        inner = {0: start, 1: end}
-        for source, low, high, target in edges:
-            if target not in inner:
-                inner[target] = self.new_state()
-            self.add_arc(inner[source], low, high, inner[target], origins)
-        return Fragment(start, end)
-
-    def _compile_token(self, node: TokenTerminal, origins: Origins) -> Fragment:
-        start, end = self.new_state(), self.new_state()
-        symbol = FIRST_TERMINAL + node.index
-        self.add_arc(start, symbol, symbol, end, origins)
-        return Fragment(start, end)
-
-    def _compile_seq(self, node: Seq) -> Generator[Node, Fragment, Fragment]:
-        if not node.parts:
-            state = self.new_state()
-            return Fragment(state, state)
-        first = previous = yield node.parts[0]
-        for part in node.parts[1:]:
-            current = yield part
-            self.add_epsilon(previous.end, current.start)
-            previous = current
-        return Fragment(first.start, previous.end)
-
-    def _compile_alt(self, node: Alt) -> Generator[Node, Fragment, Fragment]:
-        start = self.new_state()
-        ends = []
-        for option in node.options:
-            fragment = yield option
-            self.add_epsilon(start, fragment.start)
-            ends.append(fragment.end)
-        end = self.new_state()
-        for option_end in ends:
-            self.add_epsilon(option_end, end)
-        return Fragment(start, end)
-
-    def _compile_optional(self, node: Optional) -> Generator[Node, Fragment, Fragment]:
-        start, end = self.new_state(), self.new_state()
-        fragment = yield node.node
-        self.add_epsilon(start, end)
-        self.add_epsilon(start, fragment.start)
-        self.add_epsilon(fragment.end, end)
-        return Fragment(start, end)
-
-    def _compile_repeat(self, node: Repeat) -> Generator[Node, Fragment, Fragment]:
-        start = cursor = self.new_state()
-        for _ in range(node.min_times):
-            fragment = yield node.node
-            self.add_epsilon(cursor, fragment.start)
-            cursor = fragment.end
-        end = self.new_state()
-        if node.max_times is None:
-            self.add_epsilon(cursor, end)
-            fragment = yield node.node
-            self.add_epsilon(cursor, fragment.start)
-            self.add_epsilon(fragment.end, cursor)
-        else:
-            for _ in range(node.max_times - node.min_times):
-                self.add_epsilon(cursor, end)
-                fragment = yield node.node
-                self.add_epsilon(cursor, fragment.start)
-                cursor = fragment.end
-            self.add_epsilon(cursor, end)
-        return Fragment(start, end)
-
-
-def thompson(node: Node, limits: Limits | None = None) -> Nfa:
-    """The NFA of an expression, by Thompson's construction. Raises ``LimitError``."""
-    builder = Thompson(limits or Limits())
-    return builder.finish(builder.compile(node))

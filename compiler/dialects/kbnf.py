@@ -7,7 +7,7 @@ from lark import Token
 
 from ..automata.boolean import ANY_CHARACTER, embedded, shortest_matches, substrings
 from ..automata.determinize import determinize
-from ..automata.nfa import thompson
+from ..automata.thompson import thompson
 from ..grammar.tree import Excluding, Expr, Literal, Repetition, Rule
 from .builder import (
     Builder,

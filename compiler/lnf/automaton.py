@@ -19,9 +19,10 @@ from collections.abc import Generator, Sequence
 
 from ..automata import regex
 from ..automata.determinize import determinize
-from ..automata.dfa import DEAD, Dfa
+from ..automata.dfa import as_nfa
 from ..automata.minimize import minimize
-from ..automata.nfa import Arc, Fragment, Nfa, Thompson
+from ..automata.nfa import Nfa
+from ..automata.thompson import Fragment, Thompson
 from ..limits import Limits
 from .components import Component, Recursion, components
 from .form import Lnf, Origins, Production, Symbol
@@ -73,7 +74,7 @@ class _Assembly:
             if self._uses[member] - inside[member] > 1:
                 nfa = self._built(member)
                 if nfa.states > _REDUCE_FROM:
-                    nfa = _as_nfa(minimize(determinize(nfa, self.limits), self.limits), self.rules)
+                    nfa = as_nfa(minimize(determinize(nfa, self.limits), self.limits), self.rules)
                 self._shared[member] = nfa
 
     def whole(self) -> Nfa:
@@ -180,27 +181,3 @@ class _Assembly:
             builder.add_epsilon(previous.end, current.start)
             previous = current
         return Fragment(first.start, previous.end)
-
-
-def _as_nfa(dfa: Dfa, rules: Sequence[str]) -> Nfa:
-    """A DFA as an NFA without its dead state, one arc for each run of bytes."""
-    nfa = Nfa(
-        arcs=[[] for _ in range(dfa.states)],
-        epsilon=[[] for _ in range(dfa.states)],
-        start=dfa.start,
-        finals=frozenset(i for i, final in enumerate(dfa.accepting.tolist()) if final),
-        rules=rules,
-    )
-    ranges = dfa.byte_ranges()
-    for state in range(dfa.states):
-        for column, target in enumerate(dfa.table[state].tolist()):
-            if target != DEAD:
-                spans = ranges[column] if column < len(ranges) else [_terminal_symbol(dfa, column)]
-                for low, high in spans:
-                    nfa.arcs[state].append(Arc(low, high, target, dfa.origins[state]))
-    return nfa
-
-
-def _terminal_symbol(dfa: Dfa, column: int) -> tuple[int, int]:
-    symbol = 256 + column - dfa.byte_columns
-    return symbol, symbol
