@@ -804,7 +804,7 @@ def test_the_version(cli: Cli) -> None:
     [
         ("--max-states", "3", "3 states"),
         ("--max-transitions", "1", "1 transition"),
-        ("--max-memory", "1", "1 bytes of memory"),
+        ("--max-memory", "5000", "5,000 bytes of memory"),
         ("--max-seconds", "0", "0 seconds"),
         ("--max-nesting", "2", "2 levels of nesting"),
     ],
