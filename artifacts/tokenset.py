@@ -18,11 +18,6 @@ def word_count(vocab_size: int) -> int:
     return (vocab_size + 31) // 32
 
 
-def empty(vocab_size: int) -> Words:
-    """The empty set over ``vocab_size`` tokens, shape (word_count,), dtype uint32."""
-    return np.zeros(word_count(vocab_size), dtype="<u4")
-
-
 def from_ids(ids: Sequence[int] | NDArray[np.integer], vocab_size: int) -> Words:
     """The set of ``ids``; ids may come in any order and more than once.
 

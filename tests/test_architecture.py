@@ -24,11 +24,12 @@ OUTSIDE = {
 
 # What each part of the compiler may import of the others. Parts are its packages and its
 # top-level files.
-BASE = {"diagnostics", "limits", "progress"}
+BASE = {"diagnostics", "folding", "limits", "progress"}
 INSIDE = {
     "diagnostics": set(),
     "limits": {"diagnostics"},
     "progress": set(),
+    "folding": set(),
     "automata": BASE,
     "tokenizers": BASE,
     "grammar": BASE | {"automata"},

@@ -179,7 +179,7 @@ def without_epsilon(node: Node) -> Node:
         if id(current) in results:
             pending.pop()
             continue
-        inner = _options(current) if isinstance(current, Alt | Optional) else _inside(current)
+        inner = _options(current) if isinstance(current, Alt | Optional) else parts_of(current)
         unfinished = [part for part in inner if id(part) not in results]
         if unfinished:
             pending.extend(unfinished)
@@ -206,7 +206,7 @@ def _nullable_inside(node: Node) -> set[int]:
     pending = [node]
     while pending:
         current = pending[-1]
-        unfinished = [part for part in _inside(current) if id(part) not in done]
+        unfinished = [part for part in parts_of(current) if id(part) not in done]
         if unfinished:
             pending.extend(unfinished)
             continue
@@ -239,7 +239,7 @@ def _begun(automaton: "Nfa") -> Node:
     return Embedded(replace(automaton, arcs=arcs, epsilon=epsilon, start=automaton.states))
 
 
-def _inside(node: Node) -> tuple[Node, ...]:
+def parts_of(node: Node) -> tuple[Node, ...]:
     """The nodes directly inside one."""
     match node:
         case Seq():
@@ -259,7 +259,7 @@ def _options(node: Node) -> tuple[Node, ...]:
     while pending:
         current = pending.pop()
         if isinstance(current, Alt | Optional):
-            pending.extend(reversed(_inside(current)))
+            pending.extend(reversed(parts_of(current)))
         else:
             found.append(current)
     return tuple(found)

@@ -112,6 +112,27 @@ def choice_of(items: Sequence[Item]) -> Expr:
     return options[0] if len(options) == 1 else Choice(tuple(options), span_over(items))
 
 
+def choice_or_nothing(items: Sequence[Item | None]) -> Expr | None:
+    """The node of ``a | b | …`` in which None stands for an empty alternative.
+
+    None for one alternative that is empty: its place is known to the caller alone.
+    """
+    if len(items) == 1:
+        return None if items[0] is None else choice_of([items[0]])
+    filled: list[Item] = []
+    for i, item in enumerate(items):
+        if item is None:
+            bar = items[i - 1] if i else items[1]
+            item = nothing_at(span_of(bar).end if i else span_of(bar).start)
+        filled.append(item)
+    return choice_of(filled)
+
+
+def nothing_at(offset: int) -> Literal:
+    """The node of ε where nothing is written."""
+    return Literal(b"", Span(offset, offset))
+
+
 def sequence_of(items: Sequence[Item]) -> Expr:
     """The node of ``a b …``; one item alone stands for itself."""
     parts = inner(items)

@@ -19,8 +19,9 @@ from .builder import (
     QUANTITIES,
     Builder,
     Item,
-    choice_of,
+    choice_or_nothing,
     literal_of,
+    nothing_at,
     pattern_of,
     reference_to,
     sequence_of,
@@ -125,21 +126,13 @@ class GbnfBuilder(Builder):
         assert isinstance(name, Token)
         assert not isinstance(body, Token)
         if body is None:
-            body = _nothing_at(span_of(defines).end)
+            body = nothing_at(span_of(defines).end)
         span = Span(span_of(name).start, max(body.span.end, self.last_group_end))
         return Rule(str(name), span_of(name), body, span)
 
     def choice(self, items: list[Item | None]) -> Expr | None:
         """sequence | sequence …; None for one that is empty."""
-        if len(items) == 1:
-            return None if items[0] is None else choice_of([items[0]])
-        filled: list[Item] = []
-        for i, item in enumerate(items):
-            if item is None:
-                bar = items[i - 1] if i else items[1]
-                item = _nothing_at(span_of(bar).end if i else span_of(bar).start)
-            filled.append(item)
-        return choice_of(filled)
+        return choice_or_nothing(items)
 
     def sequence(self, items: list[Item]) -> Expr | None:
         """item item …; None if there is no item."""
@@ -180,7 +173,7 @@ class GbnfBuilder(Builder):
         _, body, closing = items
         self.last_group_end = span_of(closing).end
         assert not isinstance(body, Token)
-        return _nothing_at(span_of(closing).start) if body is None else body
+        return nothing_at(span_of(closing).start) if body is None else body
 
     def token(self, items: list[Token]) -> Literal:
         """<name>, <[id]> and their negations."""
@@ -232,7 +225,3 @@ class GbnfBuilder(Builder):
         else:
             return int(text[2:], 16)
         return -1
-
-
-def _nothing_at(offset: int) -> Literal:
-    return literal_of("", Span(offset, offset))

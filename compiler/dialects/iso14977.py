@@ -13,14 +13,14 @@ from typing import ClassVar
 from lark import Token
 
 from ..automata.boolean import ANY_CHARACTER
-from ..diagnostics import Span
 from ..grammar.tree import Difference, Expr, Literal, Reference, Repetition, Rule, walk
 from .builder import (
     Builder,
     Item,
-    choice_of,
+    choice_or_nothing,
     inner,
     literal_of,
+    nothing_at,
     pattern_of,
     sequence_of,
     span_of,
@@ -118,20 +118,12 @@ class Iso14977Builder(Builder):
         assert isinstance(name, Token)
         assert not isinstance(body, Token)
         if body is None:
-            body = _nothing_at(span_of(defines).end)
+            body = nothing_at(span_of(defines).end)
         return Rule(_name(name), span_of(name), body, span_over([name, end]))
 
     def choice(self, items: list[Item | None]) -> Expr | None:
         """sequence | sequence …; None for one that is empty."""
-        if len(items) == 1:
-            return None if items[0] is None else choice_of([items[0]])
-        filled: list[Item] = []
-        for i, item in enumerate(items):
-            if item is None:
-                bar = items[i - 1] if i else items[1]
-                item = _nothing_at(span_of(bar).end if i else span_of(bar).start)
-            filled.append(item)
-        return choice_of(filled)
+        return choice_or_nothing(items)
 
     def sequence(self, items: list[Item]) -> Expr | None:
         """item , item …; None if there is no item."""
@@ -145,7 +137,7 @@ class Iso14977Builder(Builder):
             return Difference(left, others[0], span)
         if isinstance(left, Repetition) and (left.min_times, left.max_times) == (0, None):
             return Repetition(left.item, 1, None, span)
-        return Difference(left, _nothing_at(span.end), span)
+        return Difference(left, nothing_at(span.end), span)
 
     def counted(self, items: list[Item]) -> Expr:
         """INTEGER * item"""
@@ -209,8 +201,4 @@ def _inside(items: Sequence[Item | None]) -> Expr:
     """What stands between two brackets."""
     _, body, closing = items
     assert not isinstance(body, Token)
-    return _nothing_at(span_of(closing).start) if body is None else body
-
-
-def _nothing_at(offset: int) -> Literal:
-    return literal_of("", Span(offset, offset))
+    return nothing_at(span_of(closing).start) if body is None else body

@@ -6,6 +6,7 @@ from constrain.artifacts.errors import ConstrainError
 
 from ..automata import regex
 from ..automata.dfa import DEAD
+from ..folding import fold
 from ..grammar.tree import (
     Choice,
     Difference,
@@ -20,9 +21,8 @@ from ..grammar.tree import (
     walk,
 )
 from ..limits import Limits
-from ..lnf.resolve_exclusions import difference_of, resolve_exclusions
+from ..lnf.resolve_exclusions import Operands, resolve_exclusions
 from .finding import Finding
-from .walks import bottom_up
 
 _SPACE = frozenset(b" \t\r\n\f\v")
 
@@ -59,7 +59,7 @@ def _only_space(expr: Expr) -> bool:
             case _:
                 return all(inside)
 
-    return bottom_up(expr, answer)
+    return fold(expr, children, answer)
 
 
 def _is_space(node: regex.Node) -> bool:
@@ -97,15 +97,17 @@ def redundant(grammar: Grammar, limits: Limits) -> Iterator[Finding]:
         resolved = resolve_exclusions(grammar, small)
     except ConstrainError:
         return
+    operands = Operands(resolved, small)
     for rule in resolved.rules:
         for expr in walk(rule.body):
             if not isinstance(expr, Choice) or len(expr.options) > _COMPARED_OPTIONS:
                 continue
             for place, option in enumerate(expr.options):
                 others = expr.options[:place] + expr.options[place + 1 :]
+                union = others[0] if len(others) == 1 else Choice(others, option.span)
                 limits.check_time("the lint redundant-alternative", [rule.name])
                 try:
-                    rest = difference_of(resolved, option, others, small)
+                    rest = operands.difference(option, union)
                 except ConstrainError:
                     break
                 if rest.start == DEAD:

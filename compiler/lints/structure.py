@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from ..automata import regex
+from ..folding import fold
 from ..grammar.tree import (
     Choice,
     Difference,
@@ -19,8 +20,8 @@ from ..grammar.tree import (
     children,
     walk,
 )
+from ..lnf.components import strongly_connected
 from .finding import Finding
-from .walks import bottom_up
 
 
 def duplicates(grammar: Grammar) -> Iterator[Finding]:
@@ -68,15 +69,16 @@ def unreachable(grammar: Grammar) -> Iterator[Finding]:
 def _least(grammar: Grammar, holds: Callable[[set[str], Expr, list[bool]], bool]) -> set[str]:
     """The rules with a body of which ``holds`` is true, given those found so far."""
     found: set[str] = set()
-    while True:
-        new = {
-            rule.name
-            for rule in grammar.rules
-            if rule.name not in found and bottom_up(rule.body, partial(holds, found))
-        }
-        if not new:
-            return found
-        found |= new
+    users: dict[str, list[Rule]] = {}
+    for rule in grammar.rules:
+        for name in _references(rule.body):
+            users.setdefault(name, []).append(rule)
+    pending = list(grammar.rules)
+    for rule in pending:
+        if rule.name not in found and fold(rule.body, children, partial(holds, found)):
+            found.add(rule.name)
+            pending.extend(users.get(rule.name, ()))
+    return found
 
 
 def _is_productive(found: set[str], expr: Expr, inside: list[bool]) -> bool:
@@ -121,15 +123,18 @@ def left_recursion(grammar: Grammar) -> Iterator[Finding]:
     corners: dict[str, set[str]] = {}
     for rule in grammar.rules:
         corners.setdefault(rule.name, set()).update(_corners(rule.body, nullable))
+    number = {name: i for i, name in enumerate(corners)}
+    uses = [
+        [number[name] for name in sorted(named) if name in number] for named in corners.values()
+    ]
+    circular = {
+        member
+        for component in strongly_connected(uses)
+        for member in component
+        if len(component) > 1 or member in uses[member]
+    }
     for rule in grammar.rules:
-        reached: set[str] = set()
-        pending = list(corners[rule.name])
-        while pending:
-            name = pending.pop()
-            if name not in reached:
-                reached.add(name)
-                pending.extend(corners.get(name, ()))
-        if rule.name in reached:
+        if number[rule.name] in circular:
             yield Finding(
                 "left-recursion",
                 f"rule {rule.name!r} can begin with itself",

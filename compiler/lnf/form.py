@@ -121,11 +121,6 @@ class Lnf:
         return tuple(s if s >= 0 else (self.terminals[~s].key,) for s in body)
 
 
-def owner_of(origins: Origins) -> str:
-    """The rule that something came from; the first by place in the text if several."""
-    return min(origins, key=lambda o: (o[1], o[2], o[0]))[0]
-
-
 def few(origins: Origins) -> Origins:
     """The first places by the text, at most ``ENOUGH``."""
     if len(origins) <= ENOUGH:

@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol
 from ..automata import regex
 from ..automata.utf8 import SURROGATES
 from ..diagnostics import Diagnostic, GrammarError, Source
+from ..folding import fold
 from ..grammar.tree import (
     Choice,
     Difference,
@@ -75,21 +76,14 @@ class Style(Protocol):
 
 def write_expr(expr: Expr, style: Style, names: Mapping[str, str], source: Source) -> str:
     """The text of a rule's body. Raises ``WriterError``."""
-    done: dict[int, Text] = {}
-    pending = [expr]
-    while pending:
-        current = pending[-1]
-        missing = [child for child in children(current) if id(child) not in done]
-        if missing:
-            pending.extend(missing)
-            continue
-        pending.pop()
-        inside = [done[id(child)] for child in children(current)]
+
+    def answer(part: Expr, inside: list[Text]) -> Text:
         try:
-            done[id(current)] = _combined(current, inside, style, names)
+            return _combined(part, inside, style, names)
         except NoCounterpart as reason:
-            raise WriterError(source, [Diagnostic(str(reason), current.span)]) from None
-    return done[id(expr)].text
+            raise WriterError(source, [Diagnostic(str(reason), part.span)]) from None
+
+    return fold(expr, children, answer).text
 
 
 def _combined(expr: Expr, inside: list[Text], style: Style, names: Mapping[str, str]) -> Text:
@@ -114,31 +108,11 @@ def _combined(expr: Expr, inside: list[Text], style: Style, names: Mapping[str, 
 
 def node_text(node: regex.Node, style: Style) -> Text:
     """A regex node in a style's syntax. Raises ``NoCounterpart``."""
-    done: dict[int, Text] = {}
-    pending = [node]
-    while pending:
-        current = pending[-1]
-        parts = _parts(current)
-        missing = [part for part in parts if id(part) not in done]
-        if missing:
-            pending.extend(missing)
-            continue
-        pending.pop()
-        inside = [done[id(part)] for part in parts]
-        done[id(current)] = _node_combined(current, inside, style)
-    return done[id(node)]
 
+    def answer(part: regex.Node, inside: list[Text]) -> Text:
+        return _node_combined(part, inside, style)
 
-def _parts(node: regex.Node) -> tuple[regex.Node, ...]:
-    match node:
-        case regex.Seq():
-            return node.parts
-        case regex.Alt():
-            return node.options
-        case regex.Repeat() | regex.Optional():
-            return (node.node,)
-        case _:
-            return ()
+    return fold(node, regex.parts_of, answer)
 
 
 def _node_combined(node: regex.Node, inside: list[Text], style: Style) -> Text:
