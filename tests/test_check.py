@@ -118,3 +118,11 @@ def test_deep_grammars_are_linted() -> None:
     depth = 60_000
     text = "a ::= " + "[" * depth + '"x"' + "]" * depth + ";"
     assert found(text) == []
+
+
+def test_alternatives_of_large_grammars_are_not_compared() -> None:
+    """Comparing stays in proportion: a choice that uses more than fifty rules is left out."""
+    chain = " ".join(f'r{i} ::= "a" r{i + 1};' for i in range(60)) + ' r60 ::= "z";'
+    assert found(f'a ::= r0 | r0 | "y"; {chain}') == []
+    assert found(f'a ::= r50 | r50 | "y" | r0; {chain}') == []
+    assert ("redundant-alternative", "r50") in found(f"a ::= r50 | r50; b ::= r0; {chain}")

@@ -26,9 +26,10 @@ from .finding import Finding
 
 _SPACE = frozenset(b" \t\r\n\f\v")
 
-# Alternatives are compared only while their automata stay small.
+# Alternatives are compared only where they, the rules they use and their automata are few.
 _COMPARED_STATES = 2000
 _COMPARED_OPTIONS = 60
+_COMPARED_RULES = 50
 
 
 def white_space(grammar: Grammar) -> Iterator[Finding]:
@@ -100,7 +101,11 @@ def redundant(grammar: Grammar, limits: Limits) -> Iterator[Finding]:
     operands = Operands(resolved, small)
     for rule in resolved.rules:
         for expr in walk(rule.body):
-            if not isinstance(expr, Choice) or len(expr.options) > _COMPARED_OPTIONS:
+            if (
+                not isinstance(expr, Choice)
+                or len(expr.options) > _COMPARED_OPTIONS
+                or not operands.is_small(expr, _COMPARED_RULES)
+            ):
                 continue
             for place, option in enumerate(expr.options):
                 others = expr.options[:place] + expr.options[place + 1 :]

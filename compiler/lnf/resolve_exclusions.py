@@ -82,11 +82,11 @@ class Operands:
         operands = filter(_is_exclusion, walk(rule.body))
         return self.reached([name for expr in operands for name in _references(expr)])
 
-    def reached(self, names: Iterable[str]) -> set[str]:
-        """These rules and those that they use."""
+    def reached(self, names: Iterable[str], at_most: int | None = None) -> set[str]:
+        """These rules and those that they use; one more than ``at_most`` if there are more."""
         pending = list(names)
         found: set[str] = set()
-        while pending:
+        while pending and (at_most is None or len(found) <= at_most):
             name = pending.pop()
             if name not in found:
                 found.add(name)
@@ -110,6 +110,10 @@ class Operands:
             )
             raise NotRegularError(self._source, [found]) from None
         return minimize(determinize(nfa, self._limits), self._limits)
+
+    def is_small(self, expr: Expr, rules: int) -> bool:
+        """Whether an expression uses at most so many rules."""
+        return len(self.reached(_references(expr), rules)) <= rules
 
     def difference(self, left: Expr, right: Expr) -> Dfa:
         """What ``left`` matches and ``right`` does not; minimal, empty if there is nothing."""
