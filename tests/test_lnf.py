@@ -8,6 +8,7 @@ import pytest
 
 from constrain.compiler.automata import regex
 from constrain.compiler.automata.determinize import determinize
+from constrain.compiler.automata.epsilon import without_epsilon
 from constrain.compiler.automata.minimize import minimize
 from constrain.compiler.automata.thompson import thompson
 from constrain.compiler.diagnostics import CheckError, LimitError, NotRegularError, Source, Span
@@ -417,7 +418,7 @@ def test_automata_lose_only_epsilon(full: bool) -> None:
         node = random_node(rng, 4)
         expected = words_of_node(node)
         assert regex.is_nullable(node) == (b"" in expected)
-        without = regex.without_epsilon(node)
+        without = without_epsilon(node)
         assert not regex.is_nullable(without)
         assert words_of_node(without) == expected - {b""}
 
@@ -427,15 +428,15 @@ def test_losing_epsilon_needs_no_python_stack() -> None:
     node: regex.Node = regex.Lit(b"a")
     for _ in range(60_000):
         node = regex.Repeat(regex.Optional(node), 0, None)
-    assert not regex.is_nullable(regex.without_epsilon(node))
+    assert not regex.is_nullable(without_epsilon(node))
     node = regex.Lit(b"a")
     for _ in range(60_000):
         node = regex.Optional(regex.Alt((regex.Lit(b"b"), node)))
-    without = regex.without_epsilon(node)
+    without = without_epsilon(node)
     assert isinstance(without, regex.Alt)
     assert len(without.options) == 60_001
     parts = [regex.Optional(regex.Lit(b"a")) for _ in range(40)]
-    assert not regex.is_nullable(regex.without_epsilon(regex.Seq(tuple(parts))))
+    assert not regex.is_nullable(without_epsilon(regex.Seq(tuple(parts))))
 
 
 def test_origins_add_up() -> None:

@@ -13,12 +13,10 @@ from .determinize import determinize
 from .dfa import DEAD, Dfa, as_nfa, trimmed
 from .minimize import minimize
 from .nfa import Arc, Nfa
+from .regex import ANY_CHARACTER
 from .thompson import thompson
-from .utf8 import MAX_CODE_POINT
 
 _STAGE = "the difference"
-
-ANY_CHARACTER = regex.CharClass(((0, 0xD7FF), (0xE000, MAX_CODE_POINT)), "ANY")
 
 
 def difference(left: Dfa, right: Dfa, limits: Limits | None = None) -> Dfa:
@@ -65,7 +63,7 @@ def excluding(item: Dfa, at_most: int | None, limits: Limits | None = None) -> D
     those that match ``any* item any*``. Raises ``LimitError``.
     """
     limits = (limits or Limits()).started()
-    every = regex.repeat(ANY_CHARACTER, 0, None)
+    every = regex.EVERYTHING
     containing = regex.seq(every, embedded(item), every)
     universe = regex.repeat(ANY_CHARACTER, 1, at_most)
     return difference(

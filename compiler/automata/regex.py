@@ -1,95 +1,88 @@
 """The intermediate representation of a regular expression.
 
-Seven kinds of node; the functions in lower case build them simplified, so that no later
-pass meets a sequence in a sequence or an option of an option:
+The functions in lower case build the nodes simplified, so that no later pass meets a sequence
+in a sequence or an option of an option:
 
     seq(Lit(b"a"), seq(), Lit(b"b"))  ->  Lit(b"ab")
     optional(optional(x))             ->  optional(x)
 
 ε is ``Seq(())``, the empty language ``Alt(())``. Source: "Compiling IR to NFA", with two
 departures: literals are bytes and may be empty, and a class holds its code points
-instead of a pattern to be matched again.
+instead of a pattern to be matched again. ``And``, ``Not`` and ``Look`` are added to it;
+``resolve`` turns them into automata before Thompson's construction.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
 
-from .utf8 import MAX_CODE_POINT, SURROGATES
+from .code_points import ANY, CodePoints, complement, normalized, without_surrogates
+from .nodes import (
+    Alt,
+    And,
+    ByteClass,
+    CharClass,
+    Embedded,
+    Lit,
+    Look,
+    LookKind,
+    Node,
+    Not,
+    Optional,
+    Repeat,
+    Seq,
+    TokenTerminal,
+    parts_of,
+    walk,
+)
 
-if TYPE_CHECKING:
-    from .nfa import Nfa
+__all__ = [
+    "ANY_CHARACTER",
+    "EPSILON",
+    "EVERYTHING",
+    "NOTHING",
+    "Alt",
+    "And",
+    "ByteClass",
+    "CharClass",
+    "CodePoints",
+    "Embedded",
+    "Lit",
+    "Look",
+    "LookKind",
+    "Node",
+    "Not",
+    "Optional",
+    "Repeat",
+    "Seq",
+    "TokenTerminal",
+    "alt",
+    "byte_class",
+    "char_class",
+    "complement",
+    "intersection",
+    "is_nullable",
+    "lit",
+    "negation",
+    "normalized",
+    "nullable_inside",
+    "optional",
+    "parts_of",
+    "repeat",
+    "seq",
+    "walk",
+]
 
-CodePoints: TypeAlias = tuple[tuple[int, int], ...]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Lit:
-    """These bytes, one after the other; not empty (that is ``Seq(())``)."""
-
-    data: bytes
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CharClass:
-    """One character out of ``ranges`` (code points, ascending, disjoint, not adjacent).
-
-    ``kind``: ANY, DIGIT, NOT_DIGIT, WHITESPACE, NOT_WHITESPACE, WORD, NOT_WORD or BRACKET,
-    for people who read a drawing.
-    """
-
-    ranges: CodePoints
-    kind: str = "BRACKET"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TokenTerminal:
-    """The token with index ``index`` in the grammar's list of token terminals."""
-
-    index: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Seq:
-    """``parts`` one after the other; ε if there are none."""
-
-    parts: tuple["Node", ...]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Alt:
-    """One of ``options``; the empty language if there are none."""
-
-    options: tuple["Node", ...]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Repeat:
-    """``min_times`` to ``max_times`` (None: any number) times ``node``."""
-
-    node: "Node"
-    min_times: int
-    max_times: int | None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Optional:
-    """``node`` or ε."""
-
-    node: "Node"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Embedded:
-    """What a finished automaton accepts."""
-
-    automaton: "Nfa"
-
-
-Node: TypeAlias = Lit | CharClass | TokenTerminal | Seq | Alt | Repeat | Optional | Embedded
 
 EPSILON = Seq(())
 NOTHING = Alt(())
+ANY_CHARACTER = CharClass(ANY, "ANY")
+EVERYTHING = Repeat(ANY_CHARACTER, 0, None)
+
+# In the empty text there is no word, so none begins or ends.
+_NEVER_IN_EMPTY = frozenset(
+    kind
+    for kind in LookKind
+    if kind.name.removeprefix("ASCII_") in ("WORD", "WORD_START", "WORD_END")
+)
 
 
 def lit(data: bytes) -> Node:
@@ -102,12 +95,22 @@ def char_class(ranges: Iterable[tuple[int, int]], kind: str = "BRACKET") -> Node
 
     Surrogates are left out: UTF-8 cannot encode them.
     """
-    merged = normalized(piece for low, high in ranges for piece in _without_surrogates(low, high))
+    merged = normalized(piece for low, high in ranges for piece in without_surrogates(low, high))
     if not merged:
         return NOTHING
     if len(merged) == 1 and merged[0][0] == merged[0][1]:
         return Lit(chr(merged[0][0]).encode("utf-8"))
     return CharClass(merged, kind)
+
+
+def byte_class(ranges: Iterable[tuple[int, int]]) -> Node:
+    """A class of bytes in any order; one byte alone becomes a literal."""
+    merged = normalized(ranges)
+    if not merged:
+        return NOTHING
+    if len(merged) == 1 and merged[0][0] == merged[0][1]:
+        return Lit(bytes([merged[0][0]]))
+    return ByteClass(merged)
 
 
 def seq(*parts: Node) -> Node:
@@ -141,7 +144,7 @@ def optional(node: Node) -> Node:
     return Optional(node)
 
 
-def repeat(node: Node, min_times: int, max_times: int | None) -> Node:
+def repeat(node: Node, min_times: int, max_times: int | None, text: str = "") -> Node:
     """``node`` repeated. Raises ``ValueError`` if ``max_times`` is below ``min_times``."""
     if min_times < 0 or (max_times is not None and max_times < min_times):
         raise ValueError(f"cannot repeat from {min_times} to {max_times} times")
@@ -149,57 +152,47 @@ def repeat(node: Node, min_times: int, max_times: int | None) -> Node:
         return EPSILON
     if node is NOTHING:
         return NOTHING if min_times else EPSILON
-    if (min_times, max_times) == (1, 1):
+    if (min_times, max_times) == (1, 1) or _is_star(node):
         return node
     if (min_times, max_times) == (0, 1):
         return optional(node)
-    return Repeat(node, min_times, max_times)
+    return Repeat(node, min_times, max_times, text)
+
+
+def intersection(*parts: Node, text: str = "") -> Node:
+    """What all of ``parts`` (at least one) match: intersections inside it unfolded."""
+    flat: dict[int, Node] = {}
+    for part in parts:
+        for inner in part.parts if isinstance(part, And) else (part,):
+            flat[id(inner)] = inner
+    if any(part is NOTHING for part in flat.values()):
+        return NOTHING
+    return parts[0] if len(flat) == 1 else And(tuple(flat.values()), text)
+
+
+def negation(node: Node, text: str = "") -> Node:
+    """The texts of valid UTF-8 that ``node`` does not match.
+
+    ``negation(NOTHING) -> any character, any number of times``
+    """
+    if node is NOTHING:
+        return EVERYTHING
+    # ~~x may be less than x, which may match more than UTF-8; ~~~x is ~x all the same.
+    if isinstance(node, Not) and isinstance(node.node, Not):
+        return node.node
+    return Not(node, text)
+
+
+def _is_star(node: Node) -> bool:
+    return isinstance(node, Repeat) and node.min_times == 0 and node.max_times is None
 
 
 def is_nullable(node: Node) -> bool:
-    """Whether ``node`` matches ε."""
-    return id(node) in _nullable_inside(node)
+    """Whether ``node`` matches ε, as a whole text."""
+    return id(node) in nullable_inside(node)
 
 
-def without_epsilon(node: Node) -> Node:
-    """What ``node`` matches, without ε; ``NOTHING`` if that is all.
-
-    ``(a* b?) -> a+ b? | b``
-
-    In a sequence of nullable parts one of them is the first that is not ε, so a sequence of n
-    becomes n sequences; elsewhere the size stays.
-    """
-    nullable = _nullable_inside(node)
-    results: dict[int, Node] = {}
-    pending = [node]
-    while pending:
-        current = pending[-1]
-        if id(current) not in nullable:
-            results[id(current)] = current
-        if id(current) in results:
-            pending.pop()
-            continue
-        inner = _options(current) if isinstance(current, Alt | Optional) else parts_of(current)
-        unfinished = [part for part in inner if id(part) not in results]
-        if unfinished:
-            pending.extend(unfinished)
-            continue
-        pending.pop()
-        parts = [results[id(part)] for part in inner]
-        match current:
-            case Seq():
-                result = alt(*(seq(p, *inner[i + 1 :]) for i, p in enumerate(parts)))
-            case Repeat():
-                result = repeat(parts[0], 1, current.max_times)
-            case Embedded():
-                result = _begun(current.automaton)
-            case _:
-                result = alt(*parts)
-        results[id(current)] = result
-    return results[id(node)]
-
-
-def _nullable_inside(node: Node) -> set[int]:
+def nullable_inside(node: Node) -> set[int]:
     """The ``id`` of each node in ``node``, itself included, that matches ε."""
     found: set[int] = set()
     done: set[int] = set()
@@ -222,78 +215,14 @@ def _nullable_inside(node: Node) -> set[int]:
             case Embedded(automaton):
                 closure = automaton.epsilon_closure({automaton.start})
                 nullable = not automaton.finals.isdisjoint(closure)
+            case And():
+                nullable = all(id(part) in found for part in current.parts)
+            case Not():
+                nullable = id(current.node) not in found
+            case Look():
+                nullable = current.kind not in _NEVER_IN_EMPTY
             case _:
                 nullable = isinstance(current, Optional)
         if nullable:
             found.add(id(current))
     return found
-
-
-def _begun(automaton: "Nfa") -> Node:
-    """The automaton without ε: it starts in a new state, which has read nothing yet."""
-    closure = sorted(automaton.epsilon_closure({automaton.start}))
-    first = [arc for state in closure for arc in automaton.arcs[state]]
-    if not first:
-        return NOTHING
-    arcs, epsilon = [*automaton.arcs, first], [*automaton.epsilon, []]
-    return Embedded(replace(automaton, arcs=arcs, epsilon=epsilon, start=automaton.states))
-
-
-def parts_of(node: Node) -> tuple[Node, ...]:
-    """The nodes directly inside one."""
-    match node:
-        case Seq():
-            return node.parts
-        case Alt():
-            return node.options
-        case Repeat() | Optional():
-            return (node.node,)
-        case _:
-            return ()
-
-
-def _options(node: Node) -> tuple[Node, ...]:
-    """What ``node`` is a choice of, through all options inside options."""
-    found: list[Node] = []
-    pending = [node]
-    while pending:
-        current = pending.pop()
-        if isinstance(current, Alt | Optional):
-            pending.extend(reversed(parts_of(current)))
-        else:
-            found.append(current)
-    return tuple(found)
-
-
-def normalized(ranges: Iterable[tuple[int, int]]) -> CodePoints:
-    """Sorted, disjoint, not adjacent.
-
-    ``[(5, 9), (1, 4), (20, 20)] -> ((1, 9), (20, 20))``
-    """
-    merged: list[tuple[int, int]] = []
-    for low, high in sorted(ranges):
-        if merged and low <= merged[-1][1] + 1:
-            merged[-1] = (merged[-1][0], max(merged[-1][1], high))
-        else:
-            merged.append((low, high))
-    return tuple(merged)
-
-
-def _without_surrogates(low: int, high: int) -> Iterable[tuple[int, int]]:
-    if low < SURROGATES[0]:
-        yield low, min(high, SURROGATES[0] - 1)
-    if high > SURROGATES[1]:
-        yield max(low, SURROGATES[1] + 1), high
-
-
-def complement(ranges: Iterable[tuple[int, int]]) -> CodePoints:
-    """All other code points."""
-    outside: list[tuple[int, int]] = []
-    position = 0
-    for low, high in normalized(ranges):
-        if low > position:
-            outside.append((position, low - 1))
-        position = high + 1
-    if position <= MAX_CODE_POINT:
-        outside.append((position, MAX_CODE_POINT))
-    return tuple(outside)

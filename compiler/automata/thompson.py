@@ -11,7 +11,21 @@ from typing import NamedTuple
 from ..limits import Limits
 from . import utf8
 from .nfa import FIRST_TERMINAL, Arc, Nfa, Origins
-from .regex import Alt, CharClass, Embedded, Lit, Node, Optional, Repeat, Seq, TokenTerminal
+from .regex import (
+    Alt,
+    And,
+    ByteClass,
+    CharClass,
+    Embedded,
+    Lit,
+    Look,
+    Node,
+    Not,
+    Optional,
+    Repeat,
+    Seq,
+    TokenTerminal,
+)
 
 
 class Fragment(NamedTuple):
@@ -107,6 +121,8 @@ class Thompson:
                 return self._compile_lit(node, origins)
             case CharClass():
                 return self._compile_char_class(node, origins)
+            case ByteClass():
+                return self._compile_byte_class(node, origins)
             case TokenTerminal():
                 return self._compile_token(node, origins)
             case Embedded():
@@ -119,6 +135,10 @@ class Thompson:
                 return (yield from self._compile_repeat(node))
             case Optional():
                 return (yield from self._compile_optional(node))
+            case Look():
+                return self._compile_look(node)
+            case And() | Not():
+                raise TypeError(f"{type(node).__name__} must be resolved before Thompson")
 
     def _compile_lit(self, node: Lit, origins: Origins) -> Fragment:
         start = previous = self.new_state()
@@ -139,6 +159,15 @@ class Thompson:
                 inner[target] = self.new_state()
             self.add_arc(inner[source], low, high, inner[target], origins)
         return Fragment(start, end)
+
+    def _compile_byte_class(self, node: ByteClass, origins: Origins) -> Fragment:
+        start, end = self.new_state(), self.new_state()
+        for low, high in node.ranges:
+            self.add_arc(start, low, high, end, origins)
+        return Fragment(start, end)
+
+    def _compile_look(self, node: Look) -> Fragment:
+        raise TypeError("Look must be resolved before Thompson")
 
     def _compile_token(self, node: TokenTerminal, origins: Origins) -> Fragment:
         start, end = self.new_state(), self.new_state()

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from lark import Token
 
-from ..automata.boolean import ANY_CHARACTER
+from ..automata.regex import ANY_CHARACTER
 from ..grammar.tree import Difference, Expr, Literal, Reference, Repetition, Rule, walk
 from .builder import (
     Builder,

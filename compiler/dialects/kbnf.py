@@ -5,8 +5,9 @@ from typing import ClassVar
 
 from lark import Token
 
-from ..automata.boolean import ANY_CHARACTER, embedded, shortest_matches, substrings
+from ..automata.boolean import embedded, shortest_matches, substrings
 from ..automata.determinize import determinize
+from ..automata.regex import ANY_CHARACTER
 from ..automata.thompson import thompson
 from ..grammar.tree import Excluding, Expr, Literal, Repetition, Rule
 from .builder import (

@@ -58,6 +58,10 @@ class RegexBuilder(Builder):
     opening: ClassVar[frozenset[str]] = frozenset({"GROUP_OPEN", "UNSUPPORTED_OPEN"})
     closing: ClassVar[frozenset[str]] = frozenset({"GROUP_CLOSE"})
 
+    def __init__(self, source: Source, limits: Limits, flags: str = "") -> None:
+        super().__init__(source, limits)
+        self.flags = flags
+
     def start(self, items: list[Token | ir.Node]) -> tuple[Rule, ...]:
         """The whole expression as the rule ``start``."""
         node = _nodes(items)[0]
@@ -189,13 +193,18 @@ def _without_last_break(text: str) -> str:
 
 
 def parse_pattern(
-    text: Unescaped, source: Source, limits: Limits, diagnostics: list[Diagnostic]
+    text: Unescaped,
+    source: Source,
+    limits: Limits,
+    diagnostics: list[Diagnostic],
+    flags: str = "",
 ) -> ir.Node:
     """The expression inside a quoted regex of another dialect.
 
+    ``flags``: those that hold from its beginning, as in ``(?i)``: any of ``imsxu``.
     What is wrong goes to ``diagnostics``, its carets mapped back through the quotes' escapes.
     """
-    builder = RegexBuilder(Source(text.text, source.name, "regex"), limits)
+    builder = RegexBuilder(Source(text.text, source.name, "regex"), limits, flags)
     try:
         (rule,) = parse(builder)
     except DialectError as error:

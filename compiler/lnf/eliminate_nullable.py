@@ -18,6 +18,7 @@ out of n. An automaton that matches ε is replaced by one that does not.
 from dataclasses import replace
 
 from ..automata import regex
+from ..automata.epsilon import without_epsilon
 from .form import Lnf, Origins, Production, Symbol, Terminal
 
 _Bodies = list[tuple[Symbol, ...]]
@@ -101,7 +102,7 @@ class _Eliminator:
             return regex.NOTHING
         key = id(terminal.content)
         if key not in self._nodes:
-            self._nodes[key] = regex.without_epsilon(terminal.content)
+            self._nodes[key] = without_epsilon(terminal.content)
         return self._nodes[key]
 
     def _rest(self, head: int, bodies: _Bodies, origins: Origins, count: int) -> int:

@@ -2,7 +2,7 @@
 
 import re
 
-from ..automata.boolean import ANY_CHARACTER
+from ..automata.regex import ANY_CHARACTER
 from ..grammar.tree import Grammar, Pattern
 from .printer import (
     ATOM,
