@@ -141,20 +141,31 @@ class TokenizerError(ConstrainError):
 
 class LimitError(ConstrainError):
     """A limit was hit: ``limit`` is its option's name, ``value`` its number, ``stage``
-    where, ``rules`` the author's rules that take most of it."""
+    where, ``rules`` the author's rules that take most of it, ``part`` the part of a regex that
+    does, as its author wrote it."""
 
     exit_code = 3
 
-    def __init__(self, stage: str, limit: str, value: float, rules: Iterable[str] = ()) -> None:
+    def __init__(
+        self, stage: str, limit: str, value: float, rules: Iterable[str] = (), part: str = ""
+    ) -> None:
         self.stage, self.limit, self.value, self.rules = stage, limit, value, tuple(rules)
+        self.part = part
         culprit = ""
-        if self.rules:
+        if part:
+            shown = visible(part if len(part) <= _SHOWN else part[: _SHOWN - 1] + "…")
+            culprit = f" (most of it in '{shown}')"
+        elif self.rules:
             names = ", ".join(repr(name) for name in self.rules)
             culprit = f" (most of it in rule{'s' * (len(self.rules) > 1)} {names})"
         super().__init__(
             f"{stage} needs more than {value:,.12g} {_unit(limit, value)}{culprit}; "
             f"raise --max-{limit} or simplify the grammar"
         )
+
+
+# Characters of a part of a regex that a message shows.
+_SHOWN = 60
 
 
 def _unit(limit: str, value: float) -> str:

@@ -37,27 +37,31 @@ class Limits:
         """Whether the time is over."""
         return self.deadline is not None and time.monotonic() > self.deadline
 
-    def check_states(self, count: int, stage: str, rules: Iterable[str] = ()) -> None:
-        """Raise if ``count`` states are too many."""
+    def check_states(
+        self, count: int, stage: str, rules: Iterable[str] = (), part: str = ""
+    ) -> None:
+        """Raise if ``count`` states are too many; ``part`` of an expression takes most."""
         if count > self.states:
-            raise LimitError(stage, "states", self.states, rules)
+            raise LimitError(stage, "states", self.states, rules, part)
 
     def check_transitions(self, count: int, stage: str, rules: Iterable[str] = ()) -> None:
         """Raise if ``count`` transitions are too many."""
         if count > self.transitions:
             raise LimitError(stage, "transitions", self.transitions, rules)
 
-    def check_memory(self, size: int, stage: str, rules: Iterable[str] = ()) -> None:
+    def check_memory(
+        self, size: int, stage: str, rules: Iterable[str] = (), part: str = ""
+    ) -> None:
         """Raise if a table of ``size`` bytes is too large."""
         if size > self.memory:
-            raise LimitError(stage, "memory", self.memory, rules)
+            raise LimitError(stage, "memory", self.memory, rules, part)
 
     def check_nesting(self, depth: int, stage: str) -> None:
         """Raise if brackets stand ``depth`` deep and that is too deep."""
         if depth > self.nesting:
             raise LimitError(stage, "nesting", self.nesting)
 
-    def check_time(self, stage: str, rules: Iterable[str] = ()) -> None:
+    def check_time(self, stage: str, rules: Iterable[str] = (), part: str = "") -> None:
         """Raise if the time is over."""
         if self.is_over():
-            raise LimitError(stage, "seconds", self.seconds, rules)
+            raise LimitError(stage, "seconds", self.seconds, rules, part)

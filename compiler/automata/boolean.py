@@ -16,11 +16,21 @@ from .nfa import Arc, Nfa
 from .regex import ANY_CHARACTER
 from .thompson import thompson
 
-_STAGE = "the difference"
+_STAGE = "the product of two automata"
 
 
 def difference(left: Dfa, right: Dfa, limits: Limits | None = None) -> Dfa:
-    """The members of ``left`` that are no members of ``right``; minimal.
+    """The members of ``left`` that are no members of ``right``; minimal. Raises as ``_product``."""
+    return _product(left, right, False, limits)
+
+
+def common(left: Dfa, right: Dfa, limits: Limits | None = None) -> Dfa:
+    """The members of both; minimal. Raises as ``_product``."""
+    return _product(left, right, True, limits)
+
+
+def _product(left: Dfa, right: Dfa, wanted: bool, limits: Limits | None) -> Dfa:
+    """The members of ``left`` for which membership in ``right`` is ``wanted``.
 
     The product of both over their common byte classes, reachable part only. Neither may
     have token terminals. Raises ``LimitError``.
@@ -29,7 +39,7 @@ def difference(left: Dfa, right: Dfa, limits: Limits | None = None) -> Dfa:
     classes, columns = _common_classes(left, right)
     left_table = left.table[:, columns[0]]
     right_table = right.table[:, columns[1]]
-    # Where the left is dead nothing more is accepted: all such pairs are one dead state.
+    # Where nothing more can be accepted all pairs are one dead state.
     numbers = {(DEAD, DEAD): 0, (left.start, right.start): 1}
     pairs = [(DEAD, DEAD), (left.start, right.start)]
     rows: list[list[int]] = [[DEAD] * len(columns[0])]
@@ -37,14 +47,14 @@ def difference(left: Dfa, right: Dfa, limits: Limits | None = None) -> Dfa:
         here, there = pairs[len(rows)]
         row = []
         for a, b in zip(left_table[here].tolist(), right_table[there].tolist(), strict=True):
-            pair = (a, b) if a != DEAD else (DEAD, DEAD)
+            pair = (DEAD, DEAD) if a == DEAD or (wanted and b == DEAD) else (a, b)
             if pair not in numbers:
                 numbers[pair] = len(pairs)
                 pairs.append(pair)
                 limits.check_states(len(pairs), _STAGE)
             row.append(numbers[pair])
         rows.append(row)
-    accepting = [bool(left.accepting[a]) and not right.accepting[b] for a, b in pairs]
+    accepting = [bool(left.accepting[a]) and bool(right.accepting[b]) == wanted for a, b in pairs]
     start = 1 if left.start != DEAD else DEAD
     product = Dfa(
         table=np.array(rows, dtype=np.int32),

@@ -59,9 +59,10 @@ def determinize(nfa: Nfa, limits: Limits | None = None, terminals: int = 0) -> D
             row[column] = number
         rows.append(row)
         if len(rows) % _CLOCK_STRIDE == 0:
-            limits.check_time(_STAGE, _rules_of(nfa, subset))
+            limits.check_time(_STAGE, _rules_of(nfa, subset), _part_of(nfa, subset))
         if len(subsets) > limits.states:
-            limits.check_states(len(subsets), _STAGE, _rules_of(nfa, subset))
+            fault = _rules_of(nfa, subset), _part_of(nfa, subset)
+            limits.check_states(len(subsets), _STAGE, *fault)
     return trimmed(
         Dfa(
             table=np.array(rows, dtype=np.int32),
@@ -116,3 +117,12 @@ def _rules_of(nfa: Nfa, subset: frozenset[int]) -> Sequence[str]:
         if origin < len(nfa.rules)
     )
     return [name for name, _ in sorted(counted.items(), key=lambda kv: (-kv[1], kv[0]))[:3]]
+
+
+def _part_of(nfa: Nfa, subset: frozenset[int]) -> str:
+    """The repetition that most of a subset came from, if that is at least half of it."""
+    counted = Counter(nfa.parts[state] for state in subset if state in nfa.parts)
+    if not counted:
+        return ""
+    part, count = min(counted.items(), key=lambda kv: (-kv[1], kv[0]))
+    return part if 2 * count >= len(subset) else ""

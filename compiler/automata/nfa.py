@@ -35,7 +35,8 @@ def united(parts: Iterable[Origins]) -> Origins:
 class Nfa:
     """States are 0 to ``len(arcs) - 1``; ``arcs[s]`` and ``epsilon[s]`` leave s.
 
-    ``rules``: the rule name behind each atomic origin (for error messages).
+    ``rules``: the rule name behind each atomic origin, ``parts``: the innermost counted
+    repetition around a state, as its author wrote it (both for error messages).
     """
 
     arcs: list[list[Arc]] = field(default_factory=list)
@@ -43,6 +44,7 @@ class Nfa:
     start: int = 0
     finals: frozenset[int] = frozenset()
     rules: Sequence[str] = ()
+    parts: dict[int, str] = field(default_factory=dict)
 
     @property
     def states(self) -> int:

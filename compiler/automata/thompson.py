@@ -47,9 +47,12 @@ class Thompson:
         self.nfa = Nfa(rules=rules)
         self._limits = limits
         self._classes: dict[object, list[tuple[int, int, int, int]]] = {}
+        self._parts: list[str] = []
 
     def new_state(self) -> int:
         """Add a state."""
+        if self._parts:
+            self.nfa.parts[len(self.nfa.arcs)] = self._parts[-1]
         self.nfa.arcs.append([])
         self.nfa.epsilon.append([])
         return len(self.nfa.arcs) - 1
@@ -89,6 +92,11 @@ class Thompson:
     def copy(self, other: Nfa, origins: Origins = frozenset()) -> Fragment:
         """A copy of another automaton as a fragment; ``origins`` join those of its edges."""
         offset = self.nfa.states
+        if other.parts:
+            self.nfa.parts.update((s + offset, part) for s, part in other.parts.items())
+        elif self._parts:
+            span = range(offset, offset + other.states)
+            self.nfa.parts.update(dict.fromkeys(span, self._parts[-1]))
         for arcs, epsilon in zip(other.arcs, other.epsilon, strict=True):
             self.nfa.arcs.append(
                 [
@@ -113,7 +121,9 @@ class Thompson:
     def _check(self, origins: Origins) -> None:
         if self.nfa.states > self._limits.states:
             rules = {self.nfa.rules[i] for i in origins if i < len(self.nfa.rules)}
-            self._limits.check_states(self.nfa.states, "the NFA", sorted(rules))
+            # The outermost repetition: what is inside is repeated by it.
+            part = self._parts[0] if self._parts else ""
+            self._limits.check_states(self.nfa.states, "the NFA", sorted(rules), part)
 
     def _compile_node(self, node: Node, origins: Origins) -> Generator[Node, Fragment, Fragment]:
         match node:
@@ -135,10 +145,8 @@ class Thompson:
                 return (yield from self._compile_repeat(node))
             case Optional():
                 return (yield from self._compile_optional(node))
-            case Look():
-                return self._compile_look(node)
-            case And() | Not():
-                raise TypeError(f"{type(node).__name__} must be resolved before Thompson")
+            case Look() | And() | Not():
+                return self._compile_other(node, origins)
 
     def _compile_lit(self, node: Lit, origins: Origins) -> Fragment:
         start = previous = self.new_state()
@@ -166,8 +174,8 @@ class Thompson:
             self.add_arc(start, low, high, end, origins)
         return Fragment(start, end)
 
-    def _compile_look(self, node: Look) -> Fragment:
-        raise TypeError("Look must be resolved before Thompson")
+    def _compile_other(self, node: Look | And | Not, origins: Origins) -> Fragment:
+        raise TypeError(f"{type(node).__name__}: resolve the expression first")
 
     def _compile_token(self, node: TokenTerminal, origins: Origins) -> Fragment:
         start, end = self.new_state(), self.new_state()
@@ -207,6 +215,8 @@ class Thompson:
         return Fragment(start, end)
 
     def _compile_repeat(self, node: Repeat) -> Generator[Node, Fragment, Fragment]:
+        if node.text:
+            self._parts.append(node.text)
         start = cursor = self.new_state()
         for _ in range(node.min_times):
             fragment = yield node.node
@@ -225,6 +235,8 @@ class Thompson:
                 self.add_epsilon(cursor, fragment.start)
                 cursor = fragment.end
             self.add_epsilon(cursor, end)
+        if node.text:
+            self._parts.pop()
         return Fragment(start, end)
 
 

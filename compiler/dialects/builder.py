@@ -7,13 +7,14 @@ returns a placeholder; the parse goes on, and all findings are raised together.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any, ClassVar, TypeAlias
 
 from lark import Token
 from lark.lark import PostLex
+from lark.parsers.lalr_interactive_parser import InteractiveParser
 
 from ..automata import regex
 from ..diagnostics import Diagnostic, Source, Span
@@ -58,6 +59,10 @@ class Builder:
         self.diagnostics: list[Diagnostic] = []
         # Groups leave no node behind, so a rule that nothing ends asks where the last one ended.
         self.last_group_end = 0
+
+    def tokens(self, parser: InteractiveParser) -> Iterator[Token]:
+        """Feed the parser with the source's tokens; each one that it has taken."""
+        return parser.iter_parse()
 
     @staticmethod
     def folder() -> Traversable:

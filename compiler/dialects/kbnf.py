@@ -8,6 +8,7 @@ from lark import Token
 from ..automata.boolean import embedded, shortest_matches, substrings
 from ..automata.determinize import determinize
 from ..automata.regex import ANY_CHARACTER
+from ..automata.resolve import resolved
 from ..automata.thompson import thompson
 from ..grammar.tree import Excluding, Expr, Literal, Repetition, Rule
 from .builder import (
@@ -123,7 +124,7 @@ class KbnfBuilder(Builder):
         text = unescape(body, start, self.diagnostics, keep_unknown=True)
         node = parse_pattern(text, self.source, self.limits, self.diagnostics)
         if opening[1] == "e":
-            dfa = determinize(thompson(node, self.limits), self.limits)
+            dfa = determinize(thompson(resolved(node, self.limits), self.limits), self.limits)
             return pattern_of(embedded(shortest_matches(dfa)), text.text, span, "e")
         whole = pattern_of(node, text.text, span)
         return Excluding(whole, None, span) if opening[1] == "ex" else whole

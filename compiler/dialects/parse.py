@@ -38,7 +38,7 @@ def parse(builder: Builder) -> tuple[Rule, ...]:
     depth = count = 0
     reset = _building.set(builder)
     try:
-        for token in interactive.iter_parse():
+        for token in builder.tokens(interactive):
             depth += (token.type in builder.opening) - (token.type in builder.closing)
             builder.limits.check_nesting(depth, "the grammar")
             count += 1

@@ -1,28 +1,37 @@
-"""Regular expressions: a dialect of their own, and the terminals of other dialects."""
+"""Regular expressions: a dialect of their own, and the terminals of other dialects.
 
-import re
+    text -> regex_lexer (tokens with flags) -> regex.lark -> builder here (IR)
+                                                  regex_escapes, regex_classes
+
+The whole text must match. The syntax is that of Rust's `regex` with Python's spellings beside
+it; compiler/README.md says where the two differ. What says nothing about which texts match
+(greedy or lazy, the names of groups) is read and left out; what no finite automaton can do, or
+depends on the order of a search, is refused by name.
+"""
+
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from lark import Token
+from lark.parsers.lalr_interactive_parser import InteractiveParser
 
 from ..automata import regex as ir
-from ..automata.unicode import code_points
 from ..diagnostics import Diagnostic, DialectError, Source, Span
 from ..grammar.tree import Pattern, Rule
 from ..limits import Limits
-from .builder import Builder, pattern_of, span_of
-from .escapes import HEX_DIGITS, Unescaped, is_scalar
+from .builder import QUANTITIES, pattern_of, span_of
+from .escapes import Unescaped
 from .parse import parse
-
-_CONTROL = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "v": "\v", "a": "\a", "0": "\0"}
-_CLASSES = {"d": "digit", "s": "space", "w": "word"}
-_KINDS = {"d": "DIGIT", "s": "WHITESPACE", "w": "WORD"}
-# The first end of a range; a hyphen may stand inside the braces of an escape.
-_ATOM = re.compile(r"\\(?:[xuU]\{[^}]*\}|x..|u.{4}|U.{8}|.)|.", re.DOTALL)
+from .regex_classes import Bracketed, ClassBuilder, any_node, cased, node_of
+from .regex_escapes import look_of
+from .regex_lexer import RegexLexer, RegexToken
 
 # Characters of the longest {m,n} that is read: two numbers of nine digits.
 _LONGEST_COUNT = 22
+
+# Characters of a part that a message may want to show.
+_SHOWN = 80
 
 _UNSUPPORTED = {
     "(?=": "look-ahead asks about text that is not matched yet",
@@ -30,12 +39,25 @@ _UNSUPPORTED = {
     "(?<=": "look-behind is not supported",
     "(?<!": "look-behind is not supported",
     "(?>": "atomic groups depend on the order of a search, which a mask has not",
-    "^": "the whole text must match: '^' is allowed only as the first character",
-    "$": "the whole text must match: '$' is allowed only as the last character",
+    "(?|": "a branch reset is about the numbers of groups, which have none here",
+    "(?(": "a conditional asks whether a group took part, which no finite automaton can tell",
+    "(?P=": "a back-reference, which no finite automaton can follow",
 }
+_RECURSION = "recursion into a group nests without end, which no finite automaton can follow"
 
 
-class RegexBuilder(Builder):
+class _Piece(NamedTuple):
+    """A node and where it stands."""
+
+    node: ir.Node
+    start: int
+    end: int
+
+
+_Item = Token | _Piece
+
+
+class RegexBuilder(ClassBuilder):
     """Builds an IR node from ``regex.lark``, and the one rule ``start`` around it."""
 
     grammar_file: ClassVar[str] = "regex.lark"
@@ -46,7 +68,7 @@ class RegexBuilder(Builder):
         "CHAR": "a character",
         "QUANTIFIER": "a quantifier",
         "CLASS_CHAR": "a character",
-        "CLASS_RANGE": "a range",
+        "RANGE": "a range",
         "ESCAPE": "an escape",
         "$END": "the end of the regex",
     }
@@ -58,31 +80,53 @@ class RegexBuilder(Builder):
     opening: ClassVar[frozenset[str]] = frozenset({"GROUP_OPEN", "UNSUPPORTED_OPEN"})
     closing: ClassVar[frozenset[str]] = frozenset({"GROUP_CLOSE"})
 
-    def __init__(self, source: Source, limits: Limits, flags: str = "") -> None:
+    def __init__(
+        self, source: Source, limits: Limits, flags: str = "", *, extended: bool = False
+    ) -> None:
         super().__init__(source, limits)
-        self.flags = flags
+        # Characters unless (?-u) says otherwise.
+        self._flags = frozenset(flags) | {"u"}
+        self._extended = extended
 
-    def start(self, items: list[Token | ir.Node]) -> tuple[Rule, ...]:
+    def tokens(self, parser: InteractiveParser) -> Iterator[Token]:
+        """The tokens of ``RegexLexer``."""
+        lexer = RegexLexer(self.source.text, self._flags, self._extended, self.report)
+        for token in lexer.tokens():
+            parser.feed_token(token)
+            yield token
+
+    def start(self, items: list[_Piece]) -> tuple[Rule, ...]:
         """The whole expression as the rule ``start``."""
-        node = _nodes(items)[0]
         span = Span(0, len(self.source.text))
-        body = pattern_of(node, self.source.text, span)
+        body = pattern_of(items[0].node, self.source.text, span)
         return (Rule("start", span, body, span),)
 
-    def alternation(self, items: list[Token | ir.Node]) -> ir.Node:
-        """sequence | sequence …"""
-        return ir.alt(*_nodes(items))
+    def alternation(self, items: list[_Item]) -> _Piece:
+        """conjunction | conjunction …"""
+        pieces = _pieces(items)
+        return _over(ir.alt(*(piece.node for piece in pieces)), pieces)
 
-    def sequence(self, items: list[ir.Node]) -> ir.Node:
+    def conjunction(self, items: list[_Item]) -> _Piece:
+        """sequence & sequence …"""
+        pieces = _pieces(items)
+        if len(pieces) == 1:
+            return pieces[0]
+        text = self._text(pieces[0].start, pieces[-1].end)
+        return _over(ir.intersection(*(piece.node for piece in pieces), text=text), pieces)
+
+    def sequence(self, items: list[_Item]) -> _Piece:
         """One after the other; none is ε."""
-        return ir.seq(*items)
+        pieces = _pieces(items)
+        return _over(ir.seq(*(piece.node for piece in pieces)), pieces)
 
-    def quantified(self, items: list[Token | ir.Node]) -> ir.Node:
-        """An item with * + ? {m} {m,} {m,n} behind it; lazy forms mean the same language."""
-        node = _nodes(items)[0]
+    def quantified(self, items: list[_Item]) -> _Piece:
+        """An item with * + ? {m} {m,} {,n} {m,n} behind it; lazy forms mean the same language."""
+        (piece,) = _pieces(items)
+        node, end = piece.node, piece.end
         for token in items[1:]:
             assert isinstance(token, Token)
-            if token == "+" and token is not items[1]:
+            end = span_of(token).end
+            if len(token) > 1 and token.endswith("+"):
                 message = "a possessive quantifier depends on the order of a search"
                 self.report(message, span_of(token), "for a repetition of a repetition, group it")
             if len(token) > _LONGEST_COUNT:
@@ -92,100 +136,81 @@ class RegexBuilder(Builder):
             if high is not None and high < low:
                 self.report(f"the count {token} runs backwards", span_of(token))
                 high = low
-            node = ir.repeat(node, low, high)
-        return node
+            text = self._text(piece.start, end) if "{" in token else ""
+            node = ir.repeat(node, low, high, text)
+        return _Piece(node, piece.start, end)
 
-    def group(self, items: list[Token | ir.Node]) -> ir.Node:
-        """( … ), (?: … ) and (?P<name> … ) are all plain groups."""
-        return _nodes(items)[0]
+    def complement(self, items: list[_Item]) -> _Piece:
+        """~ item"""
+        (piece,) = _pieces(items)
+        start = span_of(items[0]).start
+        return _Piece(ir.negation(piece.node, self._text(start, piece.end)), start, piece.end)
 
-    def any_char(self, _: list[Token]) -> ir.Node:
-        """Any character but a line feed."""
-        return ir.CharClass(ir.complement([(10, 10)]), "ANY")
+    def group(self, items: list[_Item]) -> _Piece:
+        """( … ), (?: … ), (?P<name> … ) and (?i: … ) are all plain groups."""
+        (piece,) = _pieces(items)
+        return _Piece(piece.node, span_of(items[0]).start, span_of(items[-1]).end)
 
-    def literal(self, items: list[Token]) -> ir.Node:
+    def any_char(self, items: list[RegexToken]) -> _Piece:
+        """Any character but a line feed, which s adds."""
+        return _at(any_node(items[0].flags), items[0])
+
+    def literal(self, items: list[RegexToken]) -> _Piece:
         """A character that stands for itself."""
-        return ir.lit(str(items[0]).encode("utf-8"))
+        return _at(self._character(ord(items[0]), items[0]), items[0])
 
-    def escape(self, items: list[Token]) -> ir.Node:
-        """\\d, \\n, \\x41, \\. …"""
-        kind = _KINDS.get(items[0][1].lower(), "BRACKET")
-        if kind != "BRACKET" and items[0][1].isupper():
-            kind = f"NOT_{kind}"
-        return ir.char_class(self._escaped(str(items[0]), span_of(items[0])), kind)
+    def escape(self, items: list[RegexToken]) -> _Piece:
+        """\\d, \\n, \\x41, \\., \\b …"""
+        token = items[0]
+        kind = look_of(str(token), token.flags)
+        if kind is not None:
+            return _at(ir.Look(kind), token)
+        found = self.escaped(token, inside_class=False)
+        if found.raw:
+            node = ir.byte_class(found.ranges)
+        elif found.single:
+            node = self._character(found.ranges[0][0], token)
+        else:
+            node = node_of(self.in_case(found, token), token.flags, found.kind)
+        return _at(node, token)
 
-    def char_class(self, items: list[Token]) -> ir.Node:
-        """[…] and [^…]"""
-        opening, *members, _ = items
-        ranges: list[tuple[int, int]] = [(0x5D, 0x5D)] if opening.endswith("]") else []
-        for token in members:
-            if token.type == "CLASS_CHAR":
-                ranges.append((ord(token), ord(token)))
-            elif token.type == "CLASS_ESCAPE":
-                ranges.extend(self._escaped(str(token), span_of(token)))
-            else:
-                ranges.extend(self._range(token))
-        if opening.startswith("[^"):
-            ranges = list(ir.complement(ranges))
-        return ir.char_class(ranges)
+    def anchor(self, items: list[RegexToken]) -> _Piece:
+        """^ and $, at lines under m."""
+        token = items[0]
+        side = "START" if token == "^" else "END"
+        unit = "LINE" if "m" in token.flags else "TEXT"
+        return _at(ir.Look(ir.LookKind[f"{side}_{unit}"]), token)
 
-    def unsupported(self, items: list[Token | ir.Node]) -> ir.Node:
+    def unsupported(self, items: list[_Item]) -> _Piece:
         """What would need another machine than a finite automaton over the text."""
-        text = str(items[0])
-        self.report(_UNSUPPORTED.get(text, f"{text} is not supported"), span_of(items[0]))
-        return ir.EPSILON
+        token = items[0]
+        assert isinstance(token, Token)
+        opening = next((key for key in _UNSUPPORTED if token.startswith(key)), "")
+        self.report(_UNSUPPORTED.get(opening, _RECURSION), span_of(token))
+        return _at(ir.EPSILON, token)
 
-    def _range(self, token: Token) -> ir.CodePoints:
-        text = str(token)
-        first = _ATOM.match(text)
-        assert first is not None
-        dash = first.end()
-        span = span_of(token)
-        ends: list[int] = []
-        for part in (text[:dash], text[dash + 1 :]):
-            found = self._escaped(part, span) if part[0] == "\\" else ((ord(part), ord(part)),)
-            if len(found) != 1 or found[0][0] != found[0][1]:
-                self.report(f"{part} is a class and cannot end a range", span)
-                return ()
-            ends.append(found[0][0])
-        if ends[0] > ends[1]:
-            self.report(f"the range {text} runs backwards", span)
-            return ()
-        return ((ends[0], ends[1]),)
+    def char_class(self, items: list[Bracketed]) -> _Piece:
+        """[…] as an atom."""
+        found = items[0]
+        return _Piece(node_of(found.ranges, found.flags), found.span.start, found.span.end)
 
-    def _escaped(self, text: str, span: Span) -> ir.CodePoints:
-        """The code points of an escape, with its backslash."""
-        letter = text[1]
-        if letter.lower() in _CLASSES:
-            ranges = code_points(_CLASSES[letter.lower()])
-            return ir.complement(ranges) if letter.isupper() else ranges
-        if letter in _CONTROL and text[2:] == "":
-            return _single(ord(_CONTROL[letter]))
-        if letter in "xuU":
-            return self._code_point(text, span)
-        if letter.isascii() and letter.isalnum():
-            self.report(_why_not(letter, text), span)
-            return ()
-        return _single(ord(letter))
+    def _character(self, code: int, token: RegexToken) -> ir.Node:
+        """One character, in all its cases under i."""
+        cases = cased([(code, code)], token.flags) if "i" in token.flags else ((code, code),)
+        return ir.char_class(cases)
 
-    def _code_point(self, text: str, span: Span) -> ir.CodePoints:
-        width = {"x": 2, "u": 4, "U": 8}[text[1]]
-        digits = text[3:-1] if text[2:3] == "{" else text[2:]
-        if text[2:3] != "{" and len(digits) != width:
-            self.report(f"\\{text[1]} needs {width} hexadecimal digits, or braces", span)
-            return ()
-        code = int(digits, 16) if digits and HEX_DIGITS.issuperset(digits) else -1
-        if code < 0 or not is_scalar(code):
-            self.report(f"{text} is no code point that UTF-8 can encode", span)
-            return ()
-        return _single(code)
+    def _text(self, start: int, end: int) -> str:
+        return self.source.text[start : min(end, start + _SHOWN)]
 
 
 class RegexFileBuilder(RegexBuilder):
     """The same for a file, which ends with a line break that its author does not mean."""
 
-    def __init__(self, source: Source, limits: Limits) -> None:
-        super().__init__(replace(source, text=_without_last_break(source.text)), limits)
+    def __init__(
+        self, source: Source, limits: Limits, flags: str = "", *, extended: bool = False
+    ) -> None:
+        whole = replace(source, text=_without_last_break(source.text))
+        super().__init__(whole, limits, flags, extended=extended)
 
 
 def _without_last_break(text: str) -> str:
@@ -216,31 +241,26 @@ def parse_pattern(
     return rule.body.node
 
 
-def _nodes(items: list[Token | ir.Node]) -> list[ir.Node]:
-    return [item for item in items if not isinstance(item, Token)]
+def _pieces(items: Sequence[_Item]) -> list[_Piece]:
+    return [item for item in items if isinstance(item, _Piece)]
 
 
-def _single(code: int) -> ir.CodePoints:
-    return ((code, code),)
+def _at(node: ir.Node, token: Token) -> _Piece:
+    span = span_of(token)
+    return _Piece(node, span.start, span.end)
+
+
+def _over(node: ir.Node, pieces: Sequence[_Piece]) -> _Piece:
+    if not pieces:
+        return _Piece(node, 0, 0)
+    return _Piece(node, pieces[0].start, pieces[-1].end)
 
 
 def _counts(token: Token) -> tuple[int, int | None]:
     text = str(token)
-    if len(text) > 1 and text.endswith("?"):
+    if len(text) > 1 and text[-1] in "?+":
         text = text[:-1]
     if text in "?*+":
-        return {"?": (0, 1), "*": (0, None), "+": (1, None)}[text]
-    low, _, high = text[1:-1].partition(",")
-    return int(low), int(high) if high else (None if "," in text else int(low))
-
-
-def _why_not(letter: str, text: str) -> str:
-    if letter in "bBAzZG":
-        return f"the assertion {text} is not supported inside an expression"
-    if letter in "pP":
-        return f"the property {text} is not supported"
-    if letter == "0":
-        return f"the octal escape {text} is not supported; write \\xHH"
-    if letter.isdigit():
-        return f"{text} is a back-reference, which no finite automaton can follow"
-    return f"unknown escape {text}"
+        return QUANTITIES[text]
+    low, comma, high = text[1:-1].partition(",")
+    return int(low or "0"), int(high) if high else (None if comma else int(low))

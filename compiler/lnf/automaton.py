@@ -22,7 +22,9 @@ from ..automata.determinize import determinize
 from ..automata.dfa import as_nfa
 from ..automata.minimize import minimize
 from ..automata.nfa import Nfa
+from ..automata.resolve import resolved
 from ..automata.thompson import Fragment, Thompson
+from ..diagnostics import LimitError
 from ..limits import Limits
 from .components import Component, Recursion, components
 from .form import Lnf, Origins, Production, Symbol
@@ -56,6 +58,7 @@ class _Assembly:
         self._number = {origin: i for i, origin in enumerate(self.origins)}
         self._component: dict[int, Component] = {}
         self._shared: dict[int, Nfa] = {}
+        self._resolved: dict[int, regex.Node] = {}
         self._uses = Counter(s for p in lnf.productions for s in p.body if s >= 0)
 
     def prepare(self, component: Component) -> None:
@@ -111,8 +114,19 @@ class _Assembly:
     def _terminal(self, symbol: Symbol, builder: Thompson) -> Fragment:
         terminal = self.lnf.terminals[~symbol]
         content = terminal.content
-        node = regex.lit(content) if isinstance(content, bytes) else content
-        return builder.compile(node, self._numbers(terminal.origins))
+        if isinstance(content, bytes):
+            return builder.compile(regex.lit(content), self._numbers(terminal.origins))
+        node = content
+        if id(node) not in self._resolved:
+            self._resolved[id(node)] = self._without_assertions(node, terminal.origins)
+        return builder.compile(self._resolved[id(node)], self._numbers(terminal.origins))
+
+    def _without_assertions(self, node: regex.Node, origins: Origins) -> regex.Node:
+        try:
+            return resolved(node, self.limits)
+        except LimitError as error:
+            rules = sorted({rule for rule, _, _ in origins})
+            raise LimitError(error.stage, error.limit, error.value, rules, error.part) from None
 
     def _numbers(self, origins: Origins) -> frozenset[int]:
         return frozenset(self._number[o] for o in origins)

@@ -124,6 +124,9 @@ class _Flattener:
         if not times:
             return expr.data if isinstance(expr, Literal) else expr.node
         node = regex.lit(expr.data) if isinstance(expr, Literal) else expr.node
+        if any(isinstance(part, regex.Look) for part in regex.walk(node)):
+            # Its assertions look at each repetition by itself.
+            return None
         for low, high in reversed(times):
             node = regex.repeat(node, low, high)
         return node

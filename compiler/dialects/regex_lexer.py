@@ -1,0 +1,176 @@
+"""The tokens of regular expressions, each with the flags that hold where it stands.
+
+Flags are scoped by groups, and they decide what a token is: under x white space is none. So
+the lexer keeps the flags, and the builder finds them on the tokens.
+"""
+
+import re
+from collections.abc import Callable, Generator, Iterator
+
+from lark import Token
+
+from ..diagnostics import Span
+
+Flags = frozenset[str]
+Report = Callable[[str, Span, str | None], None]
+
+# u: by characters, not bytes; a: ASCII classes. U, greedy or not, says nothing about a language.
+KNOWN = frozenset("imsxuaU")
+
+_ESCAPE = r"""
+    \\ (?: [xuU]\{[^}]*\} | x[0-9A-Fa-f]{0,2} | u[0-9A-Fa-f]{0,4} | U[0-9A-Fa-f]{0,8}
+         | [pPyN]\{[^}]*\} | [pP]. | b\{[a-z-]+\} | [kg](?:<[^>]*>|'[^']*'|\{[^}]*\})
+         | 0[0-7]{0,2} | [1-3][0-7]{2} | [1-9][0-9]? | . )
+"""
+_OUTSIDE = re.compile(
+    rf"""
+      (?P<UNSUPPORTED_OPEN> \(\? (?: <?[=!] | > | \| | \([^)]*\) ) )
+    | (?P<UNSUPPORTED> \(\? (?: P[=>][^)]* | &[^)]* | [+-]?[0-9]+ | R ) \) )
+    | (?P<COMMENT> \(\?\# [^)]* \) )
+    | (?P<GROUP_OPEN> \((?!\?) | \(\? (?: P?<(?P<name>[^>]*)> | '(?P<quoted>[^']*)'
+                                        | (?P<scoped>[A-Za-z-]*): ) )
+    | (?P<FLAGS> \(\? (?P<flags>[A-Za-z-]*) \) )
+    | (?P<GROUP_CLOSE> \) )
+    | (?P<QUANTIFIER> (?: [*+?] | \{{(?:[0-9]+(?:,[0-9]*)?|,[0-9]+)\}} ) [?+]? )
+    | (?P<CLASS_OPEN> \[\^? )
+    | (?P<BAR> \| )
+    | (?P<DOT> \. )
+    | (?P<ANCHOR> [\^$] )
+    | (?P<ESCAPE> {_ESCAPE} )
+    | (?P<CHAR> [^\\(?{{] )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_INSIDE = re.compile(
+    rf"""
+      (?P<POSIX> \[:\^?[A-Za-z]+:\] )
+    | (?P<CLASS_OPEN> \[\^? )
+    | (?P<CLASS_CLOSE> \] )
+    | (?P<SET_OPERATOR> && | -- | ~~ )
+    | (?P<CLASS_ESCAPE> {_ESCAPE} )
+    | (?P<CLASS_CHAR> [^\\] )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_VERBOSE_SPACE = re.compile(r"(?:\s|#[^\n]*)+")
+_HEAD = re.compile(r"\]|-+(?!\])")
+_EXTENDED = {"&": "AND", "~": "NOT"}
+_NAME = re.compile(r"[^\W\d][\w.\[\]]*")
+
+
+class RegexToken(Token):
+    """A token and the flags that hold there."""
+
+    flags: Flags
+
+
+class RegexLexer:
+    """One pass over ``text``. Wrong flags and names of groups go to ``report``."""
+
+    def __init__(self, text: str, flags: Flags, extended: bool, report: Report) -> None:
+        self._text = text
+        self._extended = extended
+        self._report = report
+        self._flags = flags
+        # The flags outside each open group.
+        self._outer: list[Flags] = []
+        self._names: set[str] = set()
+
+    def tokens(self) -> Iterator[RegexToken]:
+        """All tokens in order. What is no token becomes one that no grammar expects."""
+        place = 0
+        while place < len(self._text):
+            if "x" in self._flags and (space := _VERBOSE_SPACE.match(self._text, place)):
+                place = space.end()
+                continue
+            found = _OUTSIDE.match(self._text, place)
+            kind = found.lastgroup if found else None
+            if found is None or kind is None:
+                yield self._token("NOTHING", place, place + 1)
+                return
+            place = found.end()
+            if kind == "CLASS_OPEN":
+                place = yield from self._class(found.start())
+                continue
+            if kind == "COMMENT":
+                continue
+            if self._extended and found[0] in _EXTENDED:
+                kind = _EXTENDED[found[0]]
+            self._scope(kind, found)
+            yield self._token(kind, found.start(), place)
+
+    def _scope(self, kind: str, found: re.Match[str]) -> None:
+        """Follow the flags into and out of groups."""
+        if kind in ("GROUP_OPEN", "UNSUPPORTED_OPEN"):
+            self._outer.append(self._flags)
+            self._name(found)
+            if found["scoped"]:
+                self._change(found["scoped"], found.start("scoped"))
+        elif kind == "GROUP_CLOSE" and self._outer:
+            self._flags = self._outer.pop()
+        elif kind == "FLAGS":
+            self._change(found["flags"], found.start("flags"))
+
+    def _name(self, found: re.Match[str]) -> None:
+        group = "name" if found["name"] is not None else "quoted"
+        name = found[group]
+        if name is None:
+            return
+        span = Span(*found.span(group)) if name else Span(*found.span())
+        if not _NAME.fullmatch(name):
+            self._report("a group's name begins with a letter or '_'", span, None)
+        elif name in self._names:
+            self._report(f"there is a group {name!r} already", span, None)
+        self._names.add(name)
+
+    def _change(self, text: str, place: int) -> None:
+        """Set the flags in front of a hyphen, clear those behind it."""
+        added, hyphen, removed = text.partition("-")
+        span = Span(place, place + len(text))
+        if not added + removed or (hyphen and not removed):
+            self._report("flags are missing here", Span(place, place + max(1, len(text))), None)
+        for flag in (*added, *removed):
+            if flag == "R":
+                self._report("the flag R (CRLF line ends) is not supported", span, None)
+            elif flag not in KNOWN:
+                known = "known: i, m, s, x, u, a, U"
+                self._report(f"there is no flag {flag!r}", span, known)
+        for flag in sorted(set(added) & set(removed)):
+            self._report(f"the flag {flag!r} is set and cleared", span, None)
+        self._flags = (self._flags | set(added)) - set(removed)
+
+    def _class(self, place: int) -> Generator[RegexToken, None, int]:
+        """The tokens of a bracketed class that opens at ``place``; returns where it ends."""
+        depth = 0
+        # Whether a hyphen here would make a range of what was read last.
+        ready = False
+        previous = ""
+        while place < len(self._text):
+            found = _INSIDE.match(self._text, place)
+            kind = found.lastgroup if found else None
+            if found is None or kind is None:
+                yield self._token("NOTHING", place, place + 1)
+                return len(self._text)
+            start, place = found.span()
+            if found[0] == "-" and ready and self._text[place : place + 1] != "]":
+                kind = "RANGE"
+            yield self._token(kind, start, place)
+            ready = kind in ("CLASS_CHAR", "CLASS_ESCAPE") and previous != "RANGE"
+            previous = kind
+            if kind == "CLASS_OPEN":
+                depth += 1
+                # A bracket or hyphens at the very beginning are characters.
+                head = _HEAD.match(self._text, place)
+                for at in range(place, head.end() if head else place):
+                    yield self._token("CLASS_CHAR", at, at + 1)
+                    ready, place = self._text[at] == "]", at + 1
+            elif kind == "CLASS_CLOSE":
+                depth -= 1
+                if depth == 0:
+                    return place
+        return place
+
+    def _token(self, kind: str, start: int, end: int) -> RegexToken:
+        token = RegexToken(kind, self._text[start:end], start_pos=start, end_pos=end)
+        token.flags = self._flags
+        return token
