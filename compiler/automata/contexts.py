@@ -22,8 +22,12 @@ EDGE = 0
 Pairs = frozenset[tuple[int, int]]
 
 _STAGE = "the assertions"
-_LINE_FEED: CodePoints = ((10, 10),)
-_ASCII_WORD: CodePoints = ((48, 57), (65, 90), (95, 95), (97, 122))
+_CR, _LF = "carriage return", "line feed"
+_ASCII_SETS: Mapping[str, CodePoints] = {
+    _CR: ((13, 13),),
+    _LF: ((10, 10),),
+    "ascii word": ((48, 57), (65, 90), (95, 95), (97, 122)),
+}
 _CLOCK_STRIDE = 4096
 
 
@@ -43,7 +47,7 @@ class Contexts:
     """
 
     def __init__(self, kinds: Iterable[LookKind]) -> None:
-        asked = {_asked(kind) for kind in kinds} - {""}
+        asked = {name for kind in kinds for name in _asked(kind)}
         self._sets: list[frozenset[str]] = [frozenset()]
         self.edges: list[list[tuple[int, int, int, int]]] = [[]]
         pieces: list[tuple[frozenset[str], CodePoints]] = [(frozenset(), ANY)]
@@ -87,8 +91,8 @@ class Contexts:
         return frozenset((before, cls) for before in self.classes)
 
     def _holds(self, kind: LookKind, before: int, behind: int) -> bool:
-        asked = _asked(kind)
-        left, right = asked in self._sets[before], asked in self._sets[behind]
+        last, first = self._sets[before], self._sets[behind]
+        left, right = (any(name in side for name in _asked(kind)) for side in (last, first))
         match kind.name.removeprefix("ASCII_"):
             case "START_TEXT":
                 return before == EDGE
@@ -98,6 +102,10 @@ class Contexts:
                 return before == EDGE or left
             case "END_LINE":
                 return behind == EDGE or right
+            case "START_CRLF_LINE":
+                return before == EDGE or (left and not (_CR in last and _LF in first))
+            case "END_CRLF_LINE":
+                return behind == EDGE or (right and not (_CR in last and _LF in first))
             case "WORD":
                 return left != right
             case "NOT_WORD":
@@ -178,20 +186,16 @@ def _by_source(
     return found
 
 
-def _asked(kind: LookKind) -> str:
+def _asked(kind: LookKind) -> tuple[str, ...]:
     """What an assertion asks of a character, besides whether there is one."""
     if kind.name.startswith("ASCII"):
-        return "ascii word"
+        return ("ascii word",)
     if "WORD" in kind.name:
-        return "word"
-    return "line feed" if kind.name.endswith("LINE") else ""
+        return ("word",)
+    if kind.name.endswith("CRLF_LINE"):
+        return (_CR, _LF)
+    return (_LF,) if kind.name.endswith("LINE") else ()
 
 
 def _members(name: str) -> CodePoints:
-    match name:
-        case "word":
-            return code_points("word")
-        case "ascii word":
-            return _ASCII_WORD
-        case _:
-            return _LINE_FEED
+    return code_points("word") if name == "word" else _ASCII_SETS[name]

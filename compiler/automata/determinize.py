@@ -15,6 +15,9 @@ _STAGE = "determinisation"
 # How many new states go by between two looks at the clock.
 _CLOCK_STRIDE = 256
 
+# Closures of so few states are kept and united; those of more overlap too much, as in (a?){500}.
+_FEW = 8
+
 
 def determinize(nfa: Nfa, limits: Limits | None = None, terminals: int = 0) -> Dfa:
     """The trimmed DFA of an NFA, by the subset construction.
@@ -51,7 +54,11 @@ def determinize(nfa: Nfa, limits: Limits | None = None, terminals: int = 0) -> D
             key = frozenset(targets[column])
             number = by_targets.get(key)
             if number is None:
-                reached = frozenset().union(*(closure(t) for t in key))
+                if len(key) <= _FEW:
+                    reached = frozenset().union(*(closure(t) for t in key))
+                else:
+                    together = nfa.epsilon_closure(key)
+                    reached = frozenset(s for s in together if arcs[s] or s in nfa.finals)
                 number = numbers.setdefault(reached, len(subsets))
                 if number == len(subsets):
                     subsets.append(reached)

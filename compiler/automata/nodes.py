@@ -103,14 +103,17 @@ class Not:
 class LookKind(Enum):
     """What an assertion asks of the characters on both sides of its place.
 
-    The line terminator is the line feed. Words are those of Unicode, or of ASCII. The text is
-    all that the whole expression matches, so ``\\A`` holds where nothing is read before.
+    Lines end with a line feed, or for the kinds with CRLF with CR LF, a CR or an LF. Words are
+    those of Unicode, or of ASCII. The text is all that the whole expression matches, so ``\\A``
+    holds where nothing is read before.
     """
 
     START_TEXT = r"\A"
     END_TEXT = r"\z"
     START_LINE = "(?m:^)"
     END_LINE = "(?m:$)"
+    START_CRLF_LINE = "(?mR:^)"
+    END_CRLF_LINE = "(?mR:$)"
     WORD = r"\b"
     NOT_WORD = r"\B"
     WORD_START = r"\b{start}"

@@ -43,6 +43,7 @@ _UNSUPPORTED = {
     "(?(": "a conditional asks whether a group took part, which no finite automaton can tell",
     "(?P=": "a back-reference, which no finite automaton can follow",
 }
+_CRLF = "(?R) is recursion to some and the flag for CR LF to others; for the latter write (?R:…)"
 _RECURSION = "recursion into a group nests without end, which no finite automaton can follow"
 
 
@@ -178,7 +179,9 @@ class RegexBuilder(ClassBuilder):
         """^ and $, at lines under m."""
         token = items[0]
         side = "START" if token == "^" else "END"
-        unit = "LINE" if "m" in token.flags else "TEXT"
+        unit = "TEXT"
+        if "m" in token.flags:
+            unit = "CRLF_LINE" if "R" in token.flags else "LINE"
         return _at(ir.Look(ir.LookKind[f"{side}_{unit}"]), token)
 
     def unsupported(self, items: list[_Item]) -> _Piece:
@@ -186,7 +189,8 @@ class RegexBuilder(ClassBuilder):
         token = items[0]
         assert isinstance(token, Token)
         opening = next((key for key in _UNSUPPORTED if token.startswith(key)), "")
-        self.report(_UNSUPPORTED.get(opening, _RECURSION), span_of(token))
+        message = _CRLF if token == "(?R)" else _UNSUPPORTED.get(opening, _RECURSION)
+        self.report(message, span_of(token))
         return _at(ir.EPSILON, token)
 
     def char_class(self, items: list[Bracketed]) -> _Piece:

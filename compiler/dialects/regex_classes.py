@@ -55,9 +55,10 @@ def node_of(ranges: ir.CodePoints, flags: Flags, kind: str = "BRACKET") -> ir.No
 
 
 def any_node(flags: Flags) -> ir.Node:
-    """The dot: a line feed is in it under s alone."""
+    """The dot: line feeds are in it under s alone, and under R carriage returns neither."""
     everything = ALL_BYTES if is_bytes(flags) else ANY
-    ranges = everything if "s" in flags else intersection(everything, complement([(10, 10)]))
+    ends = [(10, 10), (13, 13)] if "R" in flags else [(10, 10)]
+    ranges = everything if "s" in flags else intersection(everything, complement(ends))
     return ir.byte_class(ranges) if is_bytes(flags) else ir.char_class(ranges, "ANY")
 
 

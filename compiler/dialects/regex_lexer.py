@@ -14,8 +14,9 @@ from ..diagnostics import Span
 Flags = frozenset[str]
 Report = Callable[[str, Span, str | None], None]
 
-# u: by characters, not bytes; a: ASCII classes. U, greedy or not, says nothing about a language.
-KNOWN = frozenset("imsxuaU")
+# u: by characters, not bytes; a: ASCII classes; R: lines may end with CR LF. U, which makes
+# counts lazy, says nothing about a language.
+KNOWN = frozenset("imsxuaRU")
 
 _ESCAPE = r"""
     \\ (?: [xuU]\{[^}]*\} | x[0-9A-Fa-f]{0,2} | u[0-9A-Fa-f]{0,4} | U[0-9A-Fa-f]{0,8}
@@ -130,10 +131,8 @@ class RegexLexer:
         if not added + removed or (hyphen and not removed):
             self._report("flags are missing here", Span(place, place + max(1, len(text))), None)
         for flag in (*added, *removed):
-            if flag == "R":
-                self._report("the flag R (CRLF line ends) is not supported", span, None)
-            elif flag not in KNOWN:
-                known = "known: i, m, s, x, u, a, U"
+            if flag not in KNOWN:
+                known = "known: i, m, s, x, u, a, R, U"
                 self._report(f"there is no flag {flag!r}", span, known)
         for flag in sorted(set(added) & set(removed)):
             self._report(f"the flag {flag!r} is set and cleared", span, None)
