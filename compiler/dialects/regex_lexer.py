@@ -66,7 +66,8 @@ class RegexToken(Token):
 
 
 class RegexLexer:
-    """One pass over ``text``. Wrong flags and names of groups go to ``report``."""
+    """One pass over ``text``. Wrong flags and names of groups go to
+    ``report``; a name may be used twice, for it says nothing about a language."""
 
     def __init__(self, text: str, flags: Flags, extended: bool, report: Report) -> None:
         self._text = text
@@ -75,7 +76,6 @@ class RegexLexer:
         self._flags = flags
         # The flags outside each open group.
         self._outer: list[Flags] = []
-        self._names: set[str] = set()
 
     def tokens(self) -> Iterator[RegexToken]:
         """All tokens in order. What is no token becomes one that no grammar expects."""
@@ -120,9 +120,6 @@ class RegexLexer:
         span = Span(*found.span(group)) if name else Span(*found.span())
         if not _NAME.fullmatch(name):
             self._report("a group's name begins with a letter or '_'", span, None)
-        elif name in self._names:
-            self._report(f"there is a group {name!r} already", span, None)
-        self._names.add(name)
 
     def _change(self, text: str, place: int) -> None:
         """Set the flags in front of a hyphen, clear those behind it."""
@@ -151,7 +148,10 @@ class RegexLexer:
                 yield self._token("NOTHING", place, place + 1)
                 return len(self._text)
             start, place = found.span()
-            if found[0] == "-" and ready and self._text[place : place + 1] != "]":
+            if kind == "SET_OPERATOR" and self._text[place : place + 1] == "]":
+                # With nothing behind it, it is two characters.
+                kind, place = "CLASS_CHAR", start + 1
+            if self._text[start:place] == "-" and ready and self._text[place : place + 1] != "]":
                 kind = "RANGE"
             yield self._token(kind, start, place)
             ready = kind in ("CLASS_CHAR", "CLASS_ESCAPE") and previous != "RANGE"
