@@ -26,6 +26,7 @@ class Wanted:
     vocab_size: int | None = None
     max_artifact_bytes: int = 256_000_000
     strip: bool = False
+    extended: bool = False
 
 
 def limits_of(states: int, transitions: int, memory: int, seconds: float, nesting: int) -> "Limits":
@@ -41,7 +42,7 @@ def automaton_of(text: str, path: str, wanted: Wanted, limits: "Limits") -> "Aut
     """The stages that need no tokenizer, for the grammar in the file ``path``."""
     from constrain.compiler.pipeline import build_automaton
 
-    dialect = dialect_for(path, wanted.dialect)
+    dialect = dialect_for(path, wanted.dialect, wanted.extended)
     return build_automaton(text, dialect=dialect, start=wanted.start, limits=limits, name=path)
 
 

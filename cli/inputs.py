@@ -59,8 +59,22 @@ def decoded(data: bytes, path: str) -> str:
         ) from None
 
 
-def dialect_for(path: str, given: str | None) -> str:
-    """The dialect to read a file as: the one given, else by suffix."""
+def dialect_for(path: str, given: str | None, extended: bool = False) -> str:
+    """The dialect to read a file as: the one given, else by suffix.
+
+    ``extended``: a regex is read with intersections and complements.
+    """
+    from constrain.compiler.dialects import EXTENDED
+
+    found = _dialect_for(path, given)
+    if not extended:
+        return found
+    if found not in ("regex", EXTENDED):
+        raise UsageError(f"--extended is about regexes, and {path} is read as {found}")
+    return EXTENDED
+
+
+def _dialect_for(path: str, given: str | None) -> str:
     from constrain.compiler.dialects import DIALECTS, dialect_of
 
     known = ", ".join(DIALECTS)

@@ -42,6 +42,10 @@ DialectName = Annotated[
         "kbnf, .gbnf is gbnf, .w3c is w3c, .isoebnf and .iso are iso14977, .regex is regex]",
     ),
 ]
+Extended = Annotated[
+    bool,
+    typer.Option("--extended", help="In a regex '&' is intersection, and '~x' what x is not."),
+]
 Start = Annotated[
     str | None,
     typer.Option(

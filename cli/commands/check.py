@@ -36,6 +36,7 @@ def check(
         typer.Option(metavar="LINT", help="Silence a lint; may be repeated."),
     ] = None,
     dialect: options.DialectName = None,
+    extended: options.Extended = False,
     start: options.Start = None,
     max_seconds: options.MaxSeconds = 600.0,
     max_nesting: options.MaxNesting = 100_000,
@@ -55,7 +56,7 @@ def check(
         if name not in LINTS:
             raise UsageError(f"there is no lint {name!r}; known are: {', '.join(LINTS)}")
     limits = limits_of(200_000, 100_000_000, 2_000_000_000, max_seconds, max_nesting)
-    wanted = Wanted(dialect=dialect, start=start)
+    wanted = Wanted(dialect=dialect, start=start, extended=extended)
     found = [
         item
         for path in files
@@ -84,7 +85,7 @@ def _findings(path: str, wanted: Wanted, limits: "Limits") -> list[report.Item]:
     from constrain.compiler.lnf import normalize
     from constrain.compiler.lnf.resolve_exclusions import resolve_exclusions
 
-    text, read_as = grammar_text(path), dialect_for(path, wanted.dialect)
+    text, read_as = grammar_text(path), dialect_for(path, wanted.dialect, wanted.extended)
     try:
         grammar = read_grammar(text, read_as, name=path, start=wanted.start, limits=limits)
         check_tree(grammar)

@@ -34,6 +34,7 @@ def compile_(
         ),
     ] = None,
     dialect: options.DialectName = None,
+    extended: options.Extended = False,
     start: options.Start = None,
     tokenization: options.TokenizationChoice = None,
     eos: options.Eos = None,
@@ -66,7 +67,15 @@ def compile_(
     target = _target(grammar, output)
     limits = limits_of(max_states, max_transitions, max_memory, max_seconds, max_nesting)
     wanted = Wanted(
-        tokenizer, dialect, start, tokenization, eos, vocab_size, max_artifact_bytes, strip
+        tokenizer,
+        dialect,
+        start,
+        tokenization,
+        eos,
+        vocab_size,
+        max_artifact_bytes,
+        strip,
+        extended,
     )
     automaton = automaton_of(text, grammar, wanted, limits)
     compilation = compilation_of(automaton, wanted, limits)

@@ -14,6 +14,7 @@ def convert(
     grammar: options.Grammar,
     to: Annotated[str, typer.Option(metavar="DIALECT", help="kbnf, gbnf, w3c or iso14977.")],
     dialect: options.DialectName = None,
+    extended: options.Extended = False,
     start: options.Start = None,
     max_seconds: options.MaxSeconds = 600.0,
     max_nesting: options.MaxNesting = 100_000,
@@ -34,7 +35,7 @@ def convert(
     if to not in WRITERS:
         raise UsageError(f"cannot write {to!r}; known are: {', '.join(sorted(WRITERS))}")
     text = grammar_text(grammar)
-    read_as = dialect_for(grammar, dialect)
+    read_as = dialect_for(grammar, dialect, extended)
     limits = limits_of(200_000, 100_000_000, 2_000_000_000, max_seconds, max_nesting)
     tree = read_grammar(text, read_as, name=grammar, start=start, limits=limits)
     check(tree)

@@ -19,6 +19,7 @@ def explain(
         str, typer.Argument(metavar="FILE", help="The text, or - for standard input.")
     ] = STDIN,
     dialect: options.DialectName = None,
+    extended: options.Extended = False,
     start: options.Start = None,
     max_states: options.MaxStates = 200_000,
     max_transitions: options.MaxTransitions = 100_000_000,
@@ -44,7 +45,8 @@ def explain(
     found = artifact_or_text(subject)
     if isinstance(found, str):
         limits = limits_of(max_states, max_transitions, max_memory, max_seconds, max_nesting)
-        automaton = automaton_of(found, subject, Wanted(dialect=dialect, start=start), limits)
+        wanted = Wanted(dialect=dialect, start=start, extended=extended)
+        automaton = automaton_of(found, subject, wanted, limits)
         origins, of_state = automaton.origins, automaton.dfa.origins
         dfa = automaton.dfa.tables()
         rules = [[origins[o][0] for o in sorted(state)] for state in of_state]

@@ -48,6 +48,7 @@ def mask(
     ] = Format.TABLE,
     tokenizer: options.TokenizerPath = None,
     dialect: options.DialectName = None,
+    extended: options.Extended = False,
     start: options.Start = None,
     tokenization: options.TokenizationChoice = None,
     eos: options.Eos = None,
@@ -74,7 +75,7 @@ def mask(
     artifact = artifact_or_text(subject)
     if isinstance(artifact, str):
         limits = limits_of(max_states, max_transitions, max_memory, max_seconds, max_nesting)
-        wanted = Wanted(tokenizer, dialect, start, tokenization, eos, vocab_size)
+        wanted = Wanted(tokenizer, dialect, start, tokenization, eos, vocab_size, extended=extended)
         automaton = automaton_of(artifact, subject, wanted, limits)
         artifact = compilation_of(automaton, wanted, limits).artifact
     elif any(

@@ -31,6 +31,7 @@ def show(
     ] = Stage.LNF,
     tokenizer: options.TokenizerPath = None,
     dialect: options.DialectName = None,
+    extended: options.Extended = False,
     start: options.Start = None,
     eos: options.Eos = None,
     max_states: options.MaxStates = 200_000,
@@ -47,7 +48,7 @@ def show(
     """
     text = grammar_text(grammar)
     limits = limits_of(max_states, max_transitions, max_memory, max_seconds, max_nesting)
-    wanted = Wanted(tokenizer, dialect, start, eos=eos)
+    wanted = Wanted(tokenizer, dialect, start, eos=eos, extended=extended)
     automaton = automaton_of(text, grammar, wanted, limits)
     match stage:
         case Stage.TREE:

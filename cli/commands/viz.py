@@ -55,6 +55,7 @@ def viz(
     ] = _MAX_STATES,
     tokenizer: options.TokenizerPath = None,
     dialect: options.DialectName = None,
+    extended: options.Extended = False,
     start: options.Start = None,
     tokenization: options.TokenizationChoice = None,
     eos: options.Eos = None,
@@ -73,7 +74,7 @@ def viz(
       constrain viz date.cst --stage tokens | dot -Tpng > date.png
     """
     limits = limits_of(200_000, max_transitions, max_memory, max_seconds, max_nesting)
-    wanted = Wanted(tokenizer, dialect, start, tokenization, eos)
+    wanted = Wanted(tokenizer, dialect, start, tokenization, eos, extended=extended)
     found = artifact_or_text(subject)
     automaton: Automaton | None = None
     artifact: Artifact | None = None

@@ -9,6 +9,6 @@ builder while it parses, so no tree of Lark's is kept and nothing recurses over 
 escapes of quoted text.
 """
 
-from .table import DIALECTS, Dialect, dialect_of, read_grammar
+from .table import DIALECTS, EXTENDED, Dialect, dialect_of, read_grammar
 
-__all__ = ["DIALECTS", "Dialect", "dialect_of", "read_grammar"]
+__all__ = ["DIALECTS", "EXTENDED", "Dialect", "dialect_of", "read_grammar"]

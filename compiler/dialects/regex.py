@@ -85,7 +85,7 @@ class RegexBuilder(ClassBuilder):
         self, source: Source, limits: Limits, flags: str = "", *, extended: bool = False
     ) -> None:
         super().__init__(source, limits)
-        # Characters unless (?-u) says otherwise.
+        # Atoms are characters unless (?-u) says otherwise.
         self._flags = frozenset(flags) | {"u"}
         self._extended = extended
 
@@ -210,11 +210,19 @@ class RegexBuilder(ClassBuilder):
 class RegexFileBuilder(RegexBuilder):
     """The same for a file, which ends with a line break that its author does not mean."""
 
-    def __init__(
-        self, source: Source, limits: Limits, flags: str = "", *, extended: bool = False
-    ) -> None:
-        whole = replace(source, text=_without_last_break(source.text))
-        super().__init__(whole, limits, flags, extended=extended)
+    def __init__(self, source: Source, limits: Limits) -> None:
+        super().__init__(_trimmed(source), limits)
+
+
+class ExtendedRegexFileBuilder(RegexBuilder):
+    """The same with intersections and complements."""
+
+    def __init__(self, source: Source, limits: Limits) -> None:
+        super().__init__(_trimmed(source), limits, extended=True)
+
+
+def _trimmed(source: Source) -> Source:
+    return replace(source, text=_without_last_break(source.text))
 
 
 def _without_last_break(text: str) -> str:

@@ -14,8 +14,11 @@ from .gbnf import GbnfBuilder
 from .iso14977 import Iso14977Builder
 from .kbnf import KbnfBuilder
 from .parse import UnexpectedError, parse
-from .regex import RegexFileBuilder
+from .regex import ExtendedRegexFileBuilder, RegexFileBuilder
 from .w3c import W3cBuilder
+
+# Regular expressions in which `&` is intersection and `~` complement.
+EXTENDED = "regex-extended"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,7 @@ DIALECTS: Mapping[str, Dialect] = {
         Dialect("w3c", (".w3c",), W3cBuilder, "start", first_is_start=True),
         # Most texts are some regex.
         Dialect("regex", (".regex",), RegexFileBuilder, "start", True, suggested=False),
+        Dialect(EXTENDED, (), ExtendedRegexFileBuilder, "start", True, suggested=False),
         # Whatever the rules are called, the first one starts. Plain texts are kbnf as well.
         Dialect("iso14977", (".isoebnf", ".iso"), Iso14977Builder, "", True),
     )

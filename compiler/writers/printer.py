@@ -5,7 +5,7 @@ text in the grammar's own syntax. Nothing recurses over depth.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from ..automata import regex
 from ..automata.utf8 import SURROGATES
@@ -28,6 +28,7 @@ from ..grammar.tree import (
 ATOM, SEQUENCE, CHOICE = range(3)
 
 CodePoints = tuple[tuple[int, int], ...]
+Special: TypeAlias = regex.ByteClass | regex.And | regex.Not | regex.Look
 
 
 class Text(NamedTuple):
@@ -74,6 +75,17 @@ class Style(Protocol):
         """Characters that do not contain the item."""
 
 
+@runtime_checkable
+class RegexStyle(Protocol):
+    """A style that also has what regexes alone have."""
+
+    def special(self, node: Special, inside: list[Text]) -> Text:
+        """A byte class, an assertion, an intersection or a complement."""
+
+    def raw(self, data: bytes) -> Text:
+        """Bytes that are no UTF-8."""
+
+
 def write_expr(expr: Expr, style: Style, names: Mapping[str, str], source: Source) -> str:
     """The text of a rule's body. Raises ``WriterError``."""
 
@@ -118,7 +130,7 @@ def node_text(node: regex.Node, style: Style) -> Text:
 def _node_combined(node: regex.Node, inside: list[Text], style: Style) -> Text:
     match node:
         case regex.Lit():
-            return style.literal(node.data)
+            return _literal(node.data, style)
         case regex.CharClass():
             return style.characters(node.ranges)
         case regex.Seq():
@@ -129,8 +141,22 @@ def _node_combined(node: regex.Node, inside: list[Text], style: Style) -> Text:
             return style.repetition(inside[0], node.min_times, node.max_times)
         case regex.Optional():
             return style.repetition(inside[0], 0, 1)
+        case regex.ByteClass() | regex.And() | regex.Not() | regex.Look():
+            if isinstance(style, RegexStyle):
+                return style.special(node, inside)
+            raise NoCounterpart("assertions, intersections, complements and bytes are of regexes")
         case _:
             raise NoCounterpart("this part is an automaton that no text stands for")
+
+
+def _literal(data: bytes, style: Style) -> Text:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        if isinstance(style, RegexStyle):
+            return style.raw(data)
+        raise NoCounterpart("bytes that are no UTF-8 are of regexes alone") from None
+    return style.literal(data)
 
 
 def _joined(parts: list[Text], joiner: str, binds: int) -> Text:
@@ -155,7 +181,7 @@ def all_others(ranges: CodePoints) -> CodePoints:
 def one_character(pattern: Pattern) -> int | None:
     """The code point of a pattern that is one character alone."""
     node = pattern.node
-    if isinstance(node, regex.Lit) and len(text := node.data.decode("utf-8")) == 1:
+    if isinstance(node, regex.Lit) and len(text := node.data.decode("utf-8", "replace")) == 1:
         return ord(text)
     return None
 

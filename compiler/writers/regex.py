@@ -1,20 +1,29 @@
 """Write regular expressions."""
 
+from ..automata import regex
 from ..automata.regex import complement
 from ..grammar.tree import Pattern
-from .printer import ATOM, SEQUENCE, CodePoints, NoCounterpart, Text, all_others
+from .printer import ATOM, SEQUENCE, CodePoints, NoCounterpart, Special, Text, all_others
 
 _SPECIAL = frozenset(r"\|.*+?{}()[]^$")
+_OPERATORS = frozenset("&~")
+# Where Python's ``surrogateescape`` puts a byte that is no UTF-8.
+_ESCAPED_BYTE = 0xDC00
 _IN_CLASS = frozenset(r"\[]^-&~")
 _NAMED = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 _DOT = complement([(10, 10)])
 
 
 class RegexStyle:
-    """The syntax of the dialect ``regex``."""
+    """The syntax of the dialect ``regex``, or ``regex-extended``, in which `&` and `~` are
+    operators."""
 
     joiner = ""
     bar = "|"
+
+    def __init__(self, *, extended: bool = False) -> None:
+        self._extended = extended
+        self._special = _SPECIAL | _OPERATORS if extended else _SPECIAL
 
     def literal(self, data: bytes) -> Text:
         """Characters one after the other."""
@@ -22,7 +31,8 @@ class RegexStyle:
         if not text:
             return Text("()", ATOM)
         return Text(
-            "".join(_escaped(char, _SPECIAL) for char in text), ATOM if len(text) == 1 else SEQUENCE
+            "".join(_escaped(char, self._special) for char in text),
+            ATOM if len(text) == 1 else SEQUENCE,
         )
 
     def characters(self, ranges: CodePoints) -> Text:
@@ -37,6 +47,29 @@ class RegexStyle:
     def pattern(self, pattern: Pattern) -> Text | None:
         """A regex in a regex is spelled out."""
         return None
+
+    def special(self, node: Special, inside: list[Text]) -> Text:
+        """Assertions as their names say; a byte class stands in a group of its own."""
+        match node:
+            case regex.Look():
+                return Text(node.kind.value, ATOM)
+            case regex.ByteClass():
+                return Text(f"(?-u:[{''.join(_octets(*pair) for pair in node.ranges)}])", ATOM)
+        if not self._extended:
+            raise NoCounterpart("intersections and complements are of regex-extended alone")
+        if isinstance(node, regex.Not):
+            return Text(f"~({inside[0].text})", ATOM)
+        return Text(f"({'&'.join(part.within(SEQUENCE) for part in inside)})", ATOM)
+
+    def raw(self, data: bytes) -> Text:
+        """Characters, and the bytes that make none."""
+        out = [
+            f"\\y{{{ord(char) - _ESCAPED_BYTE:02X}}}"
+            if _ESCAPED_BYTE <= ord(char) < _ESCAPED_BYTE + 0x100
+            else _escaped(char, self._special)
+            for char in data.decode("utf-8", "surrogateescape")
+        ]
+        return Text("".join(out), ATOM if len(out) == 1 else SEQUENCE)
 
     def repetition(self, item: Text, low: int, high: int | None) -> Text:
         """? * + or a count."""
@@ -63,6 +96,10 @@ def _members(ranges: CodePoints) -> str:
         first, last = (_escaped(chr(code), _IN_CLASS) for code in (low, high))
         out.append(first if low == high else f"{first}-{last}" if high > low + 1 else first + last)
     return "".join(out)
+
+
+def _octets(low: int, high: int) -> str:
+    return f"\\x{low:02X}" if low == high else f"\\x{low:02X}-\\x{high:02X}"
 
 
 def _escaped(char: str, special: frozenset[str]) -> str:
