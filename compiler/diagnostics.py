@@ -151,13 +151,14 @@ class LimitError(ConstrainError):
     ) -> None:
         self.stage, self.limit, self.value, self.rules = stage, limit, value, tuple(rules)
         self.part = part
-        culprit = ""
+        places = []
+        if self.rules:
+            names = ", ".join(repr(name) for name in self.rules)
+            places.append(f"in rule{'s' * (len(self.rules) > 1)} {names}")
         if part:
             shown = visible(part if len(part) <= _SHOWN else part[: _SHOWN - 1] + "…")
-            culprit = f" (most of it in '{shown}')"
-        elif self.rules:
-            names = ", ".join(repr(name) for name in self.rules)
-            culprit = f" (most of it in rule{'s' * (len(self.rules) > 1)} {names})"
+            places.append(f"in '{shown}'")
+        culprit = f" (most of it {', '.join(places)})" if places else ""
         super().__init__(
             f"{stage} needs more than {value:,.12g} {_unit(limit, value)}{culprit}; "
             f"raise --max-{limit} or simplify the grammar"

@@ -110,10 +110,17 @@ def every_expr(grammar: Grammar) -> list[Expr]:
     return [expr for rule in grammar.rules for expr in walk(rule.body)]
 
 
+def is_of_regexes(node: regex.Node) -> bool:
+    """What only regexes can write: assertions and bytes."""
+    if isinstance(node, regex.Lit):
+        return "\ufffd" in node.data.decode("utf-8", "replace")
+    return isinstance(node, regex.Look | regex.ByteClass)
+
+
 def is_special(expr: Expr) -> bool:
     """What not every dialect can write."""
     if isinstance(expr, Pattern):
-        return expr.kind != "regex"
+        return expr.kind != "regex" or any(map(is_of_regexes, regex.walk(expr.node)))
     return isinstance(expr, Difference | Excluding)
 
 

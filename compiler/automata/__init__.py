@@ -1,6 +1,9 @@
 """Regular languages over bytes.
 
-    regex (IR) -> thompson (NFA) -> determinize -> minimize (DFA)
+    regex (IR) -> resolve (IR) -> thompson (NFA) -> determinize -> minimize (DFA)
+
+``nodes`` are the IR's, ``regex`` builds them simplified. ``resolve`` replaces intersections and
+complements (``boolean``) and assertions (``contexts``) by automata.
 
 Symbols are 0 to 255, a byte, and 256 + k, the k-th token terminal (a token that the
 grammar names by id, whatever its text). ``utf8`` turns code points into byte ranges.

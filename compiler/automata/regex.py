@@ -69,6 +69,7 @@ __all__ = [
     "repeat",
     "seq",
     "walk",
+    "without_outer_anchors",
 ]
 
 
@@ -83,6 +84,8 @@ _NEVER_IN_EMPTY = frozenset(
     for kind in LookKind
     if kind.name.removeprefix("ASCII_") in ("WORD", "WORD_START", "WORD_END")
 )
+_AT_START = {LookKind.START_TEXT, LookKind.START_LINE, LookKind.START_CRLF_LINE}
+_AT_END = {LookKind.END_TEXT, LookKind.END_LINE, LookKind.END_CRLF_LINE}
 
 
 def lit(data: bytes) -> Node:
@@ -185,6 +188,21 @@ def negation(node: Node, text: str = "") -> Node:
 
 def _is_star(node: Node) -> bool:
     return isinstance(node, Repeat) and node.min_times == 0 and node.max_times is None
+
+
+def without_outer_anchors(node: Node) -> Node:
+    """``^abc$|^d -> abc|d``: at the ends of a whole expression these always hold."""
+    options = node.options if isinstance(node, Alt) else (node,)
+    return alt(*map(_without_outer_anchors, options))
+
+
+def _without_outer_anchors(node: Node) -> Node:
+    parts = list(node.parts) if isinstance(node, Seq) else [node]
+    while parts and isinstance(parts[0], Look) and parts[0].kind in _AT_START:
+        del parts[0]
+    while parts and isinstance(parts[-1], Look) and parts[-1].kind in _AT_END:
+        del parts[-1]
+    return seq(*parts)
 
 
 def is_nullable(node: Node) -> bool:

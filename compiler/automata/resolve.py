@@ -19,12 +19,9 @@ from .determinize import determinize
 from .dfa import Dfa, as_nfa
 from .minimize import minimize
 from .nfa import Nfa, Origins
-from .nodes import And, Embedded, Look, LookKind, Node, Not, Seq, parts_of, walk
-from .regex import EVERYTHING, seq
+from .nodes import And, Embedded, Look, Node, Not, parts_of, walk
+from .regex import EVERYTHING
 from .thompson import Fragment, Thompson, thompson
-
-_AT_START = {LookKind.START_TEXT, LookKind.START_LINE, LookKind.START_CRLF_LINE}
-_AT_END = {LookKind.END_TEXT, LookKind.END_LINE, LookKind.END_CRLF_LINE}
 
 
 def resolved(node: Node, limits: Limits | None = None) -> Node:
@@ -33,7 +30,6 @@ def resolved(node: Node, limits: Limits | None = None) -> Node:
     ``node`` is the whole: what it matches is the text that its assertions look at. Raises
     ``LimitError`` with the operand at fault, ``TypeError`` for token terminals besides these.
     """
-    node = _without_outer_anchors(node)
     nodes = list(walk(node))
     if not any(isinstance(part, And | Not | Look) for part in nodes):
         return node
@@ -129,16 +125,6 @@ class _Guarded(Thompson):
             self.add_epsilon(source, target)
         else:
             self.guards.setdefault(source, []).append((pairs, target))
-
-
-def _without_outer_anchors(node: Node) -> Node:
-    """``^abc$ -> abc``: at the ends of the whole these always hold, so no automaton needs them."""
-    parts = list(node.parts) if isinstance(node, Seq) else [node]
-    while parts and isinstance(parts[0], Look) and parts[0].kind in _AT_START:
-        del parts[0]
-    while parts and isinstance(parts[-1], Look) and parts[-1].kind in _AT_END:
-        del parts[-1]
-    return seq(*parts)
 
 
 def _inside_out(node: Node) -> list[And | Not]:

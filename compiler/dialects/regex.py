@@ -99,7 +99,8 @@ class RegexBuilder(ClassBuilder):
     def start(self, items: list[_Piece]) -> tuple[Rule, ...]:
         """The whole expression as the rule ``start``."""
         span = Span(0, len(self.source.text))
-        body = pattern_of(items[0].node, self.source.text, span)
+        node = ir.without_outer_anchors(items[0].node)
+        body = pattern_of(node, self.source.text, span)
         return (Rule("start", span, body, span),)
 
     def alternation(self, items: list[_Item]) -> _Piece:

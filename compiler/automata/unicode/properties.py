@@ -31,6 +31,9 @@ _QUALIFIERS = {
     "sb": "sb sentencebreak",
 }
 
+# So few characters are looked up one by one; for more, all cased characters are gone through.
+_FEW = 256
+
 # Where a name without a qualifier is looked for, in this order.
 _UNQUALIFIED = ("gc", "sc", "")
 
@@ -67,6 +70,11 @@ def with_other_cases(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]
     """
     ordered = sorted(ranges)
     found = list(ordered)
+    if sum(high - low + 1 for low, high in ordered) < _FEW:
+        by_code = _orbits()
+        codes = (code for low, high in ordered for code in range(low, high + 1))
+        found.extend((c, c) for code in codes for c in by_code.get(code, ()))
+        return found
     position = 0
     for code, orbit in _cased():
         while position < len(ordered) and ordered[position][1] < code:
@@ -140,6 +148,11 @@ def _ranges(place: str, key: str) -> CodePoints:
         found.append((position + gap, position + gap + length - 1))
         position += gap + length
     return tuple(found)
+
+
+@cache
+def _orbits() -> dict[int, tuple[int, ...]]:
+    return dict(_cased())
 
 
 @cache
