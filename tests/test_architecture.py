@@ -37,7 +37,7 @@ INSIDE = {
     "lnf": BASE | {"automata", "grammar"},
     "lints": BASE | {"automata", "grammar", "lnf"},
     "explain": set(),
-    "writers": BASE | {"automata", "grammar"},
+    "writers": BASE | {"automata", "grammar", "lnf"},
     "merge": BASE | {"automata", "tokenizers"},
     "masks": BASE | {"automata", "merge", "tokenizers"},
     "drawing": BASE | {"automata", "merge"},

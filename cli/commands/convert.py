@@ -12,7 +12,7 @@ from ..inputs import dialect_for, grammar_text
 
 def convert(
     grammar: options.Grammar,
-    to: Annotated[str, typer.Option(metavar="DIALECT", help="kbnf, gbnf, w3c or iso14977.")],
+    to: Annotated[str, typer.Option(metavar="DIALECT", help="kbnf, gbnf, w3c, iso14977 or regex.")],
     dialect: options.DialectName = None,
     start: options.Start = None,
     max_seconds: options.MaxSeconds = 600.0,
@@ -21,7 +21,7 @@ def convert(
     """Write a grammar in another dialect.
 
     What has no counterpart there is an error with its place. Rules keep their names where the
-    dialect allows them.
+    dialect allows them; a regex is the whole grammar in one expression.
 
     \b
     Example:
@@ -29,7 +29,7 @@ def convert(
     """
     from constrain.compiler.dialects import read_grammar
     from constrain.compiler.grammar.check import check
-    from constrain.compiler.writers import WRITERS
+    from constrain.compiler.writers import WRITERS, write
 
     if to not in WRITERS:
         raise UsageError(f"cannot write {to!r}; known are: {', '.join(sorted(WRITERS))}")
@@ -38,4 +38,4 @@ def convert(
     limits = limits_of(200_000, 100_000_000, 2_000_000_000, max_seconds, max_nesting)
     tree = read_grammar(text, read_as, name=grammar, start=start, limits=limits)
     check(tree)
-    write_text(WRITERS[to](tree))
+    write_text(write(tree, to, limits))
