@@ -92,6 +92,9 @@ class GbnfBuilder(Builder):
         "ROUND_CLOSE": "no '(' is open here",
     }
     opening: ClassVar[frozenset[str]] = frozenset({"ROUND_OPEN"})
+    rule_ends: ClassVar[frozenset[str]] = frozenset({"NEWLINE"})
+    next_rule: ClassVar[str | None] = r"^[ \t]*(?P<rule>[A-Za-z0-9_-]+[ \t]*::=)"
+    comment: ClassVar[tuple[str, str]] = ("#", "\n")
     closing: ClassVar[frozenset[str]] = frozenset({"ROUND_CLOSE"})
     mistakes: ClassVar[tuple[tuple[str, str, str], ...]] = (
         (

@@ -75,6 +75,8 @@ class Iso14977Builder(Builder):
         "$END": _TERMINATOR,
     }
     opening: ClassVar[frozenset[str]] = frozenset({"ROUND_OPEN", "SQUARE_OPEN", "CURLY_OPEN"})
+    rule_ends: ClassVar[frozenset[str]] = frozenset({"TERMINATOR"})
+    next_rule: ClassVar[str | None] = r"(?:^|[;.])[ \t]*(?P<rule>[^\W\d]\w*([ \t]+\w+)*\s*=)"
     closing: ClassVar[frozenset[str]] = frozenset({"ROUND_CLOSE", "SQUARE_CLOSE", "CURLY_CLOSE"})
     mistakes: ClassVar[tuple[tuple[str, str, str], ...]] = (
         (

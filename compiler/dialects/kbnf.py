@@ -63,6 +63,8 @@ class KbnfBuilder(Builder):
         "$END": "every rule ends with ';'",
     }
     opening: ClassVar[frozenset[str]] = frozenset({"ROUND_OPEN", "SQUARE_OPEN", "CURLY_OPEN"})
+    rule_ends: ClassVar[frozenset[str]] = frozenset({"SEMICOLON"})
+    next_rule: ClassVar[str | None] = r"(?:^|;)[ \t]*(?P<rule>[A-Za-z_]\w*\s*(?:::=|=))"
     closing: ClassVar[frozenset[str]] = frozenset({"ROUND_CLOSE", "SQUARE_CLOSE", "CURLY_CLOSE"})
 
     def known_mistake(self, text: str, offset: int) -> tuple[str, str] | None:

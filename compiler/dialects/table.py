@@ -76,10 +76,10 @@ def read_grammar(
         raise _with_suggestion(error, start, limits) from None
 
 
-def _read(source: Source, start: str | None, limits: Limits) -> Grammar:
+def _read(source: Source, start: str | None, limits: Limits, *, recover: bool = True) -> Grammar:
     """The grammar that the source makes in its own dialect."""
     row = DIALECTS[source.dialect]
-    rules = parse(row.builder(source, limits))
+    rules = parse(row.builder(source, limits), recover=recover)
     names = [rule.name for rule in rules]
     if not rules:
         raise CheckError(source, [Diagnostic(f"there is no rule in this {row.name} grammar")])
@@ -96,12 +96,13 @@ def _read(source: Source, start: str | None, limits: Limits) -> Grammar:
 
 
 def _with_suggestion(error: DialectError, start: str | None, limits: Limits) -> DialectError:
-    """The error, with a help line if the text can be read as just one other dialect."""
+    """The error, with a help line if the text can be read as just one other dialect; then
+    what else is wrong in this one is of no interest."""
     fitting = []
     for row in DIALECTS.values():
         if row.suggested and row.name != error.source.dialect:
             try:
-                _read(replace(error.source, dialect=row.name), start, limits)
+                _read(replace(error.source, dialect=row.name), start, limits, recover=False)
             except ConstrainError:
                 continue
             fitting.append(row.name)
@@ -109,6 +110,7 @@ def _with_suggestion(error: DialectError, start: str | None, limits: Limits) -> 
     if len(fitting) == 1:
         hint = f"the text can be read with --dialect {fitting[0]}"
         first = replace(first, help=f"{first.help}; {hint}" if first.help else hint)
+        others = []
     return DialectError(error.source, [first, *others])
 
 
