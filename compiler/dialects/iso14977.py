@@ -96,6 +96,7 @@ class Iso14977Builder(Builder):
         ("<", "", "names stand without < >"),
         (r"\*", "", "3 * x is x three times; any number of times is { x }"),
         (r"\+", "", "one or more times is { x }-"),
+        (r"\{\s*\d", "", "{ } is a repetition here; a count stands before its item: 3 * x"),
         (r"\^|(?<=\[[0-9])-", "", "[ ] is an option here; there are no character classes"),
         (r"[^\W\d]\w*(\s+\w+)*\s*=", "", "the rule before it does not end with ';' or '.'"),
     )

@@ -111,7 +111,7 @@ def _next_rule(builder: Builder, stop: _Unexpected) -> int | None:
     text = builder.source.text
     line = text.rfind("\n", 0, stop.offset) + 1
     pattern = re.compile(builder.next_rule, re.MULTILINE)
-    place = max(line, stop.rule, 0)
+    place = line
     while (found := pattern.search(text, place)) is not None:
         place = found.start("rule")
         opened = text.rfind(builder.comment[0], stop.rule, place)
