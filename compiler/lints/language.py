@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from constrain.artifacts.errors import ConstrainError
 
 from ..automata import regex
+from ..automata.ambiguity import shortest_member
 from ..automata.dfa import DEAD
 from ..folding import fold
 from ..grammar.tree import (
@@ -91,6 +92,11 @@ def _repeats_space(node: regex.Node) -> bool:
     return False
 
 
+def _shown(member: bytes | None) -> str:
+    """A shortest member of an alternative, as a part of a message."""
+    return "" if member is None else f", such as {member.decode('utf-8', 'backslashreplace')!r}"
+
+
 def redundant(grammar: Grammar, limits: Limits) -> Iterator[Finding]:
     """Alternatives inside the union of the others, while both are small and regular."""
     small = Limits(states=_COMPARED_STATES, seconds=limits.seconds).started()
@@ -116,9 +122,10 @@ def redundant(grammar: Grammar, limits: Limits) -> Iterator[Finding]:
                 except ConstrainError:
                     break
                 if rest.start == DEAD:
+                    witness = _shown(shortest_member(operands.automaton(option), small))
                     yield Finding(
                         "redundant-alternative",
-                        "the other alternatives match all that this one matches",
+                        f"the other alternatives match all that this one matches{witness}",
                         option.span,
                         rule.name,
                         "remove it, or check what it was meant to add",
