@@ -45,7 +45,8 @@ def hex_escapes(grammar: Grammar) -> Iterator[Finding]:
                     f"\\x takes two digits: this is \\x{found[2]} and the text {found[3]!r}",
                     Span(start, span.end + 1),
                     rule.name,
-                    f"write \\u00{found[2].upper()}{found[3]} if that is meant",
+                    f"write \\u0{(found[2] + found[3]).upper()} if one character is meant, else "
+                    f"two strings",
                 )
 
 

@@ -1,6 +1,6 @@
 """Lints that look at what parts of a grammar match."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from constrain.artifacts.errors import ConstrainError
 
@@ -115,6 +115,8 @@ def redundant(grammar: Grammar, limits: Limits) -> Iterator[Finding]:
                 continue
             for place, option in enumerate(expr.options):
                 others = expr.options[:place] + expr.options[place + 1 :]
+                if rule.name in operands.reached(_references(others)):
+                    continue  # Then the others match what they do by way of this one.
                 union = others[0] if len(others) == 1 else Choice(others, option.span)
                 limits.check_time("the lint redundant-alternative", [rule.name])
                 try:
@@ -131,3 +133,7 @@ def redundant(grammar: Grammar, limits: Limits) -> Iterator[Finding]:
                         "remove it, or check what it was meant to add",
                     )
                     break
+
+
+def _references(exprs: Sequence[Expr]) -> list[str]:
+    return [e.name for expr in exprs for e in walk(expr) if isinstance(e, Reference)]
