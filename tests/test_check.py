@@ -28,6 +28,7 @@ def found(text: str) -> list[tuple[str, str]]:
         ('a ::= b | "x" "y"; b ::= "xy" | "z";', [("redundant-alternative", '"x" "y"')]),
         ('a ::= b b; b ::= a | "";', [
             ("left-recursion", "a"), ("unit-cycle", "a"), ("left-recursion", "b"),
+            ("redundant-alternative", "a"),
         ]),
         ('a ::= "(" b ")"; b ::= [a];', []),
         ('a ::= ("x" | "xy")* ("z"?)+;', [("ambiguous-repetition", '"z"?)+')]),

@@ -24,7 +24,7 @@ def _help(grammar: Grammar, expr: Reference, names: Iterable[str]) -> str:
     text, span = grammar.source.text, expr.span
     around = text[max(span.start - 1, 0) : span.start] + text[span.end : span.end + 1]
     # A name alone in brackets, without a space, is how others write a class.
-    meant = "; [ ] is an option here, no class of characters" if around == "[]" else ""
+    meant = " ([ ] is an option here, no class of characters)" if around == "[]" else ""
     return _did_you_mean(expr.name, names) + meant
 
 
