@@ -89,3 +89,17 @@ def test_nothing_is_read_behind_an_open_comment() -> None:
 def test_one_error_for_a_text_of_another_dialect() -> None:
     """Where just one other dialect reads the text, one error says so."""
     assert [1] == error_lines('root ::= "a"{2}\na ::= [a-z]\n', "kbnf")
+
+
+def test_names_of_unread_rules_are_not_missed() -> None:
+    """A name with a space may be defined where nothing could be read, so it is not reported."""
+    assert [1] == error_lines('b c = "x" "y";\nb = "1";\nc = "2";\nd = b c;\n', "iso14977")
+
+
+def test_rules_before_and_behind_a_mistake_are_read_once() -> None:
+    """What stands on one line with a mistake is not reported twice."""
+    text = 'a ::= "\\q"; b ::= "\\q"; "y"; c ::= "\\q";'
+    with pytest.raises(DialectError) as found:
+        read_grammar(text, "kbnf")
+    starts = [d.span.start for d in found.value.diagnostics if d.span]
+    assert sorted([text.index('"y"'), *(i for i in range(len(text)) if text[i] == "\\")]) == starts

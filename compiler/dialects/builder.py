@@ -63,6 +63,8 @@ class Builder:
         self.source = source
         self.limits = limits
         self.diagnostics: list[Diagnostic] = []
+        # Whether some rules could not be read, so that what is not seen may be defined there.
+        self.partial = False
         # Groups leave no node behind, so a rule that nothing ends asks where the last one ended.
         self.last_group_end = 0
 

@@ -112,7 +112,8 @@ class Iso14977Builder(Builder):
     def start(self, rules: list[Rule]) -> tuple[Rule, ...]:
         """All rules."""
         self.report_redefinitions(rules)
-        self._report_names_side_by_side(rules)
+        if not self.partial:
+            self._report_names_side_by_side(rules)
         return tuple(rules)
 
     def rule(self, items: list[Item | None]) -> Rule:

@@ -49,6 +49,7 @@ def parse(builder: Builder, *, recover: bool = True) -> tuple[Rule, ...]:
             break
         except _Unexpected as stop:
             unexpected.append(stop.diagnostic)
+            builder.partial = True
             resumed = _next_rule(builder, stop) if recover else None
             if resumed is None or len(unexpected) == _MOST_ERRORS:
                 break

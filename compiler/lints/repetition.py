@@ -15,6 +15,7 @@ from ..folding import fold
 from ..grammar.tree import (
     Expr,
     Grammar,
+    Literal,
     Pattern,
     Reference,
     Repetition,
@@ -75,7 +76,7 @@ class _Search:
             self._sizes[rule.name] = self._sizes.get(rule.name, 0) + size
 
     def repetition(self, rule: Rule, expr: Repetition, sizes: dict[int, int]) -> Iterator[Finding]:
-        if self._affords([expr.item], sizes):
+        if not _is_one_word(expr.item) and self._affords([expr.item], sizes):
             automaton = self._operands.automaton
             yield from self._finding(
                 rule, expr.span, lambda limits: cut_in_two_ways(automaton(expr.item), limits)
@@ -106,7 +107,7 @@ class _Search:
             if not isinstance(node, regex.Repeat) or node.max_times is not None:
                 continue
             if isinstance(node.node, regex.CharClass | regex.Lit):
-                continue  # Its members are all of one length, or it has just one.
+                continue  # One character or one text: a code.
             size = _nodes(node.node)
             if size > min(_NODES, self._left):
                 continue
@@ -145,6 +146,13 @@ class _Search:
                 rule.name,
                 "let each text have one reading; the language can stay the same",
             )
+
+
+def _is_one_word(expr: Expr) -> bool:
+    """Whether an expression is one text or one character: a code, to be seen at a glance."""
+    if isinstance(expr, Literal):
+        return bool(expr.data)
+    return isinstance(expr, Pattern) and isinstance(expr.node, regex.CharClass | regex.Lit)
 
 
 def _cut_node(node: regex.Node, limits: Limits) -> bytes | None:
