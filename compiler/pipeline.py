@@ -108,7 +108,7 @@ def build_automaton(
     check(grammar)
     lnf = normalize(resolve_exclusions(grammar, limits), limits)
     nfa, origins = to_nfa(lnf, limits)
-    dfa = minimize(determinize(nfa, limits), limits)
+    dfa = minimize(determinize(nfa, limits, len(grammar.tokens)), limits)
     return Automaton(grammar, lnf, nfa, dfa, origins)
 
 

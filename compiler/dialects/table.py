@@ -7,7 +7,7 @@ from pathlib import PurePath
 from constrain.artifacts.errors import ConstrainError
 
 from ..diagnostics import CheckError, Diagnostic, DialectError, Source, Span
-from ..grammar.tree import Grammar
+from ..grammar.tree import Grammar, distinct_tokens
 from ..limits import Limits
 from .builder import Builder
 from .gbnf import GbnfBuilder
@@ -92,7 +92,7 @@ def _read(source: Source, start: str | None, limits: Limits) -> Grammar:
             message = f"there is no rule {wanted!r}, with which a {row.name} grammar starts"
             hint += "; name one with --start"
         raise CheckError(source, [Diagnostic(message, help=hint)])
-    return Grammar(source, rules, wanted)
+    return Grammar(source, rules, wanted, distinct_tokens(rules))
 
 
 def _with_suggestion(error: DialectError, start: str | None, limits: Limits) -> DialectError:

@@ -12,6 +12,7 @@ from .tree import (
     Reference,
     Repetition,
     Sequence,
+    Token,
     children,
 )
 
@@ -39,6 +40,8 @@ def _head(expr: Expr) -> str:
             return f"literal {expr.data.decode('utf-8')!r}"
         case Pattern():
             return f"pattern {expr.text!r}"
+        case Token():
+            return f"token {expr.text}"
         case Reference():
             return f"reference {expr.name}"
         case Sequence():

@@ -17,6 +17,7 @@ from ..grammar.tree import (
     Pattern,
     Reference,
     Repetition,
+    Token,
     children,
     walk,
 )
@@ -55,7 +56,7 @@ def _only_space(expr: Expr) -> bool:
                 return bool(node.data) and _SPACE.issuperset(node.data)
             case Pattern():
                 return _is_space(node.node)
-            case Reference() | Difference() | Excluding():
+            case Token() | Reference() | Difference() | Excluding():
                 return False
             case _:
                 return all(inside)
