@@ -90,9 +90,8 @@ class ByteMachine:
 
         Raises ``ArtifactError`` if a mask row allowed what has no way (an unverified file).
         """
-        number = self._classes[token_id]
         target = DEAD
-        if number >= 0:
+        if 0 <= token_id < self.vocabulary.size and (number := self._classes[token_id]) >= 0:
             target = int(self.dfa.token_targets(state)[number])
         if target == DEAD and self.vocabulary.is_text(token_id):
             target = self.dfa.run(state, self.vocabulary.token(token_id))

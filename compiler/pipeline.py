@@ -147,11 +147,12 @@ def build_artifact(
         strip=strip,
     )
     canonical = None
+    rules = [rule for rule, _, _ in automaton.origins]
     dfa, classes = _over_tokens(automaton, tokenizer, request.eos, limits)
+    notes.extend(_unreachable_ends(dfa, classes, tokenizer, request.eos))
     if tokenization == CANONICAL:
         check_proper(tokenizer)
         dfa = _spelled(automaton.grammar, dfa, tokenizer, notes.append)
-        rules = [rule for rule, _, _ in automaton.origins]
         # Symbols that no merge knows: a token class ends the text before it.
         first = tokenizer.vocab_size
         symbols = range(first, first + len(classes))
@@ -159,7 +160,8 @@ def build_artifact(
             dfa, tokenizer.base, symbols, tokenizer.merges, limits, progress, rules
         )
         if classes:
-            canonical = with_token_edges(canonical, first, classes, limits)
+            rules_of = [sorted({rules[o] for o in origins}) for origins in dfa.origins]
+            canonical = with_token_edges(canonical, first, classes, limits, rules_of)
         if tokenizer.splitter is not None:
             notes.append(
                 "this tokenizer cuts text into pieces before it merges, which the masks do not "
@@ -167,7 +169,7 @@ def build_artifact(
             )
     elif classes:
         trie = Trie.from_vocabulary(tokenizer.vocabulary())
-        dfa, classes = without_overlaps(dfa, classes, trie, limits)
+        dfa, classes = without_overlaps(dfa, classes, trie, limits, rules)
     artifact = package(
         automaton.grammar, dfa, classes, automaton.origins, canonical, request, limits, notes
     )
@@ -181,12 +183,27 @@ def _over_tokens(
     terminals = token_ids(automaton.grammar, tokenizer, eos)
     if not terminals:
         return automaton.dfa, []
-    dfa, classes = over_classes(automaton.dfa, terminals, limits)
+    dfa, classes = over_classes(
+        automaton.dfa, terminals, limits, [rule for rule, _, _ in automaton.origins]
+    )
     if dfa.is_empty:
         source = automaton.grammar.source
         message = "there is no member: every one needs a token that the tokenizer has not"
         raise CheckError(source, [Diagnostic(message)])
     return dfa, classes
+
+
+def _unreachable_ends(
+    dfa: Dfa, classes: Sequence[TokenIds], tokenizer: Tokenizer, eos: Sequence[int]
+) -> list[str]:
+    """A note for each token that the grammar goes on with where it ends the text."""
+    going_on = (dfa.table[dfa.accepting, dfa.byte_columns :] != 0).any(axis=0)
+    return [
+        f"the token {tokenizer.added.get(i, i)} ends the text wherever the text may end: what the "
+        "grammar has behind it there is never reached"
+        for ids, goes_on in zip(classes, going_on.tolist(), strict=True)
+        for i in (ids[np.isin(ids, list(eos))].tolist() if goes_on else ())
+    ]
 
 
 def _spelled(

@@ -1,44 +1,21 @@
 """Masks of grammars with token terminals, against all token sequences of all members."""
 
+# Tests here say `expected == actual`.
+# ruff: noqa: SIM300
+
 import random
 from collections.abc import Iterator, Sequence
 from itertools import product
 
-import numpy as np
 import pytest
+from token_support import EOS, IDS, NAMED, TOKENIZER, built
 
 from constrain.artifacts import Artifact, tokenset
 from constrain.artifacts.read import load_bytes
-from constrain.compiler import Tokenizer
 from constrain.compiler.merge.oracle import tokenize_via_merges
-from constrain.compiler.pipeline import build_artifact, build_automaton
-
-EOS, NAMED = 9, 10
 
 # a part of a grammar: a text, the ids of a token terminal, a sequence or a choice.
 Part = str | frozenset[int] | tuple[str, list["Part"]]
-
-
-def small_tokenizer() -> Tokenizer:
-    """Bytes a, b, c; ab, bc, aa, abc; <end> and <t> (special), <u> (added, a text)."""
-    texts = dict(enumerate((b"a", b"b", b"c", b"ab", b"bc", b"aa", b"abc")))
-    merges = [(0, 1, 3), (1, 2, 4), (0, 0, 5), (3, 2, 6)]
-    return Tokenizer(
-        name="small",
-        sha256="0" * 64,
-        tokens=texts,
-        added={EOS: "<end>", NAMED: "<t>", 11: "<u>"},
-        special=frozenset([EOS, NAMED]),
-        merges=np.array(merges, dtype=np.int32),
-        base=[b"abc".find(bytes([octet])) for octet in range(256)],
-        splitter=None,
-        eos=(EOS,),
-        vocab_size=12,
-    )
-
-
-TOKENIZER = small_tokenizer()
-IDS = sorted({*TOKENIZER.tokens, *TOKENIZER.added})
 
 
 def random_part(rng: random.Random, depth: int) -> Part:
@@ -118,11 +95,6 @@ def sequences(part: Part, tokenization: str) -> set[tuple[int, ...]]:
     return found
 
 
-def built(text: str, tokenization: str, **options: int) -> Artifact:
-    automaton = build_automaton(text, dialect="gbnf")
-    return build_artifact(automaton, TOKENIZER, tokenization=tokenization, **options).artifact
-
-
 def check_masks(artifact: Artifact, wanted: set[tuple[int, ...]]) -> int:
     """Compare the masks behind all prefixes; how many there were."""
     # EOS ends a text wherever one may end, so what goes on behind it there is never reached.
@@ -179,4 +151,4 @@ def test_repeated_terminals(tokenization: str) -> None:
         assert sorted([*others, NAMED]) == tokenset.to_ids(matcher.mask()).tolist()
         matcher.advance(token_id)
     matcher.advance(NAMED)
-    assert tokenset.to_ids(matcher.mask()).tolist() == [0, 1, 3, 5]
+    assert [0, 1, 3, 5] == tokenset.to_ids(matcher.mask()).tolist()

@@ -44,16 +44,19 @@ def token_classes(terminals: Sequence[TokenIds]) -> tuple[list[TokenIds], list[l
 
 
 def over_classes(
-    dfa: Dfa, terminals: Sequence[TokenIds], limits: Limits | None = None
+    dfa: Dfa,
+    terminals: Sequence[TokenIds],
+    limits: Limits | None = None,
+    rules: Sequence[str] = (),
 ) -> tuple[Dfa, list[TokenIds]]:
     """The minimal DFA over classes of tokens, and the ids of each class.
 
     ``terminals``: the ids of each of the T token terminals of ``dfa``. One without ids is
-    never read. Raises ``LimitError``.
+    never read. ``rules``: the rule behind each atomic origin. Raises ``LimitError``.
     """
     limits = (limits or Limits()).started()
     classes, parts = token_classes(terminals)
-    nfa = as_nfa(dfa)
+    nfa = as_nfa(dfa, rules)
     arcs = [[new for arc in arcs for new in _over(arc, parts)] for arcs in nfa.arcs]
     split = determinize(replace(nfa, arcs=arcs), limits, len(classes))
     return minimize(split, limits), classes

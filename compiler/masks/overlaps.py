@@ -27,21 +27,33 @@ _States = frozenset[int]
 
 
 def without_overlaps(
-    dfa: Dfa, classes: Sequence[TokenIds], trie: Trie, limits: Limits | None = None
+    dfa: Dfa,
+    classes: Sequence[TokenIds],
+    trie: Trie,
+    limits: Limits | None = None,
+    rules: Sequence[str] = (),
 ) -> tuple[Dfa, list[TokenIds]]:
     """The DFA and its classes of tokens such that a token in a live column leads there alone.
 
     ``classes``: the ids of the token columns of ``dfa``, disjoint. Where no token is read in
-    two ways both come back as they are. Raises ``LimitError``.
+    two ways both come back as they are. ``rules``: the rule behind each
+    atomic origin, which a ``LimitError`` names.
     """
-    subsets = _Subsets(dfa, classes, trie, (limits or Limits()).started())
+    subsets = _Subsets(dfa, classes, trie, (limits or Limits()).started(), rules)
     subsets.follow()
     return subsets.tables() if subsets.overridden else (dfa, list(classes))
 
 
 class _Subsets:
-    def __init__(self, dfa: Dfa, classes: Sequence[TokenIds], trie: Trie, limits: Limits) -> None:
-        self.dfa, self.trie, self.limits = dfa, trie, limits
+    def __init__(
+        self,
+        dfa: Dfa,
+        classes: Sequence[TokenIds],
+        trie: Trie,
+        limits: Limits,
+        rules: Sequence[str],
+    ) -> None:
+        self.dfa, self.trie, self.limits, self.rules = dfa, trie, limits, rules
         self.classes = TokenClasses.of(classes)
         highest = [*self.classes.ids.tolist(), *trie.ids.tolist()]
         self.class_of = self.classes.class_of(max(highest, default=0) + 1)
@@ -63,8 +75,15 @@ class _Subsets:
             targets = [frozenset(column) - {DEAD} for column in columns]
             self._override(len(self.rows), states, targets[self.dfa.byte_columns :])
             self.rows.append([self._number(target) for target in targets])
-            self.limits.check_states(len(self.sets), _STAGE)
-            self.limits.check_time(_STAGE)
+            if len(self.sets) > self.limits.states or self.limits.is_over():
+                found = {
+                    self.rules[o]
+                    for q in states
+                    for o in self.dfa.origins[q]
+                    if o < len(self.rules)
+                }
+                self.limits.check_states(len(self.sets), _STAGE, sorted(found))
+                self.limits.check_time(_STAGE, sorted(found))
 
     def _override(self, number: int, states: list[int], by_class: list[_States]) -> None:
         """Note where tokens lead that are read as a text and as a token."""

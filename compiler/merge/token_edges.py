@@ -25,6 +25,8 @@ from ..limits import Limits
 from .canonical import CanonicalDfa
 
 _STAGE = "the DFA over tokens"
+# Bytes of an edge while it is kept: token, target, and the place of its bit.
+_CELL_BYTES = 16
 _States = tuple[int, ...]
 
 
@@ -33,13 +35,15 @@ def with_token_edges(
     first: int,
     classes: Sequence[TokenIds],
     limits: Limits | None = None,
+    rules_of: Sequence[Sequence[str]] = (),
 ) -> CanonicalDfa:
     """The DFA over token ids.
 
     ``classes``: the ids that the symbols ``first``, ``first + 1``, … of ``canonical`` stand
-    for. Raises ``LimitError``.
+    for. ``rules_of``: for each byte-DFA state the rules behind it, which a ``LimitError`` names.
     """
-    return _Subsets(canonical, first, classes, (limits or Limits()).started()).run()
+    limits = (limits or Limits()).started()
+    return _Subsets(canonical, first, classes, limits, rules_of).run()
 
 
 class _Family:
@@ -70,10 +74,15 @@ class _Family:
 
 class _Subsets:
     def __init__(
-        self, canonical: CanonicalDfa, first: int, classes: Sequence[TokenIds], limits: Limits
+        self,
+        canonical: CanonicalDfa,
+        first: int,
+        classes: Sequence[TokenIds],
+        limits: Limits,
+        rules_of: Sequence[Sequence[str]],
     ) -> None:
         self.canonical, self.first, self.classes = canonical, first, classes
-        self.limits = limits
+        self.limits, self.rules_of = limits, rules_of
         self.sources = len(canonical.dfa.edge_offsets) - 1
         self.known: dict[int, _Family] = {}
         start = (canonical.dfa.start,)
@@ -87,6 +96,7 @@ class _Subsets:
         self.family_of: list[int] = []
         self.bits: list[NDArray[np.uint8]] = []
         self.transitions = 0
+        self.cells = 0
 
     def run(self) -> CanonicalDfa:
         """Follow the sets of states from the start on."""
@@ -97,9 +107,11 @@ class _Subsets:
                 self._keep(states[0], family)
             else:
                 self._add(states, family)
-            self.limits.check_states(len(self.sets), _STAGE)
-            self.limits.check_transitions(self.transitions, _STAGE)
-            self.limits.check_time(_STAGE)
+            rules = self.rules_of[family] if family < len(self.rules_of) else ()
+            self.limits.check_states(len(self.sets), _STAGE, rules)
+            self.limits.check_transitions(self.transitions, _STAGE, rules)
+            self.limits.check_memory(self.cells * _CELL_BYTES, _STAGE, rules)
+            self.limits.check_time(_STAGE, rules)
         return self._tables()
 
     def _family(self, number: int) -> _Family:
@@ -120,6 +132,7 @@ class _Subsets:
             numbers = [self._number((target,)) for target in distinct.tolist()]
             targets = np.array(numbers, dtype=np.int32)[place.reshape(-1)]
             self.edges[number] = (family.tokens, targets)
+            self.cells += len(targets)
         self._end(number, self.canonical.flags(state)[family.edge])
 
     def _add(self, states: _States, number: int) -> None:
@@ -139,6 +152,7 @@ class _Subsets:
         order = np.argsort(every)
         to = np.concatenate([np.zeros(0, dtype=np.int32), *numbers])
         self.edges.append((every[order], to[order]))
+        self.cells += len(every)
         self.byte_states.append(number)
         self._end(len(self.edges) - 1, np.ones(len(every), dtype=np.bool_))
 
