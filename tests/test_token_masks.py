@@ -14,12 +14,14 @@ from constrain.artifacts import Artifact, tokenset
 from constrain.artifacts.read import load_bytes
 from constrain.compiler.merge.oracle import tokenize_via_merges
 
-# a part of a grammar: a text, the ids of a token terminal, a sequence or a choice.
+# a part of a grammar: a text, the ids of a token terminal, an option, a sequence or a choice.
 Part = str | frozenset[int] | tuple[str, list["Part"]]
 
 
 def random_part(rng: random.Random, depth: int) -> Part:
     kind = rng.random()
+    if depth and kind < 0.1:
+        return ("option", [random_part(rng, depth - 1)])
     if depth and kind < 0.7:
         inside = [random_part(rng, depth - 1) for _ in range(rng.randint(2, 3))]
         return ("choice" if kind < 0.35 else "sequence", inside)
@@ -41,6 +43,8 @@ def written(part: Part) -> str:
         left_out = [i for i in IDS if i not in part and i != EOS] or [EOS]
         return f"!<[{left_out[0]}]>"
     kind, inside = part
+    if kind == "option":
+        return f"({written(inside[0])})?"
     return "(" + (" | " if kind == "choice" else " ").join(map(written, inside)) + ")"
 
 
@@ -51,6 +55,9 @@ def members(part: Part) -> Iterator[tuple[str | frozenset[int], ...]]:
     elif part[0] == "choice":
         for option in part[1]:
             yield from members(option)
+    elif part[0] == "option":
+        yield ()
+        yield from members(part[1][0])
     else:
         for combined in product(*(list(members(item)) for item in part[1])):
             yield tuple(piece for pieces in combined for piece in pieces)

@@ -93,6 +93,7 @@ class GbnfBuilder(Builder):
         "DOT": _ONE_LINE,
         "ROUND_OPEN": _ONE_LINE,
         "ROUND_CLOSE": "no '(' is open here",
+        "TOKEN": f"the name of a rule stands without < >; {_ONE_LINE}",
     }
     opening: ClassVar[frozenset[str]] = frozenset({"ROUND_OPEN"})
     closing: ClassVar[frozenset[str]] = frozenset({"ROUND_CLOSE"})
