@@ -143,15 +143,13 @@ class _Subsets:
             allowed = self.canonical.flags(state)[family.edge]
             tokens.append(family.tokens[allowed])
             targets.append(family.targets[allowed])
-        ids: list[TokenIds] = []
-        numbers: list[NDArray[np.int32]] = []
-        for group, reached in grouped(np.concatenate(tokens), np.concatenate(targets)):
-            ids.append(group)
-            numbers.append(np.full(len(group), self._number(reached), dtype=np.int32))
-        every = np.concatenate([np.zeros(0, dtype=np.int32), *ids])
+        groups = grouped(np.concatenate(tokens), np.concatenate(targets))
+        every = np.concatenate([np.zeros(0, dtype=np.int32), *(ids for ids, _ in groups)])
+        numbers = np.array([self._number(reached) for _, reached in groups], dtype=np.int32)
+        sizes = np.array([len(ids) for ids, _ in groups], dtype=np.int64)
+        leads = np.repeat(numbers, sizes)
         order = np.argsort(every)
-        to = np.concatenate([np.zeros(0, dtype=np.int32), *numbers])
-        self.edges.append((every[order], to[order]))
+        self.edges.append((every[order], leads[order]))
         self.cells += len(every)
         self.byte_states.append(number)
         self._end(len(self.edges) - 1, np.ones(len(every), dtype=np.bool_))
