@@ -20,6 +20,7 @@ from constrain.compiler.grammar.tree import (
     Pattern,
     Reference,
     Repetition,
+    Token,
     children,
     walk,
 )
@@ -60,6 +61,8 @@ def content(expr: Expr) -> tuple[object, ...]:
             return (expr.min_times, expr.max_times)
         case Excluding():
             return (expr.at_most,)
+        case Token():
+            return expr.meaning
         case Pattern():
             return (expr.kind, *nodes(expr.node)) if expr.kind == "regex" else (expr.text,)
         case _:
@@ -114,7 +117,7 @@ def is_special(expr: Expr) -> bool:
     """What not every dialect can write."""
     if isinstance(expr, Pattern):
         return expr.kind != "regex"
-    return isinstance(expr, Difference | Excluding)
+    return isinstance(expr, Difference | Excluding | Token)
 
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: f"{path.parent.name}/{path.name}")
