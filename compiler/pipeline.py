@@ -17,6 +17,7 @@ from .diagnostics import CheckError, Diagnostic, TokenizerError
 from .dialects import read_grammar
 from .grammar.check import check
 from .grammar.tree import Grammar
+from .grammar.weave_ignored import weave_ignored
 from .limits import Limits
 from .lnf import Lnf, normalize
 from .lnf.automaton import to_nfa
@@ -116,7 +117,7 @@ def build_automaton(
     limits = (limits or Limits()).started()
     grammar = read_grammar(text, dialect, name=name, start=start, limits=limits)
     check(grammar)
-    lnf = normalize(resolve_exclusions(grammar, limits), limits)
+    lnf = normalize(resolve_exclusions(weave_ignored(grammar), limits), limits)
     nfa, origins = to_nfa(lnf, limits)
     dfa = minimize(determinize(nfa, limits, len(grammar.tokens)), limits)
     return Automaton(grammar, lnf, nfa, dfa, origins)

@@ -80,6 +80,7 @@ def _findings(path: str, wanted: Wanted, limits: "Limits") -> list[report.Item]:
     from constrain.compiler.diagnostics import GrammarError
     from constrain.compiler.dialects import read_grammar
     from constrain.compiler.grammar.check import check as check_tree
+    from constrain.compiler.grammar.weave_ignored import weave_ignored
     from constrain.compiler.lints import NOTES, lint
     from constrain.compiler.lnf import normalize
     from constrain.compiler.lnf.resolve_exclusions import resolve_exclusions
@@ -89,7 +90,7 @@ def _findings(path: str, wanted: Wanted, limits: "Limits") -> list[report.Item]:
         grammar = read_grammar(text, read_as, name=path, start=wanted.start, limits=limits)
         check_tree(grammar)
         found = lint(grammar, limits)
-        normalize(resolve_exclusions(grammar, limits), limits)
+        normalize(resolve_exclusions(weave_ignored(grammar), limits), limits)
     except GrammarError as error:
         return [
             report.item(error.source, "error", "error", d.message, d.span, d.help or "")

@@ -56,6 +56,8 @@ class Builder:
         self.source = source
         self.limits = limits
         self.diagnostics: list[Diagnostic] = []
+        # What may stand before each terminal, in dialects that have such a thing.
+        self.ignored: list[Expr] = []
         # Groups leave no node behind, so a rule that nothing ends asks where the last one ended.
         self.last_group_end = 0
 

@@ -125,12 +125,18 @@ Expr: TypeAlias = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rule:
-    """One definition. Several of one name add up to alternatives."""
+    """One definition. Several of one name add up to alternatives.
+
+    ``terminal``: a lexer would match it as a whole, so that nothing ignored stands inside;
+    of two that match equally long, the one of higher ``priority`` wins.
+    """
 
     name: str
     name_span: Span
     body: Expr
     span: Span
+    terminal: bool = False
+    priority: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -139,12 +145,19 @@ class Grammar:
 
     ``tokens``: the distinct token terminals, one of each meaning; their places in it number
     them in normal forms and automata, also in those of parts of the grammar.
+    ``ignored``: what may stand any number of times before each terminal and at the end.
     """
 
     source: Source
     rules: tuple[Rule, ...]
     start: str
     tokens: tuple[Token, ...] = ()
+    ignored: tuple[Expr, ...] = ()
+
+    @property
+    def terminals(self) -> frozenset[str]:
+        """The names of the rules that are terminals."""
+        return frozenset(rule.name for rule in self.rules if rule.terminal)
 
 
 def children(expr: Expr) -> tuple[Expr, ...]:

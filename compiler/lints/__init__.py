@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from ..grammar.tree import Grammar
+from ..grammar.weave_ignored import weave_ignored
 from ..limits import Limits
 from .finding import Finding
 from .language import redundant, white_space
@@ -35,13 +36,14 @@ _ALLOW = re.compile(r"constrain: allow\(([a-z, -]+)\)")
 def lint(grammar: Grammar, limits: Limits | None = None) -> list[Finding]:
     """All findings that are not silenced, in the order of the text. Raises ``LimitError``."""
     limits = (limits or Limits()).started()
+    woven = weave_ignored(grammar)
     found = [
         *duplicates(grammar),
         *unreachable(grammar),
         *unproductive(grammar),
         *left_recursion(grammar),
-        *white_space(grammar),
-        *redundant(grammar, limits),
+        *white_space(woven),
+        *redundant(woven, limits),
     ]
     allowed = _silenced(grammar)
     return sorted((f for f in found if not allowed(f)), key=lambda f: (f.span, f.lint))
