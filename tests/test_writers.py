@@ -40,9 +40,13 @@ CASES = sorted(
 def shape(grammar: Grammar) -> list[tuple[object, ...]]:
     """The rules as a list of nodes without their places; equal for equal trees."""
     found: list[tuple[object, ...]] = []
-    for rule in grammar.rules:
-        found.append(("rule", rule.name))
-        pending: list[Expr] = [rule.body]
+    bodies = [
+        (("rule", rule.name, rule.terminal, rule.priority), rule.body) for rule in grammar.rules
+    ]
+    bodies += [(("ignored", "", True, 0), expr) for expr in grammar.ignored]
+    for head, body in bodies:
+        found.append(head)
+        pending: list[Expr] = [body]
         while pending:
             expr = pending.pop()
             found.append((type(expr).__name__, len(children(expr)), *content(expr)))

@@ -36,14 +36,13 @@ _ALLOW = re.compile(r"constrain: allow\(([a-z, -]+)\)")
 def lint(grammar: Grammar, limits: Limits | None = None) -> list[Finding]:
     """All findings that are not silenced, in the order of the text. Raises ``LimitError``."""
     limits = (limits or Limits()).started()
-    woven = weave_ignored(grammar)
     found = [
         *duplicates(grammar),
         *unreachable(grammar),
         *unproductive(grammar),
         *left_recursion(grammar),
-        *white_space(woven),
-        *redundant(woven, limits),
+        *white_space(grammar),
+        *redundant(weave_ignored(grammar), limits),
     ]
     allowed = _silenced(grammar)
     return sorted((f for f in found if not allowed(f)), key=lambda f: (f.span, f.lint))

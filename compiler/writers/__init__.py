@@ -2,15 +2,19 @@
 
     tree  ->  printer (brackets by precedence)  +  a style for each dialect  ->  text
 
-What a dialect has no counterpart for is refused with its place in the source.
+What a dialect has no counterpart for is refused with its place in the source. Only Lark's
+grammars can ignore text; for the others it is woven into the rules, which keeps the language.
+``losses`` says what else is not kept.
 """
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from ..grammar.weave_ignored import weave_ignored
 from .gbnf import write_gbnf
 from .iso14977 import write_iso14977
 from .kbnf import write_kbnf
+from .lark import write_lark
 from .w3c import write_w3c
 
 if TYPE_CHECKING:
@@ -18,11 +22,35 @@ if TYPE_CHECKING:
 
     from ..grammar.tree import Grammar
 
-__all__ = ["WRITERS", "write_gbnf", "write_iso14977", "write_kbnf", "write_w3c"]
+__all__ = [
+    "WRITERS",
+    "losses",
+    "write_gbnf",
+    "write_iso14977",
+    "write_kbnf",
+    "write_lark",
+    "write_w3c",
+]
+
+
+def _woven(write: "Callable[[Grammar], str]") -> "Callable[[Grammar], str]":
+    return lambda grammar: write(weave_ignored(grammar))
+
 
 WRITERS: "Mapping[str, Callable[[Grammar], str]]" = {
-    "gbnf": write_gbnf,
-    "iso14977": write_iso14977,
-    "kbnf": write_kbnf,
-    "w3c": write_w3c,
+    "gbnf": _woven(write_gbnf),
+    "iso14977": _woven(write_iso14977),
+    "kbnf": _woven(write_kbnf),
+    "lark": write_lark,
+    "w3c": _woven(write_w3c),
 }
+
+
+def losses(grammar: "Grammar", target: str) -> list[str]:
+    """What the writer of ``target`` does not keep, though it keeps the language."""
+    found = []
+    if target != "lark" and grammar.ignored:
+        found.append(f"{target} ignores no text: it is written out before each terminal")
+    if target != "lark" and any(rule.priority for rule in grammar.rules):
+        found.append(f"{target} has no priorities: they are left out")
+    return found
