@@ -38,7 +38,13 @@ from .regex import parse_pattern
 # Digits of the longest number in a count that is read.
 _LONGEST_NUMBER = 9
 
-# Flags of regexes that change nothing: all text is Unicode.
+# Flags of regexes, and what to write instead; u changes nothing, for all text is Unicode.
+_FLAGS = {
+    "i": "write both cases, as in [aA]",
+    "m": "write the line breaks themselves",
+    "s": r"write (.|\n) for a dot that matches line breaks",
+    "x": "write it without spaces and comments",
+}
 _IDLE_FLAGS = "u"
 
 _TOKEN_IDS = re.compile(r"<\[(\^?)([0-9]{1,9}(?:-[0-9]{1,9})?(?:,[0-9]{1,9}(?:-[0-9]{1,9})?)*)\]>")
@@ -163,7 +169,8 @@ class LarkBuilder(StatementsBuilder):
         body, flags = token[1:end], token[end + 1 :]
         for place, flag in enumerate(flags, span.start + end + 1):
             if flag not in _IDLE_FLAGS:
-                self.report(f"the flag {flag} of a regex is not supported", Span(place, place + 1))
+                message = f"the flag {flag} of a regex is not supported"
+                self.report(message, Span(place, place + 1), _FLAGS.get(flag))
         origins = tuple(range(span.start + 1, span.start + end + 1))
         node = parse_pattern(Unescaped(body, origins), self.source, self.limits, self.diagnostics)
         return pattern_of(node, body, span)
