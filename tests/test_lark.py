@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from lark import Lark
 from lark.exceptions import UnexpectedInput
@@ -92,6 +93,21 @@ def test_ignored_text_against_regexes(full: bool) -> None:
             assert wanted == dfa.accepts(member.encode()), (text, member)
             members += wanted
     assert members > 1000
+
+
+def test_random_grammars_come_back(full: bool) -> None:
+    """Written in Lark's syntax the same tree, in GBNF the same language."""
+    rng = random.Random(61)
+    for _ in range(400 if full else 40):
+        text, _ = random_grammar(rng)
+        once = read_grammar(text, "lark")
+        again = read_grammar(WRITERS["lark"](once), "lark")
+        assert without_places(tree_text(once)) == without_places(tree_text(again)), text
+        before = build_automaton(text, dialect="lark").dfa
+        for target in ("lark", "gbnf"):
+            after = build_automaton(WRITERS[target](once), dialect=target).dfa
+            assert np.array_equal(before.table, after.table), text
+            assert np.array_equal(before.accepting, after.accepting), text
 
 
 def test_nothing_ignored_changes_nothing() -> None:

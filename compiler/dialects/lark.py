@@ -15,7 +15,7 @@ from lark.lark import PostLex
 
 from ..automata import regex as ir
 from ..diagnostics import Span
-from ..grammar.tree import Expr, Pattern, Repetition, Rule
+from ..grammar.tree import Expr, Repetition, Rule
 from ..grammar.tree import Token as TokenNode
 from .builder import (
     QUANTITIES,
@@ -79,16 +79,11 @@ class LarkBuilder(StatementsBuilder):
     def start(self, items: list[Token | Rule | list[Rule]]) -> tuple[Rule, ...]:
         """All rules, imported terminals where their import stands."""
         rules: list[Rule] = []
-        imported: set[tuple[str, str]] = set()
         for item in items:
             if isinstance(item, Rule):
                 rules.append(item)
             elif isinstance(item, list):
-                for rule in item:
-                    assert isinstance(rule.body, Pattern)
-                    if (rule.name, rule.body.text) not in imported:
-                        imported.add((rule.name, rule.body.text))
-                        rules.append(rule)
+                rules.extend(item)
         self.report_redefinitions(rules)
         self.report_undefined(rules)
         return tuple(rules)
@@ -148,11 +143,11 @@ class LarkBuilder(StatementsBuilder):
         return pattern_of(either_case(text), str(token), span)
 
     def range(self, items: list[Token]) -> Expr:
-        """ "a".."z\""""
+        """Two characters with .. between them."""
         span = span_over(items)
         low, high = self._text(items[0]), self._text(items[2])
         if any(token.endswith("i") for token in items):
-            self.report("a range cannot ignore case", span, "write a regex: /[a-z]/i")
+            self.report("a range cannot ignore case", span, "write a range for each case")
         elif len(low) != 1 or len(high) != 1:
             self.report("a range goes from one character to another", span)
         elif low > high:

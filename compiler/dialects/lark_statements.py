@@ -20,6 +20,7 @@ class StatementsBuilder(Builder):
     def __init__(self, source: Source, limits: Limits) -> None:
         super().__init__(source, limits)
         self.declared: set[str] = set()
+        self.imported: set[tuple[str, str]] = set()
         self.mixed: set[str] = set()
 
     def ignore(self, items: list[Item | None]) -> None:
@@ -77,7 +78,8 @@ class StatementsBuilder(Builder):
                 self.report(f"the library common has no {name!r}", span, hint)
             elif not new.isupper():
                 self.report(f"the terminal {name!r} needs a name in upper case", span_of(new))
-            else:
+            elif (name, str(new)) not in self.imported:
+                self.imported.add((name, str(new)))
                 text = COMMON[name]
                 origins = (span.start,) * (len(text) + 1)
                 pattern = parse_pattern(
