@@ -23,6 +23,7 @@ from constrain.compiler.grammar.tree import Literal, Reference, walk
 from constrain.compiler.grammar.tree_text import tree_text
 from constrain.compiler.grammar.weave_ignored import weave_ignored
 from constrain.compiler.lints import lint
+from constrain.compiler.lnf import normalize
 from constrain.compiler.pipeline import build_automaton
 from constrain.compiler.writers import WRITERS
 
@@ -115,6 +116,14 @@ def test_nothing_ignored_changes_nothing() -> None:
     grammar = read_grammar('start: "a" B\nB: "b"', "lark")
 
     assert grammar is weave_ignored(grammar)
+
+
+def test_ignored_text_is_not_forgotten() -> None:
+    """A normal form is not made of a tree in which text is still ignored."""
+    grammar = read_grammar('start: "a"\n%ignore " "', "lark")
+
+    with pytest.raises(ValueError, match="weave_ignored"):
+        normalize(grammar)
 
 
 def test_woven_names_are_new() -> None:
