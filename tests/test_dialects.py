@@ -157,6 +157,9 @@ BRACKETS = [
     ("gbnf", 'root ::= {}"a"{}', "(\n | ", "\n){2}"),
     ("w3c", 's ::= {}"a"{}', "(", ")"),
     ("w3c", 's ::= {}"a"{}', '("b" - ', ")+"),
+    ("lark", 'start: {}"a"{}', "(", ")"),
+    ("lark", 'start: {}"a"{}', "[\n ", "\n| B]"),
+    ("lark", 'start: {}"a"{}', '("b" | ', ")~2..3"),
     ("regex", "{}a{}", "(", ")"),
     ("regex", "{}a{}", "(?:b|", ")?"),
     ("regex", "{}a{}", "(?P<n>", ")*"),
@@ -337,6 +340,9 @@ def test_gbnf_starts_from_root() -> None:
         ("gbnf", 'root = "a";', None),  # kbnf and iso14977 can read it.
         ("gbnf", 'root = "a" "b";', "kbnf"),
         ("kbnf", 'a b = "x";', "iso14977"),
+        ("kbnf", 'start: "x"', "lark"),
+        ("lark", 'root ::= "a"{2}', "gbnf"),
+        ("lark", 'root ::= "a" ;', "kbnf"),
         ("w3c", 'root ::= "a";', "kbnf"),
         ("regex", '("a" ::= ', None),
         ("kbnf", 'root ::= "a"', None),  # Two others can read it.
@@ -369,6 +375,7 @@ def test_a_start_rule_that_is_not_there_is_named() -> None:
         ("G.EBNF", "kbnf"),
         ("g.gbnf", "gbnf"),
         ("g.W3C", "w3c"),
+        ("g.lark", "lark"),
         ("g.regex", "regex"),
         ("-", "kbnf"),
         ("g.txt", None),

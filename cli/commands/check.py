@@ -81,6 +81,7 @@ def _findings(path: str, wanted: Wanted, limits: "Limits") -> list[report.Item]:
     from constrain.compiler.diagnostics import CheckError, GrammarError
     from constrain.compiler.dialects import read_grammar
     from constrain.compiler.grammar.check import check as check_tree
+    from constrain.compiler.grammar.weave_ignored import weave_ignored
     from constrain.compiler.lints import NOTES, lint
     from constrain.compiler.lnf import normalize
     from constrain.compiler.lnf.resolve_exclusions import resolve_exclusions
@@ -98,7 +99,7 @@ def _findings(path: str, wanted: Wanted, limits: "Limits") -> list[report.Item]:
     found = lint(grammar, limits, defined=errors is None)
     if errors is None:
         try:
-            normalize(resolve_exclusions(grammar, limits), limits)
+            normalize(resolve_exclusions(weave_ignored(grammar), limits), limits)
         except GrammarError as error:
             errors = error
             # Which rules match nothing is then said by the error.

@@ -2,8 +2,9 @@
 
     regex (IR) -> thompson (NFA) -> determinize -> minimize (DFA)
 
-Symbols are 0 to 255, a byte, and 256 + k, the k-th token terminal (a token that the
-grammar names by id, whatever its text). ``utf8`` turns code points into byte ranges.
+Symbols are 0 to 255, a byte, and 256 + k, the k-th token terminal (tokens that the
+grammar names, whatever their text), or once a tokenizer is known the k-th class of tokens.
+``utf8`` turns code points into byte ranges.
 Every NFA edge carries the rules it came from, so that a DFA state can say whose rule it
 serves.
 """

@@ -65,6 +65,8 @@ class Builder:
         self.diagnostics: list[Diagnostic] = []
         # Whether some rules could not be read, so that what is not seen may be defined there.
         self.partial = False
+        # What may stand before each terminal, in dialects that have such a thing.
+        self.ignored: list[Expr] = []
         # Groups leave no node behind, so a rule that nothing ends asks where the last one ended.
         self.last_group_end = 0
 

@@ -7,12 +7,13 @@ from pathlib import PurePath
 from constrain.artifacts.errors import ConstrainError
 
 from ..diagnostics import CheckError, Diagnostic, DialectError, Source, Span
-from ..grammar.tree import Grammar
+from ..grammar.tree import Grammar, distinct_tokens
 from ..limits import Limits
 from .builder import Builder
 from .gbnf import GbnfBuilder
 from .iso14977 import Iso14977Builder
 from .kbnf import KbnfBuilder
+from .lark import LarkBuilder
 from .parse import UnexpectedError, parse
 from .regex import RegexFileBuilder
 from .w3c import W3cBuilder
@@ -40,6 +41,7 @@ DIALECTS: Mapping[str, Dialect] = {
         Dialect("w3c", (".w3c",), W3cBuilder, "start", first_is_start=True),
         # Most texts are some regex.
         Dialect("regex", (".regex",), RegexFileBuilder, "start", True, suggested=False),
+        Dialect("lark", (".lark",), LarkBuilder, "start", first_is_start=False),
         # Whatever the rules are called, the first one starts. Plain texts are kbnf as well.
         Dialect("iso14977", (".isoebnf", ".iso"), Iso14977Builder, "", True),
     )
@@ -79,7 +81,8 @@ def read_grammar(
 def _read(source: Source, start: str | None, limits: Limits, *, recover: bool = True) -> Grammar:
     """The grammar that the source makes in its own dialect."""
     row = DIALECTS[source.dialect]
-    rules = parse(row.builder(source, limits), recover=recover)
+    builder = row.builder(source, limits)
+    rules = parse(builder, recover=recover)
     names = [rule.name for rule in rules]
     if not rules:
         raise CheckError(source, [Diagnostic(f"there is no rule in this {row.name} grammar")])
@@ -92,7 +95,8 @@ def _read(source: Source, start: str | None, limits: Limits, *, recover: bool = 
             message = f"there is no rule {wanted!r}, with which a {row.name} grammar starts"
             hint += "; name one with --start"
         raise CheckError(source, [Diagnostic(message, help=hint)])
-    return Grammar(source, rules, wanted)
+    tokens, ignored = distinct_tokens(rules), tuple(builder.ignored)
+    return Grammar(source, rules, wanted, tokens, ignored)
 
 
 def _with_suggestion(error: DialectError, start: str | None, limits: Limits) -> DialectError:

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from ..grammar.tree import Grammar
+from ..grammar.weave_ignored import weave_ignored
 from ..limits import Limits
 from .escapes import hex_escapes, options_as_classes
 from .finding import Finding
@@ -59,9 +60,10 @@ def lint(grammar: Grammar, limits: Limits | None = None, *, defined: bool = True
         *options_as_classes(grammar),
     ]
     if defined:
+        woven = weave_ignored(grammar)
         found += unproductive(grammar)
-        found += redundant(grammar, limits)
-        found += ambiguous_repetitions(grammar, limits)
+        found += redundant(woven, limits)
+        found += ambiguous_repetitions(woven, limits)
     allowed = _silenced(grammar)
     return sorted((f for f in found if not allowed(f)), key=lambda f: (f.span, f.lint))
 

@@ -18,6 +18,7 @@ from ..grammar.tree import (
     Pattern,
     Reference,
     Repetition,
+    Token,
     children,
     walk,
 )
@@ -34,19 +35,29 @@ _COMPARED_RULES = 50
 
 
 def white_space(grammar: Grammar) -> Iterator[Finding]:
+    bodies = {rule.name: rule.body for rule in grammar.rules}
     for rule in grammar.rules:
         for expr in walk(rule.body):
             endless = isinstance(expr, Repetition) and expr.max_times is None
             if (endless and _only_space(children(expr)[0])) or (
                 isinstance(expr, Pattern) and _repeats_space(expr.node)
             ):
-                yield Finding(
-                    "unbounded-whitespace",
-                    "white space may repeat without end here",
-                    expr.span,
-                    rule.name,
-                    "allow as much as the format needs, such as one space or a count",
-                )
+                yield _endless_space(expr, rule.name)
+    for expr in grammar.ignored:
+        # Whatever is ignored may stand any number of times.
+        named = bodies.get(expr.name) if isinstance(expr, Reference) else None
+        if _only_space(named or expr) or (isinstance(expr, Pattern) and _repeats_space(expr.node)):
+            yield _endless_space(expr, "")
+
+
+def _endless_space(expr: Expr, rule: str) -> Finding:
+    return Finding(
+        "unbounded-whitespace",
+        "white space may repeat without end here",
+        expr.span,
+        rule,
+        "allow as much as the format needs, such as one space or a count",
+    )
 
 
 def _only_space(expr: Expr) -> bool:
@@ -56,7 +67,7 @@ def _only_space(expr: Expr) -> bool:
                 return bool(node.data) and _SPACE.issuperset(node.data)
             case Pattern():
                 return _is_space(node.node)
-            case Reference() | Difference() | Excluding():
+            case Token() | Reference() | Difference() | Excluding():
                 return False
             case _:
                 return all(inside)

@@ -49,7 +49,7 @@ def unreachable(grammar: Grammar) -> Iterator[Finding]:
     for rule in grammar.rules:
         uses.setdefault(rule.name, []).extend(_references(rule.body))
     reached: set[str] = set()
-    pending = [grammar.start]
+    pending = [grammar.start, *(name for expr in grammar.ignored for name in _references(expr))]
     while pending:
         name = pending.pop()
         if name not in reached:

@@ -31,6 +31,7 @@ from ..grammar.tree import (
     Repetition,
     Rule,
     Sequence,
+    Token,
     children,
     walk,
 )
@@ -146,6 +147,8 @@ class _Inlining:
                 return regex.repeat(inside[0], expr.min_times, expr.max_times)
             case Pattern():
                 return self._at(expr.span, lambda: fold(expr.node, regex.parts_of, self._spelled))
+            case Token():
+                raise self._error("a regex has no token terminals", expr.span)
             case _:
                 raise AssertionError("exceptions are resolved before")
 

@@ -4,7 +4,7 @@ import re
 
 from ..automata.regex import complement
 from ..automata.unicode import code_points
-from ..grammar.tree import Pattern
+from ..grammar.tree import Pattern, Token
 from .printer import ATOM, CodePoints, NoCounterpart, Text, all_others
 
 _SPECIAL = frozenset(r"\|.*+?{}()[]^$")
@@ -50,6 +50,10 @@ class RegexStyle:
     def pattern(self, pattern: Pattern) -> Text | None:
         """A regex in a regex is spelled out."""
         return None
+
+    def token(self, token: Token) -> Text:
+        """There is none."""
+        raise NoCounterpart("a regex has no token terminals")
 
     def repetition(self, item: Text, low: int, high: int | None) -> Text:
         """? * + or a count."""
