@@ -17,6 +17,7 @@ from .matcher import Machine, Matcher
 from .pairs import MergeTable
 from .rows import FamilyRows, Rows, StoredRows, WalkedRows
 from .structure import check_structure
+from .token_classes import TokenClasses
 from .token_dfa import TokenDfa
 from .tokenset import Words
 from .trie import Trie
@@ -57,10 +58,15 @@ class Artifact:
         return ByteDfa(
             a["dfa.table"],
             a["dfa.classes"],
-            a["dfa.terminals"],
+            self._terminals(),
             a["dfa.accepting"],
             self.manifest.byte_start,
         )
+
+    def _terminals(self) -> TokenClasses:
+        if "dfa.token_ids" not in self.arrays:
+            return TokenClasses.of()
+        return TokenClasses(self.arrays["dfa.token_ids"], self.arrays["dfa.token_offsets"])
 
     @cached_property
     def token_dfa(self) -> TokenDfa | None:
@@ -104,6 +110,14 @@ class Artifact:
         """The tokenizer's merges (canonical artifacts only)."""
         return MergeTable(self.arrays["merges"])
 
+    def byte_state_of(self, state: int) -> int:
+        """The byte-DFA state that a state of the machine stands for or grew out of."""
+        if self.token_dfa is None:
+            return state
+        family = int(self.token_dfa.family[state])
+        states = self.arrays.get("tokens.family_states")
+        return family if states is None else int(states[family])
+
     def origins_of(self, byte_state: int) -> tuple[Origin, ...]:
         """The rules that say what may follow a byte-DFA state."""
         offsets, ids = self.arrays["origins.offsets"], self.arrays["origins.ids"]
@@ -145,7 +159,10 @@ class Artifact:
         row = self.rows.row(self.token_dfa.start)
         ids = [int(i) for i in tokenset.to_ids(row)]
         joined = self.merge_table.forbidden([last], ids)[0]
-        kept = [i for i, bad in zip(ids, joined, strict=True) if not bad or i in self.manifest.eos]
+        # What is read as a token is no text that could be joined to the prompt.
+        live = self.byte_dfa.token_targets(self.byte_dfa.start)
+        apart = {*self.manifest.eos, *self.byte_dfa.terminals.select(live)[0].tolist()}
+        kept = [i for i, bad in zip(ids, joined, strict=True) if not bad or i in apart]
         if not kept:
             raise ArtifactError(
                 f"no member of the grammar continues token {last}: the tokenizer would join "

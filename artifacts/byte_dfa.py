@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import ArtifactError
+from .token_classes import TokenClasses
 from .vocabulary import Vocabulary
 
 DEAD = 0
@@ -17,13 +18,14 @@ class ByteDfa:
     """A deterministic automaton over byte classes and token terminals.
 
     ``table``: int32 (S, C + T), next state by column, state 0 dead. ``classes``: uint8
-    (256,), byte to one of C columns. ``terminals``: int32 (T,), the token id that each of
-    the last T columns stands for. ``accepting``: uint8 (S,). ``start``: a state.
+    (256,), byte to one of C columns. ``terminals``: the T classes of tokens that the last T
+    columns stand for; such a column says where each of the tokens leads, also where its bytes
+    could be read as well. ``accepting``: uint8 (S,). ``start``: a state.
     """
 
     table: NDArray[np.int32]
     classes: NDArray[np.uint8]
-    terminals: NDArray[np.int32]
+    terminals: TokenClasses
     accepting: NDArray[np.uint8]
     start: int
 
@@ -31,6 +33,10 @@ class ByteDfa:
     def states(self) -> int:
         """Number of states, the dead one included."""
         return len(self.table)
+
+    def token_targets(self, state: int) -> NDArray[np.int32]:
+        """Where the token terminals lead from a state, ``DEAD`` for nowhere; shape (T,)."""
+        return self.table[state, self.table.shape[1] - len(self.terminals) :]
 
     @cached_property
     def _columns(self) -> list[int]:
@@ -72,9 +78,8 @@ class ByteMachine:
         return self.dfa.start
 
     @cached_property
-    def _terminal_columns(self) -> dict[int, int]:
-        base = self.dfa.table.shape[1] - len(self.dfa.terminals)
-        return {int(t): base + i for i, t in enumerate(self.dfa.terminals)}
+    def _classes(self) -> memoryview:
+        return self.dfa.terminals.class_of(self.vocabulary.size).data
 
     def is_accepting(self, state: int) -> bool:
         """Whether the text so far is a member."""
@@ -85,13 +90,11 @@ class ByteMachine:
 
         Raises ``ArtifactError`` if a mask row allowed what has no way (an unverified file).
         """
-        column = self._terminal_columns.get(token_id)
-        if column is not None:
-            target = int(self.dfa.table[state, column])
-        elif self.vocabulary.is_text(token_id):
+        target = DEAD
+        if 0 <= token_id < self.vocabulary.size and (number := self._classes[token_id]) >= 0:
+            target = int(self.dfa.token_targets(state)[number])
+        if target == DEAD and self.vocabulary.is_text(token_id):
             target = self.dfa.run(state, self.vocabulary.token(token_id))
-        else:
-            target = DEAD
         if target == DEAD:
             raise ArtifactError(f"damaged artifact: token {token_id} is allowed, but leads nowhere")
         return target

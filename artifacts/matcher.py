@@ -99,7 +99,8 @@ class Matcher:
         """Take a token. One that the mask does not allow raises ``TokenRefusedError``
         and changes nothing.
 
-        EOS ends the match where it may end; a text token that was named EOS is text elsewhere.
+        EOS ends the match where it may end; elsewhere it is what the grammar has there, a text
+        or a token that it names.
         """
         if not tokenset.contains(self.mask(), token_id):
             raise TokenRefusedError(token_id, self._reason())
@@ -127,7 +128,8 @@ class Matcher:
     def forced_tokens(self, limit: int = 1024) -> list[int]:
         """The tokens that must come next, while each mask holds a single one.
 
-        At most ``limit`` of them; EOS is not among them. The matcher does not move.
+        At most ``limit`` of them; EOS that ends the match is not among them. The matcher does
+        not move.
         """
         forced: list[int] = []
         try:

@@ -36,7 +36,8 @@ def boundaries(artifact: Artifact, prefix: bytes) -> list[Boundary]:
     """Every boundary that ``prefix`` may have, the longest first; empty if there is none.
 
     Where several token paths lead to the same state the one with the fewest tokens stands
-    for them (ties: the smaller ids).
+    for them (ties: the smaller ids). A path may use any token of text that the mask allows,
+    also one that the grammar names as a token; special tokens spell nothing.
     """
     machine, rows = artifact.machine, artifact.rows
     spelled = _tokens_within(artifact, prefix)

@@ -102,7 +102,6 @@ class WalkedRows:
         ids: list[int] = []
         for hits in walk(self.trie, self.dfa.table, self.dfa.classes, np.array([state])):
             ids.extend(hits.tokens[self.live[hits.states]])
-        targets = self.dfa.table[state, self.dfa.table.shape[1] - len(self.dfa.terminals) :]
-        ids.extend(self.dfa.terminals[self.live[targets]])
+        ids.extend(self.dfa.terminals.select(self.live[self.dfa.token_targets(state)])[0])
         ids.extend(self.eos if self.dfa.accepting[state] else ())
         return self._memo.keep(state, tokenset.from_ids(ids, self.vocab_size))

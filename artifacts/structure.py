@@ -21,7 +21,6 @@ _COMMON = {
     "dfa.accepting": ("u1", 1),
     "dfa.classes": ("u1", 1),
     "dfa.table": ("i4", 2),
-    "dfa.terminals": ("i4", 1),
     "origins.ids": ("i4", 1),
     "origins.offsets": ("i8", 1),
     "vocab.data": ("u1", 1),
@@ -36,6 +35,8 @@ _TOKENS = {
     "tokens.edge_tokens": ("i4", 1),
     "tokens.family": ("i4", 1),
 }
+_TERMINALS = {"dfa.token_ids": ("i4", 1), "dfa.token_offsets": ("i8", 1)}
+_NO_TERMINALS = {"dfa.terminals": ("i4", 1)}
 _ROWS = {"row_of": ("i4", 1), "rows": ("u4", 2)}
 _ALLOWED = {"tokens.allowed": ("u1", 1), "tokens.allowed_offsets": ("i8", 1)}
 _LIVE = {"dfa.live": ("u1", 1)}
@@ -78,13 +79,12 @@ def _check_vocabulary(manifest: Manifest, arrays: _Arrays) -> None:
 
 def _check_byte_dfa(manifest: Manifest, arrays: _Arrays) -> int:
     states, columns = arrays["dfa.table"].shape
-    classes = columns - len(arrays["dfa.terminals"])
+    classes = columns - _check_terminals(manifest, arrays)
     _require(states > 0 and classes > 0, "dfa.table")
     _require_range(arrays, "dfa.table", 0, states)
     _require(not arrays["dfa.table"][0].any(), "dfa.table")
     _require(len(arrays["dfa.classes"]) == 256, "dfa.classes")
     _require_range(arrays, "dfa.classes", 0, classes)
-    _require_range(arrays, "dfa.terminals", 0, manifest.vocab_size)
     _require(len(arrays["dfa.accepting"]) == states, "dfa.accepting")
     _require(0 <= manifest.byte_start < states, "byte_start")
     _require_offsets(arrays, "origins.offsets", states, len(arrays["origins.ids"]))
@@ -92,8 +92,31 @@ def _check_byte_dfa(manifest: Manifest, arrays: _Arrays) -> int:
     return int(states)
 
 
+def _check_terminals(manifest: Manifest, arrays: _Arrays) -> int:
+    """The number of classes of tokens: they are not empty, ascend, and share no token."""
+    if "dfa.token_ids" not in arrays:
+        _check_types(arrays, _NO_TERMINALS)
+        _require(len(arrays["dfa.terminals"]) == 0, "dfa.terminals")
+        return 0
+    _check_types(arrays, _TERMINALS)
+    ids, offsets = arrays["dfa.token_ids"], arrays["dfa.token_offsets"]
+    _require_offsets(arrays, "dfa.token_offsets", max(len(offsets) - 1, 0), len(ids))
+    _require(bool((offsets[1:] > offsets[:-1]).all()), "dfa.token_offsets")
+    _require_range(arrays, "dfa.token_ids", 0, manifest.vocab_size)
+    _require(len(np.unique(ids)) == len(ids), "dfa.token_ids")
+    first_of_class = np.zeros(len(ids) + 1, dtype=np.bool_)
+    first_of_class[offsets] = True
+    ascending = ids[1:] > ids[:-1]
+    _require(bool((ascending | first_of_class[1:-1]).all()), "dfa.token_ids")
+    return len(offsets) - 1
+
+
 def _check_token_dfa(manifest: Manifest, arrays: _Arrays, families: int) -> int:
     states, edges = len(arrays["tokens.family"]), len(arrays["tokens.edge_tokens"])
+    if "tokens.family_states" in arrays:
+        _check_types(arrays, {"tokens.family_states": ("i4", 1)})
+        _require_range(arrays, "tokens.family_states", 0, families)
+        families = len(arrays["tokens.family_states"])
     _require(0 <= manifest.token_start < states, "token_start")
     _require_range(arrays, "tokens.family", 0, families)
     _require(len(arrays["tokens.accepting"]) == states, "tokens.accepting")

@@ -38,8 +38,8 @@ DialectName = Annotated[
         "--dialect",
         "-d",
         metavar="NAME",
-        help="kbnf, gbnf, w3c, iso14977, regex or regex-extended.  [default: by suffix; .ebnf, "
-        ".kbnf and - are kbnf, .gbnf is gbnf, .w3c is w3c, .isoebnf and .iso are iso14977, .regex is regex]",
+        help="kbnf, gbnf, w3c, lark, iso14977, regex or regex-extended.  [default: by suffix; "
+        ".ebnf, .kbnf and - are kbnf; .gbnf, .w3c, .lark, .regex; .isoebnf and .iso are iso14977]",
     ),
 ]
 Extended = Annotated[

@@ -22,7 +22,8 @@ class Verdict:
     """``offset``: bytes that were read; ``line`` and ``column`` (in characters) from 1.
 
     ``rules``: whose text was expected at that place; ``expected``: the bytes that could have
-    come, as ranges; ``may_end``: the text could have ended there. ``but_for_line_break``: it
+    come, as ranges; ``tokens``: the token terminals that could have come, which no text
+    matches; ``may_end``: the text could have ended there. ``but_for_line_break``: it
     would be accepted without the line break at its end.
     """
 
@@ -32,12 +33,21 @@ class Verdict:
     column: int
     rules: tuple[str, ...]
     expected: tuple[tuple[int, int], ...]
+    tokens: tuple[str, ...]
     may_end: bool
     but_for_line_break: bool
 
 
-def explain(dfa: ByteDfa, rules_of: Callable[[int], Sequence[str]], text: bytes) -> Verdict:
-    """The verdict on ``text``. ``rules_of`` names the rules that a state's bytes come from."""
+def explain(
+    dfa: ByteDfa,
+    rules_of: Callable[[int], Sequence[str]],
+    text: bytes,
+    names: Sequence[str] = (),
+) -> Verdict:
+    """The verdict on ``text``.
+
+    ``rules_of`` names the rules that a state's bytes come from, ``names`` the token terminals.
+    """
     offset = dfa.viable_bytes(text)
     state = dfa.run(dfa.start, text[:offset])
     may_end = bool(dfa.accepting[state])
@@ -54,6 +64,11 @@ def explain(dfa: ByteDfa, rules_of: Callable[[int], Sequence[str]], text: bytes)
         column=len(last_line.decode("utf-8", "replace")) + 1,
         rules=tuple(dict.fromkeys(rules_of(state))),
         expected=_ranges(dfa, state),
+        tokens=tuple(
+            name
+            for name, target in zip(names, dfa.token_targets(state).tolist(), strict=True)
+            if target != DEAD
+        ),
         may_end=may_end,
         but_for_line_break=status is Status.REJECTED and _ends_early(dfa, text),
     )

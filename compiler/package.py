@@ -13,7 +13,7 @@ from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.manifest import Manifest, Origin
 from constrain.artifacts.trie import Trie
 
-from .automata.dfa import Dfa
+from .automata.dfa import Dfa, TokenIds
 from .diagnostics import TokenizerError
 from .grammar.tree import Grammar
 from .limits import Limits
@@ -40,16 +40,20 @@ class Request:
 def package(
     grammar: Grammar,
     dfa: Dfa,
+    terminals: Sequence[TokenIds],
     origins: Sequence[tuple[str, int, int]],
     canonical: CanonicalDfa | None,
     request: Request,
     limits: Limits,
     notes: list[str],
 ) -> Artifact:
-    """The artifact; what the user should know is added to ``notes``. Raises ``LimitError``."""
-    arrays = {**_byte_dfa(dfa), **_vocabulary(request)}
+    """The artifact; what the user should know is added to ``notes``. Raises ``LimitError``.
+
+    ``terminals``: the ids of each of the DFA's token columns, ascending.
+    """
+    arrays = {**_byte_dfa(dfa, terminals), **_vocabulary(request)}
     if canonical is None:
-        table = _rows_of_bytes(dfa, request, limits, arrays, notes)
+        table = _rows_of_bytes(dfa, terminals, request, limits, arrays, notes)
     else:
         arrays.update(_token_dfa(canonical, request.tokenizer))
         table = _rows_of_tokens(canonical, request, limits, arrays, notes)
@@ -74,14 +78,21 @@ def package(
     return Artifact(manifest, arrays)
 
 
-def _byte_dfa(dfa: Dfa) -> dict[str, NDArray[Any]]:
-    tables = dfa.tables()
+def _byte_dfa(dfa: Dfa, terminals: Sequence[TokenIds]) -> dict[str, NDArray[Any]]:
+    tables = dfa.tables(terminals)
     ids = [sorted(found) for found in dfa.origins]
     offsets = np.concatenate(([0], np.cumsum([len(found) for found in ids])))
+    named: dict[str, NDArray[Any]] = {"dfa.terminals": tables.terminals.ids}
+    if len(terminals):
+        # Under names of their own: a reader that knows but one token a column then refuses.
+        named = {
+            "dfa.token_ids": tables.terminals.ids,
+            "dfa.token_offsets": tables.terminals.offsets,
+        }
     return {
+        **named,
         "dfa.table": tables.table,
         "dfa.classes": tables.classes,
-        "dfa.terminals": tables.terminals,
         "dfa.accepting": tables.accepting,
         "origins.ids": np.array([i for found in ids for i in found], dtype=np.int32),
         "origins.offsets": offsets.astype(np.int64),
@@ -99,7 +110,7 @@ def _vocabulary(request: Request) -> dict[str, NDArray[Any]]:
 
 def _token_dfa(canonical: CanonicalDfa, tokenizer: Tokenizer) -> dict[str, NDArray[Any]]:
     dfa = canonical.dfa
-    return {
+    arrays: dict[str, NDArray[Any]] = {
         "merges": tokenizer.merges,
         "tokens.family": dfa.family,
         "tokens.accepting": dfa.accepting,
@@ -107,6 +118,9 @@ def _token_dfa(canonical: CanonicalDfa, tokenizer: Tokenizer) -> dict[str, NDArr
         "tokens.edge_tokens": dfa.edge_tokens,
         "tokens.edge_targets": dfa.edge_targets,
     }
+    if canonical.family_states is not None:
+        arrays["tokens.family_states"] = canonical.family_states
+    return arrays
 
 
 def _rows_of_tokens(
@@ -129,10 +143,15 @@ def _rows_of_tokens(
 
 
 def _rows_of_bytes(
-    dfa: Dfa, request: Request, limits: Limits, arrays: dict[str, NDArray[Any]], notes: list[str]
+    dfa: Dfa,
+    terminals: Sequence[TokenIds],
+    request: Request,
+    limits: Limits,
+    arrays: dict[str, NDArray[Any]],
+    notes: list[str],
 ) -> RowTable | None:
     """Rows if they fit, else which states are live, for a walk at run time."""
-    tables = dfa.tables()
+    tables = dfa.tables(terminals)
     trie = Trie.from_vocabulary(request.tokenizer.vocabulary(request.vocab_size))
     live = live_states(tables, trie)
     if not live[dfa.start]:

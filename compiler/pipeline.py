@@ -6,23 +6,29 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from constrain.artifacts.artifact import Artifact
+from constrain.artifacts.trie import Trie
 
 from .automata.determinize import determinize
-from .automata.dfa import Dfa, without_bytes
+from .automata.dfa import Dfa, TokenIds, without_bytes
 from .automata.minimize import minimize
 from .automata.nfa import Nfa
+from .automata.token_classes import over_classes
 from .diagnostics import CheckError, Diagnostic, TokenizerError
 from .dialects import read_grammar
 from .grammar.check import check
 from .grammar.tree import Grammar
+from .grammar.weave_ignored import weave_ignored
 from .limits import Limits
 from .lnf import Lnf, normalize
 from .lnf.automaton import to_nfa
 from .lnf.resolve_exclusions import resolve_exclusions
+from .masks.overlaps import without_overlaps
 from .merge.canonical import CanonicalDfa, canonical_dfa
 from .merge.proper import check_proper
+from .merge.token_edges import with_token_edges
 from .package import Request, package
 from .progress import Progress, silent
+from .token_ids import token_ids
 from .tokenizers import Tokenizer
 
 CANONICAL, ANY = "canonical", "any"
@@ -44,6 +50,11 @@ class Automaton:
     nfa: Nfa
     dfa: Dfa
     origins: Sequence[tuple[str, int, int]]
+
+    @property
+    def token_names(self) -> list[str]:
+        """The token terminals as they are written, in the order of their symbols."""
+        return [token.text for token in self.grammar.tokens]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,9 +117,9 @@ def build_automaton(
     limits = (limits or Limits()).started()
     grammar = read_grammar(text, dialect, name=name, start=start, limits=limits)
     check(grammar)
-    lnf = normalize(resolve_exclusions(grammar, limits), limits)
+    lnf = normalize(resolve_exclusions(weave_ignored(grammar), limits), limits)
     nfa, origins = to_nfa(lnf, limits)
-    dfa = minimize(determinize(nfa, limits), limits)
+    dfa = minimize(determinize(nfa, limits, len(grammar.tokens)), limits)
     return Automaton(grammar, lnf, nfa, dfa, origins)
 
 
@@ -137,33 +148,77 @@ def build_artifact(
         strip=strip,
     )
     canonical = None
-    dfa = automaton.dfa
+    rules = [rule for rule, _, _ in automaton.origins]
+    dfa, classes = _over_tokens(automaton, tokenizer, request.eos, limits)
+    notes.extend(_unreachable_ends(dfa, classes, tokenizer, request.eos))
     if tokenization == CANONICAL:
         check_proper(tokenizer)
-        dfa = _spelled(automaton, tokenizer, notes.append)
-        rules = [rule for rule, _, _ in automaton.origins]
+        dfa = _spelled(automaton.grammar, dfa, tokenizer, notes.append)
+        # Symbols that no merge knows: a token class ends the text before it.
+        first = tokenizer.vocab_size
+        symbols = range(first, first + len(classes))
         canonical = canonical_dfa(
-            dfa, tokenizer.base, (), tokenizer.merges, limits, progress, rules
+            dfa, tokenizer.base, symbols, tokenizer.merges, limits, progress, rules
         )
+        if classes:
+            rules_of = [sorted({rules[o] for o in origins}) for origins in dfa.origins]
+            canonical = with_token_edges(canonical, first, classes, limits, rules_of)
         if tokenizer.splitter is not None:
             notes.append(
                 "this tokenizer cuts text into pieces before it merges, which the masks do not "
                 "follow yet: where a merge could cross a cut they differ from its own encoding"
             )
-    artifact = package(automaton.grammar, dfa, automaton.origins, canonical, request, limits, notes)
+    elif classes:
+        trie = Trie.from_vocabulary(tokenizer.vocabulary())
+        dfa, classes = without_overlaps(dfa, classes, trie, limits, rules)
+    artifact = package(
+        automaton.grammar, dfa, classes, automaton.origins, canonical, request, limits, notes
+    )
     return Compilation(automaton, canonical, artifact, tuple(notes))
 
 
-def _spelled(automaton: Automaton, tokenizer: Tokenizer, note: Callable[[str], None]) -> Dfa:
-    """The members that the tokenizer has a token for each byte of."""
-    missing = np.array([token_id < 0 for token_id in tokenizer.base])
-    lost = np.flatnonzero(missing & automaton.dfa.used_bytes())
-    if not len(lost):
-        return automaton.dfa
-    listed = ", ".join(f"0x{octet:02X}" for octet in lost[:8]) + (", …" if len(lost) > 8 else "")
-    dfa = without_bytes(automaton.dfa, missing)
+def _over_tokens(
+    automaton: Automaton, tokenizer: Tokenizer, eos: Sequence[int], limits: Limits
+) -> tuple[Dfa, list[TokenIds]]:
+    """The byte DFA over disjoint classes of the tokenizer's tokens, and their ids."""
+    terminals = token_ids(automaton.grammar, tokenizer, eos)
+    if not terminals:
+        return automaton.dfa, []
+    dfa, classes = over_classes(
+        automaton.dfa, terminals, limits, [rule for rule, _, _ in automaton.origins]
+    )
     if dfa.is_empty:
         source = automaton.grammar.source
+        message = "there is no member: every one needs a token that the tokenizer has not"
+        raise CheckError(source, [Diagnostic(message)])
+    return dfa, classes
+
+
+def _unreachable_ends(
+    dfa: Dfa, classes: Sequence[TokenIds], tokenizer: Tokenizer, eos: Sequence[int]
+) -> list[str]:
+    """A note for each token that the grammar goes on with where it ends the text."""
+    going_on = (dfa.table[dfa.accepting, dfa.byte_columns :] != 0).any(axis=0)
+    return [
+        f"the token {tokenizer.added.get(i, i)} ends the text wherever the text may end: what the "
+        "grammar has behind it there is never reached"
+        for ids, goes_on in zip(classes, going_on.tolist(), strict=True)
+        for i in (ids[np.isin(ids, list(eos))].tolist() if goes_on else ())
+    ]
+
+
+def _spelled(
+    grammar: Grammar, whole: Dfa, tokenizer: Tokenizer, note: Callable[[str], None]
+) -> Dfa:
+    """The members that the tokenizer has a token for each byte of."""
+    missing = np.array([token_id < 0 for token_id in tokenizer.base])
+    lost = np.flatnonzero(missing & whole.used_bytes())
+    if not len(lost):
+        return whole
+    listed = ", ".join(f"0x{octet:02X}" for octet in lost[:8]) + (", …" if len(lost) > 8 else "")
+    dfa = without_bytes(whole, missing)
+    if dfa.is_empty:
+        source = grammar.source
         message = f"the tokenizer can spell no member: it has no token for {listed}"
         raise CheckError(source, [Diagnostic(message)])
     note(f"members with the bytes {listed} are left out: the tokenizer has no token for them")

@@ -17,6 +17,26 @@ ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("artifacts", "cli", "compiler")
 EXAMPLES = ROOT / "examples"
 
+# The start rules of real Lark grammars without a rule ``start``, whose users name it.
+LARK_STARTS = {
+    "lark/lark/grammars/common.lark": "NUMBER",
+    "lark/lark/grammars/python.lark": "file_input",
+    "lark/lark/grammars/unicode.lark": "WS",
+    "lark/examples/advanced/python2.lark": "file_input",
+    "lark/tests/grammars/ab.lark": "startab",
+    "lark/tests/grammars/leading_underscore_grammar.lark": "c",
+    "lark/tests/grammars/templates.lark": "sep",
+    "lark/tests/grammars/test.lark": "NUMBER",
+    "lark/tests/grammars/test_relative_import_of_nested_grammar__grammar_to_import.lark": (
+        "rule_to_import"
+    ),
+    "lark/tests/grammars/test_relative_import_of_nested_grammar__nested_grammar.lark": (
+        "NESTED_TERMINAL"
+    ),
+    "lark/tests/grammars/test_unicode.lark": "UNICODE",
+    "lark/tests/grammars/three_rules_using_same_token.lark": "b",
+}
+
 
 def compiled(
     text: str, tokenizer: Tokenizer, tokenization: str = "canonical", **options: Any

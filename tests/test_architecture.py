@@ -37,13 +37,15 @@ INSIDE = {
     "lnf": BASE | {"automata", "grammar"},
     "lints": BASE | {"automata", "grammar", "lnf"},
     "explain": set(),
-    "writers": BASE | {"automata", "grammar"},
+    "writers": BASE | {"automata", "grammar", "lnf"},
     "merge": BASE | {"automata", "tokenizers"},
     "masks": BASE | {"automata", "merge", "tokenizers"},
     "drawing": BASE | {"automata", "merge"},
+    "token_ids": BASE | {"automata", "grammar", "tokenizers"},
     "package": BASE | {"automata", "grammar", "masks", "merge", "tokenizers"},
     "pipeline": BASE
-    | {"automata", "dialects", "grammar", "lnf", "masks", "merge", "package", "tokenizers"},
+    | {"automata", "dialects", "grammar", "lnf", "masks", "merge", "package", "tokenizers"}
+    | {"token_ids"},
     # The names that the package as a whole offers; they load on first use.
     "__init__": {"limits", "pipeline", "tokenizers"},
 }

@@ -26,6 +26,15 @@ def found(text: str) -> list[tuple[str, str]]:
          [("left-recursion", "a"), ("left-recursion", "b")]),
         ('a ::= "x" | #"[a-z]";', [("redundant-alternative", '"x"')]),
         ('a ::= b | "x" "y"; b ::= "xy" | "z";', [("redundant-alternative", '"x" "y"')]),
+        ('a ::= b b; b ::= a | "";', [
+            ("left-recursion", "a"), ("unit-cycle", "a"), ("left-recursion", "b"),
+            ("redundant-alternative", "a"),
+        ]),
+        ('a ::= "(" b ")"; b ::= [a];', []),
+        ('a ::= ("x" | "xy")* ("z"?)+;', [("ambiguous-repetition", '"z"?)+')]),
+        ('a ::= "\\x41b" "\\xff";', [
+            ("hex-escape-digit", "\\x41b"), ("high-hex-escape", "\\xff"),
+        ]),
         ('a ::= " "* "x";', [("unbounded-whitespace", '" "*')]),
         ('a ::= {" " | "\\n"} "x";', [("unbounded-whitespace", '{" " | "\\n"}')]),
         ('a ::= #"[ \\\\t]+x";', [("unbounded-whitespace", '#"[ \\\\t]+x"')]),
@@ -33,6 +42,9 @@ def found(text: str) -> list[tuple[str, str]]:
         ('a ::= #" {0,3}x" [" "] "y";', []),
         ('a ::= "x" | "y" "(" a ")";', []),
         ('a ::= "x" | except!("x");', []),
+        ('a ::= "x" | b; b ::= a | "y" "z";', [
+            ("left-recursion", "a"), ("unit-cycle", "a"), ("left-recursion", "b"),
+        ]),
         ('a ::= "x" | any!;', [("redundant-alternative", '"x"')]),
     ],
 )  # fmt: skip
@@ -76,6 +88,22 @@ def test_all_errors_of_a_file(tmp_path: Path, capsysbinary: pytest.CaptureFixtur
     bad = write(tmp_path, "bad.ebnf", "a ::= b c;\nd ::= e;")
     assert run(["check", bad]) == 2
     assert capsysbinary.readouterr().out.decode().count("is not defined") == 3
+
+
+def test_lints_beside_errors(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    """What can be said in spite of an undefined rule is said; the exit code is that of errors."""
+    bad = write(tmp_path, "bad.ebnf", 'a ::= b;\nc ::= "x" | "x";')
+    assert run(["check", bad]) == 2
+    printed = capsysbinary.readouterr().out.decode()
+    assert "rule 'b' is not defined" in printed
+    assert "[unreachable]" in printed
+    assert "[redundant-alternative]" not in printed
+    nested = write(tmp_path, "nested.ebnf", 'a ::= b | a b; b ::= b | "y";\nc ::= d; d ::= c;')
+    assert run(["check", nested, "--start", "c"]) == 2
+    printed = capsysbinary.readouterr().out.decode()
+    assert "is an empty language" in printed
+    assert "[unit-cycle]" in printed
+    assert "[unproductive]" not in printed
 
 
 def test_json(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:

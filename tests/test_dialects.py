@@ -12,11 +12,13 @@ surrogate that Python's ``surrogateescape`` makes of it), or ``expected_error.tx
 import json
 import tracemalloc
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 from support import EXAMPLES, ROOT
 
 from constrain.artifacts.errors import ConstrainError
+from constrain.cli.app import run
 from constrain.compiler.diagnostics import (
     CheckError,
     DialectError,
@@ -37,14 +39,18 @@ from constrain.compiler.grammar.tree import (
     walk,
 )
 from constrain.compiler.limits import Limits
+from constrain.compiler.lints import LINTS
 from constrain.compiler.pipeline import Automaton, build_automaton
 
 CASES = ROOT / "tests" / "cases"
 ALL = sorted(path for path in CASES.iterdir() if path.is_dir())
 ERRORS = [path for path in ALL if path.name.startswith("error-")]
-LANGUAGES = [path for path in ALL if path not in ERRORS]
+FINDINGS = [path for path in ALL if path.name.startswith("lint-")]
+LANGUAGES = [path for path in ALL if path not in ERRORS + FINDINGS]
 
 DEEP = 60_000
+
+CaptureBytes: TypeAlias = pytest.CaptureFixture[bytes]
 
 
 def grammar_of(case: Path) -> Path:
@@ -97,10 +103,37 @@ def test_errors_are_as_recorded(case: Path, update: bool) -> None:
     assert golden.read_text(encoding="utf-8") == f"{found.value}\n"
 
 
+@pytest.mark.parametrize("case", FINDINGS, ids=lambda path: path.name)
+def test_findings_are_as_recorded(
+    case: Path, update: bool, monkeypatch: pytest.MonkeyPatch, capsysbinary: CaptureBytes
+) -> None:
+    """What is probably not meant is described the way ``expected_findings.txt`` has it; the
+    case is named after the lint, which ``--allow`` silences."""
+    monkeypatch.chdir(case)
+    name = grammar_of(case).name
+    assert run(["check", name]) in (1, 2)
+    printed = capsysbinary.readouterr().out.decode()
+    golden = case / "expected_findings.txt"
+    if update:
+        golden.write_text(printed, encoding="utf-8", newline="")
+    assert golden.read_text(encoding="utf-8") == printed
+
+    (lint,) = [lint for lint in LINTS if case.name.startswith(f"lint-{lint}")]
+    assert f"[{lint}]" in printed
+    run(["check", name, "--allow", lint])
+    assert f"[{lint}]" not in capsysbinary.readouterr().out.decode()
+
+
+def test_every_lint_has_a_case() -> None:
+    """No lint is without one."""
+    assert [] == [n for n in LINTS if not any(c.name.startswith(f"lint-{n}") for c in FINDINGS)]
+
+
 def test_cases_are_whole() -> None:
-    """Every folder has a grammar and either two lists of texts or an error."""
+    """Every folder has a grammar and either two lists of texts, an error or findings."""
     for case in ALL:
         texts = {"accept.txt", "reject.txt"} if case in LANGUAGES else {"expected_error.txt"}
+        texts = {"expected_findings.txt"} if case in FINDINGS else texts
         assert texts | {grammar_of(case).name} == {path.name for path in case.iterdir()}
         assert dialect_of(grammar_of(case).name) in DIALECTS
 
@@ -124,6 +157,9 @@ BRACKETS = [
     ("gbnf", 'root ::= {}"a"{}', "(\n | ", "\n){2}"),
     ("w3c", 's ::= {}"a"{}', "(", ")"),
     ("w3c", 's ::= {}"a"{}', '("b" - ', ")+"),
+    ("lark", 'start: {}"a"{}', "(", ")"),
+    ("lark", 'start: {}"a"{}', "[\n ", "\n| B]"),
+    ("lark", 'start: {}"a"{}', '("b" | ', ")~2..3"),
     ("regex", "{}a{}", "(", ")"),
     ("regex", "{}a{}", "(?:b|", ")?"),
     ("regex", "{}a{}", "(?P<n>", ")*"),
@@ -304,6 +340,9 @@ def test_gbnf_starts_from_root() -> None:
         ("gbnf", 'root = "a";', None),  # kbnf and iso14977 can read it.
         ("gbnf", 'root = "a" "b";', "kbnf"),
         ("kbnf", 'a b = "x";', "iso14977"),
+        ("kbnf", 'start: "x"', "lark"),
+        ("lark", 'root ::= "a"{2}', "gbnf"),
+        ("lark", 'root ::= "a" ;', "kbnf"),
         ("w3c", 'root ::= "a";', "kbnf"),
         ("regex", '("a" ::= ', None),
         ("kbnf", 'root ::= "a"', None),  # Two others can read it.
@@ -336,6 +375,7 @@ def test_a_start_rule_that_is_not_there_is_named() -> None:
         ("G.EBNF", "kbnf"),
         ("g.gbnf", "gbnf"),
         ("g.W3C", "w3c"),
+        ("g.lark", "lark"),
         ("g.regex", "regex"),
         ("-", "kbnf"),
         ("g.txt", None),

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import ROOT
+from support import LARK_STARTS, ROOT
 
 from constrain.compiler.diagnostics import GrammarError, NotRegularError
 from constrain.compiler.dialects import read_grammar
@@ -28,6 +28,7 @@ FILES = [
     ("w3c", "*bnf", "w3c"),
     ("dryruby-ebnf", "**/*.ebnf", "w3c"),
     ("ebnf-convert", "*.ebnf", "w3c"),
+    ("lark", "**/*.lark", "lark"),
 ]
 
 # Files with a grammar a line, the name of its field, and the dialect.
@@ -66,7 +67,7 @@ def unread(grammars: dict[str, str], dialect: str) -> dict[str, str]:
     found = {}
     for name, text in grammars.items():
         try:
-            read_grammar(text, dialect, name=name)
+            read_grammar(text, dialect, name=name, start=LARK_STARTS.get(name))
         except GrammarError as error:
             found[name] = str(error)
     return found

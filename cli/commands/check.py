@@ -11,6 +11,7 @@ from ..console import UsageError, write_text
 from ..inputs import dialect_for, grammar_text
 
 if TYPE_CHECKING:
+    from constrain.compiler.diagnostics import GrammarError
     from constrain.compiler.limits import Limits
 
 
@@ -77,26 +78,34 @@ def check(
 
 
 def _findings(path: str, wanted: Wanted, limits: "Limits") -> list[report.Item]:
-    """The errors of a file, or else what the lints find in it."""
-    from constrain.compiler.diagnostics import GrammarError
+    """The errors of a file, and what the lints find in it if it can be read."""
+    from constrain.compiler.diagnostics import CheckError, GrammarError
     from constrain.compiler.dialects import read_grammar
     from constrain.compiler.grammar.check import check as check_tree
+    from constrain.compiler.grammar.weave_ignored import weave_ignored
     from constrain.compiler.lints import NOTES, lint
     from constrain.compiler.lnf import normalize
     from constrain.compiler.lnf.resolve_exclusions import resolve_exclusions
 
     text, read_as = grammar_text(path), dialect_for(path, wanted.dialect, wanted.extended)
+    errors: GrammarError | None = None
     try:
         grammar = read_grammar(text, read_as, name=path, start=wanted.start, limits=limits)
-        check_tree(grammar)
-        found = lint(grammar, limits)
-        normalize(resolve_exclusions(grammar, limits), limits)
     except GrammarError as error:
-        return [
-            report.item(error.source, "error", "error", d.message, d.span, d.help or "")
-            for d in error.diagnostics
-        ]
-    return [
+        return _errors(error)
+    try:
+        check_tree(grammar)
+    except CheckError as error:
+        errors = error
+    found = lint(grammar, limits, defined=errors is None)
+    if errors is None:
+        try:
+            normalize(resolve_exclusions(weave_ignored(grammar), limits), limits)
+        except GrammarError as error:
+            errors = error
+            # Which rules match nothing is then said by the error.
+            found = [f for f in found if f.lint != "unproductive"]
+    listed = [
         report.item(
             grammar.source,
             f.lint,
@@ -106,4 +115,13 @@ def _findings(path: str, wanted: Wanted, limits: "Limits") -> list[report.Item]:
             f.help,
         )
         for f in found
+    ]
+    both = [*(_errors(errors) if errors else ()), *listed]
+    return sorted(both, key=lambda item: (item.line, item.column))
+
+
+def _errors(error: "GrammarError") -> list[report.Item]:
+    return [
+        report.item(error.source, "error", "error", d.message, d.span, d.help or "")
+        for d in error.diagnostics
     ]

@@ -6,13 +6,15 @@ import typer
 
 from .. import options
 from ..compiling import limits_of
-from ..console import UsageError, write_text
+from ..console import UsageError, note, write_text
 from ..inputs import dialect_for, grammar_text
 
 
 def convert(
     grammar: options.Grammar,
-    to: Annotated[str, typer.Option(metavar="DIALECT", help="kbnf, gbnf, w3c or iso14977.")],
+    to: Annotated[
+        str, typer.Option(metavar="DIALECT", help="kbnf, gbnf, w3c, lark, iso14977 or regex.")
+    ],
     dialect: options.DialectName = None,
     extended: options.Extended = False,
     start: options.Start = None,
@@ -22,7 +24,7 @@ def convert(
     """Write a grammar in another dialect.
 
     What has no counterpart there is an error with its place. Rules keep their names where the
-    dialect allows them.
+    dialect allows them; a regex is the whole grammar in one expression.
 
     \b
     Example:
@@ -30,7 +32,7 @@ def convert(
     """
     from constrain.compiler.dialects import read_grammar
     from constrain.compiler.grammar.check import check
-    from constrain.compiler.writers import WRITERS
+    from constrain.compiler.writers import WRITERS, losses, write
 
     if to not in WRITERS:
         raise UsageError(f"cannot write {to!r}; known are: {', '.join(sorted(WRITERS))}")
@@ -39,4 +41,7 @@ def convert(
     limits = limits_of(200_000, 100_000_000, 2_000_000_000, max_seconds, max_nesting)
     tree = read_grammar(text, read_as, name=grammar, start=start, limits=limits)
     check(tree)
-    write_text(WRITERS[to](tree))
+    written = write(tree, to, limits)
+    for loss in losses(tree, to):
+        note(loss)
+    write_text(written)

@@ -29,6 +29,8 @@ def explain(
 ) -> int:
     """Say whether a text is a member of the grammar, and if not where and why.
 
+    No text matches a token that the grammar names as a token, such as GBNF's <think>.
+
     Exit code 0 if it is accepted; 1 if it is rejected, or incomplete (more text could make it
     a member).
 
@@ -39,6 +41,7 @@ def explain(
     """
     if subject == file == STDIN:
         raise UsageError("the grammar and the text cannot both come from standard input")
+    from constrain.compiler.automata.text import terminal_names
     from constrain.compiler.explain import Status
     from constrain.compiler.explain import explain as explained
 
@@ -48,13 +51,13 @@ def explain(
         wanted = Wanted(dialect=dialect, start=start, extended=extended)
         automaton = automaton_of(found, subject, wanted, limits)
         origins, of_state = automaton.origins, automaton.dfa.origins
-        dfa = automaton.dfa.tables()
+        dfa, names = automaton.dfa.tables(), automaton.token_names
         rules = [[origins[o][0] for o in sorted(state)] for state in of_state]
     else:
-        dfa = found.byte_dfa
+        dfa, names = found.byte_dfa, terminal_names(found.byte_dfa)
         rules = [[o.rule for o in found.origins_of(state)] for state in range(dfa.states)]
     text = read_bytes(file)
-    verdict = explained(dfa, rules.__getitem__, text)
+    verdict = explained(dfa, rules.__getitem__, text, names)
     write_text(_said(verdict, "<stdin>" if file == STDIN else file, text) + "\n")
     return 0 if verdict.status is Status.ACCEPTED else 1
 
@@ -73,6 +76,8 @@ def _said(verdict: "Verdict", name: str, text: bytes) -> str:
     if verdict.rules:
         place += f" in {', '.join(verdict.rules)}"
     expected = [class_text(verdict.expected)] if verdict.expected else []
+    if verdict.tokens:
+        expected.append(f"the token {' or '.join(verdict.tokens)}, which no text matches")
     expected += ["the end of the text"] if verdict.may_end else []
     said = f"{place}; expected {' or '.join(expected)}"
     if verdict.but_for_line_break:

@@ -61,7 +61,8 @@ def mask(
 ) -> int:
     """List the tokens that may follow a prefix.
 
-    If TEXT ends inside a token, the answer is the tokens that complete it. Exit code 1 if
+    If TEXT ends inside a token, the answer is the tokens that complete it. Tokens without a
+    text, such as those for chat markup, are given with --prefix-ids. Exit code 1 if
     no member of the grammar begins with the prefix. The options from --tokenizer on are for
     a grammar; an artifact has them inside.
 
@@ -106,6 +107,8 @@ def _answer_text(artifact: "Artifact", prefix: bytes, format_: Format) -> int:
         _write_json({"prefix": _text(prefix), "stopped_at": stop, "boundaries": []})
     place = f"byte {stop} ({_quoted(prefix[stop : stop + 1])})" if stop < len(prefix) else "its end"
     error(f"no member of the grammar begins with this prefix: it stops at {place}")
+    if len(artifact.byte_dfa.terminals):
+        note("the grammar names tokens, which no text matches; --prefix-ids gives a prefix of them")
     return 1
 
 

@@ -62,12 +62,12 @@ def show(
         case Stage.NFA:
             from constrain.compiler.automata.text import nfa_text
 
-            write_text(nfa_text(automaton.nfa))
+            write_text(nfa_text(automaton.nfa, automaton.token_names))
         case Stage.DFA:
             from constrain.compiler.automata.text import dfa_text
 
             rules = [[automaton.origins[o][0] for o in sorted(s)] for s in automaton.dfa.origins]
-            write_text(dfa_text(automaton.dfa.tables(), rules))
+            write_text(dfa_text(automaton.dfa.tables(), rules, automaton.token_names))
         case Stage.TOKENS:
             from constrain.compiler.merge.text import tokens_text
 

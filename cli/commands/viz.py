@@ -101,16 +101,20 @@ def draw(
     stage: Stage, automaton: "Automaton | None", artifact: "Artifact | None", max_states: int
 ) -> "Drawing":
     """The drawing of a stage; ``automaton`` serves nfa and dfa, ``artifact`` all but nfa."""
+    from constrain.compiler.automata.text import terminal_names
     from constrain.compiler.drawing import draw_dfa, draw_nfa, draw_tokenizer, draw_tokens
 
     rule = automaton.grammar.start if automaton else artifact.manifest.start if artifact else ""
     if stage is Stage.NFA and automaton is not None:
-        return draw_nfa(automaton.nfa, title=rule, max_states=max_states)
+        names = automaton.token_names
+        return draw_nfa(automaton.nfa, title=rule, terminal_names=names, max_states=max_states)
     if stage is Stage.DFA:
         if artifact is not None:
-            return draw_dfa(artifact.byte_dfa, title=rule, max_states=max_states)
-        assert automaton is not None
-        return draw_dfa(automaton.dfa.tables(), title=rule, max_states=max_states)
+            dfa, names = artifact.byte_dfa, terminal_names(artifact.byte_dfa)
+        else:
+            assert automaton is not None
+            dfa, names = automaton.dfa.tables(), automaton.token_names
+        return draw_dfa(dfa, title=rule, terminal_names=names, max_states=max_states)
     assert artifact is not None
     drawn = draw_tokens if stage is Stage.TOKENS else draw_tokenizer
     return drawn(artifact, title=rule, max_states=max_states)

@@ -32,8 +32,8 @@ def common(left: Dfa, right: Dfa, limits: Limits | None = None) -> Dfa:
 def _product(left: Dfa, right: Dfa, wanted: bool, limits: Limits | None) -> Dfa:
     """The members of ``left`` for which membership in ``right`` is ``wanted``.
 
-    The product of both over their common byte classes, reachable part only. Neither may
-    have token terminals. Raises ``LimitError``.
+    The product of both over their common byte classes, reachable part only. Both have the
+    same token terminals, each of which is a symbol of its own. Raises ``LimitError``.
     """
     limits = (limits or Limits()).started()
     classes, columns = _common_classes(left, right)
@@ -111,10 +111,14 @@ def embedded(dfa: Dfa) -> regex.Node:
 
 
 def _common_classes(left: Dfa, right: Dfa) -> tuple[NDArray[np.uint8], tuple[list[int], list[int]]]:
-    """Byte classes that refine both, and the column of each in either table."""
+    """Byte classes that refine both, and the columns of each, then of the token terminals."""
     known: dict[tuple[int, int], int] = {}
     classes = np.zeros(256, dtype=np.uint8)
     both = zip(left.classes.tolist(), right.classes.tolist(), strict=True)
     for octet, pair in enumerate(both):
         classes[octet] = known.setdefault(pair, len(known))
-    return classes, ([a for a, _ in known], [b for _, b in known])
+    terminals = range(left.table.shape[1] - left.byte_columns)
+    return classes, (
+        [*(a for a, _ in known), *(left.byte_columns + k for k in terminals)],
+        [*(b for _, b in known), *(right.byte_columns + k for k in terminals)],
+    )

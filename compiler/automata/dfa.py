@@ -3,15 +3,20 @@
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from constrain.artifacts.byte_dfa import ByteDfa
+from constrain.artifacts.token_classes import TokenClasses
 
 from .nfa import FIRST_TERMINAL, Arc, Nfa, Origins
 
 DEAD = 0
+
+# The ids of a set of tokens, ascending: int32 (n,).
+TokenIds: TypeAlias = NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,12 +102,22 @@ class Dfa:
                     if target != DEAD:
                         pending.extend((target, (*word, s)) for s in by_column[column])
 
-    def tables(self, terminal_ids: Sequence[int] = ()) -> ByteDfa:
-        """The automaton as an artifact stores it; ``terminal_ids`` name the T last columns."""
+    @property
+    def token_columns(self) -> int:
+        """T: number of columns that token terminals use."""
+        return int(self.table.shape[1]) - self.byte_columns
+
+    def tables(self, terminals: Sequence[TokenIds] | None = None) -> ByteDfa:
+        """The automaton as an artifact stores it.
+
+        ``terminals``: the ids of each of the T token terminals, ascending; without them, as
+        before a tokenizer is known, no id is read.
+        """
+        nobody = np.zeros(0, dtype=np.int32)
         return ByteDfa(
             self.table,
             self.classes,
-            np.array(terminal_ids, dtype=np.int32),
+            TokenClasses.of([nobody] * self.token_columns if terminals is None else terminals),
             self.accepting.astype(np.uint8),
             self.start,
         )

@@ -4,7 +4,10 @@ from collections.abc import Iterable, Sequence
 
 from constrain.artifacts.byte_dfa import DEAD, ByteDfa
 
-from .nfa import FIRST_TERMINAL, Nfa
+from .nfa import FIRST_TERMINAL, Arc, Nfa
+
+# Ranges of token ids that a name shows.
+_SHOWN_RANGES = 4
 
 _NAMED = {0x09: r"\t", 0x0A: r"\n", 0x0D: r"\r", 0x20: " "}
 
@@ -21,27 +24,52 @@ def class_text(ranges: Iterable[tuple[int, int]]) -> str:
     return "[" + "".join(_range(low, high) for low, high in ordered) + "]"
 
 
-def nfa_text(nfa: Nfa) -> str:
-    """States with their arcs and ε edges; ``rules`` behind an arc are where it came from."""
+def ids_text(ids: Sequence[int]) -> str:
+    """A set of token ids, ascending, shortened if it has many parts.
+
+    ``[1, 5, 6, 7] -> <[1,5-7]>``
+    """
+    ranges: list[tuple[int, int]] = []
+    for i in ids:
+        if ranges and ranges[-1][1] == i - 1:
+            ranges[-1] = (ranges[-1][0], i)
+        else:
+            ranges.append((i, i))
+    shown = [str(a) if a == b else f"{a}-{b}" for a, b in ranges[:_SHOWN_RANGES]]
+    return f"<[{','.join(shown)}{',…' * (len(ranges) > _SHOWN_RANGES)}]>"
+
+
+def terminal_names(dfa: ByteDfa) -> list[str]:
+    """What to call each of the token terminals of an artifact's DFA: its ids."""
+    return [ids_text(dfa.terminals.members(k).tolist()) for k in range(len(dfa.terminals))]
+
+
+def nfa_text(nfa: Nfa, names: Sequence[str] = ()) -> str:
+    """States with their arcs and ε edges; ``rules`` behind an arc are where it came from.
+
+    ``names``: of the token terminals.
+    """
     lines = [f"nfa: {nfa.states} states, start {nfa.start}, final {_numbers(nfa.finals)}"]
     for state in range(nfa.states):
         for arc in nfa.arcs[state]:
             rules = sorted({nfa.rules[o] for o in arc.origins if o < len(nfa.rules)})
             behind = f"   ; {', '.join(rules)}" if rules else ""
-            lines.append(f"  {state} -- {_symbols(arc.low, arc.high)} -> {arc.target}{behind}")
+            lines.append(f"  {state} -- {_symbol(arc, names)} -> {arc.target}{behind}")
         for target in sorted(nfa.epsilon[state]):
             lines.append(f"  {state} -- ε -> {target}")
     return "\n".join(lines) + "\n"
 
 
-def dfa_text(dfa: ByteDfa, rules_of: Sequence[Sequence[str]] = ()) -> str:
+def dfa_text(
+    dfa: ByteDfa, rules_of: Sequence[Sequence[str]] = (), names: Sequence[str] = ()
+) -> str:
     """States with one line for each target; the dead state is left out.
 
-    ``rules_of``: for each state the rules that its bytes come from.
+    ``rules_of``: for each state the rules that its bytes come from. ``names``: of the token
+    terminals.
     """
     finals = [s for s in range(dfa.states) if dfa.accepting[s]]
     lines = [f"dfa: {dfa.states - 1} states, start {dfa.start}, final {_numbers(finals)}"]
-    width = dfa.table.shape[1] - len(dfa.terminals)
     for state in range(1, dfa.states):
         targets: dict[int, list[tuple[int, int]]] = {}
         row = dfa.table[state].tolist()
@@ -57,16 +85,16 @@ def dfa_text(dfa: ByteDfa, rules_of: Sequence[Sequence[str]] = ()) -> str:
             behind = f"   ; {', '.join(dict.fromkeys(rules_of[state]))}"
         for target, ranges in sorted(targets.items()):
             lines.append(f"  {state} -- {class_text(ranges)} -> {target}{behind}")
-        for token, target in zip(dfa.terminals.tolist(), row[width:], strict=True):
+        for name, target in zip(names, dfa.token_targets(state).tolist(), strict=True):
             if target != DEAD:
-                lines.append(f"  {state} -- token {token} -> {target}{behind}")
+                lines.append(f"  {state} -- {name} -> {target}{behind}")
     return "\n".join(lines) + "\n"
 
 
-def _symbols(low: int, high: int) -> str:
-    if low >= FIRST_TERMINAL:
-        return f"token terminal {low - FIRST_TERMINAL}"
-    return class_text([(low, high)])
+def _symbol(arc: Arc, names: Sequence[str]) -> str:
+    if arc.low >= FIRST_TERMINAL:
+        return names[arc.low - FIRST_TERMINAL]
+    return class_text([(arc.low, arc.high)])
 
 
 def _range(low: int, high: int) -> str:

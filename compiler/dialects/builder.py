@@ -42,6 +42,9 @@ class Builder:
     line for an unexpected token of that name; ``opening`` and ``closing``: brackets that nest;
     ``mistakes``: regexes of what people write by mistake, what to call it (by default the text
     itself), and a help line;
+    ``rule_ends``: tokens behind which a rule begins, ``rule_heads``: tokens that begin one, and
+    ``next_rule``: a regex (of whole lines) that finds a rule in text that cannot be read, its
+    group ``rule`` at the name, but not inside a ``comment``; None where the text is one expression.
     ``postlex``: what stands between lexer and parser, if anything does.
     """
 
@@ -52,11 +55,19 @@ class Builder:
     opening: ClassVar[frozenset[str]] = frozenset()
     closing: ClassVar[frozenset[str]] = frozenset()
     mistakes: ClassVar[tuple[tuple[str, str, str], ...]] = ()
+    rule_ends: ClassVar[frozenset[str]] = frozenset()
+    rule_heads: ClassVar[frozenset[str]] = frozenset()
+    next_rule: ClassVar[str | None] = None
+    comment: ClassVar[tuple[str, str]] = ("(*", "*)")
 
     def __init__(self, source: Source, limits: Limits) -> None:
         self.source = source
         self.limits = limits
         self.diagnostics: list[Diagnostic] = []
+        # Whether some rules could not be read, so that what is not seen may be defined there.
+        self.partial = False
+        # What may stand before each terminal, in dialects that have such a thing.
+        self.ignored: list[Expr] = []
         # Groups leave no node behind, so a rule that nothing ends asks where the last one ended.
         self.last_group_end = 0
 

@@ -42,9 +42,15 @@ class Unescaped:
 
 
 def unescape(
-    text: str, offset: int, diagnostics: list[Diagnostic], *, keep_unknown: bool
+    text: str,
+    offset: int,
+    diagnostics: list[Diagnostic],
+    *,
+    keep_unknown: bool,
+    long_escapes: bool = False,
 ) -> Unescaped:
-    """Undo ``\\n \\r \\t \\0 \\\\ \\' \\" \\xHH \\u{…}`` in ``text``, which stands at ``offset``.
+    """Undo ``\\n \\r \\t \\0 \\\\ \\' \\" \\xHH \\u{…}`` in ``text``, which stands at ``offset``;
+    with ``long_escapes`` also ``\\UHHHHHHHH``.
 
     An unknown escape keeps its backslash if ``keep_unknown`` (a regex will read it), else it
     is reported to ``diagnostics``.
@@ -60,10 +66,12 @@ def unescape(
             continue
         letter = text[i + 1]
         value, length = _escape(text, i, SIMPLE if keep_unknown else {**SIMPLE, **PLAIN})
+        if long_escapes and letter == "U":
+            value, length = _long_escape(text, i)
         if value is None:
             if not keep_unknown or letter in "xu":
                 span = Span(offset + i, offset + i + length)
-                diagnostics.append(Diagnostic(*_complaint(letter), span=span))
+                diagnostics.append(Diagnostic(*_complaint(letter, long_escapes), span=span))
             value, length = text[i : i + 2], 2
         for k, char in enumerate(value):
             out.append(char)
@@ -73,11 +81,13 @@ def unescape(
     return Unescaped("".join(out), tuple(origins))
 
 
-def _complaint(letter: str) -> tuple[str]:
+def _complaint(letter: str, long_escapes: bool) -> tuple[str]:
     if letter == "x":
         return (r"\x needs two hexadecimal digits, as in \x41",)
     if letter == "u":
         return (r"\u needs four hexadecimal digits, or a code point in braces as in \u{1F600}",)
+    if letter == "U" and long_escapes:
+        return (r"\U needs the eight hexadecimal digits of a code point",)
     return (
         f"unknown escape \\{letter}: write \\\\{letter} for a backslash and the letter "
         r"(known: \n \r \t \f \v \b \0 \/ \\ \' \" \xHH \uHHHH \u{…})",
@@ -104,6 +114,14 @@ def _escape(text: str, i: int, simple: Mapping[str, str]) -> tuple[str | None, i
         digits = text[i + 2 : i + 6]
         if len(digits) == 4 and HEX_DIGITS.issuperset(digits) and is_scalar(int(digits, 16)):
             return chr(int(digits, 16)), 6
+    return None, 2
+
+
+def _long_escape(text: str, i: int) -> tuple[str | None, int]:
+    """The same for eight digits."""
+    digits = text[i + 2 : i + 10]
+    if len(digits) == 8 and HEX_DIGITS.issuperset(digits) and is_scalar(int(digits, 16)):
+        return chr(int(digits, 16)), 10
     return None, 2
 
 

@@ -15,6 +15,7 @@ from lark.lark import PostLex
 from ..automata import regex as ir
 from ..diagnostics import Span
 from ..grammar.tree import Expr, Literal, Pattern, Repetition, Rule
+from ..grammar.tree import Token as TokenNode
 from .builder import (
     QUANTITIES,
     Builder,
@@ -39,6 +40,8 @@ _LONGEST_NUMBER = 9
 # Strings and classes that do not end.
 _STRING_START = r'"(?!(\\[^\r\n]|[^"\\\r\n])*")'
 _CLASS_START = r"\[(?!(\\[^\r\n]|[^\]\\\r\n])*\])"
+
+_TOKENS = "a token is written <name>, <[id]> with its number, !<name> or !<[id]>"
 
 _ONE_LINE = "a line break ends a rule: end the line before with '|' or put the rule in ( )"
 
@@ -90,8 +93,12 @@ class GbnfBuilder(Builder):
         "DOT": _ONE_LINE,
         "ROUND_OPEN": _ONE_LINE,
         "ROUND_CLOSE": "no '(' is open here",
+        "TOKEN": f"the name of a rule stands without < >; {_ONE_LINE}",
     }
     opening: ClassVar[frozenset[str]] = frozenset({"ROUND_OPEN"})
+    rule_ends: ClassVar[frozenset[str]] = frozenset({"NEWLINE"})
+    next_rule: ClassVar[str | None] = r"^[ \t]*(?P<rule>[A-Za-z0-9_-]+[ \t]*::=)"
+    comment: ClassVar[tuple[str, str]] = ("#", "\n")
     closing: ClassVar[frozenset[str]] = frozenset({"ROUND_CLOSE"})
     mistakes: ClassVar[tuple[tuple[str, str, str], ...]] = (
         (
@@ -175,11 +182,21 @@ class GbnfBuilder(Builder):
         assert not isinstance(body, Token)
         return nothing_at(span_of(closing).start) if body is None else body
 
-    def token(self, items: list[Token]) -> Literal:
+    def token(self, items: list[Token]) -> TokenNode:
         """<name>, <[id]> and their negations."""
-        span = span_of(items[0])
-        self.report("token terminals are not supported", span)
-        return literal_of("", span)
+        text, span = str(items[0]), span_of(items[0])
+        negated = text.startswith("!")
+        name = text.removeprefix("!")
+        if not name.startswith("<["):
+            if name == "<>":
+                self.report("a token needs a name", span, _TOKENS)
+            return TokenNode(name, (), negated, span)
+        number = re.fullmatch(r"<\[([0-9]{1,9})\]>", name)
+        if number is None:
+            self.report(f"{name} names no token", span, _TOKENS)
+            return TokenNode(name, (), negated, span)
+        token_id = int(number[1])
+        return TokenNode(None, ((token_id, token_id),), negated, span)
 
     def _times(self, text: str, span: Span) -> tuple[int, int | None]:
         """How often ``?``, ``*``, ``+`` or ``{m,n}`` repeats."""

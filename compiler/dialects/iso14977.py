@@ -75,6 +75,8 @@ class Iso14977Builder(Builder):
         "$END": _TERMINATOR,
     }
     opening: ClassVar[frozenset[str]] = frozenset({"ROUND_OPEN", "SQUARE_OPEN", "CURLY_OPEN"})
+    rule_ends: ClassVar[frozenset[str]] = frozenset({"TERMINATOR"})
+    next_rule: ClassVar[str | None] = r"(?:^|[;.])[ \t]*(?P<rule>[^\W\d]\w*([ \t]+\w+)*\s*=)"
     closing: ClassVar[frozenset[str]] = frozenset({"ROUND_CLOSE", "SQUARE_CLOSE", "CURLY_CLOSE"})
     mistakes: ClassVar[tuple[tuple[str, str, str], ...]] = (
         (
@@ -94,6 +96,7 @@ class Iso14977Builder(Builder):
         ("<", "", "names stand without < >"),
         (r"\*", "", "3 * x is x three times; any number of times is { x }"),
         (r"\+", "", "one or more times is { x }-"),
+        (r"\{\s*\d", "", "{ } is a repetition here; a count stands before its item: 3 * x"),
         (r"\^|(?<=\[[0-9])-", "", "[ ] is an option here; there are no character classes"),
         (r"[^\W\d]\w*(\s+\w+)*\s*=", "", "the rule before it does not end with ';' or '.'"),
     )
@@ -109,7 +112,8 @@ class Iso14977Builder(Builder):
     def start(self, rules: list[Rule]) -> tuple[Rule, ...]:
         """All rules."""
         self.report_redefinitions(rules)
-        self._report_names_side_by_side(rules)
+        if not self.partial:
+            self._report_names_side_by_side(rules)
         return tuple(rules)
 
     def rule(self, items: list[Item | None]) -> Rule:

@@ -30,6 +30,10 @@ from .regex import parse_pattern
 # Digits of a count that are read; a longer one hits the limit on states all the same.
 _LONGEST_NUMBER = 9
 
+# What stands between a bracket and a mistake if a class was meant.
+_CLASS = re.compile(r"\[[^\s\]\"'(){}|,;]*\Z")
+_NO_CLASS = '[ ] is an option here; a class of characters stands in a regex: #"[a-z]"'
+
 _OPENING = re.compile(r"#(e|ex|substrs)?[\"']")
 
 
@@ -65,7 +69,18 @@ class KbnfBuilder(Builder):
         "$END": "every rule ends with ';'",
     }
     opening: ClassVar[frozenset[str]] = frozenset({"ROUND_OPEN", "SQUARE_OPEN", "CURLY_OPEN"})
+    rule_ends: ClassVar[frozenset[str]] = frozenset({"SEMICOLON"})
+    next_rule: ClassVar[str | None] = r"(?:^|;)[ \t]*(?P<rule>[A-Za-z_]\w*\s*(?:::=|=))"
     closing: ClassVar[frozenset[str]] = frozenset({"ROUND_CLOSE", "SQUARE_CLOSE", "CURLY_CLOSE"})
+
+    mistakes: ClassVar[tuple[tuple[str, str, str], ...]] = (
+        ("->|:=|:(?!:=)", "", "a rule is written name ::= … ;"),
+        (r"\.\.", "", 'a range of characters stands in a regex: #"[a-z]"'),
+        (r"\.", "", 'any character is written any!, or . in a regex: #"."'),
+        ("//|/\\*", "", "comments are written (* … *)"),
+        ("/", "", 'a regex is written #"…"'),
+        ("-", "", 'names have no "-" in them, and a difference is written except!(…)'),
+    )
 
     def known_mistake(self, text: str, offset: int) -> tuple[str, str] | None:
         """Quotes and comments that do not end."""
@@ -76,9 +91,16 @@ class KbnfBuilder(Builder):
             return "regex without an end", f"it ends with {opening[0][-1]}"
         if text[offset : offset + 1] in ('"', "'") and not self._string_ends(text, offset):
             return "string without an end", f"it ends with {text[offset]}"
-        if text[offset : offset + 1] == ";" and text[:offset].rstrip().endswith(("=", "|")):
+        found = text[offset : offset + 1]
+        opened = max(text.rfind("[", 0, offset), 0)
+        if found and found not in "\"'" and _CLASS.search(text, opened, offset):
+            return f"'{found}'", _NO_CLASS
+        if found.isdigit() and text[:offset].rstrip().endswith("{"):
+            hint = "{ } is a repetition here; a count stands in a regex: "
+            return f"'{found}'", hint + '#"x{3}"'
+        if found == ";" and text[:offset].rstrip().endswith(("=", "|")):
             return "';'", 'the empty text is written ""'
-        return None
+        return super().known_mistake(text, offset)
 
     def start(self, rules: list[Rule]) -> tuple[Rule, ...]:
         """All rules."""

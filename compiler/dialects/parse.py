@@ -1,5 +1,6 @@
 """Run Lark's LALR parser over a text, and say in words what it did not expect."""
 
+import re
 from contextvars import ContextVar
 from functools import cache
 from typing import Any
@@ -19,6 +20,12 @@ _CLOCK_STRIDE = 1024
 # How many of the possible continuations a message lists.
 _LISTED = 8
 
+# How many unexpected things are reported.
+_MOST_ERRORS = 20
+
+# What swallows the rest of the text.
+_ENDLESS = frozenset({"comment without an end"})
+
 _building: ContextVar[Builder] = ContextVar("_building")
 
 
@@ -26,19 +33,57 @@ class UnexpectedError(DialectError):
     """The parser met what it did not expect."""
 
 
-def parse(builder: Builder) -> tuple[Rule, ...]:
+def parse(builder: Builder, *, recover: bool = True) -> tuple[Rule, ...]:
     """The rules that a builder makes of its source.
 
-    Raises ``UnexpectedError`` with what the parser did not expect, or else ``DialectError``
-    with all that the builder found; ``LimitError`` on brackets nested too deep.
+    Behind what the parser did not expect it goes on with the next rule (with the dialects that
+    say where one begins, if ``recover``), so that one rule's mistake hides no other's. Raises
+    ``UnexpectedError`` with what it did not expect and all that the builder found, or else
+    ``DialectError`` with the latter; ``LimitError`` on brackets nested too deep.
     """
-    source = builder.source
-    interactive = _parser(builder.grammar_file, builder.postlex).parse_interactive(source.text)
+    unexpected: list[Diagnostic] = []
+    begin = 0
+    while True:
+        try:
+            rules = _parse_from(builder, begin)
+            break
+        except _Unexpected as stop:
+            unexpected.append(stop.diagnostic)
+            builder.partial = True
+            resumed = _next_rule(builder, stop) if recover else None
+            if resumed is None or len(unexpected) == _MOST_ERRORS:
+                break
+            begin = resumed
+    if unexpected:
+        raise UnexpectedError(builder.source, [*unexpected, *builder.diagnostics])
+    if builder.diagnostics:
+        raise DialectError(builder.source, builder.diagnostics)
+    return rules
+
+
+class _Unexpected(Exception):  # noqa: N818
+    """What the parser did not expect: where, and where the rule around it begins."""
+
+    def __init__(self, diagnostic: Diagnostic, rule: int, offset: int, *, final: bool) -> None:
+        super().__init__(diagnostic.message)
+        self.diagnostic, self.rule, self.offset, self.final = diagnostic, rule, offset, final
+
+
+def _parse_from(builder: Builder, begin: int) -> tuple[Rule, ...]:
+    """The rules from ``begin`` on, which is where one begins. Raises ``_Unexpected``."""
+    # Offsets stay those of the source; what stands before is one run of spaces to the lexer.
+    text = " " * begin + builder.source.text[begin:]
+    interactive = _parser(builder.grammar_file, builder.postlex).parse_interactive(text)
     token = None
     depth = count = 0
+    rule: int | None = None
     reset = _building.set(builder)
     try:
         for token in builder.tokens(interactive):
+            if rule is None or token.type in builder.rule_heads:
+                rule = token.start_pos or 0
+            if token.type in builder.rule_ends:
+                rule = None
             depth += (token.type in builder.opening) - (token.type in builder.closing)
             builder.limits.check_nesting(depth, "the grammar")
             count += 1
@@ -46,13 +91,46 @@ def parse(builder: Builder) -> tuple[Rule, ...]:
                 builder.limits.check_time("reading the grammar")
         rules: tuple[Rule, ...] = interactive.feed_eof(token)  # type: ignore[no-untyped-call]
     except UnexpectedInput as error:
-        found = _explain(error, interactive, builder)
-        raise UnexpectedError(source, [*builder.diagnostics, found]) from None
+        found, ends = _explain(error, interactive, builder)
+        offset = found.span.start if found.span else len(text)
+        # A head that was not expected here is where the next rule begins.
+        begun = offset if rule is None else rule - (rule == offset and bool(builder.rule_heads))
+        raise _Unexpected(found, begun, offset, final=ends) from None
     finally:
         _building.reset(reset)
-    if builder.diagnostics:
-        raise DialectError(source, builder.diagnostics)
     return rules
+
+
+def _next_rule(builder: Builder, stop: _Unexpected) -> int | None:
+    """Where the first rule begins behind the one that could not be read; None if nowhere.
+
+    A rule begins on a line of its own or behind what ends one. The line of the mistake counts:
+    what is wrong there may be that the rule before does not end.
+    """
+    if builder.next_rule is None or stop.final:
+        return None
+    text = builder.source.text
+    line = text.rfind("\n", 0, stop.offset) + 1
+    pattern = re.compile(builder.next_rule, re.MULTILINE)
+    place = line
+    while (found := pattern.search(text, place)) is not None:
+        place = found.start("rule")
+        opened = text.rfind(builder.comment[0], stop.rule, place)
+        if opened > text.rfind(builder.comment[1], stop.rule, place):
+            place = text.find(builder.comment[1], place)
+            if place < 0:
+                return None
+        elif place > stop.rule and not _in_string(text, place):
+            return place
+        else:
+            place += 1
+    return None
+
+
+def _in_string(text: str, offset: int) -> bool:
+    """Whether a quote is open on the line of ``offset``."""
+    before = text[text.rfind("\n", 0, offset) + 1 : offset]
+    return any(before.count(quote) % 2 == 1 for quote in "\"'")
 
 
 class _Forward:
@@ -87,8 +165,9 @@ def _parser(grammar_file: str, postlex: PostLex | None) -> Lark:
 
 def _explain(
     error: UnexpectedInput, interactive: InteractiveParser, builder: Builder
-) -> Diagnostic:
-    """What stands there, what could have stood there, and a help line if one is known."""
+) -> tuple[Diagnostic, bool]:
+    """What stands there, what could have stood there, and a help line if one is known; and
+    whether nothing can be read behind it."""
     text = builder.source.text
     hint = None
     if isinstance(error, UnexpectedToken) and error.token.type != "$END":
@@ -105,13 +184,14 @@ def _explain(
         span = Span(end, end + 1)
         found, hint = builder.expected["$END"].removeprefix("the "), builder.hints.get("$END")
     found, hint = builder.known_mistake(text, span.start) or (found, hint)
+    final = span.start >= len(text.rstrip()) or found in _ENDLESS
     possible = interactive.accepts()  # type: ignore[no-untyped-call]
     expected = sorted({builder.expected[name] for name in possible if name in builder.expected})
     listed = ", ".join(expected[:_LISTED]) + (", …" if len(expected) > _LISTED else "")
     message = f"unexpected {found} (read as {builder.source.dialect})"
     if expected:
         message += f"; expected {listed}"
-    return Diagnostic(message, span, hint)
+    return Diagnostic(message, span, hint), final
 
 
 def _quoted(text: str) -> str:

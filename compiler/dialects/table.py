@@ -7,12 +7,13 @@ from pathlib import PurePath
 from constrain.artifacts.errors import ConstrainError
 
 from ..diagnostics import CheckError, Diagnostic, DialectError, Source, Span
-from ..grammar.tree import Grammar
+from ..grammar.tree import Grammar, distinct_tokens
 from ..limits import Limits
 from .builder import Builder
 from .gbnf import GbnfBuilder
 from .iso14977 import Iso14977Builder
 from .kbnf import KbnfBuilder
+from .lark import LarkBuilder
 from .parse import UnexpectedError, parse
 from .regex import ExtendedRegexFileBuilder, RegexFileBuilder
 from .w3c import W3cBuilder
@@ -44,6 +45,7 @@ DIALECTS: Mapping[str, Dialect] = {
         # Most texts are some regex.
         Dialect("regex", (".regex",), RegexFileBuilder, "start", True, suggested=False),
         Dialect(EXTENDED, (), ExtendedRegexFileBuilder, "start", True, suggested=False),
+        Dialect("lark", (".lark",), LarkBuilder, "start", first_is_start=False),
         # Whatever the rules are called, the first one starts. Plain texts are kbnf as well.
         Dialect("iso14977", (".isoebnf", ".iso"), Iso14977Builder, "", True),
     )
@@ -80,10 +82,11 @@ def read_grammar(
         raise _with_suggestion(error, start, limits) from None
 
 
-def _read(source: Source, start: str | None, limits: Limits) -> Grammar:
+def _read(source: Source, start: str | None, limits: Limits, *, recover: bool = True) -> Grammar:
     """The grammar that the source makes in its own dialect."""
     row = DIALECTS[source.dialect]
-    rules = parse(row.builder(source, limits))
+    builder = row.builder(source, limits)
+    rules = parse(builder, recover=recover)
     names = [rule.name for rule in rules]
     if not rules:
         raise CheckError(source, [Diagnostic(f"there is no rule in this {row.name} grammar")])
@@ -96,16 +99,18 @@ def _read(source: Source, start: str | None, limits: Limits) -> Grammar:
             message = f"there is no rule {wanted!r}, with which a {row.name} grammar starts"
             hint += "; name one with --start"
         raise CheckError(source, [Diagnostic(message, help=hint)])
-    return Grammar(source, rules, wanted)
+    tokens, ignored = distinct_tokens(rules), tuple(builder.ignored)
+    return Grammar(source, rules, wanted, tokens, ignored)
 
 
 def _with_suggestion(error: DialectError, start: str | None, limits: Limits) -> DialectError:
-    """The error, with a help line if the text can be read as just one other dialect."""
+    """The error, with a help line if the text can be read as just one other dialect; then
+    what else is wrong in this one is of no interest."""
     fitting = []
     for row in DIALECTS.values():
         if row.suggested and row.name != error.source.dialect:
             try:
-                _read(replace(error.source, dialect=row.name), start, limits)
+                _read(replace(error.source, dialect=row.name), start, limits, recover=False)
             except ConstrainError:
                 continue
             fitting.append(row.name)
@@ -113,6 +118,7 @@ def _with_suggestion(error: DialectError, start: str | None, limits: Limits) -> 
     if len(fitting) == 1:
         hint = f"the text can be read with --dialect {fitting[0]}"
         first = replace(first, help=f"{first.help}; {hint}" if first.help else hint)
+        others = []
     return DialectError(error.source, [first, *others])
 
 

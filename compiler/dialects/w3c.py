@@ -61,6 +61,11 @@ class W3cBuilder(Builder):
         "ROUND_CLOSE": "an alternative must not be empty, and a ')' needs its '('",
     }
     opening: ClassVar[frozenset[str]] = frozenset({"ROUND_OPEN"})
+    rule_heads: ClassVar[frozenset[str]] = frozenset({"HEAD"})
+    next_rule: ClassVar[str | None] = (
+        r"^[ \t]*(?:\[[0-9a-z.]+\][ \t]*)?(?P<rule>[^\W\d][\w.-]*\s*::=)"
+    )
+    comment: ClassVar[tuple[str, str]] = ("/*", "*/")
     closing: ClassVar[frozenset[str]] = frozenset({"ROUND_CLOSE"})
     mistakes: ClassVar[tuple[tuple[str, str, str], ...]] = (
         (

@@ -26,9 +26,9 @@ def draw_dfa(
 ) -> Drawing:
     """Draw a DFA without its dead state.
 
-    ``title``: the grammar's name. ``terminal_names``: one for each token terminal (their
-    token ids otherwise). Draws at most ``max_states`` states, those nearest to the start.
-    Raises ``DrawingError`` for a DFA of the empty language.
+    ``title``: the grammar's name. ``terminal_names``: one for each token terminal. Draws at
+    most ``max_states`` states, those nearest to the start. Raises ``DrawingError`` for a DFA
+    of the empty language.
     """
     if dfa.start == DEAD:
         raise DrawingError("this DFA has only its dead state: there is nothing to draw")
@@ -66,8 +66,7 @@ def _columns(dfa: ByteDfa, terminal_names: Sequence[str]) -> list[_Column]:
     for octet, column in enumerate(dfa.classes.tolist()):
         columns[column][0].append((octet, octet))
     first = width - len(dfa.terminals)
-    for i, token_id in enumerate(dfa.terminals.tolist()):
-        name = terminal_names[i] if i < len(terminal_names) else f"token {token_id}"
+    for i, name in enumerate(terminal_names):
         columns[first + i][1].append(name)
     return columns
 

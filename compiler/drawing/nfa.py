@@ -31,11 +31,13 @@ class _Bundle:
     epsilon: bool = False
 
 
-def draw_nfa(nfa: Nfa, *, title: str, max_states: int = MAX_STATES) -> Drawing:
+def draw_nfa(
+    nfa: Nfa, *, title: str, terminal_names: Sequence[str] = (), max_states: int = MAX_STATES
+) -> Drawing:
     """Draw an NFA; edges are coloured by the rule they come from if the rules are few.
 
-    ``title``: the grammar's name. Draws at most ``max_states`` states, those nearest to the
-    start.
+    ``title``: the grammar's name. ``terminal_names``: of the token terminals. Draws at most
+    ``max_states`` states, those nearest to the start.
     """
     reached = breadth_first(nfa.start, lambda state: _targets(nfa, state))
     kept = nearest(nfa.start, lambda state: _targets(nfa, state), max_states)
@@ -51,7 +53,7 @@ def draw_nfa(nfa: Nfa, *, title: str, max_states: int = MAX_STATES) -> Drawing:
             states=kept,
             start=nfa.start,
             accepting=nfa.finals,
-            edges=[_edge(bundle, colors) for bundle in bundles],
+            edges=[_edge(bundle, colors, terminal_names) for bundle in bundles],
             left_out=left_out_sentence(len(reached), len(kept), max_states),
             colors={color: f"rule {rule}" for rule, color in colors.items()},
         )
@@ -91,9 +93,9 @@ def _colors(bundles: Collection[_Bundle]) -> dict[str, str]:
     return dict(zip(rules, PALETTE, strict=False))
 
 
-def _edge(bundle: _Bundle, colors: dict[str, str]) -> Edge:
+def _edge(bundle: _Bundle, colors: dict[str, str], names: Sequence[str]) -> Edge:
     rules = sorted(bundle.rules)
-    terminals = [f"terminal {symbol - FIRST_TERMINAL}" for symbol in sorted(bundle.terminals)]
+    terminals = [names[symbol - FIRST_TERMINAL] for symbol in sorted(bundle.terminals)]
     return Edge(
         bundle.source,
         bundle.target,

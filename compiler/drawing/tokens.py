@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from constrain.artifacts import tokenset
 from constrain.artifacts.artifact import Artifact
-from constrain.artifacts.byte_dfa import DEAD
 from constrain.artifacts.trie import walk
 
 from .dot import to_dot
@@ -91,11 +90,12 @@ def _lifted(artifact: Artifact, state: int) -> tuple[NDArray[np.int32], NDArray[
     """What the byte DFA can read token by token, whether or not tokens reach its end."""
     dfa = artifact.byte_dfa
     hits = list(walk(artifact.trie, dfa.table, dfa.classes, np.array([state])))
-    terminals = dfa.table[state, dfa.table.shape[1] - len(dfa.terminals) :]
-    live = terminals != DEAD
+    named, leads = dfa.terminals.select(dfa.token_targets(state))
+    # A column says where its tokens lead, their bytes or not.
+    spelled = [~np.isin(h.tokens, named) for h in hits]
     return (
-        np.concatenate([*(h.tokens for h in hits), dfa.terminals[live]]),
-        np.concatenate([*(h.states for h in hits), terminals[live]]),
+        np.concatenate([*(h.tokens[s] for h, s in zip(hits, spelled, strict=True)), named]),
+        np.concatenate([*(h.states[s] for h, s in zip(hits, spelled, strict=True)), leads]),
     )
 
 
@@ -129,7 +129,7 @@ def _edges(moves: _AllowedMoves, kept: Sequence[int], artifact: Artifact) -> lis
 
 def _tooltip(artifact: Artifact, state: int) -> str:
     dfa = artifact.token_dfa
-    byte_state = int(dfa.family[state]) if dfa else state
+    byte_state = artifact.byte_state_of(state)
     text = f"state {state}" if dfa is None else f"state {state}, of state {byte_state} of the DFA"
     rules = sorted({origin.rule for origin in artifact.origins_of(byte_state)})
     return f"{text}\nrule {', '.join(rules)}" if rules else text

@@ -1,25 +1,88 @@
 """Whether a tree makes a grammar."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 
 from ..diagnostics import CheckError, Diagnostic
-from .tree import Grammar, Reference, walk
+from .tree import Expr, Grammar, Reference, Token, walk
 
 
 def check(grammar: Grammar) -> None:
-    """Raise ``CheckError`` with every use of a rule that is not defined."""
+    """Raise ``CheckError`` with every use of a rule that is not defined; or with every
+    terminal that uses a rule or a token, and with terminals that contain themselves."""
     names = {rule.name for rule in grammar.rules}
+    bodies = [*(rule.body for rule in grammar.rules), *grammar.ignored]
     found = [
-        Diagnostic(f"rule {expr.name!r} is not defined", expr.span, _did_you_mean(expr.name, names))
-        for rule in grammar.rules
-        for expr in walk(rule.body)
-        if isinstance(expr, Reference) and expr.name not in names
+        Diagnostic(f"rule {expr.name!r} is not defined", expr.span, _help(grammar, expr, names))
+        for body in bodies
+        for expr in _references(body)
+        if expr.name not in names
     ]
+    found = found or [*_wrong_in_terminals(grammar), *_recursive_terminals(grammar)]
     if found:
         raise CheckError(grammar.source, found)
+
+
+def _help(grammar: Grammar, expr: Reference, names: Iterable[str]) -> str:
+    text, span = grammar.source.text, expr.span
+    around = text[max(span.start - 1, 0) : span.start] + text[span.end : span.end + 1]
+    # A name alone in brackets, without a space, is how others write a class.
+    meant = " ([ ] is an option here, no class of characters)" if around == "[]" else ""
+    return _did_you_mean(expr.name, names) + meant
+
+
+def _references(body: Expr) -> Iterator[Reference]:
+    return (expr for expr in walk(body) if isinstance(expr, Reference))
 
 
 def _did_you_mean(name: str, names: Iterable[str]) -> str:
     close = get_close_matches(name, sorted(names), n=1)
     return f"did you mean {close[0]!r}?" if close else "define it, or correct the name"
+
+
+def _wrong_in_terminals(grammar: Grammar) -> Iterator[Diagnostic]:
+    users = [(f"terminal {r.name!r}", r.body) for r in grammar.rules if r.terminal]
+    users += [("what is ignored", body) for body in grammar.ignored]
+    terminals = grammar.terminals
+    for user, body in users:
+        for expr in walk(body):
+            if isinstance(expr, Token):
+                hint = "use it in a rule: its name in lower case"
+                yield Diagnostic(f"{user} uses a token, which has no text", expr.span, hint)
+            elif isinstance(expr, Reference) and expr.name not in terminals:
+                message = f"{user} uses {expr.name!r}, which is no terminal"
+                hint = f"make {expr.name!r} a terminal: its name in upper case"
+                yield Diagnostic(message, expr.span, hint)
+
+
+def _recursive_terminals(grammar: Grammar) -> Iterator[Diagnostic]:
+    """The first cycle among the terminals left when each goes once all that it uses have gone."""
+    terminals = grammar.terminals
+    rules = {rule.name: rule for rule in reversed(grammar.rules) if rule.terminal}
+    left: dict[str, set[str]] = {}
+    for rule in grammar.rules:
+        if rule.terminal:
+            uses = {expr.name for expr in _references(rule.body)} & terminals
+            left.setdefault(rule.name, set()).update(uses)
+    users: dict[str, list[str]] = {name: [] for name in left}
+    for name, uses in left.items():
+        for used in uses:
+            users[used].append(name)
+    ready = [name for name, uses in left.items() if not uses]
+    for name in ready:
+        for user in users[name]:
+            left[user].discard(name)
+            if not left[user]:
+                ready.append(user)
+    name = next((name for name, uses in left.items() if uses), "")
+    way: dict[str, None] = {}
+    while name and name not in way:
+        way[name] = None
+        name = min(left[name])
+    if name:
+        cycle = " -> ".join([*list(way)[list(way).index(name) :], name])
+        yield Diagnostic(
+            f"terminal {name!r} contains itself: {cycle}",
+            rules[name].name_span,
+            "repeat with '*' or '+', or make it a rule: its name in lower case",
+        )

@@ -5,7 +5,7 @@ group is the expression inside it. Trees can be tens of thousands of levels deep
 nothing here recurses; ``walk`` visits a tree without a call per level.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -32,6 +32,38 @@ class Pattern:
     text: str
     span: Span
     kind: str = "regex"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Token:
+    """One token of a tokenizer, matched as a token and not by its text.
+
+    ``name``: of the one token, as written, the angle brackets included; None where ``ids``
+    say which tokens match, as ranges (first, last). ``negated``: any token but these; without
+    a name and without ids, any token at all.
+    """
+
+    name: str | None
+    ids: tuple[tuple[int, int], ...]
+    negated: bool
+    span: Span
+
+    @property
+    def meaning(self) -> tuple[str | None, tuple[tuple[int, int], ...], bool]:
+        """Equal for tokens that are named alike, wherever they stand."""
+        return self.name, regex.normalized(self.ids), self.negated
+
+    @property
+    def text(self) -> str:
+        """``<name>``, ``<[1,5-9]>`` or ``<[*]>``, with ``!`` before it if it is negated."""
+        if self.name is not None:
+            inside = self.name
+        elif not self.ids:
+            return "<[*]>" if self.negated else "<[]>"
+        else:
+            ranges = regex.normalized(self.ids)
+            inside = f"<[{','.join(str(a) if a == b else f'{a}-{b}' for a, b in ranges)}]>"
+        return f"!{inside}" if self.negated else inside
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,27 +119,45 @@ class Excluding:
 
 
 Expr: TypeAlias = (
-    Literal | Pattern | Reference | Sequence | Choice | Repetition | Difference | Excluding
+    Literal | Pattern | Token | Reference | Sequence | Choice | Repetition | Difference | Excluding
 )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rule:
-    """One definition. Several of one name add up to alternatives."""
+    """One definition. Several of one name add up to alternatives.
+
+    ``terminal``: a lexer would match it as a whole, so that nothing ignored stands inside;
+    of two that match equally long, the one of higher ``priority`` wins.
+    """
 
     name: str
     name_span: Span
     body: Expr
     span: Span
+    terminal: bool = False
+    priority: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grammar:
-    """The rules in the order of the text, and the name of the start rule."""
+    """The rules in the order of the text, and the name of the start rule.
+
+    ``tokens``: the distinct token terminals, one of each meaning; their places in it number
+    them in normal forms and automata, also in those of parts of the grammar.
+    ``ignored``: what may stand any number of times before each terminal and at the end.
+    """
 
     source: Source
     rules: tuple[Rule, ...]
     start: str
+    tokens: tuple[Token, ...] = ()
+    ignored: tuple[Expr, ...] = ()
+
+    @property
+    def terminals(self) -> frozenset[str]:
+        """The names of the rules that are terminals."""
+        return frozenset(rule.name for rule in self.rules if rule.terminal)
 
 
 def children(expr: Expr) -> tuple[Expr, ...]:
@@ -123,6 +173,16 @@ def children(expr: Expr) -> tuple[Expr, ...]:
             return (expr.left, expr.right)
         case _:
             return ()
+
+
+def distinct_tokens(rules: Iterable[Rule]) -> tuple[Token, ...]:
+    """The token terminals in ``rules``, the first of each meaning, in the order of the text."""
+    found: dict[object, Token] = {}
+    for rule in rules:
+        for expr in walk(rule.body):
+            if isinstance(expr, Token):
+                found.setdefault(expr.meaning, expr)
+    return tuple(found.values())
 
 
 def walk(expr: Expr) -> Iterator[Expr]:

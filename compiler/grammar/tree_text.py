@@ -11,7 +11,9 @@ from .tree import (
     Pattern,
     Reference,
     Repetition,
+    Rule,
     Sequence,
+    Token,
     children,
 )
 
@@ -19,14 +21,21 @@ from .tree import (
 def tree_text(grammar: Grammar) -> str:
     """The rules of a grammar; linear in the tree, and no recursion over its depth."""
     lines = [f"{grammar.source.dialect} grammar, start {grammar.start}"]
-    for rule in grammar.rules:
-        lines.append(f"rule {rule.name}  {_span(rule.span)}")
-        pending: list[tuple[int, Expr]] = [(1, rule.body)]
+    bodies = [(_rule_head(rule), rule.body, rule.span) for rule in grammar.rules]
+    bodies += [("ignored", expr, expr.span) for expr in grammar.ignored]
+    for head, body, span in bodies:
+        lines.append(f"{head}  {_span(span)}")
+        pending: list[tuple[int, Expr]] = [(1, body)]
         while pending:
             depth, expr = pending.pop()
             lines.append(f"{'  ' * depth}{_head(expr)}  {_span(expr.span)}")
             pending.extend((depth + 1, child) for child in reversed(children(expr)))
     return "\n".join(lines) + "\n"
+
+
+def _rule_head(rule: Rule) -> str:
+    kind = "terminal" if rule.terminal else "rule"
+    return f"{kind} {rule.name}" + (f", priority {rule.priority}" if rule.priority else "")
 
 
 def _span(span: Span) -> str:
@@ -39,6 +48,8 @@ def _head(expr: Expr) -> str:
             return f"literal {expr.data.decode('utf-8')!r}"
         case Pattern():
             return f"pattern {expr.text!r}"
+        case Token():
+            return f"token {expr.text}"
         case Reference():
             return f"reference {expr.name}"
         case Sequence():

@@ -1,6 +1,9 @@
 """What is probably not meant in a grammar that can be read.
 
-    structure  (rules and their uses)  and  language  (what parts match)  ->  findings
+    structure   rules and their uses
+    escapes     how characters and classes are written
+    language    what parts match
+    repetition  whether a text can be read in one way only
 
 Each lint has a name; a comment that holds ``constrain: allow(NAME, …)`` silences it, for the
 rule that follows if the comment stands right before one, else for the whole file.
@@ -10,18 +13,26 @@ import re
 from collections.abc import Callable, Mapping
 
 from ..grammar.tree import Grammar
+from ..grammar.weave_ignored import weave_ignored
 from ..limits import Limits
+from .escapes import hex_escapes, options_as_classes
 from .finding import Finding
 from .language import redundant, white_space
-from .structure import duplicates, left_recursion, unproductive, unreachable
+from .repetition import ambiguous_repetitions
+from .structure import duplicates, left_recursion, unit_cycles, unproductive, unreachable
 
 __all__ = ["LINTS", "NOTES", "Finding", "lint"]
 
 LINTS: Mapping[str, str] = {
+    "ambiguous-repetition": "the text of a repetition can be cut up in two ways",
     "duplicate-definition": "a rule is defined more than once; the definitions are alternatives",
+    "hex-escape-digit": "a digit behind \\xHH looks like a part of it",
+    "high-hex-escape": "\\x80 to \\xFF are characters, not bytes",
     "left-recursion": "a rule begins with itself; that is allowed (note only)",
+    "option-as-class": "[ ] looks like an option where it is a class of characters",
     "redundant-alternative": "what an alternative matches, the others match too",
     "unbounded-whitespace": "white space may repeat without end, which lets a model stall",
+    "unit-cycle": "a rule stands for itself, with nothing around it",
     "unproductive": "a rule matches no finite text, so its alternatives are left out",
     "unreachable": "a rule cannot be reached from the start",
 }
@@ -32,17 +43,27 @@ NOTES = frozenset({"left-recursion"})
 _ALLOW = re.compile(r"constrain: allow\(([a-z, -]+)\)")
 
 
-def lint(grammar: Grammar, limits: Limits | None = None) -> list[Finding]:
-    """All findings that are not silenced, in the order of the text. Raises ``LimitError``."""
+def lint(grammar: Grammar, limits: Limits | None = None, *, defined: bool = True) -> list[Finding]:
+    """All findings that are not silenced, in the order of the text. Raises ``LimitError``.
+
+    Where rules are used that are not ``defined``, what parts match is not known: then only the
+    lints that look at the text and at its rules' uses have something to say.
+    """
     limits = (limits or Limits()).started()
     found = [
         *duplicates(grammar),
         *unreachable(grammar),
-        *unproductive(grammar),
+        *unit_cycles(grammar),
         *left_recursion(grammar),
         *white_space(grammar),
-        *redundant(grammar, limits),
+        *hex_escapes(grammar),
+        *options_as_classes(grammar),
     ]
+    if defined:
+        woven = weave_ignored(grammar)
+        found += unproductive(grammar)
+        found += redundant(woven, limits)
+        found += ambiguous_repetitions(woven, limits)
     allowed = _silenced(grammar)
     return sorted((f for f in found if not allowed(f)), key=lambda f: (f.span, f.lint))
 

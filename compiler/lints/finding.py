@@ -7,7 +7,7 @@ from ..diagnostics import Span
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A lint's finding: where, in which rule, and how to mend it."""
+    """A lint's finding: where, in which rule (empty: outside the rules), and how to mend it."""
 
     lint: str
     message: str

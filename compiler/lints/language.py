@@ -1,10 +1,11 @@
 """Lints that look at what parts of a grammar match."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from constrain.artifacts.errors import ConstrainError
 
 from ..automata import regex
+from ..automata.ambiguity import shortest_member
 from ..automata.dfa import DEAD
 from ..folding import fold
 from ..grammar.tree import (
@@ -17,6 +18,7 @@ from ..grammar.tree import (
     Pattern,
     Reference,
     Repetition,
+    Token,
     children,
     walk,
 )
@@ -33,19 +35,29 @@ _COMPARED_RULES = 50
 
 
 def white_space(grammar: Grammar) -> Iterator[Finding]:
+    bodies = {rule.name: rule.body for rule in grammar.rules}
     for rule in grammar.rules:
         for expr in walk(rule.body):
             endless = isinstance(expr, Repetition) and expr.max_times is None
             if (endless and _only_space(children(expr)[0])) or (
                 isinstance(expr, Pattern) and _repeats_space(expr.node)
             ):
-                yield Finding(
-                    "unbounded-whitespace",
-                    "white space may repeat without end here",
-                    expr.span,
-                    rule.name,
-                    "allow as much as the format needs, such as one space or a count",
-                )
+                yield _endless_space(expr, rule.name)
+    for expr in grammar.ignored:
+        # Whatever is ignored may stand any number of times.
+        named = bodies.get(expr.name) if isinstance(expr, Reference) else None
+        if _only_space(named or expr) or (isinstance(expr, Pattern) and _repeats_space(expr.node)):
+            yield _endless_space(expr, "")
+
+
+def _endless_space(expr: Expr, rule: str) -> Finding:
+    return Finding(
+        "unbounded-whitespace",
+        "white space may repeat without end here",
+        expr.span,
+        rule,
+        "allow as much as the format needs, such as one space or a count",
+    )
 
 
 def _only_space(expr: Expr) -> bool:
@@ -55,7 +67,7 @@ def _only_space(expr: Expr) -> bool:
                 return bool(node.data) and _SPACE.issuperset(node.data)
             case Pattern():
                 return _is_space(node.node)
-            case Reference() | Difference() | Excluding():
+            case Token() | Reference() | Difference() | Excluding():
                 return False
             case _:
                 return all(inside)
@@ -91,6 +103,11 @@ def _repeats_space(node: regex.Node) -> bool:
     return False
 
 
+def _shown(member: bytes | None) -> str:
+    """A shortest member of an alternative, as a part of a message."""
+    return "" if member is None else f", such as {member.decode('utf-8', 'backslashreplace')!r}"
+
+
 def redundant(grammar: Grammar, limits: Limits) -> Iterator[Finding]:
     """Alternatives inside the union of the others, while both are small and regular."""
     small = Limits(states=_COMPARED_STATES, seconds=limits.seconds).started()
@@ -109,6 +126,8 @@ def redundant(grammar: Grammar, limits: Limits) -> Iterator[Finding]:
                 continue
             for place, option in enumerate(expr.options):
                 others = expr.options[:place] + expr.options[place + 1 :]
+                if rule.name in operands.reached(_references(others)):
+                    continue  # Then the others match what they do by way of this one.
                 union = others[0] if len(others) == 1 else Choice(others, option.span)
                 limits.check_time("the lint redundant-alternative", [rule.name])
                 try:
@@ -116,11 +135,16 @@ def redundant(grammar: Grammar, limits: Limits) -> Iterator[Finding]:
                 except ConstrainError:
                     break
                 if rest.start == DEAD:
+                    witness = _shown(shortest_member(operands.automaton(option), small))
                     yield Finding(
                         "redundant-alternative",
-                        "the other alternatives match all that this one matches",
+                        f"the other alternatives match all that this one matches{witness}",
                         option.span,
                         rule.name,
                         "remove it, or check what it was meant to add",
                     )
                     break
+
+
+def _references(exprs: Sequence[Expr]) -> list[str]:
+    return [e.name for expr in exprs for e in walk(expr) if isinstance(e, Reference)]

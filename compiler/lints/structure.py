@@ -49,7 +49,7 @@ def unreachable(grammar: Grammar) -> Iterator[Finding]:
     for rule in grammar.rules:
         uses.setdefault(rule.name, []).extend(_references(rule.body))
     reached: set[str] = set()
-    pending = [grammar.start]
+    pending = [grammar.start, *(name for expr in grammar.ignored for name in _references(expr))]
     while pending:
         name = pending.pop()
         if name not in reached:
@@ -108,18 +108,90 @@ def unproductive(grammar: Grammar) -> Iterator[Finding]:
             )
 
 
+def nullable_rules(grammar: Grammar) -> set[str]:
+    """Rules that match the empty text."""
+    return _least(grammar, _is_nullable)
+
+
+def _is_nullable(found: set[str], expr: Expr, inside: list[bool]) -> bool:
+    match expr:
+        case Literal():
+            return not expr.data
+        case Reference():
+            return expr.name in found
+        case Sequence():
+            return all(inside)
+        case Choice():
+            return any(inside)
+        case Repetition():
+            return expr.min_times == 0 or inside[0]
+        case _:
+            return False
+
+
+def unit_cycles(grammar: Grammar) -> Iterator[Finding]:
+    """Rules that stand for themselves with nothing around them; one finding a cycle."""
+    nullable = nullable_rules(grammar)
+    alone: dict[str, set[str]] = {rule.name: set() for rule in grammar.rules}
+    for rule in grammar.rules:
+        found, _ = fold(rule.body, children, partial(_alone, nullable))
+        alone[rule.name] |= found
+    names = list(alone)
+    number = {name: i for i, name in enumerate(names)}
+    uses = [sorted(number[name] for name in found if name in number) for found in alone.values()]
+    first = {rule.name: rule for rule in reversed(grammar.rules)}
+    for component in strongly_connected(uses):
+        members = sorted(component)
+        if len(members) > 1 or members[0] in uses[members[0]]:
+            rule = first[names[members[0]]]
+            cycle = " -> ".join(names[i] for i in _cycle(members[0], uses, set(members)))
+            yield Finding(
+                "unit-cycle",
+                f"rule {rule.name!r} stands for itself and nothing more: {cycle}",
+                rule.name_span,
+                rule.name,
+                "remove one of these uses: it adds no text, but a text has endless readings",
+            )
+
+
+def _alone(
+    nullable: set[str], expr: Expr, inside: list[tuple[frozenset[str], bool]]
+) -> tuple[frozenset[str], bool]:
+    """The rules that an expression can be, all else in it being empty; whether it may be."""
+    empty = _is_nullable(nullable, expr, [e for _, e in inside])
+    match expr:
+        case Reference():
+            return frozenset([expr.name]), empty
+        case Difference() | Excluding():
+            return frozenset(), False
+        case Sequence():
+            full = [i for i, (_, nothing) in enumerate(inside) if not nothing]
+            if len(full) > 1:
+                return frozenset(), False
+            parts = [inside[full[0]]] if full else inside
+            return frozenset().union(*(names for names, _ in parts)), empty
+        case _:
+            return frozenset().union(*(names for names, _ in inside)), empty
+
+
+def _cycle(start: int, uses: list[list[int]], members: set[int]) -> list[int]:
+    """A shortest way from a member of a cycle back to it."""
+    before: dict[int, int] = {}
+    pending = [start]
+    for here in pending:
+        for there in uses[here]:
+            if there in members and there not in before:
+                before[there] = here
+                pending.append(there)
+    way = [start, before[start]]
+    while way[-1] != start:
+        way.append(before[way[-1]])
+    return way[::-1]
+
+
 def left_recursion(grammar: Grammar) -> Iterator[Finding]:
     """Rules that can begin with themselves without having read anything."""
-    nullable = _least(
-        grammar,
-        lambda found, e, inside: (
-            (isinstance(e, Literal) and not e.data)
-            or (isinstance(e, Reference) and e.name in found)
-            or (isinstance(e, Sequence) and all(inside))
-            or (isinstance(e, Choice) and any(inside))
-            or (isinstance(e, Repetition) and (e.min_times == 0 or inside[0]))
-        ),
-    )
+    nullable = nullable_rules(grammar)
     corners: dict[str, set[str]] = {}
     for rule in grammar.rules:
         corners.setdefault(rule.name, set()).update(_corners(rule.body, nullable))

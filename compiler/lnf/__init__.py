@@ -70,7 +70,8 @@ PASSES_WITHOUT_NULLABLE = (*PASSES, eliminate_nullable, *_SIMPLIFY)
 def normalize(grammar: Grammar, limits: Limits | None = None) -> Lnf:
     """The normal form of a checked grammar, conditions 1 to 6: what automata are built from.
 
-    Raises ``CheckError`` if the start rule has no finite member, ``LimitError`` on time.
+    Raises ``CheckError`` if the start rule has no finite member, ``LimitError`` on time,
+    ``ValueError`` if ignored text has not been woven into the rules (``weave_ignored``).
     """
     return _run(PASSES, grammar, limits)
 
@@ -81,6 +82,8 @@ def normalize_without_nullable(grammar: Grammar, limits: Limits | None = None) -
 
 
 def _run(passes: Iterable[Callable[[Lnf], Lnf]], grammar: Grammar, limits: Limits | None) -> Lnf:
+    if grammar.ignored:
+        raise ValueError("a normal form has no ignored text: weave_ignored goes before it")
     limits = (limits or Limits()).started()
     lnf = flatten_nested(grammar)
     for normal_pass in passes:

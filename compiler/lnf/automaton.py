@@ -19,7 +19,7 @@ from collections.abc import Generator, Sequence
 
 from ..automata import regex
 from ..automata.determinize import determinize
-from ..automata.dfa import as_nfa
+from ..automata.dfa import Dfa, as_nfa
 from ..automata.minimize import minimize
 from ..automata.nfa import Nfa
 from ..automata.resolve import resolved
@@ -77,8 +77,11 @@ class _Assembly:
             if self._uses[member] - inside[member] > 1:
                 nfa = self._built(member)
                 if nfa.states > _REDUCE_FROM:
-                    nfa = as_nfa(minimize(determinize(nfa, self.limits), self.limits), self.rules)
+                    nfa = as_nfa(self._small(nfa), self.rules)
                 self._shared[member] = nfa
+
+    def _small(self, nfa: Nfa) -> Dfa:
+        return minimize(determinize(nfa, self.limits, len(self.lnf.tokens)), self.limits)
 
     def whole(self) -> Nfa:
         """The automaton of the start rule."""

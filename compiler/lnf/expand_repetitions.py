@@ -33,7 +33,7 @@ def expand_repetitions(lnf: Lnf) -> Lnf:
                 out.append(Production(number, (head,), production.origins))
             out.extend(_expand(replace(production, head=head), names, owners))
     ordered = sorted(out, key=lambda p: p.head)
-    return Lnf(lnf.source, names, owners, lnf.terminals, ordered, lnf.start)
+    return replace(lnf, names=names, owners=owners, productions=ordered)
 
 
 def _expand(production: Production, names: list[str], owners: list[str]) -> list[Production]:

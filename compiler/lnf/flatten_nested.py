@@ -20,6 +20,7 @@ from ..grammar.tree import (
     Reference,
     Repetition,
     Sequence,
+    Token,
 )
 from .form import ONCE, Lnf, Origins, Production, Symbol, Terminal
 
@@ -42,6 +43,10 @@ class _Flattener:
         self.numbers: dict[str, int] = {}
         self.pending: list[tuple[int, Expr]] = []
         self.anonymous: dict[str, int] = {}
+        # One node for one meaning, so that equal token terminals are equal terminals.
+        self.tokens: dict[object, regex.Node] = {
+            token.meaning: regex.TokenTerminal(i) for i, token in enumerate(grammar.tokens)
+        }
 
     def run(self) -> Lnf:
         """Number the rules, then flatten what is pending until nothing is."""
@@ -59,6 +64,7 @@ class _Flattener:
             self.terminals,
             sorted(self.productions, key=lambda p: p.head),
             self.numbers[self.grammar.start],
+            tokens=self.grammar.tokens,
         )
 
     def _new(self, name: str, owner: str) -> int:
@@ -110,23 +116,28 @@ class _Flattener:
         self.pending.append((number, expr))
         return number
 
-    @staticmethod
-    def _as_terminal(expr: Expr) -> bytes | regex.Node | None:
-        """The content of a text, a pattern, or either with a count; else None."""
+    def _as_terminal(self, expr: Expr) -> bytes | regex.Node | None:
+        """The content of a text, a pattern, a token, or one of them with a count; else None."""
         times: list[_Times] = []
         while isinstance(expr, Repetition):
             if (expr.min_times, expr.max_times) in _OPERATORS:
                 return None
             times.append((expr.min_times, expr.max_times))
             expr = expr.item
-        if not isinstance(expr, Literal | Pattern):
-            return None
-        if not times:
-            return expr.data if isinstance(expr, Literal) else expr.node
-        node = regex.lit(expr.data) if isinstance(expr, Literal) else expr.node
-        if any(isinstance(part, regex.Look) for part in regex.walk(node)):
-            # Its assertions look at each repetition by itself.
-            return None
+        match expr:
+            case Literal():
+                if not times:
+                    return expr.data
+                node = regex.lit(expr.data)
+            case Pattern():
+                node = expr.node
+                if times and any(isinstance(part, regex.Look) for part in regex.walk(node)):
+                    # Its assertions look at each repetition by itself.
+                    return None
+            case Token():
+                node = self.tokens[expr.meaning]
+            case _:
+                return None
         for low, high in reversed(times):
             node = regex.repeat(node, low, high)
         return node

@@ -34,6 +34,7 @@ from typing import TypeAlias
 
 from ..automata import regex
 from ..diagnostics import Source
+from ..grammar.tree import Token
 
 # A nonterminal's number, or ~t (negative) for terminal t.
 Symbol: TypeAlias = int
@@ -83,7 +84,8 @@ class Lnf:
     as in ``rule/2``. ``owners``: that rule. ``productions`` are sorted by head. ``authored``:
     the grammar before units were replaced, for messages about the author's rules. ``rests``:
     nonterminals that stand for the rest of a body that was cut. ``nullable_start``: ε is a
-    member besides what the productions derive.
+    member besides what the productions derive. ``tokens``: the grammar's distinct token
+    terminals, which ``TokenTerminal`` nodes name by their index.
     """
 
     source: Source
@@ -95,6 +97,7 @@ class Lnf:
     authored: "Lnf | None" = None
     rests: frozenset[int] = frozenset()
     nullable_start: bool = False
+    tokens: Sequence[Token] = ()
 
     @cached_property
     def by_head(self) -> list[list[Production]]:

@@ -28,6 +28,7 @@ from ..grammar.tree import (
     Repetition,
     Rule,
     Sequence,
+    Token,
     children,
     walk,
 )
@@ -69,6 +70,7 @@ class Operands:
     """
 
     def __init__(self, grammar: Grammar, limits: Limits | None = None) -> None:
+        self._grammar = grammar
         self._source = grammar.source
         self._limits = (limits or Limits()).started()
         self._rules: dict[str, list[Rule]] = {}
@@ -99,7 +101,7 @@ class Operands:
         whole = Rule(_OPERAND, expr.span, expr, expr.span)
         rules = (*(rule for name in used for rule in self._rules.get(name, ())), whole)
         try:
-            lnf = normalize(Grammar(self._source, rules, _OPERAND), self._limits)
+            lnf = normalize(replace(self._grammar, rules=rules, start=_OPERAND), self._limits)
             nfa, _ = to_nfa(lnf, self._limits)
         except NotRegularError as error:
             first = error.diagnostics[0]
@@ -109,7 +111,8 @@ class Operands:
                 first.help,
             )
             raise NotRegularError(self._source, [found]) from None
-        return minimize(determinize(nfa, self._limits), self._limits)
+        dfa = determinize(nfa, self._limits, len(self._grammar.tokens))
+        return minimize(dfa, self._limits)
 
     def is_small(self, expr: Expr, rules: int) -> bool:
         """Whether an expression uses at most so many rules."""
@@ -129,8 +132,10 @@ class Operands:
             case Repetition():
                 return replace(expr, item=parts[0])
             case Difference():
+                self._refuse_tokens(expr)
                 result = self.difference(parts[0], parts[1])
             case Excluding():
+                self._refuse_tokens(expr)
                 item = self.automaton(parts[0])
                 if item.accepting[item.start]:
                     message = "what is excluded matches the empty text, which every text contains"
@@ -140,6 +145,17 @@ class Operands:
                 return expr
         text = self._source.text[expr.span.start : expr.span.end]
         return Pattern(embedded(result), text, expr.span)
+
+    def _refuse_tokens(self, exclusion: Expr) -> None:
+        """Exceptions are about text, of which token terminals have none."""
+        used = self.reached(_references(exclusion))
+        bodies = (exclusion, *(rule.body for name in used for rule in self._rules.get(name, ())))
+        for body in bodies:
+            for token in walk(body):
+                if isinstance(token, Token):
+                    message = f"the token {token.text} is no text that could be excepted"
+                    found = Diagnostic(message, token.span, "leave tokens out of exceptions")
+                    raise CheckError(self._source, [found])
 
 
 def _is_exclusion(expr: Expr) -> bool:

@@ -1,5 +1,6 @@
 """A normal form as text: one production a line, with the rules that it came from."""
 
+from ..automata.regex import TokenTerminal
 from .form import Lnf, Symbol
 
 
@@ -22,5 +23,7 @@ def _symbol(lnf: Lnf, symbol: Symbol) -> str:
     if isinstance(content, bytes):
         text = content.decode("utf-8", "backslashreplace")
         return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+    if isinstance(content, TokenTerminal):
+        return lnf.tokens[content.index].text
     start, end = min((s, e) for _, s, e in lnf.terminals[~symbol].origins)
     return f"#<{lnf.source.text[start:end]}>"

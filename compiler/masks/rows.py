@@ -91,8 +91,8 @@ def byte_rows(
         for hits in walk(trie, dfa.table, dfa.classes, states):
             kept = live[hits.states]
             flags[hits.rows[kept], hits.tokens[kept]] = True
-        for column, token in enumerate(dfa.terminals.tolist(), start=first_terminal):
-            flags[:, token] |= live[dfa.table[states, column]]
+        targets = live[dfa.table[states, first_terminal:]]
+        flags[:, dfa.terminals.ids] |= np.repeat(targets, dfa.terminals.sizes, axis=1)
         flags[np.ix_(dfa.accepting[states] != 0, eos)] = True
         distinct.add(flags)
     return distinct.table()

@@ -1,6 +1,7 @@
 """From a byte DFA and a tokenizer to the DFA over canonical token sequences.
 
     families (the automaton being merged)  ->  direct (one merge after the other)
+    token_edges (classes of tokens that the grammar names become their tokens)
     oracle (the source document's definitions and listings, slow)
 
 Source: Tran-Thien, "Fast, High-Fidelity LLM Decoding with Regex Constraints: Technical

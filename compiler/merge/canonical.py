@@ -42,7 +42,8 @@ class CanonicalDfa:
     ``allowed``: uint8, one bit for each state and edge of its family (little-endian within a
     byte); those of state s begin at ``allowed[allowed_offsets[s]]``. ``growth``: one entry
     for each merge that changed the automaton, and the first and the last. ``transitions``:
-    how many a plain table would hold.
+    how many a plain table would hold. ``family_states``: int32 (Q,), the byte-DFA state of
+    each family where it is not the family's own number.
     """
 
     dfa: TokenDfa
@@ -50,6 +51,7 @@ class CanonicalDfa:
     allowed_offsets: NDArray[np.int64]
     growth: tuple[Growth, ...]
     transitions: int
+    family_states: NDArray[np.int32] | None = None
 
     def flags(self, state: int) -> NDArray[np.bool_]:
         """Which edges of its family a state allows."""

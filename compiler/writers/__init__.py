@@ -2,27 +2,68 @@
 
     tree  ->  printer (brackets by precedence)  +  a style for each dialect  ->  text
 
-What a dialect has no counterpart for is refused with its place in the source.
+What a dialect has no counterpart for is refused with its place in the source. Only Lark's
+grammars can ignore text; for the others it is woven into the rules, which keeps the language.
+``losses`` says what else is not kept.
 """
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from ..grammar.weave_ignored import weave_ignored
 from .gbnf import write_gbnf
 from .iso14977 import write_iso14977
 from .kbnf import write_kbnf
+from .lark import write_lark
+from .one_regex import write_regex
 from .w3c import write_w3c
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..grammar.tree import Grammar
+    from ..limits import Limits
 
-__all__ = ["WRITERS", "write_gbnf", "write_iso14977", "write_kbnf", "write_w3c"]
+__all__ = [
+    "WRITERS",
+    "losses",
+    "write",
+    "write_gbnf",
+    "write_iso14977",
+    "write_kbnf",
+    "write_lark",
+    "write_regex",
+    "write_w3c",
+]
+
+
+def _woven(write: "Callable[[Grammar], str]") -> "Callable[[Grammar], str]":
+    return lambda grammar: write(weave_ignored(grammar))
+
 
 WRITERS: "Mapping[str, Callable[[Grammar], str]]" = {
-    "gbnf": write_gbnf,
-    "iso14977": write_iso14977,
-    "kbnf": write_kbnf,
-    "w3c": write_w3c,
+    "gbnf": _woven(write_gbnf),
+    "iso14977": _woven(write_iso14977),
+    "kbnf": _woven(write_kbnf),
+    "lark": write_lark,
+    "regex": _woven(write_regex),
+    "w3c": _woven(write_w3c),
 }
+
+
+def write(grammar: "Grammar", dialect: str, limits: "Limits | None" = None) -> str:
+    """The grammar in another dialect. Raises ``WriterError``; for ``regex``, which builds
+    automata, also ``NotRegularError`` and ``LimitError``."""
+    if dialect == "regex":
+        return write_regex(weave_ignored(grammar), limits)
+    return WRITERS[dialect](grammar)
+
+
+def losses(grammar: "Grammar", target: str) -> list[str]:
+    """What the writer of ``target`` does not keep, though it keeps the language."""
+    found = []
+    if target != "lark" and grammar.ignored:
+        found.append(f"{target} ignores no text: it is written out before each terminal")
+    if target != "lark" and any(rule.priority for rule in grammar.rules):
+        found.append(f"{target} has no priorities: they are left out")
+    return found

@@ -3,9 +3,10 @@
 import re
 
 from ..automata.regex import ANY_CHARACTER
-from ..grammar.tree import Grammar, Pattern
+from ..grammar.tree import Grammar, Pattern, Token
 from .printer import (
     ATOM,
+    CHOICE,
     CodePoints,
     NoCounterpart,
     Text,
@@ -17,6 +18,9 @@ from .printer import (
 
 _SUFFIX = {(0, 1): "?", (0, None): "*", (1, None): "+"}
 _NAMED = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
+
+# Token ids are written as alternatives one by one up to so many.
+_LISTED_TOKENS = 100
 
 
 class GbnfStyle:
@@ -42,6 +46,16 @@ class GbnfStyle:
         """Regexes are spelled out; one character is a class as it was."""
         code = one_character(pattern)
         return None if code is None else self.characters(((code, code),))
+
+    def token(self, token: Token) -> Text:
+        """A name or ids; several ids are alternatives, which cannot be negated."""
+        if token.name is not None or (len(token.ids) == 1 and token.ids[0][0] == token.ids[0][1]):
+            return Text(token.text, ATOM)
+        count = sum(high - low + 1 for low, high in token.ids)
+        if token.negated or not 0 < count <= _LISTED_TOKENS:
+            raise NoCounterpart("GBNF names one token or all tokens but one")
+        ids = [i for low, high in token.ids for i in range(low, high + 1)]
+        return Text(self.bar.join(f"<[{i}]>" for i in ids), CHOICE)
 
     def repetition(self, item: Text, low: int, high: int | None) -> Text:
         """? * + or a count in braces."""

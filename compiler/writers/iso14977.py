@@ -3,7 +3,7 @@
 import re
 
 from ..automata.regex import ANY_CHARACTER
-from ..grammar.tree import Grammar, Pattern
+from ..grammar.tree import Grammar, Pattern, Token
 from .printer import (
     ATOM,
     CHOICE,
@@ -50,6 +50,10 @@ class Iso14977Style:
     def pattern(self, pattern: Pattern) -> Text | None:
         """Regexes are spelled out."""
         return None
+
+    def token(self, token: Token) -> Text:
+        """There is none."""
+        raise NoCounterpart("ISO 14977 has no token terminals")
 
     def repetition(self, item: Text, low: int, high: int | None) -> Text:
         """[x], {x}, {x}-, n * x; other counts are spelled out."""

@@ -3,7 +3,7 @@
 import re
 
 from ..automata.regex import ANY_CHARACTER
-from ..grammar.tree import Grammar, Pattern
+from ..grammar.tree import Grammar, Pattern, Token
 from .printer import (
     ATOM,
     CodePoints,
@@ -43,6 +43,10 @@ class KbnfStyle:
         if pattern.node is ANY_CHARACTER:
             return Text("any!", ATOM)
         return Text(f'#"{_quoted(node_text(pattern.node, RegexStyle()).text)}"', ATOM)
+
+    def token(self, token: Token) -> Text:
+        """There is none."""
+        raise NoCounterpart("KBNF has no token terminals")
 
     def repetition(self, item: Text, low: int, high: int | None) -> Text:
         """? * + behind the item; KBNF has no counts."""

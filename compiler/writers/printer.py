@@ -22,6 +22,7 @@ from ..grammar.tree import (
     Reference,
     Repetition,
     Sequence,
+    Token,
     children,
 )
 
@@ -65,6 +66,9 @@ class Style(Protocol):
     def pattern(self, pattern: Pattern) -> Text | None:
         """A regex as the dialect's own terminal; None to have it spelled out."""
 
+    def token(self, token: Token) -> Text:
+        """One token of a tokenizer, matched as a token."""
+
     def repetition(self, item: Text, low: int, high: int | None) -> Text:
         """An item repeated."""
 
@@ -104,6 +108,8 @@ def _combined(expr: Expr, inside: list[Text], style: Style, names: Mapping[str, 
             return style.literal(expr.data)
         case Reference():
             return Text(names.get(expr.name, expr.name), ATOM)
+        case Token():
+            return style.token(expr)
         case Pattern():
             return style.pattern(expr) or node_text(expr.node, style)
         case Sequence():

@@ -1,8 +1,11 @@
 """Write regular expressions."""
 
+import re
+
 from ..automata import regex
 from ..automata.regex import complement
-from ..grammar.tree import Pattern
+from ..automata.unicode import code_points
+from ..grammar.tree import Pattern, Token
 from .printer import ATOM, SEQUENCE, CodePoints, NoCounterpart, Special, Text, all_others
 
 _SPECIAL = frozenset(r"\|.*+?{}()[]^$")
@@ -12,6 +15,14 @@ _ESCAPED_BYTE = 0xDC00
 _IN_CLASS = frozenset(r"\[]^-&~")
 _NAMED = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 _DOT = complement([(10, 10)])
+_ANY = r"[\s\S]"
+_LETTERS = {"digit": "d", "space": "s", "word": "w"}
+
+# A class, a group, or one character.
+_ONE_ITEM = re.compile(r"[\[(]|\\?.\Z", re.DOTALL)
+
+# No class with a letter has fewer ranges, nor has its complement.
+_FEWEST_RANGES = 8
 
 
 class RegexStyle:
@@ -30,17 +41,18 @@ class RegexStyle:
         text = data.decode("utf-8")
         if not text:
             return Text("()", ATOM)
-        return Text(
-            "".join(_escaped(char, self._special) for char in text),
-            ATOM if len(text) == 1 else SEQUENCE,
-        )
+        return Text("".join(_escaped(char, self._special) for char in text), ATOM)
 
     def characters(self, ranges: CodePoints) -> Text:
         """A class, negated where that is shorter."""
         if ranges == _DOT:
             return Text(".", ATOM)
+        if len(ranges) >= _FEWEST_RANGES and (letter := _letter(ranges)):
+            return Text(f"\\{letter}", ATOM)
         others = all_others(ranges)
-        if len(others) < len(ranges) and others:
+        if not others:
+            return Text(_ANY, ATOM)
+        if len(others) < len(ranges):
             return Text(f"[^{_members(others)}]", ATOM)
         return Text(f"[{_members(ranges)}]", ATOM)
 
@@ -69,7 +81,11 @@ class RegexStyle:
             else _escaped(char, self._special)
             for char in data.decode("utf-8", "surrogateescape")
         ]
-        return Text("".join(out), ATOM if len(out) == 1 else SEQUENCE)
+        return Text("".join(out), ATOM)
+
+    def token(self, token: Token) -> Text:
+        """There is none."""
+        raise NoCounterpart("a regex has no token terminals")
 
     def repetition(self, item: Text, low: int, high: int | None) -> Text:
         """? * + or a count."""
@@ -77,8 +93,10 @@ class RegexStyle:
         if suffix is None:
             most = "" if high is None else high
             suffix = f"{{{low}}}" if low == high else f"{{{low},{most}}}"
-        # A quantifier behind a quantifier would be lazy or possessive.
-        inner = f"({item.text})" if item.text[-1:] in ("?", "*", "+", "}") else item.within(ATOM)
+        # A quantifier behind a quantifier would be lazy or possessive, and behind a literal it
+        # would repeat the last character alone.
+        whole = _ONE_ITEM.match(item.text) and item.text[-1:] not in ("?", "*", "+", "}")
+        inner = item.within(ATOM) if whole else f"({item.text})"
         return Text(inner + suffix, ATOM)
 
     def difference(self, left: Text, right: Text) -> Text:
@@ -88,6 +106,17 @@ class RegexStyle:
     def excluding(self, item: Text, at_most: int | None) -> Text:
         """There is none."""
         raise NoCounterpart("a regex has no exclusion")
+
+
+def _letter(ranges: CodePoints) -> str | None:
+    """The letter of ``\\d``, ``\\s``, ``\\w`` and their complements."""
+    for name, letter in _LETTERS.items():
+        known = code_points(name)
+        if ranges == known:
+            return letter
+        if all_others(ranges) == known:
+            return letter.upper()
+    return None
 
 
 def _members(ranges: CodePoints) -> str:

@@ -2,7 +2,7 @@
 
 import re
 
-from ..grammar.tree import Grammar, Pattern
+from ..grammar.tree import Grammar, Pattern, Token
 from .printer import (
     ATOM,
     CHOICE,
@@ -49,6 +49,10 @@ class W3cStyle:
         """Regexes are spelled out; one character is a class as it was."""
         code = one_character(pattern)
         return None if code is None else self.characters(((code, code),))
+
+    def token(self, token: Token) -> Text:
+        """There is none."""
+        raise NoCounterpart("W3C's EBNF has no token terminals")
 
     def repetition(self, item: Text, low: int, high: int | None) -> Text:
         """? * + behind the item; there are no counts."""

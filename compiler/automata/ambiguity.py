@@ -1,0 +1,163 @@
+"""Texts that a repetition, or two neighbours, can be cut up into in two ways.
+
+    (a | aa)*    aa = a a            a* a*    a = a, nothing
+
+Two runs read one text. As soon as one of them cuts and the other does not they differ, and
+where both cut again the text can be cut in two ways: a search through the pairs of states,
+breadth-first, so that the text is a shortest one. The members of an automaton make up a
+code exactly if there is none: the test of Sardinas and Patterson, "A Necessary and Sufficient
+Condition for the Unique Decomposition of Coded Messages" (1953), for regular languages as in
+Berstel, Perrin and Reutenauer, "Codes and Automata" (2010), section 2.3.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterator
+
+from ..limits import Limits
+from .dfa import DEAD, Dfa
+
+_READABLE = frozenset(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
+
+_STAGE = "the search for texts that can be cut in two ways"
+
+# A place in the search: a phase, and the state of either run.
+_Place = tuple[int, int, int]
+_Steps = Callable[[_Place, int], Iterator[_Place]]
+
+_TOGETHER, _APART, _DONE = range(3)
+
+
+def shortest_member(dfa: Dfa, limits: Limits) -> bytes | None:
+    """A shortest member; None if there is none. Raises ``LimitError``."""
+    if dfa.accepting[dfa.start]:
+        return b""
+    rows = dfa.table.tolist()
+
+    def steps(place: _Place, column: int) -> Iterator[_Place]:
+        target = rows[place[1]][column]
+        if target != DEAD:
+            yield _TOGETHER, target, target
+
+    return _search(
+        [(_TOGETHER, dfa.start, dfa.start)],
+        steps,
+        lambda place: bool(dfa.accepting[place[1]]),
+        _octets([dfa]),
+        limits,
+    )
+
+
+def cut_in_two_ways(item: Dfa, limits: Limits) -> bytes | None:
+    """A shortest text that ``item*`` can be cut into members of ``item`` in two ways.
+
+    None if there is none. ``limits.states`` bounds the pairs. Raises ``LimitError``.
+    """
+    if item.accepting[item.start]:
+        return b""
+    rows, accepting, start = item.table.tolist(), item.accepting.tolist(), item.start
+
+    def steps(place: _Place, column: int) -> Iterator[_Place]:
+        phase, left, right = place
+        left, right = rows[left][column], rows[right][column]
+        if left == DEAD or right == DEAD:
+            return
+        if phase == _TOGETHER:
+            yield _TOGETHER, left, right
+            if accepting[left]:
+                yield _APART, start, right
+            return
+        yield _APART, left, right
+        if accepting[left]:
+            yield _APART, start, right
+        if accepting[right]:
+            yield _APART, left, start
+        if accepting[left] and accepting[right]:
+            yield _DONE, DEAD, DEAD
+
+    begin: _Place = (_TOGETHER, start, start)
+    return _search([begin], steps, lambda p: p[0] == _DONE, _octets([item]), limits)
+
+
+def neighbours_cut_in_two_ways(first: Dfa, second: Dfa, limits: Limits) -> bytes | None:
+    """A shortest text that is a member of ``first`` and one of ``second`` in two ways.
+
+    None if there is none. ``limits.states`` bounds the pairs. Raises ``LimitError``.
+    """
+    head, tail = first.table.tolist(), second.table.tolist()
+    columns = _columns([first, second])
+    ends, lasts = first.accepting.tolist(), second.accepting.tolist()
+    # Phases: both runs in ``first``; the left one in ``second``; both in ``second``.
+    start: _Place = (0, first.start, first.start)
+    seeds = [start, *([(1, second.start, first.start)] if ends[first.start] else [])]
+
+    def steps(place: _Place, column: int) -> Iterator[_Place]:
+        phase, left, right = place
+        one, other = columns[column]
+        left = head[left][one] if phase == 0 else tail[left][other]
+        right = tail[right][other] if phase == 2 else head[right][one]
+        if left == DEAD or right == DEAD:
+            return
+        yield phase, left, right
+        if phase == 0 and ends[right]:
+            yield 1, second.start, right
+        if phase == 1 and ends[right]:
+            yield 2, left, second.start
+
+    def done(place: _Place) -> bool:
+        return place[0] == 2 and lasts[place[1]] and lasts[place[2]]
+
+    return _search(seeds, steps, done, _octets([first, second]), limits)
+
+
+def _search(
+    seeds: list[_Place],
+    steps: _Steps,
+    done: Callable[[_Place], bool],
+    octets: list[int],
+    limits: Limits,
+) -> bytes | None:
+    """The bytes on a shortest way to a place that is ``done``; None if there is no way."""
+    before: dict[_Place, tuple[_Place, int] | None] = dict.fromkeys(seeds)
+    pending = deque(seeds)
+    while pending:
+        place = pending.popleft()
+        for column, octet in enumerate(octets):
+            for following in steps(place, column):
+                if following in before:
+                    continue
+                before[following] = (place, octet)
+                limits.check_states(len(before), _STAGE)
+                if done(following):
+                    return _way_to(following, before)
+                pending.append(following)
+    return None
+
+
+def _way_to(place: _Place, before: dict[_Place, tuple[_Place, int] | None]) -> bytes:
+    way: list[int] = []
+    while (step := before[place]) is not None:
+        place, octet = step
+        way.append(octet)
+    return bytes(reversed(way))
+
+
+def _columns(machines: list[Dfa]) -> list[tuple[int, ...]]:
+    """The byte columns that differ in some machine, as one column of each."""
+    return list(_first_octets(machines))
+
+
+def _octets(machines: list[Dfa]) -> list[int]:
+    """A byte for each of these columns, one that can be read if there is any."""
+    return list(_first_octets(machines).values())
+
+
+def _first_octets(machines: list[Dfa]) -> dict[tuple[int, ...], int]:
+    found: dict[tuple[int, ...], int] = {}
+    for octet in range(256):
+        key = tuple(int(machine.classes[octet]) for machine in machines)
+        # Letters and digits make texts that are easier to read than control characters.
+        if key not in found or (
+            chr(octet).isalnum() and octet < 128 and not chr(found[key]).isalnum()
+        ):
+            found[key] = octet
+    return found

@@ -1,0 +1,138 @@
+"""From a DFA back to an expression, by state elimination.
+
+    i -- x -> s -- y -> j,   s -- z -> s     ->     i -- x z* y -> j
+
+Edges carry expressions over characters. The state with the fewest ways through it goes
+first. Source: Brzozowski and McCluskey, "Signal Flow Graph Techniques for Sequential Circuit
+State Diagrams" (1963), sections III and IV; the order is that of Delgado and Morais,
+"Approximation to the Smallest Regular Expression for a Given Regular Language" (2004),
+section 4, with each edge of weight one.
+"""
+
+from heapq import heapify, heappop, heappush
+from typing import NamedTuple
+
+from ..limits import Limits
+from . import regex
+from .characters import character_edges
+from .dfa import DEAD, Dfa
+from .regex import EPSILON, NOTHING, CodePoints, Node
+
+_STAGE = "the regular expression"
+
+# Rough number of characters that a node's text has besides its parts' texts.
+_BRACKETS = 2
+
+
+class TooLongError(ValueError):
+    """The expression would be longer than was asked for."""
+
+
+def eliminate_states(dfa: Dfa, longest: int, limits: Limits | None = None) -> Node:
+    """The expression of a trimmed DFA without token terminals.
+
+    It has about ``longest`` characters at most; its size can be exponential in that of the
+    automaton. Raises ``TooLongError``, ``NotTextError`` if a member is no UTF-8 text, and
+    ``LimitError`` when the time is over.
+    """
+    limits = (limits or Limits()).started()
+    if dfa.start == DEAD:
+        return NOTHING
+    graph = _Graph(dfa, longest)
+    queue = [(graph.ways(state), state) for state in graph.inner]
+    heapify(queue)
+    while queue:
+        ways, state = heappop(queue)
+        if state not in graph.inner:
+            continue
+        if ways != graph.ways(state):
+            heappush(queue, (graph.ways(state), state))
+            continue
+        graph.eliminate(state)
+        limits.check_time(_STAGE)
+    return graph.whole()
+
+
+class _Edge(NamedTuple):
+    """An expression and about how many characters its text has."""
+
+    node: Node
+    size: int
+
+
+class _Graph:
+    """States with expressions between them, one between any two."""
+
+    def __init__(self, dfa: Dfa, longest: int) -> None:
+        edges = character_edges(dfa)
+        # Besides the states of the DFA: one that nothing leads to and one that nothing leaves.
+        self._first, self._last = dfa.states, dfa.states + 1
+        self._longest = longest
+        self._total = 0
+        self.inner = set(edges)
+        self._out: dict[int, dict[int, _Edge]] = {s: {} for s in (*edges, self._first)}
+        self._into: dict[int, dict[int, _Edge]] = {s: {} for s in (*edges, self._last)}
+        classes: dict[CodePoints, Node] = {}
+        for state, targets in edges.items():
+            for target, ranges in targets.items():
+                node = classes.setdefault(ranges, regex.char_class(ranges))
+                self._add(state, target, _Edge(node, 2 + 3 * len(ranges)))
+            if dfa.accepting[state]:
+                self._add(state, self._last, _Edge(EPSILON, 0))
+        self._add(self._first, dfa.start, _Edge(EPSILON, 0))
+
+    def ways(self, state: int) -> int:
+        """How many edges eliminating a state makes at most."""
+        loop = state in self._out[state]
+        return (len(self._into[state]) - loop) * (len(self._out[state]) - loop)
+
+    def eliminate(self, state: int) -> None:
+        """Take a state out, with an edge for every way through it."""
+        self.inner.remove(state)
+        out, into = self._out.pop(state), self._into.pop(state)
+        loop = out.pop(state, None)
+        into.pop(state, None)
+        for target in out:
+            self._total -= self._into[target].pop(state).size
+        for source in into:
+            self._total -= self._out[source].pop(state).size
+        for source, (before, size) in into.items():
+            begun = before if loop is None else _repeated(before, loop.node)
+            size += 0 if loop is None else loop.size + _BRACKETS
+            for target, behind in out.items():
+                whole = regex.seq(begun, behind.node)
+                self._add(source, target, _Edge(whole, size + behind.size))
+
+    def whole(self) -> Node:
+        """What leads from the first state to the last, once there are no others."""
+        edge = self._out[self._first].get(self._last)
+        return NOTHING if edge is None else edge.node
+
+    def _add(self, source: int, target: int, edge: _Edge) -> None:
+        """Add an edge, or an option to the one there is."""
+        known = self._out[source].get(target)
+        if known is not None:
+            self._total -= known.size
+            edge = _Edge(_either(known.node, edge.node), known.size + edge.size + _BRACKETS)
+        self._total += edge.size
+        if self._total > self._longest:
+            raise TooLongError
+        self._out[source][target] = self._into[target][source] = edge
+
+
+def _repeated(before: Node, loop: Node) -> Node:
+    """``before loop*``, simplified: ``x x*`` is ``x+``."""
+    if before is loop:
+        return regex.repeat(loop, 1, None)
+    inner = loop.node if isinstance(loop, regex.Optional) else loop
+    return regex.seq(before, regex.repeat(inner, 0, None))
+
+
+def _either(left: Node, right: Node) -> Node:
+    """``left | right``, simplified: ε makes an option, and one-character options one class."""
+    for one, other in ((left, right), (right, left)):
+        if one is EPSILON:
+            return regex.optional(other)
+    if isinstance(left, regex.Optional):
+        return regex.optional(_either(left.node, right))
+    return regex.alt(left, right)

@@ -1,0 +1,220 @@
+"""The grammars of the parsing toolkit Lark, and llguidance's variant of them.
+
+Names in lower case are rules, names in upper case terminals. What only shapes Lark's trees
+(``?`` and ``!`` before a rule, ``-> alias``) says nothing about the language and is read over.
+Strings have the escapes of JSON and of Python; where the two differ (``\\b``, ``\\/``) JSON's.
+What a lexer or a parser in Python would do (``%declare``) has no meaning here and is refused.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import ClassVar
+
+from lark import Token
+from lark.lark import PostLex
+
+from ..automata import regex as ir
+from ..diagnostics import Span
+from ..grammar.tree import Expr, Repetition, Rule
+from ..grammar.tree import Token as TokenNode
+from .builder import (
+    QUANTITIES,
+    Item,
+    choice_or_nothing,
+    literal_of,
+    nothing_at,
+    pattern_of,
+    reference_to,
+    sequence_of,
+    span_of,
+    span_over,
+)
+from .case import either_case
+from .escapes import Unescaped, unescape
+from .lark_statements import StatementsBuilder
+from .lark_words import EXPECTED, HINTS, MISTAKES
+from .regex import parse_pattern
+
+# Digits of the longest number in a count that is read.
+_LONGEST_NUMBER = 9
+
+# Flags of regexes; u changes nothing, for all text is Unicode.
+_FLAGS = "imsxu"
+
+_TOKEN_IDS = re.compile(r"<\[(\^?)([0-9]{1,9}(?:-[0-9]{1,9})?(?:,[0-9]{1,9}(?:-[0-9]{1,9})?)*)\]>")
+_TOKENS = "a token is written <name>, <[id]>, <[1,5-9]>, <[^1,5-9]> or <[*]>"
+
+
+class LineBreaks(PostLex):
+    """Drops the line breaks inside brackets."""
+
+    always_accept = ("NEWLINE",)
+
+    def process(self, stream: Iterator[Token]) -> Iterator[Token]:
+        """The tokens without those line breaks."""
+        depth = 0
+        for token in stream:
+            depth += (token.type in LarkBuilder.opening) - (token.type in LarkBuilder.closing)
+            if token.type != "NEWLINE" or depth <= 0:
+                yield token
+
+
+class LarkBuilder(StatementsBuilder):
+    """Builds rules from ``lark.lark``."""
+
+    grammar_file: ClassVar[str] = "lark.lark"
+    postlex: ClassVar[PostLex | None] = LineBreaks()
+    expected: ClassVar[dict[str, str]] = EXPECTED
+    hints: ClassVar[dict[str, str]] = HINTS
+    opening: ClassVar[frozenset[str]] = frozenset({"ROUND_OPEN", "SQUARE_OPEN"})
+    closing: ClassVar[frozenset[str]] = frozenset({"ROUND_CLOSE", "SQUARE_CLOSE"})
+    rule_ends: ClassVar[frozenset[str]] = frozenset({"NEWLINE"})
+    next_rule: ClassVar[str | None] = (
+        r"^[ \t]*(?P<rule>[?!]*_*[A-Za-z][\w-]*[ \t]*(\.[+-]?\d+)?[ \t]*:|%(ignore|import)\b)"
+    )
+    comment: ClassVar[tuple[str, str]] = ("//", "\n")
+    mistakes: ClassVar[tuple[tuple[str, str, str], ...]] = MISTAKES
+
+    def start(self, items: list[Token | Rule | list[Rule]]) -> tuple[Rule, ...]:
+        """All rules, imported terminals where their import stands."""
+        rules: list[Rule] = []
+        for item in items:
+            if isinstance(item, Rule):
+                rules.append(item)
+            elif isinstance(item, list):
+                rules.extend(item)
+        self.report_redefinitions(rules)
+        self.report_undefined(rules)
+        return tuple(rules)
+
+    def rule(self, items: list[Item | None]) -> Rule:
+        """NAME: choice"""
+        *head, colon, body = items
+        assert not isinstance(body, Token)
+        by_type = {token.type: token for token in head if isinstance(token, Token)}
+        name = self.named(by_type["NAME"])
+        priority = by_type.get("PRIORITY")
+        if body is None:
+            body = nothing_at(span_of(colon).end)
+        span = Span(span_of(head[0]).start, max(body.span.end, self.last_group_end))
+        return Rule(
+            str(name),
+            span_of(name),
+            body,
+            span,
+            terminal=name.isupper(),
+            priority=int(priority[1:]) if priority else 0,
+        )
+
+    def choice(self, items: list[Item | None]) -> Expr | None:
+        """sequence | sequence …; None for one that is empty."""
+        return choice_or_nothing(items)
+
+    def alias(self, items: list[Item | None]) -> Expr | None:
+        """sequence -> name, a name in Lark's trees."""
+        sequence = items[0]
+        assert not isinstance(sequence, Token)
+        return sequence
+
+    def sequence(self, items: list[Item]) -> Expr | None:
+        """item item …; None if there is no item."""
+        return sequence_of(items) if items else None
+
+    def postfix(self, items: list[Item]) -> Expr:
+        """item with ?, *, + and counts behind it"""
+        item, *tokens = items
+        assert not isinstance(item, Token)
+        for token in tokens:
+            low, high = self._times(str(token), span_of(token))
+            item = Repetition(item, low, high, item.span.cover(span_of(token)))
+        return item
+
+    def reference(self, items: list[Token]) -> Expr:
+        """A name."""
+        return reference_to(self.named(items[0]))
+
+    def string(self, items: list[Token]) -> Expr:
+        """A quoted text, in either case if an i stands behind it."""
+        token, span = items[0], span_of(items[0])
+        text = self._text(token)
+        if not token.endswith("i"):
+            return literal_of(text, span)
+        return pattern_of(either_case(text), str(token), span)
+
+    def range(self, items: list[Token]) -> Expr:
+        """Two characters with .. between them."""
+        span = span_over(items)
+        low, high = self._text(items[0]), self._text(items[2])
+        if any(token.endswith("i") for token in items):
+            self.report("a range cannot ignore case", span, "write a range for each case")
+        elif len(low) != 1 or len(high) != 1:
+            self.report("a range goes from one character to another", span)
+        elif low > high:
+            self.report("the range runs backwards", span)
+        else:
+            text = f"{items[0]}..{items[2]}"
+            return pattern_of(ir.char_class([(ord(low), ord(high))]), text, span)
+        return literal_of("", span)
+
+    def regex(self, items: list[Token]) -> Expr:
+        """/…/ with flags"""
+        token, span = items[0], span_of(items[0])
+        end = token.rindex("/")
+        body, flags = token[1:end], token[end + 1 :]
+        for place, flag in enumerate(flags, span.start + end + 1):
+            if flag not in _FLAGS:
+                message = f"the flag {flag} of a regex is not supported"
+                self.report(message, Span(place, place + 1), "known: i, m, s, x, u")
+        origins = tuple(range(span.start + 1, span.start + end + 1))
+        text = Unescaped(body, origins)
+        node = parse_pattern(text, self.source, self.limits, self.diagnostics, flags)
+        return pattern_of(node, body, span)
+
+    def token(self, items: list[Token]) -> TokenNode:
+        """<name>, <[id]>, <[1,5-9]>, <[^1,5-9]> and <[*]>"""
+        text, span = str(items[0]), span_of(items[0])
+        if not text.startswith("<["):
+            return TokenNode(text, (), False, span)
+        if text == "<[*]>":
+            return TokenNode(None, (), True, span)
+        found = _TOKEN_IDS.fullmatch(text)
+        if found is None:
+            self.report(f"{text} names no token", span, _TOKENS)
+            return TokenNode(text, (), False, span)
+        pairs = [part.split("-") for part in found[2].split(",")]
+        ids = tuple((int(pair[0]), int(pair[-1])) for pair in pairs)
+        if any(low > high for low, high in ids):
+            self.report(f"a range in {text} runs backwards", span)
+        return TokenNode(None, ids, bool(found[1]), span)
+
+    def group(self, items: list[Item | None]) -> Expr:
+        """( choice )"""
+        _, body, closing = items
+        self.last_group_end = span_of(closing).end
+        assert not isinstance(body, Token)
+        return nothing_at(span_of(closing).start) if body is None else body
+
+    def option(self, items: list[Item | None]) -> Expr:
+        """[ choice ]"""
+        return Repetition(self.group(items), 0, 1, span_over(items))
+
+    def _text(self, token: Token) -> str:
+        """What a quoted text means."""
+        body = token[1 : token.rindex('"')]
+        start = span_of(token).start + 1
+        found = unescape(body, start, self.diagnostics, keep_unknown=False, long_escapes=True)
+        return found.text
+
+    def _times(self, text: str, span: Span) -> tuple[int, int | None]:
+        """How often ``?``, ``*``, ``+``, ``~m..n`` or ``{m,n}`` repeats."""
+        if text in QUANTITIES:
+            return QUANTITIES[text]
+        numbers = [n.strip() for n in text.strip("~{} \t").replace("..", ",").split(",")]
+        if any(len(number) > _LONGEST_NUMBER for number in numbers):
+            self.report("the count is too large", span)
+            return 0, None
+        low, high = int(numbers[0] or 0), int(numbers[-1]) if numbers[-1] else None
+        if high is not None and high < low:
+            self.report(f"the count {text} runs backwards", span)
+            high = low
+        return low, high

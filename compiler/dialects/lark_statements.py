@@ -1,0 +1,116 @@
+"""The statements of Lark's grammars: %ignore, %import, %declare and others; what names mean."""
+
+import re
+from difflib import get_close_matches
+
+from lark import Token
+
+from ..diagnostics import Source, Span
+from ..grammar.tree import Reference, Rule, walk
+from ..limits import Limits
+from .builder import Builder, Item, pattern_of, span_of
+from .escapes import Unescaped
+from .lark_library import COMMON
+from .regex import parse_pattern
+
+
+class StatementsBuilder(Builder):
+    """What ``LarkBuilder`` does with statements."""
+
+    def __init__(self, source: Source, limits: Limits) -> None:
+        super().__init__(source, limits)
+        self.declared: set[str] = set()
+        self.imported: set[tuple[str, str]] = set()
+        self.mixed: set[str] = set()
+
+    def ignore(self, items: list[Item | None]) -> None:
+        """%ignore choice"""
+        keyword, body = items
+        assert not isinstance(body, Token)
+        if body is None:
+            self.report("%ignore needs a terminal behind it", span_of(keyword))
+        else:
+            self.ignored.append(body)
+
+    def declare(self, items: list[Token]) -> None:
+        """%declare NAME …"""
+        self.declared.update(items[1:])
+
+    def override(self, items: list[Token | Rule]) -> None:
+        """%override and %extend change what another file defines."""
+        hint = "write the whole definition, and import the rest by name"
+        self.report(f"{items[0]} is not supported", span_of(items[0]), hint)
+
+    def options(self, items: list[Token]) -> None:
+        """%llguidance {}, which says which program the grammar is for."""
+
+    def imports(self, items: list[Token]) -> list[Rule]:
+        """%import common.NAME, %import common.NAME -> NAME, %import common (NAME, NAME)"""
+        path, span = re.sub(r"\s", "", items[1]), span_of(items[1])
+        names = [token for token in items[2:] if token.type == "NAME"]
+        library, _, name = path.partition(".")
+        if path.startswith("."):
+            hint = "copy the definitions from that file into this one"
+            self.report("imports from other files are not supported", span, hint)
+        elif library != "common":
+            hint = "the one library that is known is common"
+            self.report(f"the library {library!r} is not known", span, hint)
+        elif name and items[-1].type == "NAME":
+            return self._imported([(name, span, names[0])])
+        elif name and len(items) == 2:
+            place = Span(span.end - len(name), span.end)
+            token = Token("NAME", name, place.start, end_pos=place.end)
+            return self._imported([(name, place, token)])
+        elif not name and names:
+            return self._imported([(str(token), span_of(token), token) for token in names])
+        else:
+            hint = "write %import common.NAME, or %import common (NAME, NAME)"
+            self.report("one path names one terminal", span, hint)
+        return []
+
+    def _imported(self, wanted: list[tuple[str, Span, Token]]) -> list[Rule]:
+        """The terminals ``wanted`` from the library, each with the name that it gets."""
+        rules = []
+        for name, span, new in wanted:
+            if name not in COMMON:
+                close = get_close_matches(name, COMMON, n=1)
+                hint = f"did you mean {close[0]!r}?" if close else f"it has {', '.join(COMMON)}"
+                self.report(f"the library common has no {name!r}", span, hint)
+            elif not new.isupper():
+                self.report(f"the terminal {name!r} needs a name in upper case", span_of(new))
+            elif (name, str(new)) not in self.imported:
+                self.imported.add((name, str(new)))
+                text = COMMON[name]
+                origins = (span.start,) * (len(text) + 1)
+                pattern = parse_pattern(
+                    Unescaped(text, origins), self.source, self.limits, self.diagnostics
+                )
+                body = pattern_of(pattern, text, span)
+                rules.append(Rule(str(new), span_of(new), body, span, terminal=True))
+        return rules
+
+    def report_undefined(self, rules: list[Rule]) -> None:
+        """Names that nothing here defines, but something elsewhere would."""
+        known = {rule.name for rule in rules}
+        for body in [*(rule.body for rule in rules), *self.ignored]:
+            for expr in walk(body):
+                if not isinstance(expr, Reference) or expr.name in known:
+                    continue
+                if expr.name in self.declared:
+                    message = f"terminal {expr.name!r} is declared, but nothing defines it"
+                    hint = "what a lexer in Python would make cannot be followed: write a regex"
+                elif expr.name in COMMON:
+                    message = f"terminal {expr.name!r} is not defined"
+                    hint = f"write %import common.{expr.name}"
+                else:
+                    continue
+                known.add(expr.name)
+                self.report(message, expr.span, hint)
+
+    def named(self, token: Token) -> Token:
+        """A name, which tells by its case what it names."""
+        if not token.islower() and not token.isupper() and token not in self.mixed:
+            self.mixed.add(str(token))
+            hint = "lower case names a rule, upper case a terminal"
+            self.report(f"the name {str(token)!r} mixes cases", span_of(token), hint)
+        return token

@@ -1,0 +1,186 @@
+"""The lint for repetitions whose text can be cut up in two ways."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from constrain.artifacts.errors import ConstrainError
+
+from ..automata import regex
+from ..automata.ambiguity import cut_in_two_ways, neighbours_cut_in_two_ways
+from ..automata.determinize import determinize
+from ..automata.minimize import minimize
+from ..automata.thompson import thompson
+from ..diagnostics import Span
+from ..folding import fold
+from ..grammar.tree import (
+    Expr,
+    Grammar,
+    Literal,
+    Pattern,
+    Reference,
+    Repetition,
+    Rule,
+    Sequence,
+    children,
+    walk,
+)
+from ..limits import Limits
+from ..lnf.resolve_exclusions import Operands, resolve_exclusions
+from .finding import Finding
+
+# What is looked at: items of so many nodes that use so many rules, and in all of a grammar
+# together so many nodes, which keeps the time linear in the grammar's size.
+_NODES = 300
+_RULES = 50
+_ALL_NODES = 10_000
+
+# Of an item's automaton, and pairs of its states.
+_STATES = 500
+_PAIRS = 20_000
+
+_Find = Callable[[Limits], bytes | None]
+
+
+def ambiguous_repetitions(grammar: Grammar, limits: Limits) -> Iterator[Finding]:
+    """Repetitions without end, and neighbours of which one is, while both are small."""
+    small = Limits(states=_STATES, seconds=limits.seconds).started()
+    try:
+        resolved = resolve_exclusions(grammar, small)
+    except ConstrainError:
+        return
+    search = _Search(resolved, small)
+    for rule in resolved.rules:
+        limits.check_time("the lint ambiguous-repetition", [rule.name])
+        sizes: dict[int, int] = {}
+        fold(rule.body, children, partial(_note_size, sizes))
+        for expr in walk(rule.body):
+            if isinstance(expr, Repetition) and expr.max_times is None:
+                yield from search.repetition(rule, expr, sizes)
+            elif isinstance(expr, Sequence):
+                for first, second in zip(expr.items, expr.items[1:], strict=False):
+                    yield from search.neighbours(rule, first, second, sizes)
+            elif isinstance(expr, Pattern):
+                yield from search.pattern(rule, expr)
+
+
+class _Search:
+    """Looks for texts that can be cut in two ways, until it has seen enough nodes."""
+
+    def __init__(self, grammar: Grammar, limits: Limits) -> None:
+        self._operands = Operands(grammar, limits)
+        self._limits = limits
+        self._left = _ALL_NODES
+        self._sizes: dict[str, int] = {}
+        for rule in grammar.rules:
+            size = sum(_weight(e) for e in walk(rule.body))
+            self._sizes[rule.name] = self._sizes.get(rule.name, 0) + size
+
+    def repetition(self, rule: Rule, expr: Repetition, sizes: dict[int, int]) -> Iterator[Finding]:
+        if not _is_one_word(expr.item) and self._affords([expr.item], sizes):
+            automaton = self._operands.automaton
+            yield from self._finding(
+                rule, expr.span, lambda limits: cut_in_two_ways(automaton(expr.item), limits)
+            )
+
+    def neighbours(
+        self, rule: Rule, first: Expr, second: Expr, sizes: dict[int, int]
+    ) -> Iterator[Finding]:
+        if not (isinstance(first, Repetition) and isinstance(second, Repetition)):
+            return
+        endless = first.max_times is None or second.max_times is None
+        if endless and self._affords([first, second], sizes):
+            automaton = self._operands.automaton
+            yield from self._finding(
+                rule,
+                first.span.cover(second.span),
+                lambda limits: neighbours_cut_in_two_ways(
+                    automaton(first), automaton(second), limits
+                ),
+            )
+
+    def pattern(self, rule: Rule, expr: Pattern) -> Iterator[Finding]:
+        """The first such repetition inside a regex; its place is the whole regex."""
+        pending = [expr.node]
+        while pending:
+            node = pending.pop()
+            pending.extend(reversed(regex.parts_of(node)))
+            if not isinstance(node, regex.Repeat) or node.max_times is not None:
+                continue
+            if isinstance(node.node, regex.CharClass | regex.Lit):
+                continue  # One character or one text: a code.
+            size = _nodes(node.node)
+            if size > min(_NODES, self._left):
+                continue
+            self._left -= size
+            found = next(self._finding(rule, expr.span, partial(_cut_node, node.node)), None)
+            if found is not None:
+                yield found
+                return
+
+    def _affords(self, exprs: list[Expr], sizes: dict[int, int]) -> bool:
+        """Whether expressions are small enough to be looked at; notes that they are."""
+        size = sum(sizes[id(e)] for e in exprs)
+        if size > min(_NODES, self._left):
+            return False
+        names = [e.name for expr in exprs for e in walk(expr) if isinstance(e, Reference)]
+        reached = self._operands.reached(names, _RULES)
+        size += sum(self._sizes.get(name, 0) for name in reached)
+        if len(reached) > _RULES or size > min(_NODES, self._left):
+            return False
+        self._left -= size
+        return True
+
+    def _finding(self, rule: Rule, span: Span, find: _Find) -> Iterator[Finding]:
+        try:
+            text = find(Limits(states=_PAIRS, seconds=self._limits.seconds).started())
+        except ConstrainError:
+            return
+        if text is not None:
+            shown = repr(text.decode("utf-8", "backslashreplace"))
+            yield Finding(
+                "ambiguous-repetition",
+                f"the text {shown} can be cut in two ways here"
+                if text
+                else "what is repeated here may be empty, so no text says how often it was",
+                span,
+                rule.name,
+                "let each text have one reading; the language can stay the same",
+            )
+
+
+def _is_one_word(expr: Expr) -> bool:
+    """Whether an expression is one text or one character: a code, to be seen at a glance."""
+    if isinstance(expr, Literal):
+        return bool(expr.data)
+    return isinstance(expr, Pattern) and isinstance(expr.node, regex.CharClass | regex.Lit)
+
+
+def _cut_node(node: regex.Node, limits: Limits) -> bytes | None:
+    dfa = minimize(determinize(thompson(node, limits), limits), limits)
+    return cut_in_two_ways(dfa, limits)
+
+
+def _note_size(sizes: dict[int, int], expr: Expr, inside: list[int]) -> int:
+    sizes[id(expr)] = sum(inside) + _weight(expr)
+    return sizes[id(expr)]
+
+
+def _weight(expr: Expr) -> int:
+    """How many nodes an expression is besides those inside it."""
+    if isinstance(expr, Repetition):
+        return 1 + max(expr.min_times, expr.max_times or 0)
+    return _nodes(expr.node) if isinstance(expr, Pattern) else 1
+
+
+def _nodes(node: regex.Node) -> int:
+    """How many nodes a regex has, counts written out roughly; at most some over the limit."""
+    pending, count = [node], 0
+    while pending and count <= _NODES:
+        current = pending.pop()
+        count += 1
+        if isinstance(current, regex.Repeat):
+            count += max(current.min_times, current.max_times or 0)
+        if isinstance(current, regex.Embedded):
+            count += current.automaton.states
+        pending.extend(regex.parts_of(current))
+    return count

@@ -1,0 +1,134 @@
+"""Write the grammars of Lark and llguidance."""
+
+import re
+
+from ..automata.regex import ANY_CHARACTER
+from ..grammar.tree import Grammar, Pattern, Rule, Token
+from .printer import (
+    ATOM,
+    CodePoints,
+    NoCounterpart,
+    Text,
+    node_text,
+    unique_names,
+    write_expr,
+)
+from .regex import RegexStyle
+
+_SUFFIX = {(0, 1): "?", (0, None): "*", (1, None): "+"}
+_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_QUANTIFIED = re.compile(r"(?:[?*+}]|~[0-9]+(?:\.\.[0-9]+)?)\Z")
+# A regex as ``RegexStyle`` writes it, one escape or character at a time.
+_PIECE = re.compile(r"\\x\{([0-9A-F]+)\}|\\.|/|[^\\/]+", re.DOTALL)
+
+
+class LarkStyle:
+    """Lark's syntax; ``{m,}`` is llguidance's, for Lark has no count without an end."""
+
+    joiner = " "
+    bar = " | "
+
+    def literal(self, data: bytes) -> Text:
+        """A string in double quotes; an empty group for ε."""
+        text = "".join(_escaped(char) for char in data.decode("utf-8"))
+        return Text(f'"{text}"' if text else "()", ATOM)
+
+    def characters(self, ranges: CodePoints) -> Text:
+        """A range of two characters, or a class in a regex."""
+        if len(ranges) == 1 and ranges != ANY_CHARACTER.ranges:
+            low, high = (_escaped(chr(code)) for code in ranges[0])
+            return Text(f'"{low}".."{high}"', ATOM)
+        return _regex(RegexStyle().characters(ranges))
+
+    def pattern(self, pattern: Pattern) -> Text | None:
+        """A regex between slashes."""
+        return _regex(node_text(pattern.node, RegexStyle()))
+
+    def token(self, token: Token) -> Text:
+        """A name, or ids in brackets."""
+        if token.name is None and not token.negated and not token.ids:
+            raise NoCounterpart("Lark's grammars cannot name no token at all")
+        if not token.negated or not token.ids:
+            if token.negated and token.name is not None:
+                raise NoCounterpart("Lark's grammars negate tokens by their ids alone")
+            return Text(token.text, ATOM)
+        return Text(token.text.removeprefix("!").replace("<[", "<[^", 1), ATOM)
+
+    def repetition(self, item: Text, low: int, high: int | None) -> Text:
+        """? * + or a count; one behind an item."""
+        suffix = _SUFFIX.get((low, high))
+        if suffix is None:
+            suffix = f"{{{low},}}" if high is None else f"~{low}..{high}"
+            suffix = f"~{low}" if low == high else suffix
+        quantified = _QUANTIFIED.search(item.text) is not None
+        return Text((f"({item.text})" if quantified else item.within(ATOM)) + suffix, ATOM)
+
+    def difference(self, left: Text, right: Text) -> Text:
+        """There is none."""
+        raise NoCounterpart("Lark's grammars have no set difference")
+
+    def excluding(self, item: Text, at_most: int | None) -> Text:
+        """There is none."""
+        raise NoCounterpart("Lark's grammars have no exclusion")
+
+
+def write_lark(grammar: Grammar) -> str:
+    """The grammar in Lark's syntax, its start rule called ``start``; one rule for each name.
+
+    Raises ``WriterError``.
+    """
+    terminals = grammar.terminals
+    # Lark itself has no hyphens in names.
+    hyphens = "-" if grammar.source.dialect == "lark" else ""
+    lines = []
+    fixed = [(grammar.start, "start")]
+    if grammar.start in terminals:
+        fixed = [("", "start")]
+        lines.append(f"start: {grammar.start}\n")
+    names = unique_names(
+        grammar, lambda name: name if name in terminals else _valid(name, hyphens), fixed
+    )
+    style = LarkStyle()
+    bodies: dict[str, list[str]] = {}
+    heads: dict[str, Rule] = {}
+    for rule in grammar.rules:
+        heads.setdefault(rule.name, rule)
+        body = write_expr(rule.body, style, names, grammar.source)
+        bodies.setdefault(rule.name, []).append(body)
+    for name, found in bodies.items():
+        priority = f".{heads[name].priority}" if heads[name].priority else ""
+        lines.append(f"{names[name]}{priority}: {' | '.join(found)}\n")
+    for expr in grammar.ignored:
+        lines.append(f"%ignore {write_expr(expr, style, names, grammar.source)}\n")
+    return "".join(lines)
+
+
+def _valid(name: str, hyphens: str) -> str:
+    """A name in lower case."""
+    if re.fullmatch(f"_*[a-z][a-z0-9_{hyphens}]*", name):
+        return name
+    safe = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+    return safe if safe[:1].isalpha() else f"x{safe}"
+
+
+def _regex(text: Text) -> Text:
+    """A regex between slashes, with the escapes that Python and Rust share."""
+
+    def piece(found: re.Match[str]) -> str:
+        if found[1]:
+            return _code_point(int(found[1], 16))
+        return "\\/" if found[0] == "/" else found[0]
+
+    return Text(f"/{_PIECE.sub(piece, text.text)}/", ATOM)
+
+
+def _escaped(char: str) -> str:
+    if char in _ESCAPES:
+        return _ESCAPES[char]
+    return char if char.isprintable() else _code_point(ord(char))
+
+
+def _code_point(code: int) -> str:
+    if code < 0x100:
+        return f"\\x{code:02X}"
+    return f"\\u{code:04X}" if code < 0x10000 else f"\\U{code:08X}"

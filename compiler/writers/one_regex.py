@@ -1,0 +1,218 @@
+"""Write a regular grammar as one regular expression that matches the whole text.
+
+    pair ::= key "=" key;   key ::= #"[a-z]+";     ->     [a-z]+=[a-z]+
+
+Where rules stand inside others they are written out. A rule that uses itself, and what is
+known as an automaton only (exceptions, substrings), goes through its minimal DFA and
+``eliminate_states``.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import TypeVar
+
+from ..automata import regex
+from ..automata.characters import NotTextError
+from ..automata.determinize import determinize
+from ..automata.dfa import Dfa
+from ..automata.eliminate_states import TooLongError, eliminate_states
+from ..automata.minimize import minimize
+from ..automata.thompson import thompson
+from ..diagnostics import CheckError, Diagnostic, Span
+from ..folding import fold
+from ..grammar.tree import (
+    Choice,
+    Expr,
+    Grammar,
+    Literal,
+    Pattern,
+    Reference,
+    Repetition,
+    Rule,
+    Sequence,
+    Token,
+    children,
+    walk,
+)
+from ..limits import Limits
+from ..lnf import normalize
+from ..lnf.automaton import to_nfa
+from ..lnf.components import strongly_connected
+from ..lnf.resolve_exclusions import resolve_exclusions
+from .printer import NoCounterpart, WriterError, node_text
+from .regex import RegexStyle
+
+Made = TypeVar("Made")
+
+# About as many characters as an expression may have.
+LONGEST = 1_000_000
+
+
+def write_regex(grammar: Grammar, limits: Limits | None = None, *, longest: int = LONGEST) -> str:
+    """The grammar as one expression and a line break.
+
+    Raises ``NotRegularError``, ``WriterError`` where the expression would have more than about
+    ``longest`` characters or a member is no UTF-8 text, and ``LimitError``.
+    """
+    limits = (limits or Limits()).started()
+    return _Inlining(resolve_exclusions(grammar, limits), limits, longest).text() + "\n"
+
+
+class _Inlining:
+    """The expressions of a grammar's rules, and how long they become."""
+
+    def __init__(self, grammar: Grammar, limits: Limits, longest: int) -> None:
+        self._grammar = grammar
+        self._limits = limits
+        self._longest = longest
+        self._rules: dict[str, list[Rule]] = {}
+        for rule in grammar.rules:
+            self._rules.setdefault(rule.name, []).append(rule)
+        self._nodes: dict[str, regex.Node] = {}
+        self._sizes: dict[str, int] = {}
+
+    def text(self) -> str:
+        """The expression of the start rule."""
+        for name, recursive in self._in_order():
+            rule = self._rules[name][0]
+            if recursive:
+                made = self._at(rule.name_span, partial(self._recursive, name))
+                self._note(name, made, _length(made), rule.name_span)
+                continue
+            bodies = self._rules[name]
+            size = sum(fold(r.body, children, self._size) for r in bodies)
+            self._note(name, regex.EPSILON, size, rule.name_span)
+            self._nodes[name] = regex.alt(*(fold(r.body, children, self._node) for r in bodies))
+        start = self._rules[self._grammar.start][0]
+        node = self._nodes[self._grammar.start]
+        if node is regex.NOTHING:
+            raise self._error("no finite text matches this", start.name_span)
+        return self._at(start.name_span, lambda: node_text(node, RegexStyle()).text)
+
+    def _in_order(self) -> list[tuple[str, bool]]:
+        """The rules that are written, those that others use first; whether they are recursive.
+
+        What a recursive rule uses is part of its automaton.
+        """
+        names = list(self._rules)
+        number = {name: i for i, name in enumerate(names)}
+        uses = [
+            sorted(
+                {number[e.name] for r in found for e in walk(r.body) if isinstance(e, Reference)}
+            )
+            for found in self._rules.values()
+        ]
+        components = strongly_connected(uses)
+        recursive = {
+            i for members in components for i in members if len(members) > 1 or i in uses[i]
+        }
+        wanted: set[int] = set()
+        pending = [number[self._grammar.start]]
+        while pending:
+            i = pending.pop()
+            if i not in wanted:
+                wanted.add(i)
+                pending.extend(() if i in recursive else uses[i])
+        order = [i for members in components for i in members if i in wanted]
+        return [(names[i], i in recursive) for i in order]
+
+    def _note(self, name: str, node: regex.Node, size: int, span: Span) -> None:
+        if size > self._longest:
+            raise self._too_long(span)
+        self._nodes[name], self._sizes[name] = node, size
+
+    def _size(self, expr: Expr, inside: list[int]) -> int:
+        match expr:
+            case Literal():
+                return len(expr.data)
+            case Reference():
+                return self._sizes[expr.name]
+            case Pattern():
+                return _length(expr.node)
+            case _:
+                return sum(inside) + 1
+
+    def _node(self, expr: Expr, inside: list[regex.Node]) -> regex.Node:
+        match expr:
+            case Literal():
+                return regex.lit(expr.data)
+            case Reference():
+                return self._nodes[expr.name]
+            case Sequence():
+                return regex.seq(*inside)
+            case Choice():
+                return regex.alt(*inside)
+            case Repetition():
+                return regex.repeat(inside[0], expr.min_times, expr.max_times)
+            case Pattern():
+                return self._at(expr.span, lambda: fold(expr.node, regex.parts_of, self._spelled))
+            case Token():
+                raise self._error("a regex has no token terminals", expr.span)
+            case _:
+                raise AssertionError("exceptions are resolved before")
+
+    def _spelled(self, node: regex.Node, inside: list[regex.Node]) -> regex.Node:
+        """A node without automata in it."""
+        match node:
+            case regex.Embedded():
+                dfa = minimize(determinize(thompson(node, self._limits), self._limits))
+                return self._eliminated(dfa)
+            case regex.Seq():
+                return regex.seq(*inside)
+            case regex.Alt():
+                return regex.alt(*inside)
+            case regex.Repeat():
+                return regex.repeat(inside[0], node.min_times, node.max_times)
+            case regex.Optional():
+                return regex.optional(inside[0])
+            case _:
+                return node
+
+    def _recursive(self, name: str) -> regex.Node:
+        try:
+            lnf = normalize(replace(self._grammar, start=name), self._limits)
+        except CheckError:
+            return regex.NOTHING  # Its recursion does not end.
+        nfa, _ = to_nfa(lnf, self._limits)
+        return self._eliminated(minimize(determinize(nfa, self._limits), self._limits))
+
+    def _eliminated(self, dfa: Dfa) -> regex.Node:
+        if dfa.table.shape[1] > dfa.byte_columns:
+            raise NoCounterpart("a regular expression has no tokens")
+        return eliminate_states(dfa, self._longest, self._limits)
+
+    def _at(self, span: Span, make: Callable[[], Made]) -> Made:
+        """What ``make`` makes; its complaints are about ``span``."""
+        try:
+            return make()
+        except NoCounterpart as reason:
+            raise self._error(str(reason), span) from None
+        except NotTextError:
+            raise self._error("this matches bytes that are no UTF-8 text", span) from None
+        except TooLongError:
+            raise self._too_long(span) from None
+
+    def _too_long(self, span: Span) -> WriterError:
+        message = f"as one regular expression this has more than {self._longest:,} characters"
+        return self._error(message, span)
+
+    def _error(self, message: str, span: Span) -> WriterError:
+        return WriterError(self._grammar.source, [Diagnostic(message, span)])
+
+
+def _length(node: regex.Node) -> int:
+    """About how many characters a node's text has."""
+
+    def answer(part: regex.Node, inside: list[int]) -> int:
+        match part:
+            case regex.Lit():
+                return len(part.data)
+            case regex.CharClass():
+                return 2 + 3 * len(part.ranges)
+            case regex.Embedded():
+                return part.automaton.states
+            case _:
+                return sum(inside) + 2
+
+    return fold(node, regex.parts_of, answer)

@@ -1,0 +1,144 @@
+"""Texts that can be cut in two ways, against counting all ways."""
+
+# Tests here say `expected == actual`.
+# ruff: noqa: SIM300
+
+import itertools
+import random
+from functools import cache
+
+import pytest
+
+from constrain.compiler.automata.ambiguity import (
+    cut_in_two_ways,
+    neighbours_cut_in_two_ways,
+    shortest_member,
+)
+from constrain.compiler.automata.dfa import Dfa
+from constrain.compiler.dialects import read_grammar
+from constrain.compiler.limits import Limits
+from constrain.compiler.lints import lint
+from constrain.compiler.pipeline import build_automaton
+
+LIMITS = Limits()
+TEXTS = [bytes(t) for n in range(8) for t in itertools.product(b"ab", repeat=n)]
+
+
+def random_regex(rng: random.Random, depth: int) -> str:
+    """A regular expression over two letters."""
+    kind = rng.randrange(4) if depth else 0
+    if kind == 0:
+        return rng.choice(("a", "b", "ab", "ba", "aab"))
+    if kind == 1:
+        return f"({random_regex(rng, depth - 1)}){rng.choice('*+?')}"
+    joiner = "|" if kind == 2 else ""
+    return f"({joiner.join(random_regex(rng, depth - 1) for _ in range(2))})"
+
+
+def dfa_of(text: str) -> Dfa:
+    """The minimal DFA of a regular expression."""
+    return build_automaton(text, dialect="regex").dfa
+
+
+def ways(item: Dfa, text: bytes) -> int:
+    """In how many ways a text can be cut into members that are not empty."""
+
+    @cache
+    def behind(start: int) -> int:
+        if start == len(text):
+            return 1
+        ends = range(start + 1, len(text) + 1)
+        return sum(behind(end) for end in ends if item.accepts(text[start:end]))
+
+    return behind(0)
+
+
+def splits(first: Dfa, second: Dfa, text: bytes) -> int:
+    """In how many ways a text is a member of one and one of the other."""
+    return sum(
+        first.accepts(text[:cut]) and second.accepts(text[cut:]) for cut in range(len(text) + 1)
+    )
+
+
+def test_repetitions_against_counting(full: bool) -> None:
+    """The text found is a shortest with two ways, for random expressions."""
+    rng = random.Random(4)
+    found = 0
+    for _ in range(3000 if full else 200):
+        text = random_regex(rng, 3)
+        item = dfa_of(text)
+        witness = cut_in_two_ways(item, LIMITS)
+        if item.accepting[item.start]:
+            assert b"" == witness
+            continue
+        shortest = next((t for t in TEXTS if ways(item, t) > 1), None)
+        if witness is None or len(witness) >= 8:
+            assert shortest is None, text
+            continue
+        assert ways(item, witness) > 1, text
+        assert shortest is not None
+        assert len(shortest) == len(witness), text
+        found += 1
+    assert found > 20
+
+
+def test_neighbours_against_counting(full: bool) -> None:
+    """The same for two neighbours."""
+    rng = random.Random(5)
+    found = 0
+    for _ in range(3000 if full else 200):
+        first, second = dfa_of(random_regex(rng, 3)), dfa_of(random_regex(rng, 3))
+        witness = neighbours_cut_in_two_ways(first, second, LIMITS)
+        shortest = next((t for t in TEXTS if splits(first, second, t) > 1), None)
+        if witness is None or len(witness) >= 8:
+            assert shortest is None
+            continue
+        assert splits(first, second, witness) > 1
+        assert shortest is not None
+        assert len(shortest) == len(witness)
+        found += 1
+    assert found > 20
+
+
+def test_shortest_members() -> None:
+    """Breadth-first, and nothing of an empty automaton."""
+    assert b"abba" == shortest_member(dfa_of("abba+|bbbbb"), LIMITS)
+    assert b"" == shortest_member(dfa_of("a?"), LIMITS)
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        ('("a" | "a"+)*', "'aa'"),
+        ('("a" | "aa")*', "'aa'"),
+        ('("a"*)*', "may be empty"),
+        ('("a"?)*', "may be empty"),
+        ('"a"* "a"*', "'a'"),
+        ('("a" | b)*', "'aba'"),
+        ('#"([a-z]+ ?)*"', "'aa'"),
+        ('("é" | "éé")*', "'éé'"),
+    ],
+)
+def test_the_lint_shows_a_text(body: str, text: str) -> None:
+    """The one that can be cut in two ways, or that the empty text can be repeated."""
+    grammar = read_grammar(f'a ::= {body}; b ::= "ab" | "ba";', "kbnf")
+    (found,) = [f for f in lint(grammar) if f.lint == "ambiguous-repetition"]
+    assert text in found.message
+
+
+@pytest.mark.parametrize(
+    "body",
+    ['("a" | "ab")*', '("," "a"+)*', '"a"* "b"*', '#"([a-z]+,)*"', '("a" b)* "a"', '"a"? "a"?'],
+)
+def test_the_lint_is_silent_about_one_reading(body: str) -> None:
+    """Codes, separated items, neighbours that begin otherwise, and counts with an end."""
+    grammar = read_grammar(f'a ::= {body}; b ::= "ab" | "ba";', "kbnf")
+    assert [] == [f for f in lint(grammar) if f.lint == "ambiguous-repetition"]
+
+
+def test_long_grammars_are_looked_at_in_part() -> None:
+    """Thousands of repetitions: the first ones are looked at, then the nodes are used up."""
+    rules = "".join(f'r{i} ::= ("a" "a"*)* "{i}";\n' for i in range(4000))
+    found = lint(read_grammar(rules, "kbnf", start="r0"))
+    count = sum(f.lint == "ambiguous-repetition" for f in found)
+    assert 0 < count < 4000

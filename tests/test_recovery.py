@@ -1,0 +1,105 @@
+"""All syntax errors of a text at once, and nothing but those."""
+
+# Tests here say `expected == actual`.
+# ruff: noqa: SIM300
+
+import pytest
+
+from constrain.compiler.diagnostics import DialectError
+from constrain.compiler.dialects import read_grammar
+
+
+def error_lines(text: str, dialect: str) -> list[int]:
+    """The lines that errors are reported in."""
+    with pytest.raises(DialectError) as found:
+        read_grammar(text, dialect)
+    return [found.value.source.position(d.span.start)[0] for d in found.value.diagnostics if d.span]
+
+
+KBNF = """\
+start ::= a b;
+a ::= "x" | ;
+(* b ::= in a comment;
+c ::= too; *)
+b ::= ("x" "y";
+c ::= "fine";
+d ::= "no end"
+e ::= "fine", "; f = ";
+g ::= "\\q";
+h ::= "x"] ; i ::= "fine" ; j ::= * ;
+k ::= "fine";
+"""
+
+GBNF = """\
+root ::= a "x"
+  | "leading"
+a ::= ("x" "y"
+b ::= "fine"
+c ::= 'x'
+# d ::= ((
+e ::= "x" )
+f ::= [a-z
+g ::= "\\q" "fine"
+h ::= "fine"
+"""
+
+W3C = """\
+[1] a ::= b | | c
+[2] b ::= "fine"
+[3] c ::= ( "x"
+/* d ::= ) */
+[4] e ::= "x" ) "y"
+[5] f ::= "fine" [#xD800]
+"""
+
+ISO = """\
+a = b c, "x" "y";
+b = "fine".
+c = "x", , "y";
+d = ( "x" ] ;
+e = "fine"; f ::= "x";
+g = "";
+"""
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text", "lines"),
+    [
+        ("kbnf", KBNF, [2, 5, 8, 9, 10, 10]),
+        ("gbnf", GBNF, [2, 4, 5, 7, 8, 9]),
+        ("w3c", W3C, [1, 5, 5, 6]),
+        ("iso14977", ISO, [1, 3, 4, 5, 6]),
+    ],
+)
+def test_planted_errors_are_all_reported(dialect: str, text: str, lines: list[int]) -> None:
+    """Each rule's first mistake, where it shows, and none in rules without."""
+    assert lines == error_lines(text, dialect)
+
+
+def test_twenty_errors_are_enough() -> None:
+    """A text with more has its first twenty reported."""
+    assert list(range(1, 21)) == error_lines("a ::= ] ;\n" * 1000, "kbnf")
+
+
+def test_nothing_is_read_behind_an_open_comment() -> None:
+    """A comment without an end hides all rules behind it, and they are not reported."""
+    assert [1, 2] == error_lines('a ::= ];\nb ::= (* "x";\nc ::= ];\n', "kbnf")
+
+
+def test_one_error_for_a_text_of_another_dialect() -> None:
+    """Where just one other dialect reads the text, one error says so."""
+    assert [1] == error_lines('root ::= "a"{2}\na ::= [a-z]\n', "kbnf")
+
+
+def test_names_of_unread_rules_are_not_missed() -> None:
+    """A name with a space may be defined where nothing could be read, so it is not reported."""
+    assert [1] == error_lines('b c = "x" "y";\nb = "1";\nc = "2";\nd = b c;\n', "iso14977")
+
+
+def test_rules_before_and_behind_a_mistake_are_read_once() -> None:
+    """What stands on one line with a mistake is not reported twice."""
+    text = 'a ::= "\\q"; b ::= "\\q"; "y"; c ::= "\\q";'
+    with pytest.raises(DialectError) as found:
+        read_grammar(text, "kbnf")
+    starts = [d.span.start for d in found.value.diagnostics if d.span]
+    assert sorted([text.index('"y"'), *(i for i in range(len(text)) if text[i] == "\\")]) == starts
