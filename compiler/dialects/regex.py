@@ -78,6 +78,11 @@ class RegexBuilder(ClassBuilder):
         "the character",
         "GROUP_CLOSE": r"write \) for the character",
     }
+    mistakes: ClassVar[tuple[tuple[str, str, str], ...]] = (
+        (r"\(\?", "", r"a group is (…), (?:…), (?<name>…) or (?i:…); write \( for the character"),
+        (r"\{", "", r"a count is {2}, {2,}, {,3} or {2,3}; write \{ for the character"),
+        (r"\\\Z", "", r"write \\ for the character"),
+    )
     opening: ClassVar[frozenset[str]] = frozenset({"GROUP_OPEN", "UNSUPPORTED_OPEN"})
     closing: ClassVar[frozenset[str]] = frozenset({"GROUP_CLOSE"})
 
