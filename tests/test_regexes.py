@@ -22,8 +22,11 @@ from constrain.compiler.automata.resolve import resolved
 from constrain.compiler.automata.thompson import thompson
 from constrain.compiler.automata.unicode.properties import property_code_points, with_other_cases
 from constrain.compiler.diagnostics import DialectError, LimitError
+from constrain.compiler.dialects import read_grammar
 from constrain.compiler.limits import Limits
+from constrain.compiler.lints import lint
 from constrain.compiler.pipeline import build_automaton
+from constrain.compiler.writers import WRITERS
 from constrain.compiler.writers.printer import node_text
 from constrain.compiler.writers.regex import RegexStyle
 
@@ -197,3 +200,36 @@ def test_extended_is_about_regexes() -> None:
 
     assert 2 == run.returncode
     assert b"--extended is about regexes" in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "dialect"),
+    [
+        (r's ::= #"a\\b" #"\\bb" #"(x|^y|\\B)+"*;', "kbnf"),
+        (r"(a\b.?)*", "regex"),
+        ("~(.*ab.*)&[ab]{2,3}", "regex-extended"),
+    ],
+)
+def test_as_one_regex(text: str, dialect: str) -> None:
+    """Assertions of one part of a grammar do not see the others when all is written as one."""
+    before = build_automaton(text, dialect=dialect)
+    written = WRITERS["regex"](before.grammar).removesuffix("\n")
+    after = minimize(determinize(automaton_of(written)))
+
+    assert before.dfa.table.tolist() == after.table.tolist()
+    assert before.dfa.accepting.tolist() == after.accepting.tolist()
+
+
+def test_lints_meet_assertions() -> None:
+    """Neither repetitions around them nor complements stop the lints."""
+    grammar = read_grammar(r"(a\b|\bb)*(?:c~(d))*", "regex-extended")
+
+    assert "ambiguous-repetition" in {finding.lint for finding in lint(grammar)}
+
+
+def test_counted_repetitions_grow_with_their_count() -> None:
+    """States of a class counted, and of a star counted, which is the star."""
+    states = [minimize(dfa_of(rf'[^"\\]{{0,{n}}}')).states for n in (50, 100)]
+
+    assert 2 * (states[0] - 2) == states[1] - 2
+    assert minimize(dfa_of("(.*){50}")).states == minimize(dfa_of(".*")).states

@@ -9,6 +9,7 @@ from ..automata import regex
 from ..automata.ambiguity import cut_in_two_ways, neighbours_cut_in_two_ways
 from ..automata.determinize import determinize
 from ..automata.minimize import minimize
+from ..automata.resolve import resolved
 from ..automata.thompson import thompson
 from ..diagnostics import Span
 from ..folding import fold
@@ -108,6 +109,8 @@ class _Search:
                 continue
             if isinstance(node.node, regex.CharClass | regex.Lit):
                 continue  # One character or one text: a code.
+            if any(isinstance(part, regex.Look) for part in regex.walk(node.node)):
+                continue  # What it matches depends on what stands around it.
             size = _nodes(node.node)
             if size > min(_NODES, self._left):
                 continue
@@ -156,7 +159,7 @@ def _is_one_word(expr: Expr) -> bool:
 
 
 def _cut_node(node: regex.Node, limits: Limits) -> bytes | None:
-    dfa = minimize(determinize(thompson(node, limits), limits), limits)
+    dfa = minimize(determinize(thompson(resolved(node, limits), limits), limits), limits)
     return cut_in_two_ways(dfa, limits)
 
 

@@ -18,6 +18,7 @@ from ..automata.determinize import determinize
 from ..automata.dfa import Dfa
 from ..automata.eliminate_states import TooLongError, eliminate_states
 from ..automata.minimize import minimize
+from ..automata.resolve import resolved
 from ..automata.thompson import thompson
 from ..diagnostics import CheckError, Diagnostic, Span
 from ..folding import fold
@@ -146,11 +147,20 @@ class _Inlining:
             case Repetition():
                 return regex.repeat(inside[0], expr.min_times, expr.max_times)
             case Pattern():
-                return self._at(expr.span, lambda: fold(expr.node, regex.parts_of, self._spelled))
+                node = self._alone(expr)
+                return self._at(expr.span, lambda: fold(node, regex.parts_of, self._spelled))
             case Token():
                 raise self._error("a regex has no token terminals", expr.span)
             case _:
                 raise AssertionError("exceptions are resolved before")
+
+    def _alone(self, pattern: Pattern) -> regex.Node:
+        """A pattern whose assertions look at its own text, wherever it is put."""
+        if len(self._grammar.rules) == 1 and self._grammar.rules[0].body is pattern:
+            kept = (regex.And, regex.Not)
+            if not any(isinstance(node, kept) for node in regex.walk(pattern.node)):
+                return pattern.node
+        return resolved(pattern.node, self._limits)
 
     def _spelled(self, node: regex.Node, inside: list[regex.Node]) -> regex.Node:
         """A node without automata in it."""
