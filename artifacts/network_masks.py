@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from . import tokenset
 from .errors import ArtifactError
-from .network import BOTTOM, REFUSED, Network
+from .network import REFUSED, Network
 from .network_tables import DEAD, NetworkTables
 from .residual import NOTHING, ROOT, Residual
 from .tokenset import Words
@@ -38,7 +38,6 @@ class NetworkMasks:
         self._vocab_size = vocab_size
         self._steps: dict[tuple[int, int], int] = {}
         self._row_of: dict[int, Words] = {}
-        self._row_of_thread: dict[tuple[int, int], int] = {}
 
     @property
     def start(self) -> int:
@@ -72,7 +71,6 @@ class NetworkMasks:
         if row is None:
             if len(self._row_of) >= _KEPT:
                 self._row_of.clear()
-                self._row_of_thread.clear()
             row = self._row_of[state] = self.residual.rows[self._row(state)]
         return row
 
@@ -89,18 +87,21 @@ class NetworkMasks:
         return row
 
     def _thread_row(self, state: int, node: int) -> int:
-        """row(e0, p) | row(e1, g1) | … down the stack, until nothing is pending."""
-        key = state, node
-        row = self._row_of_thread.get(key)
-        if row is not None:
-            return row
-        network, residual = self.network, self.residual
+        """row(e0, p) | row(e1, g1) | … down the stacks, until nothing is pending."""
+        residual, entries = self.residual, self.network.stacks.entries
         row, pending = residual.answer(ROOT, state)
-        while pending != NOTHING and node != BOTTOM:
-            more, pending = residual.answer(pending, network.frames[node])
-            row = residual.union(row, more)
-            node = network.below[node]
-        self._row_of_thread[key] = row
+        waiting = [(pending, node)]
+        seen = set(waiting)
+        for exits, below in waiting:
+            if exits == NOTHING:
+                continue
+            for frame, rest in entries[below]:
+                if frame != DEAD:
+                    more, still = residual.answer(exits, frame)
+                    row = residual.union(row, more)
+                    if (still, rest) not in seen:
+                        seen.add((still, rest))
+                        waiting.append((still, rest))
         return row
 
     def _terminal_row(self, configuration: int) -> int:

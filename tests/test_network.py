@@ -171,7 +171,7 @@ def test_sixty_thousand_brackets() -> None:
     found = network_of("start ::= '[' start ']' | '';")
     reached = found.read(found.start, b"[" * 60_000 + b"]" * 60_000)
     assert found.may_end(reached)
-    assert len(found.frames) <= 60_001
+    assert len(found.stacks.entries) <= 60_001
 
 
 def test_precedence_levels_grow_linearly() -> None:

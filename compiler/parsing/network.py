@@ -210,7 +210,8 @@ class _Build:
 
     def _tables(self, dfa: Dfa) -> NetworkTables:
         # The state that joins the components is no part of them; nothing leads to it.
-        kept = np.flatnonzero(np.arange(dfa.states) != dfa.start)
+        states = np.arange(dfa.states)
+        kept = np.flatnonzero((states != dfa.start) | (states == DEAD))
         number = np.zeros(dfa.states, dtype=np.int32)
         number[kept] = np.arange(len(kept))
         first = dfa.byte_columns + self.terminals
