@@ -35,6 +35,7 @@ INSIDE = {
     "grammar": BASE | {"automata"},
     "dialects": BASE | {"automata", "grammar"},
     "lnf": BASE | {"automata", "grammar"},
+    "parsing": BASE | {"automata", "lnf"},
     "lints": BASE | {"automata", "grammar", "lnf"},
     "explain": set(),
     "writers": BASE | {"automata", "grammar", "lnf"},

@@ -7,7 +7,7 @@ returns a placeholder; the parse goes on, and all findings are raised together.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any, ClassVar, TypeAlias
@@ -31,6 +31,9 @@ from ..grammar.tree import Sequence as SequenceNode
 from ..limits import Limits
 
 Item: TypeAlias = Token | Expr
+
+# How often an operator says that its item stands there; wrong counts are reported.
+Times: TypeAlias = Callable[[str, Span], tuple[int, int | None]]
 
 QUANTITIES: dict[str, tuple[int, int | None]] = {"?": (0, 1), "*": (0, None), "+": (1, None)}
 
@@ -155,10 +158,15 @@ def sequence_of(items: Sequence[Item]) -> Expr:
     return parts[0] if len(parts) == 1 else SequenceNode(tuple(parts), span_over(items))
 
 
-def quantified(item: Expr, tokens: Sequence[Token]) -> Expr:
+def usual_times(text: str, _: Span) -> tuple[int, int | None]:
+    """What ``?``, ``*`` and ``+`` mean."""
+    return QUANTITIES[text]
+
+
+def quantified(item: Expr, tokens: Sequence[Token], times: Times = usual_times) -> Expr:
     """The node of ``item`` with its postfix operators, innermost first."""
     for token in tokens:
-        low, high = QUANTITIES[str(token)]
+        low, high = times(str(token), span_of(token))
         item = Repetition(item, low, high, span_of(item).cover(span_of(token)))
     return item
 

@@ -14,16 +14,18 @@ from lark.lark import PostLex
 
 from ..automata import regex as ir
 from ..diagnostics import Span
-from ..grammar.tree import Expr, Literal, Pattern, Repetition, Rule
+from ..grammar.tree import Expr, Literal, Pattern, Rule
 from ..grammar.tree import Token as TokenNode
 from .builder import (
     QUANTITIES,
     Builder,
     Item,
     choice_or_nothing,
+    inner,
     literal_of,
     nothing_at,
     pattern_of,
+    quantified,
     reference_to,
     sequence_of,
     span_of,
@@ -147,12 +149,7 @@ class GbnfBuilder(Builder):
 
     def postfix(self, items: list[Item]) -> Expr:
         """item with ?, *, + and counts behind it"""
-        item, *tokens = items
-        assert not isinstance(item, Token)
-        for token in tokens:
-            low, high = self._times(str(token), span_of(token))
-            item = Repetition(item, low, high, item.span.cover(span_of(token)))
-        return item
+        return quantified(inner(items)[0], [t for t in items if isinstance(t, Token)], self._times)
 
     def reference(self, items: list[Token]) -> Expr:
         """A rule's name."""

@@ -21,9 +21,11 @@ from .builder import (
     QUANTITIES,
     Item,
     choice_or_nothing,
+    inner,
     literal_of,
     nothing_at,
     pattern_of,
+    quantified,
     reference_to,
     sequence_of,
     span_of,
@@ -122,12 +124,7 @@ class LarkBuilder(StatementsBuilder):
 
     def postfix(self, items: list[Item]) -> Expr:
         """item with ?, *, + and counts behind it"""
-        item, *tokens = items
-        assert not isinstance(item, Token)
-        for token in tokens:
-            low, high = self._times(str(token), span_of(token))
-            item = Repetition(item, low, high, item.span.cover(span_of(token)))
-        return item
+        return quantified(inner(items)[0], [t for t in items if isinstance(t, Token)], self._times)
 
     def reference(self, items: list[Token]) -> Expr:
         """A name."""

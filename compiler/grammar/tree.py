@@ -6,7 +6,7 @@ nothing here recurses; ``walk`` visits a tree without a call per level.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from ..automata import regex
@@ -183,6 +183,19 @@ def distinct_tokens(rules: Iterable[Rule]) -> tuple[Token, ...]:
             if isinstance(expr, Token):
                 found.setdefault(expr.meaning, expr)
     return tuple(found.values())
+
+
+def with_children(expr: Expr, parts: tuple[Expr, ...]) -> Expr:
+    """A sequence, choice or repetition of other parts; any other expression as it is."""
+    match expr:
+        case Sequence():
+            return replace(expr, items=parts)
+        case Choice():
+            return replace(expr, options=parts)
+        case Repetition():
+            return replace(expr, item=parts[0])
+        case _:
+            return expr
 
 
 def walk(expr: Expr) -> Iterator[Expr]:

@@ -25,6 +25,7 @@ from .tree import (
     Rule,
     Sequence,
     children,
+    with_children,
 )
 
 
@@ -64,12 +65,8 @@ class _Weaver:
 
     def _woven(self, expr: Expr, parts: list[Expr]) -> Expr:
         match expr:
-            case Sequence():
-                return replace(expr, items=tuple(parts))
-            case Choice():
-                return replace(expr, options=tuple(parts))
-            case Repetition():
-                return replace(expr, item=parts[0])
+            case Sequence() | Choice() | Repetition():
+                return with_children(expr, tuple(parts))
             case Literal() if not expr.data:
                 return expr
             case Reference() if expr.name not in self.terminals:

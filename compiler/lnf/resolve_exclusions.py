@@ -18,19 +18,17 @@ from ..automata.minimize import minimize
 from ..diagnostics import CheckError, Diagnostic, NotRegularError
 from ..folding import fold
 from ..grammar.tree import (
-    Choice,
     Difference,
     Excluding,
     Expr,
     Grammar,
     Pattern,
     Reference,
-    Repetition,
     Rule,
-    Sequence,
     Token,
     children,
     walk,
+    with_children,
 )
 from ..limits import Limits
 from . import normalize
@@ -125,12 +123,6 @@ class Operands:
     def without_exclusion(self, expr: Expr, parts: list[Expr]) -> Expr:
         """The expression around ``parts``; an exclusion becomes an automaton."""
         match expr:
-            case Sequence():
-                return replace(expr, items=tuple(parts))
-            case Choice():
-                return replace(expr, options=tuple(parts))
-            case Repetition():
-                return replace(expr, item=parts[0])
             case Difference():
                 self._refuse_tokens(expr)
                 result = self.difference(parts[0], parts[1])
@@ -142,7 +134,7 @@ class Operands:
                     raise CheckError(self._source, [Diagnostic(message, expr.item.span)])
                 result = excluding(item, expr.at_most, self._limits)
             case _:
-                return expr
+                return with_children(expr, tuple(parts))
         text = self._source.text[expr.span.start : expr.span.end]
         return Pattern(embedded(result), text, expr.span)
 

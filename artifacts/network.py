@@ -1,0 +1,112 @@
+"""Configurations of a recursive transition network, and how they read symbols.
+
+A configuration says in which states the network can be, and for each of them which stacks of
+frames can lie below. Equal configurations are one number.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from .network_tables import DEAD, NetworkTables
+from .stacks import BOTTOM, Stacks
+
+# The configuration that nothing is left of.
+REFUSED = -1
+
+Threads = tuple[tuple[int, int], ...]
+
+
+class Network:
+    """Grows with what was read: one number for each different stack and configuration.
+
+    Configurations are integers from 0; ``start`` is the one before any text. ``threads``: the
+    (state, set of stacks) pairs of each, sorted by state.
+    """
+
+    def __init__(self, tables: NetworkTables) -> None:
+        self.tables = tables
+        self.stacks = Stacks()
+        self._rows, self._calls, self._ends = tables.rows, tables.calls, tables.ends
+        # Whether a text may end where a node is the stack, as far as that was asked.
+        self._returning: dict[int, bool] = {BOTTOM: True}
+        self.threads: list[Threads] = []
+        self._numbers: dict[Threads, int] = {}
+        self.start = self._configuration({tables.start: BOTTOM})
+
+    def read(self, configuration: int, symbols: Iterable[int]) -> int:
+        """The configuration after ``symbols`` (bytes, token terminals from 256 on)."""
+        threads = dict(self.threads[configuration])
+        for symbol in symbols:
+            threads = self._read(threads, symbol)
+            if not threads:
+                return REFUSED
+        return self._configuration(threads)
+
+    def viable(self, symbols: Iterable[int]) -> int:
+        """How many of ``symbols`` begin a member."""
+        threads = dict(self.threads[self.start])
+        count = 0
+        for symbol in symbols:
+            threads = self._read(threads, symbol)
+            if not threads:
+                break
+            count += 1
+        return count
+
+    def may_end(self, configuration: int) -> bool:
+        """Whether the text so far is a member."""
+        if configuration == self.start and self.tables.nullable_start:
+            return True
+        return any(
+            self._ends[state] and self._may_return(node)
+            for state, node in self.threads[configuration]
+        )
+
+    def unfolded(self, threads: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+        """The threads and all that they become by calls and returns, before any symbol.
+
+        No callee matches ε, and no chain of first calls leads back to its beginning: this ends.
+        """
+        pending = list(threads)
+        found = set(pending)
+        for state, node in pending:
+            new = [(start, self.stacks.push(frame, node)) for start, frame in self._calls[state]]
+            if self._ends[state]:
+                new.extend(entry for entry in self.stacks.entries[node] if entry[0] != DEAD)
+            for thread in new:
+                if thread not in found:
+                    found.add(thread)
+                    pending.append(thread)
+        return pending
+
+    def _read(self, threads: Mapping[int, int], symbol: int) -> dict[int, int]:
+        rows = self._rows
+        found: dict[int, int] = {}
+        for state, node in self.unfolded(threads.items()):
+            target = rows[state][symbol]
+            if target != DEAD:
+                known = found.get(target)
+                found[target] = node if known is None else self.stacks.union(known, node)
+        return found
+
+    def _configuration(self, threads: Mapping[int, int]) -> int:
+        key = tuple(sorted(threads.items()))
+        number = self._numbers.get(key)
+        if number is None:
+            number = self._numbers[key] = len(self.threads)
+            self.threads.append(key)
+        return number
+
+    def _may_return(self, node: int) -> bool:
+        """Whether some stack of a set has nothing on it but frames that may end."""
+        pending = [node]
+        while pending:
+            current = pending[-1]
+            rests = [r for f, r in self.stacks.entries[current] if f != DEAD and self._ends[f]]
+            missing = [rest for rest in rests if rest not in self._returning]
+            if current not in self._returning and missing:
+                pending.extend(missing)
+                continue
+            pending.pop()
+            empty = any(frame == DEAD for frame, _ in self.stacks.entries[current])
+            self._returning[current] = empty or any(self._returning[rest] for rest in rests)
+        return self._returning[node]

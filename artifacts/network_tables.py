@@ -1,0 +1,61 @@
+"""A recursive transition network: one automaton over bytes whose states may call others."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+DEAD = 0
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkTables:
+    """A configuration is a state and a stack of states to return to.
+
+    ``table``: int32 (S, C + T), next state by byte class or token terminal, ``DEAD`` for
+    none. ``classes``: uint8 (256,). ``accepting``: uint8 (S,), whether the call (or the text)
+    may end there. The calls of state s are ``call_offsets[s]`` to ``call_offsets[s + 1] - 1``
+    (int64 (S + 1,)): ``call_starts`` int32, the state that the callee starts in, and
+    ``call_returns`` int32, the frame to push. No callee matches ε. ``start``: a state.
+    ``nullable_start``: ε is a member. ``names``: the rules that are called, for people.
+    """
+
+    table: NDArray[np.int32]
+    classes: NDArray[np.uint8]
+    accepting: NDArray[np.uint8]
+    call_offsets: NDArray[np.int64]
+    call_starts: NDArray[np.int32]
+    call_returns: NDArray[np.int32]
+    start: int
+    nullable_start: bool
+    names: Sequence[str]
+
+    @property
+    def states(self) -> int:
+        """Number of states, the dead one included."""
+        return len(self.table)
+
+    @cached_property
+    def calls(self) -> list[list[tuple[int, int]]]:
+        """For each state its (start, frame)."""
+        pairs = list(zip(self.call_starts.tolist(), self.call_returns.tolist(), strict=True))
+        ends = self.call_offsets.tolist()
+        return [pairs[a:b] for a, b in pairwise(ends)]
+
+    @cached_property
+    def rows(self) -> list[list[int]]:
+        """The table by byte (and terminals behind them), as lists."""
+        columns = int(self.classes.max()) + 1
+        terminals = self.table[:, columns:]
+        whole = np.concatenate((self.table[:, self.classes], terminals), axis=1)
+        rows: list[list[int]] = whole.tolist()
+        return rows
+
+    @cached_property
+    def ends(self) -> list[bool]:
+        """Whether each state may end its call."""
+        ends: list[bool] = (self.accepting != 0).tolist()
+        return ends

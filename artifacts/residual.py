@@ -1,0 +1,178 @@
+"""The residual automaton of a network: which tokens fit, frame by frame.
+
+An *exit set* is a set of nodes of the token trie: what is left of the tokens that have come
+to the end of a call. For an exit set e and a state p
+
+    F(e, p) = (row, pending)
+
+``row``: the tokens that end inside p's call, or inside calls that it makes, when their first
+part has come to e. ``pending``: the nodes at which that call ends in the middle of a token,
+so that the frame below decides. The mask of a stack p, g1, g2, … is then
+
+    row(e0, p) | row(e1, g1) | row(e2, g2) | …     e0 the root, e_(i+1) = pending(e_i, g_i)
+
+until nothing is pending. F is memoised; it depends on no stack, and a call's exit sets lie
+strictly deeper in the trie than the caller's, so that no bound on nesting is needed.
+"""
+
+from collections.abc import Generator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import tokenset
+from .network_tables import DEAD, NetworkTables
+from .tokenset import Words
+from .trie import Trie
+
+NOTHING, ROOT = 0, 1
+
+_Nodes = NDArray[np.int32]
+_Key = tuple[int, int]
+_Answer = tuple[int, int]
+
+
+class Residual:
+    """F for one network and one vocabulary; rows and exit sets are numbered, equal ones once.
+
+    ``rows``: uint32 (W,) each, row 0 is empty. ``answers``: F by (exit set, state) as (row,
+    exit set).
+    """
+
+    def __init__(self, tables: NetworkTables, trie: Trie, vocab_size: int) -> None:
+        self._tables, self._trie, self._vocab_size = tables, trie, vocab_size
+        self._columns = tables.classes[trie.octets]
+        self._stops = (tables.accepting != 0) | (np.diff(tables.call_offsets) > 0)
+        self.rows: list[Words] = []
+        self._row_numbers: dict[bytes, int] = {}
+        self._exits: list[_Nodes] = []
+        self._exit_numbers: dict[bytes, int] = {}
+        self.answers: dict[_Key, _Answer] = {}
+        self._unions: dict[tuple[int, int], int] = {}
+        self.row_number(tokenset.from_ids([], vocab_size))
+        self._exit_number(np.zeros(0, dtype=np.int32))
+        self._exit_number(np.zeros(1, dtype=np.int32))
+
+    def answer(self, exits: int, state: int) -> _Answer:
+        """F(exits, state). Calls nest as deep as tokens are long, on a stack of our own."""
+        known = self.answers.get((exits, state))
+        if known is not None:
+            return known
+        stack = [self._steps(exits, state)]
+        result: _Answer | None = None
+        while stack:
+            try:
+                key = next(stack[-1]) if result is None else stack[-1].send(result)
+            except StopIteration as done:
+                stack.pop()
+                result = done.value
+                continue
+            result = self.answers.get(key)
+            if result is None:
+                stack.append(self._steps(*key))
+        assert result is not None
+        return result
+
+    def union(self, left: int, right: int) -> int:
+        """The row that holds both."""
+        if left == right or right == 0:
+            return left
+        if left == 0:
+            return right
+        key = (left, right) if left < right else (right, left)
+        known = self._unions.get(key)
+        if known is None:
+            known = self._unions[key] = self.row_number(self.rows[left] | self.rows[right])
+        return known
+
+    def row_number(self, row: Words) -> int:
+        """The number of a row."""
+        key = row.tobytes()
+        number = self._row_numbers.get(key)
+        if number is None:
+            row.flags.writeable = False
+            number = self._row_numbers[key] = len(self.rows)
+            self.rows.append(row)
+        return number
+
+    @property
+    def exit_sets(self) -> list[_Nodes]:
+        """The nodes of each exit set, int32, ascending."""
+        return self._exits
+
+    def _steps(self, exits: int, state: int) -> Generator[_Key, _Answer, _Answer]:
+        tokens, groups = self._walked(self._exits[exits], state)
+        row = self.row_number(tokenset.from_ids(tokens, self._vocab_size))
+        pending: list[_Nodes] = []
+        for reached, nodes in groups:
+            if self._tables.accepting[reached]:
+                pending.append(nodes)
+            calls = self._tables.calls[reached]
+            number = self._exit_number(nodes) if calls else NOTHING
+            for start, frame in calls:
+                inside, left = yield number, start
+                row = self.union(row, inside)
+                if left != NOTHING:
+                    after, still = yield left, frame
+                    row = self.union(row, after)
+                    pending.append(self._exits[still])
+        merged = np.unique(np.concatenate(pending)) if pending else self._exits[NOTHING]
+        answer = row, self._exit_number(merged)
+        self.answers[exits, state] = answer
+        return answer
+
+    def _walked(
+        self, nodes: _Nodes, state: int
+    ) -> tuple[NDArray[np.int32], list[tuple[int, _Nodes]]]:
+        """Walk the trie from ``nodes`` by the automaton's own edges.
+
+        The ids of the tokens met, and the nodes by reached state, where calls begin or end.
+        """
+        trie, table = self._trie, self._tables.table
+        states = np.full(len(nodes), state, dtype=np.int32)
+        tokens: list[NDArray[np.int32]] = []
+        stopped: list[tuple[_Nodes, NDArray[np.int32]]] = []
+        while len(nodes):
+            fan_out = trie.first[nodes + 1] - trie.first[nodes]
+            stops = self._stops[states] & (fan_out > 0)
+            if stops.any():
+                stopped.append((nodes[stops], states[stops]))
+            children = _ranges(trie.first[nodes], fan_out)
+            targets = table[np.repeat(states, fan_out), self._columns[children]]
+            live = targets != DEAD
+            nodes, states = children[live], targets[live]
+            held = trie.held[nodes]
+            tokens.append(trie.ids[_ranges(held, trie.held[nodes + 1] - held)])
+        found = np.concatenate(tokens) if tokens else np.zeros(0, dtype=np.int32)
+        return found, _grouped(stopped)
+
+    def _exit_number(self, nodes: _Nodes) -> int:
+        key = nodes.tobytes()
+        number = self._exit_numbers.get(key)
+        if number is None:
+            number = self._exit_numbers[key] = len(self._exits)
+            self._exits.append(nodes)
+        return number
+
+
+def _grouped(stopped: list[tuple[_Nodes, NDArray[np.int32]]]) -> list[tuple[int, _Nodes]]:
+    """Nodes by state, both ascending."""
+    if not stopped:
+        return []
+    nodes = np.concatenate([n for n, _ in stopped])
+    states = np.concatenate([s for _, s in stopped])
+    order = np.lexsort((nodes, states))
+    nodes, states = nodes[order], states[order]
+    cuts = np.flatnonzero(np.diff(states)) + 1
+    return [
+        (int(s[0]), n) for s, n in zip(np.split(states, cuts), np.split(nodes, cuts), strict=True)
+    ]
+
+
+def _ranges(starts: NDArray[np.int32], counts: NDArray[np.int32]) -> NDArray[np.int32]:
+    """``starts=[3, 9], counts=[2, 1] -> [3, 4, 9]``"""
+    ends = np.cumsum(counts)
+    total = int(ends[-1]) if len(ends) else 0
+    shift = np.repeat(starts - (ends - counts), counts)
+    expanded: NDArray[np.int32] = (np.arange(total) + shift).astype(np.int32)
+    return expanded

@@ -1,0 +1,105 @@
+"""Which calls of a network need no frame, and which goals must stay calls.
+
+A call is a *tail call* if what follows it adds nothing to what can follow inside the callee:
+u -B→ v with v final and either nothing behind v, or B is the goal itself and each of its
+final states can do all that v can. The second frees ``e ::= e '+' e`` of frames. It is
+decided on the deterministic automaton, where ``if s`` and ``if s else s`` are one path.
+
+A goal can be copied into its callers as long as no cycle of calls comes back to it with a
+frame. The goals that stay calls are a *feedback set*: outside it no cycle holds a call that is
+not a tail call. Any superset of one will do; small ones make small stacks.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ..lnf.components import strongly_connected
+from .goals import Goal, Goals
+
+Call = tuple[int, int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """The goals that are reached, the tail calls of each, and those that stay calls."""
+
+    goals: Mapping[int, Goal]
+    tails: Mapping[int, set[Call]]
+    kept: frozenset[int]
+
+
+def tail_calls(nonterminal: int, goal: Goal) -> set[Call]:
+    """The calls (state, callee, target) of a goal that need no frame."""
+    found = set()
+    for call in goal.calls():
+        _, callee, target = call
+        if target in goal.finals and (
+            not goal.edges[target]
+            or (callee == nonterminal and all(_simulates(goal, f, target) for f in goal.finals))
+        ):
+            found.add(call)
+    return found
+
+
+def _simulates(goal: Goal, left: int, right: int) -> bool:
+    """Whether all that can follow ``right`` can follow ``left``."""
+    seen = {(left, right)}
+    pending = [(left, right)]
+    while pending:
+        ahead, behind = pending.pop()
+        if behind in goal.finals and ahead not in goal.finals:
+            return False
+        for symbol, target in goal.edges[behind].items():
+            if symbol not in goal.edges[ahead]:
+                return False
+            pair = goal.edges[ahead][symbol], target
+            if pair not in seen:
+                seen.add(pair)
+                pending.append(pair)
+    return True
+
+
+def planned(goals: Goals) -> Plan:
+    """A small set of goals that all cycles with a framed call pass through.
+
+    Greedy: the goal whose removal leaves the fewest framed calls on cycles, then the largest,
+    which would be copied. A goal that stays a call need not be expanded as a left corner
+    either, which may break other cycles; members that turn out not to be needed are dropped.
+    """
+    plan = _plan(goals, frozenset())
+    while bad := _framed_on_cycles(plan, plan.kept):
+        candidates = sorted({goal for call in bad for goal in call})
+        sizes = {c: len(plan.goals[c].edges) for c in candidates}
+        left = {c: len(_framed_on_cycles(plan, plan.kept | {c})) for c in candidates}
+        plan = _plan(goals, plan.kept | {min(candidates, key=lambda c: (left[c], -sizes[c], c))})
+    for member in sorted(plan.kept):
+        smaller = _plan(goals, plan.kept - {member})
+        if not _framed_on_cycles(smaller, smaller.kept):
+            plan = smaller
+    return plan
+
+
+def _plan(goals: Goals, kept: frozenset[int]) -> Plan:
+    made = goals.reached(kept)
+    return Plan(made, {n: tail_calls(n, goal) for n, goal in made.items()}, kept & set(made))
+
+
+def _framed_on_cycles(plan: Plan, without: frozenset[int]) -> Sequence[tuple[int, int]]:
+    """The framed calls (caller, callee) on some cycle that avoids ``without``."""
+    kept = [caller for caller in plan.goals if caller not in without]
+    number = {caller: i for i, caller in enumerate(kept)}
+    calls = {
+        caller: [call for call in plan.goals[caller].calls() if call[1] in number]
+        for caller in kept
+    }
+    uses = [sorted({number[callee] for _, callee, _ in calls[caller]}) for caller in kept]
+    component = {
+        member: i for i, members in enumerate(strongly_connected(uses)) for member in members
+    }
+    framed = {
+        (caller, call[1])
+        for caller in kept
+        for call in calls[caller]
+        if call not in plan.tails[caller]
+    }
+    return sorted((a, b) for a, b in framed if component[number[a]] == component[number[b]])

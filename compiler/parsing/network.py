@@ -1,0 +1,233 @@
+"""The recursive transition network of a grammar: byte automata that call each other.
+
+    goals          one automaton a nonterminal, over terminals and calls
+    calls          tail calls, and the goals R that stay calls
+    inlined        a goal outside R: copied where it is called; its tail calls outside R jump
+    components     the start and the goals in R; all their tail calls jump
+    joint          all components in one minimal automaton, tail calls gone
+
+Two properties follow that a pushdown automaton made by hand seldom has: a frame is pushed at
+a real call only, and no frame is there just to return. A frame that is popped without a byte
+being read is one that may be missing.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
+from constrain.artifacts.network_tables import NetworkTables
+
+from ..automata.determinize import determinize
+from ..automata.dfa import DEAD, Dfa, as_nfa
+from ..automata.minimize import minimize
+from ..automata.nfa import FIRST_TERMINAL, Nfa
+from ..automata.thompson import Fragment, Thompson
+from ..limits import Limits
+from ..lnf.form import Lnf
+from .calls import Plan, planned
+from .goals import Goals
+
+# A goal that is larger than this and is called in several places is not copied.
+INLINED_STATES = 200
+
+_STAGE = "the grammar's network"
+
+
+def network(lnf: Lnf, limits: Limits | None = None, terminals: int = 0) -> NetworkTables:
+    """The network of ``normalize``'s result. ``terminals``: T, the grammar's token terminals.
+
+    Raises ``LimitError``.
+    """
+    limits = (limits or Limits()).started()
+    goals = Goals(lnf, limits)
+    plan = planned(goals)
+    while True:
+        build = _Build(goals, plan, limits, terminals)
+        refused = build.inline_all()
+        if not refused:
+            return build.joint()
+        # Any superset will do. Left corners are not cut at these: it would only add threads.
+        plan = replace(plan, kept=plan.kept | refused)
+
+
+class _Build:
+    """One attempt with a given set of goals that stay calls."""
+
+    def __init__(self, goals: Goals, plan: Plan, limits: Limits, terminals: int) -> None:
+        self.goals, self.limits, self.terminals = goals, limits, terminals
+        self.reached, self.tails, self.kept = plan.goals, plan.tails, plan.kept
+        start = goals.lnf.start
+        self.entries = [start, *sorted(self.kept - {start})]
+        self._call_symbol = {
+            nonterminal: FIRST_TERMINAL + terminals + i
+            for i, nonterminal in enumerate(self.entries)
+        }
+        self._symbols = terminals + len(self.entries)
+        self.inlined: dict[int, Nfa] = {}
+
+    def inline_all(self) -> set[int]:
+        """Make the automata of the goals that are copied; those that are too large for it."""
+        sites = Counter(
+            call[1]
+            for caller, goal in self.reached.items()
+            for call in goal.calls()
+            if call not in self.tails[caller]
+        )
+        refused = set()
+        for nonterminal in self._callees_first():
+            dfa = self._reduced(self._assembled(nonterminal, inside=True))
+            if dfa.states > INLINED_STATES and sites[nonterminal] > 1:
+                refused.add(nonterminal)
+            self.inlined[nonterminal] = as_nfa(dfa, keep_origins=False)
+        return refused
+
+    def joint(self) -> NetworkTables:
+        """All components in one automaton; what has become a tail call on the way jumps too."""
+        whole = Nfa(arcs=[[]], epsilon=[[]], start=0)
+        starts, finals = [], set[int]()
+        entry = FIRST_TERMINAL + self._symbols
+        for i, nonterminal in enumerate(self.entries):
+            builder = Thompson(self.limits)
+            builder.nfa = whole
+            component = as_nfa(self._reduced(self._assembled(nonterminal, inside=False)))
+            offset = whole.states
+            builder.copy(component)
+            starts.append(component.start + offset)
+            finals.update(final + offset for final in component.finals)
+            builder.add_arc(0, entry + i, entry + i, starts[i], frozenset())
+        # A component ends in its own final states, not in the states that join them.
+        whole.finals = frozenset(finals)
+        dfa = self._reduced(whole, len(self.entries))
+        while tails := self._tail_calls(dfa):
+            dfa = self._reduced(self._jumping(dfa, tails), len(self.entries))
+        return self._tables(dfa)
+
+    def _callees_first(self) -> Iterable[int]:
+        """The goals outside R, each behind those that it has copied into it."""
+        done: set[int] = set()
+        for root in sorted(set(self.reached) - self.kept):
+            pending = [root]
+            while pending:
+                nonterminal = pending[-1]
+                needed = [
+                    callee
+                    for member in self._jumped_to(nonterminal)
+                    for call in self.reached[member].calls()
+                    for callee in [call[1]]
+                    if call not in self.tails[member] and callee not in self.kept | done
+                ]
+                if needed:
+                    pending.extend(needed)
+                    continue
+                pending.pop()
+                if nonterminal not in done:
+                    done.add(nonterminal)
+                    yield nonterminal
+
+    def _jumped_to(self, nonterminal: int) -> set[int]:
+        """The goal and those outside R that its tail calls lead to."""
+        found = {nonterminal}
+        pending = [nonterminal]
+        while pending:
+            for _, callee, _ in sorted(self.tails[pending.pop()]):
+                if callee not in found | self.kept:
+                    found.add(callee)
+                    pending.append(callee)
+        return found
+
+    def _assembled(self, nonterminal: int, *, inside: bool) -> Nfa:
+        """A goal's automaton over bytes, with copies for calls; ``inside`` another component
+        its tail calls to goals that stay calls keep their frames."""
+        builder = Thompson(self.limits)
+        starts: dict[int, int] = {}
+        finals: set[int] = set()
+        pending = [nonterminal]
+
+        def start_of(goal: int) -> int:
+            if goal not in starts:
+                starts[goal] = builder.nfa.states
+                for _ in self.reached[goal].edges:
+                    builder.new_state()
+                pending.append(goal)
+            return starts[goal]
+
+        builder.nfa.start = start_of(nonterminal)
+        done: set[int] = set()
+        while pending:
+            current = pending.pop()
+            if current in done:
+                continue
+            done.add(current)
+            goal, base = self.reached[current], start_of(current)
+            finals.update(base + final for final in goal.finals)
+            for state, edges in enumerate(goal.edges):
+                for symbol, target in edges.items():
+                    source, end = base + state, base + target
+                    if symbol < 0:
+                        fragment = builder.compile(self.goals.nodes[~symbol])
+                    elif (state, symbol, target) in self.tails[current] and not (
+                        inside and symbol in self.kept
+                    ):
+                        builder.add_epsilon(source, start_of(symbol))
+                        continue
+                    elif symbol in self.kept:
+                        label = self._call_symbol[symbol]
+                        builder.add_arc(source, label, label, end, frozenset())
+                        continue
+                    else:
+                        fragment = builder.copy(self.inlined[symbol])
+                    self._join(builder, source, fragment, end)
+        builder.nfa.finals = frozenset(finals)
+        return builder.nfa
+
+    @staticmethod
+    def _join(builder: Thompson, source: int, fragment: Fragment, end: int) -> None:
+        builder.add_epsilon(source, fragment.start)
+        builder.add_epsilon(fragment.end, end)
+
+    def _reduced(self, nfa: Nfa, entries: int = 0) -> Dfa:
+        dfa = determinize(nfa, self.limits, self._symbols + entries)
+        return minimize(dfa, self.limits)
+
+    def _tail_calls(self, dfa: Dfa) -> list[tuple[int, int]]:
+        """(state, entry) of the calls behind which there is nothing but the end."""
+        first = dfa.byte_columns + self.terminals
+        dead_ends = dfa.accepting & (dfa.table == DEAD).all(axis=1)
+        states, entries = np.nonzero(dead_ends[dfa.table[:, first : first + len(self.entries)]])
+        return list(zip(states.tolist(), entries.tolist(), strict=True))
+
+    def _jumping(self, dfa: Dfa, tails: list[tuple[int, int]]) -> Nfa:
+        nfa = as_nfa(dfa)
+        entry = FIRST_TERMINAL + self._symbols
+        starts = {arc.low - entry: arc.target for arc in nfa.arcs[nfa.start] if arc.low >= entry}
+        call = FIRST_TERMINAL + self.terminals
+        for state, number in tails:
+            nfa.arcs[state] = [arc for arc in nfa.arcs[state] if arc.low != call + number]
+            nfa.epsilon[state].append(starts[number])
+        return nfa
+
+    def _tables(self, dfa: Dfa) -> NetworkTables:
+        # The state that joins the components is no part of them; nothing leads to it.
+        states = np.arange(dfa.states)
+        kept = np.flatnonzero((states != dfa.start) | (states == DEAD))
+        number = np.zeros(dfa.states, dtype=np.int32)
+        number[kept] = np.arange(len(kept))
+        first = dfa.byte_columns + self.terminals
+        last = first + len(self.entries)
+        begins = number[dfa.table[dfa.start, last:]]
+        table = number[dfa.table[kept]]
+        sources, callees = np.nonzero(table[:, first:last])
+        owners = self.goals.lnf.owners
+        return NetworkTables(
+            table=np.ascontiguousarray(table[:, :first]),
+            classes=dfa.classes,
+            accepting=dfa.accepting[kept].astype(np.uint8),
+            call_offsets=np.searchsorted(sources, np.arange(len(kept) + 1)).astype(np.int64),
+            call_starts=begins[callees],
+            call_returns=table[sources, first + callees],
+            start=int(begins[0]),
+            nullable_start=self.goals.lnf.start in self.goals.nullable,
+            names=tuple(owners[nonterminal] for nonterminal in self.entries),
+        )

@@ -1,0 +1,126 @@
+"""Lay a grammar without ε out for the Earley recogniser.
+
+    v ::= 'true' | 'false' | '[' v ']';   ->   v ::= #DFA{true,false} | '[' v ']';
+
+"Implementing a Constrained Decoding Engine": a set of terminals that one nonterminal chooses
+from becomes a single automaton ("Use regular expression for large sets of terminals"), and
+equal terminals share one.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from constrain.artifacts.earley_tables import END, EarleyTables, StackedDfas
+
+from ..automata import regex
+from ..automata.determinize import determinize
+from ..automata.dfa import DEAD, Dfa
+from ..automata.minimize import minimize
+from ..automata.nfa import FIRST_TERMINAL
+from ..automata.thompson import thompson
+from ..diagnostics import LimitError
+from ..limits import Limits
+from ..lnf.form import Lnf, Symbol, Terminal
+
+# How many of a set's texts a message shows.
+_SHOWN = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """``tables``: the productions. ``nodes``: what each of their terminals matches."""
+
+    tables: EarleyTables
+    nodes: Sequence[regex.Node]
+
+
+def layout(lnf: Lnf) -> Layout:
+    """The productions of ``normalize_without_nullable``'s result, end to end; linear."""
+    numbers: dict[object, int] = {}
+    contents: list[tuple[Terminal, ...]] = []
+
+    def number_of(terminals: tuple[Terminal, ...]) -> Symbol:
+        key = tuple(t.key for t in terminals)
+        if key not in numbers:
+            numbers[key] = len(contents)
+            contents.append(terminals)
+        return ~numbers[key]
+
+    symbols: list[int] = []
+    bodies: list[int] = []
+    first = [0]
+    for productions in lnf.by_head:
+        alone = [p.body[0] for p in productions if len(p.body) == 1 and p.body[0] < 0]
+        rest = [p.body for p in productions if len(p.body) != 1 or p.body[0] >= 0]
+        if alone:
+            bodies.append(len(symbols))
+            symbols += [number_of(tuple(lnf.terminals[~s] for s in alone)), END]
+        for body in rest:
+            bodies.append(len(symbols))
+            symbols += [s if s >= 0 else number_of((lnf.terminals[~s],)) for s in body]
+            symbols.append(END)
+        first.append(len(bodies))
+    tables = EarleyTables(
+        np.array(symbols, dtype=np.int32),
+        np.array(bodies, dtype=np.int32),
+        np.array(first, dtype=np.int32),
+        lnf.start,
+        lnf.nullable_start,
+        tuple(lnf.owners),
+        tuple(_text(lnf, terminals) for terminals in contents),
+    )
+    return Layout(tables, [regex.alt(*map(_node, terminals)) for terminals in contents])
+
+
+def stacked(nodes: Sequence[regex.Node], limits: Limits | None = None) -> StackedDfas:
+    """The minimal DFAs of all terminals in one table, 1 for the first one's start.
+
+    Raises ``LimitError`` if they have too many states together.
+    """
+    limits = (limits or Limits()).started()
+    dfas = [minimize(determinize(thompson(node, limits), limits), limits) for node in nodes]
+    states = 1 + sum(dfa.states - 1 for dfa in dfas)
+    limits.check_states(states, "the terminals' automata")
+    terminals = max((d.table.shape[1] - d.byte_columns for d in dfas), default=0)
+    if states * (FIRST_TERMINAL + terminals) * 4 > limits.memory:
+        raise LimitError("the terminals' automata", "memory", limits.memory)
+    table = np.zeros((states, FIRST_TERMINAL + terminals), dtype=np.int32)
+    accepting = np.zeros(states, dtype=np.uint8)
+    starts = np.zeros(len(dfas), dtype=np.int32)
+    base = 0
+    for number, dfa in enumerate(dfas):
+        rows = _by_symbol(dfa)[1:]
+        table[base + 1 : base + dfa.states, : rows.shape[1]] = np.where(rows, rows + base, DEAD)
+        accepting[base + 1 : base + dfa.states] = dfa.accepting[1:]
+        starts[number] = dfa.start + base
+        base += dfa.states - 1
+    distinct, columns = np.unique(table, axis=1, return_inverse=True)
+    return StackedDfas(
+        np.ascontiguousarray(distinct), columns.reshape(-1).astype(np.uint16), accepting, starts
+    )
+
+
+def _by_symbol(dfa: Dfa) -> np.ndarray[tuple[int, int], np.dtype[np.int32]]:
+    """The table with a column for each byte and token terminal."""
+    octets = dfa.table[:, dfa.classes]
+    return np.concatenate((octets, dfa.table[:, dfa.byte_columns :]), axis=1)
+
+
+def _node(terminal: Terminal) -> regex.Node:
+    content = terminal.content
+    return regex.lit(content) if isinstance(content, bytes) else content
+
+
+def _text(lnf: Lnf, terminals: Sequence[Terminal]) -> str:
+    """The terminals as the author wrote them."""
+    shown = [_written(lnf, terminal) for terminal in terminals[:_SHOWN]]
+    return " | ".join(shown) + (" | …" if len(terminals) > _SHOWN else "")
+
+
+def _written(lnf: Lnf, terminal: Terminal) -> str:
+    if isinstance(terminal.content, bytes):
+        return repr(terminal.content.decode("utf-8", "backslashreplace"))
+    _, start, end = min(terminal.origins, key=lambda origin: origin[1:])
+    return lnf.source.text[start:end]
