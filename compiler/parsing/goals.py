@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 from ..automata import regex
 from ..automata.determinize import determinize
+from ..automata.epsilon import without_epsilon
 from ..automata.minimize import minimize
 from ..automata.nfa import FIRST_TERMINAL, Arc, Nfa
 from ..limits import Limits
@@ -65,7 +66,7 @@ class Goals:
             ~number for number, node in enumerate(contents) if regex.is_nullable(node)
         }
         self.nodes = [
-            regex.without_epsilon(node) if ~number in self.nullable else node
+            without_epsilon(node) if ~number in self.nullable else node
             for number, node in enumerate(contents)
         ]
         self.nullable |= _nullable_nonterminals(lnf, self.nullable)

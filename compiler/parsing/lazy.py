@@ -10,6 +10,7 @@ from constrain.artifacts.earley_tables import DEAD
 
 from ..automata import regex
 from ..automata.nfa import Nfa
+from ..automata.resolve import resolved
 from ..automata.thompson import thompson
 from ..limits import Limits
 
@@ -24,7 +25,9 @@ class LazyTerminals:
 
     def __init__(self, nodes: Sequence[regex.Node], limits: Limits | None = None) -> None:
         self._limits = (limits or Limits()).started()
-        self._nfas: list[Nfa] = [thompson(node, self._limits) for node in nodes]
+        self._nfas: list[Nfa] = [
+            thompson(resolved(node, self._limits), self._limits) for node in nodes
+        ]
         self._useful = [_coreachable(nfa) for nfa in self._nfas]
         self._subsets: list[_Subset] = [(-1, frozenset())]
         self._number: dict[_Subset, int] = {}

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from ..automata import regex
 from ..automata.determinize import determinize
 from ..automata.dfa import DEAD, Dfa
+from ..automata.resolve import resolved
 from ..automata.thompson import thompson
 from ..lnf.form import Lnf
 
@@ -107,7 +108,8 @@ class PlainEarley:
 
 
 def _dfa(content: bytes | regex.Node) -> Dfa:
-    return determinize(thompson(regex.lit(content) if isinstance(content, bytes) else content))
+    node = regex.lit(content) if isinstance(content, bytes) else content
+    return determinize(thompson(resolved(node)))
 
 
 def _has(dfa: Dfa, symbol: int) -> bool:

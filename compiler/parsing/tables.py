@@ -19,6 +19,7 @@ from ..automata.determinize import determinize
 from ..automata.dfa import DEAD, Dfa
 from ..automata.minimize import minimize
 from ..automata.nfa import FIRST_TERMINAL
+from ..automata.resolve import resolved
 from ..automata.thompson import thompson
 from ..diagnostics import LimitError
 from ..limits import Limits
@@ -80,7 +81,10 @@ def stacked(nodes: Sequence[regex.Node], limits: Limits | None = None) -> Stacke
     Raises ``LimitError`` if they have too many states together.
     """
     limits = (limits or Limits()).started()
-    dfas = [minimize(determinize(thompson(node, limits), limits), limits) for node in nodes]
+    dfas = [
+        minimize(determinize(thompson(resolved(node, limits), limits), limits), limits)
+        for node in nodes
+    ]
     states = 1 + sum(dfa.states - 1 for dfa in dfas)
     limits.check_states(states, "the terminals' automata")
     terminals = max((d.table.shape[1] - d.byte_columns for d in dfas), default=0)
