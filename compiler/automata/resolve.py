@@ -35,7 +35,7 @@ def resolved(node: Node, limits: Limits | None = None) -> Node:
         return node
     limits = (limits or Limits()).started()
     contexts = Contexts({part.kind for part in nodes if isinstance(part, Look)})
-    resolver = _Resolver(contexts, limits)
+    resolver = _Resolver(node, contexts, limits)
     for operation in _inside_out(node):
         resolver.prepare(operation)
     return Embedded(resolver.automaton(node, EDGE, EDGE))
@@ -45,7 +45,8 @@ class _Resolver:
     """``_made``: for a complement or an intersection its automata, each with the guards that it
     stands between (None where the surrounding does not matter)."""
 
-    def __init__(self, contexts: Contexts, limits: Limits) -> None:
+    def __init__(self, whole: Node, contexts: Contexts, limits: Limits) -> None:
+        self._whole = whole
         self._contexts = contexts
         self._limits = limits
         self._made: dict[int, list[tuple[Pairs | None, Nfa, Pairs | None]]] = {}
@@ -57,7 +58,8 @@ class _Resolver:
             if not any(isinstance(part, Look) for part in walk(operation)):
                 self._made[id(operation)] = [(None, self._operation(operation, EDGE, EDGE), None)]
                 return
-            classes = self._contexts.classes
+            # Around the whole there is nothing.
+            classes = [EDGE] if operation is self._whole else self._contexts.classes
             self._made[id(operation)] = [
                 (
                     self._contexts.before(c),
