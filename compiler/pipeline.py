@@ -163,7 +163,7 @@ def build_artifact(
         if classes:
             rules_of = [sorted({rules[o] for o in origins}) for origins in dfa.origins]
             canonical = with_token_edges(canonical, first, classes, limits, rules_of)
-        if tokenizer.splitter is not None:
+        if tokenizer.splits:
             notes.append(
                 "this tokenizer cuts text into pieces before it merges, which the masks do not "
                 "follow yet: where a merge could cross a cut they differ from its own encoding"

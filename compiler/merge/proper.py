@@ -11,6 +11,11 @@ from ..tokenizers import Tokenizer
 
 def check_proper(tokenizer: Tokenizer) -> None:
     """Raise ``TokenizerError`` naming the first merge that is out of order."""
+    if not tokenizer.byte_level:
+        raise TokenizerError(
+            f"{tokenizer.name}: it merges characters, not bytes; canonical masks for such "
+            f"tokenizers are not supported, use --tokenization any"
+        )
     made = {token_id for token_id in tokenizer.base if token_id >= 0}
     for number, (left, right, result) in enumerate(tokenizer.merges.tolist()):
         if left not in made or right not in made:

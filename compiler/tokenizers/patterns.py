@@ -1,0 +1,130 @@
+"""Oniguruma's regular expressions, as the ``regex`` module understands them.
+
+Files of tokenizers write patterns for Oniguruma. Most of its syntax means the same in the
+``regex`` module; what does is passed on, what differs a little is rewritten, and everything
+else is refused by name. Classes are those of Unicode 16.0: see ``unicode_versions.py``.
+"""
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, Never
+
+from ..diagnostics import TokenizerError
+
+if TYPE_CHECKING:
+    import regex
+
+# General categories, and scripts that patterns name.
+_CLASSES = re.compile(
+    r"L[utlmo]?|M[nce]?|N[dlo]?|P[cdseifo]?|S[mcko]?|Z[slp]?"
+    r"|Arabic|Cyrillic|Greek|Han|Hangul|Hebrew|Hiragana|Katakana|Latin|Thai"
+)
+
+# Oniguruma counts the numbers of Latin-1 that are no digits as characters of words.
+_LATIN_NUMBERS = r"\xB2\xB3\xB9\xBC-\xBE"
+
+# One item of the syntax. Order matters: the longer forms of a prefix come first.
+_ITEM = re.compile(
+    r"""
+    (?P<property> \\[pP]\{(?P<negated>\^?)(?P<name>\w+)\} )
+  | (?P<code> \\x\{(?P<long>[0-9A-Fa-f]{1,6})\} | \\x(?P<two>[0-9A-Fa-f]{2})
+            | \\u(?P<four>[0-9A-Fa-f]{4}) )
+  | (?P<shorthand> \\[sSdDwW] )
+  | (?P<control> \\[rntfv] )
+  | (?P<escaped> \\[^\w] )
+  | (?P<group> \(\?(?: : | i: | = | ! | <= | <! | > ) )
+  | (?P<unknown_group> \(\? [^)]{0,3} )
+  | (?P<quantifier> [*+?][?+]? | \{\d{1,4}(?:,\d{0,4})?\}\??(?![+]) )
+  | (?P<plain> [^\\\[\]{}^$] )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+# Texts that one character matches when case is ignored, such as "ß" or "ﬁ": Oniguruma does
+# that, the regex module does not.
+_FOLDED_PAIRS = re.compile("ss|st|ff|fi|fl|i̇|ʼn", re.IGNORECASE)
+
+
+def check_pattern(pattern: str) -> None:
+    """Raise ``TokenizerError`` if a pattern is not understood."""
+    compile_pattern(pattern)
+
+
+@lru_cache(maxsize=256)
+def compile_pattern(pattern: str) -> "regex.Pattern[str]":
+    """Compile a pattern in Oniguruma's syntax. Raises ``TokenizerError``."""
+    import regex
+
+    try:
+        return regex.compile(translated(pattern), regex.VERSION0)
+    except regex.error as error:
+        raise TokenizerError(f"the pattern {pattern!r} is not understood ({error})") from None
+
+
+def translated(pattern: str) -> str:
+    """The pattern in the syntax of the ``regex`` module. Raises ``TokenizerError``."""
+    ignoring_case = "(?i:" in pattern
+    if ignoring_case and _FOLDED_PAIRS.search(pattern):
+        raise TokenizerError(
+            f"the pattern {pattern!r} ignores the case of letters that Unicode has ligatures of"
+        )
+    parts: list[str] = []
+    position = 0
+    in_class = False
+    while position < len(pattern):
+        char = pattern[position]
+        if char == "[" and not in_class:
+            opening = "[^" if pattern.startswith("[^", position) else "["
+            parts.append(opening)
+            position += len(opening)
+            in_class = True
+        elif char == "]" and in_class:
+            parts.append(char)
+            position += 1
+            in_class = False
+        elif in_class and char not in "\\[":
+            _check_set_operation(pattern, position)
+            parts.append("\\^" if char == "^" else char)
+            position += 1
+        else:
+            found = _ITEM.match(pattern, position)
+            if found is None or (in_class and char == "["):
+                _refuse(pattern, position)
+            parts.append(_item(found, pattern, in_class))
+            position = found.end()
+    return "".join(parts)
+
+
+def _item(found: "re.Match[str]", pattern: str, in_class: bool) -> str:
+    """What an item is in the other syntax."""
+    kind, text = found.lastgroup, found.group()
+    if found["unknown_group"]:
+        _refuse(pattern, found.start())
+    if found["property"]:
+        if not _CLASSES.fullmatch(found["name"]):
+            raise TokenizerError(f"the class {text!r} of the pattern {pattern!r} is not supported")
+        negated = (text[1] == "P") != bool(found["negated"])
+        return rf"\{'P' if negated else 'p'}{{{found['name']}}}"
+    if found["code"]:
+        digits = found["long"] or found["two"] or found["four"]
+        return rf"\U{int(digits, 16):08X}"
+    if found["shorthand"] and text in (r"\w", r"\W"):
+        if in_class and text == r"\W":
+            _refuse(pattern, found.start())
+        inner = rf"\w{_LATIN_NUMBERS}"
+        if in_class:
+            return inner
+        return f"[^{inner}]" if text == r"\W" else f"[{inner}]"
+    assert kind is not None
+    return text
+
+
+def _check_set_operation(pattern: str, position: int) -> None:
+    """Oniguruma intersects classes by ``&&``."""
+    if pattern.startswith("&&", position):
+        _refuse(pattern, position)
+
+
+def _refuse(pattern: str, position: int) -> Never:
+    rest = pattern[position : position + 8]
+    raise TokenizerError(f"the pattern {pattern!r} is not understood, from {rest!r} on")
