@@ -1,14 +1,11 @@
 """Finding added tokens in text."""
 
+import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from .steps import AddedToken
 from .unicode_versions import WHITE_SPACE, as_cut
-
-if TYPE_CHECKING:
-    import regex
 
 
 class AddedTokens:
@@ -30,24 +27,44 @@ class AddedTokens:
         return self._tokens.keys()
 
     @cached_property
-    def _pattern(self) -> "regex.Pattern[str]":
-        import regex
+    def _first(self) -> "re.Pattern[str]":
+        """Where a token may begin."""
+        return re.compile(f"[{re.escape(''.join(sorted({text[0] for text in self._tokens})))}]")
 
-        names = sorted(self._tokens, key=lambda name: (-len(name), name))
-        return regex.compile("|".join(map(regex.escape, names)), regex.VERSION0)
+    @cached_property
+    def _lengths(self) -> dict[str, list[int]]:
+        """How long the texts are that begin with a character, longest first."""
+        lengths: dict[str, set[int]] = {}
+        for text in self._tokens:
+            lengths.setdefault(text[0], set()).add(len(text))
+        return {char: sorted(found, reverse=True) for char, found in lengths.items()}
+
+    def _matches(self, text: str) -> Iterator[tuple[int, str]]:
+        """Places and texts of all matches: leftmost, then longest, none inside another."""
+        free = 0
+        for candidate in self._first.finditer(text) if self._tokens else ():
+            start = candidate.start()
+            if start < free:
+                continue
+            for length in self._lengths[candidate.group()]:
+                found = text[start : start + length]
+                if found in self._tokens:
+                    yield start, found
+                    free = start + length
+                    break
 
     def parts(self, text: str) -> Iterator[tuple[int, int, AddedToken | None]]:
         """Stretches (start, end, token or None) in order, none of them empty."""
         end = 0
-        for match in self._pattern.finditer(text) if self._tokens else ():
-            token = self._tokens[match.group()]
-            start, stop = match.span()
+        for start, found in self._matches(text):
+            token, stop = self._tokens[found], start + len(found)
             if token.single_word and not _alone(text, start, stop):
                 continue
             if token.lstrip:
-                start = max(len(text[:start].rstrip(WHITE_SPACE)), end)
+                start = end + len(text[end:start].rstrip(WHITE_SPACE))
             if token.rstrip:
-                stop = len(text) - len(text[stop:].lstrip(WHITE_SPACE))
+                while text[stop : stop + 1] and text[stop] in WHITE_SPACE:
+                    stop += 1
             if end < start:
                 yield end, start, None
             yield start, stop, token

@@ -9,6 +9,7 @@ from .added import AddedTokens
 from .bpe import Bpe
 from .normalize import normalize
 from .pretokenize import pretokenize
+from .seams import Seams
 from .steps import AddedToken
 from .symbols import Symbols
 
@@ -52,6 +53,8 @@ class Encoder:
             if isinstance(part, AddedToken):
                 ids.append(part.id)
             else:
+                if not self.tokenizer.byte_level:
+                    part = list(chain.from_iterable(map(self._seams.pieces, part)))
                 ids.extend(chain.from_iterable(map(self._kept.__getitem__, part)))
         return ids
 
@@ -78,6 +81,10 @@ class Encoder:
     @cached_property
     def _bpe(self) -> Bpe:
         return Bpe(self.tokenizer.merges)
+
+    @cached_property
+    def _seams(self) -> Seams:
+        return Seams(self.tokenizer)
 
     @cached_property
     def _symbols(self) -> Symbols:
