@@ -24,6 +24,7 @@ _GROWTH_LINES = 20
 def compile_(
     grammar: options.Grammar,
     tokenizer: options.TokenizerPath = None,
+    no_cache: options.NoCache = False,
     output: Annotated[
         str | None,
         typer.Option(
@@ -66,7 +67,15 @@ def compile_(
     target = _target(grammar, output)
     limits = limits_of(max_states, max_transitions, max_memory, max_seconds, max_nesting)
     wanted = Wanted(
-        tokenizer, dialect, start, tokenization, eos, vocab_size, max_artifact_bytes, strip
+        tokenizer,
+        dialect,
+        start,
+        tokenization,
+        eos,
+        vocab_size,
+        max_artifact_bytes,
+        strip,
+        no_cache,
     )
     automaton = automaton_of(text, grammar, wanted, limits)
     compilation = compilation_of(automaton, wanted, limits)

@@ -30,6 +30,7 @@ def show(
         ),
     ] = Stage.LNF,
     tokenizer: options.TokenizerPath = None,
+    no_cache: options.NoCache = False,
     dialect: options.DialectName = None,
     start: options.Start = None,
     eos: options.Eos = None,
@@ -47,7 +48,7 @@ def show(
     """
     text = grammar_text(grammar)
     limits = limits_of(max_states, max_transitions, max_memory, max_seconds, max_nesting)
-    wanted = Wanted(tokenizer, dialect, start, eos=eos)
+    wanted = Wanted(tokenizer, dialect, start, eos=eos, no_cache=no_cache)
     automaton = automaton_of(text, grammar, wanted, limits)
     match stage:
         case Stage.TREE:

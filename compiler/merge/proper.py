@@ -5,6 +5,8 @@ the same as the source document's composition of merges if the list is proper: e
 is made by one merge only, and its parts are bytes or made by earlier merges.
 """
 
+from collections.abc import Iterator
+
 from ..diagnostics import TokenizerError
 from ..tokenizers import Tokenizer
 
@@ -29,6 +31,25 @@ def check_proper(tokenizer: Tokenizer) -> None:
         raise TokenizerError(
             f"{tokenizer.name}: merge {number} is out of order ({reason}); canonical masks for "
             f"such lists are not supported, use --tokenization any"
+        )
+
+
+def not_followed(tokenizer: Tokenizer) -> Iterator[str]:
+    """What the tokenizer does beside merging, which canonical masks do not know of."""
+    if tokenizer.splits:
+        yield (
+            "this tokenizer cuts text into pieces before it merges, which the masks do not "
+            "follow yet: where a merge could cross a cut they differ from its own encoding"
+        )
+    if tokenizer.normalizers:
+        yield (
+            "this tokenizer rewrites text before it merges, which the masks do not follow: "
+            "members that it would rewrite have other tokens"
+        )
+    if tokenizer.ignore_merges:
+        yield (
+            "this tokenizer looks up whole pieces before it merges, which the masks do not "
+            "follow: tokens that no merge makes are never allowed"
         )
 
 

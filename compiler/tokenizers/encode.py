@@ -46,20 +46,22 @@ class Encoder:
         )
         self._kept = _Kept(self.encode_piece)
 
-    def encode(self, text: str, *, continued: bool = False) -> list[int]:
-        """Token ids. ``continued``: the text goes on from a part that was encoded before."""
+    def encode(self, text: str) -> list[int]:
+        """Token ids."""
         ids: list[int] = []
-        for part in self.parts(text, continued=continued):
+        for part in self.parts(text):
             if isinstance(part, AddedToken):
                 ids.append(part.id)
             else:
-                if not self.tokenizer.byte_level:
-                    part = list(chain.from_iterable(map(self._seams.pieces, part)))
                 ids.extend(chain.from_iterable(map(self._kept.__getitem__, part)))
         return ids
 
     def parts(self, text: str, *, continued: bool = False) -> Iterator[AddedToken | list[str]]:
-        """Added tokens, and between them the pieces that are merged each for itself."""
+        """Added tokens, and between them the pieces that are merged each for itself.
+
+        A tokenizer that does not cut has one piece between two added tokens; over characters
+        it is cut at seams all the same. ``continued``: the text goes on from an earlier part.
+        """
         tokenizer = self.tokenizer
         for start, end, token in self.verbatim.parts(text):
             if token is not None:
@@ -71,12 +73,24 @@ class Encoder:
                 if found is not None:
                     yield found
                     continue
-                yield pretokenize(
+                pieces = pretokenize(
                     rewritten[begin:stop],
                     tokenizer.pre_tokenizers,
-                    first=start == begin == 0,
+                    first=start == begin == 0 and not continued,
                     continued=goes_on and begin == 0,
                 )
+                if not tokenizer.byte_level and not tokenizer.splits:
+                    pieces = [part for piece in pieces for part in self._seams.pieces(piece)]
+                if pieces:
+                    yield pieces
+
+    def ids_of(self, piece: str) -> list[int]:
+        """The ids of one piece of ``parts``."""
+        return self._kept[piece]
+
+    def is_seam(self, left: str, right: str) -> bool:
+        """Whether no merge can bridge two neighbouring characters."""
+        return not self.tokenizer.byte_level and len(self._seams.pieces(left + right)) == 2
 
     @cached_property
     def _bpe(self) -> Bpe:

@@ -1,15 +1,42 @@
-"""Load a tokenizer from whatever names it: a file, a folder, or a name on a hub."""
+"""Load a tokenizer from whatever names it: a file, a folder, or a name on a hub.
+
+| name | what is read |
+|---|---|
+| ``tokenizer.json``, or a folder with one | Hugging Face's format |
+| ``NAME.tiktoken``, ``FILE.tiktoken@PATTERN`` | ranks; cut as NAME says, or by PATTERN |
+| ``encoder.json``, ``vocab.json``, or a folder with one | GPT-2's, with its merges |
+| ``hf:ORG/REPO``, ``hf:ORG/REPO@REVISION`` | its ``tokenizer.json``, by way of huggingface_hub |
+| ``tiktoken:NAME`` | that encoding, by way of tiktoken |
+"""
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import sha256
 from importlib.resources import as_file, files
 from os import PathLike, fspath
 from pathlib import Path
 
+from ..cache import Cache
 from ..diagnostics import TokenizerError
+from . import hub
 from .tokenizer import Tokenizer
 
-_Loader = Callable[[], Tokenizer]
+_RANKS = ".tiktoken"
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """What a tokenizer is read from. ``parts``: all that its content depends on."""
+
+    kind: str
+    parts: tuple[bytes, ...]
+    read: Callable[[], Tokenizer]
+
+    @property
+    def key(self) -> str:
+        """Names the content."""
+        return " ".join([self.kind, *(sha256(part).hexdigest() for part in self.parts)])
 
 
 def default_path() -> Path:
@@ -18,27 +45,108 @@ def default_path() -> Path:
         return path
 
 
-def load_tokenizer(path: str | PathLike[str]) -> Tokenizer:
-    """Load a ``tokenizer.json``, or the one in a folder.
+def load_tokenizer(path: str | PathLike[str], *, cache: Cache | None = None) -> Tokenizer:
+    """Load a tokenizer by a name of the table above, and keep its tables in ``cache``.
 
     Raises ``TokenizerError`` naming the file and what it has that is not supported.
     """
-    from .huggingface import read_tokenizer_json
+    name = fspath(path)
+    try:
+        source = _source(name)
+        if cache is None:
+            return source.read()
+        from .stored import VERSION, from_arrays, to_arrays
 
-    file = Path(path)
-    if file.is_dir():
-        file /= "tokenizer.json"
-    try:
-        raw = file.read_bytes()
-    except OSError as error:
-        raise TokenizerError(f"{fspath(path)}: {error.strerror or error}") from None
-    try:
-        return read_tokenizer_json(fspath(path), raw, _configured_eos(file))
+        key = f"tokenizer {VERSION} {source.key}"
+        return from_arrays(name, cache.cached("tokenizer", key, lambda: to_arrays(source.read())))
     except TokenizerError as error:
-        raise TokenizerError(f"{fspath(path)}: {error}") from None
+        raise TokenizerError(f"{name}: {error}") from None
+    except OSError as error:
+        raise TokenizerError(f"{name}: {error.strerror or error}") from None
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         # Fields of another type than the format has; each check of its own would say no more.
-        raise TokenizerError(f"{fspath(path)}: not a valid tokenizer.json ({error})") from None
+        raise TokenizerError(f"{name}: not a valid tokenizer.json ({error})") from None
+
+
+def _source(name: str) -> _Source:
+    file = Path(name)
+    if not file.exists():
+        if name.startswith(hub.HUGGING_FACE):
+            return _tokenizer_json(name, hub.hugging_face_file(name))
+        if name.startswith(hub.TIKTOKEN):
+            return _encoding(name)
+        before, at, pattern = name.partition(f"{_RANKS}@")
+        if at:
+            return _rank_file(name, Path(before + _RANKS), pattern)
+    if file.is_dir():
+        file = _in_folder(file)
+    if file.name.endswith(_RANKS):
+        return _rank_file(name, file, None)
+    if merges := _merges_beside(file):
+        return _merge_files(name, file, merges)
+    return _tokenizer_json(name, file)
+
+
+def _in_folder(folder: Path) -> Path:
+    """The file that a folder stands for."""
+    from .merge_files import NAMES
+
+    names = ["tokenizer.json", *(vocab for vocab, _ in NAMES)]
+    found = [folder / name for name in names if (folder / name).is_file()]
+    return found[0] if found else folder / names[0]
+
+
+def _merges_beside(file: Path) -> Path | None:
+    """The merges that belong to GPT-2's vocabulary file."""
+    from .merge_files import NAMES
+
+    return next((file.with_name(merges) for vocab, merges in NAMES if vocab == file.name), None)
+
+
+def _tokenizer_json(name: str, file: Path) -> _Source:
+    raw, eos = file.read_bytes(), _configured_eos(file)
+
+    def read() -> Tokenizer:
+        from .huggingface import read_tokenizer_json
+
+        return read_tokenizer_json(name, raw, eos)
+
+    return _Source("tokenizer.json", (raw, repr(eos).encode()), read)
+
+
+def _rank_file(name: str, file: Path, pattern: str | None) -> _Source:
+    raw, stem = file.read_bytes(), file.name.removesuffix(_RANKS)
+
+    def read() -> Tokenizer:
+        from .rank_files import encoding_of, read_ranks
+
+        return read_ranks(name, raw, encoding_of(stem, pattern))
+
+    return _Source("ranks", (raw, repr(pattern or stem).encode()), read)
+
+
+def _merge_files(name: str, file: Path, beside: Path) -> _Source:
+    eos = _configured_eos(file)
+    vocab, merges = file.read_bytes(), beside.read_bytes()
+
+    def read() -> Tokenizer:
+        from .merge_files import read_merge_files
+
+        return read_merge_files(name, vocab, merges, eos)
+
+    return _Source("merges", (vocab, merges, repr(eos).encode()), read)
+
+
+def _encoding(name: str) -> _Source:
+    ranks, encoding = hub.tiktoken_encoding(name)
+    content = repr((sorted(ranks.items()), encoding)).encode()
+
+    def read() -> Tokenizer:
+        from .rank_files import tokenizer_of_ranks
+
+        return tokenizer_of_ranks(name, sha256(content).hexdigest(), ranks, encoding)
+
+    return _Source("encoding", (content,), read)
 
 
 def _configured_eos(file: Path) -> str | None:

@@ -6,6 +6,8 @@ else is refused by name. Classes are those of Unicode 16.0: see ``unicode_versio
 """
 
 import re
+from collections.abc import Iterator
+from enum import Enum, auto
 from functools import lru_cache
 from typing import TYPE_CHECKING, Never
 
@@ -23,6 +25,17 @@ _CLASSES = re.compile(
 # Oniguruma counts the numbers of Latin-1 that are no digits as characters of words.
 _LATIN_NUMBERS = r"\xB2\xB3\xB9\xBC-\xBE"
 
+
+class Item(Enum):
+    """What an item of a pattern is; CHARACTER stands for one character of the text."""
+
+    CHARACTER = auto()
+    OPEN = auto()
+    CLOSE = auto()
+    OR = auto()
+    QUANTIFIER = auto()
+
+
 # One item of the syntax. Order matters: the longer forms of a prefix come first.
 _ITEM = re.compile(
     r"""
@@ -34,7 +47,7 @@ _ITEM = re.compile(
   | (?P<escaped> \\[^\w] )
   | (?P<group> \(\?(?: : | i: | = | ! | <= | <! | > ) )
   | (?P<unknown_group> \(\? [^)]{0,3} )
-  | (?P<quantifier> [*+?][?+]? | \{\d{1,4}(?:,\d{0,4})?\}\??(?![+]) )
+  | (?P<quantifier> [*+?][?+]? | \{\d{1,4}(?:,\d{0,4})?\}(?![+?]) )
   | (?P<plain> [^\\\[\]{}^$] )
     """,
     re.VERBOSE | re.DOTALL,
@@ -63,43 +76,63 @@ def compile_pattern(pattern: str) -> "regex.Pattern[str]":
 
 def translated(pattern: str) -> str:
     """The pattern in the syntax of the ``regex`` module. Raises ``TokenizerError``."""
-    ignoring_case = "(?i:" in pattern
-    if ignoring_case and _FOLDED_PAIRS.search(pattern):
+    if "(?i:" in pattern and _FOLDED_PAIRS.search(pattern):
         raise TokenizerError(
             f"the pattern {pattern!r} ignores the case of letters that Unicode has ligatures of"
         )
-    parts: list[str] = []
+    return "".join(text for _, text in items(pattern))
+
+
+def items(pattern: str) -> Iterator[tuple[Item, str]]:
+    """The pattern's items in order, translated; a class in brackets is one item.
+
+    Raises ``TokenizerError`` for what is not understood.
+    """
     position = 0
-    in_class = False
     while position < len(pattern):
-        char = pattern[position]
-        if char == "[" and not in_class:
-            opening = "[^" if pattern.startswith("[^", position) else "["
-            parts.append(opening)
-            position += len(opening)
-            in_class = True
-        elif char == "]" and in_class:
-            parts.append(char)
-            position += 1
-            in_class = False
-        elif in_class and char not in "\\[":
-            _check_set_operation(pattern, position)
-            parts.append("\\^" if char == "^" else char)
-            position += 1
-        else:
-            found = _ITEM.match(pattern, position)
-            if found is None or (in_class and char == "["):
-                _refuse(pattern, position)
-            parts.append(_item(found, pattern, in_class))
+        if pattern[position] == "[":
+            text, position = _class(pattern, position)
+            yield Item.CHARACTER, text
+            continue
+        found = _ITEM.match(pattern, position)
+        if found is None or found["unknown_group"]:
+            _refuse(pattern, position)
+        position = found.end()
+        yield _kind(found), _translated(found, pattern, in_class=False)
+
+
+def _class(pattern: str, start: int) -> tuple[str, int]:
+    """A class in brackets, translated, and where it ends."""
+    opening = "[^" if pattern.startswith("[^", start) else "["
+    parts, position = [opening], start + len(opening)
+    while not pattern.startswith("]", position):
+        found = _ITEM.match(pattern, position) if pattern.startswith("\\", position) else None
+        if found is not None:
+            parts.append(_translated(found, pattern, in_class=True))
             position = found.end()
-    return "".join(parts)
+        elif (
+            position == len(pattern)
+            or pattern[position] in "[\\"
+            or pattern.startswith("&&", position)
+        ):
+            _refuse(pattern, position)
+        else:
+            parts.append("\\^" if pattern[position] == "^" else pattern[position])
+            position += 1
+    return "".join([*parts, "]"]), position + 1
 
 
-def _item(found: "re.Match[str]", pattern: str, in_class: bool) -> str:
+def _kind(found: "re.Match[str]") -> Item:
+    if found["group"] or found.group() == "(":
+        return Item.OPEN
+    if found["quantifier"]:
+        return Item.QUANTIFIER
+    return {")": Item.CLOSE, "|": Item.OR}.get(found.group(), Item.CHARACTER)
+
+
+def _translated(found: "re.Match[str]", pattern: str, *, in_class: bool) -> str:
     """What an item is in the other syntax."""
-    kind, text = found.lastgroup, found.group()
-    if found["unknown_group"]:
-        _refuse(pattern, found.start())
+    text = found.group()
     if found["property"]:
         if not _CLASSES.fullmatch(found["name"]):
             raise TokenizerError(f"the class {text!r} of the pattern {pattern!r} is not supported")
@@ -115,14 +148,7 @@ def _item(found: "re.Match[str]", pattern: str, in_class: bool) -> str:
         if in_class:
             return inner
         return f"[^{inner}]" if text == r"\W" else f"[{inner}]"
-    assert kind is not None
     return text
-
-
-def _check_set_operation(pattern: str, position: int) -> None:
-    """Oniguruma intersects classes by ``&&``."""
-    if pattern.startswith("&&", position):
-        _refuse(pattern, position)
 
 
 def _refuse(pattern: str, position: int) -> Never:

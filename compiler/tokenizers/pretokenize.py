@@ -34,7 +34,10 @@ def pretokenize(
             for place, piece in enumerate(pieces)
         ]
         split = step.split
-        pieces = prefixed if split is None else [p for s in prefixed for p in cut(s, split)]
+        pieces = prefixed
+        if split is not None:
+            pieces = [piece for text in prefixed for piece in cut(text, split)]
+            continued = False  # From here on each piece is one of its own.
         if isinstance(step, ByteLevel) and number + 1 < len(steps):
             pieces = [byte_alphabet.encode(piece.encode("utf-8")) for piece in pieces]
     return pieces
