@@ -22,7 +22,11 @@ _CLASSES = re.compile(
     r"|Arabic|Cyrillic|Greek|Han|Hangul|Hebrew|Hiragana|Katakana|Latin|Thai"
 )
 
-# Oniguruma counts the numbers of Latin-1 that are no digits as characters of words.
+# Oniguruma's characters of words; alone, not in a class, it adds the numbers of Latin-1.
+_WORD = (
+    r"\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\u24B6-\u24E9"
+    r"\U0001F130-\U0001F149\U0001F150-\U0001F169\U0001F170-\U0001F189"
+)
 _LATIN_NUMBERS = r"\xB2\xB3\xB9\xBC-\xBE"
 
 
@@ -144,10 +148,9 @@ def _translated(found: "re.Match[str]", pattern: str, *, in_class: bool) -> str:
     if found["shorthand"] and text in (r"\w", r"\W"):
         if in_class and text == r"\W":
             _refuse(pattern, found.start())
-        inner = rf"\w{_LATIN_NUMBERS}"
         if in_class:
-            return inner
-        return f"[^{inner}]" if text == r"\W" else f"[{inner}]"
+            return _WORD
+        return f"[^{_WORD}]" if text == r"\W" else f"[{_WORD}{_LATIN_NUMBERS}]"
     return text
 
 

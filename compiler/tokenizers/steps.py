@@ -18,8 +18,25 @@ from enum import StrEnum
 # white space, of which the last character goes with the word that follows.
 BYTE_LEVEL_PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 
-# ASCII symbols count as punctuation beside Unicode's.
-PUNCTUATION_PATTERN = r"[\p{P}!-/:-@\[-`{-~]"
+# ASCII symbols count as punctuation beside Unicode's. The library's table of these is older
+# than its other ones, as of Unicode 7.0: what has been made punctuation since is left out, and
+# two characters that no longer are remain in.
+PUNCTUATION_PATTERN = (
+    r"(?![\u061D\u09FD\u0A76\u0C77\u0C84\u1B4E-\u1B4F\u1B7D-\u1B7F\u2E43-\u2E4F\u2E52-\u2E5D"
+    r"\x{10D6E}\x{10EAD}\x{10F55}-\x{10F59}\x{10F86}-\x{10F89}\x{113D4}-\x{113D5}"
+    r"\x{113D7}-\x{113D8}\x{1144B}-\x{1144F}\x{1145A}-\x{1145B}\x{1145D}\x{11660}-\x{1166C}"
+    r"\x{116B9}\x{1183B}\x{11944}-\x{11946}\x{119E2}\x{11A3F}-\x{11A46}\x{11A9A}-\x{11A9C}"
+    r"\x{11A9E}-\x{11AA2}\x{11B00}-\x{11B09}\x{11BE1}\x{11C41}-\x{11C45}\x{11C70}-\x{11C71}"
+    r"\x{11EF7}-\x{11EF8}\x{11F43}-\x{11F4F}\x{11FFF}\x{12FF1}-\x{12FF2}\x{16D6D}-\x{16D6F}"
+    r"\x{16E97}-\x{16E9A}\x{16FE2}\x{1E5FF}\x{1E95E}-\x{1E95F}])"
+    r"[\p{P}\u166D\x{111C9}!-/:-@\[-`{-~]"
+)
+
+# The characters of words as Rust's regular expressions have them.
+_WORD = (
+    r"\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\u200C\u200D\u24B6-\u24E9"
+    r"\x{1F130}-\x{1F149}\x{1F150}-\x{1F169}\x{1F170}-\x{1F189}"
+)
 
 
 class Behaviour(StrEnum):
@@ -102,7 +119,7 @@ class Whitespace:
     @property
     def split(self) -> Split:
         """How it cuts."""
-        return Split(r"\w+|[^\w\s]+", Behaviour.REMOVED, invert=True)
+        return Split(rf"[{_WORD}]+|[^{_WORD}\s]+", Behaviour.REMOVED, invert=True)
 
 
 @dataclass(frozen=True, slots=True)
