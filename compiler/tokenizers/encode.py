@@ -111,8 +111,12 @@ class Encoder:
 
     def encode_piece(self, piece: str) -> list[int]:
         """The ids of one piece."""
+        symbols = self._symbols
+        if not self.tokenizer.byte_level:
+            return self._bpe.merge(symbols.of_characters(piece))
+        octets = symbols.octets(piece)
         if self.tokenizer.ignore_merges:
-            whole = self._whole.get(self._symbols.octets(piece))
+            whole = self._whole.get(octets)
             if whole is not None:
                 return [whole]
-        return self._bpe.merge(self._symbols.of(piece))
+        return self._bpe.merge(symbols.of_bytes(octets))

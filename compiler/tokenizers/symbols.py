@@ -14,26 +14,28 @@ class Symbols:
 
     def __init__(self, tokenizer: "Tokenizer") -> None:
         self._tokenizer = tokenizer
-        self._base = tuple(tokenizer.base)
+        self._of_byte = tuple(tokenizer.base).__getitem__
         # Behind ``ByteLevel`` other steps cut text that is written in its alphabet.
         levels = [isinstance(step, ByteLevel) for step in tokenizer.pre_tokenizers]
         self._in_alphabet = any(levels[:-1])
 
     def octets(self, piece: str) -> bytes:
         """The bytes that a piece is written with."""
-        decoded = byte_alphabet.decode(piece) if self._in_alphabet else None
-        return piece.encode("utf-8") if decoded is None else decoded
+        if self._in_alphabet:
+            decoded = byte_alphabet.decode(piece)
+            if decoded is not None:
+                return decoded
+        return piece.encode("utf-8")
 
-    def of(self, piece: str) -> list[int]:
-        """The symbols of a piece, without those that the vocabulary lacks."""
-        if not self._tokenizer.byte_level:
-            return self._of_characters(piece)
-        ids = list(map(self._base.__getitem__, self.octets(piece)))
+    def of_bytes(self, octets: bytes) -> list[int]:
+        """The symbols of a piece in bytes, without those that the vocabulary lacks."""
+        ids = list(map(self._of_byte, octets))
         if -1 not in ids:
             return ids
         return self._with_unknown([[i] if i >= 0 else None for i in ids])
 
-    def _of_characters(self, piece: str) -> list[int]:
+    def of_characters(self, piece: str) -> list[int]:
+        """The symbols of a piece in characters, with their fallbacks."""
         known, fallback = self._tokenizer.characters, self._tokenizer.byte_fallback
         try:
             return [known[char] for char in piece]
