@@ -3,6 +3,7 @@
 import dataclasses
 import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -147,6 +148,19 @@ def test_entries_depend_on_content_and_options(tmp_path: Path) -> None:
     assert load_tokenizer(path, cache=cache).encode("ab") == [2]
     assert load_tokenizer(path, cache=cache).encode("a") == [1]
     assert len(cache.entries()) == 3
+
+
+def test_several_processes_share_a_folder(tmp_path: Path) -> None:
+    """Started at once, all give the same, and leave one whole entry and nothing else."""
+    variables = {"CONSTRAIN_CACHE_DIR": str(tmp_path)}
+    with ThreadPoolExecutor() as threads:
+        runs = [threads.submit(constrain, "tokenize", "a b", variables=variables) for _ in range(4)]
+    assert len({(run.result().stdout, run.result().returncode) for run in runs}) == 1
+    (path,) = tmp_path.iterdir()
+    assert [path] == Cache(tmp_path).entries()
+    content = path.read_bytes()
+    constrain("tokenize", "a b", variables=variables)
+    assert content == path.read_bytes()
 
 
 def test_commands(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def load_tokenizer(path: str | PathLike[str], *, cache: Cache | None = None) -> 
         raise TokenizerError(f"{name}: {error.strerror or error}") from None
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         # Fields of another type than the format has; each check of its own would say no more.
-        raise TokenizerError(f"{name}: not a valid tokenizer.json ({error})") from None
+        raise TokenizerError(f"{name}: not a valid tokenizer ({error})") from None
 
 
 def _source(name: str) -> _Source:
