@@ -10,7 +10,15 @@ import numpy as np
 import pytest
 import tokenizers
 from support import constrain, tokenizer_json, written
-from test_tokenizer_steps import CL100K, random_text
+from test_tokenizer_steps import (
+    CL100K,
+    CUTS,
+    METASPACES,
+    NORMALIZERS,
+    byte_model,
+    character_model,
+    random_text,
+)
 
 from constrain.compiler import Tokenizer, load_tokenizer
 from constrain.compiler.tokenizers import stream
@@ -129,6 +137,27 @@ def test_streams_of_random_texts(
     rng = random.Random(7)
     for _ in range(10_000 if full else 600):
         text = random_text(rng) + rng.choice(["", " ", "\n", "\na"]) + random_text(rng)
+        ids, _ = streamed(tokenizer, iter(text))
+        assert tokenizer.encode(text) == ids, text
+
+
+@pytest.mark.parametrize("name", [*CUTS, *METASPACES, *NORMALIZERS])
+def test_streams_of_every_step(
+    tmp_path: Path, full: bool, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Steps that put something before a text do so once; steps that see far are not cut."""
+    monkeypatch.setattr(stream, "CHUNK", 1)
+    reference = tokenizers.Tokenizer(byte_model() if name in CUTS else character_model())
+    reference.pre_tokenizer = CUTS.get(name) or METASPACES.get(name)
+    if name in NORMALIZERS:
+        reference = tokenizers.Tokenizer(character_model(byte_fallback=True))
+        reference.normalizer = NORMALIZERS[name]
+    reference.add_special_tokens([tokenizers.AddedToken("<x>", normalized=False)])
+    (tmp_path / "tokenizer.json").write_text(reference.to_str(), encoding="utf-8")
+    tokenizer = load_tokenizer(tmp_path)
+    rng = random.Random(9)
+    for _ in range(4000 if full else 150):
+        text = random_text(rng) + rng.choice(["", " ", "\n", "\na", "a a"]) + random_text(rng)
         ids, _ = streamed(tokenizer, iter(text))
         assert tokenizer.encode(text) == ids, text
 

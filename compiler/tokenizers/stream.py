@@ -70,12 +70,13 @@ class _Cuts:
 
     def _safe(self, left: str, right: str) -> bool:
         texts = [*self._encoder.verbatim.texts, *self._encoder.rewritten.texts]
-        rewritten = [
-            normalize(c, self._tokenizer.normalizers, continued=True) for c in (left, right)
-        ]
-        left_end, right_begin = rewritten[0][-1:], rewritten[1][:1]
-        pairs = (left + right, left_end + right_begin)
-        if not left_end or not right_begin or any(pair in text for text in texts for pair in pairs):
+        steps = self._tokenizer.normalizers
+        # subtle: the character behind the cut must stay one, to be left out as one piece.
+        left_end = normalize(left, steps, continued=True)[-1:]
+        right_begin = normalize(right, steps, continued=True)
+        if not left_end or len(right_begin) != 1:
+            return False
+        if any(pair in text for text in texts for pair in (left + right, left_end + right_begin)):
             return False
         for step in self._tokenizer.pre_tokenizers:
             if isinstance(step, Metaspace):
