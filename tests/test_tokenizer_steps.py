@@ -114,6 +114,7 @@ def behind(*steps: Any) -> Any:
 
 CUTS = {
     **{f"{b} {i}": split(r"\s|a+|\p{N}", b, i) for b in BEHAVIOURS for i in (False, True)},
+    **{f"empty {b} {i}": split(r"a*|(?=b)", b, i) for b in BEHAVIOURS for i in (False, True)},
     "cl100k": split(CL100K, "isolated"),
     "removed inverted": split(CL100K, "removed", True),
     "words": split(r"\w+", "isolated"),

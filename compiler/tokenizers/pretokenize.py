@@ -29,14 +29,14 @@ def pretokenize(
     """
     pieces = [text] if text else []
     for number, step in enumerate(steps):
-        prefixed = [
-            _prefixed(piece, step, first and not place, continued and not place)
-            for place, piece in enumerate(pieces)
-        ]
+        if isinstance(step, Metaspace) or (isinstance(step, ByteLevel) and step.add_prefix_space):
+            pieces = [
+                _prefixed(piece, step, first and not place, continued and not place)
+                for place, piece in enumerate(pieces)
+            ]
         split = step.split
-        pieces = prefixed
         if split is not None:
-            pieces = [piece for text in prefixed for piece in cut(text, split)]
+            pieces = [piece for whole in pieces for piece in cut(whole, split)]
             continued = False  # From here on each piece is one of its own.
         if isinstance(step, ByteLevel) and number + 1 < len(steps):
             pieces = [byte_alphabet.encode(piece.encode("utf-8")) for piece in pieces]
@@ -61,7 +61,7 @@ def _stretches(text: str, split: Split) -> list[_Stretch]:
     found: list[_Stretch] = []
     end = 0
     for match in compile_pattern(split.pattern).finditer(text):
-        if match.start() == match.end() == end and found and found[-1][2]:
+        if match.start() == match.end() == end and found:
             continue  # Oniguruma finds no empty match at the end of another one.
         if end < match.start():
             found.append((end, match.start(), split.invert))
@@ -92,7 +92,7 @@ def _behave(found: Sequence[_Stretch], behaviour: Behaviour) -> Iterator[tuple[i
 def _prefixed(text: str, step: PreTokenizer, first: bool, continued: bool) -> str:
     """The piece with what a step writes before it, or in place of its spaces."""
     match step:
-        case ByteLevel(_, True) if not continued and not text.startswith(" "):
+        case ByteLevel() if not continued and not text.startswith(" "):
             return " " + text
         case Metaspace(replacement, prepend, _):
             text = text.replace(" ", replacement)
