@@ -73,10 +73,11 @@ def tokenize(
     if (text is None) == (file is None):
         raise UsageError("give either a text, or --file with a file (- is standard input)")
     chunks = text_chunks(file) if file is not None else iter([argument_text(text or "")])
-    tokens = _tokens(tokenizer_at(tokenizer, no_cache=no_cache), chunks)
+    loaded = tokenizer_at(tokenizer, no_cache=no_cache)
+    tokens = _tokens(loaded, chunks)
     match format_:
         case Format.IDS:
-            _write_batches(f"{token.id}\n" for token in tokens)
+            _write_ids(loaded, chunks)
         case Format.JSON:
             # Its list may be longer than memory.
             _write_batches(chain([f'{{"schema": {SCHEMA}, "tokens": ['], _json(tokens), ["]}\n"]))
@@ -84,6 +85,14 @@ def tokenize(
             _write_batches(
                 f"{token.id:>7} {_mark(token)} {quoted(token.octets)}\n" for token in tokens
             )
+
+
+def _write_ids(tokenizer: "Tokenizer", chunks: Iterable[str]) -> None:
+    from constrain.compiler.tokenizers.stream import stream_parts
+
+    for part in stream_parts(tokenizer, chunks):
+        pieces = map(tokenizer.encoder.ids_of, part) if isinstance(part, list) else [[part.id]]
+        write_text("".join([f"{i}\n" for ids in pieces for i in ids]))
 
 
 def _tokens(tokenizer: "Tokenizer", chunks: Iterable[str]) -> Iterator[_Token]:
