@@ -15,12 +15,14 @@ import typer
 from constrain.artifacts.errors import ConstrainError
 
 from . import console
+from .commands import cache as cache_command
 from .commands import check as check_command
 from .commands import compile as compile_command
 from .commands import convert as convert_command
 from .commands import explain as explain_command
 from .commands import mask as mask_command
 from .commands import show as show_command
+from .commands import tokenize as tokenize_command
 from .commands import viz as viz_command
 
 INTERNAL_ERROR = 70
@@ -110,7 +112,11 @@ app.command("mask")(guarded(mask_command.mask))
 app.command("convert")(guarded(convert_command.convert))
 app.command("explain")(guarded(explain_command.explain))
 app.command("show")(guarded(show_command.show))
+app.command("tokenize")(guarded(tokenize_command.tokenize))
 app.command("viz")(guarded(viz_command.viz))
+cache_command.app.command("dir")(guarded(cache_command.directory))
+cache_command.app.command("clean")(guarded(cache_command.clean))
+app.add_typer(cache_command.app, name="cache")
 
 
 @app.callback()

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .console import Bar, UsageError, note
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 class Wanted:
     """The options that say how a grammar is compiled; None is the default."""
 
-    tokenizer: Path | None = None
+    tokenizer: str | None = None
     dialect: str | None = None
     start: str | None = None
     tokenization: Tokenization | None = None
@@ -27,6 +26,7 @@ class Wanted:
     max_artifact_bytes: int = 256_000_000
     strip: bool = False
     extended: bool = False
+    no_cache: bool = False
 
 
 def limits_of(states: int, transitions: int, memory: int, seconds: float, nesting: int) -> "Limits":
@@ -53,7 +53,7 @@ def compilation_of(automaton: "Automaton", wanted: Wanted, limits: "Limits") -> 
     with Bar() as bar:
         compilation = build_artifact(
             automaton,
-            tokenizer_at(wanted.tokenizer),
+            tokenizer_at(wanted.tokenizer, no_cache=wanted.no_cache),
             tokenization=(wanted.tokenization or Tokenization.CANONICAL).value,
             limits=limits,
             eos=wanted.eos or (),

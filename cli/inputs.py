@@ -1,8 +1,12 @@
 """Read what the user names: a grammar, an artifact, a tokenizer."""
 
+import codecs
+import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from constrain.artifacts.signature import HEAD_BYTES, SUFFIX, looks_like_artifact
 
@@ -13,6 +17,9 @@ if TYPE_CHECKING:
     from constrain.compiler import Tokenizer
 
 STDIN = "-"
+
+# What is read of a file at a time.
+_PART_BYTES = 1 << 18
 
 
 def read_bytes(path: str) -> bytes:
@@ -90,11 +97,51 @@ def _dialect_for(path: str, given: str | None) -> str:
     return found
 
 
-def tokenizer_at(path: Path | None) -> "Tokenizer":
-    """The tokenizer named, or the embedded default."""
+def tokenizer_at(name: str | None, *, no_cache: bool = False) -> "Tokenizer":
+    """The tokenizer named, or the embedded default; its tables are kept for the next run."""
+    from constrain.compiler.cache import Cache, default_folder
     from constrain.compiler.tokenizers import default_path, load_tokenizer
 
-    return load_tokenizer(default_path() if path is None else path)
+    cache = None if no_cache else Cache(default_folder())
+    return load_tokenizer(default_path() if name is None else name, cache=cache)
+
+
+def argument_text(text: str) -> str:
+    """A text that was given as an argument, which must be UTF-8."""
+    try:
+        return os.fsencode(text).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"byte {error.start} of the text is not UTF-8") from None
+
+
+def text_chunks(path: str) -> Iterator[str]:
+    """The text of a file or of standard input, a part at a time; it must be UTF-8."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    done = 0
+    with _opened(path) as stream:
+        while True:
+            data = stream.read(_PART_BYTES)
+            waiting = len(decoder.getstate()[0])
+            try:
+                yield decoder.decode(data, final=not data)
+            except UnicodeDecodeError as error:
+                name = "<stdin>" if path == STDIN else path
+                raise UsageError(
+                    f"{name}: byte {done - waiting + error.start} "
+                    f"(0x{error.object[error.start]:02X}) is not UTF-8"
+                ) from None
+            if not data:
+                return
+            done += len(data)
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[BinaryIO]:
+    if path == STDIN:
+        yield sys.stdin.buffer
+    else:
+        with Path(path).open("rb") as file:
+            yield file
 
 
 def _is_artifact(path: str) -> bool:

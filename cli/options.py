@@ -1,7 +1,6 @@
 """The arguments and options that several subcommands take."""
 
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -24,13 +23,18 @@ Subject = Annotated[
     ),
 ]
 TokenizerPath = Annotated[
-    Path | None,
+    str | None,
     typer.Option(
         "--tokenizer",
         "-t",
         metavar="FILE",
-        help="A Hugging Face tokenizer.json or its folder.  [default: the embedded one]",
+        help="A Hugging Face tokenizer.json or its folder, NAME.tiktoken or FILE.tiktoken@PATTERN, "
+        "GPT-2's encoder.json, or hf:ORG/REPO or tiktoken:NAME.  [default: the embedded one]",
     ),
+]
+NoCache = Annotated[
+    bool,
+    typer.Option("--no-cache", help="Neither use nor keep tables of an earlier run."),
 ]
 DialectName = Annotated[
     str | None,

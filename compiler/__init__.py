@@ -12,13 +12,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .cache import Cache
     from .limits import Limits
     from .pipeline import compile_grammar
     from .tokenizers import Tokenizer, load_tokenizer
 
-__all__ = ["Limits", "Tokenizer", "compile_grammar", "load_tokenizer"]
+__all__ = ["Cache", "Limits", "Tokenizer", "compile_grammar", "load_tokenizer"]
 
 _HOME = {
+    "Cache": ".cache",
     "Limits": ".limits",
     "Tokenizer": ".tokenizers",
     "compile_grammar": ".pipeline",

@@ -68,7 +68,7 @@ def package(
         tokenizer_sha256=tokenizer.sha256,
         vocab_size=request.vocab_size,
         eos=request.eos,
-        splits=tokenizer.splitter is not None,
+        splits=tokenizer.splits,
         splits_applied=False,
         byte_start=dfa.start,
         token_start=canonical.dfa.start if canonical else 0,

@@ -24,7 +24,7 @@ from .lnf.automaton import to_nfa
 from .lnf.resolve_exclusions import resolve_exclusions
 from .masks.overlaps import without_overlaps
 from .merge.canonical import CanonicalDfa, canonical_dfa
-from .merge.proper import check_proper
+from .merge.proper import check_proper, not_followed
 from .merge.token_edges import with_token_edges
 from .package import Request, package
 from .progress import Progress, silent
@@ -163,11 +163,7 @@ def build_artifact(
         if classes:
             rules_of = [sorted({rules[o] for o in origins}) for origins in dfa.origins]
             canonical = with_token_edges(canonical, first, classes, limits, rules_of)
-        if tokenizer.splitter is not None:
-            notes.append(
-                "this tokenizer cuts text into pieces before it merges, which the masks do not "
-                "follow yet: where a merge could cross a cut they differ from its own encoding"
-            )
+        notes.extend(not_followed(tokenizer))
     elif classes:
         trie = Trie.from_vocabulary(tokenizer.vocabulary())
         dfa, classes = without_overlaps(dfa, classes, trie, limits, rules)

@@ -6,7 +6,7 @@ counts that the project states, without it a sample with a fixed seed.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -21,6 +21,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """--full and --update."""
     parser.addoption("--full", action="store_true", help="run the full counts of large tests")
     parser.addoption("--update", action="store_true", help="rewrite snapshots and golden files")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Tables of tests are kept apart from the user's."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CONSTRAIN_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        yield
 
 
 @pytest.fixture(scope="session")

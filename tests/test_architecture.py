@@ -18,7 +18,15 @@ from support import FOLDERS, ROOT, python_files
 # What each folder may import besides the standard library and itself.
 OUTSIDE = {
     "artifacts": {"numpy"},
-    "compiler": {"constrain.artifacts", "graphviz", "lark", "numpy", "regex"},
+    "compiler": {
+        "constrain.artifacts",
+        "graphviz",
+        "huggingface_hub",
+        "lark",
+        "numpy",
+        "regex",
+        "tiktoken_ext",
+    },
     "cli": {"constrain.artifacts", "constrain.compiler", "rich", "typer"},
 }
 
@@ -30,8 +38,9 @@ INSIDE = {
     "limits": {"diagnostics"},
     "progress": set(),
     "folding": set(),
+    "cache": set(),
     "automata": BASE,
-    "tokenizers": BASE,
+    "tokenizers": BASE | {"cache"},
     "grammar": BASE | {"automata"},
     "dialects": BASE | {"automata", "grammar"},
     "lnf": BASE | {"automata", "grammar"},
@@ -48,11 +57,17 @@ INSIDE = {
     | {"automata", "dialects", "grammar", "lnf", "masks", "merge", "package", "tokenizers"}
     | {"token_ids"},
     # The names that the package as a whole offers; they load on first use.
-    "__init__": {"limits", "pipeline", "tokenizers"},
+    "__init__": {"cache", "limits", "pipeline", "tokenizers"},
 }
 
 # Third-party modules of the compiler that belong to one part each.
-OWNERS = {"graphviz": {"drawing"}, "lark": {"dialects"}, "regex": {"tokenizers", "automata"}}
+OWNERS = {
+    "graphviz": {"drawing"},
+    "huggingface_hub": {"tokenizers"},
+    "lark": {"dialects"},
+    "regex": {"tokenizers", "automata"},
+    "tiktoken_ext": {"tokenizers"},
+}
 
 # Programs that make data beside them; they are run by hand and import what that takes.
 PROGRAMS = {"compiler/tokenizers/default/recipe.py": {"tokenizers"}}

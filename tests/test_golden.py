@@ -7,6 +7,7 @@ import pytest
 
 from constrain.artifacts import load
 from constrain.compiler import Tokenizer, compile_grammar
+from constrain.compiler.tokenizers.steps import AddedToken
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -19,11 +20,9 @@ def tiny_tokenizer() -> Tokenizer:
         name="tiny",
         sha256="0" * 64,
         tokens=texts,
-        added={259: "<end>"},
-        special=frozenset([259]),
+        added_tokens=(AddedToken(259, "<end>", special=True),),
         merges=merges,
         base=range(256),
-        splitter=None,
         eos=(259,),
         vocab_size=260,
     )

@@ -12,12 +12,22 @@ import tokenizers
 from constrain.compiler import Tokenizer, load_tokenizer
 from constrain.compiler.diagnostics import TokenizerError
 from constrain.compiler.tokenizers import byte_alphabet, default_path
-from constrain.compiler.tokenizers.pretokenize import BYTE_LEVEL_PATTERN, Splitter
+from constrain.compiler.tokenizers.pretokenize import cut
+from constrain.compiler.tokenizers.steps import BYTE_LEVEL_PATTERN, Split
 
-BYTE_LEVEL_BPE = ["gpt2", "tiny-bpe-300", "tiny-bpe-1000", "tiny-bpe-4000"]
+TINY = ["tiny-bpe-300", "tiny-bpe-1000", "tiny-bpe-4000"]
+BPE = [
+    "gpt2",
+    "cl100k_base",
+    "qwen2_5",
+    "mistral_nemo",
+    "mistral-v3",
+    "whisper-multilingual",
+    *TINY,
+]
 
 
-@pytest.mark.parametrize("name", BYTE_LEVEL_BPE)
+@pytest.mark.parametrize("name", BPE)
 def test_vectors(data: Callable[[str], Path], name: str) -> None:
     """Every row of the recorded vectors encodes to the recorded ids."""
     tokenizer = load_tokenizer(data(f"tokenizers/{name}/tokenizer.json"))
@@ -89,7 +99,7 @@ def test_byte_alphabet_is_a_bijection() -> None:
 )
 def test_byte_level_pieces(text: str, pieces: list[str]) -> None:
     """GPT-2's cuts."""
-    assert list(Splitter(BYTE_LEVEL_PATTERN).pieces(text)) == pieces
+    assert cut(text, Split(BYTE_LEVEL_PATTERN)) == pieces
 
 
 def minimal(**changes: Any) -> dict[str, Any]:
@@ -106,6 +116,11 @@ def minimal(**changes: Any) -> dict[str, Any]:
     }
 
 
+def split(pattern: str) -> dict[str, Any]:
+    """A step that cuts at a regular expression."""
+    return {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated"}
+
+
 def write(folder: Path, value: object) -> Path:
     """A tokenizer.json in ``folder``."""
     path = folder / "tokenizer.json"
@@ -118,7 +133,7 @@ def test_merges_as_pairs_and_as_strings(tmp_path: Path) -> None:
     for merges in ([["a", "b"]], ["a b"]):
         tokenizer = load_tokenizer(write(tmp_path, minimal(model={"merges": merges})))
         assert tokenizer.encode("abab</s>") == [256, 256, 257]
-        assert tokenizer.splitter is None
+        assert not tokenizer.splits
 
 
 def test_folder_and_configured_eos(tmp_path: Path) -> None:
@@ -133,17 +148,24 @@ def test_folder_and_configured_eos(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "named"),
     [
-        ({"normalizer": {"type": "NFC"}}, "'NFC'"),
-        ({"pre_tokenizer": {"type": "Metaspace"}}, "'Metaspace'"),
-        ({"pre_tokenizer": None}, "pre-tokenizer"),
-        ({"pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": True}}, "'add_prefix_space'"),
+        ({"normalizer": {"type": "Precompiled"}}, "'Precompiled'"),
+        ({"normalizer": "NFC"}, "normalizer"),
+        ({"pre_tokenizer": {"type": "UnicodeScripts"}}, "'UnicodeScripts'"),
+        ({"pre_tokenizer": split("a(?#b)")}, "'(?#b)'"),
+        ({"pre_tokenizer": split(r"\p{Cn}")}, r"\p{Cn}"),
+        ({"pre_tokenizer": split("[a-z&&[^b]]")}, "'&&[^b]]'"),
+        ({"pre_tokenizer": split("^a")}, "'^a'"),
+        ({"pre_tokenizer": split("(?i:ss)")}, "case"),
+        ({"pre_tokenizer": {**split("a"), "behavior": "Doubled"}}, "'Doubled'"),
+        ({"pre_tokenizer": {"type": "Metaspace", "prepend_scheme": "last"}}, "'last'"),
         ({"model": {"type": "Unigram"}}, "'Unigram'"),
-        ({"model": {"byte_fallback": True}}, "'byte_fallback'"),
-        ({"model": {"ignore_merges": True}}, "'ignore_merges'"),
+        ({"model": {"byte_fallback": True}}, "<0x00>"),
+        ({"model": {"unk_token": "<unk>"}}, "'<unk>'"),
+        ({"model": {"ignore_merges": True}, "pre_tokenizer": None}, "'ignore_merges'"),
         ({"model": {"dropout": 0.1}}, "'dropout'"),
         ({"model": {"merges": [["a", "nope"]]}}, "merge 0"),
         ({"model": {"vocab": {"a": -1}}}, "not a number"),
-        ({"added_tokens": [{"id": 257, "content": "x", "lstrip": True}]}, "'lstrip'"),
+        ({"added_tokens": [{"id": 97, "content": "x"}]}, "two tokens have id 97"),
         ({"model": []}, "no model"),
     ],
 )

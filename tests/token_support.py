@@ -7,6 +7,7 @@ from constrain.compiler import Tokenizer
 from constrain.compiler.diagnostics import Source, Span
 from constrain.compiler.grammar.tree import Grammar, Rule, Token, distinct_tokens
 from constrain.compiler.pipeline import build_artifact, build_automaton
+from constrain.compiler.tokenizers.steps import AddedToken
 
 KINDS = ("canonical", "any")
 
@@ -21,11 +22,13 @@ def small_tokenizer() -> Tokenizer:
         name="small",
         sha256="0" * 64,
         tokens=texts,
-        added={EOS: "<end>", NAMED: "<t>", 11: "<u>"},
-        special=frozenset([EOS, NAMED]),
+        added_tokens=(
+            AddedToken(EOS, "<end>", special=True),
+            AddedToken(NAMED, "<t>", special=True),
+            AddedToken(11, "<u>"),
+        ),
         merges=np.array(merges, dtype=np.int32),
         base=[b"abc".find(bytes([octet])) for octet in range(256)],
-        splitter=None,
         eos=(EOS,),
         vocab_size=12,
     )

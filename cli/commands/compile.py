@@ -24,6 +24,7 @@ _GROWTH_LINES = 20
 def compile_(
     grammar: options.Grammar,
     tokenizer: options.TokenizerPath = None,
+    no_cache: options.NoCache = False,
     output: Annotated[
         str | None,
         typer.Option(
@@ -76,6 +77,7 @@ def compile_(
         max_artifact_bytes,
         strip,
         extended,
+        no_cache,
     )
     automaton = automaton_of(text, grammar, wanted, limits)
     compilation = compilation_of(automaton, wanted, limits)

@@ -11,6 +11,7 @@ from .. import options
 from ..compiling import Wanted, automaton_of, compilation_of, limits_of
 from ..console import UsageError, error, note, status, write_bytes, write_text
 from ..inputs import artifact_or_text
+from ..quoting import quoted, text_of
 
 if TYPE_CHECKING:
     from constrain.artifacts import Artifact
@@ -47,6 +48,7 @@ def mask(
         ),
     ] = Format.TABLE,
     tokenizer: options.TokenizerPath = None,
+    no_cache: options.NoCache = False,
     dialect: options.DialectName = None,
     extended: options.Extended = False,
     start: options.Start = None,
@@ -76,7 +78,16 @@ def mask(
     artifact = artifact_or_text(subject)
     if isinstance(artifact, str):
         limits = limits_of(max_states, max_transitions, max_memory, max_seconds, max_nesting)
-        wanted = Wanted(tokenizer, dialect, start, tokenization, eos, vocab_size, extended=extended)
+        wanted = Wanted(
+            tokenizer,
+            dialect,
+            start,
+            tokenization,
+            eos,
+            vocab_size,
+            extended=extended,
+            no_cache=no_cache,
+        )
         automaton = automaton_of(artifact, subject, wanted, limits)
         artifact = compilation_of(automaton, wanted, limits).artifact
     elif any(
@@ -104,8 +115,8 @@ def _answer_text(artifact: "Artifact", prefix: bytes, format_: Format) -> int:
         return 0
     stop = artifact.byte_dfa.viable_bytes(prefix)
     if format_ is Format.JSON:
-        _write_json({"prefix": _text(prefix), "stopped_at": stop, "boundaries": []})
-    place = f"byte {stop} ({_quoted(prefix[stop : stop + 1])})" if stop < len(prefix) else "its end"
+        _write_json({"prefix": text_of(prefix), "stopped_at": stop, "boundaries": []})
+    place = f"byte {stop} ({quoted(prefix[stop : stop + 1])})" if stop < len(prefix) else "its end"
     error(f"no member of the grammar begins with this prefix: it stops at {place}")
     if len(artifact.byte_dfa.terminals):
         note("the grammar names tokens, which no text matches; --prefix-ids gives a prefix of them")
@@ -145,13 +156,13 @@ def _write(artifact: "Artifact", prefix: bytes, found: "list[Boundary]", format_
                 {
                     "bytes": b.length,
                     "ids": list(b.ids),
-                    "pending": _text(b.pending),
+                    "pending": text_of(b.pending),
                     "accepting": b.accepting,
                     "allowed": tokenset.to_ids(b.allowed).tolist(),
                 }
                 for b in found
             ]
-            _write_json({"prefix": _text(prefix), "boundaries": listed})
+            _write_json({"prefix": text_of(prefix), "boundaries": listed})
         case Format.TABLE:
             _write_table(artifact, best)
             if len(found) > 1:
@@ -163,40 +174,17 @@ def _write_table(artifact: "Artifact", boundary: "Boundary") -> None:
 
     ids = tokenset.to_ids(boundary.allowed).tolist()
     eos = set(artifact.manifest.eos)
-    path = " ".join(_quoted(artifact.vocabulary.token(i)) for i in boundary.ids) or "the start"
-    pending = f", inside a token that begins with {_quoted(boundary.pending)}"
+    path = " ".join(quoted(artifact.vocabulary.token(i)) for i in boundary.ids) or "the start"
+    pending = f", inside a token that begins with {quoted(boundary.pending)}"
     count = f"{len(ids):,} token{'s' * (len(ids) != 1)}"
     status(f"{count} may follow {path}{pending if boundary.pending else ''}")
     width = max((len(str(i)) for i in ids), default=1)
     lines = []
     for token_id in ids:
         end = "  (end of text)" if token_id in eos else ""
-        lines.append(f"{token_id:>{width}}  {_quoted(artifact.vocabulary.token(token_id))}{end}\n")
+        lines.append(f"{token_id:>{width}}  {quoted(artifact.vocabulary.token(token_id))}{end}\n")
     write_text("".join(lines))
 
 
 def _write_json(value: dict[str, Any]) -> None:
     write_text(json.dumps({"schema": SCHEMA, **value}) + "\n")
-
-
-def _text(octets: bytes) -> str:
-    """Bytes as text; those that are not UTF-8 as lone surrogates, as Python's os does."""
-    return octets.decode("utf-8", "surrogateescape")
-
-
-def _quoted(octets: bytes) -> str:
-    """A token for people: quoted, with escapes; bytes that are no character as \\xNN."""
-    text = octets.decode("utf-8", "surrogateescape")
-    return '"' + "".join(map(_shown, text)) + '"'
-
-
-def _shown(char: str) -> str:
-    if char in '"\\':
-        return "\\" + char
-    if char.isprintable():
-        return char
-    if "\udc80" <= char <= "\udcff":
-        return f"\\x{ord(char) - 0xDC00:02x}"
-    if "\x80" <= char <= "\xff":
-        return f"\\u{ord(char):04x}"  # Not to be taken for a byte.
-    return char.encode("unicode_escape").decode("ascii")

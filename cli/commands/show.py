@@ -30,6 +30,7 @@ def show(
         ),
     ] = Stage.LNF,
     tokenizer: options.TokenizerPath = None,
+    no_cache: options.NoCache = False,
     dialect: options.DialectName = None,
     extended: options.Extended = False,
     start: options.Start = None,
@@ -48,7 +49,7 @@ def show(
     """
     text = grammar_text(grammar)
     limits = limits_of(max_states, max_transitions, max_memory, max_seconds, max_nesting)
-    wanted = Wanted(tokenizer, dialect, start, eos=eos, extended=extended)
+    wanted = Wanted(tokenizer, dialect, start, eos=eos, extended=extended, no_cache=no_cache)
     automaton = automaton_of(text, grammar, wanted, limits)
     match stage:
         case Stage.TREE:

@@ -54,6 +54,7 @@ def viz(
         int, typer.Option(min=1, help="Draw at most so many states, and say what is left out.")
     ] = _MAX_STATES,
     tokenizer: options.TokenizerPath = None,
+    no_cache: options.NoCache = False,
     dialect: options.DialectName = None,
     extended: options.Extended = False,
     start: options.Start = None,
@@ -74,7 +75,9 @@ def viz(
       constrain viz date.cst --stage tokens | dot -Tpng > date.png
     """
     limits = limits_of(200_000, max_transitions, max_memory, max_seconds, max_nesting)
-    wanted = Wanted(tokenizer, dialect, start, tokenization, eos, extended=extended)
+    wanted = Wanted(
+        tokenizer, dialect, start, tokenization, eos, extended=extended, no_cache=no_cache
+    )
     found = artifact_or_text(subject)
     automaton: Automaton | None = None
     artifact: Artifact | None = None

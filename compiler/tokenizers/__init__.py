@@ -1,7 +1,8 @@
-"""Real tokenizers, read from their own files.
+"""Real tokenizers, read from their own files, and their exact encoding.
 
-    load (tokenizer.json, by name what is not supported)  ->  Tokenizer
-    pretokenize (cut text)  ->  bpe (merge pieces)
+    load (which format)  ->  huggingface (tokenizer.json; refuses by name what is not supported)
+    Tokenizer: vocabulary, merges, and the steps of its encoding as data (steps)
+    encode: added (tokens in the text)  ->  normalize  ->  pretokenize (cut)  ->  bpe (merge)
 
 ``default`` is a vocabulary of the project's own, for trying things out.
 """

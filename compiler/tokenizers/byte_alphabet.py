@@ -28,3 +28,13 @@ def decode(token: str) -> bytes | None:
         return bytes(octets[char] for char in token)
     except KeyError:
         return None
+
+
+def encode(octets: bytes) -> str:
+    """Bytes in the alphabet; inverse of ``decode``."""
+    return octets.decode("latin-1").translate(_shifts())
+
+
+@cache
+def _shifts() -> dict[int, str]:
+    return dict(enumerate(characters()))

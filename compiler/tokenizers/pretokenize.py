@@ -1,38 +1,102 @@
 """Cutting text into the pieces that are merged each for itself."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 
-if TYPE_CHECKING:
-    import regex
+from . import byte_alphabet
+from .patterns import compile_pattern
+from .steps import Behaviour, ByteLevel, Metaspace, PrependScheme, PreTokenizer, Split
+from .unicode_versions import as_cut
 
-# GPT-2's pattern: contractions, words, numbers and symbols with a space before them, and
-# white space, of which the last character goes with the word that follows.
-BYTE_LEVEL_PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+# A stretch of text and whether it is cut off: (start, end, whether the pattern matched).
+_Stretch = tuple[int, int, bool]
+
+# Whether two neighbours become one piece, by whether each of them is a match.
+_JOINS: dict[Behaviour, Callable[[bool, bool], bool]] = {
+    Behaviour.MERGED_WITH_PREVIOUS: lambda before, after: after and not before,
+    Behaviour.MERGED_WITH_NEXT: lambda before, after: before and not after,
+    Behaviour.CONTIGUOUS: lambda before, after: before == after,
+}
 
 
-@dataclass(frozen=True)
-class Splitter:
-    """Cuts text at the matches of ``pattern``; text between two matches is a piece too."""
+def pretokenize(
+    text: str, steps: Sequence[PreTokenizer], *, first: bool = True, continued: bool = False
+) -> list[str]:
+    """The pieces in order; a last step ``ByteLevel`` does not rewrite them.
 
-    pattern: str
+    ``first``: the text stands at the start of the whole. ``continued``: it goes on from an
+    earlier part of its own, and no step puts anything before it.
+    """
+    pieces = [text] if text else []
+    for number, step in enumerate(steps):
+        if isinstance(step, Metaspace) or (isinstance(step, ByteLevel) and step.add_prefix_space):
+            pieces = [
+                _prefixed(piece, step, first and not place, continued and not place)
+                for place, piece in enumerate(pieces)
+            ]
+        split = step.split
+        if split is not None:
+            pieces = [piece for whole in pieces for piece in cut(whole, split)]
+            continued = False  # From here on each piece is one of its own.
+        if isinstance(step, ByteLevel) and number + 1 < len(steps):
+            pieces = [byte_alphabet.encode(piece.encode("utf-8")) for piece in pieces]
+    return pieces
 
-    @cached_property
-    def _compiled(self) -> "regex.Pattern[str]":
-        import regex
 
-        return regex.compile(self.pattern)
+def cut(text: str, split: Split) -> list[str]:
+    """The pieces of one text by one step, in order; none is empty."""
+    matched = as_cut(text)
+    pattern = compile_pattern(split.pattern)
+    if matched is text and split.behaviour is Behaviour.ISOLATED:
+        # Without a group, findall gives the matches; whole, they are the pieces.
+        pieces = pattern.findall(text) if not pattern.groups else []
+        if sum(map(len, pieces)) == len(text):
+            return list(filter(None, pieces))
+    found = _stretches(matched, split)
+    return [text[start:end] for start, end in _behave(found, split.behaviour) if start < end]
 
-    def pieces(self, text: str) -> Iterator[str]:
-        """The pieces in order; together they are ``text``."""
-        end = 0
-        for match in self._compiled.finditer(text):
-            if match.start() > end:
-                yield text[end : match.start()]
-            if match.end() > match.start():
-                yield match.group()
-            end = match.end()
-        if end < len(text):
-            yield text[end:]
+
+def _stretches(text: str, split: Split) -> list[_Stretch]:
+    """Matches and what lies between them, in order and without gaps."""
+    found: list[_Stretch] = []
+    end = 0
+    for match in compile_pattern(split.pattern).finditer(text):
+        if match.start() == match.end() == end and found:
+            continue  # Oniguruma finds no empty match at the end of another one.
+        if end < match.start():
+            found.append((end, match.start(), split.invert))
+        found.append((*match.span(), not split.invert))
+        end = match.end()
+    if end < len(text):
+        found.append((end, len(text), split.invert))
+    return found
+
+
+def _behave(found: Sequence[_Stretch], behaviour: Behaviour) -> Iterator[tuple[int, int]]:
+    """Where the pieces are."""
+    match behaviour:
+        case Behaviour.ISOLATED:
+            yield from ((start, end) for start, end, _ in found)
+        case Behaviour.REMOVED:
+            yield from ((start, end) for start, end, matched in found if not matched)
+        case _:
+            begin = 0
+            for (_, end, before), (start, _, after) in pairwise(found):
+                if not _JOINS[behaviour](before, after):
+                    yield begin, end
+                    begin = start
+            if found:
+                yield begin, found[-1][1]
+
+
+def _prefixed(text: str, step: PreTokenizer, first: bool, continued: bool) -> str:
+    """The piece with what a step writes before it, or in place of its spaces."""
+    match step:
+        case ByteLevel() if not continued and not text.startswith(" "):
+            return " " + text
+        case Metaspace(replacement, prepend, _):
+            text = text.replace(" ", replacement)
+            wanted = prepend is PrependScheme.ALWAYS or (prepend is PrependScheme.FIRST and first)
+            if wanted and not continued and not text.startswith(replacement):
+                return replacement + text
+    return text

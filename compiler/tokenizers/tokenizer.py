@@ -1,7 +1,7 @@
-"""A loaded tokenizer."""
+"""A loaded tokenizer: its vocabulary, its merges, and every step of its encoding as data."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -10,50 +10,76 @@ from numpy.typing import NDArray
 
 from constrain.artifacts.vocabulary import Vocabulary
 
-from .bpe import Bpe
-from .pretokenize import Splitter
+from .steps import AddedToken, Normalizer, PreTokenizer
 
 if TYPE_CHECKING:
-    import regex
+    from .encode import Encoder
 
 
 @dataclass(frozen=True)
 class Tokenizer:
-    """A byte-level BPE tokenizer.
+    """A BPE tokenizer, over bytes or over characters. ``steps.py`` says how its parts act.
 
-    ``tokens``: id to bytes, of text tokens. ``added``: id to name, of tokens that are matched
-    in the text before anything else; ``special`` are those of them that stand for no text.
-    ``merges``: int32 (n, 3), left, right and result id in rank order. ``base``: the token id
-    of each byte, -1 for none. ``splitter``: how text is cut, None if it is not. ``eos``: the
-    ids that end a text, empty if none is known. ``sha256``: of the file. ``name``: the path.
-    ``vocab_size``: highest id + 1, of all tokens, also those that no text gives.
+    ``name``: the path. ``sha256``: of the file. ``tokens``: id to the bytes that it stands for
+    in a text, of all tokens but the special ones. ``added_tokens``: those that are matched in
+    the text before anything else. ``merges``: int32 (n, 3), left, right and result id in rank
+    order. ``base``: the id of each byte as a symbol of its own, -1 for none. ``eos``: the ids
+    that end a text, empty if none is known. ``vocab_size``: highest id + 1, of all tokens, also
+    those that no text gives.
+
+    ``characters``: id of each character that is a symbol, if merging begins with characters (as
+    SentencePiece does); empty if it begins with bytes. ``byte_fallback``: the 256 tokens of
+    single bytes that spell a character which is not one of those, empty without that rule.
+    ``unk``: what stands for what has no token at all, None to drop it; ``fuse_unk``: one for a
+    run of it. ``ignore_merges``: a whole piece that is a token is that token.
     """
 
     name: str
     sha256: str
     tokens: Mapping[int, bytes]
-    added: Mapping[int, str]
-    special: frozenset[int]
+    added_tokens: tuple[AddedToken, ...]
     merges: NDArray[np.int32]
     base: Sequence[int]
-    splitter: Splitter | None
     eos: tuple[int, ...]
     vocab_size: int
+    normalizers: tuple[Normalizer, ...] = ()
+    pre_tokenizers: tuple[PreTokenizer, ...] = ()
+    characters: Mapping[str, int] = field(default_factory=dict)
+    byte_fallback: tuple[int, ...] = ()
+    unk: int | None = None
+    fuse_unk: bool = False
+    ignore_merges: bool = False
+
+    @property
+    def byte_level(self) -> bool:
+        """Whether merging begins with bytes."""
+        return not self.characters
+
+    @property
+    def splits(self) -> bool:
+        """Whether text is cut into pieces before it is merged."""
+        return any(step.split is not None for step in self.pre_tokenizers)
 
     @cached_property
-    def _bpe(self) -> Bpe:
-        return Bpe(self.merges, self.base)
+    def added(self) -> Mapping[int, str]:
+        """Id to name of the added tokens."""
+        return {token.id: token.content for token in self.added_tokens}
+
+    @cached_property
+    def special(self) -> frozenset[int]:
+        """Ids of the added tokens that stand for no text."""
+        return frozenset(token.id for token in self.added_tokens if token.special)
+
+    @cached_property
+    def encoder(self) -> "Encoder":
+        """What encodes; it keeps the pieces that it has seen."""
+        from .encode import Encoder
+
+        return Encoder(self)
 
     def encode(self, text: str) -> list[int]:
         """Token ids, as the tokenizer itself gives them without adding special tokens."""
-        ids: list[int] = []
-        for part in self._parts(text):
-            if isinstance(part, int):
-                ids.append(part)
-                continue
-            for piece in self.splitter.pieces(part) if self.splitter else (part,):
-                ids.extend(self._bpe.encode(piece.encode("utf-8")))
-        return ids
+        return self.encoder.encode(text)
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """The text that ids stand for; special tokens as their names. Raises ``KeyError``."""
@@ -65,24 +91,3 @@ class Tokenizer:
         """The tokens as an artifact stores them, padded with holes to ``size``."""
         tokens = {**self.tokens, **{i: name.encode("utf-8") for i, name in self.added.items()}}
         return Vocabulary.from_tokens(tokens, self.special, size or self.vocab_size)
-
-    @cached_property
-    def _added_pattern(self) -> "regex.Pattern[str] | None":
-        import regex
-
-        # Leftmost, then longest, as the reference implementation matches them.
-        names = sorted(self.added.values(), key=lambda name: (-len(name), name))
-        return regex.compile("|".join(map(regex.escape, names))) if names else None
-
-    def _parts(self, text: str) -> Iterator[int | str]:
-        """Added tokens as ids, the text between them as it is."""
-        end = 0
-        if self._added_pattern is not None:
-            ids = {name: i for i, name in self.added.items()}
-            for match in self._added_pattern.finditer(text):
-                if match.start() > end:
-                    yield text[end : match.start()]
-                yield ids[match.group()]
-                end = match.end()
-        if end < len(text):
-            yield text[end:]

@@ -1,0 +1,136 @@
+"""``constrain tokenize``: a text as a tokenizer cuts and encodes it."""
+
+import json
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
+from itertools import chain
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from .. import options
+from ..console import UsageError, write_text
+from ..inputs import argument_text, text_chunks, tokenizer_at
+from ..quoting import quoted, text_of
+
+if TYPE_CHECKING:
+    from constrain.compiler import Tokenizer
+
+# The version of the JSON below.
+SCHEMA = 1
+
+# Tokens that are written at a time.
+_BATCH = 4096
+
+
+class Format(StrEnum):
+    """How the tokens are written."""
+
+    TABLE = "table"
+    IDS = "ids"
+    JSON = "json"
+
+
+class _Token(NamedTuple):
+    """A token of the text; ``piece`` counts the pieces from 0, None for an added token."""
+
+    id: int
+    octets: bytes
+    piece: int | None
+    begins: bool
+
+
+def tokenize(
+    text: Annotated[
+        str | None, typer.Argument(metavar="[TEXT]", help="The text.", show_default=False)
+    ] = None,
+    file: Annotated[
+        str | None,
+        typer.Option("--file", metavar="FILE", help="Read the text from FILE; - standard input."),
+    ] = None,
+    tokenizer: options.TokenizerPath = None,
+    format_: Annotated[
+        Format,
+        typer.Option(
+            "--format",
+            "-f",
+            help="table: id, mark and text; ids: one a line; json: id, text, piece of each.",
+        ),
+    ] = Format.TABLE,
+    no_cache: options.NoCache = False,
+) -> None:
+    """Encode a text, as the tokenizer itself does without adding special tokens.
+
+    In the table "|" marks the tokens that begin a piece: tokens are merged inside pieces
+    only. "+" marks added tokens, which are found before anything is cut. Files of any size are
+    read in bounded memory, as long as there is a place to cut them now and then.
+
+    \b
+    Examples:
+      constrain tokenize "Hello world" --tokenizer tokenizer.json
+      constrain tokenize --file book.txt --format ids | wc -l
+    """
+    if (text is None) == (file is None):
+        raise UsageError("give either a text, or --file with a file (- is standard input)")
+    chunks = text_chunks(file) if file is not None else iter([argument_text(text or "")])
+    loaded = tokenizer_at(tokenizer, no_cache=no_cache)
+    tokens = _tokens(loaded, chunks)
+    match format_:
+        case Format.IDS:
+            _write_ids(loaded, chunks)
+        case Format.JSON:
+            # Its list may be longer than memory.
+            _write_batches(chain([f'{{"schema": {SCHEMA}, "tokens": ['], _json(tokens), ["]}\n"]))
+        case Format.TABLE:
+            _write_batches(
+                f"{token.id:>7} {_mark(token)} {quoted(token.octets)}\n" for token in tokens
+            )
+
+
+def _write_ids(tokenizer: "Tokenizer", chunks: Iterable[str]) -> None:
+    from constrain.compiler.tokenizers.stream import stream_parts
+
+    for part in stream_parts(tokenizer, chunks):
+        pieces = map(tokenizer.encoder.ids_of, part) if isinstance(part, list) else [[part.id]]
+        write_text("".join([f"{i}\n" for ids in pieces for i in ids]))
+
+
+def _tokens(tokenizer: "Tokenizer", chunks: Iterable[str]) -> Iterator[_Token]:
+    from constrain.compiler.tokenizers.stream import stream_parts
+
+    number, begins = -1, True
+    for part in stream_parts(tokenizer, chunks):
+        if not isinstance(part, list):
+            yield _Token(part.id, part.content.encode("utf-8"), None, True)
+            begins = True
+            continue
+        for piece in part:
+            begins |= tokenizer.splits
+            number += begins
+            for token_id in tokenizer.encoder.ids_of(piece):
+                yield _Token(token_id, tokenizer.decode_bytes([token_id]), number, begins)
+                begins = False
+
+
+def _mark(token: _Token) -> str:
+    if token.piece is None:
+        return "+"
+    return "|" if token.begins else " "
+
+
+def _json(tokens: Iterable[_Token]) -> Iterator[str]:
+    separator = ""
+    for token in tokens:
+        entry = {"id": token.id, "text": text_of(token.octets), "piece": token.piece}
+        yield separator + json.dumps(entry)
+        separator = ", "
+
+
+def _write_batches(texts: Iterable[str]) -> None:
+    batch: list[str] = []
+    for text in texts:
+        batch.append(text)
+        if len(batch) == _BATCH:
+            write_text("".join(batch))
+            batch.clear()
+    write_text("".join(batch))

@@ -1,0 +1,24 @@
+"""Tokens as people read them."""
+
+
+def text_of(octets: bytes) -> str:
+    """Bytes as text; those that are not UTF-8 as lone surrogates, as Python's os does."""
+    return octets.decode("utf-8", "surrogateescape")
+
+
+def quoted(octets: bytes) -> str:
+    """A token for people: quoted, with escapes; bytes that are no character as \\xNN."""
+    text = octets.decode("utf-8", "surrogateescape")
+    return '"' + "".join(map(_shown, text)) + '"'
+
+
+def _shown(char: str) -> str:
+    if char in '"\\':
+        return "\\" + char
+    if char.isprintable():
+        return char
+    if "\udc80" <= char <= "\udcff":
+        return f"\\x{ord(char) - 0xDC00:02x}"
+    if "\x80" <= char <= "\xff":
+        return f"\\u{ord(char):04x}"  # Not to be taken for a byte.
+    return char.encode("unicode_escape").decode("ascii")

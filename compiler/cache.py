@@ -1,0 +1,134 @@
+"""Tables that are worth keeping between two runs, on disk.
+
+An entry is named arrays under a key that says all that they depend on: the content of the
+files, the options, the version of the format. Entries are safetensors files (``artifacts``
+describes the container), mapped when they are read. They are written whole or not at all, so
+that several processes can share a folder; an entry that is damaged is built again; and those
+that were not used for longest are deleted when all together exceed a limit.
+"""
+
+import mmap
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from constrain.artifacts import layout
+from constrain.artifacts.errors import ArtifactError
+from constrain.artifacts.write import write_atomically
+
+VARIABLE = "CONSTRAIN_CACHE_DIR"
+
+# Bytes that all entries together may take.
+MAX_BYTES = 1_000_000_000
+
+# Files of temporary names that are older are left from a process that was killed.
+_ABANDONED_SECONDS = 3600
+
+_SUFFIX = ".tables"
+
+Tables = Mapping[str, NDArray[Any]]
+
+
+def default_folder() -> Path | None:
+    """Where entries are kept: ``CONSTRAIN_CACHE_DIR``, else the system's place for caches.
+
+    None if the user has no home.
+    """
+    if named := os.environ.get(VARIABLE):
+        return Path(named)
+    try:
+        home = Path.home()
+    except RuntimeError:
+        return None
+    if sys.platform == "win32":
+        return Path(
+            os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local", "constrain", "Cache"
+        )
+    if sys.platform == "darwin":
+        return home / "Library" / "Caches" / "constrain"
+    # XDG Base Directory Specification: a relative path is to be ignored.
+    named = os.environ.get("XDG_CACHE_HOME", "")
+    return Path(named if os.path.isabs(named) else home / ".cache", "constrain")  # noqa: PTH117
+
+
+class Cache:
+    """A folder of tables; without a folder, nothing is kept.
+
+    Trouble with the folder (read-only, full) is no error: what was built is used all the same.
+    """
+
+    def __init__(self, folder: Path | None, max_bytes: int = MAX_BYTES) -> None:
+        self.folder, self.max_bytes = folder, max_bytes
+
+    def cached(self, kind: str, key: str, build: Callable[[], Tables]) -> Tables:
+        """The tables of ``key``, built if there are none.
+
+        ``kind`` is a short name of what they are. ``key`` says all that they depend on. The
+        arrays have the types of an artifact's sections: uint8, uint16, int32, uint32, int64.
+        Those that come from the disk are read-only.
+        """
+        if self.folder is None:
+            return build()
+        path = self.folder / f"{kind}-{sha256(key.encode('utf-8')).hexdigest()[:32]}{_SUFFIX}"
+        found = _read(path, key)
+        if found is None:
+            found = build()
+            self._write(path, key, found)
+        return found
+
+    def entries(self) -> list[Path]:
+        """All files of entries, that used last first."""
+        return [path for _, path, _ in sorted(self._files(), reverse=True)]
+
+    def clean(self) -> tuple[int, int]:
+        """Delete all entries; how many files and bytes that were."""
+        files = size = 0
+        for _, path, length in self._files():
+            with suppress(OSError):
+                path.unlink()
+                files, size = files + 1, size + length
+        return files, size
+
+    def _files(self) -> Iterator[tuple[float, Path, int]]:
+        """When each file was used last, its path and its bytes."""
+        for path in self.folder.glob(f"*{_SUFFIX}*") if self.folder is not None else ():
+            with suppress(OSError):
+                found = path.stat()
+                yield found.st_mtime, path, found.st_size
+
+    def _write(self, path: Path, key: str, tables: Tables) -> None:
+        with suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(path, layout.encode({"key": key}, tables))
+            self._shrink(path)
+
+    def _shrink(self, kept: Path) -> None:
+        """Delete what was used longest ago until the rest keeps the limit."""
+        total = 0
+        for used, path, size in sorted(self._files(), reverse=True):
+            total += size
+            abandoned = path.suffix == ".tmp" and used < kept.stat().st_mtime - _ABANDONED_SECONDS
+            if abandoned or (total > self.max_bytes and path.suffix == _SUFFIX and path != kept):
+                with suppress(OSError):
+                    path.unlink()
+
+
+def _read(path: Path, key: str) -> Tables | None:
+    """The tables in a file, with all checksums verified; None if there are none to be had."""
+    try:
+        with path.open("rb") as file:
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        sections = layout.decode(memoryview(mapped), verify=True)
+    except (OSError, ValueError, ArtifactError):
+        return None
+    if sections.manifest.get("key") != key:
+        return None
+    with suppress(OSError):
+        os.utime(path)
+    return sections.arrays

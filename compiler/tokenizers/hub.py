@@ -1,0 +1,70 @@
+"""Tokenizers by name, through the optional packages that know where they are.
+
+Whether and where anything is downloaded is those packages' business; both keep what they have.
+"""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..diagnostics import TokenizerError
+
+if TYPE_CHECKING:
+    from .rank_files import Encoding
+
+HUGGING_FACE, TIKTOKEN = "hf:", "tiktoken:"
+
+
+def hugging_face_file(name: str) -> Path:
+    """The ``tokenizer.json`` of ``hf:ORG/REPO`` or ``hf:ORG/REPO@REVISION``, a local copy.
+
+    Its ``tokenizer_config.json`` is beside it, if there is one. Raises ``TokenizerError``.
+    """
+    try:
+        from huggingface_hub import hf_hub_download
+        from huggingface_hub.errors import EntryNotFoundError
+    except ImportError:
+        raise _missing("huggingface_hub", "hf") from None
+    repository, _, revision = name.removeprefix(HUGGING_FACE).partition("@")
+    try:
+        file = Path(hf_hub_download(repository, "tokenizer.json", revision=revision or None))
+        with suppress(EntryNotFoundError):
+            hf_hub_download(repository, "tokenizer_config.json", revision=revision or None)
+    except Exception as error:
+        # The package raises errors of its own, of the network's and of the values' kinds.
+        raise TokenizerError(f"not available ({_first_line(error)})") from None
+    return file
+
+
+def tiktoken_encoding(name: str) -> tuple[Mapping[bytes, int], "Encoding"]:
+    """Ranks and the rest of ``tiktoken:NAME``. Raises ``TokenizerError``."""
+    try:
+        from tiktoken_ext.openai_public import ENCODING_CONSTRUCTORS
+    except ImportError:
+        raise _missing("tiktoken", "tiktoken") from None
+    from .rank_files import NAMED, Encoding
+
+    wanted = name.removeprefix(TIKTOKEN)
+    if wanted not in ENCODING_CONSTRUCTORS:
+        known = ", ".join(sorted(ENCODING_CONSTRUCTORS))
+        raise TokenizerError(f"tiktoken has no such encoding; known are {known}")
+    try:
+        found = ENCODING_CONSTRUCTORS[wanted]()
+    except Exception as error:
+        # A download that failed, by whatever library tiktoken uses for it.
+        raise TokenizerError(f"not available ({_first_line(error)})") from None
+    # tiktoken writes its patterns for speed; for those that are known the plain form serves.
+    pattern = NAMED[wanted].pattern if wanted in NAMED else found["pat_str"]
+    return found["mergeable_ranks"], Encoding(pattern, found["special_tokens"])
+
+
+def _missing(package: str, extra: str) -> TokenizerError:
+    return TokenizerError(
+        f"names of this kind need the package {package}: "
+        f"pip install 'constrain-grammar[{extra}]', or name a file"
+    )
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error) or type(error).__name__).strip().split("\n")[0]

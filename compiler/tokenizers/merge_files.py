@@ -1,0 +1,41 @@
+"""Read GPT-2's two files: the vocabulary as JSON, and the merges one a line.
+
+``encoder.json`` and ``vocab.bpe`` are OpenAI's names for them, ``vocab.json`` and
+``merges.txt`` Hugging Face's.
+"""
+
+import json
+from dataclasses import replace
+from hashlib import sha256
+
+from ..diagnostics import TokenizerError
+from .huggingface import read_tokenizer_json
+from .tokenizer import Tokenizer
+
+# Vocabulary and merges, side by side in a folder.
+NAMES = (("encoder.json", "vocab.bpe"), ("vocab.json", "merges.txt"))
+
+
+def read_merge_files(name: str, vocab: bytes, merges: bytes, eos: str | None) -> Tokenizer:
+    """The tokenizer of both files' content: GPT-2's cuts, and its end of text as added token.
+
+    Raises ``TokenizerError`` without the files' names.
+    """
+    try:
+        entries = json.loads(vocab)
+        lines = merges.decode("utf-8").split("\n")
+    except (ValueError, RecursionError) as error:
+        raise TokenizerError(f"not a vocabulary in JSON and merges in UTF-8 ({error})") from None
+    if not isinstance(entries, dict):
+        raise TokenizerError("the vocabulary is not a JSON object of tokens and ids")
+    if lines[0].startswith("#version"):
+        lines = lines[1:]
+    end = "<|endoftext|>"
+    added = [{"id": entries[end], "content": end, "special": True}] if end in entries else []
+    document = {
+        "added_tokens": added,
+        "pre_tokenizer": {"type": "ByteLevel", "use_regex": True},
+        "model": {"type": "BPE", "vocab": entries, "merges": [line for line in lines if line]},
+    }
+    tokenizer = read_tokenizer_json(name, json.dumps(document).encode("utf-8"), eos)
+    return replace(tokenizer, sha256=sha256(vocab + b"\0" + merges).hexdigest())

@@ -1,0 +1,29 @@
+"""Rewriting text before it is cut: the normalizers of ``steps.py``."""
+
+from collections.abc import Iterable
+
+from .patterns import compile_pattern
+from .steps import Lowercase, Normalize, Normalizer, Prepend, Replace, Strip
+from .unicode_versions import WHITE_SPACE, normalized
+
+
+def normalize(text: str, steps: Iterable[Normalizer], *, continued: bool = False) -> str:
+    """Apply all steps. ``continued``: the text goes on from an earlier part of its own."""
+    for step in steps:
+        match step:
+            case Normalize(form):
+                text = normalized(form.value, text)
+            case Replace(pattern, content, is_regex):
+                if is_regex:
+                    text = compile_pattern(pattern).sub(lambda _: content, text)
+                else:
+                    text = text.replace(pattern, content)
+            case Prepend(prefix):
+                text = prefix + text if text and not continued else text
+            case Lowercase():
+                # Each character for itself: str.lower gives a final sigma another form.
+                text = text.lower() if text.isascii() else "".join(map(str.lower, text))
+            case Strip(left, right):
+                text = text.lstrip(WHITE_SPACE) if left else text
+                text = text.rstrip(WHITE_SPACE) if right else text
+    return text
