@@ -11,6 +11,7 @@ rule that follows if the comment stands right before one, else for the whole fil
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from ..grammar.tree import Grammar
 from ..grammar.weave_ignored import weave_ignored
@@ -60,10 +61,9 @@ def lint(grammar: Grammar, limits: Limits | None = None, *, defined: bool = True
         *options_as_classes(grammar),
     ]
     if defined:
-        woven = weave_ignored(grammar)
         found += unproductive(grammar)
-        found += redundant(woven, limits)
-        found += ambiguous_repetitions(woven, limits)
+        found += redundant(weave_ignored(grammar), limits)
+        found += ambiguous_repetitions(replace(grammar, ignored=()), limits)
     allowed = _silenced(grammar)
     return sorted((f for f in found if not allowed(f)), key=lambda f: (f.span, f.lint))
 

@@ -43,14 +43,21 @@ _Find = Callable[[Limits], bytes | None]
 
 
 def ambiguous_repetitions(grammar: Grammar, limits: Limits) -> Iterator[Finding]:
-    """Repetitions without end, and neighbours of which one is, while both are small."""
+    """Repetitions without end, and neighbours of which one is, while both are small.
+
+    ``grammar`` without ignored text; of one with terminals, the terminals.
+    """
     small = Limits(states=_STATES, seconds=limits.seconds).started()
     try:
         resolved = resolve_exclusions(grammar, small)
     except ConstrainError:
         return
     search = _Search(resolved, small)
+    # Where a lexer cuts the text, what a rule repeats is cut in one way; terminals are not.
+    has_lexer = any(rule.terminal for rule in resolved.rules)
     for rule in resolved.rules:
+        if has_lexer and not rule.terminal:
+            continue
         limits.check_time("the lint ambiguous-repetition", [rule.name])
         sizes: dict[int, int] = {}
         fold(rule.body, children, partial(_note_size, sizes))
