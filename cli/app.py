@@ -19,8 +19,10 @@ from .commands import cache as cache_command
 from .commands import check as check_command
 from .commands import compile as compile_command
 from .commands import convert as convert_command
+from .commands import diff as diff_command
 from .commands import explain as explain_command
 from .commands import mask as mask_command
+from .commands import sample as sample_command
 from .commands import show as show_command
 from .commands import tokenize as tokenize_command
 from .commands import viz as viz_command
@@ -110,7 +112,9 @@ app.command("check")(guarded(check_command.check))
 app.command("compile")(guarded(compile_command.compile_))
 app.command("mask")(guarded(mask_command.mask))
 app.command("convert")(guarded(convert_command.convert))
+app.command("diff")(guarded(diff_command.diff))
 app.command("explain")(guarded(explain_command.explain))
+app.command("sample")(guarded(sample_command.sample))
 app.command("show")(guarded(show_command.show))
 app.command("tokenize")(guarded(tokenize_command.tokenize))
 app.command("viz")(guarded(viz_command.viz))

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .console import Bar, UsageError, note
-from .inputs import dialect_for, tokenizer_at
+from .inputs import artifact_or_text, dialect_for, tokenizer_at
 from .options import Tokenization
 
 if TYPE_CHECKING:
+    from constrain.compiler.automata.dfa import Dfa
     from constrain.compiler.limits import Limits
     from constrain.compiler.pipeline import Automaton, Compilation
 
@@ -44,6 +45,20 @@ def automaton_of(text: str, path: str, wanted: Wanted, limits: "Limits") -> "Aut
 
     dialect = dialect_for(path, wanted.dialect, wanted.extended)
     return build_automaton(text, dialect=dialect, start=wanted.start, limits=limits, name=path)
+
+
+def language_of(path: str, wanted: Wanted, limits: "Limits") -> "Dfa":
+    """The byte DFA of the grammar or artifact at ``path``; token terminals are refused."""
+    from constrain.compiler.automata.dfa import from_tables
+
+    found = artifact_or_text(path)
+    if isinstance(found, str):
+        dfa = automaton_of(found, path, wanted, limits).dfa
+    else:
+        dfa = from_tables(found.byte_dfa)
+    if dfa.table.shape[1] > dfa.byte_columns:
+        raise UsageError(f"{path}: it names tokens by id, so its members are not texts alone")
+    return dfa
 
 
 def compilation_of(automaton: "Automaton", wanted: Wanted, limits: "Limits") -> "Compilation":

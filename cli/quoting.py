@@ -12,6 +12,11 @@ def quoted(octets: bytes) -> str:
     return '"' + "".join(map(_shown, text)) + '"'
 
 
+def escaped(octets: bytes) -> str:
+    """On one line without quotes: a backslash and what cannot be seen are escaped."""
+    return "".join("\\\\" if char == "\\" else _shown(char) for char in text_of(octets))
+
+
 def _shown(char: str) -> str:
     if char in '"\\':
         return "\\" + char

@@ -1,11 +1,10 @@
 """Differences and their like, on deterministic automata.
 
-A DFA is complete here (state 0 is dead), so the complement needs no construction of its
-own: it is the other answer of ``accepting``.
+All are the product of ``product.py`` with another table of answers. A DFA is complete here
+(state 0 is dead), so a complement is a difference from all texts.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..limits import Limits
 from . import regex
@@ -13,57 +12,33 @@ from .determinize import determinize
 from .dfa import DEAD, Dfa, as_nfa, trimmed
 from .minimize import minimize
 from .nfa import Arc, Nfa
-from .regex import ANY_CHARACTER
+from .product import product
+from .regex import ANY_CHARACTER, EVERYTHING
 from .thompson import thompson
-
-_STAGE = "the product of two automata"
 
 
 def difference(left: Dfa, right: Dfa, limits: Limits | None = None) -> Dfa:
-    """The members of ``left`` that are no members of ``right``; minimal. Raises as ``_product``."""
-    return _product(left, right, False, limits)
+    """The members of ``left`` that are no members of ``right``; minimal.
+
+    Both have the same token terminals, each a symbol of its own. Raises ``LimitError``, and
+    ``ValueError`` where one has more of them.
+    """
+    return product(left, right, lambda a, b: a and not b, limits)
 
 
 def common(left: Dfa, right: Dfa, limits: Limits | None = None) -> Dfa:
-    """The members of both; minimal. Raises as ``_product``."""
-    return _product(left, right, True, limits)
+    """The members of both; minimal. Conditions and errors as for ``difference``."""
+    return product(left, right, lambda a, b: a and b, limits)
 
 
-def _product(left: Dfa, right: Dfa, wanted: bool, limits: Limits | None) -> Dfa:
-    """The members of ``left`` for which membership in ``right`` is ``wanted``.
+def union(left: Dfa, right: Dfa, limits: Limits | None = None) -> Dfa:
+    """The members of either; minimal. Conditions and errors as for ``difference``."""
+    return product(left, right, lambda a, b: a or b, limits)
 
-    The product of both over their common byte classes, reachable part only. Both have the
-    same token terminals, each of which is a symbol of its own. Raises ``LimitError``.
-    """
-    limits = (limits or Limits()).started()
-    classes, columns = _common_classes(left, right)
-    left_table = left.table[:, columns[0]]
-    right_table = right.table[:, columns[1]]
-    # Where nothing more can be accepted all pairs are one dead state.
-    numbers = {(DEAD, DEAD): 0, (left.start, right.start): 1}
-    pairs = [(DEAD, DEAD), (left.start, right.start)]
-    rows: list[list[int]] = [[DEAD] * len(columns[0])]
-    while len(rows) < len(pairs):
-        here, there = pairs[len(rows)]
-        row = []
-        for a, b in zip(left_table[here].tolist(), right_table[there].tolist(), strict=True):
-            pair = (DEAD, DEAD) if a == DEAD or (wanted and b == DEAD) else (a, b)
-            if pair not in numbers:
-                numbers[pair] = len(pairs)
-                pairs.append(pair)
-                limits.check_states(len(pairs), _STAGE)
-            row.append(numbers[pair])
-        rows.append(row)
-    accepting = [bool(left.accepting[a]) and bool(right.accepting[b]) == wanted for a, b in pairs]
-    start = 1 if left.start != DEAD else DEAD
-    product = Dfa(
-        table=np.array(rows, dtype=np.int32),
-        classes=classes,
-        accepting=np.array(accepting, dtype=np.bool_),
-        start=start,
-        origins=(frozenset(),) * len(pairs),
-    )
-    return minimize(trimmed(product), limits)
+
+def complement(dfa: Dfa, limits: Limits | None = None) -> Dfa:
+    """All texts (well-formed UTF-8) that are no members; minimal. Raises ``LimitError``."""
+    return difference(_compiled(EVERYTHING, limits or Limits()), dfa, limits)
 
 
 def excluding(item: Dfa, at_most: int | None, limits: Limits | None = None) -> Dfa:
@@ -73,14 +48,9 @@ def excluding(item: Dfa, at_most: int | None, limits: Limits | None = None) -> D
     those that match ``any* item any*``. Raises ``LimitError``.
     """
     limits = (limits or Limits()).started()
-    every = regex.EVERYTHING
-    containing = regex.seq(every, embedded(item), every)
+    containing = regex.seq(EVERYTHING, embedded(item), EVERYTHING)
     universe = regex.repeat(ANY_CHARACTER, 1, at_most)
-    return difference(
-        minimize(determinize(thompson(universe, limits), limits), limits),
-        minimize(determinize(thompson(containing, limits), limits), limits),
-        limits,
-    )
+    return difference(_compiled(universe, limits), _compiled(containing, limits), limits)
 
 
 def shortest_matches(dfa: Dfa) -> Dfa:
@@ -110,15 +80,5 @@ def embedded(dfa: Dfa) -> regex.Node:
     return regex.Embedded(as_nfa(dfa, keep_origins=False))
 
 
-def _common_classes(left: Dfa, right: Dfa) -> tuple[NDArray[np.uint8], tuple[list[int], list[int]]]:
-    """Byte classes that refine both, and the columns of each, then of the token terminals."""
-    known: dict[tuple[int, int], int] = {}
-    classes = np.zeros(256, dtype=np.uint8)
-    both = zip(left.classes.tolist(), right.classes.tolist(), strict=True)
-    for octet, pair in enumerate(both):
-        classes[octet] = known.setdefault(pair, len(known))
-    terminals = range(left.table.shape[1] - left.byte_columns)
-    return classes, (
-        [*(a for a, _ in known), *(left.byte_columns + k for k in terminals)],
-        [*(b for _, b in known), *(right.byte_columns + k for k in terminals)],
-    )
+def _compiled(node: regex.Node, limits: Limits) -> Dfa:
+    return minimize(determinize(thompson(node, limits), limits), limits)

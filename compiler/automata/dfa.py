@@ -123,6 +123,19 @@ class Dfa:
         )
 
 
+def nothing() -> Dfa:
+    """The automaton without members."""
+    table, classes = np.zeros((1, 1), dtype=np.int32), np.zeros(256, dtype=np.uint8)
+    return Dfa(table, classes, np.zeros(1, dtype=np.bool_), DEAD, (frozenset(),))
+
+
+def from_tables(tables: ByteDfa) -> Dfa:
+    """The automaton that an artifact stores, without its origins; inverse of ``tables``."""
+    origins: tuple[Origins, ...] = (frozenset(),) * tables.states
+    accepting = tables.accepting.astype(np.bool_)
+    return Dfa(tables.table, tables.classes, accepting, tables.start, origins)
+
+
 def trimmed(dfa: Dfa) -> Dfa:
     """Only the dead state and relevant ones, numbered breadth-first from the start.
 

@@ -1,0 +1,127 @@
+"""``constrain sample``: members of a grammar."""
+
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
+from itertools import islice
+from typing import Annotated
+
+import typer
+
+from .. import options
+from ..compiling import Wanted, language_of, limits_of
+from ..console import UsageError, error
+from ..quoting import escaped, text_of
+
+SCHEMA = 1
+
+# Members written to the stream at once.
+_AT_ONCE = 4096
+
+
+class Format(StrEnum):
+    """How members are written."""
+
+    TEXT = "text"
+    JSON = "json"
+    RAW0 = "raw0"
+
+
+def sample(
+    subject: options.Subject,
+    number: Annotated[
+        int | None,
+        typer.Option("--number", "-n", min=1, metavar="N", help="How many draws.  [default: 1]"),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same draws.")] = 0,
+    max_bytes: Annotated[
+        int, typer.Option(min=0, max=1_000_000, metavar="B", help="The longest member, in bytes.")
+    ] = 64,
+    shortest: Annotated[
+        bool, typer.Option("--shortest", help="The shortest member, the first if several are.")
+    ] = False,
+    every: Annotated[
+        bool, typer.Option("--all", help="All members of at most B bytes, shortest first.")
+    ] = False,
+    format_: Annotated[
+        Format,
+        typer.Option(
+            "--format",
+            "-f",
+            help="text: one a line, with \\\\ for a backslash and \\n, \\xNN, \\uNNNN for what "
+            "is not printable; json: one object with all; raw0: their own bytes, each with a "
+            "NUL behind it.",
+        ),
+    ] = Format.TEXT,
+    dialect: options.DialectName = None,
+    start: options.Start = None,
+    max_states: options.MaxStates = 200_000,
+    max_transitions: options.MaxTransitions = 100_000_000,
+    max_memory: options.MaxMemory = 2_000_000_000,
+    max_seconds: options.MaxSeconds = 600.0,
+    max_nesting: options.MaxNesting = 100_000,
+) -> int:
+    """Draw members of a grammar, or list them.
+
+    Each draw is independent of the others, and every member of at most B bytes is equally
+    likely in it: uniform over texts, not over lengths or over the grammar's alternatives. Where
+    long members outnumber short ones, as they mostly do, draws are about B bytes long. Members
+    of --all come in order of length, equally long ones in order of bytes. Exit code 1 if no
+    member has at most B bytes.
+
+    \b
+    Examples:
+      constrain sample date.ebnf -n 5 --seed 7
+      constrain sample date.ebnf --all --max-bytes 10 --format raw0 | xargs -0 -n1 echo
+    """
+    if (number is not None) + shortest + every > 1:
+        raise UsageError("--number, --shortest and --all exclude each other")
+    from constrain.compiler.automata.members import Members
+    from constrain.compiler.automata.members import shortest as shortest_of
+
+    limits = limits_of(max_states, max_transitions, max_memory, max_seconds, max_nesting)
+    dfa = language_of(subject, Wanted(dialect=dialect, start=start), limits)
+    least = shortest_of(dfa)
+    if least is None or len(least) > max_bytes:
+        error(_nothing(subject, least, max_bytes))
+        return 1
+    members = Members(dfa, limits)
+    if shortest:
+        found: Iterable[bytes] = [least]
+    elif every:
+        found = members.up_to(max_bytes)
+    else:
+        found = members.draws(number or 1, max_bytes, seed)
+    _write(found, format_)
+    return 0
+
+
+def _nothing(subject: str, least: bytes | None, max_bytes: int) -> str:
+    """Why there is nothing to write."""
+    if least is None:
+        return f"{subject}: the grammar has no member"
+    return (
+        f"{subject}: no member has at most {max_bytes} bytes, the shortest has {len(least)}; "
+        "raise --max-bytes"
+    )
+
+
+def _write(members: Iterable[bytes], format_: Format) -> None:
+    """Write members as they come, many at a time."""
+    pieces = _pieces(members, format_)
+    while some := b"".join(islice(pieces, _AT_ONCE)):
+        sys.stdout.buffer.write(some)
+
+
+def _pieces(members: Iterable[bytes], format_: Format) -> Iterator[bytes]:
+    match format_:
+        case Format.TEXT:
+            yield from (f"{escaped(member)}\n".encode() for member in members)
+        case Format.RAW0:
+            yield from (member + b"\0" for member in members)
+        case Format.JSON:
+            yield f'{{"schema": {SCHEMA}, "members": ['.encode()
+            for place, member in enumerate(members):
+                yield b", " * (place > 0) + json.dumps(text_of(member)).encode()
+            yield b"]}\n"
