@@ -1,7 +1,9 @@
 """NFA to DFA by the subset construction."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +11,9 @@ from numpy.typing import NDArray
 from ..limits import Limits
 from .dfa import DEAD, Dfa, trimmed
 from .nfa import FIRST_TERMINAL, Nfa, Origins, united
+
+# NFA states that one symbol leads to, ascending, before ε.
+Targets: TypeAlias = tuple[int, ...]
 
 _STAGE = "determinisation"
 
@@ -32,47 +37,46 @@ def determinize(nfa: Nfa, limits: Limits | None = None, terminals: int = 0) -> D
     closures: dict[int, frozenset[int]] = {}
 
     def closure(state: int) -> frozenset[int]:
-        if state not in closures:
-            reached = nfa.epsilon_closure([state])
-            closures[state] = frozenset(s for s in reached if arcs[s] or s in nfa.finals)
-        return closures[state]
+        found = closures.get(state)
+        if found is None:
+            reached = nfa.epsilon_closure([state]) if nfa.epsilon[state] else (state,)
+            found = frozenset(s for s in reached if arcs[s] or s in nfa.finals)
+            closures[state] = found
+        return found
 
     start = closure(nfa.start)
     numbers: dict[frozenset[int], int] = {frozenset(): DEAD, start: 1}
-    by_targets: dict[frozenset[int], int] = {}
+    by_targets: dict[Targets, int] = {}
     subsets = [frozenset[int](), start]
-    rows = [[DEAD] * (width + terminals)]
-    while len(rows) < len(subsets):
-        subset = subsets[len(rows)]
-        targets: dict[int, set[int]] = {}
-        for state in subset:
-            for low, high, target in arcs[state]:
-                for column in range(low, high + 1):
-                    targets.setdefault(column, set()).add(target)
-        row = [DEAD] * (width + terminals)
-        for column in sorted(targets):
-            key = frozenset(targets[column])
-            number = by_targets.get(key)
+    width += terminals
+    # Runs of cells of the table, row after row, that lead to one state.
+    first: list[int] = []
+    length: list[int] = []
+    following: list[int] = []
+    for place, subset in enumerate(subsets):
+        for low, high, targets in _by_columns([arc for state in subset for arc in arcs[state]]):
+            number = by_targets.get(targets)
             if number is None:
-                if len(key) <= _FEW:
-                    reached = frozenset().union(*(closure(t) for t in key))
+                if len(targets) <= _FEW:
+                    reached = frozenset().union(*map(closure, targets))
                 else:
-                    together = nfa.epsilon_closure(key)
+                    together = nfa.epsilon_closure(targets)
                     reached = frozenset(s for s in together if arcs[s] or s in nfa.finals)
                 number = numbers.setdefault(reached, len(subsets))
                 if number == len(subsets):
                     subsets.append(reached)
-                by_targets[key] = number
-            row[column] = number
-        rows.append(row)
-        if len(rows) % _CLOCK_STRIDE == 0:
+                by_targets[targets] = number
+            first.append(place * width + low)
+            length.append(high + 1 - low)
+            following.append(number)
+        if place % _CLOCK_STRIDE == 0:
             limits.check_time(_STAGE, _rules_of(nfa, subset), _part_of(nfa, subset))
         if len(subsets) > limits.states:
             fault = _rules_of(nfa, subset), _part_of(nfa, subset)
             limits.check_states(len(subsets), _STAGE, *fault)
     return trimmed(
         Dfa(
-            table=np.array(rows, dtype=np.int32),
+            table=_filled(first, length, following, len(subsets), width),
             classes=classes,
             accepting=np.array([not nfa.finals.isdisjoint(s) for s in subsets], dtype=np.bool_),
             start=numbers[start],
@@ -108,6 +112,43 @@ def _arcs_by_column(
         ]
         for arcs in nfa.arcs
     ]
+
+
+def _by_columns(arcs: list[tuple[int, int, int]]) -> Iterator[tuple[int, int, Targets]]:
+    """Runs of columns, ascending, with the targets of all arcs over them; runs without are left
+    out."""
+    if len(arcs) == 1:
+        low, high, target = arcs[0]
+        yield low, high, (target,)
+        return
+    arcs.sort()
+    if all(one[1] < other[0] for one, other in pairwise(arcs)):
+        yield from ((low, high, (target,)) for low, high, target in arcs)
+        return
+    borders = sorted({border for low, high, _ in arcs for border in (low, high + 1)})
+    place = {border: i for i, border in enumerate(borders)}
+    found: list[set[int]] = [set() for _ in borders]
+    for low, high, target in arcs:
+        for i in range(place[low], place[high + 1]):
+            found[i].add(target)
+    for (low, after), targets in zip(pairwise(borders), found, strict=False):
+        if targets:
+            yield low, after - 1, tuple(sorted(targets))
+
+
+def _filled(
+    first: list[int], length: list[int], number: list[int], states: int, width: int
+) -> NDArray[np.int32]:
+    """The table (states, width) whose cells from ``first[i]`` on, ``length[i]`` of them, are
+    ``number[i]``, and dead elsewhere; cells are counted through all rows."""
+    table = np.full(states * width, DEAD, dtype=np.int32)
+    lengths = np.array(length, dtype=np.int64)
+    # Where each run begins among the cells filled, and from there on cell by cell.
+    begins = np.cumsum(lengths) - lengths
+    offsets = np.arange(int(lengths.sum())) - np.repeat(begins, lengths)
+    cells = np.repeat(np.array(first, dtype=np.int64), lengths) + offsets
+    table[cells] = np.repeat(np.array(number, dtype=np.int32), lengths)
+    return table.reshape(states, width)
 
 
 def _origins_of(nfa: Nfa, subset: frozenset[int]) -> Origins:

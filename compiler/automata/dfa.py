@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TypeAlias
 
 import numpy as np
@@ -25,7 +26,7 @@ class Dfa:
 
     ``table``: int32 (S, C + T). ``classes``: uint8 (256,), byte to one of C columns; the last
     T columns are the token terminals. ``accepting``: bool (S,). ``origins``: for each state
-    the atomic origins of what may be read there.
+    the atomic origins of what may be read there. ``is_trimmed``: as ``trimmed`` leaves it.
     """
 
     table: NDArray[np.int32]
@@ -33,6 +34,7 @@ class Dfa:
     accepting: NDArray[np.bool_]
     start: int
     origins: tuple[Origins, ...]
+    is_trimmed: bool = False
 
     @property
     def states(self) -> int:
@@ -143,23 +145,27 @@ def trimmed(dfa: Dfa) -> Dfa:
     that no longer differ are joined; the numbering depends on the language's automaton
     alone, so equal minimal automata come out equal.
     """
+    if dfa.is_trimmed:
+        return dfa
     # Columns without bytes lead nowhere, so they go before any state is looked at.
     table, classes = _joined_columns(dfa.table, dfa.classes)
-    live = _coreachable(table, dfa.accepting)
-    table = np.where(live[table], table, DEAD)
+    sources, targets = edges(table)
+    live = _coreachable(dfa.accepting, sources, targets)
+    if not live.all():
+        table = np.where(live[table], table, DEAD)
+        sources, targets = edges(table)
     order = [DEAD]
-    seen = np.zeros(len(table), dtype=np.bool_)
-    seen[DEAD] = True
     if live[dfa.start]:
-        pending = deque([dfa.start])
-        seen[dfa.start] = True
-        while pending:
-            state = pending.popleft()
-            order.append(state)
-            for target in table[state].tolist():
+        starts = np.searchsorted(sources, np.arange(len(table) + 1)).tolist()
+        following = targets.tolist()
+        seen = bytearray(len(table))
+        seen[dfa.start] = 1
+        order.append(dfa.start)
+        for state in islice(order, 1, None):
+            for target in following[starts[state] : starts[state + 1]]:
                 if not seen[target]:
-                    seen[target] = True
-                    pending.append(target)
+                    seen[target] = 1
+                    order.append(target)
     kept = np.array(order)
     renumber = np.zeros(len(table), dtype=np.int32)
     renumber[kept] = np.arange(len(kept), dtype=np.int32)
@@ -170,6 +176,7 @@ def trimmed(dfa: Dfa) -> Dfa:
         accepting=dfa.accepting[kept] & live[kept],
         start=int(renumber[dfa.start]) if live[dfa.start] else DEAD,
         origins=tuple(dfa.origins[s] if s != DEAD else frozenset() for s in order),
+        is_trimmed=True,
     )
 
 
@@ -205,21 +212,35 @@ def as_nfa(dfa: Dfa, rules: Sequence[str] = (), *, keep_origins: bool = True) ->
     return nfa
 
 
-def _coreachable(table: NDArray[np.int32], accepting: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def edges(table: NDArray[np.int32]) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
+    """Sources, ascending, and targets of the edges between live states, in column order.
+
+    A run of neighbouring columns with one target is one edge; both arrays have shape (m,).
+    """
+    begins = table != DEAD
+    begins[:, 1:] &= table[:, 1:] != table[:, :-1]
+    begins[DEAD] = False
+    sources, columns = np.nonzero(begins)
+    return sources, table[sources, columns]
+
+
+def _coreachable(
+    accepting: NDArray[np.bool_], sources: NDArray[np.intp], targets: NDArray[np.int32]
+) -> NDArray[np.bool_]:
     """States from which an accepting one can be reached, the dead state never."""
-    states, columns = table.shape
-    sources = np.repeat(np.arange(states), columns)
-    order = np.argsort(table.reshape(-1), kind="stable")
-    starts = np.searchsorted(table.reshape(-1)[order], np.arange(states + 1))
-    live = accepting.copy()
-    live[DEAD] = False
-    frontier = np.flatnonzero(live)
-    while len(frontier):
-        found = np.concatenate([order[starts[s] : starts[s + 1]] for s in frontier])
-        before = np.unique(sources[found])
-        frontier = before[~live[before] & (before != DEAD)]
-        live[frontier] = True
-    return live
+    order = np.argsort(targets, kind="stable")
+    starts = np.searchsorted(targets[order], np.arange(len(accepting) + 1)).tolist()
+    before = sources[order].tolist()
+    live = bytearray(accepting.tobytes())
+    live[DEAD] = 0
+    pending = np.flatnonzero(accepting).tolist()
+    while pending:
+        state = pending.pop()
+        for source in before[starts[state] : starts[state + 1]]:
+            if not live[source]:
+                live[source] = 1
+                pending.append(source)
+    return np.frombuffer(live, dtype=np.bool_)
 
 
 def _joined_columns(
@@ -227,15 +248,14 @@ def _joined_columns(
 ) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
     """Give bytes with equal columns one class, numbered by first byte; drop unused columns."""
     width = int(classes.max()) + 1
+    by_column = np.ascontiguousarray(table[:, :width].T)
     known: dict[bytes, int] = {}
     kept: list[int] = []
-    joined = np.zeros(256, dtype=np.uint8)
-    keys = [table[:, column].tobytes() for column in range(width)]
-    for octet in range(256):
-        column = int(classes[octet])
-        if keys[column] not in known:
-            known[keys[column]] = len(kept)
+    joined = np.zeros(width, dtype=np.uint8)
+    for column in dict.fromkeys(classes.tolist()):
+        number = known.setdefault(by_column[column].tobytes(), len(known))
+        if number == len(kept):
             kept.append(column)
-        joined[octet] = known[keys[column]]
+        joined[column] = number
     kept.extend(range(width, table.shape[1]))
-    return table[:, kept], joined
+    return table[:, kept], joined[classes]

@@ -19,6 +19,7 @@ from .regex import (
     CharClass,
     Embedded,
     Lit,
+    Look,
     Node,
     Not,
     Optional,
@@ -26,11 +27,19 @@ from .regex import (
     Seq,
     TokenTerminal,
     parts_of,
+    walk,
 )
+from .resolve import resolved
 
 
 def lowered(node: Node, build: Expressions, limits: Limits) -> Id:
-    """The expression of a node. Raises ``LimitError``; ``TypeError`` for an assertion."""
+    """The expression of a node. Raises ``LimitError``.
+
+    Assertions look at what is around them, which derivatives do not have: an expression with
+    one is resolved first, as it is for Thompson's construction.
+    """
+    if any(isinstance(part, Look) for part in walk(node)):
+        node = resolved(node, limits)
     return _Lowering(build, limits).of(node)
 
 
@@ -74,8 +83,8 @@ class _Lowering:
                 if self._texts is None:
                     self._texts = self.of(EVERYTHING)
                 return build.intersection([self._texts, build.negation(parts[0])])
-            case _:
-                raise TypeError(f"{type(node).__name__} must be resolved before derivatives")
+            case Look():
+                raise TypeError("an assertion in an expression without one")
 
     def _sequence(self, parts: list[Id]) -> Id:
         result = EPSILON

@@ -1,10 +1,13 @@
 """Minimal DFAs: Hopcroft's algorithm, and Moore's as its oracle."""
 
+from collections.abc import Callable, Iterable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ..limits import Limits
-from .dfa import Dfa, trimmed
+from .acyclic import acyclic_classes
+from .dfa import DEAD, Dfa, trimmed
 from .nfa import Origins, united
 
 
@@ -15,24 +18,20 @@ def minimize(dfa: Dfa, limits: Limits | None = None) -> Dfa:
     Joined states keep the union of their origins. Raises ``LimitError`` (time).
     """
     limits = (limits or Limits()).started()
-    predecessors = _predecessors(dfa)
-    accepting = set(np.flatnonzero(dfa.accepting).tolist())
-    others = set(range(dfa.states)) - accepting
-    blocks = [block for block in (accepting, others) if block]
-    block_of = np.zeros(dfa.states, dtype=np.int64).tolist()
-    for number, block in enumerate(blocks):
-        for state in block:
-            block_of[state] = number
-    waiting = {min(range(len(blocks)), key=lambda i: len(blocks[i]))}
+    dfa = trimmed(dfa)
+    settled = acyclic_classes(dfa)
+    blocks, block_of = _first_blocks(dfa, settled)
+    before = _predecessors(dfa, settled < 0)
+    waiting = set(range(len(blocks))) - {max(range(len(blocks)), key=lambda i: len(blocks[i]))}
     while waiting:
         limits.check_time("minimisation")
-        splitter = sorted(blocks[waiting.pop()])
-        for before in predecessors:
-            reaching: set[int] = set()
-            for state in splitter:
-                reaching.update(before.get(state, ()))
+        reaching: dict[int, set[int]] = {}
+        for state in blocks[waiting.pop()]:
+            for column, source in before(state):
+                reaching.setdefault(column, set()).add(source)
+        for column in sorted(reaching):
             touched: dict[int, set[int]] = {}
-            for state in reaching:
+            for state in reaching[column]:
                 touched.setdefault(block_of[state], set()).add(state)
             for number, inside in touched.items():
                 if len(inside) == len(blocks[number]):
@@ -49,6 +48,24 @@ def minimize(dfa: Dfa, limits: Limits | None = None) -> Dfa:
     return _quotient(dfa, np.array(block_of))
 
 
+def _first_blocks(dfa: Dfa, settled: NDArray[np.int64]) -> tuple[list[set[int]], list[int]]:
+    """Blocks to begin with, and the block of each state.
+
+    States that reach no cycle are settled, by their classes; the others are told apart by
+    acceptance and by which columns lead anywhere. So the dead state splits no block any more.
+    """
+    keys: list[object] = settled.tolist()
+    open_states = np.flatnonzero(settled < 0)
+    alive = np.column_stack([dfa.accepting[open_states], dfa.table[open_states] != DEAD])
+    for state, key in zip(open_states.tolist(), alive, strict=True):
+        keys[state] = key.tobytes()
+    blocks: dict[object, set[int]] = {}
+    for state, found in enumerate(keys):
+        blocks.setdefault(found, set()).add(state)
+    number = {found: i for i, found in enumerate(blocks)}
+    return list(blocks.values()), [number[found] for found in keys]
+
+
 def minimize_via_moore(dfa: Dfa) -> Dfa:
     """The minimal automaton, by Moore's rounds of refinement. O(C n²); the oracle."""
     block_of = dfa.accepting.astype(np.int64)
@@ -62,19 +79,28 @@ def minimize_via_moore(dfa: Dfa) -> Dfa:
         count = int(block_of.max()) + 1
 
 
-def _predecessors(dfa: Dfa) -> list[dict[int, list[int]]]:
-    """For each column the states that lead to a state."""
-    found: list[dict[int, list[int]]] = []
-    for column in range(dfa.table.shape[1]):
-        before: dict[int, list[int]] = {}
-        for state, target in enumerate(dfa.table[:, column].tolist()):
-            before.setdefault(target, []).append(state)
-        found.append(before)
-    return found
+def _predecessors(
+    dfa: Dfa, is_open: NDArray[np.bool_]
+) -> Callable[[int], Iterable[tuple[int, int]]]:
+    """For each state but the dead one the columns by which, and open states from which, it is
+    reached."""
+    sources, columns = np.nonzero(is_open[:, None] & (dfa.table != DEAD))
+    targets = dfa.table[sources, columns]
+    order = np.argsort(targets, kind="stable")
+    start = np.searchsorted(targets[order], np.arange(dfa.states + 1)).tolist()
+    source, column = sources[order].tolist(), columns[order].tolist()
+
+    def before(state: int) -> Iterable[tuple[int, int]]:
+        span = slice(start[state], start[state + 1])
+        return zip(column[span], source[span], strict=True)
+
+    return before
 
 
 def _quotient(dfa: Dfa, block_of: NDArray[np.int64]) -> Dfa:
     """One state a block. The dead state's block keeps number 0."""
+    if dfa.is_trimmed and len(set(block_of.tolist())) == dfa.states:
+        return dfa
     _, representative, number = np.unique(block_of, return_index=True, return_inverse=True)
     dead = int(number[0])
     swap = np.arange(len(representative))
