@@ -11,13 +11,15 @@ for each expression (Owens, Reppy and Turon 2009, section 4.2), so that one deri
 does. Everything is remembered, and nothing is derived before it is asked for.
 """
 
+from collections import Counter
 from typing import TypeAlias
 
 import numpy as np
 
 from ..limits import Limits
 from .dfa import DEAD, Dfa, trimmed
-from .expressions import EPSILON, NONE, STAGE, Alt, And, At, Expressions, Id, Not, Rep, Seq, Symbols
+from .expressions import EPSILON, NONE, STAGE, Expressions
+from .keys import Alt, And, At, Id, Not, Rep, Seq, Symbols
 from .lowering import lowered
 from .minimize import minimize
 from .nfa import FIRST_TERMINAL
@@ -53,20 +55,17 @@ class LazyDfa:
 
     def step(self, state: Id, symbol: int) -> Id:
         """The state behind a byte or a token terminal: the derivative of an expression."""
-        found = self._derivatives
+        found, classes, first = self._derivatives, self._classes, self._representatives
+        self.classes(state)
         pending = [state]
         while pending:
             current = pending[-1]
-            key = (current, self._representatives[self.classes(current)][symbol])
+            key = (current, first[classes[current]][symbol])
             if key not in found:
                 inner = self._inside(current)
-                derived = [
-                    found.get((part, self._representatives[self.classes(part)][symbol]))
-                    for part in inner
-                ]
-                missing = [p for p, d in zip(inner, derived, strict=True) if d is None]
-                if missing:
-                    pending.extend(missing)
+                derived = [found.get((part, first[classes[part]][symbol])) for part in inner]
+                if None in derived:
+                    pending.extend(p for p, d in zip(inner, derived, strict=True) if d is None)
                     continue
                 found[key] = self._derived(current, symbol, [d for d in derived if d is not None])
             pending.pop()
@@ -96,7 +95,9 @@ class LazyDfa:
                 number = numbers.setdefault(target, len(states))
                 if number == len(states):
                     states.append(target)
-                    self._limits.check_states(len(states), STAGE)
+                    if len(states) > self._limits.states:
+                        part = self._part_of(state)
+                        self._limits.check_states(len(states), STAGE, (), part)
                 row.append(number)
             rows.append(row)
             used.append(classes)
@@ -194,6 +195,18 @@ class LazyDfa:
                 return build.intersection(inner) if inner else NONE
             case Not():
                 return build.negation(inner[0])
+
+    def _part_of(self, state: Id) -> str:
+        """The repetition that most parts of a state came from."""
+        counted: Counter[str] = Counter()
+        pending = [state]
+        while pending:
+            current = pending.pop()
+            key = self._expressions.keys[current]
+            if isinstance(key, Rep) and key.body in self._expressions.texts:
+                counted[self._expressions.texts[key.body]] += 1
+            pending.extend([key.head, key.tail] if isinstance(key, Seq) else self._inside(current))
+        return min(counted, key=lambda text: (-counted[text], text), default="")
 
     def _meet(self, one: int, other: int) -> int:
         """The classes of both partitions cut with each other."""

@@ -11,69 +11,18 @@ So there are finitely many derivatives, few more than states of the minimal auto
 """
 
 from collections.abc import Generator, Iterable
-from typing import NamedTuple, TypeAlias
 
 from ..limits import Limits
 from .dfa import DEAD, Dfa
+from .keys import Alt, And, At, Id, Key, Not, Rep, Seq, Symbols
 
-STAGE = "the derivatives"
-
-Id: TypeAlias = int
+STAGE = "the construction by derivatives"
 
 NONE: Id = 0  # ∅
 EPSILON: Id = 1
 
 # Bytes that an expression takes with what is remembered about it, roughly.
 _EXPRESSION_BYTES = 600
-
-
-class Symbols(NamedTuple):
-    """One symbol of a set: bit s of ``mask`` is symbol s."""
-
-    mask: int
-
-
-class At(NamedTuple):
-    """What the automaton with number ``dfa`` accepts from ``state`` on."""
-
-    dfa: int
-    state: int
-
-
-class Seq(NamedTuple):
-    """``head``, which is no sequence, then ``tail``."""
-
-    head: Id
-    tail: Id
-
-
-class Rep(NamedTuple):
-    """``low`` to ``high`` (None: any number) times ``body``."""
-
-    body: Id
-    low: int
-    high: int | None
-
-
-class Alt(NamedTuple):
-    """One of ``options``, ascending; ∅ without any."""
-
-    options: tuple[Id, ...]
-
-
-class And(NamedTuple):
-    """All of ``parts``, ascending; without any it stands for ε."""
-
-    parts: tuple[Id, ...]
-
-
-class Not(NamedTuple):
-    """Any word that ``body`` does not match, UTF-8 or not."""
-
-    body: Id
-
-
-Key: TypeAlias = Symbols | At | Seq | Rep | Alt | And | Not
 
 
 class Expressions:
@@ -86,9 +35,17 @@ class Expressions:
         self.keys: list[Key] = [Alt(()), And(())]
         self.nullable = [False, True]
         self.dfas: list[Dfa] = []
+        # For the bodies of repetitions how their author wrote them.
+        self.texts: dict[Id, str] = {}
         self.width = width
         # Named tuples of two kinds with the same content are equal, so the kind is in the key.
         self._numbers = {(type(key), key): number for number, key in enumerate(self.keys)}
+        # The first part of each expression and what follows it.
+        self._heads: list[Id] = [NONE, EPSILON]
+        self._tails: list[Id] = [EPSILON, EPSILON]
+        # What options must have in common to be joined: what follows, and what is repeated
+        # before it (∅ for a symbol); None for others.
+        self._likeness: list[tuple[Id, Id] | None] = [None, None]
         self._limits = limits
         self.all = self.negation(NONE)
 
@@ -187,32 +144,61 @@ class Expressions:
         flat = self._flat(options)
         if len(flat) == 1 or self.all in flat:
             return self.all if self.all in flat else flat.pop()
-        tails_of: dict[Id, list[Id]] = {}
-        for option in sorted(flat - {EPSILON}):
-            key = self.keys[option]
-            head, tail = key if isinstance(key, Seq) else (option, EPSILON)
-            tails_of.setdefault(head, []).append(tail)
-        masks: dict[Id, int] = {}
-        counted: dict[tuple[Id, Id], list[Rep]] = {}
         found: set[Id] = set()
-        for head, tails in tails_of.items():
-            tail = (yield tails) if len(tails) > 1 else tails[0]
-            match self.keys[head]:
-                case Symbols(mask):
-                    masks[tail] = masks.get(tail, 0) | mask
-                case Rep() as key:
-                    counted.setdefault((key.body, tail), []).append(key)
-                case _:
-                    found.add(self.seq(head, tail))
-        found.update(self.seq(self.symbols(mask), tail) for tail, mask in masks.items())
-        for (body, tail), counts in counted.items():
-            found.update(self.seq(self.rep(body, *ends), tail) for ends in _united(counts))
+        alike: dict[tuple[Id, Id], list[Id]] = {}
+        for option in (yield from self._grouped(flat)):
+            likeness = self._likeness[option]
+            if likeness is None:
+                found.add(option)
+            else:
+                alike.setdefault(likeness, []).append(option)
+        for (body, _), same in alike.items():
+            if len(same) == 1:
+                found.add(same[0])
+            elif body == NONE:
+                found.add(self._one_symbol(same))
+            else:
+                found.update(self._counted(same))
         if EPSILON in flat and not any(self.nullable[option] for option in found):
             found.add(EPSILON)
         if len(found) <= 1:
             return found.pop() if found else NONE
         ordered = tuple(sorted(found))
         return self._number(Alt(ordered), any(self.nullable[option] for option in ordered))
+
+    def _grouped(self, flat: set[Id]) -> Generator[list[Id], Id, list[Id]]:
+        """Options that begin with the same head as one: ``r s | r t = r (s | t)``."""
+        by_head: dict[Id, list[Id]] = {}
+        for option in sorted(flat):
+            if option != EPSILON:
+                by_head.setdefault(self._heads[option], []).append(option)
+        grouped = []
+        for head, alike in by_head.items():
+            if len(alike) > 1:
+                tail = yield [self._tails[option] for option in alike]
+                grouped.append(self.seq(head, tail))
+            else:
+                grouped.append(alike[0])
+        return grouped
+
+    def _one_symbol(self, alike: list[Id]) -> Id:
+        """``[ab] s | [c] s = [abc] s``"""
+        mask = 0
+        for option in alike:
+            key = self.keys[self._heads[option]]
+            assert isinstance(key, Symbols)
+            mask |= key.mask
+        return self.seq(self.symbols(mask), self._tails[alike[0]])
+
+    def _counted(self, alike: list[Id]) -> Iterable[Id]:
+        """``r{1,3} s | r{2,5} s = r{1,5} s``"""
+        heads = [self.keys[self._heads[option]] for option in alike]
+        counts = [key for key in heads if isinstance(key, Rep)]
+        merged = _united(counts)
+        if len(merged) == len(alike):
+            return alike
+        body, tail = counts[0].body, self._tails[alike[0]]
+        return [self.seq(self.rep(body, *ends), tail) for ends in merged]
 
     def _flat(self, options: Iterable[Id]) -> set[Id]:
         flat: set[Id] = set()
@@ -229,8 +215,7 @@ class Expressions:
             return tail if head == EPSILON else head
         key = self.keys[head]
         if isinstance(key, Rep):
-            following = self.keys[tail]
-            second, rest = following if isinstance(following, Seq) else (tail, EPSILON)
+            second, rest = self._heads[tail], self._tails[tail]
             other = self.keys[second]
             if isinstance(other, Rep) and other.body == key.body:
                 most = (
@@ -251,13 +236,23 @@ class Expressions:
         if number == len(self.keys):
             self.keys.append(key)
             self.nullable.append(nullable)
+            head, tail = key if isinstance(key, Seq) else (number, EPSILON)
+            self._heads.append(head)
+            self._tails.append(tail)
+            match self.keys[head]:
+                case Symbols():
+                    self._likeness.append((NONE, tail))
+                case Rep(body):
+                    self._likeness.append((body, tail))
+                case _:
+                    self._likeness.append(None)
             if number % 1024 == 0:
                 self._limits.check_memory(number * _EXPRESSION_BYTES, STAGE)
                 self._limits.check_time(STAGE)
         return number
 
 
-def _united(counts: Iterable[Rep]) -> Iterable[tuple[int, int | None]]:
+def _united(counts: Iterable[Rep]) -> list[tuple[int, int | None]]:
     """Intervals of counts, those that overlap or touch joined."""
     merged: list[tuple[int, int | None]] = []
     for _, low, high in sorted(counts, key=lambda key: key.low):

@@ -9,7 +9,8 @@ from ..limits import Limits
 from . import utf8
 from .code_points import CodePoints
 from .determinize import determinize
-from .expressions import EPSILON, NONE, Expressions, Id
+from .expressions import EPSILON, NONE, Expressions
+from .keys import Id
 from .nfa import FIRST_TERMINAL, Nfa
 from .regex import (
     EVERYTHING,
@@ -74,7 +75,9 @@ class _Lowering:
                 return build.alt(parts)
             case Optional():
                 return build.alt([EPSILON, *parts])
-            case Repeat(_, low, high):
+            case Repeat(_, low, high, text):
+                if text:
+                    build.texts.setdefault(parts[0], text)
                 return build.rep(parts[0], low, high)
             case And():
                 return build.intersection(parts)
