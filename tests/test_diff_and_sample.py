@@ -134,21 +134,23 @@ def test_formats_of_members_with_line_breaks(tmp_path: Path, capsysbinary: Captu
         assert capsysbinary.readouterr().out == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("abc", "no member has at most 2 bytes, the shortest has 3; raise --max-bytes"),
-        ("a{2,}&a", "the grammar has no member"),
-    ],
-)
-def test_nothing_to_draw(tmp_path: Path, capsysbinary: Captured, text: str, said: str) -> None:
+def test_nothing_to_draw(tmp_path: Path, capsysbinary: Captured) -> None:
     """Exit code 1 with a message."""
-    grammar = written(tmp_path, "g.regex", text)
+    grammar = written(tmp_path, "g.regex", "abc")
     for option in ([], ["--all"], ["--shortest"]):
         assert run(["sample", grammar, "--max-bytes", "2", *option]) == 1
         captured = capsysbinary.readouterr()
         assert captured.out == b""
+        said = "no member has at most 2 bytes, the shortest has 3; raise --max-bytes"
         assert said in captured.err.decode()
+
+
+def test_no_member_at_all(tmp_path: Path, capsysbinary: Captured) -> None:
+    """A difference can be empty: exit code 1, and nothing differs from it but members."""
+    empty = written(tmp_path, "e.iso", 's = "a" - "a";')
+    assert run(["sample", empty]) == 1
+    assert b"the grammar has no member" in capsysbinary.readouterr().err
+    assert run(["diff", empty, empty]) == 0
 
 
 def test_ways_to_sample_exclude_each_other(capsysbinary: Captured) -> None:

@@ -1,6 +1,6 @@
 """Time from an expression to a minimal DFA, side by side with other libraries.
 
-python benchmarks/automata.py [--runs 5] [--patience 20]
+python benchmarks/regex_to_dfa.py [--runs 5] [--patience 20]
 
 Medians of CPU milliseconds. Measured is, from the parsed expression on where the library
 separates it:
