@@ -56,7 +56,7 @@ def language_of(path: str, wanted: Wanted, limits: "Limits") -> "Dfa":
         dfa = automaton_of(found, path, wanted, limits).dfa
     else:
         dfa = from_tables(found.byte_dfa)
-    if dfa.table.shape[1] > dfa.byte_columns:
+    if dfa.token_columns:
         raise UsageError(f"{path}: it names tokens by id, so its members are not texts alone")
     return dfa
 

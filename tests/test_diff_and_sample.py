@@ -100,6 +100,17 @@ def test_dialects_and_starts_of_either_side(tmp_path: Path, capsysbinary: Captur
     assert run(["diff", one, other, *options]) == 0
 
 
+def test_extended_regexes(tmp_path: Path, capsysbinary: Captured) -> None:
+    """--extended reads intersections and complements; the limit names the repetition."""
+    grammar = written(tmp_path, "x.regex", "[a-c]&~b")
+    assert run(["sample", grammar, "--all", "--extended"]) == 0
+    assert capsysbinary.readouterr().out == b"a\nc\n"
+    assert run(["diff", grammar, written(tmp_path, "y.regex", "a|c"), "--extended"]) == 0
+    large = written(tmp_path, "z.regex", "~(.*a.{20})")
+    assert run(["sample", large, "--extended", "--max-states", "2000"]) == 3
+    assert b"in '.{20}'" in capsysbinary.readouterr().err
+
+
 def test_draws_are_members_and_deterministic(capsysbinary: Captured) -> None:
     """The same seed, the same draws; another seed, others."""
     date = str(EXAMPLES / "date.ebnf")

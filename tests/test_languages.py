@@ -118,11 +118,15 @@ def test_equality_needs_no_minimal_automata() -> None:
     assert are_equal(nothing(), boolean.difference(loop, loop))
 
 
-def test_products_refuse_token_terminals() -> None:
-    """Their alphabets are not the same."""
+def test_products_over_token_terminals() -> None:
+    """Each is a symbol of its own; both sides must have the same."""
+    one, other = (minimize(determinize(thompson(TokenTerminal(k)), terminals=2)) for k in range(2))
+    assert sorted(boolean.union(one, other).members(2)) == [(256,), (257,)]
+    assert boolean.common(one, other).is_empty
+    assert not are_equal(one, other)
     with_token = minimize(determinize(thompson(TokenTerminal(0)), terminals=1))
     with pytest.raises(ValueError, match="token terminals"):
-        boolean.union(with_token, with_token)
+        boolean.union(one, with_token)
     with pytest.raises(ValueError, match="token terminals"):
         Members(with_token)
 

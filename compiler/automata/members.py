@@ -34,7 +34,7 @@ class Members:
     """
 
     def __init__(self, dfa: Dfa, limits: Limits | None = None) -> None:
-        if dfa.table.shape[1] > dfa.byte_columns:
+        if dfa.token_columns:
             raise ValueError("members are counted without token terminals")
         self._limits = (limits or Limits()).started()
         self._dfa = trimmed(dfa)

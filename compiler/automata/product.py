@@ -68,8 +68,8 @@ def product(
 
 def common_classes(left: Dfa, right: Dfa) -> tuple[NDArray[np.uint8], tuple[list[int], list[int]]]:
     """Byte classes that refine both, and the columns of each, then of the token terminals."""
-    terminals = range(left.table.shape[1] - left.byte_columns)
-    if len(terminals) != right.table.shape[1] - right.byte_columns:
+    terminals = range(left.token_columns)
+    if len(terminals) != right.token_columns:
         raise ValueError("the two automata have different token terminals")
     known: dict[tuple[int, int], int] = {}
     classes = np.zeros(256, dtype=np.uint8)
