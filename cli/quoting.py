@@ -8,8 +8,8 @@ def text_of(octets: bytes) -> str:
 
 def quoted(octets: bytes) -> str:
     """A token for people: quoted, with escapes; bytes that are no character as \\xNN."""
-    text = octets.decode("utf-8", "surrogateescape")
-    return '"' + "".join(map(_shown, text)) + '"'
+    shown = ("\\" + char if char in '"\\' else _shown(char) for char in text_of(octets))
+    return '"' + "".join(shown) + '"'
 
 
 def escaped(octets: bytes) -> str:
@@ -18,8 +18,6 @@ def escaped(octets: bytes) -> str:
 
 
 def _shown(char: str) -> str:
-    if char in '"\\':
-        return "\\" + char
     if char.isprintable():
         return char
     if "\udc80" <= char <= "\udcff":
