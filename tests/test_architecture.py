@@ -41,6 +41,7 @@ INSIDE = {
     "cache": set(),
     "automata": BASE,
     "tokenizers": BASE | {"cache"},
+    "wordpiece": BASE,
     "grammar": BASE | {"automata"},
     "dialects": BASE | {"automata", "grammar"},
     "lnf": BASE | {"automata", "grammar"},
@@ -48,16 +49,17 @@ INSIDE = {
     "lints": BASE | {"automata", "grammar", "lnf"},
     "explain": set(),
     "writers": BASE | {"automata", "grammar", "lnf"},
-    "merge": BASE | {"automata", "tokenizers"},
+    "merge": BASE | {"automata", "tokenizers", "wordpiece"},
     "masks": BASE | {"automata", "merge", "tokenizers"},
     "drawing": BASE | {"automata", "merge"},
     "token_ids": BASE | {"automata", "grammar", "tokenizers"},
     "package": BASE | {"automata", "grammar", "masks", "merge", "tokenizers"},
+    "package_words": BASE | {"automata", "grammar", "merge", "package", "wordpiece"},
     "pipeline": BASE
     | {"automata", "dialects", "grammar", "lnf", "masks", "merge", "package", "tokenizers"}
-    | {"token_ids"},
+    | {"package_words", "token_ids", "wordpiece"},
     # The names that the package as a whole offers; they load on first use.
-    "__init__": {"cache", "limits", "pipeline", "tokenizers"},
+    "__init__": {"cache", "limits", "pipeline", "tokenizers", "wordpiece"},
 }
 
 # Third-party modules of the compiler that belong to one part each.
@@ -70,7 +72,10 @@ OWNERS = {
 }
 
 # Programs that make data beside them; they are run by hand and import what that takes.
-PROGRAMS = {"compiler/tokenizers/default/recipe.py": {"tokenizers"}}
+PROGRAMS = {
+    "compiler/tokenizers/default/recipe.py": {"tokenizers"},
+    "compiler/wordpiece/make_characters.py": {"tokenizers"},
+}
 
 # Files may have this many lines; a longer one needs a reason here.
 LINES = 300

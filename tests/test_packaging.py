@@ -137,10 +137,13 @@ def test_what_is_imported_is_a_dependency() -> None:
     project = settings()["project"]
     assert isinstance(project, dict)
     declared = {re.split(r"[^A-Za-z0-9]", entry)[0] for entry in project["dependencies"]}
-    by_hand = ROOT / "compiler" / "tokenizers" / "default" / "recipe.py"
+    by_hand = {
+        ROOT / "compiler" / "tokenizers" / "default" / "recipe.py",
+        ROOT / "compiler" / "wordpiece" / "make_characters.py",
+    }
     imported: set[str] = set()
     for file in python_files():
-        if ROOT / file != by_hand:
+        if ROOT / file not in by_hand:
             for node in ast.walk(ast.parse((ROOT / file).read_text(encoding="utf-8"))):
                 if isinstance(node, ast.Import):
                     imported.update(alias.name.split(".")[0] for alias in node.names)

@@ -1,0 +1,77 @@
+"""What each code point becomes in canonical text: letters of the vocabulary, a space, nothing.
+
+Canonical text is what the end-to-end tokenizer sees: normalised words between single spaces,
+punctuation and CJK characters as words of their own. Two texts with the same canonical text
+have the same tokens.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..diagnostics import TokenizerError
+from .normalizer import NO_NORMALIZER, SPACE, BertNormalizer, character_tables
+from .tokenizer import WordPieceTokenizer
+
+CODE_POINTS = 0x110000
+OTHER = 0
+
+_HANGUL = range(0xAC00, 0xAC00 + 11_172)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ImageTable:
+    """``texts[i]`` is an image; ``numbers``, int32 (0x110000,), says which each code point has.
+
+    Image ``OTHER`` (None) is that of code points that become a character which no token has,
+    and of surrogates; a word with one is unknown.
+    """
+
+    texts: tuple[str | None, ...]
+    numbers: NDArray[np.int32]
+
+
+def image_table(tokenizer: WordPieceTokenizer) -> ImageTable:
+    """The images of all code points.
+
+    Raises ``TokenizerError`` for a vocabulary in which the order of marks would matter.
+    """
+    normalizer = tokenizer.normalizer or NO_NORMALIZER
+    alphabet = _alphabet(tokenizer)
+    _refuse_marks(alphabet)
+    known: dict[str, int] = {"": 1}
+    numbers = np.full(CODE_POINTS, OTHER, dtype=np.int32)
+    images = {**_changed(normalizer), **{ord(c): normalizer.cut(c) for c in sorted(alphabet)}}
+    for code, image in images.items():
+        if alphabet.issuperset(image):
+            numbers[code] = known.setdefault(image, len(known) + 1)
+    for low, high in character_tables().removed.ranges if normalizer.clean_text else ():
+        numbers[low : high + 1] = known[""]
+    return ImageTable((None, *known), numbers)
+
+
+@cache
+def _changed(normalizer: BertNormalizer) -> dict[int, str]:
+    """The images of the code points that are not their own, and of some that are."""
+    tables = character_tables()
+    codes = {*map(ord, tables.decomposed), *map(ord, tables.lower), *_HANGUL}
+    for ranges in (tables.marks, tables.spaces, tables.white_space, tables.punctuation):
+        codes.update(ranges.codes())
+    return {code: normalizer.cut(chr(code)) for code in sorted(codes)}
+
+
+def _alphabet(tokenizer: WordPieceTokenizer) -> frozenset[str]:
+    """The characters of the tokens that words are cut into, and the space."""
+    cutter = tokenizer.end_to_end
+    return frozenset(SPACE).union(*cutter.initial, *cutter.suffixes)
+
+
+def _refuse_marks(alphabet: frozenset[str]) -> None:
+    """The normalizer sorts marks by combining class, which images cannot express."""
+    tables = character_tables()
+    marks = sorted(alphabet & {c for c in tables.combining if ord(c) not in tables.marks})
+    if len({tables.combining[mark] for mark in marks}) > 1:
+        shown = ", ".join(f"U+{ord(mark):04X}" for mark in marks)
+        raise TokenizerError(f"masks for a vocabulary with the marks {shown} are not supported")

@@ -1,0 +1,184 @@
+"""Read a WordPiece tokenizer: a ``tokenizer.json`` or a ``vocab.txt``; refuse the rest by name.
+
+A tokenizer that is nearly understood gives ids that are nearly right, so every field that
+could change an encoding is looked at.
+"""
+
+import json
+from collections.abc import Mapping
+from hashlib import sha256
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from ..diagnostics import TokenizerError
+from .normalizer import BertNormalizer
+from .tokenizer import WordPieceTokenizer
+
+MODEL = "WordPiece"
+_UNKNOWN, _END = "[UNK]", "[SEP]"
+_SPECIAL = ("[PAD]", _UNKNOWN, "[CLS]", _END, "[MASK]")
+_INDICATOR, _MAX_CHARS = "##", 100
+
+# Masks have a bit for each id up to the highest; no vocabulary comes near this.
+_LARGEST_ID = 9_999_999
+
+
+def load_wordpiece(path: str | PathLike[str]) -> WordPieceTokenizer:
+    """Load a WordPiece ``tokenizer.json``, the one in a folder, or a ``vocab.txt``.
+
+    A ``vocab.txt`` says nothing of its normalizer: a ``tokenizer_config.json`` beside it is
+    read; without one the text is lower-cased if no token has a capital. Raises
+    ``TokenizerError`` naming the file and what it has that is not supported.
+    """
+    file = Path(path)
+    if file.is_dir():
+        file /= "tokenizer.json"
+    try:
+        raw = file.read_bytes()
+        config = _configuration(file)
+        read = _from_vocabulary if file.suffix == ".txt" else _from_json
+        return read(fspath(path), raw, config)
+    except OSError as error:
+        raise TokenizerError(f"{fspath(path)}: {error.strerror or error}") from None
+    except TokenizerError as error:
+        raise TokenizerError(f"{fspath(path)}: {error}") from None
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
+        # Fields of another type than the format has; each check of its own would say no more.
+        raise TokenizerError(f"{fspath(path)}: not a valid WordPiece tokenizer ({error})") from None
+
+
+def is_wordpiece(path: str | PathLike[str]) -> bool:
+    """Whether a file or folder names a WordPiece tokenizer, by suffix or by its model's type."""
+    file = Path(path)
+    if file.suffix == ".txt":
+        return True
+    try:
+        raw = (file / "tokenizer.json" if file.is_dir() else file).read_bytes()
+        # Most files need not be parsed to know.
+        return MODEL.encode() in raw and json.loads(raw)["model"]["type"] == MODEL
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return False
+
+
+def _from_vocabulary(name: str, raw: bytes, config: Mapping[str, Any]) -> WordPieceTokenizer:
+    """A line for each token, its number the id. Only line feeds end lines: U+2028 is a token."""
+    text = raw.decode("utf-8").removeprefix("\ufeff").removesuffix("\n")
+    lines = [line.removesuffix("\r") for line in text.split("\n")]
+    vocabulary = {token: i for i, token in enumerate(lines)}
+    if len(vocabulary) != len(lines):
+        again = next(token for i, token in enumerate(lines) if vocabulary[token] != i)
+        raise TokenizerError(f"the vocabulary is damaged: {again!r} is there twice")
+    written = [token for token in lines if token not in _SPECIAL]
+    capitals = any(token != token.lower() for token in written if not token.startswith("["))
+    lowercase = config.get("do_lower_case", not capitals)
+    options = {
+        "clean_text": True,
+        "handle_chinese_chars": config.get("tokenize_chinese_chars", True),
+        "strip_accents": config.get("strip_accents"),
+        "lowercase": lowercase,
+    }
+    added = {vocabulary[special]: special for special in _SPECIAL if special in vocabulary}
+    model = {"vocab": vocabulary, "unk_token": _UNKNOWN}
+    return _assembled(name, raw, model, _bert_normalizer(options), added, frozenset(added), config)
+
+
+def _from_json(name: str, raw: bytes, config: Mapping[str, Any]) -> WordPieceTokenizer:
+    try:
+        data = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        raise TokenizerError(f"not a tokenizer.json: it is not valid JSON ({error})") from None
+    model = data.get("model") if isinstance(data, dict) else None
+    if not isinstance(model, dict) or not isinstance(model.get("vocab"), dict):
+        raise TokenizerError("not a tokenizer.json: it has no model with a vocabulary")
+    if model.get("type") != MODEL:
+        raise TokenizerError(f"the model {model.get('type')!r} is no {MODEL}")
+    cut = data.get("pre_tokenizer") or {}
+    if cut.get("type") != "BertPreTokenizer":
+        raise TokenizerError(
+            f"the pre-tokenizer {cut.get('type')!r} is not supported; 'BertPreTokenizer' is"
+        )
+    normalizer = data.get("normalizer")
+    if normalizer is not None and normalizer.get("type") != "BertNormalizer":
+        raise TokenizerError(
+            f"the normalizer {normalizer.get('type')!r} is not supported; 'BertNormalizer' is"
+        )
+    added, special = _added_tokens(data.get("added_tokens") or ())
+    parsed = None if normalizer is None else _bert_normalizer(normalizer)
+    return _assembled(name, raw, model, parsed, added, special, config)
+
+
+def _assembled(
+    name: str,
+    raw: bytes,
+    model: Mapping[str, Any],
+    normalizer: BertNormalizer | None,
+    added: Mapping[int, str],
+    special: frozenset[int],
+    config: Mapping[str, Any],
+) -> WordPieceTokenizer:
+    vocabulary: dict[str, int] = model["vocab"]
+    ids = [*vocabulary.values(), *added]
+    if not all(type(i) is int and 0 <= i <= _LARGEST_ID for i in ids):
+        raise TokenizerError(f"the vocabulary is damaged: ids go from 0 to {_LARGEST_ID:,}")
+    "".join((*vocabulary, *added.values())).encode("utf-8")  # Lone surrogates are no text.
+    names = {i: token for token, i in vocabulary.items()}
+    if len(names) != len(vocabulary) or any(names.get(i, n) != n for i, n in added.items()):
+        raise TokenizerError("the vocabulary is damaged: two tokens have one id")
+    unknown = vocabulary.get(str(model.get("unk_token", _UNKNOWN)))
+    if unknown is None:
+        raise TokenizerError(f"there is no token {model.get('unk_token', _UNKNOWN)!r} in it")
+    by_name = {**vocabulary, **{n: i for i, n in added.items()}}
+    end = config.get("eos_token") or config.get("sep_token") or _END
+    end = end.get("content") if isinstance(end, dict) else end
+    return WordPieceTokenizer(
+        name=name,
+        sha256=sha256(raw).hexdigest(),
+        ids=vocabulary,
+        indicator=str(model.get("continuing_subword_prefix", _INDICATOR)),
+        unknown=unknown,
+        max_chars=int(model.get("max_input_chars_per_word", _MAX_CHARS)),
+        normalizer=normalizer,
+        added=added,
+        special=special,
+        eos=(by_name[end],) if end in by_name else (),
+        vocab_size=max(ids) + 1,
+    )
+
+
+def _bert_normalizer(options: Mapping[str, Any]) -> BertNormalizer:
+    """Accents are stripped where the file does not say so if the text is lower-cased."""
+    lowercase, strip = options.get("lowercase", True), options.get("strip_accents")
+    return BertNormalizer(
+        clean_text=bool(options.get("clean_text", True)),
+        handle_chinese_chars=bool(options.get("handle_chinese_chars", True)),
+        strip_accents=bool(lowercase if strip is None else strip),
+        lowercase=bool(lowercase),
+    )
+
+
+def _added_tokens(listed: Any) -> tuple[dict[int, str], frozenset[int]]:
+    added: dict[int, str] = {}
+    special = set()
+    for token in listed:
+        name = str(token["content"])
+        for option in ("lstrip", "rstrip", "single_word", "normalized"):
+            if token.get(option):
+                raise TokenizerError(
+                    f"the option {option!r} of the added token {name!r} is not supported"
+                )
+        added[int(token["id"])] = name
+        if token.get("special"):
+            special.add(int(token["id"]))
+    return added, frozenset(special)
+
+
+def _configuration(file: Path) -> dict[str, Any]:
+    """The ``tokenizer_config.json`` beside the file, or nothing."""
+    config = file.with_name("tokenizer_config.json")
+    if not config.is_file():
+        return {}
+    data = json.loads(config.read_bytes())
+    if not isinstance(data, dict):
+        raise TokenizerError("tokenizer_config.json beside it is not a JSON object")
+    return data
