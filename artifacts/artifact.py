@@ -22,6 +22,10 @@ from .token_dfa import TokenDfa
 from .tokenset import Words
 from .trie import Trie
 from .vocabulary import Vocabulary
+from .word_machine import WordMachine
+from .word_paths import WordDfa
+from .word_structure import PIECES
+from .word_trie import WordTrie
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,11 +90,38 @@ class Artifact:
     @cached_property
     def machine(self) -> Machine:
         """What a matcher steps."""
-        return self.token_dfa or ByteMachine(self.byte_dfa, self.vocabulary)
+        return self.word_machine or self.token_dfa or ByteMachine(self.byte_dfa, self.vocabulary)
+
+    @cached_property
+    def word_machine(self) -> WordMachine | None:
+        """The automaton over WordPiece's token sequences; None for other tokenizers."""
+        if self.manifest.kind != "word-dfa":
+            return None
+        a, m = self.arrays, self.manifest
+        table, classes, accepting = a["words.table"], a["words.classes"], a["words.accepting"]
+        return WordMachine(
+            words=WordDfa(
+                ByteDfa(table, classes, TokenClasses.of(), accepting, m.token_start),
+                ends=a["words.ends"],
+                fewest=a["words.fewest"],
+                plain=a["words.plain"],
+                ways=a["words.ways"],
+                letters=a["pieces.letters"],
+            ),
+            trie=WordTrie(*(a[f"pieces.{name}"] for name in PIECES)),
+            vocabulary=self.vocabulary,
+            nodes=a["pieces.nodes"],
+            indicator=a["words.indicator"].tobytes(),
+            longest=int(a["words.longest"][0]),
+            eos=m.eos,
+            vocab_size=m.vocab_size,
+        )
 
     @cached_property
     def rows(self) -> Rows:
         """Where mask rows come from: the file, or computed on demand where it left them out."""
+        if self.word_machine is not None:
+            return self.word_machine
         a, m = self.arrays, self.manifest
         if "rows" in a:
             return StoredRows(a["rows"], a["row_of"])

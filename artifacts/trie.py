@@ -80,8 +80,9 @@ def walk(
     table: NDArray[np.int32],
     classes: NDArray[np.uint8],
     starts: NDArray[np.integer],
+    root: int = 0,
 ) -> Iterator[Hits]:
-    """All tokens that the DFA can read from each of ``starts``, level by level.
+    """All tokens below ``root`` that the DFA can read from each of ``starts``, level by level.
 
     ``table``: int32 (S, C), state 0 dead. ``classes``: uint8 (256,), byte to column. Work is
     proportional to the trie edges that leave live nodes, over all starting states.
@@ -90,7 +91,7 @@ def walk(
     pending = [
         (
             np.arange(len(starts), dtype=np.int32),
-            np.zeros(len(starts), dtype=np.int32),
+            np.full(len(starts), root, dtype=np.int32),
             np.asarray(starts, dtype=np.int32),
         )
     ]

@@ -1,7 +1,7 @@
 """Everything that happens before decoding: from a grammar's text to an artifact.
 
     dialects -> grammar (tree) -> lnf -> automata (NFA, DFA, minimal DFA)
-    tokenizers (token bytes, merges)
+    tokenizers (token bytes, merges), wordpiece (words cut in linear time)
     merge (DirectMerge) and masks (rows)  ->  an artifact's arrays
 
 ``pipeline`` runs the stages in order; the other packages never see it. The names
@@ -16,15 +16,26 @@ if TYPE_CHECKING:
     from .limits import Limits
     from .pipeline import compile_grammar
     from .tokenizers import Tokenizer, load_tokenizer
+    from .wordpiece import WordPieceTokenizer, load_wordpiece
 
-__all__ = ["Cache", "Limits", "Tokenizer", "compile_grammar", "load_tokenizer"]
+__all__ = [
+    "Cache",
+    "Limits",
+    "Tokenizer",
+    "WordPieceTokenizer",
+    "compile_grammar",
+    "load_tokenizer",
+    "load_wordpiece",
+]
 
 _HOME = {
     "Cache": ".cache",
     "Limits": ".limits",
     "Tokenizer": ".tokenizers",
+    "WordPieceTokenizer": ".wordpiece",
     "compile_grammar": ".pipeline",
     "load_tokenizer": ".tokenizers",
+    "load_wordpiece": ".wordpiece",
 }
 
 

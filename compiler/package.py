@@ -51,7 +51,7 @@ def package(
 
     ``terminals``: the ids of each of the DFA's token columns, ascending.
     """
-    arrays = {**_byte_dfa(dfa, terminals), **_vocabulary(request)}
+    arrays = {**byte_dfa_sections(dfa, terminals), **_vocabulary(request)}
     if canonical is None:
         table = _rows_of_bytes(dfa, terminals, request, limits, arrays, notes)
     else:
@@ -78,7 +78,8 @@ def package(
     return Artifact(manifest, arrays)
 
 
-def _byte_dfa(dfa: Dfa, terminals: Sequence[TokenIds]) -> dict[str, NDArray[Any]]:
+def byte_dfa_sections(dfa: Dfa, terminals: Sequence[TokenIds]) -> dict[str, NDArray[Any]]:
+    """The grammar's own automaton and where its states come from."""
     tables = dfa.tables(terminals)
     ids = [sorted(found) for found in dfa.origins]
     offsets = np.concatenate(([0], np.cumsum([len(found) for found in ids])))

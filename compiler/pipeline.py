@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 
@@ -24,12 +25,18 @@ from .lnf.automaton import to_nfa
 from .lnf.resolve_exclusions import resolve_exclusions
 from .masks.overlaps import without_overlaps
 from .merge.canonical import CanonicalDfa, canonical_dfa
+from .merge.canonical_words import CanonicalWords, canonical_words
 from .merge.proper import check_proper, not_followed
 from .merge.token_edges import with_token_edges
 from .package import Request, package
+from .package_words import package_words
 from .progress import Progress, silent
 from .token_ids import token_ids
 from .tokenizers import Tokenizer
+from .wordpiece import WordPieceTokenizer
+
+# What a grammar can be compiled for.
+AnyTokenizer: TypeAlias = Tokenizer | WordPieceTokenizer
 
 CANONICAL, ANY = "canonical", "any"
 
@@ -62,7 +69,7 @@ class Compilation:
     """A compiled grammar and every stage on the way; ``notes`` are for the user to read."""
 
     automaton: Automaton
-    canonical: CanonicalDfa | None
+    canonical: CanonicalDfa | CanonicalWords | None
     artifact: Artifact
     notes: tuple[str, ...] = field(default=())
 
@@ -71,7 +78,7 @@ def compile_grammar(
     text: str,
     *,
     dialect: str,
-    tokenizer: Tokenizer,
+    tokenizer: AnyTokenizer,
     start: str | None = None,
     tokenization: str = CANONICAL,
     limits: Limits | None = None,
@@ -125,7 +132,7 @@ def build_automaton(
 
 def build_artifact(
     automaton: Automaton,
-    tokenizer: Tokenizer,
+    tokenizer: AnyTokenizer,
     *,
     tokenization: str = CANONICAL,
     limits: Limits | None = None,
@@ -139,6 +146,14 @@ def build_artifact(
     if tokenization not in (CANONICAL, ANY):
         raise ValueError(f"tokenization must be 'canonical' or 'any', not {tokenization!r}")
     limits = (limits or Limits()).started()
+    if isinstance(tokenizer, WordPieceTokenizer):
+        if tokenization == ANY:
+            raise TokenizerError(
+                f"{tokenizer.name}: WordPiece tokenizers are compiled as 'canonical' only: a "
+                f"member's words may be cut in one way each"
+            )
+        size = _padded_size(tokenizer, vocab_size)
+        return _build_words(automaton, tokenizer, _eos_ids(tokenizer, eos), size, strip, limits)
     notes: list[str] = []
     request = Request(
         tokenizer=tokenizer,
@@ -171,6 +186,29 @@ def build_artifact(
         automaton.grammar, dfa, classes, automaton.origins, canonical, request, limits, notes
     )
     return Compilation(automaton, canonical, artifact, tuple(notes))
+
+
+def _build_words(
+    automaton: Automaton,
+    tokenizer: WordPieceTokenizer,
+    eos: tuple[int, ...],
+    vocab_size: int,
+    strip: bool,
+    limits: Limits,
+) -> Compilation:
+    """The stages for WordPiece: canonical text, its words, packaging."""
+    grammar, source = automaton.grammar, automaton.grammar.source
+    if grammar.tokens:
+        message = "token terminals are not supported with WordPiece tokenizers"
+        raise CheckError(source, [Diagnostic(message, token.span) for token in grammar.tokens])
+    words = canonical_words(automaton.dfa, tokenizer, vocab_size, limits)
+    if words.is_empty:
+        message = "the tokenizer can spell no member: each has a word that becomes unknown"
+        raise CheckError(source, [Diagnostic(message)])
+    artifact = package_words(
+        grammar, automaton.dfa, automaton.origins, words, tokenizer, eos, vocab_size, strip
+    )
+    return Compilation(automaton, words, artifact, words.notes)
 
 
 def _over_tokens(
@@ -221,7 +259,7 @@ def _spelled(
     return minimize(dfa)
 
 
-def _eos_ids(tokenizer: Tokenizer, given: Sequence[int | str]) -> tuple[int, ...]:
+def _eos_ids(tokenizer: AnyTokenizer, given: Sequence[int | str]) -> tuple[int, ...]:
     """Ids of the tokens that end a text: those given, else the tokenizer's own."""
     if not given:
         if not tokenizer.eos:
@@ -244,7 +282,7 @@ def _eos_ids(tokenizer: Tokenizer, given: Sequence[int | str]) -> tuple[int, ...
     return tuple(sorted(set(ids)))
 
 
-def _padded_size(tokenizer: Tokenizer, wanted: int | None) -> int:
+def _padded_size(tokenizer: AnyTokenizer, wanted: int | None) -> int:
     if wanted is not None and wanted < tokenizer.vocab_size:
         raise TokenizerError(
             f"{tokenizer.name}: a vocabulary of {wanted} is too small for token "

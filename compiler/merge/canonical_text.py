@@ -1,0 +1,219 @@
+"""From the byte DFA of L to that of canon(L), the texts of L as WordPiece sees them.
+
+Each code point is replaced by its image; runs of spaces between words become one space,
+leading and trailing ones none. The result is a language of normalised UTF-8 text, on which
+words and their tokens are all that is left to follow.
+"""
+
+from collections import defaultdict, deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..automata.determinize import determinize
+from ..automata.dfa import DEAD, Dfa
+from ..automata.minimize import minimize
+from ..automata.nfa import Arc, Nfa
+from ..limits import Limits
+from ..wordpiece.image import OTHER, ImageTable
+
+_STAGE = "canonical text"
+
+# Where a text stands: before its first word, in a word, behind a word and white space.
+_START, _WORD, _GAP = range(3)
+
+_NOTHING: frozenset[int] = frozenset()
+
+# A place in L's DFA, a mode, and in the NFA's construction what is still to be emitted.
+_Place = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CanonicalText:
+    """canon(L). ``dfa``: minimal. ``lost``: some code points that L uses and V lacks, ascending."""
+
+    dfa: Dfa
+    lost: tuple[int, ...]
+
+
+def canonical_text(dfa: Dfa, images: ImageTable, limits: Limits) -> CanonicalText:
+    """The texts of L's members without a code point that V lacks, in canonical form.
+
+    Bytes of L that are not UTF-8 are no text and go too. Raises ``LimitError``.
+    """
+    steps = _CodePointSteps(dfa, images)
+    nfa = _Builder()
+    start = (dfa.start, _START)
+    pending = deque([start])
+    nfa.start = nfa.place(start)
+    finals = set()
+    lost: set[int] = set()
+    while pending:
+        limits.check_time(_STAGE)
+        place = pending.popleft()
+        state, mode = place
+        if dfa.accepting[state]:
+            finals.add(nfa.place(place))
+        moves: defaultdict[_Place, set[bytes]] = defaultdict(set)
+        for target, numbers, examples in steps.of(state):
+            for number, code in zip(numbers, examples, strict=True):
+                text = images.texts[number]
+                if number == OTHER or text is None:
+                    lost.add(code)
+                    continue
+                emitted, after = _emitted(text, mode)
+                moves[target, after].add(emitted.encode("utf-8"))
+        for target_place, strings in moves.items():
+            if not nfa.knows(target_place):
+                pending.append(target_place)
+            nfa.connect(nfa.place(place), frozenset(strings), nfa.place(target_place))
+        limits.check_states(len(nfa.arcs), _STAGE)
+    result = minimize(determinize(nfa.finished(frozenset(finals)), limits), limits)
+    return CanonicalText(result, tuple(sorted(lost)))
+
+
+def _emitted(image: str, mode: int) -> tuple[str, int]:
+    """What an image adds to the canonical text, and the mode after it.
+
+    In a word ``" - "`` adds ``" -"`` and leaves a gap; the gap's space is due with the next word.
+    """
+    out = ""
+    for char in image:
+        if char == " ":
+            mode = _GAP if mode == _WORD else mode
+        else:
+            out += " " + char if mode == _GAP else char
+            mode = _WORD
+    return out, mode
+
+
+class _CodePointSteps:
+    """Where the code points lead from a state of L, by image.
+
+    Code points whose bytes fall into the same columns of the DFA and that have the same image
+    are one row of a table; there are few of those for narrow grammars.
+    """
+
+    def __init__(self, dfa: Dfa, images: ImageTable) -> None:
+        self._table = np.ascontiguousarray(dfa.table)
+        self._kept: dict[int, list[tuple[int, list[int], list[int]]]] = {}
+        used = dfa.used_bytes()
+        rows = [_rows(dfa, images, used, *span) for span in _SPANS]
+        self._columns = np.concatenate([r[0] for r in rows])
+        self._images = np.concatenate([r[1] for r in rows])
+        self._examples = np.concatenate([r[2] for r in rows])
+
+    def of(self, state: int) -> list[tuple[int, list[int], list[int]]]:
+        """For each target the images that lead there, with a code point of each."""
+        if state in self._kept:
+            return self._kept[state]
+        columns = self._columns
+        alive = np.flatnonzero(self._table[state][columns[:, 0]])
+        states = self._table[state, columns[alive, 0]]
+        for k in range(1, 4):
+            more = columns[alive, k] >= 0
+            states = np.where(more, self._table[states, columns[alive, k]], states)
+            keep = states != DEAD
+            alive, states = alive[keep], states[keep]
+        found = []
+        for target in np.unique(states).tolist():
+            places = alive[states == target]
+            numbers, first = np.unique(self._images[places], return_index=True)
+            found.append((target, numbers.tolist(), self._examples[places[first]].tolist()))
+        self._kept[state] = found
+        return found
+
+
+# The code points of each UTF-8 length, and that length.
+_SPANS = ((0, 0x80, 1), (0x80, 0x800, 2), (0x800, 0x10000, 3), (0x10000, 0x110000, 4))
+_LEADS = (0, 0, 0xC0, 0xE0, 0xF0)
+
+
+def _rows(
+    dfa: Dfa, images: ImageTable, used: NDArray[np.bool_], low: int, high: int, length: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+    """Columns (n, 4), -1 behind the last byte, images (n,) and example code points (n,)."""
+    codes = np.arange(low, high, dtype=np.int64)
+    lead = (codes >> 6 * (length - 1)) | _LEADS[length]
+    codes = codes[used[lead] & ((codes < 0xD800) | (codes > 0xDFFF))]
+    columns = np.full((len(codes), 4), -1, dtype=np.int32)
+    readable = np.ones(len(codes), dtype=np.bool_)
+    for k in range(length):
+        octets = (codes >> 6 * (length - 1 - k)) & 0x3F | 0x80
+        if k == 0:
+            octets = (codes >> 6 * (length - 1)) | _LEADS[length]
+        readable &= used[octets]
+        columns[:, k] = dfa.classes[octets]
+    codes, columns = codes[readable], columns[readable]
+    numbers = images.numbers[codes]
+    key = numbers.astype(np.int64)
+    for k in range(4):
+        key = key * 257 + columns[:, k] + 1
+    _, first = np.unique(key, return_index=True)
+    return columns[first], numbers[first], codes[first]
+
+
+class _Builder:
+    """The NFA of canon(L): places of L, joined by small acyclic automata of strings."""
+
+    def __init__(self) -> None:
+        self.arcs: list[list[Arc]] = []
+        self.epsilon: list[list[int]] = []
+        self.start = 0
+        self._places: dict[_Place, int] = {}
+        self._tails: dict[tuple[frozenset[bytes], int], int] = {}
+
+    def knows(self, place: _Place) -> bool:
+        """Whether the place has a state."""
+        return place in self._places
+
+    def place(self, place: _Place) -> int:
+        """The state of a place, made if there is none."""
+        if place not in self._places:
+            self._places[place] = self._new()
+        return self._places[place]
+
+    def connect(self, source: int, strings: frozenset[bytes], target: int) -> None:
+        """Let ``strings`` lead from ``source`` to ``target``; equal tails are shared."""
+        if b"" in strings:
+            self.epsilon[source].append(target)
+        pending = [(source, strings)]
+        while pending:
+            state, rest = pending.pop()
+            for low, high, tails in _by_first_byte(rest):
+                after = self._tails.get((tails, target))
+                if tails == {b""}:
+                    after = target
+                elif after is None:
+                    after = self._tails[tails, target] = self._new()
+                    pending.append((after, tails))
+                self.arcs[state].append(Arc(low, high, after, _NOTHING))
+                if b"" in tails and after != target:
+                    self.epsilon[after].append(target)
+
+    def finished(self, finals: frozenset[int]) -> Nfa:
+        """The automaton."""
+        return Nfa(self.arcs, self.epsilon, self.start, finals)
+
+    def _new(self) -> int:
+        self.arcs.append([])
+        self.epsilon.append([])
+        return len(self.arcs) - 1
+
+
+def _by_first_byte(strings: frozenset[bytes]) -> Sequence[tuple[int, int, frozenset[bytes]]]:
+    """Runs of first bytes that have the same tails, ascending."""
+    grouped: defaultdict[int, set[bytes]] = defaultdict(set)
+    for string in strings:
+        if string:
+            grouped[string[0]].add(string[1:])
+    runs: list[tuple[int, int, frozenset[bytes]]] = []
+    for octet in sorted(grouped):
+        tails = frozenset(grouped[octet])
+        if runs and runs[-1][1] == octet - 1 and runs[-1][2] == tails:
+            runs[-1] = (runs[-1][0], octet, tails)
+        else:
+            runs.append((octet, octet, tails))
+    return runs

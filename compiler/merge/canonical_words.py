@@ -1,0 +1,136 @@
+"""WordPiece's tokenizer DFA, composed with a grammar: the token sequences of its members.
+
+tokenize(L) = canon(L) × canonical sequences. Both factors are automata of moderate size, their
+product is not and is never built: ``constrain.artifacts.word_machine`` walks it. ``README.md``
+beside this file says why adjacent pairs of tokens do not decide here.
+"""
+
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..automata.dfa import Dfa
+from ..diagnostics import TokenizerError
+from ..limits import Limits
+from ..wordpiece import WordPieceTokenizer
+from ..wordpiece.image import image_table
+from ..wordpiece.normalizer import NO_NORMALIZER, BertNormalizer, is_punctuation
+from .canonical_text import canonical_text
+from .word_ends import WordEnds, word_ends
+from .word_trie import LaidOut, lay_out, plain_characters
+
+# Characters that a note lists.
+_LISTED = 8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CanonicalWords:
+    """``dfa``: of canon(L). ``tokens``: the trie of the tokens that its words can hold.
+    ``indicator``: ♯ in UTF-8. ``notes``: what was left out, for the user."""
+
+    dfa: Dfa
+    tokens: LaidOut
+    ends: WordEnds
+    indicator: bytes
+    normalizer: BertNormalizer
+    notes: tuple[str, ...]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no member has tokens."""
+        return self.dfa.is_empty or self.ends.is_empty
+
+    def arrays(self) -> Mapping[str, NDArray[Any]]:
+        """The sections of an artifact."""
+        trie, words = self.tokens.trie, self.ends.words
+        return {
+            "words.table": words.dfa.table,
+            "words.classes": words.dfa.classes,
+            "words.accepting": words.dfa.accepting,
+            "words.ends": words.ends,
+            "words.fewest": words.fewest,
+            "words.plain": words.plain,
+            "words.ways": words.ways,
+            "words.longest": np.array([self.ends.longest], dtype=np.int32),
+            "words.indicator": np.frombuffer(self.indicator, dtype=np.uint8),
+            "words.normalizer": np.array(astuple(self.normalizer), dtype=np.uint8),
+            "pieces.octets": trie.octets,
+            "pieces.first": trie.first,
+            "pieces.tokens": trie.tokens,
+            "pieces.links": trie.links,
+            "pieces.pops": trie.pops,
+            "pieces.pop_offsets": trie.pop_offsets,
+            "pieces.order": trie.order,
+            "pieces.spans": trie.spans,
+            "pieces.letters": self.tokens.letters,
+            "pieces.nodes": self.tokens.nodes,
+        }
+
+
+def canonical_words(
+    dfa: Dfa, tokenizer: WordPieceTokenizer, vocab_size: int, limits: Limits
+) -> CanonicalWords:
+    """Everything that the machine needs, for the members of ``dfa`` without unknown words.
+
+    Raises ``TokenizerError`` for vocabularies in which a token could both begin and continue
+    a word, and ``LimitError``.
+    """
+    mark = tokenizer.indicator
+    if not mark or not is_punctuation(mark[0]):
+        raise TokenizerError(
+            f"{tokenizer.name}: masks need a continuing_subword_prefix that begins with "
+            f"punctuation, not {mark!r}: else a token may both begin and continue a word"
+        )
+    text = canonical_text(dfa, image_table(tokenizer), limits)
+    cutter = tokenizer.end_to_end
+    initial, suffixes = _spelled(text.dfa, cutter.initial), _spelled(text.dfa, cutter.suffixes)
+    tokens = lay_out(initial, suffixes, vocab_size)
+    characters = plain_characters(initial, suffixes)
+    ends = word_ends(text.dfa, tokens, characters, tokenizer.max_chars, limits)
+    notes = []
+    if text.lost:
+        shown = ", ".join(f"U+{code:04X}" for code in text.lost[:_LISTED])
+        notes.append(
+            f"members with a word that becomes {_name(tokenizer)} are left out: no token has "
+            f"the characters {shown}{', …' if len(text.lost) > _LISTED else ''}"
+        )
+    rest = _rest_of(text.dfa, initial, suffixes)
+    if rest:
+        shown = ", ".join(rest[:_LISTED])
+        notes.append(
+            f"members with a word that becomes {_name(tokenizer)} are left out: {shown}"
+            f"{', …' if len(rest) > _LISTED else ''} can stand in some words only"
+        )
+    if ends.longest:
+        notes.append(
+            f"members with a word of more than {ends.longest} characters are left out: it "
+            f"becomes {_name(tokenizer)}"
+        )
+    normalizer = tokenizer.normalizer or NO_NORMALIZER
+    return CanonicalWords(text.dfa, tokens, ends, mark.encode("utf-8"), normalizer, tuple(notes))
+
+
+def _name(tokenizer: WordPieceTokenizer) -> str:
+    return tokenizer.tokens[tokenizer.unknown].decode("utf-8")
+
+
+def _spelled(dfa: Dfa, tokens: Mapping[str, int]) -> dict[bytes, int]:
+    """The tokens whose bytes all occur in the text: no other is ever matched."""
+    used = frozenset(np.flatnonzero(dfa.used_bytes()).tolist())
+    encoded = ((token.encode("utf-8"), i) for token, i in tokens.items() if token)
+    return {text: i for text, i in encoded if used.issuperset(text)}
+
+
+def _rest_of(dfa: Dfa, initial: Mapping[bytes, int], suffixes: Mapping[bytes, int]) -> list[str]:
+    """ASCII letters and digits of the text that lack a token at one of the two places."""
+    used = dfa.used_bytes()
+    return [
+        chr(octet)
+        for octet in range(0x21, 0x7F)
+        if used[octet]
+        and chr(octet).isalnum()
+        and (bytes([octet]) not in initial or bytes([octet]) not in suffixes)
+    ]
