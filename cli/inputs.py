@@ -14,7 +14,7 @@ from .console import UsageError
 
 if TYPE_CHECKING:
     from constrain.artifacts import Artifact
-    from constrain.compiler import Tokenizer
+    from constrain.compiler.pipeline import AnyTokenizer
 
 STDIN = "-"
 
@@ -97,11 +97,14 @@ def _dialect_for(path: str, given: str | None) -> str:
     return found
 
 
-def tokenizer_at(name: str | None, *, no_cache: bool = False) -> "Tokenizer":
+def tokenizer_at(name: str | None, *, no_cache: bool = False) -> "AnyTokenizer":
     """The tokenizer named, or the embedded default; its tables are kept for the next run."""
     from constrain.compiler.cache import Cache, default_folder
     from constrain.compiler.tokenizers import default_path, load_tokenizer
+    from constrain.compiler.wordpiece import is_wordpiece, load_wordpiece
 
+    if name is not None and is_wordpiece(name):
+        return load_wordpiece(name)
     cache = None if no_cache else Cache(default_folder())
     return load_tokenizer(default_path() if name is None else name, cache=cache)
 

@@ -113,6 +113,8 @@ def _print_summary(
     if "token_states" in counts:
         parts.append(f"{counts['token_states']:,} token states")
         parts.append(f"{counts['token_transitions']:,} transitions")
+    if "word_states" in counts:
+        parts.append(f"{counts['word_states']:,} word states")
     if "rows" in counts:
         parts.append(f"{counts['rows']:,} different masks")
     name = "standard output" if target == STDIN else target
@@ -122,8 +124,11 @@ def _print_summary(
 
 def _print_growth(compilation: "Compilation") -> None:
     """The automaton's size along the merge list, thinned to a screenful."""
-    if compilation.canonical is None:
-        note("--stats shows the merges; --tokenization any has none")
+    from constrain.compiler.merge.canonical import CanonicalDfa
+
+    if not isinstance(compilation.canonical, CanonicalDfa):
+        which = "--tokenization any" if compilation.canonical is None else "WordPiece"
+        note(f"--stats shows the merges; {which} has none")
         return
     from rich.console import Console
     from rich.table import Table

@@ -107,9 +107,7 @@ def _parsed_ids(text: str) -> list[int]:
 
 
 def _answer_text(artifact: "Artifact", prefix: bytes, format_: Format) -> int:
-    from constrain.artifacts.prefix import boundaries
-
-    found = boundaries(artifact, prefix)
+    found = _boundaries(artifact, prefix)
     if found:
         _write(artifact, prefix, found, format_)
         return 0
@@ -121,6 +119,22 @@ def _answer_text(artifact: "Artifact", prefix: bytes, format_: Format) -> int:
     if len(artifact.byte_dfa.terminals):
         note("the grammar names tokens, which no text matches; --prefix-ids gives a prefix of them")
     return 1
+
+
+def _boundaries(artifact: "Artifact", prefix: bytes) -> "list[Boundary]":
+    if artifact.word_machine is None:
+        from constrain.artifacts.prefix import boundaries
+
+        return boundaries(artifact, prefix)
+    from constrain.artifacts.word_prefix import word_boundaries
+    from constrain.compiler.wordpiece.normalizer import BertNormalizer
+
+    try:
+        text = prefix.decode("utf-8")
+    except UnicodeDecodeError:
+        return []
+    normalizer = BertNormalizer(*map(bool, artifact.arrays["words.normalizer"].tolist()))
+    return word_boundaries(artifact, normalizer.canonical(text).encode("utf-8"))
 
 
 def _answer_ids(artifact: "Artifact", ids: list[int], format_: Format) -> int:

@@ -73,6 +73,11 @@ def show(
             from constrain.compiler.merge.text import tokens_text
 
             artifact = compilation_of(automaton, wanted, limits).artifact
+            if artifact.word_machine is not None:
+                raise UsageError(
+                    "a WordPiece artifact's token automaton is never built whole; "
+                    "draw its first states with viz --stage tokens"
+                )
             if artifact.token_dfa is None:
                 raise UsageError("only canonical artifacts have a token DFA")
             write_text(tokens_text(artifact))

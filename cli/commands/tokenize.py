@@ -14,7 +14,8 @@ from ..inputs import argument_text, text_chunks, tokenizer_at
 from ..quoting import quoted, text_of
 
 if TYPE_CHECKING:
-    from constrain.compiler import Tokenizer
+    from constrain.compiler import WordPieceTokenizer
+    from constrain.compiler.pipeline import AnyTokenizer
 
 # The version of the JSON below.
 SCHEMA = 1
@@ -62,8 +63,9 @@ def tokenize(
     """Encode a text, as the tokenizer itself does without adding special tokens.
 
     In the table "|" marks the tokens that begin a piece: tokens are merged inside pieces
-    only. "+" marks added tokens, which are found before anything is cut. Files of any size are
-    read in bounded memory, as long as there is a place to cut them now and then.
+    only (those of WordPiece are words). "+" marks added tokens, which are found before anything
+    is cut. Files of any size are read in bounded memory, as long as there is a place to cut them
+    now and then.
 
     \b
     Examples:
@@ -87,17 +89,26 @@ def tokenize(
             )
 
 
-def _write_ids(tokenizer: "Tokenizer", chunks: Iterable[str]) -> None:
+def _write_ids(tokenizer: "AnyTokenizer", chunks: Iterable[str]) -> None:
+    from constrain.compiler import Tokenizer
     from constrain.compiler.tokenizers.stream import stream_parts
 
+    if not isinstance(tokenizer, Tokenizer):
+        for found in tokenizer.encode_stream(chunks):
+            write_text("".join([f"{i}\n" for i in found]))
+        return
     for part in stream_parts(tokenizer, chunks):
         pieces = map(tokenizer.encoder.ids_of, part) if isinstance(part, list) else [[part.id]]
         write_text("".join([f"{i}\n" for ids in pieces for i in ids]))
 
 
-def _tokens(tokenizer: "Tokenizer", chunks: Iterable[str]) -> Iterator[_Token]:
+def _tokens(tokenizer: "AnyTokenizer", chunks: Iterable[str]) -> Iterator[_Token]:
+    from constrain.compiler import Tokenizer
     from constrain.compiler.tokenizers.stream import stream_parts
 
+    if not isinstance(tokenizer, Tokenizer):
+        yield from _word_tokens(tokenizer, chunks)
+        return
     number, begins = -1, True
     for part in stream_parts(tokenizer, chunks):
         if not isinstance(part, list):
@@ -110,6 +121,18 @@ def _tokens(tokenizer: "Tokenizer", chunks: Iterable[str]) -> Iterator[_Token]:
             for token_id in tokenizer.encoder.ids_of(piece):
                 yield _Token(token_id, tokenizer.decode_bytes([token_id]), number, begins)
                 begins = False
+
+
+def _word_tokens(tokenizer: "WordPieceTokenizer", chunks: Iterable[str]) -> Iterator[_Token]:
+    """The pieces of WordPiece are words; what is unknown is a word too."""
+    number = -1
+    for ids in tokenizer.encode_stream(chunks):
+        for token_id in ids:
+            octets = tokenizer.tokens[token_id]
+            is_added = token_id in tokenizer.added and token_id != tokenizer.unknown
+            begins = is_added or not octets.startswith(tokenizer.indicator.encode())
+            number += begins and not is_added
+            yield _Token(token_id, octets, None if is_added else number, begins)
 
 
 def _mark(token: _Token) -> str:

@@ -38,7 +38,7 @@ def viz(
         Stage,
         typer.Option(
             help="nfa and dfa: the grammar over bytes; tokens: the automaton over tokens; "
-            "tokenizer: which of its tokens may follow which."
+            "tokenizer: which of its tokens may follow which, or how it cuts words."
         ),
     ] = Stage.DFA,
     output: Annotated[
@@ -105,7 +105,13 @@ def draw(
 ) -> "Drawing":
     """The drawing of a stage; ``automaton`` serves nfa and dfa, ``artifact`` all but nfa."""
     from constrain.compiler.automata.text import terminal_names
-    from constrain.compiler.drawing import draw_dfa, draw_nfa, draw_tokenizer, draw_tokens
+    from constrain.compiler.drawing import (
+        draw_dfa,
+        draw_nfa,
+        draw_tokenizer,
+        draw_tokens,
+        draw_transducer,
+    )
 
     rule = automaton.grammar.start if automaton else artifact.manifest.start if artifact else ""
     if stage is Stage.NFA and automaton is not None:
@@ -119,7 +125,9 @@ def draw(
             dfa, names = automaton.dfa.tables(), automaton.token_names
         return draw_dfa(dfa, title=rule, terminal_names=names, max_states=max_states)
     assert artifact is not None
-    drawn = draw_tokens if stage is Stage.TOKENS else draw_tokenizer
+    drawn = draw_tokens
+    if stage is Stage.TOKENIZER:
+        drawn = draw_tokenizer if artifact.word_machine is None else draw_transducer
     return drawn(artifact, title=rule, max_states=max_states)
 
 

@@ -15,6 +15,7 @@ from .picture import MAX_STATES
 from .render import render
 from .tokenizer import draw_tokenizer
 from .tokens import draw_tokens
+from .transducer import draw_transducer
 
 __all__ = [
     "MAX_STATES",
@@ -25,5 +26,6 @@ __all__ = [
     "draw_nfa",
     "draw_tokenizer",
     "draw_tokens",
+    "draw_transducer",
     "render",
 ]

@@ -40,6 +40,7 @@ class Notation(Enum):
     TOKEN = ("‹20›", "a token")
     RUN = ("‹0›–‹9›", "the tokens from ‹0› to ‹9›")
     MORE_TOKENS = ("… 90 tokens", "90 tokens in all, these are the first")
+    OUTPUT = ("a / ‹b›", "reads a, writes the token b")
     CUT = ("‹ab… 64 bytes›", "a long token, cut short")
     CLASS = ("S2 ‹a› ‹b›", "the last token read was ‹a› or ‹b›")
     ALL_OF_CLASS = ("→", "without a label: all tokens of the state it leads to")

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from constrain.artifacts import tokenset
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.trie import walk
+from constrain.artifacts.word_machine import WordMachine
 
 from .dot import to_dot
 from .drawing import Drawing
@@ -75,8 +76,11 @@ class _AllowedMoves:
         """Without the tokens that end the text there."""
         if state not in self._known:
             a = self.artifact
-            dfa = a.token_dfa
-            tokens, targets = dfa.edges_of(state) if dfa else _lifted(a, state)
+            dfa, words = a.token_dfa, a.word_machine
+            if words is not None:
+                tokens, targets = _stepped(words, state, a.manifest.eos)
+            else:
+                tokens, targets = dfa.edges_of(state) if dfa else _lifted(a, state)
             allowed = tokenset.to_flags(a.rows.row(state))
             if a.machine.is_accepting(state):
                 allowed[list(a.manifest.eos)] = False
@@ -84,6 +88,14 @@ class _AllowedMoves:
             reached = np.unique(targets[kept]).tolist()
             self._known[state] = _Moves(tokens[kept], targets[kept], reached)
         return self._known[state]
+
+
+def _stepped(
+    machine: WordMachine, state: int, eos: Sequence[int]
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """The tokens that the state's row allows, and where each leads."""
+    ids = np.setdiff1d(tokenset.to_ids(machine.row(state)), eos).astype(np.int32)
+    return ids, np.array([machine.step(state, i) for i in ids.tolist()], dtype=np.int32)
 
 
 def _lifted(artifact: Artifact, state: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -100,7 +112,12 @@ def _lifted(artifact: Artifact, state: int) -> tuple[NDArray[np.int32], NDArray[
 
 
 def _states(artifact: Artifact) -> int:
-    """Number of states that lie on the way to an accepting one."""
+    """Number of states that lie on the way to an accepting one.
+
+    Those of a WordPiece artifact are never all known: the ones that were seen.
+    """
+    if artifact.word_machine is not None:
+        return artifact.word_machine.seen
     if artifact.token_dfa is not None:
         return artifact.token_dfa.states
     if "dfa.live" in artifact.arrays:
@@ -128,6 +145,8 @@ def _edges(moves: _AllowedMoves, kept: Sequence[int], artifact: Artifact) -> lis
 
 
 def _tooltip(artifact: Artifact, state: int) -> str:
+    if artifact.word_machine is not None:
+        return f"state {state}"
     dfa = artifact.token_dfa
     byte_state = artifact.byte_state_of(state)
     text = f"state {state}" if dfa is None else f"state {state}, of state {byte_state} of the DFA"

@@ -1,0 +1,126 @@
+"""The picture of a WordPiece tokenizer: LinMaxMatch as a transducer over bytes.
+
+An edge reads a byte and writes the tokens that are certain by then (δ′ and σ′ of Song et al.
+2021, section 3.6); at the end of a word the tokens of the state's own text follow. Only the
+tokens that the grammar's texts can hold are in it.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from constrain.artifacts.artifact import Artifact
+from constrain.artifacts.word_trie import NONE, ROOT, SUFFIX_ROOT, Pops, WordTrie
+
+from .dot import to_dot
+from .drawing import Drawing, DrawingError
+from .labels import TokenLabels, byte_label
+from .picture import (
+    MAX_STATES,
+    Edge,
+    Label,
+    Notation,
+    Picture,
+    counted,
+    left_out_sentence,
+    nearest,
+    told_apart,
+)
+
+
+def draw_transducer(artifact: Artifact, *, title: str, max_states: int = MAX_STATES) -> Drawing:
+    """Draw the states nearest to the start of a word, at most ``max_states``.
+
+    ``title``: the grammar's name. Raises ``DrawingError`` for artifacts of other tokenizers.
+    """
+    machine = artifact.word_machine
+    if machine is None:
+        raise DrawingError("only artifacts of WordPiece tokenizers have a transducer")
+    steps = _Steps(machine.trie)
+    labels = TokenLabels(artifact.vocabulary, np.flatnonzero(machine.nodes >= 0))
+    kept = nearest(ROOT, lambda node: sorted({t for t, _ in steps.of(node)}), max_states)
+    names = _names(machine.trie, machine.indicator, set(kept))
+    # Where the word may end; the roots stand for no text.
+    ending = {node for node in kept if node > SUFFIX_ROOT and machine.trie.flush(node) is not None}
+    # r♯ is passed, never stayed at: what leads there leads on by the byte that was read.
+    total = len(machine.trie.octets) - 1
+    edges = _edges(steps, kept, labels)
+    return to_dot(
+        told_apart(
+            Picture(
+                heading=f"Tokenizer of {title}: its words' transducer",
+                counts=f"{counted(total, 'state')}; here {counted(len(kept), 'state')} with "
+                f"{counted(len(edges), 'edge')}",
+                states=kept,
+                start=ROOT,
+                accepting=ending,
+                edges=edges,
+                left_out=left_out_sentence(total, len(kept), max_states),
+                names=names,
+                tooltips={node: _tooltip(artifact, machine.trie.flush(node)) for node in kept},
+            )
+        )
+    )
+
+
+_Step = tuple[int, Pops]
+
+
+@dataclass(slots=True, eq=False)
+class _Steps:
+    """The bytes that a node can read, by target and output."""
+
+    trie: WordTrie
+    _kept: dict[int, dict[_Step, list[int]]] = field(default_factory=dict)
+
+    def of(self, node: int) -> dict[_Step, list[int]]:
+        """Bytes ascending."""
+        if node not in self._kept:
+            found: defaultdict[_Step, list[int]] = defaultdict(list)
+            for octet in np.unique(self.trie.octets[SUFFIX_ROOT + 1 :]).tolist():
+                target, output = self.trie.step(node, octet)
+                if target != NONE:
+                    found[target, output].append(octet)
+            self._kept[node] = dict(found)
+        return self._kept[node]
+
+
+def _edges(steps: _Steps, kept: list[int], labels: TokenLabels) -> list[Edge]:
+    inside = set(kept)
+    edges = []
+    for source in kept:
+        missing: list[int] = []
+        for (target, output), octets in steps.of(source).items():
+            if target not in inside:
+                missing += octets
+                continue
+            read = byte_label([(o, o) for o in octets], narrow=target == source)
+            written = [labels.label(np.array([token_id])) for token_id in output]
+            text = read.text + (" / " + " ".join(w.text for w in written) if written else "")
+            used = read.notations.union(*(w.notations for w in written))
+            if written:
+                used |= {Notation.OUTPUT}
+            edges.append(Edge(source, target, Label(text, used)))
+        if missing:
+            edges.append(Edge(source, None, byte_label([(o, o) for o in missing])))
+    return edges
+
+
+def _names(trie: WordTrie, indicator: bytes, kept: set[int]) -> dict[int, Label]:
+    """The text that each node stands for, behind ♯ below the suffix root."""
+    texts = {ROOT: b"", SUFFIX_ROOT: indicator}
+    pending = [ROOT, SUFFIX_ROOT]
+    for node in pending:
+        for below in range(int(trie.first[node]), int(trie.first[node + 1])):
+            texts[below] = texts[node] + trie.octets[below : below + 1].tobytes()
+            pending.append(below)
+    shown = {node: texts[node].decode("utf-8", "backslashreplace") for node in kept}
+    return {node: Label(name or "r", frozenset()) for node, name in shown.items()}
+
+
+def _tooltip(artifact: Artifact, flushed: Pops | None) -> str:
+    if flushed is None:
+        return "no word ends here"
+    tokens = (artifact.vocabulary.token(i).decode("utf-8", "backslashreplace") for i in flushed)
+    return "at the end of a word: " + (" ".join(tokens) or "nothing")
