@@ -11,10 +11,13 @@ from numpy.typing import NDArray
 
 from . import tokenset
 from .byte_dfa import ByteDfa, ByteMachine
+from .cuts import Cuts
 from .errors import ArtifactError
 from .manifest import Manifest, Origin
 from .matcher import Machine, Matcher
 from .pairs import MergeTable
+from .product import ProductMachine, ProductRows
+from .rectangles import ForbiddenPairs
 from .rows import FamilyRows, Rows, StoredRows, WalkedRows
 from .structure import check_structure
 from .token_classes import TokenClasses
@@ -74,7 +77,7 @@ class Artifact:
 
     @cached_property
     def token_dfa(self) -> TokenDfa | None:
-        """The automaton over canonical token sequences; None under ``any``."""
+        """The automaton over canonical token sequences as a table; None in other artifacts."""
         if self.manifest.kind != "token-dfa":
             return None
         a = self.arrays
@@ -90,7 +93,38 @@ class Artifact:
     @cached_property
     def machine(self) -> Machine:
         """What a matcher steps."""
-        return self.word_machine or self.token_dfa or ByteMachine(self.byte_dfa, self.vocabulary)
+        lazy = self.word_machine or self.product
+        return lazy or self.token_dfa or ByteMachine(self.byte_dfa, self.vocabulary)
+
+    @cached_property
+    def product(self) -> ProductMachine | None:
+        """The automaton of CartesianMerge, made as it is walked; None in other artifacts."""
+        if self.manifest.kind != "product":
+            return None
+        a, m = self.arrays, self.manifest
+        return ProductMachine(
+            a["product.table"],
+            a["product.classes"],
+            a["product.accepting"],
+            m.token_start,
+            a["cuts.fallback"],
+            ProductRows(
+                a["product.row_of"],
+                a["product.rows"],
+                a["product.ids"],
+                a["product.id_offsets"],
+            ),
+            ForbiddenPairs.from_arrays(a, "pairs."),
+            self.vocabulary,
+            m.eos,
+            m.vocab_size,
+        )
+
+    @property
+    def text_prefix(self) -> bytes:
+        """What the tokenizer puts before a text, which its first token spells."""
+        found = self.arrays.get("cuts.prefix")
+        return b"" if found is None else found.tobytes()
 
     @cached_property
     def word_machine(self) -> WordMachine | None:
@@ -123,6 +157,8 @@ class Artifact:
         if self.word_machine is not None:
             return self.word_machine
         a, m = self.arrays, self.manifest
+        if self.product is not None:
+            return self.product
         if "rows" in a:
             return StoredRows(a["rows"], a["row_of"])
         if self.token_dfa is not None:
@@ -137,16 +173,21 @@ class Artifact:
         return Trie.from_vocabulary(self.vocabulary)
 
     @cached_property
-    def merge_table(self) -> MergeTable:
-        """The tokenizer's merges (canonical artifacts only)."""
+    def merge_table(self) -> MergeTable | ForbiddenPairs:
+        """Which tokens may not follow which inside a piece (canonical artifacts only)."""
+        if self.product is not None:
+            return self.product.pairs
         return MergeTable(self.arrays["merges"])
 
     def byte_state_of(self, state: int) -> int:
-        """The byte-DFA state that a state of the machine stands for or grew out of."""
+        """The byte-DFA state that a state of the machine stands for (of several, one)."""
+        arrays = self.arrays
+        if self.product is not None:
+            return int(arrays["product.byte_state"][self.product.members(state)[0]])
         if self.token_dfa is None:
             return state
-        family = int(self.token_dfa.family[state])
-        states = self.arrays.get("tokens.family_states")
+        family = int(arrays["tokens.family"][state])
+        states = arrays.get("tokens.family_states")
         return family if states is None else int(states[family])
 
     def origins_of(self, byte_state: int) -> tuple[Origin, ...]:
@@ -159,12 +200,19 @@ class Artifact:
         """A matcher at the start of the grammar.
 
         ``after=None``: the text starts here. ``after=ids``: it continues those ids; under
-        ``canonical`` the first mask then leaves out tokens that the merges would join to
-        the last of them. Raises ``ArtifactError`` if that leaves nothing, and
-        ``ValueError`` for an id outside the vocabulary.
+        ``canonical`` the masks then hold the tokens that the tokenizer gives for the prompt and
+        a member behind it, wherever it keeps the prompt's last boundary. Raises
+        ``ArtifactError`` if that leaves nothing, and ``ValueError`` for an id outside the
+        vocabulary.
         """
-        first_row = self._row_after(after) if after else None
         m = self.manifest
+        for token_id in after or ():
+            if not 0 <= token_id < self.vocab_size:
+                raise ValueError(f"token {token_id} is outside the vocabulary")
+        if self.product is not None:
+            start = self._state_after(self.product, after or ())
+            return Matcher(self.product, self.product, m.eos, m.vocab_size, start=start)
+        first_row = self._row_after(after) if after else None
         return Matcher(self.machine, self.rows, m.eos, m.vocab_size, first_row)
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -180,10 +228,24 @@ class Artifact:
 
         return b"".join(encode(self.manifest.to_json(), self.arrays))
 
+    def _state_after(self, product: ProductMachine, after: Sequence[int]) -> int:
+        """Where a member begins behind a prompt: by the cuts there, and its last token."""
+        a = self.arrays
+        start = int(a["cuts.start"][0])
+        cuts = Cuts(a["cuts.table"], a["cuts.classes"], a["cuts.fallback"], start)
+        states, last = cuts.after(after, self.vocabulary, product.pairs)
+        if last is None:
+            return product.start
+        begins = {int(a["product.after_cut"][state]) for state in states} - {0}
+        state = product.state_of(sorted(begins), last)
+        if not product.row(state).any():
+            raise ArtifactError(
+                f"no member of the grammar continues token {last}: the tokenizer would join "
+                f"each first token to it"
+            )
+        return state
+
     def _row_after(self, after: Sequence[int]) -> Words | None:
-        for token_id in after:
-            if not 0 <= token_id < self.vocab_size:
-                raise ValueError(f"token {token_id} is outside the vocabulary")
         last = after[-1]
         if self.token_dfa is None or not self.vocabulary.is_text(last):
             return None

@@ -32,7 +32,7 @@ class Matcher:
     """Follows one text. Made by ``Artifact.matcher``; not shared between threads.
 
     ``first_row`` replaces the mask before the first token (after a prompt, fewer tokens
-    are canonical than at the start of a text).
+    are canonical than at the start of a text); ``start`` replaces the machine's own.
     """
 
     def __init__(
@@ -42,6 +42,7 @@ class Matcher:
         eos: Sequence[int],
         vocab_size: int,
         first_row: Words | None = None,
+        start: int | None = None,
     ) -> None:
         self._machine = machine
         self._rows = rows
@@ -50,7 +51,7 @@ class Matcher:
         self._first_row = first_row
         self._eos_row = tokenset.from_ids(list(eos), vocab_size)
         self._eos_row.flags.writeable = False
-        self._states = [machine.start]
+        self._states = [machine.start if start is None else start]
 
     def mask(self) -> Words:
         """The allowed tokens: read-only uint32 (ceil(V / 32),), bit i % 32 of word i // 32.

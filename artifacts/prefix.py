@@ -40,6 +40,8 @@ def boundaries(artifact: Artifact, prefix: bytes) -> list[Boundary]:
     also one that the grammar names as a token; special tokens spell nothing.
     """
     machine, rows = artifact.machine, artifact.rows
+    before = len(artifact.text_prefix)
+    prefix = artifact.text_prefix + prefix
     spelled = _tokens_within(artifact, prefix)
     longest = max(map(len, spelled), default=0)
     paths: defaultdict[int, dict[int, Path]] = defaultdict(dict)
@@ -57,7 +59,7 @@ def boundaries(artifact: Artifact, prefix: bytes) -> list[Boundary]:
             allowed = row if not rest else _longer_than(artifact, row, rest)
             if not rest or allowed.any():
                 accepting = not rest and machine.is_accepting(state)
-                found.append(Boundary(position, ids, rest, allowed, accepting))
+                found.append(Boundary(max(0, position - before), ids, rest, allowed, accepting))
     return sorted(found, key=lambda b: (-b.length, len(b.ids), b.ids))
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from . import tokenset
 from .errors import ArtifactError
 from .manifest import Manifest
+from .product_structure import PRODUCT, check_product
 from .requirements import Arrays, check_types, require, require_offsets, require_range
 from .word_structure import check_words
 
@@ -40,7 +41,7 @@ _LIVE = {"dfa.live": ("u1", 1)}
 
 def check_structure(manifest: Manifest, arrays: Arrays) -> None:
     """Raise ``ArtifactError`` naming the first section that does not fit."""
-    if manifest.kind not in ("token-dfa", "byte-dfa", "word-dfa"):
+    if manifest.kind not in ("token-dfa", "byte-dfa", "product", "word-dfa"):
         raise ArtifactError(f"an artifact of kind {manifest.kind!r} cannot be read by this release")
     by_tokens = manifest.kind == "token-dfa"
     check_types(arrays, _COMMON)
@@ -48,6 +49,10 @@ def check_structure(manifest: Manifest, arrays: Arrays) -> None:
     states = _check_byte_dfa(manifest, arrays)
     if manifest.kind == "word-dfa":
         check_words(manifest, arrays)
+        return
+    if manifest.kind == "product":
+        check_types(arrays, PRODUCT)
+        check_product(manifest, arrays, states)
         return
     if by_tokens:
         check_types(arrays, _TOKENS)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from .console import Bar, UsageError, note
 from .inputs import artifact_or_text, dialect_for, tokenizer_at
-from .options import Tokenization
+from .options import Method, Tokenization
 
 if TYPE_CHECKING:
     from constrain.compiler.automata.dfa import Dfa
@@ -28,6 +28,7 @@ class Wanted:
     strip: bool = False
     extended: bool = False
     no_cache: bool = False
+    method: Method | None = None
 
 
 def limits_of(states: int, transitions: int, memory: int, seconds: float, nesting: int) -> "Limits":
@@ -63,19 +64,25 @@ def language_of(path: str, wanted: Wanted, limits: "Limits") -> "Dfa":
 
 def compilation_of(automaton: "Automaton", wanted: Wanted, limits: "Limits") -> "Compilation":
     """All other stages; notes go to stderr."""
+    from constrain.compiler.cache import Cache, default_folder
+    from constrain.compiler.merge.stored import TokenizerTables
     from constrain.compiler.pipeline import build_artifact
 
+    tokenizer = tokenizer_at(wanted.tokenizer, no_cache=wanted.no_cache)
+    cache = None if wanted.no_cache else Cache(default_folder())
     with Bar() as bar:
         compilation = build_artifact(
             automaton,
-            tokenizer_at(wanted.tokenizer, no_cache=wanted.no_cache),
+            tokenizer,
             tokenization=(wanted.tokenization or Tokenization.CANONICAL).value,
             limits=limits,
             eos=wanted.eos or (),
             vocab_size=wanted.vocab_size,
             max_artifact_bytes=wanted.max_artifact_bytes,
             strip=wanted.strip,
+            method=(wanted.method or Method.AUTO).value,
             progress=bar,
+            tables=TokenizerTables(tokenizer, cache),
         )
     for message in compilation.notes:
         note(message)

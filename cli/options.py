@@ -13,6 +13,14 @@ class Tokenization(StrEnum):
     ANY = "any"
 
 
+class Method(StrEnum):
+    """How the automaton over canonical token sequences is found."""
+
+    AUTO = "auto"
+    DIRECT = "direct"
+    CARTESIAN = "cartesian"
+
+
 Grammar = Annotated[
     str, typer.Argument(metavar="GRAMMAR", help="A grammar file, or - for standard input.")
 ]
@@ -63,6 +71,13 @@ TokenizationChoice = Annotated[
     typer.Option(
         help="canonical: the sequences that the tokenizer's merges give; any: all that spell a "
         "member.  [default: canonical]"
+    ),
+]
+MethodChoice = Annotated[
+    Method | None,
+    typer.Option(
+        help="direct: a table of all token states; cartesian: masks made from two automata when "
+        "they are asked for; auto: what fits. The masks are the same.  [default: auto]"
     ),
 ]
 Eos = Annotated[

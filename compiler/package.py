@@ -19,6 +19,9 @@ from .grammar.tree import Grammar
 from .limits import Limits
 from .masks.rows import RowTable, byte_rows, live_states, token_rows
 from .merge.canonical import CanonicalDfa
+from .merge.cartesian import CartesianDfa
+from .merge.proper import proper_merges
+from .merge.tables import CutTables
 from .tokenizers import Tokenizer
 
 
@@ -42,24 +45,30 @@ def package(
     dfa: Dfa,
     terminals: Sequence[TokenIds],
     origins: Sequence[tuple[str, int, int]],
-    canonical: CanonicalDfa | None,
+    canonical: CanonicalDfa | CartesianDfa | None,
     request: Request,
     limits: Limits,
     notes: list[str],
+    cuts: CutTables | None = None,
 ) -> Artifact:
     """The artifact; what the user should know is added to ``notes``. Raises ``LimitError``.
 
-    ``terminals``: the ids of each of the DFA's token columns, ascending.
+    ``terminals``: the ids of each of the DFA's token columns, ascending. ``cuts``: those that
+    the masks follow.
     """
     arrays = {**byte_dfa_sections(dfa, terminals), **_vocabulary(request)}
+    table = None
     if canonical is None:
         table = _rows_of_bytes(dfa, terminals, request, limits, arrays, notes)
+    elif isinstance(canonical, CartesianDfa):
+        assert cuts is not None
+        arrays.update(_product(canonical, cuts, dfa, request))
     else:
         arrays.update(_token_dfa(canonical, request.tokenizer))
         table = _rows_of_tokens(canonical, request, limits, arrays, notes)
     tokenizer, source = request.tokenizer, grammar.source
     manifest = Manifest(
-        kind="byte-dfa" if canonical is None else "token-dfa",
+        kind=_kind(canonical),
         tokenization="any" if canonical is None else "canonical",
         dialect=source.dialect,
         start=grammar.start,
@@ -69,13 +78,50 @@ def package(
         vocab_size=request.vocab_size,
         eos=request.eos,
         splits=tokenizer.splits,
-        splits_applied=False,
+        splits_applied=cuts is not None and tokenizer.splits,
         byte_start=dfa.start,
-        token_start=canonical.dfa.start if canonical else 0,
+        token_start=_start(canonical),
         counts=_counts(dfa, canonical, table),
         origins=tuple(Origin(rule, ((start, end),)) for rule, start, end in origins),
     )
     return Artifact(manifest, arrays)
+
+
+def _kind(canonical: CanonicalDfa | CartesianDfa | None) -> str:
+    if isinstance(canonical, CartesianDfa):
+        return "product"
+    return "byte-dfa" if canonical is None else "token-dfa"
+
+
+def _start(canonical: CanonicalDfa | CartesianDfa | None) -> int:
+    if isinstance(canonical, CartesianDfa):
+        return canonical.product.start
+    return 0 if canonical is None else canonical.dfa.start
+
+
+def _product(
+    cartesian: CartesianDfa, cuts: CutTables, dfa: Dfa, request: Request
+) -> dict[str, NDArray[Any]]:
+    product, rows = cartesian.product, cartesian.rows
+    # The states that read a prefix stand for the start.
+    byte_state = np.where(product.byte_state < dfa.states, product.byte_state, dfa.start)
+    return {
+        **cartesian.pairs.padded(request.vocab_size).arrays("pairs."),
+        "cuts.classes": cuts.classes,
+        "cuts.fallback": cuts.fallback,
+        "cuts.prefix": np.frombuffer(cuts.prefix, dtype=np.uint8),
+        "cuts.start": np.array([cuts.dfa.start], dtype=np.int32),
+        "cuts.table": cuts.dfa.table,
+        "product.accepting": product.accepting.astype(np.uint8),
+        "product.after_cut": product.after_cut,
+        "product.byte_state": byte_state.astype(np.int32),
+        "product.classes": product.classes,
+        "product.id_offsets": rows.offsets,
+        "product.ids": rows.ids,
+        "product.row_of": rows.row_of,
+        "product.rows": rows.rows,
+        "product.table": product.table,
+    }
 
 
 def byte_dfa_sections(dfa: Dfa, terminals: Sequence[TokenIds]) -> dict[str, NDArray[Any]]:
@@ -112,7 +158,7 @@ def _vocabulary(request: Request) -> dict[str, NDArray[Any]]:
 def _token_dfa(canonical: CanonicalDfa, tokenizer: Tokenizer) -> dict[str, NDArray[Any]]:
     dfa = canonical.dfa
     arrays: dict[str, NDArray[Any]] = {
-        "merges": tokenizer.merges,
+        "merges": proper_merges(tokenizer),
         "tokens.family": dfa.family,
         "tokens.accepting": dfa.accepting,
         "tokens.edge_offsets": dfa.edge_offsets,
@@ -184,9 +230,15 @@ def _at_run_time(request: Request) -> str:
     )
 
 
-def _counts(dfa: Dfa, canonical: CanonicalDfa | None, table: RowTable | None) -> dict[str, int]:
+def _counts(
+    dfa: Dfa, canonical: CanonicalDfa | CartesianDfa | None, table: RowTable | None
+) -> dict[str, int]:
     counts = {"dfa_states": dfa.states - 1}
-    if canonical is not None:
+    if isinstance(canonical, CartesianDfa):
+        counts["product_states"] = canonical.product.states - 1
+        counts["product_transitions"] = canonical.transitions
+        counts["rows"] = len(canonical.rows.rows) + len(canonical.rows.offsets) - 1
+    elif canonical is not None:
         counts["token_states"] = canonical.dfa.states
         counts["token_transitions"] = canonical.transitions
     if table is not None:

@@ -1,6 +1,6 @@
 """All stages in order: from a grammar's text to an artifact."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -10,7 +10,7 @@ from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.trie import Trie
 
 from .automata.determinize import determinize
-from .automata.dfa import Dfa, TokenIds, without_bytes
+from .automata.dfa import Dfa, TokenIds
 from .automata.minimize import minimize
 from .automata.nfa import Nfa
 from .automata.token_classes import over_classes
@@ -24,10 +24,11 @@ from .lnf import Lnf, normalize
 from .lnf.automaton import to_nfa
 from .lnf.resolve_exclusions import resolve_exclusions
 from .masks.overlaps import without_overlaps
-from .merge.canonical import CanonicalDfa, canonical_dfa
+from .merge.canonical import CanonicalDfa
 from .merge.canonical_words import CanonicalWords, canonical_words
-from .merge.proper import check_proper, not_followed
-from .merge.token_edges import with_token_edges
+from .merge.cartesian import CartesianDfa
+from .merge.stored import TokenizerTables
+from .merging import AUTO, Chosen, merged, merged_with_tokens
 from .package import Request, package
 from .package_words import package_words
 from .progress import Progress, silent
@@ -66,12 +67,18 @@ class Automaton:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Compilation:
-    """A compiled grammar and every stage on the way; ``notes`` are for the user to read."""
+    """A compiled grammar and every stage on the way.
+
+    ``notes`` are for the user to read. ``method``: how canonical masks were found, and
+    ``reason`` why so; empty under ``any``.
+    """
 
     automaton: Automaton
-    canonical: CanonicalDfa | CanonicalWords | None
+    canonical: CanonicalDfa | CartesianDfa | CanonicalWords | None
     artifact: Artifact
     notes: tuple[str, ...] = field(default=())
+    method: str = ""
+    reason: str = ""
 
 
 def compile_grammar(
@@ -84,15 +91,19 @@ def compile_grammar(
     limits: Limits | None = None,
     eos: Sequence[int | str] = (),
     vocab_size: int | None = None,
+    method: str = AUTO,
     max_artifact_bytes: int = MAX_ARTIFACT_BYTES,
     strip: bool = False,
     name: str = "<grammar>",
     progress: Progress = silent,
+    tables: TokenizerTables | None = None,
 ) -> Artifact:
     """Compile a grammar for a tokenizer.
 
-    ``tokenization``: ``canonical`` allows exactly the token sequences that the tokenizer's
-    merges give for the members, ``any`` every sequence that spells a member. ``eos``: ids or
+    ``tokenization``: ``canonical`` allows exactly the token sequences that the tokenizer gives
+    for the members, ``any`` every sequence that spells a member. ``method``: ``direct``,
+    ``cartesian`` or ``auto``, how canonical masks are found; the masks are the same.
+    ``tables``: the tokenizer's, which several compilations can share. ``eos``: ids or
     names of the tokens that end a text (by default the tokenizer's own). ``vocab_size`` pads
     the masks. ``strip`` leaves the grammar's text out. Raises subclasses of
     ``ConstrainError``.
@@ -106,9 +117,11 @@ def compile_grammar(
         limits=limits,
         eos=eos,
         vocab_size=vocab_size,
+        method=method,
         max_artifact_bytes=max_artifact_bytes,
         strip=strip,
         progress=progress,
+        tables=tables,
     ).artifact
 
 
@@ -138,11 +151,16 @@ def build_artifact(
     limits: Limits | None = None,
     eos: Sequence[int | str] = (),
     vocab_size: int | None = None,
+    method: str = AUTO,
     max_artifact_bytes: int = MAX_ARTIFACT_BYTES,
     strip: bool = False,
     progress: Progress = silent,
+    tables: TokenizerTables | None = None,
 ) -> Compilation:
-    """The stages that need a tokenizer: merging, masks, packaging."""
+    """The stages that need a tokenizer: merging, masks, packaging.
+
+    ``tables``: the tokenizer's, to be used again for other grammars.
+    """
     if tokenization not in (CANONICAL, ANY):
         raise ValueError(f"tokenization must be 'canonical' or 'any', not {tokenization!r}")
     limits = (limits or Limits()).started()
@@ -162,30 +180,28 @@ def build_artifact(
         max_bytes=max_artifact_bytes,
         strip=strip,
     )
-    canonical = None
+    chosen: Chosen | None = None
     rules = [rule for rule, _, _ in automaton.origins]
     dfa, classes = _over_tokens(automaton, tokenizer, request.eos, limits)
     notes.extend(_unreachable_ends(dfa, classes, tokenizer, request.eos))
     if tokenization == CANONICAL:
-        check_proper(tokenizer)
-        dfa = _spelled(automaton.grammar, dfa, tokenizer, notes.append)
-        # Symbols that no merge knows: a token class ends the text before it.
-        first = tokenizer.vocab_size
-        symbols = range(first, first + len(classes))
-        canonical = canonical_dfa(
-            dfa, tokenizer.base, symbols, tokenizer.merges, limits, progress, rules
-        )
+        grammar = automaton.grammar
         if classes:
-            rules_of = [sorted({rules[o] for o in origins}) for origins in dfa.origins]
-            canonical = with_token_edges(canonical, first, classes, limits, rules_of)
-        notes.extend(not_followed(tokenizer))
+            chosen = merged_with_tokens(grammar, dfa, classes, rules, request, limits, progress)
+        else:
+            tables = tables or TokenizerTables(tokenizer)
+            chosen = merged(grammar, dfa, rules, request, method, limits, progress, tables)
+        dfa = chosen.dfa
+        notes.extend(chosen.notes)
     elif classes:
         trie = Trie.from_vocabulary(tokenizer.vocabulary())
         dfa, classes = without_overlaps(dfa, classes, trie, limits, rules)
+    canonical, cuts = (chosen.automaton, chosen.cuts) if chosen else (None, None)
     artifact = package(
-        automaton.grammar, dfa, classes, automaton.origins, canonical, request, limits, notes
+        automaton.grammar, dfa, classes, automaton.origins, canonical, request, limits, notes, cuts
     )
-    return Compilation(automaton, canonical, artifact, tuple(notes))
+    method, reason = (chosen.method, chosen.reason) if chosen else ("", "")
+    return Compilation(automaton, canonical, artifact, tuple(notes), method, reason)
 
 
 def _build_words(
@@ -239,24 +255,6 @@ def _unreachable_ends(
         for ids, goes_on in zip(classes, going_on.tolist(), strict=True)
         for i in (ids[np.isin(ids, list(eos))].tolist() if goes_on else ())
     ]
-
-
-def _spelled(
-    grammar: Grammar, whole: Dfa, tokenizer: Tokenizer, note: Callable[[str], None]
-) -> Dfa:
-    """The members that the tokenizer has a token for each byte of."""
-    missing = np.array([token_id < 0 for token_id in tokenizer.base])
-    lost = np.flatnonzero(missing & whole.used_bytes())
-    if not len(lost):
-        return whole
-    listed = ", ".join(f"0x{octet:02X}" for octet in lost[:8]) + (", …" if len(lost) > 8 else "")
-    dfa = without_bytes(whole, missing)
-    if dfa.is_empty:
-        source = grammar.source
-        message = f"the tokenizer can spell no member: it has no token for {listed}"
-        raise CheckError(source, [Diagnostic(message)])
-    note(f"members with the bytes {listed} are left out: the tokenizer has no token for them")
-    return minimize(dfa)
 
 
 def _eos_ids(tokenizer: AnyTokenizer, given: Sequence[int | str]) -> tuple[int, ...]:

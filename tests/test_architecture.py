@@ -49,15 +49,16 @@ INSIDE = {
     "lints": BASE | {"automata", "grammar", "lnf"},
     "explain": set(),
     "writers": BASE | {"automata", "grammar", "lnf"},
-    "merge": BASE | {"automata", "tokenizers", "wordpiece"},
+    "merge": BASE | {"automata", "cache", "tokenizers", "wordpiece"},
     "masks": BASE | {"automata", "merge", "tokenizers"},
     "drawing": BASE | {"automata", "merge"},
     "token_ids": BASE | {"automata", "grammar", "tokenizers"},
     "package": BASE | {"automata", "grammar", "masks", "merge", "tokenizers"},
+    "merging": BASE | {"automata", "grammar", "merge", "package", "tokenizers"},
     "package_words": BASE | {"automata", "grammar", "merge", "package", "wordpiece"},
     "pipeline": BASE
-    | {"automata", "dialects", "grammar", "lnf", "masks", "merge", "package", "tokenizers"}
-    | {"package_words", "token_ids", "wordpiece"},
+    | {"automata", "dialects", "grammar", "lnf", "masks", "merge", "merging", "package"}
+    | {"package_words", "token_ids", "tokenizers", "wordpiece"},
     # The names that the package as a whole offers; they load on first use.
     "__init__": {"cache", "limits", "pipeline", "tokenizers", "wordpiece"},
 }

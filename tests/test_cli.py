@@ -86,7 +86,9 @@ def test_compile_writes_beside_the_caller(cli: Cli, tmp_path: Path) -> None:
     assert (0, b"") == (result.code, result.out)
     assert ["date.cst"] == names(tmp_path)
     assert "date" == load(tmp_path / "date.cst", verify=True).manifest.start
-    assert re.search(r"^date\.cst: 14 byte states, 72 token states, .* bytes in ", result.err, re.M)
+    assert re.search(
+        r"^date\.cst: 14 byte states, 35 product states, .* bytes in ", result.err, re.M
+    )
 
 
 def test_compile_writes_where_it_is_told(cli: Cli, tmp_path: Path) -> None:
@@ -95,7 +97,7 @@ def test_compile_writes_where_it_is_told(cli: Cli, tmp_path: Path) -> None:
 
     assert 0 == cli("compile", DATE, "-o", "x").code
     assert ["x"] == names(tmp_path)
-    assert "token-dfa" == load(tmp_path / "x").manifest.kind
+    assert "product" == load(tmp_path / "x").manifest.kind
 
 
 def test_compile_reads_and_writes_pipes(artifact: Path, tmp_path: Path) -> None:
@@ -169,12 +171,20 @@ def test_strip_leaves_the_text_out(cli: Cli, tmp_path: Path) -> None:
 
 def test_stats_go_to_stderr(cli: Cli) -> None:
     """The growth table is no data."""
-    result = cli("compile", DATE, "-o", "-", "--stats")
+    result = cli("compile", DATE, "-o", "-", "--stats", "--method", "direct")
 
     assert load_bytes(result.out, verify=True).manifest.start == "date"
+    assert "method: direct, as asked for" in result.err
     assert "Growth along the merges" in result.err
     assert re.search(r"^ +0 +14 +81 *$", result.err, re.M)
     assert "Growth" not in cli("compile", DATE, "-o", "-").err
+
+
+def test_stats_say_which_method_was_taken_and_why(cli: Cli) -> None:
+    """A tokenizer that cuts text is followed by CartesianMerge."""
+    result = cli("compile", DATE, "-o", "-", "--stats")
+
+    assert "method: cartesian, the tokenizer cuts text" in result.err
 
 
 def test_stats_of_any_say_that_there_are_none(cli: Cli) -> None:
@@ -187,7 +197,7 @@ def test_stats_of_any_say_that_there_are_none(cli: Cli) -> None:
 
 def test_rows_left_out_are_noted(cli: Cli, tmp_path: Path) -> None:
     """--max-artifact-bytes makes a small file and says what that means."""
-    result = cli("compile", DATE, "--max-artifact-bytes", "0")
+    result = cli("compile", DATE, "--max-artifact-bytes", "0", "--method", "direct")
 
     assert 0 == result.code
     assert "computed at run time" in result.err
@@ -517,8 +527,6 @@ def part(**options: object) -> Callable[[dict[str, object]], object]:
     return lambda value: value.update(options)
 
 
-IMPROPER = {"a": 0, "b": 1, "ab": 3, "aba": 4}
-
 TOKENIZER_ERRORS = [
     ("not JSON", b"{", "not valid JSON"),
     ("not an object", b"[1]", "no model with a vocabulary"),
@@ -534,7 +542,6 @@ TOKENIZER_ERRORS = [
     ("unknown", damaged("ab", model(unk_token="?")), "lacks the token '?'"),
     ("suffix", damaged("ab", model(end_of_word_suffix="</w>")), "'end_of_word_suffix'"),
     ("normalizer", damaged("ab", part(normalizer={"type": "Nmt"})), "the normalizer 'Nmt'"),
-    ("no pre-tokenizer", damaged("ab", part(pre_tokenizer=None)), "it merges characters"),
     (
         "pre-tokenizer",
         damaged("ab", part(pre_tokenizer={"type": "FixedLength"})),
@@ -548,7 +555,6 @@ TOKENIZER_ERRORS = [
     ("added token", damaged("ab", part(added_tokens=[{}])), "no id or content"),
     ("merge", damaged("ab", model(merges=["a c"])), "merge 0 ('a c')"),
     ("merge of three", damaged("ab", model(merges=["a b c"])), "merge 0"),
-    ("improper", damaged("ab", model(vocab=IMPROPER, merges=["ab a"])), "out of order"),
     ("no end", damaged("ab", part(added_tokens=[])), "name it with --eos"),
 ]
 
@@ -614,13 +620,13 @@ def test_a_grammar_that_no_token_spells_is_refused(cli: Cli, tmp_path: Path, kin
 
 
 def test_members_that_no_token_spells_are_noted(cli: Cli, tmp_path: Path) -> None:
-    """If some remain, the bytes that are missing are listed."""
+    """If some remain, the shortest of the others is named."""
     file = str(written(tmp_path, tokenizer_json("a", added=[(1, "<eos>", True)])))
     grammar = content(tmp_path / "g.ebnf", 's ::= "a" | "b";')
     result = cli("compile", grammar, "-t", file)
 
     assert 0 == result.code
-    assert "note: members with the bytes 0x62 are left out" in result.err
+    assert "note: some members have no canonical tokenization, the shortest is 'b'" in result.err
 
 
 INPUT_ERRORS: list[tuple[str, Sequence[str], str]] = [

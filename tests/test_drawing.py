@@ -29,6 +29,7 @@ from constrain.compiler.drawing import (
 from constrain.compiler.drawing.dot import to_dot
 from constrain.compiler.drawing.labels import TokenLabels, byte_label
 from constrain.compiler.drawing.picture import Edge, Picture, followable, left_out_sentence
+from constrain.compiler.merge.tabulate import tabulated
 from constrain.compiler.pipeline import Automaton, build_automaton
 
 DATE = """date  ::= year "-" month "-" day;
@@ -252,11 +253,12 @@ def test_token_edges_are_what_the_masks_allow(
 ) -> None:
     """The drawn transitions are the bits of all mask rows but those that end the text."""
     artifact = compiled("(a|b)*abb", default_tokenizer, tokenization, dialect="regex")
+    drawing = draw_tokens(artifact, title="abb")
+    artifact = tabulated(artifact)
     dfa = artifact.token_dfa
     states = range(dfa.states) if dfa else range(1, artifact.byte_dfa.states)
     rows = [set(tokenset.to_ids(artifact.rows.row(s)).tolist()) for s in states]
     expected = sum(len(row.difference(artifact.manifest.eos)) for row in rows)
-    drawing = draw_tokens(artifact, title="abb")
     assert drawing.left_out is None
     assert f"{len(states)} states, {expected} transitions" in drawing.dot.replace("&#160;", " ")
 

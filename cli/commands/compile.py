@@ -38,6 +38,7 @@ def compile_(
     extended: options.Extended = False,
     start: options.Start = None,
     tokenization: options.TokenizationChoice = None,
+    method: options.MethodChoice = None,
     eos: options.Eos = None,
     vocab_size: options.VocabSize = None,
     viz: Annotated[
@@ -45,7 +46,10 @@ def compile_(
         typer.Option("--viz", metavar="DIR", help="Write the drawings of all stages to DIR."),
     ] = None,
     stats: Annotated[
-        bool, typer.Option("--stats", help="Print how the automaton grows with the merges.")
+        bool,
+        typer.Option(
+            "--stats", help="Say which method was taken and why, and how its automaton grew."
+        ),
     ] = False,
     strip: Annotated[
         bool, typer.Option("--strip", help="Leave the grammar's text out of the artifact.")
@@ -78,6 +82,7 @@ def compile_(
         strip,
         extended,
         no_cache,
+        method,
     )
     automaton = automaton_of(text, grammar, wanted, limits)
     compilation = compilation_of(automaton, wanted, limits)
@@ -115,8 +120,12 @@ def _print_summary(
         parts.append(f"{counts['token_transitions']:,} transitions")
     if "word_states" in counts:
         parts.append(f"{counts['word_states']:,} word states")
+    if "product_states" in counts:
+        parts.append(f"{counts['product_states']:,} product states")
+        parts.append(f"{counts['product_transitions']:,} transitions")
     if "rows" in counts:
-        parts.append(f"{counts['rows']:,} different masks")
+        what = "rows of tokens" if "product_states" in counts else "different masks"
+        parts.append(f"{counts['rows']:,} {what}")
     name = "standard output" if target == STDIN else target
     written = f"; {size:,} bytes" if size is not None else ";"
     status(f"{name}: {', '.join(parts)}{written} in {seconds:.2f} s")
@@ -126,9 +135,12 @@ def _print_growth(compilation: "Compilation") -> None:
     """The automaton's size along the merge list, thinned to a screenful."""
     from constrain.compiler.merge.canonical import CanonicalDfa
 
-    if not isinstance(compilation.canonical, CanonicalDfa):
+    if not compilation.method:
         which = "--tokenization any" if compilation.canonical is None else "WordPiece"
         note(f"--stats shows the merges; {which} has none")
+        return
+    status(f"method: {compilation.method}, {compilation.reason}")
+    if not isinstance(compilation.canonical, CanonicalDfa):
         return
     from rich.console import Console
     from rich.table import Table

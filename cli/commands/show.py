@@ -78,6 +78,6 @@ def show(
                     "a WordPiece artifact's token automaton is never built whole; "
                     "draw its first states with viz --stage tokens"
                 )
-            if artifact.token_dfa is None:
+            if artifact.manifest.kind == "byte-dfa":
                 raise UsageError("only canonical artifacts have a token DFA")
             write_text(tokens_text(artifact))

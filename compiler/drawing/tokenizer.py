@@ -15,8 +15,10 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
+from constrain.artifacts import tokenset
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.pairs import MergeTable
+from constrain.artifacts.rectangles import ForbiddenPairs
 
 from .dot import to_dot
 from .drawing import Drawing, DrawingError
@@ -51,7 +53,7 @@ def draw_tokenizer(artifact: Artifact, *, title: str, max_states: int = MAX_STAT
     with the most tokens, and fewer where these have too many edges to follow. Raises
     ``DrawingError`` for an artifact that allows any tokenization.
     """
-    if artifact.token_dfa is None:
+    if artifact.token_dfa is None and artifact.product is None:
         raise DrawingError(
             "this artifact allows any tokenization and holds no merges to draw the tokenizer "
             "from; compile with --tokenization canonical"
@@ -83,7 +85,7 @@ class _Classes:
     i + 1. ``state_of``: the state of each of ``ids``.
     """
 
-    merges: MergeTable
+    merges: MergeTable | ForbiddenPairs
     ids: NDArray[np.int32]
     members: list[NDArray[np.int32]]
     state_of: NDArray[np.int64]
@@ -92,7 +94,7 @@ class _Classes:
     @classmethod
     def of(cls, artifact: Artifact) -> "_Classes":
         """Of the tokens on the edges of a canonical artifact's token DFA."""
-        ids = np.unique(artifact.arrays["tokens.edge_tokens"])
+        ids = _used(artifact)
         labels = TokenLabels(artifact.vocabulary, ids)
         merges, every = artifact.merge_table, ids.tolist()
         found: dict[bytes, list[int]] = {}
@@ -156,6 +158,15 @@ class _Classes:
         last = [int(tokens[0]) for tokens in self.members[: kept - 1]]
         allowed[1:] = ~self.merges.forbidden(last, self.ids.tolist())
         return allowed
+
+
+def _used(artifact: Artifact) -> NDArray[np.int32]:
+    """The tokens that some mask may hold, ascending."""
+    arrays = artifact.arrays
+    if artifact.product is None:
+        return np.unique(arrays["tokens.edge_tokens"])
+    packed = tokenset.to_ids(np.bitwise_or.reduce(arrays["product.rows"], axis=0))
+    return np.union1d(packed, arrays["product.ids"]).astype(np.int32)
 
 
 def _color(state: int) -> str:

@@ -1,6 +1,7 @@
 """The picture of the automaton over tokens.
 
 canonical artifacts   the token DFA, each state with the edges that its mask row allows
+products              the same, made as it is walked
 any artifacts         the byte DFA lifted to tokens: q --token--> run(q, token's bytes)
 """
 
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from constrain.artifacts import tokenset
 from constrain.artifacts.artifact import Artifact
+from constrain.artifacts.product import ProductMachine
 from constrain.artifacts.trie import walk
 from constrain.artifacts.word_machine import WordMachine
 
@@ -76,11 +78,13 @@ class _AllowedMoves:
         """Without the tokens that end the text there."""
         if state not in self._known:
             a = self.artifact
-            dfa, words = a.token_dfa, a.word_machine
-            if words is not None:
-                tokens, targets = _stepped(words, state, a.manifest.eos)
+            lazy = a.product or a.word_machine
+            if lazy is not None:
+                tokens, targets = _stepped(lazy, state, a.manifest.eos)
+            elif a.token_dfa is not None:
+                tokens, targets = a.token_dfa.edges_of(state)
             else:
-                tokens, targets = dfa.edges_of(state) if dfa else _lifted(a, state)
+                tokens, targets = _lifted(a, state)
             allowed = tokenset.to_flags(a.rows.row(state))
             if a.machine.is_accepting(state):
                 allowed[list(a.manifest.eos)] = False
@@ -91,11 +95,12 @@ class _AllowedMoves:
 
 
 def _stepped(
-    machine: WordMachine, state: int, eos: Sequence[int]
+    machine: ProductMachine | WordMachine, state: int, eos: Sequence[int]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """The tokens that the state's row allows, and where each leads."""
-    ids = np.setdiff1d(tokenset.to_ids(machine.row(state)), eos).astype(np.int32)
-    return ids, np.array([machine.step(state, i) for i in ids.tolist()], dtype=np.int32)
+    """The text tokens that the state's row allows, and where each leads."""
+    ends = eos if machine.is_accepting(state) else ()
+    ids = np.setdiff1d(tokenset.to_ids(machine.row(state)), ends).astype(np.int32)
+    return ids, np.array([machine.step(state, i) for i in ids.tolist()], dtype=np.int64)
 
 
 def _lifted(artifact: Artifact, state: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -118,6 +123,8 @@ def _states(artifact: Artifact) -> int:
     """
     if artifact.word_machine is not None:
         return artifact.word_machine.seen
+    if artifact.product is not None:
+        return artifact.manifest.counts["product_states"]
     if artifact.token_dfa is not None:
         return artifact.token_dfa.states
     if "dfa.live" in artifact.arrays:
@@ -147,8 +154,11 @@ def _edges(moves: _AllowedMoves, kept: Sequence[int], artifact: Artifact) -> lis
 def _tooltip(artifact: Artifact, state: int) -> str:
     if artifact.word_machine is not None:
         return f"state {state}"
-    dfa = artifact.token_dfa
     byte_state = artifact.byte_state_of(state)
-    text = f"state {state}" if dfa is None else f"state {state}, of state {byte_state} of the DFA"
+    text = (
+        f"state {state}"
+        if artifact.manifest.kind == "byte-dfa"
+        else f"state {state}, of state {byte_state} of the DFA"
+    )
     rules = sorted({origin.rule for origin in artifact.origins_of(byte_state)})
     return f"{text}\nrule {', '.join(rules)}" if rules else text

@@ -77,19 +77,29 @@ def canonical_dfa(
     token terminals; ``merges``: int32 (n, 3), left, right and result; ``rules``: the rule
     behind each atomic origin. Raises ``LimitError`` naming the rules that grew most.
     """
+    finals = np.flatnonzero(dfa.accepting).tolist()
+    automaton = with_letters(dfa.states, dfa.start, finals, _letters(dfa, base, terminals))
+    names = [sorted({rules[o] for o in found if o < len(rules)}) for found in dfa.origins]
+    return merge_families(automaton, merges, names, limits, progress)
+
+
+def merge_families(
+    automaton: FamilyAutomaton,
+    merges: NDArray[np.int32],
+    rules: Sequence[list[str]],
+    limits: Limits | None = None,
+    progress: Progress = silent,
+) -> CanonicalDfa:
+    """Apply all merges to an automaton of letters whose state 0 is dead.
+
+    ``rules``: those behind each family. Raises ``LimitError`` naming what grew most.
+    """
     limits = (limits or Limits()).started()
-    automaton = with_letters(
-        dfa.states,
-        dfa.start,
-        np.flatnonzero(dfa.accepting).tolist(),
-        _letters(dfa, base, terminals),
-    )
     automaton.remove_state(DEAD)
 
     def culprits() -> list[str]:
         sizes = [int(family.degree.sum()) for family in automaton.families]
-        largest = sorted(range(len(sizes)), key=lambda q: -sizes[q])[:1]
-        return sorted({rules[o] for q in largest for o in dfa.origins[q] if o < len(rules)})
+        return rules[max(range(len(sizes)), key=lambda q: sizes[q])]
 
     growth = _merge_all(automaton, merges, limits, progress, culprits)
     return _tables(automaton, growth)

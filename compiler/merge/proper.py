@@ -1,4 +1,4 @@
-"""Whether "merge after merge over the whole text" is what a tokenizer does.
+"""The merges of a tokenizer in an order in which they can be applied to the whole text in turn.
 
 Real tokenizers apply the merge of lowest rank that is possible, again and again. That is
 the same as the source document's composition of merges if the list is proper: each token
@@ -7,17 +7,36 @@ is made by one merge only, and its parts are bytes or made by earlier merges.
 
 from collections.abc import Iterator
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..diagnostics import TokenizerError
 from ..tokenizers import Tokenizer
+from .derivations import derive
+from .tables import spelled
 
 
-def check_proper(tokenizer: Tokenizer) -> None:
-    """Raise ``TokenizerError`` naming the first merge that is out of order."""
+def proper_merges(tokenizer: Tokenizer) -> NDArray[np.int32]:
+    """int32 (n, 3): the list itself if it is proper, else its effective merges by tau.
+
+    Raises ``TokenizerError`` if the tokenizer merges characters, gives tokens for whole pieces
+    alone, or has merges that no order is exact for.
+    """
     if not tokenizer.byte_level:
-        raise TokenizerError(
-            f"{tokenizer.name}: it merges characters, not bytes; canonical masks for such "
-            f"tokenizers are not supported, use --tokenization any"
-        )
+        raise TokenizerError(f"{tokenizer.name}: it merges characters, DirectMerge bytes")
+    problem = _disorder(tokenizer)
+    if problem is None and not tokenizer.ignore_merges:
+        return tokenizer.merges
+    derivations = derive(spelled(tokenizer), tokenizer.merges)
+    if tokenizer.ignore_merges and derivations.unreachable:
+        raise TokenizerError(f"{tokenizer.name}: it gives some tokens for whole pieces alone")
+    if derivations.tied:
+        raise TokenizerError(f"{tokenizer.name}: {problem}, and no other order is exact")
+    return derivations.merges
+
+
+def _disorder(tokenizer: Tokenizer) -> str | None:
+    """The first merge that is out of order."""
     made = {token_id for token_id in tokenizer.base if token_id >= 0}
     for number, (left, right, result) in enumerate(tokenizer.merges.tolist()):
         if left not in made or right not in made:
@@ -28,10 +47,8 @@ def check_proper(tokenizer: Tokenizer) -> None:
         else:
             made.add(result)
             continue
-        raise TokenizerError(
-            f"{tokenizer.name}: merge {number} is out of order ({reason}); canonical masks for "
-            f"such lists are not supported, use --tokenization any"
-        )
+        return f"merge {number} is out of order ({reason})"
+    return None
 
 
 def not_followed(tokenizer: Tokenizer) -> Iterator[str]:

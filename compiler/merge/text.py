@@ -5,6 +5,8 @@ import numpy as np
 from constrain.artifacts import tokenset
 from constrain.artifacts.artifact import Artifact
 
+from .tabulate import tabulated
+
 # Tokens that a line lists before it only counts.
 _LISTED = 12
 
@@ -14,6 +16,7 @@ def tokens_text(artifact: Artifact) -> str:
 
     Grows with the states times the targets of each, not with the transitions.
     """
+    artifact = tabulated(artifact)
     dfa = artifact.token_dfa
     if dfa is None:
         raise ValueError("only canonical artifacts have a token DFA")

@@ -1,0 +1,71 @@
+"""Where a tokenizer cuts text into pieces: followed through a prompt, token by token."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .rectangles import ForbiddenPairs
+from .vocabulary import Vocabulary
+
+DEAD = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Cuts:
+    """The automaton of the places where pieces start.
+
+    ``table``: int32 (S, P, J), next state by plane and byte class, state 0 dead. Plane 0: the
+    byte lies inside a token, or begins one that continues a piece; 1: it begins a token that
+    starts one; 2 and 3: the same of a byte token. ``classes``: uint8 (256,), class of each
+    byte. ``fallback``: int32 (256,), the byte token of each byte or -1. ``start``: the state
+    before any text.
+    """
+
+    table: NDArray[np.int32]
+    classes: NDArray[np.uint8]
+    fallback: NDArray[np.int32]
+    start: int
+
+    def step(self, state: int, plane: int, token: int, octets: bytes) -> int:
+        """The state after a token that begins in plane 0 or 1; 0 if it cannot."""
+        if not octets:
+            return DEAD
+        first = octets[0]
+        if len(octets) == 1 and self.fallback[first] == token:
+            return int(self.table[state, plane + 2, self.classes[first]])
+        state = int(self.table[state, plane, self.classes[first]])
+        for octet in octets[1:]:
+            state = int(self.table[state, 0, self.classes[octet]])
+        return state
+
+    def after(
+        self, ids: Iterable[int], vocabulary: Vocabulary, pairs: ForbiddenPairs
+    ) -> tuple[list[int], int | None]:
+        """The states that a prompt may end in, and its last text token.
+
+        Text begins anew behind a special token; and where the ids are no encoding of their
+        text, as at the seam of two parts that were encoded apart.
+        """
+        states, last = [self.start], None
+        for token in ids:
+            if not vocabulary.is_text(token):
+                states, last = [self.start], None
+                continue
+            octets = vocabulary.token(token)
+            follows = last is not None and not pairs.forbids(last, token)
+            found = self._stepped(states, token, octets, follows)
+            if not found:
+                found = self._stepped([self.start], token, octets, False)
+            if not found:
+                found = self._stepped(range(1, len(self.table)), token, octets, True)
+            states, last = found, token
+        return states, last
+
+    def _stepped(
+        self, states: Iterable[int], token: int, octets: bytes, follows: bool
+    ) -> list[int]:
+        planes = (0, 1) if follows else (1,)
+        found = {self.step(state, plane, token, octets) for state in states for plane in planes}
+        return sorted(found - {DEAD})

@@ -1,0 +1,93 @@
+"""Whether the sections of a product fit together."""
+
+import numpy as np
+
+from . import tokenset
+from .manifest import Manifest
+from .requirements import Arrays, require, require_offsets, require_range
+
+# Sections that only a product has: dtype and number of axes.
+PRODUCT = {
+    "cuts.classes": ("u1", 1),
+    "cuts.fallback": ("i4", 1),
+    "cuts.prefix": ("u1", 1),
+    "cuts.start": ("i4", 1),
+    "cuts.table": ("i4", 3),
+    "pairs.begin": ("i4", 1),
+    "pairs.bound": ("i4", 1),
+    "pairs.class": ("i4", 1),
+    "pairs.end": ("i4", 1),
+    "pairs.index": ("i4", 1),
+    "pairs.offsets": ("i8", 1),
+    "pairs.order": ("i4", 1),
+    "pairs.part": ("i4", 1),
+    "product.accepting": ("u1", 1),
+    "product.after_cut": ("i4", 1),
+    "product.byte_state": ("i4", 1),
+    "product.classes": ("u1", 1),
+    "product.id_offsets": ("i8", 1),
+    "product.ids": ("i4", 1),
+    "product.row_of": ("i4", 1),
+    "product.rows": ("u4", 2),
+    "product.table": ("i4", 3),
+}
+
+
+def check_product(manifest: Manifest, arrays: Arrays, byte_states: int) -> None:
+    """Raise ``ArtifactError`` naming the first section that does not fit."""
+    states = len(arrays["product.table"])
+    _check_automaton(arrays, "product", states)
+    _check_automaton(arrays, "cuts", len(arrays["cuts.table"]))
+    planes = arrays["cuts.table"].shape[1]
+    require(planes == arrays["product.table"].shape[1], "cuts.table")
+    require(0 < manifest.token_start < states, "product.table")
+    require(len(arrays["product.accepting"]) == states, "product.accepting")
+    require(len(arrays["product.byte_state"]) == states, "product.byte_state")
+    require_range(arrays, "product.byte_state", 0, byte_states)
+    require(len(arrays["product.after_cut"]) == len(arrays["cuts.table"]), "product.after_cut")
+    require_range(arrays, "product.after_cut", 0, states)
+    require(len(arrays["cuts.start"]) == 1, "cuts.start")
+    require_range(arrays, "cuts.start", 0, len(arrays["cuts.table"]))
+    require(len(arrays["cuts.fallback"]) == 256, "cuts.fallback")
+    # Byte tokens are read in planes of their own.
+    require_range(arrays, "cuts.fallback", -1, manifest.vocab_size if planes == 4 else 0)
+    _check_rows(manifest, arrays, states)
+    _check_pairs(manifest, arrays)
+
+
+def _check_automaton(arrays: Arrays, name: str, states: int) -> None:
+    table = arrays[f"{name}.table"]
+    require(states > 0 and table.shape[1] in (2, 4) and table.shape[2] > 0, f"{name}.table")
+    require_range(arrays, f"{name}.table", 0, states)
+    require(not table[0].any(), f"{name}.table")
+    require(len(arrays[f"{name}.classes"]) == 256, f"{name}.classes")
+    require_range(arrays, f"{name}.classes", 0, table.shape[2])
+
+
+def _check_rows(manifest: Manifest, arrays: Arrays, states: int) -> None:
+    rows, offsets = arrays["product.rows"], arrays["product.id_offsets"]
+    require(rows.shape[1] == tokenset.word_count(manifest.vocab_size), "product.rows")
+    require(len(offsets) > 0, "product.id_offsets")
+    require_offsets(arrays, "product.id_offsets", len(offsets) - 1, len(arrays["product.ids"]))
+    require_range(arrays, "product.ids", 0, manifest.vocab_size)
+    require(len(arrays["product.row_of"]) == 2 * states, "product.row_of")
+    require_range(arrays, "product.row_of", -1, len(rows) + len(offsets) - 1)
+
+
+def _check_pairs(manifest: Manifest, arrays: Arrays) -> None:
+    """Spines end: the bound of a token's part is below its own."""
+    size, merges = manifest.vocab_size, len(arrays["pairs.index"])
+    for name in ("part", "bound", "class"):
+        require(len(arrays[f"pairs.{name}"]) == size, f"pairs.{name}")
+    part, bound = arrays["pairs.part"], arrays["pairs.bound"]
+    require_range(arrays, "pairs.part", -1, size)
+    require(bool((bound[part] < bound)[part >= 0].all()), "pairs.part")
+    require_range(arrays, "pairs.class", 0, 2 * size + 1)
+    require_offsets(arrays, "pairs.offsets", size, merges)
+    order = arrays["pairs.order"]
+    require_range(arrays, "pairs.order", 0, size)
+    require(len(np.unique(order)) == len(order), "pairs.order")
+    for name in ("begin", "end"):
+        require(len(arrays[f"pairs.{name}"]) == merges, f"pairs.{name}")
+        require_range(arrays, f"pairs.{name}", 0, len(order) + 1)
+    require(bool((arrays["pairs.begin"] < arrays["pairs.end"]).all()), "pairs.end")

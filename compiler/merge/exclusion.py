@@ -1,0 +1,83 @@
+"""Texts that an encoder would change, taken out of the automaton of cuts.
+
+An added token is found in a text before anything else: a text that holds the name of one is
+never spelled by the tokens of its parts.
+"""
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .marked_dfa import DEAD, MarkedDfa, minimal
+
+
+def without_texts(texts: Iterable[bytes], planes: int, prefix: bytes = b"") -> MarkedDfa:
+    """All marked byte sequences that hold none of ``texts`` behind ``prefix``.
+
+    The automaton of Aho and Corasick, each plane alike, minimal. ``prefix`` begins each
+    sequence that is not empty.
+    """
+    wanted = sorted({text for text in texts if text})
+    children: list[dict[int, int]] = [{}]
+    ends = [False]
+    for text in wanted:
+        node = 0
+        for octet in text:
+            if octet not in children[node]:
+                children[node][octet] = len(children)
+                children.append({})
+                ends.append(False)
+            node = children[node][octet]
+        ends[node] = True
+    # Node n of the trie is state n + 1.
+    table = np.full((len(children) + 1, 256), 1, dtype=np.int32)
+    table[DEAD] = DEAD
+    failure = [0] * len(children)
+    pending = [0]
+    for node in pending:
+        table[node + 1] = table[failure[node] + 1] if node else 1
+        for octet, child in children[node].items():
+            failure[child] = int(table[failure[node] + 1, octet]) - 1 if node else 0
+            pending.append(child)
+        for octet, child in children[node].items():
+            table[node + 1, octet] = child + 1
+    dead = np.array([False, *ends])
+    for node in pending:
+        dead[node + 1] |= dead[failure[node] + 1]
+    table[dead[table]] = DEAD
+    final = ~dead
+    final[DEAD] = False
+    start = 1
+    for octet in reversed(prefix):
+        table = np.concatenate([table, np.zeros((1, 256), np.int32)])
+        table[-1, octet] = start
+        start = len(table) - 1
+        final = np.append(final, False)
+    final[start] = True
+    whole = np.repeat(table[:, None, :], planes, axis=1)
+    return minimal(MarkedDfa(np.ascontiguousarray(whole), final, start))
+
+
+def intersected(first: MarkedDfa, second: MarkedDfa) -> MarkedDfa:
+    """What both accept, minimal but for states that reach no end; the same symbols."""
+    width = np.int64(second.states)
+    begin = np.array([first.start * width + second.start])
+    known = np.concatenate([[DEAD], begin])
+    found, rows, frontier = [known], [], begin
+    while len(frontier):
+        a, b = np.divmod(frontier, width)
+        left, right = first.table[a], second.table[b]
+        targets = np.where((left != DEAD) & (right != DEAD), left * width + right, DEAD)
+        rows.append(targets)
+        frontier = np.setdiff1d(targets, known)
+        known = np.union1d(known, frontier)
+        found.append(frontier)
+    pairs = np.concatenate(found)
+    order = np.argsort(pairs)
+    table = np.concatenate([np.zeros((1, *rows[0].shape[1:]), np.int64), *rows])
+    numbers: NDArray[np.int32] = order[np.searchsorted(pairs[order], table)].astype(np.int32)
+    a, b = np.divmod(pairs, width)
+    final = first.final[a] & second.final[b]
+    final[DEAD] = False
+    return minimal(MarkedDfa(numbers, final, 1))

@@ -1,0 +1,172 @@
+"""The members of a grammar as a tokenizer cuts them: a byte DFA and a marked one in step."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..automata.dfa import Dfa
+from ..limits import Limits
+from .marked_dfa import DEAD
+from .tables import CutTables
+
+_STAGE = "the product with the tokenizer's cuts"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Product:
+    """A trimmed automaton over (plane, byte); state 0 is dead (``marked_dfa`` names the planes).
+
+    ``table``: int32 (N, P, J), by plane and byte class. ``classes``: uint8 (256,), byte to one
+    of J classes. ``accepting``: bool (N,). ``byte_state``, ``cut_state``: int32 (N,), what each
+    state is a pair of. ``start``: the state at the start of a text. ``after_cut``: int32 (S,),
+    for each state of the cuts the one in which a member begins there, 0 for none.
+    """
+
+    table: NDArray[np.int32]
+    classes: NDArray[np.uint8]
+    accepting: NDArray[np.bool_]
+    byte_state: NDArray[np.int32]
+    cut_state: NDArray[np.int32]
+    start: int
+    after_cut: NDArray[np.int32]
+
+    @property
+    def states(self) -> int:
+        """Number of states, the dead one included."""
+        return len(self.table)
+
+    @property
+    def is_open(self) -> NDArray[np.bool_]:
+        """States where the text may end or a piece may start: whatever token came before."""
+        opened: NDArray[np.bool_] = (self.table[:, 1::2] != DEAD).any(axis=(1, 2))
+        return opened | self.accepting
+
+
+def build_product(
+    dfa: Dfa,
+    tables: CutTables,
+    limits: Limits | None = None,
+) -> Product:
+    """All pairs that lie on a way from a start to an accepting pair, breadth first.
+
+    A text begins with the prefix of ``tables`` if it is not empty; behind a prompt, in whatever
+    state of the cuts, without it. Raises ``LimitError``.
+    """
+    limits = (limits or Limits()).started()
+    cuts, continued = tables.dfa, dfa.start
+    if tables.prefix:
+        dfa, continued = _with_prefix(dfa, tables.prefix)
+    joint, classes = _joint_classes(dfa, tables.classes)
+    first = dfa.table[:, dfa.classes[joint]].astype(np.int64)
+    second = cuts.table[:, :, tables.classes[joint]]
+    width = np.int64(cuts.states)
+    # Characters end in the states that a piece may start in.
+    ends = np.flatnonzero((cuts.table[:, 1::2] != DEAD).any(axis=(1, 2)) | cuts.final)
+    begins = np.setdiff1d(ends, [DEAD, cuts.start])
+    frontier = np.append(dfa.start * width + cuts.start, continued * width + begins)
+    found = [np.zeros(1, np.int64), frontier]
+    known = np.sort(np.concatenate(found))
+    rows = []
+    while len(frontier):
+        left, right = np.divmod(frontier, width)
+        a, b = first[left][:, None, :], second[right]
+        targets = np.where((a != DEAD) & (b != DEAD), a * width + b, DEAD)
+        rows.append(targets)
+        reached = np.unique(targets)
+        frontier = reached[~_contains(known, reached)]
+        found.append(frontier)
+        known = np.sort(np.concatenate([known, frontier]))
+        limits.check_states(len(known), _STAGE)
+        limits.check_time(_STAGE)
+    pairs = np.concatenate(found)
+    table = np.concatenate([np.zeros((1, *second.shape[1:]), np.int64), *rows])
+    order = np.argsort(pairs, kind="stable")
+    table = order[np.searchsorted(pairs[order], table)].astype(np.int32)
+    byte_state, cut_state = np.divmod(pairs, width)
+    accepting = dfa.accepting[byte_state] & cuts.final[cut_state]
+    accepting[DEAD] = False
+    after_cut = np.zeros(cuts.states, dtype=np.int32)
+    after_cut[begins] = 2 + np.arange(len(begins))
+    return _trimmed(table, classes, accepting, byte_state, cut_state, after_cut)
+
+
+def _with_prefix(dfa: Dfa, prefix: bytes) -> tuple[Dfa, int]:
+    """The members that are not empty behind ``prefix``, and the empty one; and where a
+    member begins."""
+    table, accepting = dfa.table, dfa.accepting
+    by_byte = table[:, dfa.classes]
+    start = dfa.start
+    rows, ends = [by_byte[start]], [False]
+    for octet in reversed(prefix):
+        row = np.zeros(256, dtype=np.int32)
+        row[octet] = len(table) + len(rows) - 1
+        rows.append(row)
+        ends.append(False)
+    ends[-1] = bool(accepting[start])
+    whole = np.concatenate([by_byte, np.stack(rows)])
+    return (
+        Dfa(
+            table=whole,
+            classes=np.arange(256, dtype=np.uint8),
+            accepting=np.append(accepting, ends),
+            start=len(whole) - 1,
+            origins=(*dfa.origins, *[dfa.origins[start]] * len(rows)),
+        ),
+        start,
+    )
+
+
+def _joint_classes(
+    dfa: Dfa, cut_classes: NDArray[np.uint8]
+) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+    """A byte of each class that neither automaton divides, and the class of each byte.
+
+    Bytes that no member has are one class.
+    """
+    keys = dfa.classes.astype(np.int64) * 256 + cut_classes
+    keys[~dfa.used_bytes()] = -1
+    _, joint, classes = np.unique(keys, return_index=True, return_inverse=True)
+    return joint, classes.reshape(-1).astype(np.uint8)
+
+
+def _contains(known: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which of ``wanted`` are in the ascending array ``known``."""
+    place = np.searchsorted(known, wanted)
+    found: NDArray[np.bool_] = known[np.minimum(place, len(known) - 1)] == wanted
+    return found
+
+
+def _trimmed(
+    table: NDArray[np.int32],
+    classes: NDArray[np.uint8],
+    accepting: NDArray[np.bool_],
+    byte_state: NDArray[np.int64],
+    cut_state: NDArray[np.int64],
+    after_cut: NDArray[np.int32],
+) -> Product:
+    """Only states from which the end can be reached (all were reached); the start is 1."""
+    live = accepting.copy()
+    flat = table.reshape(len(table), -1)
+    sources = np.repeat(np.arange(len(flat)), flat.shape[1])
+    order = np.argsort(flat.reshape(-1), kind="stable")
+    bounds = np.searchsorted(flat.reshape(-1)[order], np.arange(len(flat) + 1))
+    frontier = np.flatnonzero(live)
+    while len(frontier):
+        before = [sources[order[bounds[s] : bounds[s + 1]]] for s in frontier.tolist()]
+        found = np.unique(np.concatenate(before))
+        frontier = found[~live[found] & (found != DEAD)]
+        live[frontier] = True
+    kept = np.flatnonzero(live)
+    number = np.zeros(len(table), dtype=np.int32)
+    number[kept] = np.arange(1, len(kept) + 1)
+    kept = np.concatenate([[DEAD], kept])
+    return Product(
+        table=number[table[kept]],
+        classes=classes,
+        accepting=accepting[kept],
+        byte_state=byte_state[kept].astype(np.int32),
+        cut_state=cut_state[kept].astype(np.int32),
+        start=int(number[1]),
+        after_cut=number[after_cut],
+    )

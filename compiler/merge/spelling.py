@@ -1,0 +1,93 @@
+"""Members that no token sequence spells as the tokenizer would."""
+
+from collections import deque
+
+import numpy as np
+
+from ..automata.dfa import DEAD, Dfa, trimmed
+from .tables import CutTables
+
+
+def shortest_lost(dfa: Dfa, tables: CutTables) -> bytes | None:
+    """The shortest member (of those the first) without a canonical tokenization.
+
+    Such members hold an added token, or what the tokenizer has no token for, or the tokenizer
+    would rewrite them. None if there is no such member. Breadth first over pairs of states.
+    """
+    texts = tables.texts
+    table, width = texts.table, texts.states
+    begin = texts.start
+    planes = dict.fromkeys(range(width), 0)
+    planes[begin] = 1
+    for octet in tables.prefix:
+        begin = int(table[begin, planes[begin], octet])
+    columns = [(octet, int(dfa.classes[octet])) for octet in range(256)]
+    start = (dfa.start, begin)
+    back: dict[tuple[int, int], tuple[tuple[int, int], int] | None] = {start: None}
+    pending = deque([start])
+    while pending:
+        pair = pending.popleft()
+        state, text = pair
+        empty = pair == start and bool(texts.final[texts.start])
+        if dfa.accepting[state] and not texts.final[text] and not empty:
+            return _path(back, pair)
+        targets = dfa.table[state].tolist()
+        after = table[text, planes[text]].tolist()
+        seen: set[tuple[int, int]] = set()
+        for octet, column in columns:
+            move = (targets[column], after[octet])
+            if move[0] == DEAD or move in seen:
+                continue
+            seen.add(move)
+            if move not in back:
+                back[move] = pair, octet
+                pending.append(move)
+    return None
+
+
+def _path(
+    back: dict[tuple[int, int], tuple[tuple[int, int], int] | None], pair: tuple[int, int]
+) -> bytes:
+    found = bytearray()
+    while (step := back[pair]) is not None:
+        pair, octet = step
+        found.append(octet)
+    return bytes(reversed(found))
+
+
+def kept_members(dfa: Dfa, tables: CutTables) -> Dfa:
+    """The members that have a canonical tokenization, trimmed."""
+    texts = tables.texts
+    inside = texts.table[:, 0].astype(np.int64)
+    inside[texts.start] = texts.table[texts.start, 1]
+    begin = texts.start
+    for octet in tables.prefix:
+        begin = int(inside[begin, octet])
+    columns = np.ascontiguousarray(np.concatenate([dfa.table[:, dfa.classes], inside]).T)
+    known: dict[bytes, int] = {}
+    classes = np.array([known.setdefault(c.tobytes(), len(known)) for c in columns], np.uint8)
+    joint = np.unique(classes, return_index=True)[1]
+    first, second = dfa.table[:, dfa.classes[joint]], inside[:, joint]
+    # The empty member has no prefix.
+    keeps_empty = bool(dfa.accepting[dfa.start] and texts.final[texts.start])
+    number = {(DEAD, DEAD): 0, (dfa.start, -1): 1}
+    pending, rows = [(dfa.start, -1)], [np.zeros(len(joint), dtype=np.int64)]
+    accepting = [False]
+    for state, text in pending:
+        accepting.append(
+            keeps_empty if text < 0 else bool(dfa.accepting[state] & texts.final[text])
+        )
+        pairs = zip(
+            first[state].tolist(), second[begin if text < 0 else text].tolist(), strict=True
+        )
+        row = []
+        for pair in pairs:
+            target = pair if DEAD not in pair else (DEAD, DEAD)
+            if target not in number:
+                number[target] = len(number)
+                pending.append(target)
+            row.append(number[target])
+        rows.append(np.array(row))
+    origins = (frozenset[int](), *(dfa.origins[state] for state, _ in pending))
+    table = np.stack(rows).astype(np.int32)
+    return trimmed(Dfa(table, classes, np.array(accepting), 1, origins))

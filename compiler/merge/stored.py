@@ -1,0 +1,99 @@
+"""A tokenizer's tables: built when they are first needed, kept in memory and on disk."""
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from constrain.artifacts.rectangles import ForbiddenPairs
+from constrain.artifacts.trie import Trie
+
+from ..cache import Cache, Tables
+from ..tokenizers import Tokenizer
+from .marked_dfa import MarkedDfa
+from .rectangles import Rectangles
+from .tables import CutTables, PairTables, build_cuts, build_pairs
+
+# Goes up with every change of what the tables hold or how they are found.
+_VERSION = 1
+
+
+class TokenizerTables:
+    """The tables of one tokenizer; hand the same object to several compilations.
+
+    Attributes raise ``TokenizerError`` for what the tables cannot express.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, cache: Cache | None = None) -> None:
+        self.tokenizer = tokenizer
+        self._cache = cache or Cache(None)
+        self._key = f"version {_VERSION}, tokenizer {tokenizer.sha256}"
+
+    @cached_property
+    def cuts(self) -> CutTables:
+        """Which texts have an encoding, and where it cuts them."""
+        return _cuts_of(
+            self._cache.cached("cuts", self._key, lambda: _cut_arrays(build_cuts(self.tokenizer)))
+        )
+
+    @cached_property
+    def pairs(self) -> PairTables:
+        """Which tokens may follow which inside a piece."""
+        return _pairs_of(
+            self._cache.cached(
+                "pairs", self._key, lambda: _pair_arrays(build_pairs(self.tokenizer))
+            )
+        )
+
+
+def _pair_arrays(tables: PairTables) -> dict[str, NDArray[Any]]:
+    trie = tables.trie
+    return {
+        **tables.rectangles.rows.arrays("rows."),
+        **tables.rectangles.columns.arrays("columns."),
+        "trie.octets": trie.octets,
+        "trie.first": trie.first,
+        "trie.ids": trie.ids,
+        "trie.held": trie.held,
+    }
+
+
+def _pairs_of(arrays: Tables) -> PairTables:
+    rows = ForbiddenPairs.from_arrays(arrays, "rows.")
+    columns = ForbiddenPairs.from_arrays(arrays, "columns.")
+    trie = Trie(*(arrays[f"trie.{name}"] for name in ("octets", "first", "ids", "held")))
+    return PairTables(Rectangles(rows, columns), trie)
+
+
+def _cut_arrays(tables: CutTables) -> dict[str, NDArray[Any]]:
+    return {
+        **_dfa_arrays("dfa.", tables.dfa),
+        **_dfa_arrays("texts.", tables.texts),
+        "classes": tables.classes,
+        "fallback": tables.fallback,
+        "prefix": np.frombuffer(tables.prefix, dtype=np.uint8),
+    }
+
+
+def _cuts_of(arrays: Tables) -> CutTables:
+    return CutTables(
+        _dfa_of("dfa.", arrays),
+        arrays["classes"],
+        arrays["fallback"],
+        arrays["prefix"].tobytes(),
+        _dfa_of("texts.", arrays),
+    )
+
+
+def _dfa_arrays(prefix: str, dfa: MarkedDfa) -> dict[str, NDArray[Any]]:
+    return {
+        f"{prefix}table": dfa.table,
+        f"{prefix}final": dfa.final.astype(np.uint8),
+        f"{prefix}start": np.array([dfa.start], dtype=np.int32),
+    }
+
+
+def _dfa_of(prefix: str, arrays: Tables) -> MarkedDfa:
+    final = arrays[f"{prefix}final"].astype(np.bool_)
+    return MarkedDfa(arrays[f"{prefix}table"], final, int(arrays[f"{prefix}start"][0]))

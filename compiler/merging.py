@@ -1,0 +1,189 @@
+"""Canonical masks by DirectMerge or by CartesianMerge: which of them, and why.
+
+DirectMerge ends with a table, whose masks cost a look-up; it grows with the merges that can
+fire in a grammar. CartesianMerge computes masks when they are first asked for and fits any
+grammar. A tokenizer's cuts are known to the second alone once a text has begun, so that only
+its artifacts continue a prompt exactly.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .automata.dfa import Dfa, TokenIds, without_bytes
+from .automata.minimize import minimize
+from .diagnostics import CheckError, Diagnostic, LimitError, TokenizerError
+from .grammar.tree import Grammar
+from .limits import Limits
+from .merge.canonical import CanonicalDfa, canonical_dfa
+from .merge.cartesian import CartesianDfa, cartesian_merge
+from .merge.marked_direct import direct_with_cuts
+from .merge.product import build_product
+from .merge.proper import not_followed, proper_merges
+from .merge.spelling import kept_members, shortest_lost
+from .merge.stored import TokenizerTables
+from .merge.tables import CutTables
+from .merge.token_edges import with_token_edges
+from .package import Request
+from .progress import Progress
+from .tokenizers import Tokenizer
+from .tokenizers.steps import Normalize
+
+AUTO, DIRECT, CARTESIAN = "auto", "direct", "cartesian"
+
+# Transitions up to which ``auto`` tries DirectMerge; giving up costs a few tenths of a second.
+_FEW_TRANSITIONS = 200_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Chosen:
+    """The result of one method.
+
+    ``dfa``: the members that have a canonical tokenization. ``cuts``: those that the masks
+    follow, None where they follow none.
+    """
+
+    dfa: Dfa
+    cuts: CutTables | None
+    automaton: CanonicalDfa | CartesianDfa
+    method: str
+    reason: str
+    notes: tuple[str, ...]
+
+
+def merged(
+    grammar: Grammar,
+    dfa: Dfa,
+    rules: Sequence[str],
+    request: Request,
+    method: str,
+    limits: Limits,
+    progress: Progress,
+    tables: TokenizerTables,
+) -> Chosen:
+    """The automaton over canonical token sequences of the members of ``dfa``.
+
+    ``rules``: the rule behind each atomic origin. ``method``: ``auto``, ``direct`` or
+    ``cartesian``. Raises ``CheckError`` if no member has a canonical tokenization,
+    ``TokenizerError`` and ``LimitError``.
+    """
+    if method not in (AUTO, DIRECT, CARTESIAN):
+        raise ValueError(f"method must be 'auto', 'direct' or 'cartesian', not {method!r}")
+    tokenizer = request.tokenizer
+    cuts = tables.cuts
+    product = build_product(dfa, cuts, limits)
+    notes: tuple[str, ...] = ()
+    lost = shortest_lost(dfa, cuts)
+    if lost is not None:
+        text = repr(lost.decode("utf-8", "backslashreplace"))
+        if not product.start:
+            message = (
+                f"the tokenizer can spell no member: it has no token for a part of {text} or would "
+                f"change it"
+            )
+            raise CheckError(grammar.source, [Diagnostic(message)])
+        notes = (
+            f"some members have no canonical tokenization, the shortest is {text}: the tokenizer "
+            f"has no token for a part of it or finds a special token in it; they are left out",
+        )
+        dfa = minimize(kept_members(dfa, cuts))
+        product = build_product(dfa, cuts, limits)
+
+    if _may_be_rewritten(tokenizer, dfa):
+        notes = (
+            *notes,
+            "this tokenizer normalizes text: members that this would change have no canonical "
+            "tokenization, but the masks do not leave them out",
+        )
+
+    def direct(bound: Limits) -> CanonicalDfa:
+        if tokenizer.splits:
+            return direct_with_cuts(product, dfa, tokenizer, bound, progress, rules)
+        merges = proper_merges(tokenizer)
+        return canonical_dfa(dfa, tokenizer.base, (), merges, bound, progress, rules)
+
+    if method == DIRECT:
+        return Chosen(dfa, cuts, direct(limits), DIRECT, "as asked for", notes)
+    reason = "as asked for"
+    if method == AUTO:
+        reason = _why_not_direct(request)
+        if not reason:
+            try:
+                few = replace(limits, transitions=min(limits.transitions, _FEW_TRANSITIONS))
+                found = direct(few)
+                reason = f"it has at most {_FEW_TRANSITIONS:,} transitions"
+                return Chosen(dfa, cuts, found, DIRECT, reason, notes)
+            except TokenizerError as error:
+                reason = f"DirectMerge cannot follow the merges ({error})"
+            except LimitError as error:
+                if limits.is_over() or error.limit != "transitions":
+                    raise
+                reason = f"DirectMerge has more than {few.transitions:,} transitions"
+
+    def rules_of(state: int) -> list[str]:
+        byte_state = int(product.byte_state[state])
+        known = dfa.origins[byte_state if byte_state < dfa.states else dfa.start]
+        return sorted({rules[origin] for origin in known})
+
+    cartesian = cartesian_merge(product, cuts, tables.pairs, request.vocab_size, limits, rules_of)
+    return Chosen(dfa, cuts, cartesian, CARTESIAN, reason, notes)
+
+
+def _why_not_direct(request: Request) -> str:
+    tokenizer = request.tokenizer
+    if tokenizer.splits:
+        return "the tokenizer cuts text, and a table knows no cuts behind a prompt"
+    if not tokenizer.byte_level:
+        return "the tokenizer merges characters"
+    return ""
+
+
+def _may_be_rewritten(tokenizer: Tokenizer, dfa: Dfa) -> bool:
+    """Whether members may hold characters that a normalization form changes.
+
+    The first that does is U+0300, whose first byte is 0xCC.
+    """
+    forms = any(isinstance(step, Normalize) for step in tokenizer.normalizers)
+    return forms and bool(dfa.used_bytes()[0xCC:].any())
+
+
+def merged_with_tokens(
+    grammar: Grammar,
+    whole: Dfa,
+    classes: Sequence[TokenIds],
+    rules: Sequence[str],
+    request: Request,
+    limits: Limits,
+    progress: Progress,
+) -> Chosen:
+    """The same for a grammar with token terminals, by DirectMerge without cuts.
+
+    ``classes``: the ids of the DFA's token columns. Raises as ``merged`` does.
+    """
+    tokenizer = request.tokenizer
+    merges = proper_merges(tokenizer)
+    dfa, notes = _spelled(grammar, whole, tokenizer)
+    # Symbols that no merge knows: a token class ends the text before it.
+    first = tokenizer.vocab_size
+    symbols = range(first, first + len(classes))
+    found = canonical_dfa(dfa, tokenizer.base, symbols, merges, limits, progress, rules)
+    rules_of = [sorted({rules[o] for o in origins}) for origins in dfa.origins]
+    automaton = with_token_edges(found, first, classes, limits, rules_of)
+    notes += tuple(not_followed(tokenizer))
+    return Chosen(dfa, None, automaton, DIRECT, "the grammar has token terminals", notes)
+
+
+def _spelled(grammar: Grammar, whole: Dfa, tokenizer: Tokenizer) -> tuple[Dfa, tuple[str, ...]]:
+    """The members that the tokenizer has a token for each byte of, and notes."""
+    missing = np.array([token_id < 0 for token_id in tokenizer.base])
+    lost = np.flatnonzero(missing & whole.used_bytes())
+    if not len(lost):
+        return whole, ()
+    listed = ", ".join(f"0x{octet:02X}" for octet in lost[:8]) + (", …" if len(lost) > 8 else "")
+    dfa = without_bytes(whole, missing)
+    if dfa.is_empty:
+        message = f"the tokenizer can spell no member: it has no token for {listed}"
+        raise CheckError(grammar.source, [Diagnostic(message)])
+    note = f"members with the bytes {listed} are left out: the tokenizer has no token for them"
+    return minimize(dfa), (note,)
