@@ -59,16 +59,15 @@ def cartesian_merge(
     lifted = lift(product, cuts, pairs, limits, rules_of)
     dead = dead_transitions(product, lifted, pairs.rectangles)
     _restrict(lifted, dead)
-    used = np.zeros(len(pairs.rectangles.rows.part), dtype=np.bool_)
-    for row, flags in lifted.bits.items():
-        used |= flags if row % 2 == 0 else False
-    for row, ids in lifted.lists.items():
-        used[ids if row % 2 == 0 else []] = True
+    used = _tokens_of(lifted, (0,))
     transitions = sum(int(f.sum()) for f in lifted.bits.values())
     return CartesianDfa(
         product=product,
         rows=_packed(lifted, product.states, vocab_size),
-        pairs=_fused(_restricted_pairs(pairs.rectangles.rows, used), _read_tokens(lifted)),
+        pairs=_fused(
+            _restricted_pairs(pairs.rectangles.rows, used),
+            np.flatnonzero(_tokens_of(lifted, (0, 1))),
+        ),
         transitions=transitions + sum(map(len, lifted.lists.values())),
         dropped=int(dead.sum()),
     )
@@ -108,10 +107,16 @@ def _packed(lifted: Lift, states: int, vocab_size: int) -> ProductRows:
     )
 
 
-def _read_tokens(lifted: Lift) -> NDArray[np.int64]:
-    """The tokens that some row holds."""
-    parts = [np.flatnonzero(flags) for flags in lifted.bits.values()]
-    return np.unique(np.concatenate([np.zeros(0, np.int64), *parts, *lifted.lists.values()]))
+def _tokens_of(lifted: Lift, kinds: tuple[int, ...]) -> NDArray[np.bool_]:
+    """The tokens that some row of the kinds holds, 0 continuing and 1 starting a piece."""
+    found = np.zeros(lifted.size, dtype=np.bool_)
+    for row, flags in lifted.bits.items():
+        if row % 2 in kinds:
+            found |= flags
+    for row, ids in lifted.lists.items():
+        if row % 2 in kinds:
+            found[ids] = True
+    return found
 
 
 def _fused(pairs: ForbiddenPairs, read: NDArray[np.int64]) -> ForbiddenPairs:

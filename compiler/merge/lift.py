@@ -33,6 +33,7 @@ class Lift:
     """``lists``: row to its token ids, int32, ascending, of short rows that are not empty.
     ``bits``: row to bool (V,), of the others. ``rows``, ``tokens``, ``targets``: int32, the
     transitions into states that are not open, of which some may be dead ends; by row.
+    ``size``: V.
     """
 
     lists: dict[int, NDArray[np.int32]]
@@ -40,6 +41,7 @@ class Lift:
     rows: NDArray[np.int32]
     tokens: NDArray[np.int32]
     targets: NDArray[np.int32]
+    size: int
 
 
 def no_rules(_: int) -> Iterable[str]:
@@ -75,7 +77,8 @@ def lift(
             limits.check_transitions(transitions, _STAGE, rules_of(longest))
             limits.check_memory(memory, _STAGE, rules_of(longest))
         limits.check_time(_STAGE)
-    return Lift(lists, bits, *shared.doubtful())
+    found, tokens, targets = shared.doubtful()
+    return Lift(lists, bits, found, tokens, targets, size)
 
 
 class _SharedRows:
