@@ -17,7 +17,6 @@ from constrain.compiler.merge.tabulate import tabulated
 from constrain.compiler.pipeline import build_artifact, build_automaton
 from constrain.compiler.tokenizers.steps import AddedToken, ByteLevel, Metaspace, Strip
 
-
 END = 10
 
 
@@ -74,7 +73,7 @@ def test_members_with_added_tokens_are_left_out(small: Tokenizer, method: str) -
     matcher = found.artifact.matcher()
     matcher.advance(small.encode("ab")[0])
     # "ab" goes on with "ab" alone: "abb" is one token, "aba…" is another's name.
-    assert [END] == tokenset.to_ids(matcher.mask()).tolist()
+    assert tokenset.to_ids(matcher.mask()).tolist() == [END]
 
 
 def test_a_grammar_whose_members_all_change_is_refused(small: Tokenizer) -> None:
