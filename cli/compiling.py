@@ -67,6 +67,7 @@ def compilation_of(automaton: "Automaton", wanted: Wanted, limits: "Limits") -> 
     from constrain.compiler.cache import Cache, default_folder
     from constrain.compiler.merge.stored import TokenizerTables
     from constrain.compiler.pipeline import build_artifact
+    from constrain.compiler.tokenizers import Tokenizer
 
     tokenizer = tokenizer_at(wanted.tokenizer, no_cache=wanted.no_cache)
     cache = None if wanted.no_cache else Cache(default_folder())
@@ -82,7 +83,7 @@ def compilation_of(automaton: "Automaton", wanted: Wanted, limits: "Limits") -> 
             strip=wanted.strip,
             method=(wanted.method or Method.AUTO).value,
             progress=bar,
-            tables=TokenizerTables(tokenizer, cache),
+            tables=TokenizerTables(tokenizer, cache) if isinstance(tokenizer, Tokenizer) else None,
         )
     for message in compilation.notes:
         note(message)
