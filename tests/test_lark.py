@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import regex
 from lark import Lark
 from lark.exceptions import UnexpectedInput
 from support import LARK_STARTS
@@ -84,16 +85,21 @@ def random_grammar(rng: random.Random) -> Pair:
 def test_ignored_text_against_regexes(full: bool) -> None:
     """Random grammars accept the texts that a regex with the gaps written out accepts."""
     rng = random.Random(53)
-    members = 0
+    members = given_up = 0
     for _ in range(400 if full else 40):
         text, meaning = random_grammar(rng)
-        expected = re.compile(meaning)
+        expected = regex.compile(meaning)
         dfa = build_automaton(text, dialect="lark").dfa
         for member in TEXTS:
-            wanted = expected.fullmatch(member) is not None
+            try:
+                wanted = expected.fullmatch(member, timeout=1) is not None
+            except TimeoutError:
+                given_up += 1  # It tries all ways to cut the text, which can be too many.
+                break
             assert wanted == dfa.accepts(member.encode()), (text, member)
             members += wanted
     assert members > 1000
+    assert given_up <= 10
 
 
 def test_random_grammars_come_back(full: bool) -> None:
