@@ -1,0 +1,213 @@
+"""Configurations of a network over lexemes, cut in two: a head with a hole, and frames below.
+
+What the parser allows, and so what the lexer reads, depends on all threads of a configuration
+at once, and on as many frames as can return without reading a lexeme. A *head* is a
+configuration whose stacks end in a hole that stands for the frames they share. It is *open*
+while some thread can return into the hole; then the next frame has to be put there (``plug``)
+before it is known what is allowed. ``cut`` takes shared frames off a head as long as it stays
+closed: so a head holds what the parser's next step depends on and little more, and what is
+worked out for a head is right for any stack below it.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from .greedy_tables import FIRST_LEXEME
+from .network_tables import DEAD, NetworkTables
+from .stacks import BOTTOM, Stacks
+
+# The frame below all others, to which the text's own call returns.
+BELOW_ALL = 0
+
+# On top of the stack of which nothing is known.
+_UNKNOWN = -1
+
+# What lies on nothing: the two ends of a stack.
+_MARKS = (_UNKNOWN, BELOW_ALL)
+
+# A head that no thread is left of.
+REFUSED = 0
+
+Threads = tuple[tuple[int, int], ...]
+
+
+class View(NamedTuple):
+    """What can be seen of a head: ``allowed`` lexemes, whether the text may end (``ends``), and
+    whether all that is not yet known, because a thread returns into the hole (``is_open``)."""
+
+    allowed: frozenset[int]
+    ends: bool
+    is_open: bool
+    threads: list[tuple[int, int]]
+
+
+class Heads:
+    """Heads are integers, equal ones the same; ``start`` is that of the empty text.
+
+    State ``DEAD`` in the start's threads stands for the empty text where it is a member: it
+    reads nothing, and may end.
+    """
+
+    def __init__(self, tables: NetworkTables) -> None:
+        self.tables = tables
+        self.stacks = Stacks()
+        self.hole = self.stacks.push(_UNKNOWN, BOTTOM)
+        self._rows, self._calls, self._ends = tables.rows, tables.calls, tables.ends
+        self.threads: list[Threads] = [()]
+        self._numbers: dict[Threads, int] = {(): REFUSED}
+        self._views: dict[int, View] = {}
+        self._first: dict[int, frozenset[int]] = {}
+        self._read: dict[tuple[int, frozenset[int]], int] = {}
+        self._plugged: dict[tuple[int, int], int] = {}
+        self._cut: dict[int, tuple[int, tuple[int, ...]]] = {}
+        begin = {tables.start: self.hole}
+        if tables.nullable_start:
+            begin[DEAD] = self.hole
+        self.start = self._head(begin.items())
+
+    def view(self, head: int) -> View:
+        """What a head allows before its next lexeme; see ``View``."""
+        known = self._views.get(head)
+        if known is not None:
+            return known
+        # No callee matches ε, and no chain of first calls leads back to its beginning.
+        pending = list(self.threads[head])
+        found = set(pending)
+        ends = is_open = False
+        for state, node in pending:
+            new = [(start, self.stacks.push(frame, node)) for start, frame in self._calls[state]]
+            if self._ends[state] or state == DEAD:
+                for frame, rest in self.stacks.entries[node]:
+                    is_open |= frame == _UNKNOWN
+                    ends |= frame == BELOW_ALL
+                    if frame > BELOW_ALL:
+                        new.append((frame, rest))
+            for thread in new:
+                if thread not in found:
+                    found.add(thread)
+                    pending.append(thread)
+        allowed: frozenset[int] = frozenset().union(*(self._lexemes(state) for state, _ in pending))
+        view = self._views[head] = View(allowed, ends, is_open, pending)
+        return view
+
+    def _lexemes(self, state: int) -> frozenset[int]:
+        """The lexemes that lead out of a state."""
+        known = self._first.get(state)
+        if known is None:
+            targets = self._rows[state][FIRST_LEXEME:]
+            known = frozenset(i for i, target in enumerate(targets) if target != DEAD)
+            self._first[state] = known
+        return known
+
+    def read(self, head: int, lexemes: frozenset[int], ignored: frozenset[int]) -> int:
+        """The head after one of ``lexemes``, whichever it was; ``head`` must be closed."""
+        known = self._read.get((head, lexemes))
+        if known is None:
+            threads = list(self.threads[head]) if lexemes & ignored else []
+            symbols = [FIRST_LEXEME + lexeme for lexeme in lexemes]
+            for state, node in self.view(head).threads:
+                row = self._rows[state]
+                threads.extend((row[s], node) for s in symbols if row[s] != DEAD)
+            known = self._read[head, lexemes] = self._head(threads)
+        return known
+
+    def plug(self, head: int, frame: int) -> int:
+        """The head with ``frame`` in its hole and a new hole below; no hole below the last."""
+        known = self._plugged.get((head, frame))
+        if known is None:
+            below = BOTTOM if frame == BELOW_ALL else self.stacks.push(frame, self.hole)
+            images = self._images(head, {self.hole: below})
+            known = self._head((state, images[node]) for state, node in self.threads[head])
+            self._plugged[head, frame] = known
+        return known
+
+    def cut(self, head: int) -> tuple[int, tuple[int, ...]]:
+        """The smallest closed head, and the frames that were cut off it, the lowest first."""
+        known = self._cut.get(head)
+        if known is None:
+            frames = []
+            current = head
+            while (shorter := self._shorter(current)) is not None:
+                current, frame = shorter
+                frames.append(frame)
+            known = self._cut[head] = current, tuple(frames)
+        return known
+
+    def _shorter(self, head: int) -> tuple[int, int] | None:
+        """The head without the lowest frame of all its stacks, and that frame."""
+        nodes = self._below(head)
+        entries = self.stacks.entries
+        removed: int | None = None
+        images: dict[int, int] = {}
+        if self.hole not in nodes:
+            lowest, images = BELOW_ALL, {BOTTOM: self.hole}
+        else:
+            lies_on = [pair for node in nodes - {self.hole} for pair in entries[node]]
+            above = {frame for frame, rest in lies_on if rest == self.hole}
+            marked = any(frame in _MARKS for frame, _ in lies_on)
+            if len(above) != 1 or marked or (self.hole in {n for _, n in self.threads[head]}):
+                return None
+            (removed,) = above
+            lowest = removed
+        images = self._images(head, images, removed)
+        shorter = self._head((state, images[node]) for state, node in self.threads[head])
+        return None if self.view(shorter).is_open else (shorter, lowest)
+
+    def _images(
+        self, head: int, images: dict[int, int], removed: int | None = None
+    ) -> dict[int, int]:
+        """Where the nodes of a head go if some go to ``images``, from the bottom up.
+
+        ``removed``: frames over the hole that are left out.
+        """
+        stacks = self.stacks
+        images = {self.hole: self.hole, BOTTOM: BOTTOM, **images}
+        pending = [node for _, node in self.threads[head]]
+        while pending:
+            node = pending[-1]
+            missing = [rest for _, rest in stacks.entries[node] if rest not in images]
+            if node not in images and missing:
+                pending.extend(missing)
+                continue
+            pending.pop()
+            if node in images:
+                continue
+            parts = []
+            for frame, rest in stacks.entries[node]:
+                if frame in _MARKS:
+                    parts.append(images[self.hole if frame == _UNKNOWN else BOTTOM])
+                elif frame == removed and rest == self.hole:
+                    parts.append(self.hole)
+                else:
+                    parts.append(stacks.push(frame, images[rest]))
+            whole = parts[0]
+            for part in parts[1:]:
+                whole = stacks.union(whole, part)
+            images[node] = whole
+        return images
+
+    def _below(self, head: int) -> set[int]:
+        """All nodes that the stacks of a head hold."""
+        pending = [node for _, node in self.threads[head]]
+        found = set(pending)
+        while pending:
+            node = pending.pop()
+            if node in (self.hole, BOTTOM):
+                continue
+            for frame, rest in self.stacks.entries[node]:
+                if frame > BELOW_ALL and rest not in found:
+                    found.add(rest)
+                    pending.append(rest)
+        return found
+
+    def _head(self, threads: Iterable[tuple[int, int]]) -> int:
+        merged: dict[int, int] = {}
+        for state, node in threads:
+            known = merged.get(state)
+            merged[state] = node if known is None else self.stacks.union(known, node)
+        key = tuple(sorted(merged.items()))
+        number = self._numbers.get(key)
+        if number is None:
+            number = self._numbers[key] = len(self.threads)
+            self.threads.append(key)
+        return number

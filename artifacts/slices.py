@@ -1,0 +1,125 @@
+"""Slices: sets of tokens that a walk can take whole.
+
+In a JSON string nearly all tokens fit, and a walk would visit nearly all of the trie to say so.
+A slice is the tokens of one to n *characters* out of an unconstrained set (such as all that need
+no escape). Where the lexer can read every text of the slice without ending a lexeme, all its
+tokens are in the row, and the walk visits only nodes on the way to other tokens. Slices are
+tried in their order, each with the tokens that those before it have not; the widest that fits
+is taken together with those inside it. The rows are the same with slices and without.
+
+Source: llguidance, "Optimizing": the slicer optimization.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .earley_tables import DEAD
+from .lexer import Lexer
+from .trie import Trie
+from .vocabulary import Vocabulary
+
+
+@dataclass(frozen=True, eq=False)
+class Slice:
+    """A byte automaton of which every state but the dead one may end.
+
+    ``table``: int32 (S, 256), 0 dead, 1 the start. It reads a set of texts that holds, with a
+    text, all its beginnings; a token belongs to it if it reads it.
+    """
+
+    table: NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Covered:
+    """``tokens``: int32, ids that need no walk. ``needed``: bool (N,), trie nodes that do."""
+
+    tokens: NDArray[np.int32]
+    needed: NDArray[np.bool_]
+
+
+class Slices:
+    """The slices of one vocabulary, and where they fit; answers are kept by lexer state."""
+
+    def __init__(self, slices: Sequence[Slice], trie: Trie, vocabulary: Vocabulary) -> None:
+        self._slices = slices
+        self._trie, self._vocabulary = trie, vocabulary
+        self._members = [_members(part, trie) for part in slices]
+        self._covered: dict[int, Covered | None] = {}
+        self._by_fit: dict[tuple[int, ...], Covered | None] = {}
+
+    def covered(self, lexer: Lexer, state: int) -> Covered | None:
+        """The tokens of the slices that fit into a lexer's state; None if none fits."""
+        if state not in self._covered:
+            fit = tuple(i for i, part in enumerate(self._slices) if _fits(part, lexer, state))
+            if fit not in self._by_fit:
+                self._by_fit[fit] = self._of(fit) if fit else None
+            self._covered[state] = self._by_fit[fit]
+        return self._covered[state]
+
+    def _of(self, fit: tuple[int, ...]) -> Covered:
+        inside = np.zeros(len(self._trie.octets), dtype=np.bool_)
+        for number in fit:
+            inside |= self._members[number]
+        counts = np.diff(self._trie.held)
+        slots = np.repeat(inside, counts)
+        return Covered(self._trie.ids[slots], _leading_to((counts > 0) & ~inside, self._trie))
+
+
+def _members(part: Slice, trie: Trie) -> NDArray[np.bool_]:
+    """Which trie nodes a slice reads, bool (N,)."""
+    states = np.zeros(len(trie.octets), dtype=np.int32)
+    states[0] = 1
+    nodes = np.zeros(1, dtype=np.int32)
+    while len(nodes):
+        first, last = int(trie.first[nodes[0]]), int(trie.first[nodes[-1] + 1])
+        fan_out = trie.first[nodes + 1] - trie.first[nodes]
+        children = np.arange(first, last, dtype=np.int32)
+        states[children] = part.table[np.repeat(states[nodes], fan_out), trie.octets[children]]
+        nodes = children
+    inside: NDArray[np.bool_] = states != DEAD
+    inside[0] = False
+    return inside
+
+
+def _leading_to(wanted: NDArray[np.bool_], trie: Trie) -> NDArray[np.bool_]:
+    """The nodes at or below which there is a wanted one, bool (N,)."""
+    parents = np.repeat(np.arange(len(trie.octets)), np.diff(trie.first))
+    needed = wanted.copy()
+    # Children have higher numbers than their parents, level by level.
+    levels = _levels(trie)
+    for first, last in reversed(levels[1:]):
+        below = np.arange(first, last)[needed[first:last]]
+        needed[parents[below - 1]] = True
+    return needed
+
+
+def _levels(trie: Trie) -> list[tuple[int, int]]:
+    """First node and end of each level, the root's first."""
+    levels = [(0, 1)]
+    while levels[-1][0] < levels[-1][1]:
+        first, last = levels[-1]
+        levels.append((int(trie.first[first]), int(trie.first[last])))
+    return levels[:-1]
+
+
+def _fits(part: Slice, lexer: Lexer, state: int) -> bool:
+    """Whether the lexer reads on from ``state`` whatever the slice reads."""
+    if state == DEAD:
+        return False
+    seen = {(1, state)}
+    pending = list(seen)
+    for inside, outside in pending:
+        steps = part.table[inside]
+        octets = np.flatnonzero(steps)
+        targets = lexer.table[outside][lexer.columns[octets]]
+        if (targets == DEAD).any():
+            return False
+        for pair in set(zip(steps[octets].tolist(), targets.tolist(), strict=True)):
+            if pair not in seen:
+                seen.add(pair)
+                pending.append(pair)
+    return True

@@ -1,0 +1,43 @@
+"""The tables of a lexer: complete automata of all lexemes, one behind the other.
+
+    NAME: /[a-z]+/   "if"   ->   states 1 NAME's start, 2 inside; 3 'if' start, 4 'i', 5 'if'
+
+llguidance builds these lazily, by derivatives of regular expressions; here they are
+finished before a text is read, and ``constrain.artifacts.lexer`` follows several at a time.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from constrain.artifacts.greedy_tables import GreedyTables
+from constrain.artifacts.lexer import LexerTables
+
+from ..grammar.tree import Grammar
+from ..limits import Limits
+from .lexemes import Lexeme, lexeme_grammar
+from .network import network
+from .tables import stacked
+
+
+def lexer_tables(lexemes: Sequence[Lexeme], limits: Limits | None = None) -> LexerTables:
+    """The minimal automata of all lexemes, stacked. Raises ``LimitError``."""
+    return LexerTables(
+        stacked([lexeme.node for lexeme in lexemes], limits),
+        np.array([lexeme.priority for lexeme in lexemes], dtype=np.int32),
+        np.array([lexeme.ignored for lexeme in lexemes], dtype=np.uint8),
+        tuple(lexeme.text for lexeme in lexemes),
+    )
+
+
+def greedy_tables(grammar: Grammar, limits: Limits | None = None) -> GreedyTables:
+    """The network over a checked grammar's lexemes, and its lexer.
+
+    Raises as ``lexeme_grammar`` and ``network`` do.
+    """
+    limits = (limits or Limits()).started()
+    found = lexeme_grammar(grammar, limits)
+    return GreedyTables(
+        network(found.lnf(limits), limits, len(found.lexemes)),
+        lexer_tables(found.lexemes, limits),
+    )
