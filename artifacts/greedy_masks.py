@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 from . import tokenset
+from .earley_tables import DEAD
 from .errors import ArtifactError
 from .greedy_residual import BETWEEN, GreedyResidual
 from .greedy_tables import GreedyTables
 from .greedy_walk import Walks
 from .heads import BELOW_ALL, REFUSED, Heads
 from .lexer import NONE, Lexer
-from .earley_tables import DEAD
 from .slices import Slices
 from .tokenset import Words
 from .trie import Trie

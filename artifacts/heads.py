@@ -133,6 +133,17 @@ class Heads:
             known = self._cut[head] = current, tuple(frames)
         return known
 
+    def above_hole(self, head: int) -> set[int]:
+        """The states and frames that lie directly on the hole."""
+        entries = self.stacks.entries
+
+        def ends_here(node: int) -> bool:
+            return any(frame == _UNKNOWN for frame, _ in entries[node])
+
+        on_it = {state for state, node in self.threads[head] if ends_here(node)}
+        lies_on = [pair for node in self._below(head) for pair in entries[node]]
+        return on_it | {f for f, rest in lies_on if f > BELOW_ALL and ends_here(rest)}
+
     def _shorter(self, head: int) -> tuple[int, int] | None:
         """The head without the lowest frame of all its stacks, and that frame."""
         nodes = self._below(head)

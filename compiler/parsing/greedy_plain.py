@@ -23,6 +23,7 @@ allows another.
 """
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from ..automata import regex
 from ..automata.nfa import Nfa
@@ -37,6 +38,19 @@ _Item = tuple[int, int, int]
 _Column = frozenset[_Item]
 
 
+class Reading(NamedTuple):
+    """Bytes read, columns, the lexeme in progress, and whether only ignored text was read.
+
+    A lexeme in progress is the states of the NFA of each lexeme that it may be. After a byte
+    that does not fit, all but ``length`` are of no use.
+    """
+
+    length: int
+    columns: list[_Column]
+    begun: dict[int, set[int]]
+    unread: bool
+
+
 class GreedyPlain:
     """Earley's recogniser (1970) over lexemes that end where the definition above says."""
 
@@ -45,22 +59,31 @@ class GreedyPlain:
         self.lexemes: Sequence[Lexeme] = found.lexemes
         self.lnf: Lnf = normalize_without_nullable(found.grammar)
         self._nfas: list[Nfa] = [thompson(lexeme.node) for lexeme in self.lexemes]
+        self._started = [nfa.epsilon_closure({nfa.start}) for nfa in self._nfas]
         self._number = [self._named(i) for i in range(len(self.lnf.terminals))]
         self._by_head: dict[int, list[int]] = {}
         for number, production in enumerate(self.lnf.productions):
             self._by_head.setdefault(production.head, []).append(number)
 
+    def begin(self) -> Reading:
+        """Nothing is read."""
+        items = {(p, 0, 0) for p in self._by_head.get(self.lnf.start, ())}
+        return Reading(0, [self._closed([], items)], {}, True)
+
     def viable(self, text: bytes) -> int:
         """How many bytes of ``text`` can be read."""
-        return self._read(text)[0]
+        return self.read(self.begin(), text).length
 
     def accepts(self, text: bytes) -> bool:
         """Whether ``text`` is a member."""
-        length, columns, begun, unread = self._read(text)
-        if length < len(text):
-            return False
-        if begun:
-            ended = self._ended(begun)
+        reading = self.read(self.begin(), text)
+        return reading.length == len(text) and self.may_end(reading)
+
+    def may_end(self, reading: Reading) -> bool:
+        """Whether what was read is a member."""
+        columns, unread = reading.columns, reading.unread
+        if reading.begun:
+            ended = self._ended(reading.begun)
             if not ended:
                 return False
             columns, unread = self._after(columns, ended, unread)
@@ -71,38 +94,29 @@ class GreedyPlain:
             for number, dot, start in columns[-1]
         )
 
-    def allowed(self, column: _Column) -> set[int]:
-        """The lexemes that some item waits for, and the ignored ones."""
-        symbols = (self._behind_dot(item) for item in column)
-        found = {self._number[~s] for s in symbols if s is not None and s < 0}
-        return found | {i for i, lexeme in enumerate(self.lexemes) if lexeme.ignored}
-
-    def _read(self, text: bytes) -> tuple[int, list[_Column], dict[int, set[int]], bool]:
-        """Bytes read, columns, the lexeme in progress, and whether only ignored text was read.
-
-        A lexeme in progress is the states of the NFA of each lexeme that it may be.
-        """
-        columns = [self._closed([], {(p, 0, 0) for p in self._by_head.get(self.lnf.start, ())})]
-        begun: dict[int, set[int]] = {}
-        unread = True
-        for length, octet in enumerate(text):
+    def read(self, reading: Reading, text: bytes) -> Reading:
+        """What is read of ``text`` behind a reading, up to the first byte that does not fit."""
+        length, columns, begun, unread = reading
+        for octet in text:
             further = self._stepped(begun, octet)
             if not further:
                 if begun:
                     ended = self._ended(begun)
                     if not ended:
-                        return length, columns, begun, unread
+                        break
                     columns, unread = self._after(columns, ended, unread)
-                starts = {i: self._started(i) for i in self.allowed(columns[-1])}
+                starts = {i: self._started[i] for i in self.allowed(columns[-1])}
                 further = self._stepped(starts, octet)
                 if not further:
-                    return length, columns, begun, unread
-            begun = further
-        return len(text), columns, begun, unread
+                    break
+            begun, length = further, length + 1
+        return Reading(length, columns, begun, unread)
 
-    def _started(self, lexeme: int) -> set[int]:
-        nfa = self._nfas[lexeme]
-        return nfa.epsilon_closure({nfa.start})
+    def allowed(self, column: _Column) -> set[int]:
+        """The lexemes that some item waits for, and the ignored ones."""
+        symbols = (self._behind_dot(item) for item in column)
+        found = {self._number[~s] for s in symbols if s is not None and s < 0}
+        return found | {i for i, lexeme in enumerate(self.lexemes) if lexeme.ignored}
 
     def _stepped(self, begun: dict[int, set[int]], octet: int) -> dict[int, set[int]]:
         stepped = {i: self._nfas[i].step(states, octet) for i, states in begun.items()}
@@ -133,7 +147,7 @@ class GreedyPlain:
         here = len(earlier)
         found, pending = set(items), list(items)
         while pending:
-            number, dot, start = item = pending.pop()
+            number, _, start = item = pending.pop()
             symbol = self._behind_dot(item)
             new: set[_Item] = set()
             if symbol is None:

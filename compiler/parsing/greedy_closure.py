@@ -1,0 +1,143 @@
+"""Work out the masks of all heads before a text is read.
+
+Which frame can lie below which is told by the network alone: g may lie below p if p belongs to
+what is called with g as the place to return to. So heads are followed through every lexeme that
+can end, and residuals are fed every frame that can lie below, until nothing new comes. Then a
+text of any depth meets known residuals only: stacks are never enumerated.
+
+It need not end: where one text can be two lexemes and both readings nest, heads grow with the
+depth. What is found until a limit is kept, and the rest is worked out when a text comes to it.
+"""
+
+from dataclasses import dataclass
+from enum import IntEnum
+from heapq import heappop, heappush
+
+from constrain.artifacts.greedy_masks import GreedyMasks
+from constrain.artifacts.greedy_residual import BETWEEN
+from constrain.artifacts.heads import BELOW_ALL, REFUSED
+from constrain.artifacts.lexer import NONE
+from constrain.artifacts.network_tables import DEAD, NetworkTables
+
+from ..limits import Limits
+
+# Rows that are worked out ahead of time at most; at 150,000 tokens a row has 19 kB.
+MOST_ROWS = 8192
+
+
+@dataclass(frozen=True)
+class Closure:
+    """``complete``: no text leads to a mask that is not known. ``heads``: how many were met."""
+
+    complete: bool
+    heads: int
+
+
+def close(masks: GreedyMasks, limits: Limits | None = None, most_rows: int = MOST_ROWS) -> Closure:
+    """Fill the memo of ``masks``, until it is complete or a limit is met (none is raised)."""
+    return _Closing(masks, (limits or Limits()).started(), most_rows).run()
+
+
+class _Task(IntEnum):
+    VISIT = 0
+    CLOSE = 1
+    FEED = 2
+
+
+class _Closing:
+    """Tasks in the order of how many frames they look at, so that a limit leaves out the rest.
+
+    A task is a head to be gone through, an open head to be closed, or a residual to be fed.
+    """
+
+    def __init__(self, masks: GreedyMasks, limits: Limits, most_rows: int) -> None:
+        self.masks, self.limits, self.most_rows = masks, limits, most_rows
+        self.heads, self.lexer, self.residual = masks.heads, masks.lexer, masks.residual
+        self.below = frames_below(masks.heads.tables)
+        self.tasks: list[tuple[int, int, _Task, int, frozenset[int]]] = []
+        self.seen: set[tuple[_Task, int, frozenset[int]]] = set()
+
+    def run(self) -> Closure:
+        """Until no task is left."""
+        heads = self.heads
+        self._add(0, _Task.CLOSE, heads.start, self._below_hole(heads.start))
+        met = 0
+        while self.tasks:
+            if self._is_over():
+                return Closure(False, met)
+            depth, _, task, subject, below = heappop(self.tasks)
+            if task is _Task.VISIT:
+                met += 1
+                self._visit(depth, subject, below)
+            elif task is _Task.FEED:
+                for frame in sorted(below):
+                    self._pend(depth + 1, self.residual.feed(subject, frame), frame)
+            elif not heads.view(subject).is_open:
+                short, _ = heads.cut(subject)
+                self._add(depth, _Task.VISIT, short, self._below_hole(short))
+            else:
+                for frame in sorted(below):
+                    plugged = heads.plug(subject, frame)
+                    self._add(depth + 1, _Task.CLOSE, plugged, self.below[frame])
+        return Closure(True, met)
+
+    def _is_over(self) -> bool:
+        return (
+            self.limits.is_over()
+            or len(self.seen) > self.limits.states
+            or len(self.masks.walks.rows) > self.most_rows
+        )
+
+    def _add(self, depth: int, task: _Task, subject: int, below: frozenset[int]) -> None:
+        key = task, subject, below
+        if key not in self.seen:
+            self.seen.add(key)
+            heappush(self.tasks, (depth, len(self.seen), *key))
+
+    def _visit(self, depth: int, head: int, below: frozenset[int]) -> None:
+        """All states of the lexer that a head begins, and what follows their ends."""
+        start = self.lexer.start(self.heads.view(head).allowed)
+        self._pend(depth, self.residual.first(head, BETWEEN), None, below)
+        for state in self.lexer.reachable(start):
+            self._pend(depth, self.residual.first(head, state), None, below)
+            winners = self.lexer.wins[state]
+            if winners != NONE:
+                target = self.heads.read(head, self.lexer.winners[winners], self.lexer.ignored)
+                if target != REFUSED:
+                    self._add(depth, _Task.CLOSE, target, below)
+
+    def _pend(
+        self, depth: int, residual: int, frame: int | None, below: frozenset[int] = frozenset()
+    ) -> None:
+        """Feed a residual next, if anything is pending in it."""
+        if self.residual.known[residual].pending:
+            frames = below if frame is None else self.below[frame]
+            self._add(depth, _Task.FEED, residual, frames)
+
+    def _below_hole(self, head: int) -> frozenset[int]:
+        """The frames that can stand in a head's hole."""
+        above = self.heads.above_hole(head) - {DEAD}
+        if not above:
+            return frozenset([BELOW_ALL])
+        return frozenset.intersection(*(self.below[p] for p in above))
+
+
+def frames_below(tables: NetworkTables) -> dict[int, frozenset[int]]:
+    """For each state the frames that can lie directly below it (or below it as a frame)."""
+    returns: dict[int, set[int]] = {tables.start: {BELOW_ALL}}
+    for calls in tables.calls:
+        for start, frame in calls:
+            returns.setdefault(start, set()).add(frame)
+    below: dict[int, set[int]] = {BELOW_ALL: set()}
+    for start, frames in returns.items():
+        inside = {start}
+        pending = [start]
+        for state in pending:
+            following = {t for t in tables.rows[state] if t != DEAD}
+            following.update(frame for _, frame in tables.calls[state])
+            new = following - inside
+            inside |= new
+            pending.extend(new)
+        for state in inside:
+            below.setdefault(state, set()).update(frames)
+    return {state: frozenset(frames) for state, frames in below.items()}
