@@ -42,7 +42,7 @@ class GreedyMasks:
     ) -> None:
         self.heads = Heads(tables.network)
         self.lexer = Lexer(tables.lexer)
-        self._trie, self._vocab_size, self._slices = trie, vocab_size, slices
+        self.trie, self._vocab_size, self._slices = trie, vocab_size, slices
         self._vocabulary = vocabulary
         self._eos = tokenset.from_ids(list(eos), vocab_size)
         # Frames as a tree that grows upwards: (top frame, what lies below).
@@ -173,6 +173,6 @@ class GreedyMasks:
     def _forget(self) -> None:
         """Begin with no rows; states, heads and frames stay."""
         self._row_of.clear()
-        self.walks = Walks(self.lexer, self._trie, self._vocab_size, self._slices)
+        self.walks = Walks(self.lexer, self.trie, self._vocab_size, self._slices)
         self.residual = GreedyResidual(self.heads, self.lexer, self.walks)
         self._eos_row = self.walks.row_number(self._eos.copy())

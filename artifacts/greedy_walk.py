@@ -116,7 +116,6 @@ class Walks:
         if self._slices is not None and exits == ROOT:
             skip = self._slices.covered(self._lexer, state)
             if skip is not None:
-                flags[skip.tokens] = True
                 nodes = nodes[skip.needed[nodes]]
         states = np.full(len(nodes), state, dtype=np.int32)
         ended: list[tuple[_Nodes, NDArray[np.int32]]] = []
@@ -138,8 +137,9 @@ class Walks:
             if skip is not None:
                 kept = skip.needed[nodes]
                 nodes, states = nodes[kept], states[kept]
-        row = self.row_number(tokenset.from_flags(flags))
-        return Walked(row, self._grouped(ended))
+        row = tokenset.from_flags(flags)
+        number = self.row_number(row if skip is None else row | skip.row)
+        return Walked(number, self._grouped(ended))
 
     def _grouped(self, ended: list[tuple[_Nodes, NDArray[np.int32]]]) -> list[tuple[int, int]]:
         """(winners, exits) pairs, by the number of the winners."""

@@ -3,9 +3,8 @@
 In a JSON string nearly all tokens fit, and a walk would visit nearly all of the trie to say so.
 A slice is the tokens of one to n *characters* out of an unconstrained set (such as all that need
 no escape). Where the lexer can read every text of the slice without ending a lexeme, all its
-tokens are in the row, and the walk visits only nodes on the way to other tokens. Slices are
-tried in their order, each with the tokens that those before it have not; the widest that fits
-is taken together with those inside it. The rows are the same with slices and without.
+tokens are in the row, and the walk visits only nodes on the way to other tokens. All slices
+that fit are taken together. The rows are the same with slices and without.
 
 Source: llguidance, "Optimizing": the slicer optimization.
 """
@@ -16,10 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from . import tokenset
 from .earley_tables import DEAD
 from .lexer import Lexer
+from .tokenset import Words
 from .trie import Trie
-from .vocabulary import Vocabulary
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +27,7 @@ class Slice:
     """A byte automaton of which every state but the dead one may end.
 
     ``table``: int32 (S, 256), 0 dead, 1 the start. It reads a set of texts that holds, with a
-    text, all its beginnings; a token belongs to it if it reads it.
+    text, all its beginnings; a token belongs to it if it reads all of the token.
     """
 
     table: NDArray[np.int32]
@@ -35,18 +35,18 @@ class Slice:
 
 @dataclass(frozen=True, eq=False)
 class Covered:
-    """``tokens``: int32, ids that need no walk. ``needed``: bool (N,), trie nodes that do."""
+    """``row``: uint32 (W,), tokens that need no walk. ``needed``: bool (N,), nodes that do."""
 
-    tokens: NDArray[np.int32]
+    row: Words
     needed: NDArray[np.bool_]
 
 
 class Slices:
     """The slices of one vocabulary, and where they fit; answers are kept by lexer state."""
 
-    def __init__(self, slices: Sequence[Slice], trie: Trie, vocabulary: Vocabulary) -> None:
+    def __init__(self, slices: Sequence[Slice], trie: Trie, vocab_size: int) -> None:
         self._slices = slices
-        self._trie, self._vocabulary = trie, vocabulary
+        self._trie, self._vocab_size = trie, vocab_size
         self._members = [_members(part, trie) for part in slices]
         self._covered: dict[int, Covered | None] = {}
         self._by_fit: dict[tuple[int, ...], Covered | None] = {}
@@ -66,7 +66,8 @@ class Slices:
             inside |= self._members[number]
         counts = np.diff(self._trie.held)
         slots = np.repeat(inside, counts)
-        return Covered(self._trie.ids[slots], _leading_to((counts > 0) & ~inside, self._trie))
+        row = tokenset.from_ids(self._trie.ids[slots], self._vocab_size)
+        return Covered(row, _leading_to((counts > 0) & ~inside, self._trie))
 
 
 def _members(part: Slice, trie: Trie) -> NDArray[np.bool_]:

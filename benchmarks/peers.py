@@ -1,0 +1,98 @@
+"""Other engines, as far as they are installed."""
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from constrain.artifacts import tokenset
+from constrain.artifacts.tokenset import Words
+from constrain.compiler import Tokenizer
+from constrain.compiler.dialects import read_grammar
+from constrain.compiler.lnf.resolve_exclusions import resolve_exclusions
+from constrain.compiler.writers import write
+
+
+class Guidance:
+    """A session of llguidance."""
+
+    def __init__(self, matcher: Any, buffer: Words) -> None:
+        self.matcher, self.buffer = matcher, buffer
+
+    def mask(self) -> object:
+        self.matcher.unsafe_compute_mask_ptr(self.buffer.ctypes.data, self.buffer.nbytes)
+        return self.buffer
+
+    def allows(self, token_id: int) -> bool:
+        return tokenset.contains(self.buffer, token_id)
+
+    def advance(self, token_id: int) -> None:
+        if not self.matcher.consume_token(token_id):
+            raise ValueError(f"llguidance refuses token {token_id}")
+
+
+class Xgrammar:
+    """A session of xgrammar."""
+
+    def __init__(self, matcher: Any, bitmask: Any) -> None:
+        self.matcher, self.bitmask = matcher, bitmask
+        self.buffer: Words = bitmask.numpy()[0].view(np.uint32)
+
+    def mask(self) -> object:
+        self.matcher.fill_next_token_bitmask(self.bitmask)
+        return self.buffer
+
+    def allows(self, token_id: int) -> bool:
+        return tokenset.contains(self.buffer, token_id)
+
+    def advance(self, token_id: int) -> None:
+        if not self.matcher.accept_token(token_id):
+            raise ValueError(f"xgrammar refuses token {token_id}")
+
+
+def engines(
+    grammar: str, tokenizer: Tokenizer, file: Path
+) -> Iterator[tuple[str, Callable[[], Callable[[], Any]]]]:
+    """Names, and functions that compile a Lark grammar into a maker of sessions."""
+    with suppress(ImportError):
+        yield "llguidance", _guidance(grammar, tokenizer, file)
+    with suppress(ImportError):
+        yield "xgrammar", _xgrammar(grammar, tokenizer)
+
+
+def _guidance(
+    grammar: str, tokenizer: Tokenizer, file: Path
+) -> Callable[[], Callable[[], Guidance]]:
+    import llguidance
+
+    text = file.read_text(encoding="utf-8")
+    theirs = llguidance.LLTokenizer(text, n_vocab=tokenizer.vocab_size)
+    buffer = np.zeros(tokenset.word_count(tokenizer.vocab_size), dtype=np.uint32)
+
+    def make() -> Callable[[], Guidance]:
+        compiled = llguidance.LLMatcher.grammar_from_lark(grammar)
+        first = llguidance.LLMatcher(theirs, compiled)
+        if first.is_error():
+            raise ValueError(first.get_error())
+        return lambda: Guidance(first.deep_copy(), buffer)
+
+    return make
+
+
+def _xgrammar(grammar: str, tokenizer: Tokenizer) -> Callable[[], Callable[[], Xgrammar]]:
+    import xgrammar
+
+    # It reads llama.cpp's dialect, which ignores nothing: ignored text is woven into the rules.
+    text = write(resolve_exclusions(read_grammar(grammar, "lark")), "gbnf")
+    size = tokenizer.vocab_size
+    spelled = [tokenizer.tokens.get(i, b"") for i in range(size)]
+    info = xgrammar.TokenizerInfo(spelled, vocab_size=size, stop_token_ids=list(tokenizer.eos))
+
+    def make() -> Callable[[], Xgrammar]:
+        compiled = xgrammar.GrammarCompiler(info).compile_grammar(text)
+        bitmask = xgrammar.allocate_token_bitmask(1, size)
+        return lambda: Xgrammar(xgrammar.GrammarMatcher(compiled), bitmask)
+
+    return make

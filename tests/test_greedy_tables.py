@@ -1,0 +1,175 @@
+"""What is made before a text is read: lexer states, the closed memo, slices."""
+
+# Tests here say `expected == actual`.
+# ruff: noqa: SIM300
+
+import random
+
+import pytest
+from greedy_support import CODE, JSON, SAMPLES, masks_of, random_larks
+
+from constrain.artifacts import tokenset
+from constrain.artifacts.greedy_masks import GreedyMasks
+from constrain.artifacts.heads import BELOW_ALL
+from constrain.artifacts.lexer import NONE, Lexer
+from constrain.artifacts.slices import Slices
+from constrain.artifacts.trie import Trie
+from constrain.compiler import Tokenizer
+from constrain.compiler.automata import regex
+from constrain.compiler.dialects import read_grammar
+from constrain.compiler.limits import Limits
+from constrain.compiler.parsing.greedy_closure import close, frames_below
+from constrain.compiler.parsing.lexer import greedy_tables
+from constrain.compiler.parsing.slices import json_slices, slice_of
+
+NESTED_IF = 'start: "i" start ["e" start] | "x"\n'
+
+
+def with_tokenizer(tokenizer: Tokenizer, grammar: str, *, sliced: bool = False) -> GreedyMasks:
+    """The masks of a Lark grammar over a tokenizer, with the slices for JSON or without."""
+    vocabulary = tokenizer.vocabulary(tokenizer.vocab_size)
+    trie = Trie.from_vocabulary(vocabulary)
+    slices = Slices(json_slices(), trie, tokenizer.vocab_size) if sliced else None
+    tables = greedy_tables(read_grammar(grammar, "lark"))
+    return GreedyMasks(tables, trie, vocabulary, tokenizer.eos, tokenizer.vocab_size, slices=slices)
+
+
+def test_a_lexer_reads_what_is_allowed() -> None:
+    """Lexemes that are not allowed at the start are never found; ignored ones always are."""
+    text = 'start: NAME | "if"\nNAME: /[a-z]+/\n%ignore " "\n'
+    tables = greedy_tables(read_grammar(text, "lark")).lexer
+    lexer = Lexer(tables)
+    name, word, space = (tables.texts.index(t) for t in ("NAME", '"if"', '" "'))
+    for allowed in ({name}, {word}, {name, word}, set[int]()):
+        start = lexer.start(frozenset(allowed))
+        assert allowed | {space} == lexer.lexemes(start)
+        state = lexer.rows[lexer.rows[start][ord("i")]][ord("f")]
+        assert allowed == lexer.lexemes(state)
+        winners = lexer.wins[state]
+        assert allowed == (set() if winners == NONE else set(lexer.winners[winners]))
+
+
+def test_closing_json_leaves_nothing_to_do(default_tokenizer: Tokenizer) -> None:
+    """No text leads to a residual that is not known, however deep it nests."""
+    masks = with_tokenizer(default_tokenizer, JSON)
+    closed = close(masks)
+    assert closed.complete
+    residuals, visited = len(masks.residual.known), masks.walks.visited
+    deep = '[{"a":' * 20 + "[1, {}]" + "}]" * 20
+    for sample in (SAMPLES[JSON], deep):
+        state = masks.start
+        for token in default_tokenizer.encode(sample):
+            assert tokenset.contains(masks.row(state), token)
+            state = masks.step(state, token)
+        assert masks.is_accepting(state)
+    assert (residuals, visited) == (len(masks.residual.known), masks.walks.visited)
+
+
+def test_closing_changes_no_mask(full: bool) -> None:
+    """Closed to the end, up to a limit, or not at all: the rows are the same."""
+    rng = random.Random(3)
+    complete = 0
+    for text, _ in random_larks(300 if full else 25, seed=41):
+        words = {bytes(rng.choice(b"abc #") for _ in range(rng.randint(1, 6))) for _ in range(30)}
+        tokens = sorted(words)
+        machines = [masks_of(text, tokens) for _ in range(3)]
+        complete += close(machines[0], Limits(states=300)).complete
+        close(machines[1], most_rows=4)
+        states = [masks.start for masks in machines]
+        for _ in range(8):
+            rows = [masks.row(s) for masks, s in zip(machines, states, strict=True)]
+            expected = rows[2].tolist()
+            assert [expected, expected] == [row.tolist() for row in rows[:2]], text
+            choices = [i for i in tokenset.to_ids(rows[2]).tolist() if i < len(tokens)]
+            if not choices:
+                break
+            token = rng.choice(choices)
+            states = [m.step(s, token) for m, s in zip(machines, states, strict=True)]
+    assert complete > 10
+
+
+def test_closing_stops_at_a_limit() -> None:
+    """A run of calls that may each go on makes ever longer heads; the masks stay right."""
+    tokens = [b"i", b"x", b"e", b"xexe", b"exex", b"ixex"]
+    closed, plain = masks_of(NESTED_IF, tokens), masks_of(NESTED_IF, tokens)
+    assert not close(closed, Limits(states=200)).complete
+    for text, count in ((b"iiix", 3), (b"iix", 2), (b"ix", 1), (b"x", 0)):
+        left, right = closed.read(closed.start, text), plain.read(plain.start, text)
+        assert left is not None
+        assert right is not None
+        row = closed.row(left)
+        assert row.tolist() == plain.row(right).tolist()
+        fitting = [tokens[i] for i in tokenset.to_ids(row) if i < len(tokens)]
+        assert ([b"e"] * (count > 0) + [b"exex"] * (count > 1)) == fitting
+
+
+def test_frames_that_can_lie_below() -> None:
+    """Only what can call a state's own rule; nothing but the text's end below the start."""
+    tables = greedy_tables(read_grammar('start: "(" x ")"\nx: "[" x "]" | "a"\n', "lark")).network
+    below = frames_below(tables)
+    assert frozenset([BELOW_ALL]) == below[tables.start]
+    frames = set(tables.call_returns.tolist())
+    starts = set(tables.call_starts.tolist())
+    assert all(below[start] <= frames for start in starts)
+
+
+@pytest.mark.parametrize("grammar", SAMPLES, ids=["json", "code"])
+def test_slices_change_no_mask(grammar: str, default_tokenizer: Tokenizer) -> None:
+    """Rows along a sample are equal with slices and without."""
+    plain = with_tokenizer(default_tokenizer, grammar)
+    sliced = with_tokenizer(default_tokenizer, grammar, sliced=True)
+    left, right = plain.start, sliced.start
+    for token in default_tokenizer.encode(SAMPLES[grammar]):
+        assert plain.row(left).tolist() == sliced.row(right).tolist()
+        left, right = plain.step(left, token), sliced.step(right, token)
+
+
+def test_slices_leave_out_most_of_the_trie(default_tokenizer: Tokenizer) -> None:
+    """Where a JSON string is open, less than a quarter of the nodes is visited."""
+    visited = []
+    for sliced in (True, False):
+        masks = with_tokenizer(default_tokenizer, JSON, sliced=sliced)
+        state = masks.read(masks.start, b'{"a": "b')
+        assert state is not None
+        masks.row(state)
+        visited.append(masks.walks.visited)
+    assert visited[0] * 4 < visited[1]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "fits"), [('"', False), ('"C{0,50}"', True), ('"C{0,9}"', False), ('"C*"', True)]
+)
+def test_where_slices_fit(pattern: str, fits: bool) -> None:
+    """A slice of ten characters fits inside a string that can take ten more."""
+    body = pattern.replace('"', r"\"").replace("C", r'[^"\\\x00-\x1f]')
+    masks = masks_of(f"start: /{body}/\n", [b'"', b"a", b"ab", "é".encode()])
+    letters = regex.char_class([(ord("a"), ord("z"))])
+    slices = Slices([slice_of(regex.repeat(letters, 1, 10))], masks.trie, 5)
+    start = masks.lexer.start(masks.heads.view(masks.heads.start).allowed)
+    assert slices.covered(masks.lexer, start) is None
+    covered = slices.covered(masks.lexer, masks.lexer.rows[start][ord('"')])
+    assert fits == (covered is not None)
+    if covered is not None:
+        assert [1, 2] == tokenset.to_ids(covered.row).tolist()
+        # The root, the quote, and the two bytes of é.
+        assert 4 == int(covered.needed.sum())
+
+
+def test_the_parser_is_seldom_asked(default_tokenizer: Tokenizer) -> None:
+    """In a JSON string, few of the trie nodes that a walk visits end a lexeme."""
+    masks = with_tokenizer(default_tokenizer, JSON)
+    state = masks.read(masks.start, b'{"a": "b')
+    assert state is not None
+    masks.row(state)
+    assert masks.walks.parsed * 50 < masks.walks.visited
+
+
+def test_code_closes_up_to_a_limit(default_tokenizer: Tokenizer) -> None:
+    """A part of the memo is made ahead of time, and the text goes on from there."""
+    masks = with_tokenizer(default_tokenizer, CODE)
+    assert not close(masks, most_rows=300).complete
+    state = masks.start
+    for token in default_tokenizer.encode(SAMPLES[CODE]):
+        assert tokenset.contains(masks.row(state), token)
+        state = masks.step(state, token)
+    assert masks.is_accepting(state)
