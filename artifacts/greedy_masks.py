@@ -1,16 +1,21 @@
 """Masks of a grammar read by longest matches: the machine that a matcher steps, and its rows."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+import numpy as np
 
 from . import tokenset
 from .earley_tables import DEAD
 from .errors import ArtifactError
+from .greedy_memo import GreedyMemo, laid_out, pairs_of
 from .greedy_residual import BETWEEN, GreedyResidual
 from .greedy_tables import GreedyTables
 from .greedy_walk import Walks
 from .heads import BELOW_ALL, REFUSED, Heads
 from .lexer import NONE, Lexer
 from .slices import Slices
+from .stacks import Stacks
 from .tokenset import Words
 from .trie import Trie
 from .vocabulary import Vocabulary
@@ -28,21 +33,29 @@ _NO_FRAMES, _BOTTOM_ONLY = 0, 1
 class GreedyMasks:
     """Reads whole tokens, and answers the rows that they lead to.
 
-    A state is a number for (head, frames below it, state of the lexer).
+    A state is a number for (head, frames below it, state of the lexer). ``trie``: makes the
+    token trie where ``memo`` lacks something. ``slices``: make walks shorter.
     """
 
     def __init__(
         self,
         tables: GreedyTables,
-        trie: Trie,
+        trie: Callable[[], Trie],
         vocabulary: Vocabulary,
         eos: Sequence[int],
         vocab_size: int,
         slices: Slices | None = None,
+        memo: GreedyMemo | None = None,
     ) -> None:
-        self.heads = Heads(tables.network)
-        self.lexer = Lexer(tables.lexer)
-        self.trie, self._vocab_size, self._slices = trie, vocab_size, slices
+        if memo is None:
+            self.heads, self.lexer = Heads(tables.network), Lexer(tables.lexer)
+        else:
+            stacks = Stacks(pairs_of(memo.stacks, memo.stacks_offsets))
+            self.heads = Heads(tables.network, stacks, pairs_of(memo.heads, memo.heads_offsets))
+            inner = pairwise(memo.lexer_offsets.tolist())
+            self.lexer = Lexer(tables.lexer, [tuple(memo.lexer[a:b].tolist()) for a, b in inner])
+        self._trie, self._vocab_size, self._slices = trie, vocab_size, slices
+        self._memo = memo
         self._vocabulary = vocabulary
         self._eos = tokenset.from_ids(list(eos), vocab_size)
         # Frames as a tree that grows upwards: (top frame, what lies below).
@@ -111,10 +124,40 @@ class GreedyMasks:
         """The allowed tokens; worked out once for each state."""
         row = self._row_of.get(state)
         if row is None:
-            if len(self._row_of) >= _KEPT or len(self.walks.rows) >= _KEPT_ROWS:
+            if self.is_full:
                 self._forget()
-            row = self._row_of[state] = self.walks.rows[self._row(state)]
+            row = self.walks.rows[self._row(state)]
+            if self.is_accepting(state):
+                row = row | self._eos
+                row.flags.writeable = False
+            self._row_of[state] = row
         return row
+
+    @property
+    def is_full(self) -> bool:
+        """Whether so much was found at run time that it is forgotten before the next row."""
+        given = len(self._memo.rows) if self._memo else 0
+        return len(self._row_of) >= _KEPT or len(self.walks.rows) - given >= _KEPT_ROWS
+
+    def memo(self) -> GreedyMemo:
+        """What was worked out so far, for another machine to begin with."""
+        residual, walks = self.residual, self.walks
+        stacks = laid_out(self.heads.stacks.entries, 2)
+        heads = laid_out(self.heads.threads, 2)
+        answers = sorted(residual.answers.items(), key=lambda pair: (len(pair[0]), pair[0]))
+        firsts = [(*key, answer) for key, answer in answers if len(key) == 3]
+        feeds = [(*key, answer) for key, answer in answers if len(key) == 2]
+        return GreedyMemo(
+            np.array(walks.rows, dtype=np.uint32),
+            *stacks,
+            *heads,
+            *laid_out(self.lexer.sets),
+            *laid_out([exits.tolist() for exits in walks.exits]),
+            np.array([known.row for known in residual.known], dtype=np.int32),
+            *laid_out([known.pending for known in residual.known], 2),
+            np.array(firsts, dtype=np.int32).reshape(-1, 4),
+            np.array(feeds, dtype=np.int32).reshape(-1, 3),
+        )
 
     def _row(self, state: int) -> int:
         head, frames, inside = self._states[state]
@@ -123,8 +166,7 @@ class GreedyMasks:
         while residual.known[found].pending:
             frame, frames = self._frames[frames]
             found = residual.feed(found, frame)
-        row = residual.known[found].row
-        return self.walks.union(row, self._eos_row) if self.is_accepting(state) else row
+        return residual.known[found].row
 
     def _starting(self, head: int) -> int:
         return self.lexer.start(self.heads.view(head).allowed)
@@ -171,8 +213,8 @@ class GreedyMasks:
         return number
 
     def _forget(self) -> None:
-        """Begin with no rows; states, heads and frames stay."""
+        """Go back to the rows that were given; states, heads and frames stay."""
         self._row_of.clear()
-        self.walks = Walks(self.lexer, self.trie, self._vocab_size, self._slices)
-        self.residual = GreedyResidual(self.heads, self.lexer, self.walks)
-        self._eos_row = self.walks.row_number(self._eos.copy())
+        rest = self._vocab_size, self._slices, self._memo
+        self.walks = Walks(self.lexer, self._trie, *rest)
+        self.residual = GreedyResidual(self.heads, self.lexer, self.walks, self._memo)

@@ -18,7 +18,8 @@ first, worked out for its short form and fed what was cut off: equal work is don
 from collections.abc import Generator, Iterable
 from typing import NamedTuple
 
-from .greedy_walk import EMPTY, NOTHING, ROOT, Walks
+from .greedy_memo import GreedyMemo, pairs_of
+from .greedy_walk import NOTHING, ROOT, Walks
 from .heads import REFUSED, Heads
 from .lexer import Lexer
 
@@ -40,13 +41,23 @@ class Known(NamedTuple):
 
 
 class GreedyResidual:
-    """Residuals are integers, equal ones the same; ``known`` says what each is."""
+    """Residuals are integers, equal ones the same; ``known`` says what each is.
 
-    def __init__(self, heads: Heads, lexer: Lexer, walks: Walks) -> None:
+    ``answers``: by (exits, head, state of the lexer), and by (residual, frame).
+    """
+
+    def __init__(
+        self, heads: Heads, lexer: Lexer, walks: Walks, memo: GreedyMemo | None = None
+    ) -> None:
         self.heads, self.lexer, self.walks = heads, lexer, walks
         self.known: list[Known] = []
-        self._numbers: dict[Known, int] = {}
-        self._answers: dict[_Key, int] = {}
+        self.answers: dict[_Key, int] = {}
+        if memo is not None:
+            pending = pairs_of(memo.pending, memo.pending_offsets)
+            self.known = [Known(*both) for both in zip(memo.known.tolist(), pending, strict=True)]
+            for *key, answer in (*memo.firsts.tolist(), *memo.feeds.tolist()):
+                self.answers[tuple(key)] = answer
+        self._numbers = {known: number for number, known in enumerate(self.known)}
 
     def first(self, head: int, state: int) -> int:
         """The residual of a closed head, the lexer being in ``state`` (or ``BETWEEN``)."""
@@ -58,7 +69,7 @@ class GreedyResidual:
 
     def _answer(self, key: _Key) -> int:
         """Steps ask each other as deep as tokens have lexemes, on a stack of our own."""
-        known = self._answers.get(key)
+        known = self.answers.get(key)
         if known is not None:
             return known
         stack = [(key, self._steps(key))]
@@ -69,9 +80,9 @@ class GreedyResidual:
                 needed = next(steps) if result is None else steps.send(result)
             except StopIteration as done:
                 stack.pop()
-                result = self._answers[current] = done.value
+                result = self.answers[current] = done.value
                 continue
-            result = self._answers.get(needed)
+            result = self.answers.get(needed)
             if result is None:
                 stack.append((needed, self._steps(needed)))
         assert result is not None
@@ -127,6 +138,3 @@ class GreedyResidual:
             number = self._numbers[known] = len(self.known)
             self.known.append(known)
         return number
-
-
-__all__ = ["BETWEEN", "EMPTY", "GreedyResidual", "Known"]

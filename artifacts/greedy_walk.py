@@ -10,7 +10,8 @@ that can end in the middle of tokens, the exits at which the next lexeme begins.
 involved, so W is worked out once for all texts.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from . import tokenset
 from .earley_tables import DEAD
+from .greedy_memo import GreedyMemo
 from .lexer import NONE, Lexer
 from .slices import Slices
 from .tokenset import Words
@@ -39,27 +41,37 @@ class Walked(NamedTuple):
 class Walks:
     """W, the rows and the exits; equal rows and exits are one number.
 
-    ``rows``: uint32 (W,) each, row 0 is empty. ``visited`` and ``parsed`` count the trie nodes
-    that walks have read and those of them at which a lexeme ended, so that the parser is asked.
+    ``trie`` is made for the first walk. ``rows``: uint32 (W,) each, row 0 is empty. ``exits``:
+    int32, ascending nodes; the root stands for the first bytes of all tokens. ``visited`` and
+    ``parsed`` count the trie nodes that walks have read and those of them at which a lexeme
+    ended, so that the parser is asked.
     """
 
     def __init__(
-        self, lexer: Lexer, trie: Trie, vocab_size: int, slices: Slices | None = None
+        self,
+        lexer: Lexer,
+        trie: Callable[[], Trie],
+        vocab_size: int,
+        slices: Slices | None = None,
+        memo: GreedyMemo | None = None,
     ) -> None:
-        self._lexer, self._trie, self._vocab_size = lexer, trie, vocab_size
+        self._lexer, self._make_trie, self._vocab_size = lexer, trie, vocab_size
         self._slices = slices
-        self._columns = lexer.columns[trie.octets]
-        self.rows: list[Words] = []
+        if memo is None:
+            self.rows: list[Words] = [tokenset.from_ids([], vocab_size)]
+            self.exits: list[_Nodes] = [np.zeros(0, np.int32), np.zeros(1, np.int32)]
+        else:
+            self.rows = list(memo.rows)
+            self.exits = [memo.exits[a:b] for a, b in pairwise(memo.exits_offsets.tolist())]
+        # By content; filled when the first new row or set of exits is numbered.
         self._row_numbers: dict[bytes, int] = {}
-        self._exits: list[_Nodes] = []
         self._exit_numbers: dict[bytes, int] = {}
+        self._trie: Trie | None = None
+        self._columns: NDArray[np.intp] = np.zeros(0, dtype=np.intp)
         self._walked: dict[tuple[int, int], Walked] = {}
         self._unions: dict[tuple[int, int], int] = {}
         self._joined: dict[tuple[int, int], int] = {}
         self.visited = self.parsed = 0
-        self.row_number(tokenset.from_ids([], vocab_size))
-        self._exit_number(np.zeros(0, dtype=np.int32))
-        self._exit_number(np.arange(trie.first[0], trie.first[1], dtype=np.int32))
 
     def walk(self, exits: int, state: int) -> Walked:
         """W(exits, state)."""
@@ -89,12 +101,14 @@ class Walks:
         key = (left, right) if left < right else (right, left)
         known = self._joined.get(key)
         if known is None:
-            nodes = np.union1d(self._exits[left], self._exits[right])
+            nodes = np.union1d(self.exits[left], self.exits[right])
             known = self._joined[key] = self._exit_number(nodes)
         return known
 
     def row_number(self, row: Words) -> int:
         """The number of a row."""
+        if not self._row_numbers:
+            self._row_numbers = {known.tobytes(): i for i, known in enumerate(self.rows)}
         key = row.tobytes()
         number = self._row_numbers.get(key)
         if number is None:
@@ -103,14 +117,14 @@ class Walks:
             self.rows.append(row)
         return number
 
-    @property
-    def exit_sets(self) -> int:
-        """How many different sets of exits were met."""
-        return len(self._exits)
-
     def _walk(self, exits: int, state: int) -> Walked:
+        if self._trie is None:
+            self._trie = self._make_trie()
+            self._columns = self._lexer.columns[self._trie.octets]
         trie, table, wins = self._trie, self._lexer.table, self._lexer.win_numbers
-        nodes = self._exits[exits]
+        nodes = self.exits[exits]
+        if exits == ROOT:
+            nodes = np.arange(trie.first[0], trie.first[1], dtype=np.int32)
         skip = None
         flags = np.zeros(tokenset.word_count(self._vocab_size) * 32, dtype=np.bool_)
         if self._slices is not None and exits == ROOT:
@@ -155,11 +169,13 @@ class Walks:
         return [(int(w[0]), self._exit_number(n)) for w, n in parts]
 
     def _exit_number(self, nodes: _Nodes) -> int:
+        if not self._exit_numbers:
+            self._exit_numbers = {known.tobytes(): i for i, known in enumerate(self.exits)}
         key = nodes.tobytes()
         number = self._exit_numbers.get(key)
         if number is None:
-            number = self._exit_numbers[key] = len(self._exits)
-            self._exits.append(nodes)
+            number = self._exit_numbers[key] = len(self.exits)
+            self.exits.append(nodes)
         return number
 
 

@@ -9,7 +9,7 @@ closed: so a head holds what the parser's next step depends on and little more, 
 worked out for a head is right for any stack below it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from .greedy_tables import FIRST_LEXEME
@@ -45,16 +45,21 @@ class Heads:
     """Heads are integers, equal ones the same; ``start`` is that of the empty text.
 
     State ``DEAD`` in the start's threads stands for the empty text where it is a member: it
-    reads nothing, and may end.
+    reads nothing, and may end. ``stacks`` and ``known``: those that were numbered ahead.
     """
 
-    def __init__(self, tables: NetworkTables) -> None:
+    def __init__(
+        self,
+        tables: NetworkTables,
+        stacks: Stacks | None = None,
+        known: Sequence[Threads] = ((),),
+    ) -> None:
         self.tables = tables
-        self.stacks = Stacks()
+        self.stacks = stacks or Stacks()
         self.hole = self.stacks.push(_UNKNOWN, BOTTOM)
         self._rows, self._calls, self._ends = tables.rows, tables.calls, tables.ends
-        self.threads: list[Threads] = [()]
-        self._numbers: dict[Threads, int] = {(): REFUSED}
+        self.threads: list[Threads] = list(known)
+        self._numbers = {threads: number for number, threads in enumerate(known)}
         self._views: dict[int, View] = {}
         self._first: dict[int, frozenset[int]] = {}
         self._read: dict[tuple[int, frozenset[int]], int] = {}

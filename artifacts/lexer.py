@@ -42,10 +42,11 @@ class Lexer:
     """States are integers; all that a start leads to are made with it.
 
     ``rows``: next state by state and byte, ``DEAD`` for none. ``wins``: for each state the
-    number of the set of lexemes that end there, or ``NONE``; ``winners``: these sets.
+    number of the set of lexemes that end there, or ``NONE``; ``winners``: these sets. ``known``:
+    the ``sets`` of the first states.
     """
 
-    def __init__(self, tables: LexerTables) -> None:
+    def __init__(self, tables: LexerTables, known: Sequence[tuple[int, ...]] = ()) -> None:
         self.tables = tables
         dfas = tables.dfas
         self.columns = dfas.columns[:256].astype(np.intp)
@@ -64,6 +65,15 @@ class Lexer:
         self.wins: list[int] = [NONE]
         self.winners: list[frozenset[int]] = []
         self._winner_numbers: dict[frozenset[int], int] = {}
+        for inner in known[1:]:
+            self._number(inner)
+        for state in range(1, self.states):
+            self._fill(state)
+
+    @property
+    def sets(self) -> Sequence[tuple[int, ...]]:
+        """The automata's states in each state; ``known`` of another lexer."""
+        return self._sets
 
     @property
     def ignored(self) -> frozenset[int]:

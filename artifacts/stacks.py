@@ -5,6 +5,8 @@ what lies below it. So a set is kept as a deterministic trie with shared rests, 
 lost and none is added, and equal sets are the same number.
 """
 
+from collections.abc import Sequence
+
 BOTTOM = 0
 
 # The one entry of the set that holds the empty stack alone; no frame is 0.
@@ -17,11 +19,14 @@ Entries = tuple[tuple[int, int], ...]
 
 
 class Stacks:
-    """``entries[n]``: (frame, rest) pairs of node n, sorted; frame 0 means an empty stack."""
+    """``entries[n]``: (frame, rest) pairs of node n, sorted; frame 0 means an empty stack.
 
-    def __init__(self) -> None:
-        self.entries: list[Entries] = [(_EMPTY,)]
-        self._numbers: dict[Entries, int] = {(_EMPTY,): BOTTOM}
+    ``known``: the entries of the first nodes.
+    """
+
+    def __init__(self, known: Sequence[Entries] = ((_EMPTY,),)) -> None:
+        self.entries: list[Entries] = list(known)
+        self._numbers = {entries: number for number, entries in enumerate(known)}
         self._unions: dict[tuple[int, int], int] = {}
 
     def push(self, frame: int, node: int) -> int:

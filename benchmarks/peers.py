@@ -85,7 +85,8 @@ def _xgrammar(grammar: str, tokenizer: Tokenizer) -> Callable[[], Callable[[], X
     import xgrammar
 
     # It reads llama.cpp's dialect, which ignores nothing: ignored text is woven into the rules.
-    text = write(resolve_exclusions(read_grammar(grammar, "lark")), "gbnf")
+    # It takes one operator behind an item: x+* is x*.
+    text = write(resolve_exclusions(read_grammar(grammar, "lark")), "gbnf").replace("+*", "*")
     size = tokenizer.vocab_size
     spelled = [tokenizer.tokens.get(i, b"") for i in range(size)]
     info = xgrammar.TokenizerInfo(spelled, vocab_size=size, stop_token_ids=list(tokenizer.eos))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from constrain.artifacts.greedy_masks import GreedyMasks
+from constrain.artifacts.greedy_memo import GreedyMemo
 from constrain.artifacts.trie import Trie
 from constrain.artifacts.vocabulary import Vocabulary
 from constrain.compiler.diagnostics import CheckError
@@ -99,11 +100,17 @@ def plain_of(text: str) -> GreedyPlain:
     return GreedyPlain(read_grammar(text, "lark"))
 
 
-def masks_of(text: str, tokens: list[bytes]) -> GreedyMasks:
-    """The masks of a Lark grammar over these tokens and one that ends the text."""
+def vocabulary_of(tokens: list[bytes]) -> Vocabulary:
+    """These tokens and one that ends the text."""
     lengths = np.cumsum([0, *map(len, tokens), 0], dtype=np.int64)
     kinds = np.array([0] * len(tokens) + [1], dtype=np.uint8)
-    vocabulary = Vocabulary(np.frombuffer(b"".join(tokens), dtype=np.uint8), lengths, kinds)
+    return Vocabulary(np.frombuffer(b"".join(tokens), dtype=np.uint8), lengths, kinds)
+
+
+def masks_of(text: str, tokens: list[bytes], memo: GreedyMemo | None = None) -> GreedyMasks:
+    """The masks of a Lark grammar over these tokens and one that ends the text."""
+    vocabulary = vocabulary_of(tokens)
     tables = greedy_tables(read_grammar(text, "lark"))
     trie = Trie.from_vocabulary(vocabulary)
-    return GreedyMasks(tables, trie, vocabulary, [len(tokens)], len(tokens) + 1)
+    rest = vocabulary, [len(tokens)], len(tokens) + 1
+    return GreedyMasks(tables, lambda: trie, *rest, memo=memo)

@@ -150,7 +150,7 @@ def masks_with(tokenizer: Tokenizer, grammar: str) -> GreedyMasks:
     vocabulary = tokenizer.vocabulary(tokenizer.vocab_size)
     trie = Trie.from_vocabulary(vocabulary)
     tables = greedy_tables(read_grammar(grammar, "lark"))
-    return GreedyMasks(tables, trie, vocabulary, tokenizer.eos, tokenizer.vocab_size)
+    return GreedyMasks(tables, lambda: trie, vocabulary, tokenizer.eos, tokenizer.vocab_size)
 
 
 def test_sixty_thousand_brackets() -> None:

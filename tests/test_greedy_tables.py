@@ -6,10 +6,11 @@
 import random
 
 import pytest
-from greedy_support import CODE, JSON, SAMPLES, masks_of, random_larks
+from greedy_support import CODE, JSON, SAMPLES, masks_of, random_larks, vocabulary_of
 
 from constrain.artifacts import tokenset
 from constrain.artifacts.greedy_masks import GreedyMasks
+from constrain.artifacts.greedy_memo import GreedyMemo
 from constrain.artifacts.heads import BELOW_ALL
 from constrain.artifacts.lexer import NONE, Lexer
 from constrain.artifacts.slices import Slices
@@ -31,7 +32,9 @@ def with_tokenizer(tokenizer: Tokenizer, grammar: str, *, sliced: bool = False) 
     trie = Trie.from_vocabulary(vocabulary)
     slices = Slices(json_slices(), trie, tokenizer.vocab_size) if sliced else None
     tables = greedy_tables(read_grammar(grammar, "lark"))
-    return GreedyMasks(tables, trie, vocabulary, tokenizer.eos, tokenizer.vocab_size, slices=slices)
+    return GreedyMasks(
+        tables, lambda: trie, vocabulary, tokenizer.eos, tokenizer.vocab_size, slices=slices
+    )
 
 
 def test_a_lexer_reads_what_is_allowed() -> None:
@@ -142,9 +145,11 @@ def test_slices_leave_out_most_of_the_trie(default_tokenizer: Tokenizer) -> None
 def test_where_slices_fit(pattern: str, fits: bool) -> None:
     """A slice of ten characters fits inside a string that can take ten more."""
     body = pattern.replace('"', r"\"").replace("C", r'[^"\\\x00-\x1f]')
-    masks = masks_of(f"start: /{body}/\n", [b'"', b"a", b"ab", "é".encode()])
+    tokens = [b'"', b"a", b"ab", "é".encode()]
+    masks = masks_of(f"start: /{body}/\n", tokens)
+    trie = Trie.from_vocabulary(vocabulary_of(tokens))
     letters = regex.char_class([(ord("a"), ord("z"))])
-    slices = Slices([slice_of(regex.repeat(letters, 1, 10))], masks.trie, 5)
+    slices = Slices([slice_of(regex.repeat(letters, 1, 10))], trie, 5)
     start = masks.lexer.start(masks.heads.view(masks.heads.start).allowed)
     assert slices.covered(masks.lexer, start) is None
     covered = slices.covered(masks.lexer, masks.lexer.rows[start][ord('"')])
@@ -153,6 +158,47 @@ def test_where_slices_fit(pattern: str, fits: bool) -> None:
         assert [1, 2] == tokenset.to_ids(covered.row).tolist()
         # The root, the quote, and the two bytes of é.
         assert 4 == int(covered.needed.sum())
+
+
+def test_a_memo_is_carried_over(default_tokenizer: Tokenizer) -> None:
+    """A machine that begins with a closed memo walks no trie, and answers alike."""
+    first = with_tokenizer(default_tokenizer, JSON)
+    close(first)
+    memo = GreedyMemo.from_arrays(first.memo().arrays())
+    vocabulary = default_tokenizer.vocabulary(default_tokenizer.vocab_size)
+    tables = greedy_tables(read_grammar(JSON, "lark"))
+
+    def no_trie() -> Trie:
+        raise AssertionError("a row was not known")
+
+    rest = vocabulary, default_tokenizer.eos, default_tokenizer.vocab_size
+    second = GreedyMasks(tables, no_trie, *rest, memo=memo)
+    left, right = first.start, second.start
+    for token in default_tokenizer.encode(SAMPLES[JSON]):
+        assert first.row(left).tolist() == second.row(right).tolist()
+        left, right = first.step(left, token), second.step(right, token)
+    again = second.memo().arrays()
+    assert all((again[name] == array).all() for name, array in memo.arrays().items())
+
+
+def test_a_memo_that_lacks_something_is_added_to(full: bool) -> None:
+    """Masks begun with a part of the memo are those of none; forgetting changes nothing."""
+    rng = random.Random(8)
+    for text, _ in random_larks(200 if full else 20, seed=43):
+        words = {bytes(rng.choice(b"abc #") for _ in range(rng.randint(1, 6))) for _ in range(30)}
+        tokens = sorted(words)
+        plain, part = masks_of(text, tokens), masks_of(text, tokens)
+        close(part, most_rows=3)
+        begun = masks_of(text, tokens, memo=part.memo())
+        left, right = plain.start, begun.start
+        for _ in range(8):
+            row = plain.row(left)
+            assert row.tolist() == begun.row(right).tolist(), text
+            choices = [i for i in tokenset.to_ids(row).tolist() if i < len(tokens)]
+            if not choices:
+                break
+            token = rng.choice(choices)
+            left, right = plain.step(left, token), begun.step(right, token)
 
 
 def test_the_parser_is_seldom_asked(default_tokenizer: Tokenizer) -> None:
