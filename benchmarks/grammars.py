@@ -1,6 +1,6 @@
 """Masks of context-free grammars, beside other engines in the same run.
 
-python benchmarks/grammars.py TOKENIZER.json [--documents 3] [--seconds 30]
+python benchmarks/grammars.py TOKENIZER.json [--documents 3] [--tokens 300] [--seconds 30]
 
 Same grammar, tokenizer and documents for all. Each engine reads the documents twice: *cold* is
 the first time, *warm* the second. At each token it makes the mask and reads the token; where
@@ -180,14 +180,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tokenizer", type=Path)
     parser.add_argument("--documents", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=30)
+    parser.add_argument("--tokens", type=int, default=300, help="of each document, at most")
+    parser.add_argument("--seconds", type=float, default=30, help="for closing a memo")
     wanted = parser.parse_args()
     tokenizer = load_tokenizer(wanted.tokenizer)
     for title, grammar, document in (
         ("JSON", JSON, json_document),
         ("C-like", CODE, code_document),
     ):
-        documents = [tokenizer.encode(document(seed)) for seed in range(wanted.documents)]
+        documents = [
+            tokenizer.encode(document(seed))[: wanted.tokens] for seed in range(wanted.documents)
+        ]
         tokens = sum(map(len, documents))
         sys.stdout.write(
             f"{title}, {tokens} tokens{'':{22 - len(title) - len(str(tokens))}} compile, s"

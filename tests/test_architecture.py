@@ -45,7 +45,7 @@ INSIDE = {
     "grammar": BASE | {"automata"},
     "dialects": BASE | {"automata", "grammar"},
     "lnf": BASE | {"automata", "grammar"},
-    "parsing": BASE | {"automata", "lnf"},
+    "parsing": BASE | {"automata", "grammar", "lnf"},
     "lints": BASE | {"automata", "grammar", "lnf"},
     "explain": set(),
     "writers": BASE | {"automata", "grammar", "lnf"},

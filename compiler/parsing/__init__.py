@@ -1,6 +1,19 @@
-"""From Loup's normal form to the tables of a recogniser that runs while decoding.
+"""From a grammar to the tables of recognisers that run while decoding.
+
+From Loup's normal form, over bytes:
 
 tables       productions laid end to end, the terminals' automata stacked
 lazy         the same automata built while they are used
 plain        the textbook's recogniser, the oracle
+goals        one automaton a nonterminal, over terminals and calls
+calls        tail calls, and the goals that stay calls
+network      automata that call each other
+
+From the tree, over lexemes that are as long as possible:
+
+lexemes      the lexemes, and the grammar over them
+lexer        their automata, stacked, and the network over their numbers
+greedy_closure   masks worked out before a text is read
+slices       tokens that a walk can take whole
+greedy_plain     the meaning by definition, the oracle
 """
