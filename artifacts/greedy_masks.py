@@ -14,6 +14,7 @@ from .greedy_tables import GreedyTables
 from .greedy_walk import Walks
 from .heads import BELOW_ALL, REFUSED, Heads
 from .lexer import NONE, Lexer
+from .runs import Runs
 from .slices import Slices
 from .stacks import Stacks
 from .tokenset import Words
@@ -54,6 +55,7 @@ class GreedyMasks:
             self.heads = Heads(tables.network, stacks, pairs_of(memo.heads, memo.heads_offsets))
             inner = pairwise(memo.lexer_offsets.tolist())
             self.lexer = Lexer(tables.lexer, [tuple(memo.lexer[a:b].tolist()) for a, b in inner])
+        self.runs = Runs(self.heads, tables.lexer, vocabulary)
         self._trie, self._vocab_size, self._slices = trie, vocab_size, slices
         self._memo = memo
         self._vocabulary = vocabulary
@@ -217,4 +219,4 @@ class GreedyMasks:
         self._row_of.clear()
         rest = self._vocab_size, self._slices, self._memo
         self.walks = Walks(self.lexer, self._trie, *rest)
-        self.residual = GreedyResidual(self.heads, self.lexer, self.walks, self._memo)
+        self.residual = GreedyResidual(self.heads, self.lexer, self.walks, self.runs, self._memo)

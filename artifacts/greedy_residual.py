@@ -22,6 +22,7 @@ from .greedy_memo import GreedyMemo, pairs_of
 from .greedy_walk import NOTHING, ROOT, Walks
 from .heads import REFUSED, Heads
 from .lexer import Lexer
+from .runs import Runs
 
 # The state of the lexer between two lexemes: what it reads is told by the head.
 BETWEEN = -1
@@ -47,9 +48,14 @@ class GreedyResidual:
     """
 
     def __init__(
-        self, heads: Heads, lexer: Lexer, walks: Walks, memo: GreedyMemo | None = None
+        self,
+        heads: Heads,
+        lexer: Lexer,
+        walks: Walks,
+        runs: Runs,
+        memo: GreedyMemo | None = None,
     ) -> None:
-        self.heads, self.lexer, self.walks = heads, lexer, walks
+        self.heads, self.lexer, self.walks, self.runs = heads, lexer, walks, runs
         self.known: list[Known] = []
         self.answers: dict[_Key, int] = {}
         if memo is not None:
@@ -61,7 +67,7 @@ class GreedyResidual:
 
     def first(self, head: int, state: int) -> int:
         """The residual of a closed head, the lexer being in ``state`` (or ``BETWEEN``)."""
-        return self._answer((ROOT, head, state))
+        return self._answer((ROOT, self.runs.shortened(head), state))
 
     def feed(self, residual: int, frame: int) -> int:
         """The residual when it is known that ``frame`` lies below."""
@@ -115,7 +121,8 @@ class GreedyResidual:
         walks = self.walks
         joined: dict[int, int] = {}
         pending: dict[int, int] = {}
-        for head, exits in behind:
+        for longer, exits in behind:
+            head = self.runs.shortened(longer)
             joined[head] = walks.join(joined.get(head, NOTHING), exits)
         for head, exits in joined.items():
             if head == REFUSED:

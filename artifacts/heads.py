@@ -10,6 +10,7 @@ worked out for a head is right for any stack below it.
 """
 
 from collections.abc import Iterable, Sequence
+from functools import reduce
 from typing import NamedTuple
 
 from .greedy_tables import FIRST_LEXEME
@@ -23,7 +24,10 @@ BELOW_ALL = 0
 _UNKNOWN = -1
 
 # What lies on nothing: the two ends of a stack.
-_MARKS = (_UNKNOWN, BELOW_ALL)
+MARKS = (_UNKNOWN, BELOW_ALL)
+
+# How many frames are gone through at most to find stacks that are others without them.
+_LOOKED_AT = 64
 
 # A head that no thread is left of.
 REFUSED = 0
@@ -62,13 +66,14 @@ class Heads:
         self._numbers = {threads: number for number, threads in enumerate(known)}
         self._views: dict[int, View] = {}
         self._first: dict[int, frozenset[int]] = {}
+        self._reductions = {BOTTOM: BOTTOM, self.hole: self.hole}
         self._read: dict[tuple[int, frozenset[int]], int] = {}
         self._plugged: dict[tuple[int, int], int] = {}
         self._cut: dict[int, tuple[int, tuple[int, ...]]] = {}
         begin = {tables.start: self.hole}
         if tables.nullable_start:
             begin[DEAD] = self.hole
-        self.start = self._head(begin.items())
+        self.start = self.of(begin.items())
 
     def view(self, head: int) -> View:
         """What a head allows before its next lexeme; see ``View``."""
@@ -113,7 +118,7 @@ class Heads:
             for state, node in self.view(head).threads:
                 row = self._rows[state]
                 threads.extend((row[s], node) for s in symbols if row[s] != DEAD)
-            known = self._read[head, lexemes] = self._head(threads)
+            known = self._read[head, lexemes] = self.of(threads)
         return known
 
     def plug(self, head: int, frame: int) -> int:
@@ -122,7 +127,7 @@ class Heads:
         if known is None:
             below = BOTTOM if frame == BELOW_ALL else self.stacks.push(frame, self.hole)
             images = self._images(head, {self.hole: below})
-            known = self._head((state, images[node]) for state, node in self.threads[head])
+            known = self.of((state, images[node]) for state, node in self.threads[head])
             self._plugged[head, frame] = known
         return known
 
@@ -160,13 +165,13 @@ class Heads:
         else:
             lies_on = [pair for node in nodes - {self.hole} for pair in entries[node]]
             above = {frame for frame, rest in lies_on if rest == self.hole}
-            marked = any(frame in _MARKS for frame, _ in lies_on)
+            marked = any(frame in MARKS for frame, _ in lies_on)
             if len(above) != 1 or marked or (self.hole in {n for _, n in self.threads[head]}):
                 return None
             (removed,) = above
             lowest = removed
         images = self._images(head, images, removed)
-        shorter = self._head((state, images[node]) for state, node in self.threads[head])
+        shorter = self.of((state, images[node]) for state, node in self.threads[head])
         return None if self.view(shorter).is_open else (shorter, lowest)
 
     def _images(
@@ -190,16 +195,13 @@ class Heads:
                 continue
             parts = []
             for frame, rest in stacks.entries[node]:
-                if frame in _MARKS:
+                if frame in MARKS:
                     parts.append(images[self.hole if frame == _UNKNOWN else BOTTOM])
                 elif frame == removed and rest == self.hole:
                     parts.append(self.hole)
                 else:
                     parts.append(stacks.push(frame, images[rest]))
-            whole = parts[0]
-            for part in parts[1:]:
-                whole = stacks.union(whole, part)
-            images[node] = whole
+            images[node] = reduce(stacks.union, parts)
         return images
 
     def _below(self, head: int) -> set[int]:
@@ -216,12 +218,60 @@ class Heads:
                     pending.append(rest)
         return found
 
-    def _head(self, threads: Iterable[tuple[int, int]]) -> int:
+    def returns(self, frame: int) -> bool:
+        """Whether a frame may return without reading."""
+        return frame > BELOW_ALL and self._ends[frame]
+
+    def begins(self, state: int) -> frozenset[int]:
+        """The lexemes that can be read first in a state or in what it calls."""
+        states = {state}
+        pending = [state]
+        for caller in pending:
+            new = {start for start, _ in self._calls[caller]} - states
+            states |= new
+            pending.extend(new)
+        return frozenset().union(*map(self._lexemes, states))
+
+    def _reduced(self, node: int) -> int:
+        """The stacks of a node without those that others have under frames that may return.
+
+        ``{g, f g, f f g} -> {f f g}`` where f may return: what follows g may follow f g, too.
+        """
+        reductions, stacks = self._reductions, self.stacks
+        pending = [node]
+        while pending:
+            current = pending[-1]
+            missing = [rest for _, rest in stacks.entries[current] if rest not in reductions]
+            if current not in reductions and missing:
+                pending.extend(missing)
+                continue
+            pending.pop()
+            if current not in reductions:
+                parts = [(frame, reductions[rest]) for frame, rest in stacks.entries[current]]
+                covered = self._covered(parts)
+                kept = [stacks.push(*part) for part in parts if part not in covered]
+                reductions[current] = reduce(stacks.union, kept)
+        return reductions[node]
+
+    def _covered(self, parts: Sequence[tuple[int, int]]) -> set[tuple[int, int]]:
+        """The (frame, rest) pairs below the frames that may return, as far as is looked."""
+        covered: set[tuple[int, int]] = set()
+        pending = [part for part in parts if self.returns(part[0])] if len(parts) > 1 else []
+        for looked, (_, rest) in enumerate(pending):
+            if looked == _LOOKED_AT:
+                break
+            new = set(self.stacks.entries[rest]) - covered
+            covered |= new
+            pending.extend(sorted(part for part in new if self.returns(part[0])))
+        return covered
+
+    def of(self, threads: Iterable[tuple[int, int]]) -> int:
+        """The head of these threads; what adds nothing to a stack above it is left out."""
         merged: dict[int, int] = {}
         for state, node in threads:
             known = merged.get(state)
             merged[state] = node if known is None else self.stacks.union(known, node)
-        key = tuple(sorted(merged.items()))
+        key = tuple(sorted((state, self._reduced(node)) for state, node in merged.items()))
         number = self._numbers.get(key)
         if number is None:
             number = self._numbers[key] = len(self.threads)

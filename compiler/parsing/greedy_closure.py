@@ -5,8 +5,9 @@ what is called with g as the place to return to. So heads are followed through e
 can end, and residuals are fed every frame that can lie below, until nothing new comes. Then a
 text of any depth meets known residuals only: stacks are never enumerated.
 
-It need not end: where one text can be two lexemes and both readings nest, heads grow with the
-depth. What is found until a limit is kept, and the rest is worked out when a text comes to it.
+It need not end: where one text can be two lexemes and both readings nest (names that may be
+keywords, of one priority), heads grow with the depth. What is found until a limit is kept, and
+the rest is worked out when a text comes to it.
 """
 
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from constrain.artifacts.network_tables import DEAD, NetworkTables
 from ..limits import Limits
 
 # Rows that are worked out ahead of time at most; at 150,000 tokens a row has 19 kB.
-MOST_ROWS = 8192
+MOST_ROWS = 1 << 14
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,7 @@ class _Closing:
     def __init__(self, masks: GreedyMasks, limits: Limits, most_rows: int) -> None:
         self.masks, self.limits, self.most_rows = masks, limits, most_rows
         self.heads, self.lexer, self.residual = masks.heads, masks.lexer, masks.residual
+        self.runs = masks.runs
         self.below = frames_below(masks.heads.tables)
         self.tasks: list[tuple[int, int, _Task, int, frozenset[int]]] = []
         self.seen: set[tuple[_Task, int, frozenset[int]]] = set()
@@ -73,11 +75,13 @@ class _Closing:
                 for frame in sorted(below):
                     self._pend(depth + 1, self.residual.feed(subject, frame), frame)
             elif not heads.view(subject).is_open:
-                short, _ = heads.cut(subject)
-                self._add(depth, _Task.VISIT, short, self._below_hole(short))
+                # A run that is as long as a token can tell may be longer: both are followed.
+                short = self.runs.shortened(heads.cut(subject)[0])
+                for head in sorted({short, self.runs.lengthened(short)}):
+                    self._add(depth, _Task.VISIT, head, self._below_hole(head))
             else:
                 for frame in sorted(below):
-                    plugged = heads.plug(subject, frame)
+                    plugged = self.runs.shortened(heads.plug(subject, frame))
                     self._add(depth + 1, _Task.CLOSE, plugged, self.below[frame])
         return Closure(True, met)
 
