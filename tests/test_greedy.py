@@ -42,6 +42,7 @@ OCTETS = [bytes([octet]) for octet in range(256)]
         ('start: "a" "b"\n%ignore /a b?/\n', ["ab", "a bab"], ["a b", "aab"]),
         # A terminal that matches ε may be missing.
         ("start: A B\nA: /a*/\nB: /b*/\n", ["", "aab", "b", "a"], ["ba"]),
+        ('start: A\nA: ""\n%ignore " "\n', ["", " "], ["a"]),
         ("start: A~2\nA: /a[xy]/\n", ["axay"], ["ax", "axayax"]),
     ],
 )
