@@ -16,6 +16,7 @@ from ..automata import regex
 from ..automata.boolean import embedded
 from ..automata.determinize import determinize
 from ..automata.dfa import Dfa
+from ..automata.epsilon import without_epsilon
 from ..automata.minimize import minimize
 from ..automata.nfa import Nfa
 from ..automata.thompson import thompson
@@ -153,7 +154,7 @@ class _Numbering:
             dfa = self._automaton(expr)
             optional = bool(dfa.accepting[dfa.start])
             if optional:
-                dfa = self._small(thompson(regex.without_epsilon(embedded(dfa)), self.limits))
+                dfa = self._small(thompson(without_epsilon(embedded(dfa)), self.limits))
             number = None if dfa.is_empty else self._lexeme(expr, dfa)
             self.known[meaning] = number, optional
         return self.known[meaning]
