@@ -138,8 +138,11 @@ class GreedyMasks:
     @property
     def is_full(self) -> bool:
         """Whether so much was found at run time that it is forgotten before the next row."""
-        given = len(self._memo.rows) if self._memo else 0
-        return len(self._row_of) >= _KEPT or len(self.walks.rows) - given >= _KEPT_ROWS
+        return len(self._row_of) >= _KEPT or len(self.walks.rows) - self._given >= _KEPT_ROWS
+
+    def keep(self) -> None:
+        """Count what was worked out so far as given, so that it does not make the machine full."""
+        self._given = len(self.walks.rows)
 
     def memo(self) -> GreedyMemo:
         """What was worked out so far, for another machine to begin with."""
@@ -220,3 +223,4 @@ class GreedyMasks:
         rest = self._vocab_size, self._slices, self._memo
         self.walks = Walks(self.lexer, self._trie, *rest)
         self.residual = GreedyResidual(self.heads, self.lexer, self.walks, self.runs, self._memo)
+        self.keep()

@@ -189,6 +189,7 @@ def main() -> None:
     parser.add_argument("--documents", type=int, default=3)
     parser.add_argument("--tokens", type=int, default=300, help="of each document, at most")
     parser.add_argument("--seconds", type=float, default=30, help="for closing a memo")
+    parser.add_argument("--only", default="", help="engines whose names begin so")
     wanted = parser.parse_args()
     tokenizer = load_tokenizer(wanted.tokenizer)
     for title, grammar, document in (
@@ -205,6 +206,8 @@ def main() -> None:
         )
         ours = Compiler(grammar, tokenizer, wanted.seconds).engines()
         for name, compiled in (*ours, *peers.engines(grammar, tokenizer, wanted.tokenizer)):
+            if not name.startswith(wanted.only):
+                continue
             before = time.perf_counter()
             try:
                 make = compiled()

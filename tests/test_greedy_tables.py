@@ -188,6 +188,20 @@ def test_where_slices_fit(pattern: str, fits: bool) -> None:
         assert 4 == int(covered.needed.sum())
 
 
+def test_what_was_closed_is_not_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows made ahead do not count against those that may be made later; those do."""
+    monkeypatch.setattr("constrain.artifacts.greedy_masks._KEPT_ROWS", 5)
+    tokens = [bytes([octet]) for octet in range(256)]
+    masks, plain = masks_of(JSON, tokens), masks_of(JSON, tokens)
+    close(masks)
+    known = len(masks.residual.known)
+    left, right = masks.start, plain.start
+    for octet in SAMPLES[JSON].encode():
+        assert masks.row(left).tolist() == plain.row(right).tolist()
+        left, right = masks.step(left, octet), plain.step(right, octet)
+    assert known == len(masks.residual.known) > len(plain.residual.known)
+
+
 def test_a_memo_is_carried_over(default_tokenizer: Tokenizer) -> None:
     """A machine that begins with a closed memo walks no trie, and answers alike."""
     first = with_tokenizer(default_tokenizer, JSON)

@@ -36,7 +36,9 @@ class Closure:
 
 def close(masks: GreedyMasks, limits: Limits | None = None, most_rows: int = MOST_ROWS) -> Closure:
     """Fill the memo of ``masks``, until it is complete or a limit is met (none is raised)."""
-    return _Closing(masks, (limits or Limits()).started(), most_rows).run()
+    closure = _Closing(masks, (limits or Limits()).started(), most_rows).run()
+    masks.keep()
+    return closure
 
 
 class _Task(IntEnum):
