@@ -38,7 +38,7 @@ from constrain.compiler.limits import Limits
 from constrain.compiler.lnf import normalize
 from constrain.compiler.lnf.resolve_exclusions import resolve_exclusions
 from constrain.compiler.parsing.greedy_closure import close
-from constrain.compiler.parsing.lexer import greedy_tables
+from constrain.compiler.parsing.contextual_lexer import greedy_tables
 from constrain.compiler.parsing.network import network
 from constrain.compiler.parsing.slices import json_slices
 
