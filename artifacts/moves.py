@@ -44,6 +44,10 @@ class Moves:
         # None: one more frame is needed.
         self._effects: dict[tuple[int, int], _Effect | None] = {}
 
+    def __len__(self) -> int:
+        """How many contexts are known."""
+        return len(self._contexts)
+
     def step(self, configuration: int, token_id: int) -> int:
         """The configuration after a token, or ``REFUSED``; as ``Network.read`` says."""
         threads = self._network.threads[configuration]

@@ -59,7 +59,7 @@ class NetworkMasks:
     @property
     def is_full(self) -> bool:
         """Whether it has met so many configurations that the next text should have its own."""
-        return len(self.network.threads) > _CONFIGURATIONS
+        return max(len(self.network.threads), len(self._moves)) > _CONFIGURATIONS
 
     def is_accepting(self, state: int) -> bool:
         """Whether the text so far is a member."""
