@@ -30,7 +30,10 @@ class Network:
         self._returning: dict[int, bool] = {BOTTOM: True}
         self.threads: list[Threads] = []
         self._numbers: dict[Threads, int] = {}
-        self.start = self.configuration({tables.start: BOTTOM})
+        # subtle: a later configuration may be the start's in all but this, that the text is
+        # empty. If that is a member, a thread in the dead state says so; it reads nothing.
+        empty = {DEAD: BOTTOM} if tables.nullable_start else {}
+        self.start = self.configuration({tables.start: BOTTOM, **empty})
 
     def read(self, configuration: int, *readings: Iterable[int]) -> int:
         """The configuration after symbols (bytes, token terminals from 256 on).
@@ -64,10 +67,8 @@ class Network:
 
     def may_end(self, configuration: int) -> bool:
         """Whether the text so far is a member."""
-        if configuration == self.start and self.tables.nullable_start:
-            return True
         return any(
-            self._ends[state] and self._may_return(node)
+            state == DEAD or (self._ends[state] and self._may_return(node))
             for state, node in self.threads[configuration]
         )
 

@@ -119,6 +119,13 @@ def test_samples_are_members(text: str) -> None:
         assert earley.is_accepting == found.may_end(found.read(found.start, sample[:length]))
 
 
+def test_only_the_empty_text_ends_at_the_start() -> None:
+    """A text that leads back to the state of the start need not be a member as ε is."""
+    found = network_of("start ::= '' | x; x ::= 'a' x | 'b';")
+    ends = [found.may_end(found.read(found.start, text)) for text in (b"", b"a", b"ab")]
+    assert [True, False, True] == ends
+
+
 def test_equals_earley(full: bool) -> None:
     """Viable prefixes and members are Earley's on random grammars: ε, cycles, ambiguity."""
     rng = random.Random(7)
