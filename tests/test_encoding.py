@@ -71,9 +71,11 @@ def test_all_ways_of_merging(full: bool) -> None:
 
 
 @pytest.mark.parametrize("name", [*REAL, "tiny-bpe-300"])
-def test_many_pieces_at_once(data: Callable[[str], Path], full: bool, name: str) -> None:
+def test_many_pieces_at_once(
+    data: Callable[[str], Path], real: Callable[[str], Tokenizer], full: bool, name: str
+) -> None:
     """Pieces of real and of random texts have the ids that each has alone; long ones too."""
-    encoder = load_tokenizer(data(f"tokenizers/{name}/tokenizer.json")).encoder
+    encoder = real(name).encoder
     rng = random.Random(10)
     files = sorted(data("text/udhr").iterdir())
     texts = [file.read_text(encoding="utf-8") for file in (files if full else files[4::18])]
@@ -117,10 +119,12 @@ def test_kept_pieces_are_bounded(
 
 
 @pytest.mark.parametrize("name", REAL)
-def test_real_texts(data: Callable[[str], Path], full: bool, name: str) -> None:
+def test_real_texts(
+    data: Callable[[str], Path], real: Callable[[str], Tokenizer], full: bool, name: str
+) -> None:
     """As the library encodes it: the declaration in many languages, and random text."""
     path = data(f"tokenizers/{name}/tokenizer.json")
-    tokenizer, reference = load_tokenizer(path), tokenizers.Tokenizer.from_file(str(path))
+    tokenizer, reference = real(name), tokenizers.Tokenizer.from_file(str(path))
     files = sorted(data("text/udhr").iterdir())
     rng = random.Random(5)
     texts = [file.read_text(encoding="utf-8") for file in (files if full else files[::9])]
@@ -160,11 +164,15 @@ def streamed(tokenizer: Tokenizer, chunks: Iterator[str]) -> tuple[list[int], in
 
 @pytest.mark.parametrize("name", REAL)
 def test_streams_of_real_texts(
-    data: Callable[[str], Path], full: bool, monkeypatch: pytest.MonkeyPatch, name: str
+    data: Callable[[str], Path],
+    real: Callable[[str], Tokenizer],
+    full: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
 ) -> None:
     """In parts of any size, the ids are those of the whole; no stretch is long."""
     monkeypatch.setattr(stream, "CHUNK", 600)
-    tokenizer = load_tokenizer(data(f"tokenizers/{name}/tokenizer.json"))
+    tokenizer = real(name)
     rng = random.Random(6)
     files = sorted(data("text/udhr").iterdir())
     for file in files if full else files[::11]:
@@ -176,7 +184,7 @@ def test_streams_of_real_texts(
 
 @pytest.mark.parametrize("name", ["default", "tiny-bpe-300", "mistral-v3"])
 def test_streams_of_random_texts(
-    data: Callable[[str], Path],
+    request: pytest.FixtureRequest,
     full: bool,
     default_tokenizer: Tokenizer,
     monkeypatch: pytest.MonkeyPatch,
@@ -186,7 +194,7 @@ def test_streams_of_random_texts(
     monkeypatch.setattr(stream, "CHUNK", 1)
     tokenizer = default_tokenizer
     if name != "default":
-        tokenizer = load_tokenizer(data(f"tokenizers/{name}/tokenizer.json"))
+        tokenizer = request.getfixturevalue("real")(name)
     rng = random.Random(7)
     for _ in range(10_000 if full else 600):
         text = random_text(rng) + rng.choice(["", " ", "\n", "\na"]) + random_text(rng)
