@@ -111,13 +111,18 @@ class Pairs:
         self.dfa, self.vocabulary = artifact.byte_dfa, artifact.vocabulary
         self.known_pairs: dict[tuple[int, int], bool] = {}
         self.lifted: dict[int, dict[int, int]] = {}
+        self.by_first: dict[bytes, list[int]] = {}
+        for token in self.vocabulary.text_ids().tolist():
+            self.by_first.setdefault(self.vocabulary.token(token)[:1], []).append(token)
 
     def lift(self, state: int) -> dict[int, int]:
         """Every token that the byte DFA reads from a state."""
         if state not in self.lifted:
             targets = {
                 t: self.dfa.run(state, self.vocabulary.token(t))
-                for t in self.vocabulary.text_ids().tolist()
+                for first, tokens in self.by_first.items()
+                if self.dfa.run(state, first)
+                for t in tokens
             }
             self.lifted[state] = {t: q for t, q in targets.items() if q}
         return self.lifted[state]
