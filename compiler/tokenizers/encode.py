@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from itertools import chain, compress
+from itertools import chain, compress, filterfalse
 from typing import TYPE_CHECKING
 
 from .added import AddedTokens
@@ -94,7 +94,7 @@ class Encoder:
         if len(part) < _MANY:
             return
         kept = self._kept
-        new = [piece for piece in set(part) if piece not in kept]
+        new = list(dict.fromkeys(filterfalse(kept.__contains__, part)))
         if len(new) >= _MANY:
             if len(kept) + len(new) > _KEPT_PIECES:
                 kept.clear()
