@@ -16,6 +16,7 @@ from .errors import ArtifactError
 from .manifest import Manifest, Origin
 from .matcher import Machine, Matcher
 from .pairs import MergeTable
+from .parsers import KINDS, Parsers
 from .product import ProductMachine, ProductRows
 from .rectangles import ForbiddenPairs
 from .rows import FamilyRows, Rows, StoredRows, WalkedRows
@@ -91,8 +92,35 @@ class Artifact:
         )
 
     @cached_property
+    def parsers(self) -> Parsers | None:
+        """What runs an artifact whose grammar is not regular; None in others."""
+        if self.manifest.kind not in KINDS:
+            return None
+        return Parsers(self.manifest, self.arrays, self.vocabulary, lambda: self.trie)
+
+    def machine_and_rows(self) -> tuple[Machine, Rows]:
+        """What one matcher steps, and where its rows come from."""
+        if self.parsers is not None:
+            machine = self.parsers.machine()
+            return machine, machine
+        return self.machine, self.rows
+
+    def viable_bytes(self, text: bytes) -> int:
+        """How many bytes of ``text`` can begin a member."""
+        if self.parsers is not None:
+            return self.parsers.viable_bytes(text)
+        return self.byte_dfa.viable_bytes(text)
+
+    @property
+    def names_tokens(self) -> bool:
+        """Whether the grammar names tokens, which no text matches."""
+        if self.parsers is not None:
+            return bool(self.parsers.named)
+        return bool(len(self.byte_dfa.terminals))
+
+    @cached_property
     def machine(self) -> Machine:
-        """What a matcher steps."""
+        """What a matcher of an automaton steps."""
         lazy = self.word_machine or self.product
         return lazy or self.token_dfa or ByteMachine(self.byte_dfa, self.vocabulary)
 
@@ -197,7 +225,9 @@ class Artifact:
         return tuple(self.manifest.origins[int(i)] for i in span)
 
     def matcher(self, after: Sequence[int] | None = None) -> Matcher:
-        """A matcher at the start of the grammar.
+        """A matcher at the start of the grammar. Matchers of one artifact share what they have
+        worked out: those of one artifact belong to one thread, and another thread loads the
+        file again, which maps the same memory.
 
         ``after=None``: the text starts here. ``after=ids``: it continues those ids; under
         ``canonical`` the masks then hold the tokens that the tokenizer gives for the prompt and
@@ -213,7 +243,7 @@ class Artifact:
             start = self._state_after(self.product, after or ())
             return Matcher(self.product, self.product, m.eos, m.vocab_size, start=start)
         first_row = self._row_after(after) if after else None
-        return Matcher(self.machine, self.rows, m.eos, m.vocab_size, first_row)
+        return Matcher(*self.machine_and_rows(), m.eos, m.vocab_size, first_row)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the file: to a temporary name beside ``path``, then renamed."""

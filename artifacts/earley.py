@@ -48,7 +48,7 @@ class Earley:
             for a, b in zip(tables.first[:-1], tables.first[1:], strict=True)
         ]
         # One more nonterminal, which nothing derives: the whole text.
-        self._whole = len(tables.names)
+        self._whole = tables.nonterminals
         self._dot_bits = len(self._symbols).bit_length()
         self._state_bits = lexer_states.bit_length()
         self._head_bits = self._whole.bit_length()
@@ -97,12 +97,18 @@ class Earley:
         """The items (dot, state, head, start) of a column."""
         return [self._unpacked(item) for item in self._items.row(column)]
 
-    def push(self, symbol: int) -> bool:
-        """Read a symbol. False, and nothing changes, if no member goes on so."""
+    def push(self, symbol: int, spanning: Iterable[tuple[int, int]] = ()) -> bool:
+        """Read a symbol. False, and nothing changes, if no member goes on so.
+
+        ``spanning``: (column, symbol) pairs that lead here as well, from an earlier column in
+        one step: a token that can be read as its bytes and as one symbol.
+        """
         column = len(self._items)
         completed: dict[_Pair, None] = {}
         items: dict[_Item, None] = {}
-        self._scan(symbol, items, completed)
+        self._scan(column - 1, symbol, items, completed)
+        for earlier, whole in spanning:
+            self._scan(earlier, whole, items, completed)
         if not items and not completed:
             return False
         self._complete(items, completed)
@@ -167,10 +173,16 @@ class Earley:
         self._items.append(sorted(map(self._packed, items)))
         self._accepting.append(accepting)
 
-    def _scan(self, symbol: int, items: dict[_Item, None], completed: dict[_Pair, None]) -> None:
-        """Move every item over the symbol that its terminal can read."""
+    def _scan(
+        self,
+        column: int,
+        symbol: int,
+        items: dict[_Item, None],
+        completed: dict[_Pair, None],
+    ) -> None:
+        """Move every item of a column over the symbol that its terminal can read."""
         terminals = self.terminals
-        for packed in self._items.row(len(self)):
+        for packed in self._items.row(column):
             dot, state, head, start = self._unpacked(packed)
             if self._symbols[dot] >= 0:
                 continue
@@ -206,7 +218,7 @@ class Earley:
             nonterminal, start = pending.pop()
             if nonterminal == self.tables.start and start == 0:
                 completed[self._whole, 0] = None
-            for dot, _, head, begun in self._waiting_for(nonterminal, start):
+            for dot, _, head, begun in self.waiting_for(nonterminal, start):
                 known = len(completed)
                 head, begun = self._topmost(head, begun)
                 self._advance(dot, head, begun, items, completed)
@@ -231,7 +243,7 @@ class Earley:
                     predicted.add(symbol)
                     pending.append(symbol)
 
-    def _waiting_for(self, nonterminal: int, column: int) -> Sequence[_Item]:
+    def waiting_for(self, nonterminal: int, column: int) -> Sequence[_Item]:
         """The items of a finished column with the dot before a nonterminal."""
         waiting = self._waiting.get(column)
         if waiting is None:
@@ -264,7 +276,7 @@ class Earley:
 
     def _leo_item(self, nonterminal: int, column: int) -> _Pair | None:
         """The pair of the one item that waits for a nonterminal, if that is its last symbol."""
-        waiting = self._waiting_for(nonterminal, column)
+        waiting = self.waiting_for(nonterminal, column)
         if column == 0 and nonterminal == self.tables.start:
             # The whole text waits for the start as well: one more item, and a last symbol.
             return None if waiting else (self._whole, 0)

@@ -9,6 +9,7 @@ look at all columns below.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,20 +24,40 @@ from .vocabulary import Vocabulary
 # Rows kept; at 150,000 tokens a row has 19 kB.
 _KEPT_ROWS = 4096
 
-# Names kept; when there are more, all are given anew.
-_KEPT_NAMES = 1 << 20
+# Names from which on a new matcher is given a new memo.
+_NAMES = 1 << 20
 
 _ITSELF = -1
 
+FIRST_TERMINAL = 256
+
 OFF, LAZY, PREWARM = "off", "lazy", "prewarm"
+
+
+@dataclass(slots=True, eq=False)
+class EarleyMemo:
+    """What all texts of one grammar share: names, rows by name, and how a name was reached.
+
+    ``witness``: the name and the token that a name was first reached from.
+    """
+
+    names: dict[tuple[tuple[int, ...], ...], int] = field(default_factory=dict)
+    rows: dict[int, Words] = field(default_factory=dict)
+    witness: dict[int, tuple[int, int]] = field(default_factory=dict)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the next text should have its own."""
+        return len(self.names) > _NAMES
 
 
 class EarleyMasks:
     """Reads whole tokens, and answers the rows that they lead to.
 
-    A state is a number of symbols read, so that going back is forgetting the rest; it serves
-    one matcher. ``terminals``: the symbol of each token that the grammar names by id.
-    ``cache``: whether rows are kept (``lazy``), or not (``off``).
+    States are names of columns. The recogniser holds one text: going to a state of that text
+    takes the rest back, going to another one reads its witness again. So it serves one
+    matcher. ``terminals``: the ids of each token terminal, ascending; a token may be in
+    several. ``cache``: whether rows are kept (``lazy``), or not (``off``).
     """
 
     def __init__(
@@ -46,57 +67,51 @@ class EarleyMasks:
         vocabulary: Vocabulary,
         eos: Sequence[int],
         vocab_size: int,
-        terminals: dict[int, int] | None = None,
+        terminals: Sequence[NDArray[np.int32]] = (),
         cache: str = LAZY,
+        memo: EarleyMemo | None = None,
     ) -> None:
         self._earley = earley
-        self._vocabulary = vocabulary
+        self._vocabulary, self._trie = vocabulary, trie
         self._eos, self._vocab_size = tuple(eos), vocab_size
-        self._terminals = terminals or {}
-        self._octets: list[int] = trie.octets.tolist()
-        self._first: list[int] = trie.first.tolist()
-        self._held: list[int] = trie.held.tolist()
-        self._ids: NDArray[np.int32] = trie.ids
+        self._terminals = [tokenset.from_ids(ids, vocab_size) for ids in terminals]
         self._cached = cache != OFF
-        self._names: dict[tuple[tuple[int, ...], ...], int] = {}
+        self._memo = memo or EarleyMemo()
         self._column_names: list[int] = []
-        self._rows: dict[int, Words] = {}
+        self._start = self._name()
+        # The states of this text and the columns that they stand in.
+        self._trail: list[tuple[int, int]] = [(self._start, 0)]
         self.visited = 0
 
     @property
     def start(self) -> int:
         """Nothing is read."""
-        return 0
+        return self._start
 
     def step(self, state: int, token_id: int) -> int:
         """Read a token. Raises ``ArtifactError`` if it does not fit (an unverified file)."""
-        self._back_to(state)
-        symbol = self._terminals.get(token_id)
-        if symbol is not None and self._earley.push(symbol):
-            return len(self._earley)
-        text = self._vocabulary.token(token_id) if self._vocabulary.is_text(token_id) else b""
-        if not text or self._earley.feed(text) < len(text):
-            self._earley.truncate(state)
+        self._go_to(state)
+        if not self._read(token_id):
             raise ArtifactError(f"damaged artifact: token {token_id} is allowed, but leads nowhere")
-        return len(self._earley)
+        target = self._name()
+        self._trail.append((target, len(self._earley)))
+        if target != self._start:
+            self._memo.witness.setdefault(target, (state, token_id))
+        return target
 
     def is_accepting(self, state: int) -> bool:
         """Whether the text so far is a member."""
-        self._back_to(state)
+        self._go_to(state)
         return self._earley.is_accepting
 
     def row(self, state: int) -> Words:
         """The allowed tokens; walked on a miss, in time linear in the live part of the trie."""
-        self._back_to(state)
-        if not self._cached:
-            return self._walked()
-        name = self._name()
-        row = self._rows.get(name)
+        row = self._memo.rows.get(state)
         if row is None:
+            self._go_to(state)
             row = self._walked()
-            if len(self._rows) >= _KEPT_ROWS:
-                self._rows.pop(next(iter(self._rows)))
-            self._rows[name] = row
+            if self._cached:
+                self._keep(state, row)
         return row
 
     def prewarm(self, rows: int) -> int:
@@ -104,13 +119,13 @@ class EarleyMasks:
 
         Returns how many configurations were found. The text that was read is given up.
         """
-        self._back_to(0)
-        seen = {self._name()}
+        self._go_to(self._start)
+        seen = {self._start}
         pending = [b""]
         for text in pending:
-            self._back_to(0)
+            self._cut(0)
             self._earley.feed(text)
-            self.row(len(text))
+            self._keep(self._name(), self._walked())
             options = self._earley.next_symbols()
             for octet in _bits(options & ((1 << 256) - 1)):
                 if len(seen) >= rows:
@@ -119,18 +134,60 @@ class EarleyMasks:
                 if self._name() not in seen:
                     seen.add(self._name())
                     pending.append(text + bytes([octet]))
-                self._back_to(len(text))
-        self._back_to(0)
+                self._cut(len(text))
+        self._cut(0)
         return len(seen)
 
-    def _back_to(self, state: int) -> None:
-        if state < len(self._earley):
-            self._earley.truncate(state)
-            del self._column_names[state + 1 :]
+    def _keep(self, state: int, row: Words) -> None:
+        rows = self._memo.rows
+        if len(rows) >= _KEPT_ROWS:
+            rows.pop(next(iter(rows)))
+        rows[state] = row
+
+    def _go_to(self, state: int) -> None:
+        """Make a state the one that the recogniser is in."""
+        if self._trail[-1][0] == state:
+            return
+        for place in range(len(self._trail) - 1, -1, -1):
+            if self._trail[place][0] == state:
+                del self._trail[place + 1 :]
+                self._cut(self._trail[-1][1])
+                return
+        path = []
+        reached = state
+        while reached != self._start:
+            reached, token_id = self._memo.witness[reached]
+            path.append(token_id)
+        del self._trail[1:]
+        self._cut(0)
+        for token_id in reversed(path):
+            self._read(token_id)
+            self._trail.append((self._name(), len(self._earley)))
+
+    def _cut(self, length: int) -> None:
+        self._earley.truncate(length)
+        del self._column_names[length + 1 :]
+
+    def _read(self, token_id: int) -> bool:
+        """Read a token in all its ways. False, and nothing changes, if there is none."""
+        earley, base = self._earley, len(self._earley)
+        symbols = [
+            FIRST_TERMINAL + number
+            for number, ids in enumerate(self._terminals)
+            if tokenset.contains(ids, token_id)
+        ]
+        text = self._vocabulary.token(token_id) if self._vocabulary.is_text(token_id) else b""
+        if text and earley.feed(text[:-1]) == len(text) - 1:
+            spanning = [(base, symbol) for symbol in symbols]
+            if earley.push(text[-1], spanning):
+                return True
+        earley.truncate(base)
+        del self._column_names[base + 1 :]
+        return bool(symbols) and earley.push(symbols[0], [(base, s) for s in symbols[1:]])
 
     def _walked(self) -> Words:
         """Walk the trie depth-first, one column a byte, shared by all tokens below it."""
-        earley, octets, first = self._earley, self._octets, self._first
+        earley, (octets, first, held) = self._earley, self._trie.lists
         base = len(earley)
         slots: list[int] = []
         possible = earley.next_symbols()
@@ -142,7 +199,7 @@ class EarleyMasks:
                 if fitting >> octets[child] & 1:
                     earley.push(octets[child])
                     self.visited += 1
-                    slots.extend(range(self._held[child], self._held[child + 1]))
+                    slots.extend(range(held[child], held[child + 1]))
                     inside = range(first[child], first[child + 1])
                     if inside:
                         levels.append((iter(inside), earley.next_symbols()))
@@ -152,27 +209,25 @@ class EarleyMasks:
                 levels.pop()
                 if levels:
                     earley.truncate(base + len(levels) - 1)
-        ids = self._ids[slots].tolist()
-        ids.extend(i for i, symbol in self._terminals.items() if possible >> symbol & 1)
-        ids.extend(self._eos if earley.is_accepting else ())
-        row = tokenset.from_ids(ids, self._vocab_size)
-        row.flags.writeable = False
-        return row
+        found = tokenset.from_ids(self._trie.ids[slots], self._vocab_size)
+        for number, ids in enumerate(self._terminals):
+            if possible >> FIRST_TERMINAL + number & 1:
+                found |= ids
+        if earley.is_accepting:
+            found |= tokenset.from_ids(self._eos, self._vocab_size)
+        found.flags.writeable = False
+        return found
 
     def _name(self) -> int:
         """The integer that stands for what the last column leaves possible."""
-        if len(self._names) >= _KEPT_NAMES:
-            self._names.clear()
-            self._column_names.clear()
-            self._rows.clear()
-        names = self._column_names
+        memo, names = self._memo.names, self._column_names
         for column in range(len(names), len(self._earley) + 1):
             items = sorted(
                 (dot, state, head, _ITSELF if start == column else names[start])
                 for dot, state, head, start in self._earley.items(column)
             )
             key = ((int(self._earley.accepts_at(column)),), *items)
-            names.append(self._names.setdefault(key, len(self._names)))
+            names.append(memo.setdefault(key, len(memo)))
         return names[-1]
 
 

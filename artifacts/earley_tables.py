@@ -23,8 +23,13 @@ class EarleyTables:
     terminal t, ``END`` behind a production. ``bodies``: int32 (Q,), where each production
     begins in ``symbols``, sorted by head. ``first``: int32 (N + 1,), the productions of n are
     ``bodies[first[n]:first[n + 1]]``. ``start``: a nonterminal. ``nullable_start``: ε is a
-    member besides what the productions derive. For people, ``names``: the rule that each
-    nonterminal stands in, ``texts``: each terminal as its author wrote it.
+    member besides what the productions derive.
+
+    For people, ``names``: the author's rules, ``texts``: each terminal as it was written.
+    ``paths``, ``path_offsets``: int32, int64 (Q + 1,), for each production the rules (numbers
+    in ``names``) that its text lies in, the outermost first; more than one where a rule is
+    nothing but another. ``rests``: uint8 (N,), 1 for nonterminals that stand for the rest of a
+    production and not for a rule.
     """
 
     symbols: NDArray[np.int32]
@@ -34,14 +39,20 @@ class EarleyTables:
     nullable_start: bool
     names: Sequence[str]
     texts: Sequence[str]
+    paths: NDArray[np.int32]
+    path_offsets: NDArray[np.int64]
+    rests: NDArray[np.uint8]
 
-    @cached_property
-    def heads(self) -> list[int]:
-        """The head of the production that each dot stands in."""
-        per_body = np.repeat(np.arange(len(self.names)), np.diff(self.first))
-        lengths = np.diff(np.append(self.bodies, len(self.symbols)))
-        heads: list[int] = np.repeat(per_body, lengths).tolist()
-        return heads
+    @property
+    def nonterminals(self) -> int:
+        """Number of nonterminals, N."""
+        return len(self.first) - 1
+
+    def path(self, dot: int) -> list[str]:
+        """The rules that the production with a dot lies in, the outermost first."""
+        body = int(np.searchsorted(self.bodies, dot, side="right")) - 1
+        start, end = self.path_offsets[body : body + 2].tolist()
+        return [self.names[rule] for rule in self.paths[start:end].tolist()]
 
 
 class Terminals(Protocol):

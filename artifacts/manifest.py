@@ -20,14 +20,31 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
+class ParserNames:
+    """What the tables of a ``network`` or ``earley`` artifact are about.
+
+    ``start``: the start's nonterminal. ``nullable_start``: the empty text is a member.
+    ``rules``: the author's, which paths are made of. ``texts``: each terminal as its author
+    wrote it, empty if stripped. ``called``: the rules that a network calls, the start's first.
+    """
+
+    start: int
+    nullable_start: bool
+    rules: tuple[str, ...]
+    texts: tuple[str, ...]
+    called: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Manifest:
     """The facts that a reader needs before it touches an array.
 
-    ``kind`` is ``token-dfa`` or ``byte-dfa``; ``tokenization`` is ``canonical`` (exactly the
-    sequences that the merges give) or ``any``. ``source`` is the grammar's text unless it was
-    stripped. ``splits`` says that the tokenizer cuts text before it merges,
-    ``splits_applied`` whether the masks follow these cuts. ``token_start`` and ``byte_start``
-    are start states. ``counts`` are for people: states, transitions, distinct rows.
+    ``kind`` is ``token-dfa``, ``byte-dfa``, ``network`` or ``earley``; ``tokenization`` is
+    ``canonical`` (exactly the sequences that the merges give) or ``any``. ``source`` is the
+    grammar's text unless it was stripped. ``splits`` says that the tokenizer cuts text before
+    it merges, ``splits_applied`` whether the masks follow these cuts. ``token_start`` and
+    ``byte_start`` are start states. ``counts`` are for people: states, transitions, distinct
+    rows. ``parser`` is there in the last two kinds alone.
     """
 
     kind: str
@@ -45,16 +62,23 @@ class Manifest:
     token_start: int
     counts: dict[str, int]
     origins: tuple[Origin, ...]
+    parser: ParserNames | None = None
 
     def to_json(self) -> dict[str, Any]:
         """A JSON-serialisable object; ``from_json`` is its inverse."""
-        return asdict(self)
+        value = asdict(self)
+        if self.parser is None:
+            del value["parser"]
+        return value
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> "Manifest":
         """Check the types of all fields. Raises ``ArtifactError`` naming the first bad one."""
         known: dict[str, Any] = {}
         for item in fields(cls):
+            if item.name == "parser":
+                known["parser"] = _parser(value.get("parser"))
+                continue
             if item.name not in value:
                 raise ArtifactError(f"the manifest is damaged: it has no {item.name!r}")
             known[item.name] = value[item.name]
@@ -70,6 +94,19 @@ class Manifest:
             if not _fits(known[item.name], item.type):
                 raise ArtifactError(f"the manifest is damaged: bad {item.name!r}")
         return cls(**known)
+
+
+def _parser(value: object) -> ParserNames | None:
+    if value is None:
+        return None
+    if isinstance(value, dict) and {*value} >= {item.name for item in fields(ParserNames)}:
+        known: dict[str, Any] = {}
+        for item in fields(ParserNames):
+            given = value[item.name]
+            known[item.name] = tuple(given) if isinstance(given, list | tuple) else given
+        if all(_fits(known[item.name], item.type) for item in fields(ParserNames)):
+            return ParserNames(**known)
+    raise ArtifactError("the manifest is damaged: bad 'parser'")
 
 
 def _span(start: object, end: object) -> tuple[int, int]:

@@ -30,16 +30,29 @@ class Network:
         self._returning: dict[int, bool] = {BOTTOM: True}
         self.threads: list[Threads] = []
         self._numbers: dict[Threads, int] = {}
-        self.start = self._configuration({tables.start: BOTTOM})
+        # subtle: a later configuration may be the start's in all but this, that the text is
+        # empty. If that is a member, a thread in the dead state says so; it reads nothing.
+        empty = {DEAD: BOTTOM} if tables.nullable_start else {}
+        self.start = self.configuration({tables.start: BOTTOM, **empty})
 
-    def read(self, configuration: int, symbols: Iterable[int]) -> int:
-        """The configuration after ``symbols`` (bytes, token terminals from 256 on)."""
-        threads = dict(self.threads[configuration])
-        for symbol in symbols:
-            threads = self._read(threads, symbol)
-            if not threads:
-                return REFUSED
-        return self._configuration(threads)
+    def read(self, configuration: int, *readings: Iterable[int]) -> int:
+        """The configuration after symbols (bytes, token terminals from 256 on).
+
+        Several ``readings`` of one token are followed at once.
+        """
+        found: dict[int, int] = {}
+        for symbols in readings:
+            threads = dict(self.threads[configuration])
+            for symbol in symbols:
+                threads = self._read(threads, symbol)
+            for state, node in threads.items():
+                self.add(found, state, node)
+        return self.configuration(found) if found else REFUSED
+
+    def add(self, threads: dict[int, int], state: int, node: int) -> None:
+        """Add a thread; the stacks of threads in one state are one set."""
+        known = threads.get(state)
+        threads[state] = node if known is None else self.stacks.union(known, node)
 
     def viable(self, symbols: Iterable[int]) -> int:
         """How many of ``symbols`` begin a member."""
@@ -54,10 +67,8 @@ class Network:
 
     def may_end(self, configuration: int) -> bool:
         """Whether the text so far is a member."""
-        if configuration == self.start and self.tables.nullable_start:
-            return True
         return any(
-            self._ends[state] and self._may_return(node)
+            state == DEAD or (self._ends[state] and self._may_return(node))
             for state, node in self.threads[configuration]
         )
 
@@ -84,11 +95,11 @@ class Network:
         for state, node in self.unfolded(threads.items()):
             target = rows[state][symbol]
             if target != DEAD:
-                known = found.get(target)
-                found[target] = node if known is None else self.stacks.union(known, node)
+                self.add(found, target, node)
         return found
 
-    def _configuration(self, threads: Mapping[int, int]) -> int:
+    def configuration(self, threads: Mapping[int, int]) -> int:
+        """The number of a configuration: sets of stacks by state."""
         key = tuple(sorted(threads.items()))
         number = self._numbers.get(key)
         if number is None:

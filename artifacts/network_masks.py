@@ -1,12 +1,17 @@
 """Masks of a network: the machine that a matcher steps, and the rows of its states."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
 
 from . import tokenset
 from .errors import ArtifactError
+from .moves import Moves
 from .network import REFUSED, Network
 from .network_tables import DEAD, NetworkTables
 from .residual import NOTHING, ROOT, Residual
+from .residual_memo import ResidualMemo
 from .tokenset import Words
 from .trie import Trie
 from .vocabulary import Vocabulary
@@ -14,28 +19,35 @@ from .vocabulary import Vocabulary
 # Remembered steps and rows; when there are more, they are worked out anew.
 _KEPT = 1 << 20
 
+# Configurations from which on a new matcher is given a new network.
+_CONFIGURATIONS = 1 << 20
+
+FIRST_TERMINAL = 256
+
 
 class NetworkMasks:
     """Reads whole tokens, and answers the rows that they lead to.
 
-    States are configurations. ``terminals``: the symbol of each token that the grammar names.
+    States are configurations. ``trie``: makes the token trie where ``memo`` lacks something.
+    ``terminals``: the ids of each token terminal, ascending; a token may be in several.
     """
 
     def __init__(
         self,
         tables: NetworkTables,
-        trie: Trie,
+        trie: Callable[[], Trie],
         vocabulary: Vocabulary,
         eos: Sequence[int],
         vocab_size: int,
-        terminals: dict[int, int] | None = None,
+        terminals: Sequence[NDArray[np.int32]] = (),
+        memo: ResidualMemo | None = None,
     ) -> None:
         self.network = Network(tables)
-        self.residual = Residual(tables, trie, vocab_size)
+        self.residual = Residual(tables, trie, vocab_size, memo)
         self._vocabulary = vocabulary
-        self._terminals = terminals or {}
-        self._eos_row = self.residual.row_number(tokenset.from_ids(list(eos), vocab_size))
-        self._vocab_size = vocab_size
+        self._named = [tokenset.from_ids(ids, vocab_size) for ids in terminals]
+        self._eos = tokenset.from_ids(list(eos), vocab_size)
+        self._moves = Moves(self.network, self._readings)
         self._steps: dict[tuple[int, int], int] = {}
         self._row_of: dict[int, Words] = {}
 
@@ -43,6 +55,11 @@ class NetworkMasks:
     def start(self) -> int:
         """The configuration before any token."""
         return self.network.start
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it has met so many configurations that the next text should have its own."""
+        return max(len(self.network.threads), len(self._moves)) > _CONFIGURATIONS
 
     def is_accepting(self, state: int) -> bool:
         """Whether the text so far is a member."""
@@ -53,11 +70,7 @@ class NetworkMasks:
         known = self._steps.get((state, token_id))
         if known is not None:
             return known
-        target = REFUSED
-        if token_id in self._terminals:
-            target = self.network.read(state, [self._terminals[token_id]])
-        elif self._vocabulary.is_text(token_id) and self._vocabulary.token(token_id):
-            target = self.network.read(state, self._vocabulary.token(token_id))
+        target = self._moves.step(state, token_id)
         if target == REFUSED:
             raise ArtifactError(f"damaged artifact: token {token_id} is allowed, but leads nowhere")
         if len(self._steps) >= _KEPT:
@@ -69,48 +82,60 @@ class NetworkMasks:
         """The allowed tokens; worked out once for each configuration."""
         row = self._row_of.get(state)
         if row is None:
-            if len(self._row_of) >= _KEPT:
+            if len(self._row_of) >= _KEPT or self.residual.is_full:
                 self._row_of.clear()
+                self.residual.forget()
             row = self._row_of[state] = self.residual.rows[self._row(state)]
         return row
 
+    def _readings(self, token_id: int) -> list[Iterable[int]]:
+        """The symbols of a token: its bytes, and each of the terminals that name it."""
+        found: list[Iterable[int]] = [
+            [FIRST_TERMINAL + number]
+            for number, named in enumerate(self._named)
+            if tokenset.contains(named, token_id)
+        ]
+        if self._vocabulary.is_text(token_id) and (text := self._vocabulary.token(token_id)):
+            found.append(text)
+        return found
+
     def _row(self, configuration: int) -> int:
-        union = self.residual.union
-        threads = self.network.threads[configuration]
+        residual = self.residual
         row = NOTHING
-        for state, node in threads:
-            row = union(row, self._thread_row(state, node))
-        if self._terminals:
-            row = union(row, self._terminal_row(configuration))
+        for state, node in self.network.threads[configuration]:
+            row = residual.union(row, self._thread_row(state, node))
+        if self._named:
+            row = residual.union(row, self._named_row(configuration))
         if self.network.may_end(configuration):
-            row = union(row, self._eos_row)
+            row = residual.union(row, residual.row_number(self._eos))
         return row
 
     def _thread_row(self, state: int, node: int) -> int:
         """row(e0, p) | row(e1, g1) | … down the stacks, until nothing is pending."""
         residual, entries = self.residual, self.network.stacks.entries
         row, pending = residual.answer(ROOT, state)
+        if pending == NOTHING:
+            return row
         waiting = [(pending, node)]
         seen = set(waiting)
         for exits, below in waiting:
-            if exits == NOTHING:
-                continue
             for frame, rest in entries[below]:
-                if frame != DEAD:
-                    more, still = residual.answer(exits, frame)
-                    row = residual.union(row, more)
-                    if (still, rest) not in seen:
-                        seen.add((still, rest))
-                        waiting.append((still, rest))
+                if frame == DEAD:
+                    continue
+                more, still = residual.answer(exits, frame)
+                row = residual.union(row, more)
+                if still != NOTHING and (still, rest) not in seen:
+                    seen.add((still, rest))
+                    waiting.append((still, rest))
         return row
 
-    def _terminal_row(self, configuration: int) -> int:
+    def _named_row(self, configuration: int) -> int:
+        """The tokens that are read by their terminals."""
         network = self.network
         threads = network.unfolded(network.threads[configuration])
         rows = network.tables.rows
-        ids = [
-            token_id
-            for token_id, symbol in self._terminals.items()
-            if any(rows[state][symbol] != DEAD for state, _ in threads)
-        ]
-        return self.residual.row_number(tokenset.from_ids(ids, self._vocab_size))
+        row = NOTHING
+        for number, named in enumerate(self._named):
+            if any(rows[state][FIRST_TERMINAL + number] != DEAD for state, _ in threads):
+                row = self.residual.union(row, self.residual.row_number(named))
+        return row

@@ -20,7 +20,8 @@ class NetworkTables:
     may end there. The calls of state s are ``call_offsets[s]`` to ``call_offsets[s + 1] - 1``
     (int64 (S + 1,)): ``call_starts`` int32, the state that the callee starts in, and
     ``call_returns`` int32, the frame to push. No callee matches ε. ``start``: a state.
-    ``nullable_start``: ε is a member. ``names``: the rules that are called, for people.
+    ``nullable_start``: ε is a member. For people, ``names``: the rules that are called, the
+    start's first, and ``entries``: int32, the state that each of them starts in.
     """
 
     table: NDArray[np.int32]
@@ -32,11 +33,17 @@ class NetworkTables:
     start: int
     nullable_start: bool
     names: Sequence[str]
+    entries: NDArray[np.int32]
 
     @property
     def states(self) -> int:
         """Number of states, the dead one included."""
         return len(self.table)
+
+    @property
+    def terminals(self) -> int:
+        """Number of token terminals, T."""
+        return int(self.table.shape[1]) - int(self.classes.max()) - 1
 
     @cached_property
     def calls(self) -> list[list[tuple[int, int]]]:

@@ -39,7 +39,7 @@ def boundaries(artifact: Artifact, prefix: bytes) -> list[Boundary]:
     for them (ties: the smaller ids). A path may use any token of text that the mask allows,
     also one that the grammar names as a token; special tokens spell nothing.
     """
-    machine, rows = artifact.machine, artifact.rows
+    machine, rows = artifact.machine_and_rows()
     before = len(artifact.text_prefix)
     prefix = artifact.text_prefix + prefix
     spelled = _tokens_within(artifact, prefix)

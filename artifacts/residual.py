@@ -15,19 +15,24 @@ until nothing is pending. F is memoised; it depends on no stack, and a call's ex
 strictly deeper in the trie than the caller's, so that no bound on nesting is needed.
 """
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import tokenset
+from .errors import ArtifactError
 from .network_tables import DEAD, NetworkTables
+from .residual_memo import Nodes, ResidualMemo
 from .tokenset import Words
 from .trie import Trie
 
 NOTHING, ROOT = 0, 1
 
-_Nodes = NDArray[np.int32]
+# Bytes of rows, and answers, beyond those given ahead; when there are more, they are worked
+# out anew.
+_KEPT_BYTES, _KEPT_ANSWERS = 1 << 26, 1 << 20
+
 _Key = tuple[int, int]
 _Answer = tuple[int, int]
 
@@ -35,27 +40,65 @@ _Answer = tuple[int, int]
 class Residual:
     """F for one network and one vocabulary; rows and exit sets are numbered, equal ones once.
 
-    ``rows``: uint32 (W,) each, row 0 is empty. ``answers``: F by (exit set, state) as (row,
-    exit set).
+    ``trie`` is made when the first answer is missing in ``memo``. ``rows``: uint32 (W,) each,
+    row 0 is empty. ``answers``: F by (exit set, state) as (row, exit set), as far as asked.
     """
 
-    def __init__(self, tables: NetworkTables, trie: Trie, vocab_size: int) -> None:
-        self._tables, self._trie, self._vocab_size = tables, trie, vocab_size
-        self._columns = tables.classes[trie.octets]
-        self._stops = (tables.accepting != 0) | (np.diff(tables.call_offsets) > 0)
-        self.rows: list[Words] = []
-        self._row_numbers: dict[bytes, int] = {}
-        self._exits: list[_Nodes] = []
-        self._exit_numbers: dict[bytes, int] = {}
+    def __init__(
+        self,
+        tables: NetworkTables,
+        trie: Callable[[], Trie],
+        vocab_size: int,
+        memo: ResidualMemo | None = None,
+    ) -> None:
+        self._tables, self._make_trie, self._vocab_size = tables, trie, vocab_size
+        self._memo = memo or ResidualMemo.empty(vocab_size)
+        self._trie: Trie | None = None
+        self.rows: list[Words] = list(self._memo.rows)
         self.answers: dict[_Key, _Answer] = {}
+        self._exits: list[Nodes] = []
+        self._added_nodes = 0
         self._unions: dict[tuple[int, int], int] = {}
-        self.row_number(tokenset.from_ids([], vocab_size))
-        self._exit_number(np.zeros(0, dtype=np.int32))
-        self._exit_number(np.zeros(1, dtype=np.int32))
+        # By content; what the memo holds is added when the first new one is numbered.
+        self._row_numbers: dict[bytes, int] = {}
+        self._exit_numbers: dict[bytes, int] = {}
+
+    @property
+    def is_full(self) -> bool:
+        """Whether so much was found at run time that it should be forgotten."""
+        added = len(self.rows) - len(self._memo.rows)
+        row_bytes = 4 * tokenset.word_count(self._vocab_size)
+        return added * row_bytes > _KEPT_BYTES or len(self.answers) > _KEPT_ANSWERS
+
+    @property
+    def nbytes(self) -> int:
+        """About the size that ``memo`` would have."""
+        row_bytes = 4 * tokenset.word_count(self._vocab_size)
+        nodes = self._memo.exit_nodes.nbytes + self._added_nodes * 4
+        return len(self.rows) * row_bytes + nodes + len(self.answers) * 16
+
+    def forget(self) -> None:
+        """Go back to what was given ahead; numbers of rows and exit sets begin anew."""
+        del self.rows[len(self._memo.rows) :]
+        self._exits.clear()
+        self._added_nodes = 0
+        self.answers.clear()
+        self._unions.clear()
+        self._row_numbers.clear()
+        self._exit_numbers.clear()
+
+    def find(self, exits: int, state: int) -> _Answer | None:
+        """F(exits, state) if it is known."""
+        known = self.answers.get((exits, state))
+        if known is None:
+            known = self._memo.find(exits, state)
+            if known is not None:
+                self.answers[exits, state] = known
+        return known
 
     def answer(self, exits: int, state: int) -> _Answer:
         """F(exits, state). Calls nest as deep as tokens are long, on a stack of our own."""
-        known = self.answers.get((exits, state))
+        known = self.answers.get((exits, state)) or self.find(exits, state)
         if known is not None:
             return known
         stack = [self._steps(exits, state)]
@@ -67,7 +110,7 @@ class Residual:
                 stack.pop()
                 result = done.value
                 continue
-            result = self.answers.get(key)
+            result = self.find(*key)
             if result is None:
                 stack.append(self._steps(*key))
         assert result is not None
@@ -87,6 +130,8 @@ class Residual:
 
     def row_number(self, row: Words) -> int:
         """The number of a row."""
+        if not self._row_numbers:
+            self._row_numbers = {known.tobytes(): i for i, known in enumerate(self.rows)}
         key = row.tobytes()
         number = self._row_numbers.get(key)
         if number is None:
@@ -95,15 +140,32 @@ class Residual:
             self.rows.append(row)
         return number
 
-    @property
-    def exit_sets(self) -> list[_Nodes]:
-        """The nodes of each exit set, int32, ascending."""
-        return self._exits
+    def exit_set(self, number: int) -> Nodes:
+        """The nodes of an exit set, int32, ascending."""
+        given = self._memo.exits
+        return self._memo.exit_set(number) if number < given else self._exits[number - given]
+
+    def memo(self) -> ResidualMemo:
+        """All that was found so far, to begin with another time."""
+        exit_sets = [self.exit_set(i) for i in range(self._memo.exits + len(self._exits))]
+        given = zip(self._memo.keys.tolist(), self._memo.answers.tolist(), strict=True)
+        known: dict[_Key, _Answer] = {(e, s): (row, left) for (e, s), (row, left) in given}
+        return ResidualMemo.of(self.rows, exit_sets, known | self.answers)
+
+    def _whole_trie(self) -> Trie:
+        """The trie, when an answer is missing. Raises ``ArtifactError`` for another memo."""
+        if self._trie is None:
+            self._trie = self._make_trie()
+            self._columns = self._tables.classes[self._trie.octets]
+            self._stops = (self._tables.accepting != 0) | (np.diff(self._tables.call_offsets) > 0)
+            if int(self._memo.exit_nodes.max()) >= len(self._trie.octets):
+                raise ArtifactError("section 'memo.exit_nodes' is damaged: there are no such nodes")
+        return self._trie
 
     def _steps(self, exits: int, state: int) -> Generator[_Key, _Answer, _Answer]:
-        tokens, groups = self._walked(self._exits[exits], state)
+        tokens, groups = self._walked(self.exit_set(exits), state)
         row = self.row_number(tokenset.from_ids(tokens, self._vocab_size))
-        pending: list[_Nodes] = []
+        pending: list[Nodes] = []
         for reached, nodes in groups:
             if self._tables.accepting[reached]:
                 pending.append(nodes)
@@ -115,23 +177,23 @@ class Residual:
                 if left != NOTHING:
                     after, still = yield left, frame
                     row = self.union(row, after)
-                    pending.append(self._exits[still])
-        merged = np.unique(np.concatenate(pending)) if pending else self._exits[NOTHING]
+                    pending.append(self.exit_set(still))
+        merged = np.unique(np.concatenate(pending)) if pending else self.exit_set(NOTHING)
         answer = row, self._exit_number(merged)
         self.answers[exits, state] = answer
         return answer
 
     def _walked(
-        self, nodes: _Nodes, state: int
-    ) -> tuple[NDArray[np.int32], list[tuple[int, _Nodes]]]:
+        self, nodes: Nodes, state: int
+    ) -> tuple[NDArray[np.int32], list[tuple[int, Nodes]]]:
         """Walk the trie from ``nodes`` by the automaton's own edges.
 
         The ids of the tokens met, and the nodes by reached state, where calls begin or end.
         """
-        trie, table = self._trie, self._tables.table
+        trie, table = self._whole_trie(), self._tables.table
         states = np.full(len(nodes), state, dtype=np.int32)
         tokens: list[NDArray[np.int32]] = []
-        stopped: list[tuple[_Nodes, NDArray[np.int32]]] = []
+        stopped: list[tuple[Nodes, NDArray[np.int32]]] = []
         while len(nodes):
             fan_out = trie.first[nodes + 1] - trie.first[nodes]
             stops = self._stops[states] & (fan_out > 0)
@@ -146,16 +208,20 @@ class Residual:
         found = np.concatenate(tokens) if tokens else np.zeros(0, dtype=np.int32)
         return found, _grouped(stopped)
 
-    def _exit_number(self, nodes: _Nodes) -> int:
+    def _exit_number(self, nodes: Nodes) -> int:
+        if not self._exit_numbers:
+            given = range(self._memo.exits)
+            self._exit_numbers = {self.exit_set(i).tobytes(): i for i in given}
         key = nodes.tobytes()
         number = self._exit_numbers.get(key)
         if number is None:
-            number = self._exit_numbers[key] = len(self._exits)
+            number = self._exit_numbers[key] = self._memo.exits + len(self._exits)
             self._exits.append(nodes)
+            self._added_nodes += len(nodes)
         return number
 
 
-def _grouped(stopped: list[tuple[_Nodes, NDArray[np.int32]]]) -> list[tuple[int, _Nodes]]:
+def _grouped(stopped: list[tuple[Nodes, NDArray[np.int32]]]) -> list[tuple[int, Nodes]]:
     """Nodes by state, both ascending."""
     if not stopped:
         return []

@@ -9,20 +9,24 @@ import numpy as np
 from . import tokenset
 from .errors import ArtifactError
 from .manifest import Manifest
+from .parser_structure import check_parser
+from .parsers import KINDS
 from .product_structure import PRODUCT, check_product
 from .requirements import Arrays, check_types, require, require_offsets, require_range
 from .word_structure import check_words
 
-# Sections that every artifact has: dtype and number of axes.
+# Sections that artifacts have: dtype and number of axes.
+_VOCABULARY = {
+    "vocab.data": ("u1", 1),
+    "vocab.kinds": ("u1", 1),
+    "vocab.offsets": ("i8", 1),
+}
 _COMMON = {
     "dfa.accepting": ("u1", 1),
     "dfa.classes": ("u1", 1),
     "dfa.table": ("i4", 2),
     "origins.ids": ("i4", 1),
     "origins.offsets": ("i8", 1),
-    "vocab.data": ("u1", 1),
-    "vocab.kinds": ("u1", 1),
-    "vocab.offsets": ("i8", 1),
 }
 _TOKENS = {
     "merges": ("i4", 2),
@@ -41,10 +45,15 @@ _LIVE = {"dfa.live": ("u1", 1)}
 
 def check_structure(manifest: Manifest, arrays: Arrays) -> None:
     """Raise ``ArtifactError`` naming the first section that does not fit."""
+    if manifest.kind in KINDS:
+        check_types(arrays, _VOCABULARY)
+        _check_vocabulary(manifest, arrays)
+        check_parser(manifest, arrays)
+        return
     if manifest.kind not in ("token-dfa", "byte-dfa", "product", "word-dfa"):
         raise ArtifactError(f"an artifact of kind {manifest.kind!r} cannot be read by this release")
     by_tokens = manifest.kind == "token-dfa"
-    check_types(arrays, _COMMON)
+    check_types(arrays, {**_COMMON, **_VOCABULARY})
     _check_vocabulary(manifest, arrays)
     states = _check_byte_dfa(manifest, arrays)
     if manifest.kind == "word-dfa":

@@ -6,6 +6,7 @@ neighbours, so that one ``np.repeat`` expands a whole frontier.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from .vocabulary import Vocabulary
 _STEP = 1 << 21
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Trie:
     """Nodes numbered level by level; node 0 is the root.
 
@@ -30,6 +31,11 @@ class Trie:
     first: NDArray[np.int32]
     ids: NDArray[np.int32]
     held: NDArray[np.int32]
+
+    @cached_property
+    def lists(self) -> tuple[list[int], list[int], list[int]]:
+        """``octets``, ``first`` and ``held``, for walks node by node."""
+        return self.octets.tolist(), self.first.tolist(), self.held.tolist()
 
     @classmethod
     def from_vocabulary(cls, vocabulary: Vocabulary) -> "Trie":

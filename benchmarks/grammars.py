@@ -37,8 +37,8 @@ from constrain.compiler.grammar.weave_ignored import weave_ignored
 from constrain.compiler.limits import Limits
 from constrain.compiler.lnf import normalize
 from constrain.compiler.lnf.resolve_exclusions import resolve_exclusions
-from constrain.compiler.parsing.greedy_closure import close
 from constrain.compiler.parsing.contextual_lexer import greedy_tables
+from constrain.compiler.parsing.greedy_closure import close
 from constrain.compiler.parsing.network import network
 from constrain.compiler.parsing.slices import json_slices
 
@@ -122,7 +122,8 @@ class Compiler:
 
     def _network(self) -> Machine:
         tree = weave_ignored(resolve_exclusions(read_grammar(self.grammar, "lark")))
-        return NetworkMasks(network(normalize(tree)), *self._vocabulary())
+        trie, *rest = self._vocabulary()
+        return NetworkMasks(network(normalize(tree)), lambda: trie, *rest)
 
     def _longest(
         self, *, closed: bool = False, sliced: bool = False, keywords: bool = False

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 from .console import Bar, UsageError, note
 from .inputs import artifact_or_text, dialect_for, tokenizer_at
-from .options import Method, Tokenization
+from .options import Engine, Method, Tokenization
 
 if TYPE_CHECKING:
     from constrain.compiler.automata.dfa import Dfa
+    from constrain.compiler.grammar.tree import Grammar
     from constrain.compiler.limits import Limits
+    from constrain.compiler.parsers import Parser
     from constrain.compiler.pipeline import Automaton, Compilation
 
 
@@ -29,6 +31,9 @@ class Wanted:
     extended: bool = False
     no_cache: bool = False
     method: Method | None = None
+    engine: Engine | None = None
+    prewarm: int | None = None
+    max_depth: int | None = None
 
 
 def limits_of(states: int, transitions: int, memory: int, seconds: float, nesting: int) -> "Limits":
@@ -48,6 +53,33 @@ def automaton_of(text: str, path: str, wanted: Wanted, limits: "Limits") -> "Aut
     return build_automaton(text, dialect=dialect, start=wanted.start, limits=limits, name=path)
 
 
+def grammar_of(text: str, path: str, wanted: Wanted, limits: "Limits") -> "Grammar":
+    """The tree alone, checked."""
+    from constrain.compiler.front import read_normal
+
+    dialect = dialect_for(path, wanted.dialect, wanted.extended)
+    return read_normal(text, dialect, wanted.start, limits, path)[0]
+
+
+def recogniser_of(
+    text: str, path: str, wanted: Wanted, limits: "Limits", *, parser: str = "auto"
+) -> "Automaton | Parser":
+    """The same for a grammar that need not be regular: an automaton where there is one, else
+    the tables of ``parser``."""
+    from constrain.compiler.pipeline import build_engine
+
+    return build_engine(
+        text,
+        dialect=dialect_for(path, wanted.dialect, wanted.extended),
+        start=wanted.start,
+        limits=limits,
+        name=path,
+        engine=(wanted.engine or Engine.AUTO).value,
+        parser=parser,
+        max_depth=wanted.max_depth,
+    )
+
+
 def language_of(path: str, wanted: Wanted, limits: "Limits") -> "Dfa":
     """The byte DFA of the grammar or artifact at ``path``; token terminals are refused."""
     from constrain.compiler.automata.dfa import from_tables
@@ -56,16 +88,24 @@ def language_of(path: str, wanted: Wanted, limits: "Limits") -> "Dfa":
     if isinstance(found, str):
         dfa = automaton_of(found, path, wanted, limits).dfa
     else:
+        if found.parsers is not None:
+            raise UsageError(
+                f"{path}: the languages of regular grammars alone are compared and sampled, and "
+                f"this artifact is of the kind {found.manifest.kind}"
+            )
         dfa = from_tables(found.byte_dfa)
     if dfa.token_columns:
         raise UsageError(f"{path}: it names tokens by id, so its members are not texts alone")
     return dfa
 
 
-def compilation_of(automaton: "Automaton", wanted: Wanted, limits: "Limits") -> "Compilation":
+def compilation_of(
+    automaton: "Automaton | Parser", wanted: Wanted, limits: "Limits"
+) -> "Compilation":
     """All other stages; notes go to stderr."""
     from constrain.compiler.cache import Cache, default_folder
     from constrain.compiler.merge.stored import TokenizerTables
+    from constrain.compiler.package_parser import PREWARM
     from constrain.compiler.pipeline import build_artifact
     from constrain.compiler.tokenizers import Tokenizer
 
@@ -75,13 +115,14 @@ def compilation_of(automaton: "Automaton", wanted: Wanted, limits: "Limits") -> 
         compilation = build_artifact(
             automaton,
             tokenizer,
-            tokenization=(wanted.tokenization or Tokenization.CANONICAL).value,
+            tokenization=wanted.tokenization.value if wanted.tokenization else None,
             limits=limits,
             eos=wanted.eos or (),
             vocab_size=wanted.vocab_size,
             max_artifact_bytes=wanted.max_artifact_bytes,
             strip=wanted.strip,
             method=(wanted.method or Method.AUTO).value,
+            prewarm=PREWARM if wanted.prewarm is None else wanted.prewarm,
             progress=bar,
             tables=TokenizerTables(tokenizer, cache) if isinstance(tokenizer, Tokenizer) else None,
         )

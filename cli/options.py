@@ -13,6 +13,15 @@ class Tokenization(StrEnum):
     ANY = "any"
 
 
+class Engine(StrEnum):
+    """What follows a grammar."""
+
+    AUTO = "auto"
+    DFA = "dfa"
+    NETWORK = "network"
+    EARLEY = "earley"
+
+
 class Method(StrEnum):
     """How the automaton over canonical token sequences is found."""
 
@@ -70,7 +79,33 @@ TokenizationChoice = Annotated[
     Tokenization | None,
     typer.Option(
         help="canonical: the sequences that the tokenizer's merges give; any: all that spell a "
-        "member.  [default: canonical]"
+        "member.  [default: canonical for regular grammars, else any]"
+    ),
+]
+EngineChoice = Annotated[
+    Engine | None,
+    typer.Option(
+        help="dfa: for regular grammars; network: automata that call each other, with all masks "
+        "worked out ahead; earley: any grammar, masks at run time; auto: the first that the "
+        "grammar and the limits allow.  [default: auto]"
+    ),
+]
+MaxDepth = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        max=1_000,
+        help="Make the grammar regular: keep the members that nest at most so deep.",
+    ),
+]
+Prewarm = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        max=1_000_000,
+        metavar="COUNT",
+        help="Answers that a network's masks are made of to work out ahead; 0 for none.  "
+        "[default: 50000]",
     ),
 ]
 MethodChoice = Annotated[

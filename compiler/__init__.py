@@ -3,6 +3,7 @@
     dialects -> grammar (tree) -> lnf -> automata (NFA, DFA, minimal DFA)
     tokenizers (token bytes, merges), wordpiece (words cut in linear time)
     merge (DirectMerge) and masks (rows)  ->  an artifact's arrays
+    parsing (networks, Earley) instead of automata and merge where a grammar nests
 
 ``pipeline`` runs the stages in order; the other packages never see it. The names
 below load on first use.

@@ -1,6 +1,6 @@
 """Why a text is or is not a member: where it stops, and what could have stood there."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -24,7 +24,9 @@ class Verdict:
     ``rules``: whose text was expected at that place; ``expected``: the bytes that could have
     come, as ranges; ``tokens``: the token terminals that could have come, which no text
     matches; ``may_end``: the text could have ended there. ``but_for_line_break``: it
-    would be accepted without the line break at its end.
+    would be accepted without the line break at its end. Where a parser was followed, ``path``:
+    the rules that lie inside each other there, and ``terminals``: those that could have begun,
+    as their author wrote them.
     """
 
     status: Status
@@ -36,6 +38,8 @@ class Verdict:
     tokens: tuple[str, ...]
     may_end: bool
     but_for_line_break: bool
+    path: tuple[str, ...] = ()
+    terminals: tuple[str, ...] = ()
 
 
 def explain(
@@ -55,15 +59,14 @@ def explain(
         status = Status.REJECTED
     else:
         status = Status.ACCEPTED if may_end else Status.INCOMPLETE
-    before = text[:offset]
-    last_line = before[before.rfind(b"\n") + 1 :]
+    line, column = position(text, offset)
     return Verdict(
         status=status,
         offset=offset,
-        line=before.count(b"\n") + 1,
-        column=len(last_line.decode("utf-8", "replace")) + 1,
+        line=line,
+        column=column,
         rules=tuple(dict.fromkeys(rules_of(state))),
-        expected=_ranges(dfa, state),
+        expected=ranges(np.flatnonzero(dfa.table[state, dfa.classes] != DEAD).tolist()),
         tokens=tuple(
             name
             for name, target in zip(names, dfa.token_targets(state).tolist(), strict=True)
@@ -74,18 +77,29 @@ def explain(
     )
 
 
-def _ranges(dfa: ByteDfa, state: int) -> tuple[tuple[int, int], ...]:
-    """The bytes that lead somewhere from ``state``."""
-    allowed = np.flatnonzero(dfa.table[state, dfa.classes] != DEAD).tolist()
-    ranges: list[tuple[int, int]] = []
-    for octet in allowed:
-        if ranges and ranges[-1][1] == octet - 1:
-            ranges[-1] = (ranges[-1][0], octet)
+def position(text: bytes, offset: int) -> tuple[int, int]:
+    """Line and column of a byte, from 1; columns count characters."""
+    before = text[:offset]
+    last_line = before[before.rfind(b"\n") + 1 :]
+    return before.count(b"\n") + 1, len(last_line.decode("utf-8", "replace")) + 1
+
+
+def ranges(octets: Iterable[int]) -> tuple[tuple[int, int], ...]:
+    """Ascending bytes as ranges: ``[1, 2, 3, 7] -> ((1, 3), (7, 7))``"""
+    found: list[tuple[int, int]] = []
+    for octet in octets:
+        if found and found[-1][1] == octet - 1:
+            found[-1] = (found[-1][0], octet)
         else:
-            ranges.append((octet, octet))
-    return tuple(ranges)
+            found.append((octet, octet))
+    return tuple(found)
+
+
+def without_line_break(text: bytes) -> bytes:
+    """A text without the line break at its end, if it has one."""
+    return text.removesuffix(b"\n").removesuffix(b"\r") if text.endswith(b"\n") else text
 
 
 def _ends_early(dfa: ByteDfa, text: bytes) -> bool:
-    shorter = text.removesuffix(b"\n").removesuffix(b"\r") if text.endswith(b"\n") else text
+    shorter = without_line_break(text)
     return shorter != text and bool(dfa.accepting[dfa.run(dfa.start, shorter)])

@@ -56,7 +56,7 @@ def package(
     ``terminals``: the ids of each of the DFA's token columns, ascending. ``cuts``: those that
     the masks follow.
     """
-    arrays = {**byte_dfa_sections(dfa, terminals), **_vocabulary(request)}
+    arrays = {**byte_dfa_sections(dfa, terminals), **vocabulary_arrays(request)}
     table = None
     if canonical is None:
         table = _rows_of_bytes(dfa, terminals, request, limits, arrays, notes)
@@ -146,7 +146,8 @@ def byte_dfa_sections(dfa: Dfa, terminals: Sequence[TokenIds]) -> dict[str, NDAr
     }
 
 
-def _vocabulary(request: Request) -> dict[str, NDArray[Any]]:
+def vocabulary_arrays(request: Request) -> dict[str, NDArray[Any]]:
+    """The sections of the vocabulary."""
     vocabulary = request.tokenizer.vocabulary(request.vocab_size)
     return {
         "vocab.data": vocabulary.data,

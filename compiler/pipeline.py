@@ -9,20 +9,11 @@ import numpy as np
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.trie import Trie
 
-from .automata.determinize import determinize
 from .automata.dfa import Dfa, TokenIds
-from .automata.minimize import minimize
-from .automata.nfa import Nfa
 from .automata.token_classes import over_classes
 from .diagnostics import CheckError, Diagnostic, TokenizerError
-from .dialects import read_grammar
-from .grammar.check import check
-from .grammar.tree import Grammar
-from .grammar.weave_ignored import weave_ignored
+from .front import Automaton, build_automaton, build_engine
 from .limits import Limits
-from .lnf import Lnf, normalize
-from .lnf.automaton import to_nfa
-from .lnf.resolve_exclusions import resolve_exclusions
 from .masks.overlaps import without_overlaps
 from .merge.canonical import CanonicalDfa
 from .merge.canonical_words import CanonicalWords, canonical_words
@@ -30,7 +21,10 @@ from .merge.cartesian import CartesianDfa
 from .merge.stored import TokenizerTables
 from .merging import AUTO, Chosen, merged, merged_with_tokens
 from .package import Request, package
+from .package_parser import PREWARM, package_parser
 from .package_words import package_words
+from .parsers import AUTO as AUTO_ENGINE
+from .parsers import Parser
 from .progress import Progress, silent
 from .token_ids import token_ids
 from .tokenizers import Tokenizer
@@ -39,30 +33,21 @@ from .wordpiece import WordPieceTokenizer
 # What a grammar can be compiled for.
 AnyTokenizer: TypeAlias = Tokenizer | WordPieceTokenizer
 
+__all__ = [
+    "ANY",
+    "CANONICAL",
+    "Automaton",
+    "Compilation",
+    "build_artifact",
+    "build_automaton",
+    "build_engine",
+    "compile_grammar",
+]
+
 CANONICAL, ANY = "canonical", "any"
 
 # Artifacts above this size leave their mask rows to the run time.
 MAX_ARTIFACT_BYTES = 256_000_000
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Automaton:
-    """A grammar and all that its text alone determines.
-
-    ``origins``: the table that automata refer to, (rule, start, end) with character offsets.
-    ``dfa`` is minimal.
-    """
-
-    grammar: Grammar
-    lnf: Lnf
-    nfa: Nfa
-    dfa: Dfa
-    origins: Sequence[tuple[str, int, int]]
-
-    @property
-    def token_names(self) -> list[str]:
-        """The token terminals as they are written, in the order of their symbols."""
-        return [token.text for token in self.grammar.tokens]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,7 +58,7 @@ class Compilation:
     ``reason`` why so; empty under ``any``.
     """
 
-    automaton: Automaton
+    automaton: Automaton | Parser
     canonical: CanonicalDfa | CartesianDfa | CanonicalWords | None
     artifact: Artifact
     notes: tuple[str, ...] = field(default=())
@@ -87,7 +72,8 @@ def compile_grammar(
     dialect: str,
     tokenizer: AnyTokenizer,
     start: str | None = None,
-    tokenization: str = CANONICAL,
+    tokenization: str | None = None,
+    engine: str = AUTO_ENGINE,
     limits: Limits | None = None,
     eos: Sequence[int | str] = (),
     vocab_size: int | None = None,
@@ -101,15 +87,18 @@ def compile_grammar(
     """Compile a grammar for a tokenizer.
 
     ``tokenization``: ``canonical`` allows exactly the token sequences that the tokenizer gives
-    for the members, ``any`` every sequence that spells a member. ``method``: ``direct``,
-    ``cartesian`` or ``auto``, how canonical masks are found; the masks are the same.
+    for the members (the default for regular grammars), ``any`` every sequence that spells a
+    member. ``engine``: see ``parsers``. ``method``: ``direct``, ``cartesian`` or ``auto``, how
+    canonical masks are found; the masks are the same.
     ``tables``: the tokenizer's, which several compilations can share. ``eos``: ids or
     names of the tokens that end a text (by default the tokenizer's own). ``vocab_size`` pads
     the masks. ``strip`` leaves the grammar's text out. Raises subclasses of
     ``ConstrainError``.
     """
     limits = (limits or Limits()).started()
-    automaton = build_automaton(text, dialect=dialect, start=start, limits=limits, name=name)
+    automaton = build_engine(
+        text, dialect=dialect, start=start, limits=limits, name=name, engine=engine
+    )
     return build_artifact(
         automaton,
         tokenizer,
@@ -125,43 +114,27 @@ def compile_grammar(
     ).artifact
 
 
-def build_automaton(
-    text: str,
-    *,
-    dialect: str,
-    start: str | None = None,
-    limits: Limits | None = None,
-    name: str = "<grammar>",
-) -> Automaton:
-    """The stages that need no tokenizer: tree, normal form, NFA, minimal DFA."""
-    limits = (limits or Limits()).started()
-    grammar = read_grammar(text, dialect, name=name, start=start, limits=limits)
-    check(grammar)
-    lnf = normalize(resolve_exclusions(weave_ignored(grammar), limits), limits)
-    nfa, origins = to_nfa(lnf, limits)
-    dfa = minimize(determinize(nfa, limits, len(grammar.tokens)), limits)
-    return Automaton(grammar, lnf, nfa, dfa, origins)
-
-
 def build_artifact(
-    automaton: Automaton,
+    automaton: Automaton | Parser,
     tokenizer: AnyTokenizer,
     *,
-    tokenization: str = CANONICAL,
+    tokenization: str | None = None,
     limits: Limits | None = None,
     eos: Sequence[int | str] = (),
     vocab_size: int | None = None,
     method: str = AUTO,
     max_artifact_bytes: int = MAX_ARTIFACT_BYTES,
     strip: bool = False,
+    prewarm: int = PREWARM,
     progress: Progress = silent,
     tables: TokenizerTables | None = None,
 ) -> Compilation:
     """The stages that need a tokenizer: merging, masks, packaging.
 
-    ``tables``: the tokenizer's, to be used again for other grammars.
+    ``prewarm``: how many of a network's masks are worked out ahead. ``tables``: the
+    tokenizer's, to be used again for other grammars.
     """
-    if tokenization not in (CANONICAL, ANY):
+    if tokenization not in (None, CANONICAL, ANY):
         raise ValueError(f"tokenization must be 'canonical' or 'any', not {tokenization!r}")
     limits = (limits or Limits()).started()
     if isinstance(tokenizer, WordPieceTokenizer):
@@ -170,6 +143,10 @@ def build_artifact(
                 f"{tokenizer.name}: WordPiece tokenizers are compiled as 'canonical' only: a "
                 f"member's words may be cut in one way each"
             )
+        if isinstance(automaton, Parser):
+            message = f"WordPiece tokenizers need the engine dfa, and this is {automaton.engine}"
+            hint = f"{automaton.reason}; --max-depth bounds the nesting"
+            raise CheckError(automaton.grammar.source, [Diagnostic(message, help=hint)])
         size = _padded_size(tokenizer, vocab_size)
         return _build_words(automaton, tokenizer, _eos_ids(tokenizer, eos), size, strip, limits)
     notes: list[str] = []
@@ -180,11 +157,15 @@ def build_artifact(
         max_bytes=max_artifact_bytes,
         strip=strip,
     )
+    if isinstance(automaton, Parser):
+        _check_any(automaton, tokenization, notes)
+        artifact = package_parser(automaton, request, limits, notes, prewarm)
+        return Compilation(automaton, None, artifact, tuple(notes))
     chosen: Chosen | None = None
     rules = [rule for rule, _, _ in automaton.origins]
     dfa, classes = _over_tokens(automaton, tokenizer, request.eos, limits)
     notes.extend(_unreachable_ends(dfa, classes, tokenizer, request.eos))
-    if tokenization == CANONICAL:
+    if tokenization != ANY:
         grammar = automaton.grammar
         if classes:
             chosen = merged_with_tokens(grammar, dfa, classes, rules, request, limits, progress)
@@ -225,6 +206,19 @@ def _build_words(
         grammar, automaton.dfa, automaton.origins, words, tokenizer, eos, vocab_size, strip
     )
     return Compilation(automaton, words, artifact, words.notes)
+
+
+def _check_any(parser: Parser, tokenization: str | None, notes: list[str]) -> None:
+    """Canonical masks need a DFA: by default any tokenization is allowed instead."""
+    if tokenization == CANONICAL:
+        message = f"canonical masks need the engine dfa, and this is {parser.engine}"
+        hint = f"{parser.reason}; say --tokenization any, or --max-depth to bound the nesting"
+        raise CheckError(parser.grammar.source, [Diagnostic(message, help=hint)])
+    if tokenization is None:
+        notes.append(
+            "any token sequence that spells a member is allowed, not only the tokenizer's own: "
+            "canonical masks need a regular grammar"
+        )
 
 
 def _over_tokens(

@@ -7,6 +7,7 @@ counts that the project states, without it a sample with a fixed seed.
 
 import os
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,12 @@ def full(request: pytest.FixtureRequest) -> bool:
 
 
 @pytest.fixture(scope="session")
+def deep(full: bool) -> int:
+    """Levels of nesting beyond any Python stack: sixty thousand in full."""
+    return 60_000 if full else 6_000
+
+
+@pytest.fixture(scope="session")
 def update(request: pytest.FixtureRequest) -> bool:
     """Whether snapshots are rewritten."""
     return bool(request.config.getoption("--update"))
@@ -66,6 +73,17 @@ def default_tokenizer() -> Tokenizer:
 
 
 @pytest.fixture(scope="session")
-def gpt2(data: Callable[[str], Path]) -> Tokenizer:
+def real(data: Callable[[str], Path]) -> Callable[[str], Tokenizer]:
+    """A tokenizer of the test data by the name of its folder; each is loaded once."""
+
+    @cache
+    def load(name: str) -> Tokenizer:
+        return load_tokenizer(data(f"tokenizers/{name}/tokenizer.json"))
+
+    return load
+
+
+@pytest.fixture(scope="session")
+def gpt2(real: Callable[[str], Tokenizer]) -> Tokenizer:
     """GPT-2's tokenizer, out of the test data."""
-    return load_tokenizer(data("tokenizers/gpt2/tokenizer.json"))
+    return real("gpt2")

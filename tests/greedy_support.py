@@ -11,8 +11,8 @@ from constrain.artifacts.trie import Trie
 from constrain.artifacts.vocabulary import Vocabulary
 from constrain.compiler.diagnostics import CheckError
 from constrain.compiler.dialects import read_grammar
-from constrain.compiler.parsing.greedy_plain import GreedyPlain
 from constrain.compiler.parsing.contextual_lexer import greedy_tables
+from constrain.compiler.parsing.greedy_plain import GreedyPlain
 
 JSON = r"""
 start: value

@@ -11,6 +11,8 @@ from typing import Any
 
 from constrain.artifacts import Artifact, layout
 from constrain.compiler import Tokenizer, compile_grammar, load_tokenizer
+from constrain.compiler.dialects import dialect_of
+from constrain.compiler.pipeline import Automaton, build_automaton
 from constrain.compiler.tokenizers import byte_alphabet
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -45,6 +47,14 @@ def compiled(
     return compile_grammar(
         text, **{"dialect": "kbnf", **options}, tokenizer=tokenizer, tokenization=tokenization
     )
+
+
+def built(path: Path) -> Automaton:
+    """The automaton of a file, which errors call by its base name."""
+    text = path.read_bytes().decode("utf-8")
+    dialect = dialect_of(path.name)
+    assert dialect is not None
+    return build_automaton(text, dialect=dialect, name=path.name)
 
 
 def tokenizer_json(

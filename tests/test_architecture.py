@@ -48,17 +48,21 @@ INSIDE = {
     "parsing": BASE | {"automata", "grammar", "lnf"},
     "lints": BASE | {"automata", "grammar", "lnf"},
     "explain": set(),
+    "explain_parser": BASE | {"explain", "parsing"},
     "writers": BASE | {"automata", "grammar", "lnf"},
     "merge": BASE | {"automata", "cache", "tokenizers", "wordpiece"},
     "masks": BASE | {"automata", "merge", "tokenizers"},
-    "drawing": BASE | {"automata", "merge"},
+    "drawing": BASE | {"automata", "grammar", "merge", "parsing"},
     "token_ids": BASE | {"automata", "grammar", "tokenizers"},
     "package": BASE | {"automata", "grammar", "masks", "merge", "tokenizers"},
+    "parsers": BASE | {"grammar", "lnf", "parsing"},
+    "package_parser": BASE | {"package", "parsers", "parsing", "token_ids"},
+    "front": BASE | {"automata", "dialects", "grammar", "lnf", "parsers"},
     "merging": BASE | {"automata", "grammar", "merge", "package", "tokenizers"},
     "package_words": BASE | {"automata", "grammar", "merge", "package", "wordpiece"},
     "pipeline": BASE
-    | {"automata", "dialects", "grammar", "lnf", "masks", "merge", "merging", "package"}
-    | {"package_words", "token_ids", "tokenizers", "wordpiece"},
+    | {"automata", "front", "grammar", "masks", "merge", "merging", "package", "package_parser"}
+    | {"package_words", "parsers", "token_ids", "tokenizers", "wordpiece"},
     # The names that the package as a whole offers; they load on first use.
     "__init__": {"cache", "limits", "pipeline", "tokenizers", "wordpiece"},
 }

@@ -141,10 +141,9 @@ def test_sarif(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> No
     assert (result["ruleId"], region["startLine"], region["startColumn"]) == ("unreachable", 2, 1)
 
 
-def test_deep_grammars_are_linted() -> None:
-    """Sixty thousand nested options need no Python stack."""
-    depth = 60_000
-    text = "a ::= " + "[" * depth + '"x"' + "]" * depth + ";"
+def test_deep_grammars_are_linted(deep: int) -> None:
+    """Thousands of nested options need no Python stack."""
+    text = "a ::= " + "[" * deep + '"x"' + "]" * deep + ";"
     assert found(text) == []
 
 

@@ -3,6 +3,7 @@
 import json
 import random
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import pairwise, product
 from pathlib import Path
 
@@ -21,9 +22,10 @@ from test_tokenizer_steps import (
 )
 
 from constrain.compiler import Tokenizer, load_tokenizer
-from constrain.compiler.tokenizers import stream
+from constrain.compiler.tokenizers import encode, stream
 from constrain.compiler.tokenizers.adjacency import Adjacency
 from constrain.compiler.tokenizers.bpe import Bpe
+from constrain.compiler.tokenizers.merge_rows import RowMerges
 from constrain.compiler.tokenizers.patterns import compile_pattern
 from constrain.compiler.tokenizers.steps import BYTE_LEVEL_PATTERN, AddedToken
 from constrain.compiler.tokenizers.stream import stream_parts
@@ -43,8 +45,8 @@ def merged_naively(merges: list[tuple[int, int, int]], ids: list[int]) -> list[i
             return ids
 
 
-def test_both_ways_of_merging(full: bool) -> None:
-    """Random merge lists, proper or not: the short way, the heap and the definition agree."""
+def test_all_ways_of_merging(full: bool) -> None:
+    """Random merge lists, proper or not: the short way, the heap, the rows and the definition."""
     rng = random.Random(3)
     for _ in range(2000 if full else 200):
         texts = {bytes([c]): i for i, c in enumerate(b"abc")}
@@ -56,18 +58,73 @@ def test_both_ways_of_merging(full: bool) -> None:
                 merges.append((texts[left], texts[right], result))
         rng.shuffle(merges)
         bpe = Bpe(np.array(merges, dtype=np.int32))
-        for _ in range(20):
-            ids = [rng.randrange(3) for _ in range(rng.randrange(14))]
-            expected = merged_naively(merges, ids)
-            assert expected == bpe.merge_via_heap(list(ids))
-            assert expected == bpe.merge(list(ids))
+        rows = [[rng.randrange(3) for _ in range(rng.randrange(1, 14))] for _ in range(40)]
+        expected = [merged_naively(merges, ids) for ids in rows]
+        assert expected == [bpe.merge_via_heap(list(ids)) for ids in rows]
+        assert expected == [bpe.merge(list(ids)) for ids in rows]
+        lengths = np.array(list(map(len, rows)), dtype=np.int64)
+        together = np.array([i for ids in rows for i in ids], dtype=np.int64)
+        by_rows = RowMerges(np.array(merges, dtype=np.int32), bpe.merge)
+        assert expected == by_rows.merged(together, lengths)
+    assert bpe.merge([]) == bpe.merge_via_heap([]) == []
+    assert by_rows.merged(together[:0], lengths[:0]) == []
+
+
+@pytest.mark.parametrize("name", [*REAL, "tiny-bpe-300"])
+def test_many_pieces_at_once(
+    data: Callable[[str], Path], real: Callable[[str], Tokenizer], full: bool, name: str
+) -> None:
+    """Pieces of real and of random texts have the ids that each has alone; long ones too."""
+    encoder = real(name).encoder
+    rng = random.Random(10)
+    files = sorted(data("text/udhr").iterdir())
+    texts = [file.read_text(encoding="utf-8") for file in (files if full else files[4::18])]
+    texts += [random_text(rng) for _ in range(1000)] + ["x" * 31, "x" * 32, "x" * 33, "é" * 80]
+    parts = [part for text in texts for part in encoder.parts(text) if isinstance(part, list)]
+    pieces = sorted({piece for part in parts for piece in part})
+    found = dict(encoder.encode_pieces(pieces))
+    assert {piece: encoder.encode_piece(piece) for piece in pieces} == found
+
+
+def test_bytes_that_the_vocabulary_lacks() -> None:
+    """Pieces with them are not for rows: they are encoded, or left out, as they are alone."""
+    tokenizer = Tokenizer(
+        name="few",
+        sha256="0" * 64,
+        tokens={0: b"a", 1: b"b", 2: b"ab"},
+        added_tokens=(),
+        merges=np.array([[0, 1, 2]], dtype=np.int32),
+        base=[b"ab".find(bytes([octet])) for octet in range(256)],
+        eos=(),
+        vocab_size=3,
+    )
+    pieces = ["".join(letters) for n in range(1, 5) for letters in product("abc", repeat=n)]
+    found = dict(tokenizer.encoder.encode_pieces(pieces))
+    assert {piece: tokenizer.encoder.encode_piece(piece) for piece in pieces} == found
+    assert found["abab"] == [2, 2]
+    assert found["acb"] == [2]
+
+
+def test_kept_pieces_are_bounded(
+    default_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever is kept and forgotten, the ids are the same."""
+    tokenizer = replace(default_tokenizer)
+    texts = [" ".join(map(str, range(start, start + 300))) for start in range(0, 1500, 100)]
+    expected = [tokenizer.encode(text) for text in texts]
+    monkeypatch.setattr(encode, "_KEPT_PIECES", 100)
+    fresh = replace(default_tokenizer)
+    assert expected == [fresh.encode(text) for text in texts]
+    assert len(fresh.encoder._kept) <= 200
 
 
 @pytest.mark.parametrize("name", REAL)
-def test_real_texts(data: Callable[[str], Path], full: bool, name: str) -> None:
+def test_real_texts(
+    data: Callable[[str], Path], real: Callable[[str], Tokenizer], full: bool, name: str
+) -> None:
     """As the library encodes it: the declaration in many languages, and random text."""
     path = data(f"tokenizers/{name}/tokenizer.json")
-    tokenizer, reference = load_tokenizer(path), tokenizers.Tokenizer.from_file(str(path))
+    tokenizer, reference = real(name), tokenizers.Tokenizer.from_file(str(path))
     files = sorted(data("text/udhr").iterdir())
     rng = random.Random(5)
     texts = [file.read_text(encoding="utf-8") for file in (files if full else files[::9])]
@@ -107,11 +164,15 @@ def streamed(tokenizer: Tokenizer, chunks: Iterator[str]) -> tuple[list[int], in
 
 @pytest.mark.parametrize("name", REAL)
 def test_streams_of_real_texts(
-    data: Callable[[str], Path], full: bool, monkeypatch: pytest.MonkeyPatch, name: str
+    data: Callable[[str], Path],
+    real: Callable[[str], Tokenizer],
+    full: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
 ) -> None:
     """In parts of any size, the ids are those of the whole; no stretch is long."""
     monkeypatch.setattr(stream, "CHUNK", 600)
-    tokenizer = load_tokenizer(data(f"tokenizers/{name}/tokenizer.json"))
+    tokenizer = real(name)
     rng = random.Random(6)
     files = sorted(data("text/udhr").iterdir())
     for file in files if full else files[::11]:
@@ -123,7 +184,7 @@ def test_streams_of_real_texts(
 
 @pytest.mark.parametrize("name", ["default", "tiny-bpe-300", "mistral-v3"])
 def test_streams_of_random_texts(
-    data: Callable[[str], Path],
+    request: pytest.FixtureRequest,
     full: bool,
     default_tokenizer: Tokenizer,
     monkeypatch: pytest.MonkeyPatch,
@@ -133,7 +194,7 @@ def test_streams_of_random_texts(
     monkeypatch.setattr(stream, "CHUNK", 1)
     tokenizer = default_tokenizer
     if name != "default":
-        tokenizer = load_tokenizer(data(f"tokenizers/{name}/tokenizer.json"))
+        tokenizer = request.getfixturevalue("real")(name)
     rng = random.Random(7)
     for _ in range(10_000 if full else 600):
         text = random_text(rng) + rng.choice(["", " ", "\n", "\na"]) + random_text(rng)

@@ -46,3 +46,26 @@ def test_golden_file(tokenization: str, update: bool) -> None:
     if tokenization == "canonical":
         allowed = np.flatnonzero(np.unpackbits(matcher.mask().view(np.uint8), bitorder="little"))
         assert allowed.tolist() == [98, 99, 258, 259]
+
+
+@pytest.mark.parametrize("engine", ["network", "earley"])
+def test_golden_file_of_a_parser(engine: str, update: bool) -> None:
+    """The same for a grammar that nests, by both engines."""
+    artifact = compile_grammar(
+        'start ::= "ab" start "c" | "b";',
+        dialect="kbnf",
+        tokenizer=tiny_tokenizer(),
+        tokenization="any",
+        engine=engine,
+    )
+    path = GOLDEN / f"{engine}.cst"
+    if update:
+        artifact.save(path)
+    assert artifact.to_bytes() == path.read_bytes()
+    matcher = load(path, verify=True).matcher()
+    for token_id in (256, 97, 258, 99):
+        matcher.advance(token_id)
+    allowed = np.flatnonzero(np.unpackbits(matcher.mask().view(np.uint8), bitorder="little"))
+    assert allowed.tolist() == [99]
+    matcher.advance(99)
+    assert matcher.is_accepting

@@ -16,9 +16,9 @@ from constrain.compiler import Tokenizer
 from constrain.compiler.diagnostics import CheckError, LimitError
 from constrain.compiler.dialects import read_grammar
 from constrain.compiler.limits import Limits
+from constrain.compiler.parsing.contextual_lexer import greedy_tables
 from constrain.compiler.parsing.greedy_plain import GreedyPlain
 from constrain.compiler.parsing.lexemes import lexeme_grammar
-from constrain.compiler.parsing.contextual_lexer import greedy_tables
 
 KEYWORDS = 'start: KW NUM | ID ";"\nKW{}: "if"\nID{}: /[a-z]+/\nNUM: /[0-9]+/\n'
 OCTETS = [bytes([octet]) for octet in range(256)]

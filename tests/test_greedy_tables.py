@@ -19,8 +19,8 @@ from constrain.compiler import Tokenizer
 from constrain.compiler.automata import regex
 from constrain.compiler.dialects import read_grammar
 from constrain.compiler.limits import Limits
-from constrain.compiler.parsing.greedy_closure import close, frames_below
 from constrain.compiler.parsing.contextual_lexer import greedy_tables
+from constrain.compiler.parsing.greedy_closure import close, frames_below
 from constrain.compiler.parsing.slices import json_slices, slice_of
 
 # Names are what is no keyword; without that, a text is read in two ways that nest.

@@ -28,9 +28,9 @@ BPE = [
 
 
 @pytest.mark.parametrize("name", BPE)
-def test_vectors(data: Callable[[str], Path], name: str) -> None:
+def test_vectors(data: Callable[[str], Path], real: Callable[[str], Tokenizer], name: str) -> None:
     """Every row of the recorded vectors encodes to the recorded ids."""
-    tokenizer = load_tokenizer(data(f"tokenizers/{name}/tokenizer.json"))
+    tokenizer = real(name)
     rows = data(f"tokenizers/{name}/vectors.jsonl").read_text(encoding="utf-8").splitlines()
     assert len(rows) == 456
     for row in map(json.loads, rows):

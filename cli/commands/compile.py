@@ -9,13 +9,14 @@ import typer
 from constrain.artifacts.signature import SUFFIX
 
 from .. import options
-from ..compiling import Wanted, automaton_of, compilation_of, limits_of
+from ..compiling import Wanted, compilation_of, limits_of, recogniser_of
 from ..console import UsageError, note, status, write_bytes
+from ..drawings import write_all_drawings
 from ..inputs import STDIN, grammar_text
-from .viz import write_all_drawings
 
 if TYPE_CHECKING:
-    from constrain.compiler.pipeline import Compilation
+    from constrain.compiler.parsers import Parser
+    from constrain.compiler.pipeline import Automaton, Compilation
 
 # Lines of the growth table.
 _GROWTH_LINES = 20
@@ -39,6 +40,9 @@ def compile_(
     start: options.Start = None,
     tokenization: options.TokenizationChoice = None,
     method: options.MethodChoice = None,
+    engine: options.EngineChoice = None,
+    max_depth: options.MaxDepth = None,
+    prewarm: options.Prewarm = None,
     eos: options.Eos = None,
     vocab_size: options.VocabSize = None,
     viz: Annotated[
@@ -83,9 +87,15 @@ def compile_(
         extended,
         no_cache,
         method,
+        engine,
+        prewarm,
+        max_depth,
     )
-    automaton = automaton_of(text, grammar, wanted, limits)
-    compilation = compilation_of(automaton, wanted, limits)
+    if max_depth is not None and engine not in (None, options.Engine.AUTO, options.Engine.DFA):
+        raise UsageError(f"--max-depth makes a DFA, and --engine says {engine.value}")
+    recogniser = recogniser_of(text, grammar, wanted, limits)
+    _say_engine(recogniser, max_depth)
+    compilation = compilation_of(recogniser, wanted, limits)
     if stats:
         _print_growth(compilation)
     if target == STDIN:
@@ -110,11 +120,29 @@ def _target(grammar: str, output: str | None) -> str:
     return target
 
 
+def _say_engine(recogniser: "Automaton | Parser", max_depth: int | None) -> None:
+    """A note where the engine is not the plain one, and what a depth has cut."""
+    from constrain.compiler.parsers import Parser
+
+    if isinstance(recogniser, Parser):
+        note(f"engine {recogniser.engine}: {recogniser.reason}")
+    elif max_depth is not None and recogniser.cut:
+        rules = ", ".join(repr(rule) for rule in recogniser.cut)
+        note(f"members that nest {rules} more than {max_depth} deep are left out")
+
+
 def _print_summary(
     compilation: "Compilation", target: str, size: int | None, seconds: float
 ) -> None:
     counts = compilation.artifact.manifest.counts
-    parts = [f"{counts['dfa_states']:,} byte states"]
+    parts = []
+    if "dfa_states" in counts:
+        parts.append(f"{counts['dfa_states']:,} byte states")
+    elif "network_states" in counts:
+        parts.append(f"network of {counts['network_states']:,} states")
+        parts.append(f"{counts['calls']:,} calls")
+    else:
+        parts.append(f"{counts['productions']:,} productions for Earley's recogniser")
     if "token_states" in counts:
         parts.append(f"{counts['token_states']:,} token states")
         parts.append(f"{counts['token_transitions']:,} transitions")

@@ -5,12 +5,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .. import options
-from ..compiling import Wanted, automaton_of, limits_of
+from ..compiling import Wanted, limits_of, recogniser_of
 from ..console import UsageError, write_text
 from ..inputs import STDIN, artifact_or_text, read_bytes
 
 if TYPE_CHECKING:
+    from constrain.artifacts import Artifact
     from constrain.compiler.explain import Verdict
+    from constrain.compiler.front import Automaton
+    from constrain.compiler.parsers import Parser
 
 
 def explain(
@@ -41,25 +44,44 @@ def explain(
     """
     if subject == file == STDIN:
         raise UsageError("the grammar and the text cannot both come from standard input")
-    from constrain.compiler.automata.text import terminal_names
     from constrain.compiler.explain import Status
-    from constrain.compiler.explain import explain as explained
 
     found = artifact_or_text(subject)
+    text = read_bytes(file)
     if isinstance(found, str):
         limits = limits_of(max_states, max_transitions, max_memory, max_seconds, max_nesting)
         wanted = Wanted(dialect=dialect, start=start, extended=extended)
-        automaton = automaton_of(found, subject, wanted, limits)
-        origins, of_state = automaton.origins, automaton.dfa.origins
-        dfa, names = automaton.dfa.tables(), automaton.token_names
-        rules = [[origins[o][0] for o in sorted(state)] for state in of_state]
+        recogniser = recogniser_of(found, subject, wanted, limits, parser="earley")
+        verdict = _by_grammar(recogniser, text)
     else:
-        dfa, names = found.byte_dfa, terminal_names(found.byte_dfa)
-        rules = [[o.rule for o in found.origins_of(state)] for state in range(dfa.states)]
-    text = read_bytes(file)
-    verdict = explained(dfa, rules.__getitem__, text, names)
+        verdict = _by_artifact(found, text)
     write_text(_said(verdict, "<stdin>" if file == STDIN else file, text) + "\n")
     return 0 if verdict.status is Status.ACCEPTED else 1
+
+
+def _by_grammar(recogniser: "Automaton | Parser", text: bytes) -> "Verdict":
+    from constrain.compiler.explain import explain
+    from constrain.compiler.explain_parser import explain_parser
+    from constrain.compiler.parsers import Parser
+
+    if isinstance(recogniser, Parser):
+        return explain_parser(recogniser.recogniser(), text, recogniser.token_names)
+    origins, of_state = recogniser.origins, recogniser.dfa.origins
+    rules = [[origins[o][0] for o in sorted(state)] for state in of_state]
+    return explain(recogniser.dfa.tables(), rules.__getitem__, text, recogniser.token_names)
+
+
+def _by_artifact(artifact: "Artifact", text: bytes) -> "Verdict":
+    from constrain.compiler.automata.text import ids_text, terminal_names
+    from constrain.compiler.explain import explain
+    from constrain.compiler.explain_parser import explain_parser
+
+    if artifact.parsers is not None:
+        names = [ids_text(ids.tolist()) for ids in artifact.parsers.named]
+        return explain_parser(artifact.parsers.recogniser(), text, names)
+    dfa = artifact.byte_dfa
+    rules = [[o.rule for o in artifact.origins_of(state)] for state in range(dfa.states)]
+    return explain(dfa, rules.__getitem__, text, terminal_names(dfa))
 
 
 def _said(verdict: "Verdict", name: str, text: bytes) -> str:
@@ -73,9 +95,10 @@ def _said(verdict: "Verdict", name: str, text: bytes) -> str:
     if verdict.status is Status.REJECTED:
         octet = text[verdict.offset]
         place += f" at {class_text([(octet, octet)])} (byte {verdict.offset})"
-    if verdict.rules:
-        place += f" in {', '.join(verdict.rules)}"
+    if verdict.rules or verdict.path:
+        place += f" in {', '.join(verdict.rules) or ' > '.join(verdict.path)}"
     expected = [class_text(verdict.expected)] if verdict.expected else []
+    expected += verdict.terminals
     if verdict.tokens:
         expected.append(f"the token {' or '.join(verdict.tokens)}, which no text matches")
     expected += ["the end of the text"] if verdict.may_end else []

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .. import options
-from ..compiling import Wanted, automaton_of, compilation_of, limits_of
+from ..compiling import Wanted, compilation_of, limits_of, recogniser_of
 from ..console import UsageError, error, note, status, write_bytes, write_text
 from ..inputs import artifact_or_text
 from ..quoting import quoted, text_of
@@ -88,8 +88,8 @@ def mask(
             extended=extended,
             no_cache=no_cache,
         )
-        automaton = automaton_of(artifact, subject, wanted, limits)
-        artifact = compilation_of(automaton, wanted, limits).artifact
+        recogniser = recogniser_of(artifact, subject, wanted, limits)
+        artifact = compilation_of(recogniser, wanted, limits).artifact
     elif any(
         value is not None for value in (tokenizer, dialect, start, tokenization, eos, vocab_size)
     ):
@@ -111,12 +111,12 @@ def _answer_text(artifact: "Artifact", prefix: bytes, format_: Format) -> int:
     if found:
         _write(artifact, prefix, found, format_)
         return 0
-    stop = artifact.byte_dfa.viable_bytes(prefix)
+    stop = artifact.viable_bytes(prefix)
     if format_ is Format.JSON:
         _write_json({"prefix": text_of(prefix), "stopped_at": stop, "boundaries": []})
     place = f"byte {stop} ({quoted(prefix[stop : stop + 1])})" if stop < len(prefix) else "its end"
     error(f"no member of the grammar begins with this prefix: it stops at {place}")
-    if len(artifact.byte_dfa.terminals):
+    if artifact.names_tokens:
         note("the grammar names tokens, which no text matches; --prefix-ids gives a prefix of them")
     return 1
 

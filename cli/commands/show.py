@@ -1,14 +1,17 @@
 """``constrain show``: every stage of a compilation as text."""
 
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .. import options
 from ..compiling import Wanted, automaton_of, compilation_of, limits_of
 from ..console import UsageError, write_text
-from ..inputs import grammar_text
+from ..inputs import dialect_for, grammar_text
+
+if TYPE_CHECKING:
+    from constrain.compiler.limits import Limits
 
 
 class Stage(StrEnum):
@@ -19,6 +22,7 @@ class Stage(StrEnum):
     NFA = "nfa"
     DFA = "dfa"
     TOKENS = "tokens"
+    NETWORK = "network"
 
 
 def show(
@@ -26,7 +30,8 @@ def show(
     stage: Annotated[
         Stage,
         typer.Option(
-            help="tree: as parsed; lnf: the normal form; nfa, dfa: over bytes; tokens: over tokens."
+            help="tree: as parsed; lnf: the normal form; network: automata that call each other; "
+            "of regular grammars nfa, dfa: over bytes; tokens: over tokens."
         ),
     ] = Stage.LNF,
     tokenizer: options.TokenizerPath = None,
@@ -50,16 +55,11 @@ def show(
     text = grammar_text(grammar)
     limits = limits_of(max_states, max_transitions, max_memory, max_seconds, max_nesting)
     wanted = Wanted(tokenizer, dialect, start, eos=eos, extended=extended, no_cache=no_cache)
+    if stage in (Stage.TREE, Stage.LNF, Stage.NETWORK):
+        write_text(_of_any(stage, text, grammar, wanted, limits))
+        return
     automaton = automaton_of(text, grammar, wanted, limits)
     match stage:
-        case Stage.TREE:
-            from constrain.compiler.grammar.tree_text import tree_text
-
-            write_text(tree_text(automaton.grammar))
-        case Stage.LNF:
-            from constrain.compiler.lnf.text import lnf_text
-
-            write_text(lnf_text(automaton.lnf))
         case Stage.NFA:
             from constrain.compiler.automata.text import nfa_text
 
@@ -81,3 +81,21 @@ def show(
             if artifact.manifest.kind == "byte-dfa":
                 raise UsageError("only canonical artifacts have a token DFA")
             write_text(tokens_text(artifact))
+
+
+def _of_any(stage: Stage, text: str, path: str, wanted: Wanted, limits: "Limits") -> str:
+    """The stages that every grammar has."""
+    from constrain.compiler.front import read_normal
+    from constrain.compiler.grammar.tree_text import tree_text
+    from constrain.compiler.lnf.text import lnf_text
+    from constrain.compiler.parsing.network import network
+    from constrain.compiler.parsing.text import network_text
+
+    dialect = dialect_for(path, wanted.dialect, wanted.extended)
+    tree, _, lnf = read_normal(text, dialect, wanted.start, limits, path)
+    if stage is Stage.TREE:
+        return tree_text(tree)
+    if stage is Stage.LNF:
+        return lnf_text(lnf)
+    tables = network(lnf, limits, len(tree.tokens))
+    return network_text(tables, [token.text for token in tree.tokens])

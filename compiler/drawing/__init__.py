@@ -1,6 +1,8 @@
 """Drawings of automata, by Graphviz.
 
     nfa, dfa            states and bytes, from the grammar alone
+    rules               which rule uses which
+    network, lexer      the same for grammars that nest: calls, and the terminals' automaton
     tokens, tokenizer   states and tokens, from an artifact
       each with labels  ->  picture  ->  dot (text)  ->  render (svg, png, pdf)
 
@@ -10,9 +12,12 @@ read, ``dot`` how all of it looks. The same input gives the same bytes.
 
 from .dfa import draw_dfa
 from .drawing import Drawing, DrawingError, MissingDotError
+from .lexer import draw_lexer
+from .network import draw_network
 from .nfa import draw_nfa
 from .picture import MAX_STATES
 from .render import render
+from .rules import draw_rules
 from .tokenizer import draw_tokenizer
 from .tokens import draw_tokens
 from .transducer import draw_transducer
@@ -23,7 +28,10 @@ __all__ = [
     "DrawingError",
     "MissingDotError",
     "draw_dfa",
+    "draw_lexer",
+    "draw_network",
     "draw_nfa",
+    "draw_rules",
     "draw_tokenizer",
     "draw_tokens",
     "draw_transducer",

@@ -1,6 +1,6 @@
 """The picture of a grammar's DFA over bytes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from .labels import byte_label
 from .picture import (
     MAX_STATES,
     Edge,
+    Label,
     Picture,
     breadth_first,
     counted,
@@ -22,11 +23,18 @@ from .picture import (
 
 
 def draw_dfa(
-    dfa: ByteDfa, *, title: str, terminal_names: Sequence[str] = (), max_states: int = MAX_STATES
+    dfa: ByteDfa,
+    *,
+    title: str,
+    terminal_names: Sequence[str] = (),
+    max_states: int = MAX_STATES,
+    kind: str = "DFA",
+    names: Mapping[int, Label] | None = None,
 ) -> Drawing:
     """Draw a DFA without its dead state.
 
-    ``title``: the grammar's name. ``terminal_names``: one for each token terminal. Draws at
+    ``title``: the grammar's name. ``terminal_names``: one for each token terminal. ``kind``:
+    what the heading calls it. ``names``: for states instead of their numbers. Draws at
     most ``max_states`` states, those nearest to the start. Raises ``DrawingError`` for a DFA
     of the empty language.
     """
@@ -39,7 +47,7 @@ def draw_dfa(
     return to_dot(
         told_apart(
             Picture(
-                heading=f"DFA of {title}",
+                heading=f"{kind} of {title}",
                 counts=f"{counted(len(reached), 'state')}, {counted(transitions, 'edge')}, "
                 "the dead state not among them",
                 states=kept,
@@ -47,6 +55,7 @@ def draw_dfa(
                 accepting=set(np.flatnonzero(dfa.accepting).tolist()),
                 edges=_edges(dfa, kept, columns),
                 left_out=left_out_sentence(len(reached), len(kept), max_states),
+                names={s: label for s, label in (names or {}).items() if s in kept},
             )
         )
     )

@@ -174,8 +174,12 @@ def _text(text: str) -> str:
 
 
 def _html(text: str) -> str:
-    """As the text of an HTML-like label, where backslashes count too and spaces are joined."""
-    return escape(_shown(text).replace("\\", "\\\\")).replace(" ", "&#160;")
+    """As the text of an HTML-like label, where backslashes count too and spaces are joined.
+
+    Graphviz refuses a cell of nothing but ``]``, which could begin XML's ``]]>``.
+    """
+    escaped = escape(_shown(text).replace("\\", "\\\\"))
+    return escaped.replace(" ", "&#160;").replace("]", "&#93;")
 
 
 def _shown(text: str) -> str:

@@ -30,6 +30,10 @@ class Notation(Enum):
 
     START = ("start →", "the start state")
     ACCEPT = ("◎", "accepts: the text may end here")
+    CALL = ("- call v →", "reads what rule v matches, and goes on there")
+    ENTRY = ("v: 3", "state 3, in which rule v starts")
+    ENDS = ('3: "x"', 'state 3, in which the terminal "x" ends')
+    RULE = ("→", "a rule uses another one")
     EPSILON = ("- ε →", "reads nothing")
     LEFT_OUT = ("- → …", "to states that are left out")
     SPACE = ("␣", "a space")

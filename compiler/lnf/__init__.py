@@ -76,9 +76,15 @@ def normalize(grammar: Grammar, limits: Limits | None = None) -> Lnf:
     return _run(PASSES, grammar, limits)
 
 
-def normalize_without_nullable(grammar: Grammar, limits: Limits | None = None) -> Lnf:
-    """The normal form of a checked grammar, all conditions. Raises as ``normalize`` does."""
-    return _run(PASSES_WITHOUT_NULLABLE, grammar, limits)
+def normalize_without_nullable(
+    grammar: Grammar, limits: Limits | None = None, *, merge: bool = True
+) -> Lnf:
+    """The normal form of a checked grammar, all conditions. Raises as ``normalize`` does.
+
+    ``merge=False``: all but 6, so that what is left of each rule keeps its name.
+    """
+    passes = [p for p in PASSES_WITHOUT_NULLABLE if merge or p is not merge_nonterminals]
+    return _run(passes, grammar, limits)
 
 
 def _run(passes: Iterable[Callable[[Lnf], Lnf]], grammar: Grammar, limits: Limits | None) -> Lnf:

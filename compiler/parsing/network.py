@@ -230,4 +230,5 @@ class _Build:
             start=int(begins[0]),
             nullable_start=self.goals.lnf.start in self.goals.nullable,
             names=tuple(owners[nonterminal] for nonterminal in self.entries),
+            entries=begins.astype(np.int32),
         )

@@ -7,6 +7,7 @@ from becomes a single automaton ("Use regular expression for large sets of termi
 equal terminals share one.
 """
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -24,6 +25,7 @@ from ..automata.thompson import thompson
 from ..diagnostics import LimitError
 from ..limits import Limits
 from ..lnf.form import Lnf, Symbol, Terminal
+from .paths import RulePaths
 
 # How many of a set's texts a message shows.
 _SHOWN = 6
@@ -38,7 +40,10 @@ class Layout:
 
 
 def layout(lnf: Lnf) -> Layout:
-    """The productions of ``normalize_without_nullable``'s result, end to end; linear."""
+    """The productions of ``normalize_without_nullable``'s result, end to end.
+
+    Terminals that stand alone are joined if the same rules say so: messages name them.
+    """
     numbers: dict[object, int] = {}
     contents: list[tuple[Terminal, ...]] = []
 
@@ -49,19 +54,29 @@ def layout(lnf: Lnf) -> Layout:
             contents.append(terminals)
         return ~numbers[key]
 
+    rule_paths = RulePaths(lnf)
     symbols: list[int] = []
     bodies: list[int] = []
     first = [0]
+    paths: list[list[int]] = []
     for productions in lnf.by_head:
-        alone = [p.body[0] for p in productions if len(p.body) == 1 and p.body[0] < 0]
-        rest = [p.body for p in productions if len(p.body) != 1 or p.body[0] >= 0]
-        if alone:
+        alone: dict[tuple[int, ...], list[Terminal]] = {}
+        for production in productions:
+            body = production.body
+            if len(body) == 1 and body[0] < 0:
+                path = tuple(rule_paths.of(production))
+                alone.setdefault(path, []).append(lnf.terminals[~body[0]])
+        for path, terminals in alone.items():
             bodies.append(len(symbols))
-            symbols += [number_of(tuple(lnf.terminals[~s] for s in alone)), END]
-        for body in rest:
-            bodies.append(len(symbols))
-            symbols += [s if s >= 0 else number_of((lnf.terminals[~s],)) for s in body]
-            symbols.append(END)
+            symbols += [number_of(tuple(terminals)), END]
+            paths.append(list(path))
+        for production in productions:
+            body = production.body
+            if len(body) != 1 or body[0] >= 0:
+                bodies.append(len(symbols))
+                symbols += [s if s >= 0 else number_of((lnf.terminals[~s],)) for s in body]
+                symbols.append(END)
+                paths.append(rule_paths.of(production))
         first.append(len(bodies))
     tables = EarleyTables(
         np.array(symbols, dtype=np.int32),
@@ -69,25 +84,30 @@ def layout(lnf: Lnf) -> Layout:
         np.array(first, dtype=np.int32),
         lnf.start,
         lnf.nullable_start,
-        tuple(lnf.owners),
+        rule_paths.names,
         tuple(_text(lnf, terminals) for terminals in contents),
+        np.array([rule for path in paths for rule in path], dtype=np.int32),
+        np.cumsum([0, *map(len, paths)]).astype(np.int64),
+        np.array([n in lnf.rests for n in range(len(lnf.names))], dtype=np.uint8),
     )
     return Layout(tables, [regex.alt(*map(_node, terminals)) for terminals in contents])
 
 
-def stacked(nodes: Sequence[regex.Node], limits: Limits | None = None) -> StackedDfas:
+def stacked(
+    nodes: Sequence[regex.Node], limits: Limits | None = None, terminals: int = 0
+) -> StackedDfas:
     """The minimal DFAs of all terminals in one table, 1 for the first one's start.
 
-    Raises ``LimitError`` if they have too many states together.
+    ``terminals``: T, the grammar's token terminals. Raises ``LimitError`` if they have too
+    many states together.
     """
     limits = (limits or Limits()).started()
     dfas = [
-        minimize(determinize(thompson(resolved(node, limits), limits), limits), limits)
+        minimize(determinize(thompson(resolved(node, limits), limits), limits, terminals), limits)
         for node in nodes
     ]
     states = 1 + sum(dfa.states - 1 for dfa in dfas)
     limits.check_states(states, "the terminals' automata")
-    terminals = max((d.table.shape[1] - d.byte_columns for d in dfas), default=0)
     if states * (FIRST_TERMINAL + terminals) * 4 > limits.memory:
         raise LimitError("the terminals' automata", "memory", limits.memory)
     table = np.zeros((states, FIRST_TERMINAL + terminals), dtype=np.int32)
@@ -120,11 +140,11 @@ def _node(terminal: Terminal) -> regex.Node:
 def _text(lnf: Lnf, terminals: Sequence[Terminal]) -> str:
     """The terminals as the author wrote them."""
     shown = [_written(lnf, terminal) for terminal in terminals[:_SHOWN]]
-    return " | ".join(shown) + (" | …" if len(terminals) > _SHOWN else "")
+    return " or ".join(shown) + (" or …" if len(terminals) > _SHOWN else "")
 
 
 def _written(lnf: Lnf, terminal: Terminal) -> str:
     if isinstance(terminal.content, bytes):
-        return repr(terminal.content.decode("utf-8", "backslashreplace"))
+        return json.dumps(terminal.content.decode("utf-8", "backslashreplace"), ensure_ascii=False)
     _, start, end = min(terminal.origins, key=lambda origin: origin[1:])
     return lnf.source.text[start:end]

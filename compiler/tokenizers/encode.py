@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from itertools import chain
+from itertools import chain, compress, filterfalse
 from typing import TYPE_CHECKING
 
 from .added import AddedTokens
 from .bpe import Bpe
+from .merge_rows import WIDEST, RowMerges
 from .normalize import normalize
 from .pretokenize import pretokenize
 from .seams import Seams
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 # Pieces that are kept with their ids; most of a text is words that come again.
 _KEPT_PIECES = 1 << 17
+
+# New pieces from which on merging all of them at once is the faster way.
+_MANY = 48
 
 
 class _Kept(dict[str, list[int]]):
@@ -53,6 +57,7 @@ class Encoder:
             if isinstance(part, AddedToken):
                 ids.append(part.id)
             else:
+                self._learn(part)
                 ids.extend(chain.from_iterable(map(self._kept.__getitem__, part)))
         return ids
 
@@ -80,9 +85,20 @@ class Encoder:
                     continued=goes_on and begin == 0,
                 )
                 if not tokenizer.byte_level and not tokenizer.splits:
-                    pieces = [part for piece in pieces for part in self._seams.pieces(piece)]
+                    pieces = [cut for piece in pieces for cut in self._seams.pieces(piece)]
                 if pieces:
                     yield pieces
+
+    def _learn(self, part: list[str]) -> None:
+        """Keep the ids of a part's new pieces, if they are many."""
+        if len(part) < _MANY:
+            return
+        kept = self._kept
+        new = list(dict.fromkeys(filterfalse(kept.__contains__, part)))
+        if len(new) >= _MANY:
+            if len(kept) + len(new) > _KEPT_PIECES:
+                kept.clear()
+            kept.update(self.encode_pieces(new[:_KEPT_PIECES]))
 
     def ids_of(self, piece: str) -> list[int]:
         """The ids of one piece of ``parts``."""
@@ -95,6 +111,10 @@ class Encoder:
     @cached_property
     def _bpe(self) -> Bpe:
         return Bpe(self.tokenizer.merges)
+
+    @cached_property
+    def _rows(self) -> RowMerges:
+        return RowMerges(self.tokenizer.merges, self._bpe.merge)
 
     @cached_property
     def _seams(self) -> Seams:
@@ -120,3 +140,16 @@ class Encoder:
             if whole is not None:
                 return [whole]
         return self._bpe.merge(symbols.of_bytes(octets))
+
+    def encode_pieces(self, pieces: list[str]) -> Iterator[tuple[str, list[int]]]:
+        """Pieces and their ids, in any order; ``encode_piece`` says what these are."""
+        if self.tokenizer.byte_level and self.tokenizer.ignore_merges:
+            whole = list(map(self._whole.get, map(self._symbols.octets, pieces)))
+            for piece, token in zip(pieces, whole, strict=True):
+                if token is not None:
+                    yield piece, [token]
+            pieces = [piece for piece, token in zip(pieces, whole, strict=True) if token is None]
+        ids, lengths, plain = self._symbols.of_pieces(pieces, WIDEST)
+        yield from zip(compress(pieces, plain), self._rows.merged(ids, lengths), strict=True)
+        for piece in compress(pieces, (not is_plain for is_plain in plain)):
+            yield piece, self.encode_piece(piece)

@@ -5,7 +5,6 @@ right part begins with d. Between characters that no merge bridges, both sides a
 for itself: rank order is kept on either side, and nothing on one side touches the other.
 """
 
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,8 +13,8 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from .tokenizer import Tokenizer
 
-# Code points have 21 bits.
-_SHIFT = 21
+# Code points are below this.
+_CODES = 0x110000
 
 
 class Seams:
@@ -26,22 +25,42 @@ class Seams:
     """
 
     def __init__(self, tokenizer: "Tokenizer") -> None:
-        bridged = _bridged(tokenizer) if tokenizer.byte_fallback else None
-        self._bridged = bridged
+        found = _bridged(tokenizer) if tokenizer.byte_fallback else None
+        self._bridged = None if found is None else _Pairs(*found)
 
     def pieces(self, text: str) -> list[str]:
         """The text, cut wherever that is safe."""
         if self._bridged is None or len(text) < 2:
             return [text]
-        codes = np.frombuffer(text.encode("utf-32-le"), dtype=np.uint32).astype(np.int64)
-        pairs = codes[:-1] << _SHIFT | codes[1:]
-        nearest = self._bridged[np.searchsorted(self._bridged[:-1], pairs)]
-        cuts = np.flatnonzero(nearest != pairs) + 1
-        return [text[start:end] for start, end in pairwise([0, *cuts.tolist(), len(text)])]
+        codes = np.frombuffer(text.encode("utf-32-le"), dtype=np.uint32)
+        cuts = np.flatnonzero(~self._bridged.has(codes[:-1], codes[1:])) + 1
+        ends = [*cuts.tolist(), len(text)]
+        return [text[start:end] for start, end in zip([0, *ends[:-1]], ends, strict=True)]
 
 
-def _bridged(tokenizer: "Tokenizer") -> NDArray[np.int64] | None:
-    """Sorted pairs of characters that a merge bridges; None if a part is of no characters."""
+class _Pairs:
+    """A set of pairs of code points: a bit for each left one and right one that occur in it."""
+
+    def __init__(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> None:
+        lefts, rights = np.unique(left), np.unique(right)
+        # The row and the column of a character; those of all others, 0, have no bit set.
+        self._row = np.zeros(_CODES, dtype=np.int64)
+        self._column = np.zeros(_CODES, dtype=np.int64)
+        self._row[lefts] = np.arange(1, len(lefts) + 1) * (len(rights) + 1)
+        self._column[rights] = np.arange(1, len(rights) + 1)
+        places = self._row[left] + self._column[right]
+        self._bits = np.zeros((len(lefts) + 1) * (len(rights) + 1) // 8 + 1, dtype=np.uint8)
+        np.bitwise_or.at(self._bits, places >> 3, (1 << (places & 7)).astype(np.uint8))
+
+    def has(self, left: NDArray[np.uint32], right: NDArray[np.uint32]) -> NDArray[np.bool_]:
+        """Which pairs of two equally long rows are in the set."""
+        places = self._row[left] + self._column[right]
+        bits: NDArray[np.uint8] = self._bits[places >> 3] >> (places & 7) & 1
+        return bits.astype(bool)
+
+
+def _bridged(tokenizer: "Tokenizer") -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+    """Pairs of characters that a merge bridges; None if a part is of no characters."""
     first = np.full(tokenizer.vocab_size, -1, dtype=np.int64)
     for char, token_id in tokenizer.characters.items():
         first[token_id] = ord(char)
@@ -55,5 +74,4 @@ def _bridged(tokenizer: "Tokenizer") -> NDArray[np.int64] | None:
         first[result[ready]], last[result[ready]] = first[left[ready]], last[right[ready]]
     if (last[left] < 0).any() or (first[right] < 0).any():
         return None
-    # A pair that no text has, so that there is always a nearest one.
-    return np.unique(np.append(last[left] << _SHIFT | first[right], np.iinfo(np.int64).max))
+    return last[left], first[right]

@@ -1,6 +1,11 @@
 """The symbols that merging begins with: bytes, or characters with their fallbacks."""
 
+from collections.abc import Sequence
+from itertools import compress, repeat
 from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from . import byte_alphabet
 from .steps import ByteLevel
@@ -50,6 +55,33 @@ class Symbols:
             else:
                 found.append(None)
         return self._with_unknown(found)
+
+    def of_pieces(
+        self, pieces: Sequence[str], widest: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], list[bool]]:
+        """The symbols of many pieces, int64, one piece after another, and how many each has.
+
+        Only of those of at most ``widest`` characters or bytes that all are symbols themselves.
+        Last for each of ``pieces`` whether it is one of them.
+        """
+        if self._tokenizer.byte_level:
+            written = list(map(self.octets, pieces))
+            lengths = np.fromiter(map(len, written), np.int64, len(written))
+            plain = lengths <= widest
+            octets = np.frombuffer(b"".join(compress(written, plain.tolist())), np.uint8)
+            ids = np.array(self._tokenizer.base, dtype=np.int64)[octets]
+        else:
+            lengths = np.fromiter(map(len, pieces), np.int64, len(pieces))
+            plain = lengths <= widest
+            text = "".join(compress(pieces, plain.tolist()))
+            found = map(self._tokenizer.characters.get, text, repeat(-1))
+            ids = np.fromiter(found, np.int64, len(text))
+        lengths = lengths[plain]
+        if (ids < 0).any():
+            known = np.minimum.reduceat(ids, np.cumsum(lengths) - lengths) >= 0
+            plain[plain] = known
+            ids, lengths = ids[np.repeat(known, lengths)], lengths[known]
+        return ids, lengths, plain.tolist()
 
     def _with_unknown(self, found: list[list[int] | None]) -> list[int]:
         """Symbols in order; what has none (None) is ``unk``, or is dropped."""

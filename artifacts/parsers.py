@@ -1,0 +1,132 @@
+"""The machines of artifacts of the kinds ``network`` and ``earley``, from their sections."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .earley import Earley
+from .earley_masks import EarleyMasks, EarleyMemo
+from .earley_tables import EarleyTables, StackedDfas
+from .manifest import Manifest, ParserNames
+from .network_masks import NetworkMasks
+from .network_tables import NetworkTables
+from .residual_memo import ResidualMemo
+from .trie import Trie
+from .vocabulary import Vocabulary
+
+NETWORK, EARLEY = "network", "earley"
+KINDS = (NETWORK, EARLEY)
+
+
+@dataclass(eq=False)
+class Parsers:
+    """What is made of the tables when a matcher first needs it.
+
+    Matchers of a network share one machine, which grows with what they meet; an Earley
+    recogniser holds one text, so each matcher has its own, over one memo. What has grown too
+    large is left to the matchers that use it, and the next one begins anew.
+    """
+
+    manifest: Manifest
+    arrays: Mapping[str, NDArray[Any]]
+    vocabulary: Vocabulary
+    trie: Callable[[], Trie]
+    _network_masks: NetworkMasks | None = None
+    _memo: EarleyMemo = field(default_factory=EarleyMemo)
+
+    def machine(self) -> NetworkMasks | EarleyMasks:
+        """The machine of the next matcher; it answers the rows as well."""
+        m = self.manifest
+        if m.kind == EARLEY:
+            if self._memo.is_full:
+                self._memo = EarleyMemo()
+            return EarleyMasks(
+                self.recogniser(),
+                self.trie(),
+                self.vocabulary,
+                m.eos,
+                m.vocab_size,
+                self.named,
+                memo=self._memo,
+            )
+        if self._network_masks is None or self._network_masks.is_full:
+            self._network_masks = NetworkMasks(
+                self.network,
+                self.trie,
+                self.vocabulary,
+                m.eos,
+                m.vocab_size,
+                self.named,
+                ResidualMemo.from_arrays(self.arrays),
+            )
+        return self._network_masks
+
+    def recogniser(self) -> Earley:
+        """An Earley recogniser before any text; both kinds have its tables."""
+        return Earley(self.earley_tables, self.lexer, len(self.lexer.table))
+
+    def viable_bytes(self, text: bytes) -> int:
+        """How many bytes of ``text`` can begin a member."""
+        if self.manifest.kind == NETWORK:
+            machine = self.machine()
+            assert isinstance(machine, NetworkMasks)
+            return machine.network.viable(text)
+        return self.recogniser().feed(text)
+
+    @cached_property
+    def names(self) -> ParserNames:
+        """The rules and terminals of the tables, and where they begin."""
+        assert self.manifest.parser is not None
+        return self.manifest.parser
+
+    @cached_property
+    def named(self) -> list[NDArray[np.int32]]:
+        """The ids of each token terminal."""
+        ids, offsets = self.arrays["terminals.ids"], self.arrays["terminals.offsets"]
+        return np.split(ids, offsets[1:-1])[: len(offsets) - 1]
+
+    @cached_property
+    def earley_tables(self) -> EarleyTables:
+        """The productions."""
+        a, names = self.arrays, self.names
+        return EarleyTables(
+            a["earley.symbols"],
+            a["earley.bodies"],
+            a["earley.first"],
+            names.start,
+            names.nullable_start,
+            names.rules,
+            names.texts,
+            a["earley.paths"],
+            a["earley.path_offsets"],
+            a["earley.rests"],
+        )
+
+    @cached_property
+    def lexer(self) -> StackedDfas:
+        """The terminals' automata."""
+        a = self.arrays
+        return StackedDfas(
+            a["lexer.table"], a["lexer.columns"], a["lexer.accepting"], a["lexer.starts"]
+        )
+
+    @cached_property
+    def network(self) -> NetworkTables:
+        """The network (kind ``network`` alone)."""
+        a, names = self.arrays, self.names
+        return NetworkTables(
+            a["network.table"],
+            a["network.classes"],
+            a["network.accepting"],
+            a["network.call_offsets"],
+            a["network.call_starts"],
+            a["network.call_returns"],
+            self.manifest.byte_start,
+            names.nullable_start,
+            names.called,
+            a["network.entries"],
+        )

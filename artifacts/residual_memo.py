@@ -1,0 +1,105 @@
+"""Answers of a residual automaton that were worked out ahead of time, as arrays."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import tokenset
+from .tokenset import Words
+
+Nodes = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class ResidualMemo:
+    """What ``Residual`` begins with. Row 0 is empty, exit set 0 too, exit set 1 is the root.
+
+    ``rows``: uint32 (R, W). Exit set e is ``exit_nodes[exit_offsets[e]:exit_offsets[e + 1]]``
+    (int32, int64 (X + 1,)), nodes of the token trie, ascending. ``keys``: int32 (A, 2), the
+    (exit set, state) of each answer, ascending. ``answers``: int32 (A, 2), its (row, exit set).
+    """
+
+    rows: NDArray[np.uint32]
+    exit_nodes: NDArray[np.int32]
+    exit_offsets: NDArray[np.int64]
+    keys: NDArray[np.int32]
+    answers: NDArray[np.int32]
+
+    @classmethod
+    def empty(cls, vocab_size: int) -> "ResidualMemo":
+        """Nothing but the numbers that are given ahead."""
+        rows = np.zeros((1, tokenset.word_count(vocab_size)), dtype=np.uint32)
+        rows.flags.writeable = False
+        return cls(
+            rows,
+            np.zeros(1, dtype=np.int32),
+            np.array([0, 0, 1], dtype=np.int64),
+            np.zeros((0, 2), dtype=np.int32),
+            np.zeros((0, 2), dtype=np.int32),
+        )
+
+    @classmethod
+    def of(
+        cls,
+        rows: list[Words],
+        exit_sets: list[Nodes],
+        answers: Mapping[tuple[int, int], tuple[int, int]],
+    ) -> "ResidualMemo":
+        """Lay out what a ``Residual`` has found."""
+        keys = sorted(answers)
+        return cls(
+            np.array(rows, dtype=np.uint32),
+            np.concatenate(exit_sets).astype(np.int32),
+            np.cumsum([0, *map(len, exit_sets)]).astype(np.int64),
+            np.array(keys, dtype=np.int32).reshape(-1, 2),
+            np.array([answers[key] for key in keys], dtype=np.int32).reshape(-1, 2),
+        )
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "ResidualMemo":
+        """The sections of an artifact."""
+        return cls(
+            arrays["memo.rows"],
+            arrays["memo.exit_nodes"],
+            arrays["memo.exit_offsets"],
+            arrays["memo.keys"],
+            arrays["memo.answers"],
+        )
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """``from_arrays`` is the inverse."""
+        return {
+            "memo.rows": self.rows,
+            "memo.exit_nodes": self.exit_nodes,
+            "memo.exit_offsets": self.exit_offsets,
+            "memo.keys": self.keys,
+            "memo.answers": self.answers,
+        }
+
+    @property
+    def exits(self) -> int:
+        """The number of exit sets."""
+        return len(self.exit_offsets) - 1
+
+    def exit_set(self, number: int) -> Nodes:
+        """The nodes of an exit set."""
+        return self.exit_nodes[int(self.exit_offsets[number]) : int(self.exit_offsets[number + 1])]
+
+    def find(self, exits: int, state: int) -> tuple[int, int] | None:
+        """The answer, if it is here; by halving."""
+        wanted = exits << 32 | state
+        place = int(np.searchsorted(self._sought, wanted))
+        if place == len(self._sought) or int(self._sought[place]) != wanted:
+            return None
+        row, left = self.answers[place].tolist()
+        return row, left
+
+    @cached_property
+    def _sought(self) -> NDArray[np.int64]:
+        keys = self.keys.astype(np.int64)
+        sought: NDArray[np.int64] = keys[:, 0] << 32 | keys[:, 1]
+        return sought

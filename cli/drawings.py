@@ -1,0 +1,161 @@
+"""The drawings of ``constrain viz`` and ``compile --viz``, stage by stage."""
+
+from dataclasses import replace
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from constrain.artifacts.errors import ConstrainError
+
+from .compiling import Wanted, compilation_of, grammar_of, recogniser_of
+from .console import UsageError, note, status
+from .options import Engine
+
+if TYPE_CHECKING:
+    from constrain.artifacts import Artifact
+    from constrain.compiler.drawing import Drawing
+    from constrain.compiler.limits import Limits
+    from constrain.compiler.parsers import Parser
+    from constrain.compiler.pipeline import Automaton, Compilation
+
+MAX_STATES = 100
+
+
+class Stage(StrEnum):
+    """What is drawn."""
+
+    NFA = "nfa"
+    DFA = "dfa"
+    TOKENS = "tokens"
+    TOKENIZER = "tokenizer"
+    RULES = "rules"
+    PARSER = "parser"
+    LEXER = "lexer"
+
+
+# Drawn for every grammar; the others are automata of regular ones.
+_OF_ANY = (Stage.RULES, Stage.PARSER, Stage.LEXER)
+
+
+def draw_grammar(
+    text: str, path: str, stage: Stage, wanted: Wanted, limits: "Limits", max_states: int
+) -> "Drawing":
+    """The drawing of a grammar's stage."""
+    from constrain.compiler.drawing import draw_rules
+    from constrain.compiler.parsers import Parser
+
+    if stage is Stage.RULES:
+        return draw_rules(grammar_of(text, path, wanted, limits), max_states=max_states)
+    if stage in _OF_ANY:
+        engine = Engine.NETWORK if stage is Stage.PARSER else Engine.EARLEY
+        parser = recogniser_of(text, path, replace(wanted, engine=engine), limits)
+        assert isinstance(parser, Parser)
+        return _draw_parser(stage, parser, max_states)
+    recogniser = recogniser_of(text, path, wanted, limits, parser="earley")
+    if isinstance(recogniser, Parser):
+        raise UsageError(_only_regular(stage, recogniser.reason))
+    artifact = None
+    if stage in (Stage.TOKENS, Stage.TOKENIZER):
+        artifact = compilation_of(recogniser, wanted, limits).artifact
+    return _draw_automaton(stage, recogniser, artifact, max_states)
+
+
+def draw_artifact(
+    artifact: "Artifact", path: str, stage: Stage, limits: "Limits", max_states: int
+) -> "Drawing":
+    """The drawing of an artifact's stage; what it does not hold comes from its grammar's text."""
+    m = artifact.manifest
+    if stage not in _OF_ANY and artifact.parsers is not None:
+        raise UsageError(_only_regular(stage, f"{path} is an artifact of the kind {m.kind}"))
+    if stage in _OF_ANY or stage is Stage.NFA:
+        if m.source is None:
+            what = f"its {stage.value.upper() if stage is Stage.NFA else stage.value} cannot be"
+            raise UsageError(f"{path}: the grammar's text was stripped, so {what} drawn")
+        wanted = Wanted(dialect=m.dialect, start=m.start)
+        return draw_grammar(m.source, path, stage, wanted, limits, max_states)
+    return _draw_automaton(stage, None, artifact, max_states)
+
+
+def write_all_drawings(compilation: "Compilation", folder: Path) -> None:
+    """All stages as SVG; where Graphviz is missing, as DOT text with a note."""
+    from constrain.compiler.drawing import MissingDotError, render
+    from constrain.compiler.parsers import Parser
+
+    folder.mkdir(parents=True, exist_ok=True)
+    missing: ConstrainError | None = None
+    recogniser = compilation.automaton
+    for stage in Stage:
+        if isinstance(recogniser, Parser):
+            if stage not in _OF_ANY or (stage is Stage.PARSER and recogniser.network is None):
+                continue
+            drawing = _draw_parser(stage, recogniser, MAX_STATES)
+        elif stage in _OF_ANY or (stage is Stage.TOKENIZER and compilation.canonical is None):
+            continue  # Under `any` every token may follow every other: there is nothing to draw.
+        else:
+            drawing = _draw_automaton(stage, recogniser, compilation.artifact, MAX_STATES)
+        try:
+            status(f"{render(drawing, folder / f'{stage.value}.svg')}: {stage.value}")
+        except MissingDotError as error:
+            missing = error
+    if missing is not None:
+        note(str(missing))
+
+
+def _draw_parser(stage: Stage, parser: "Parser", max_states: int) -> "Drawing":
+    from constrain.compiler.drawing import draw_lexer, draw_network, draw_rules
+    from constrain.compiler.parsing.lexer import joint_lexer
+
+    title, names = parser.grammar.start, parser.token_names
+    if stage is Stage.RULES:
+        return draw_rules(parser.grammar, max_states=max_states)
+    if stage is Stage.PARSER:
+        assert parser.network is not None
+        return draw_network(
+            parser.network, title=title, terminal_names=names, max_states=max_states
+        )
+    return draw_lexer(
+        joint_lexer(parser.lexer),
+        title=title,
+        texts=parser.layout.tables.texts,
+        terminal_names=names,
+        max_states=max_states,
+    )
+
+
+def _draw_automaton(
+    stage: Stage, automaton: "Automaton | None", artifact: "Artifact | None", max_states: int
+) -> "Drawing":
+    """``automaton`` serves nfa and dfa, ``artifact`` all but nfa."""
+    from constrain.compiler.automata.text import terminal_names
+    from constrain.compiler.drawing import (
+        draw_dfa,
+        draw_nfa,
+        draw_tokenizer,
+        draw_tokens,
+        draw_transducer,
+    )
+
+    rule = automaton.grammar.start if automaton else artifact.manifest.start if artifact else ""
+    if stage is Stage.NFA and automaton is not None:
+        names = automaton.token_names
+        return draw_nfa(automaton.nfa, title=rule, terminal_names=names, max_states=max_states)
+    if stage is Stage.DFA:
+        if artifact is not None:
+            dfa, names = artifact.byte_dfa, terminal_names(artifact.byte_dfa)
+        else:
+            assert automaton is not None
+            dfa, names = automaton.dfa.tables(), automaton.token_names
+        return draw_dfa(dfa, title=rule, terminal_names=names, max_states=max_states)
+    assert artifact is not None
+    drawn = draw_tokens
+    if stage is Stage.TOKENIZER:
+        drawn = draw_tokenizer if artifact.word_machine is None else draw_transducer
+    return drawn(artifact, title=rule, max_states=max_states)
+
+
+def _only_regular(stage: Stage, reason: str) -> str:
+    return (
+        f"--stage {stage.value} is there for regular grammars alone ({reason}); "
+        f"draw --stage {', '.join(_OF_ANY[:-1])} or {_OF_ANY[-1].value}, or bound the nesting "
+        "with compile --max-depth"
+    )

@@ -1,0 +1,49 @@
+"""The picture of a grammar's lexer: all terminals in one automaton."""
+
+from collections.abc import Sequence
+
+from ..parsing.lexer import Lexer
+from .dfa import draw_dfa
+from .drawing import Drawing
+from .picture import MAX_STATES, Label, Notation
+
+# Characters of a terminal, and terminals of a state, that its name shows.
+_SHOWN_CHARACTERS, _SHOWN_TERMINALS = 16, 3
+
+
+def draw_lexer(
+    lexer: Lexer,
+    *,
+    title: str,
+    texts: Sequence[str],
+    terminal_names: Sequence[str] = (),
+    max_states: int = MAX_STATES,
+) -> Drawing:
+    """Draw a lexer; states where terminals end are named after them.
+
+    ``texts``: the terminals as their author wrote them. ``terminal_names``: of the token
+    terminals. Draws at most ``max_states`` states, those nearest to the start.
+    """
+    names = {
+        state: Label(f"{state}: {_named(found, texts)}", frozenset([Notation.ENDS]))
+        for state, found in enumerate(lexer.ends)
+        if found
+    }
+    return draw_dfa(
+        lexer.dfa,
+        title=title,
+        terminal_names=terminal_names,
+        max_states=max_states,
+        kind="Lexer",
+        names=names,
+    )
+
+
+def _named(terminals: Sequence[int], texts: Sequence[str]) -> str:
+    shown = [_cut(texts[t]) for t in terminals[:_SHOWN_TERMINALS]]
+    return "\n".join([*shown, "…"] if len(terminals) > _SHOWN_TERMINALS else shown)
+
+
+def _cut(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= _SHOWN_CHARACTERS else text[: _SHOWN_CHARACTERS - 1] + "…"

@@ -1,0 +1,88 @@
+"""The picture of a recursive transition network: automata over bytes that call each other."""
+
+from collections.abc import Sequence
+
+from constrain.artifacts.network_tables import NetworkTables
+
+from ..parsing.text import edges_of, rules_of_entries
+from .dot import to_dot
+from .drawing import Drawing
+from .labels import byte_label
+from .picture import (
+    MAX_STATES,
+    PALETTE,
+    Edge,
+    Label,
+    Notation,
+    Picture,
+    breadth_first,
+    counted,
+    left_out_sentence,
+    nearest,
+)
+
+_CALL = PALETTE[1]
+
+
+def draw_network(
+    tables: NetworkTables,
+    *,
+    title: str,
+    terminal_names: Sequence[str] = (),
+    max_states: int = MAX_STATES,
+) -> Drawing:
+    """Draw a network: a call leads to the state where the network goes on behind it.
+
+    ``title``: the grammar's name. ``terminal_names``: of the token terminals. Draws at most
+    ``max_states`` states, those nearest to the start, through calls and into them.
+    """
+
+    def targets(state: int) -> list[int]:
+        ends = [end for start, frame in tables.calls[state] for end in (frame, start)]
+        return [*edges_of(tables, state), *ends]
+
+    reached = breadth_first(tables.start, targets)
+    kept = nearest(tables.start, targets, max_states)
+    rules = rules_of_entries(tables)
+    edges = sum(len(edges_of(tables, state)) for state in reached)
+    return to_dot(
+        Picture(
+            heading=f"Network of {title}",
+            counts=f"{counted(len(reached), 'state')}, {counted(edges, 'edge')} that read, "
+            f"{counted(len(tables.call_starts), 'call')}",
+            states=kept,
+            start=tables.start,
+            accepting={state for state in kept if tables.ends[state]},
+            edges=_edges(tables, kept, rules, terminal_names),
+            left_out=left_out_sentence(len(reached), len(kept), max_states),
+            names={
+                state: Label(f"{rule}: {state}", frozenset([Notation.ENTRY]))
+                for state, rule in rules.items()
+                if state in kept
+            },
+            colors={_CALL: "a call"} if len(tables.call_starts) else {},
+        )
+    )
+
+
+def _edges(
+    tables: NetworkTables, kept: Sequence[int], rules: dict[int, str], names: Sequence[str]
+) -> list[Edge]:
+    inside = set(kept)
+    edges = []
+    for source in kept:
+        reads: dict[int | None, tuple[list[tuple[int, int]], list[int]]] = {}
+        for target, (ranges, terminals) in edges_of(tables, source).items():
+            known = reads.setdefault(target if target in inside else None, ([], []))
+            known[0].extend(ranges)
+            known[1].extend(terminals)
+        for end, (ranges, terminals) in reads.items():
+            label = byte_label(
+                ranges, terminals=[names[t] for t in terminals], narrow=source == end
+            )
+            edges.append(Edge(source, end, label))
+        for start, frame in tables.calls[source]:
+            label = Label(f"call {rules.get(start, start)}", frozenset([Notation.CALL]))
+            end = frame if frame in inside else None
+            edges.append(Edge(source, end, label, reads=False, color=_CALL))
+    return edges

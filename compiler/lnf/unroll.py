@@ -1,0 +1,163 @@
+"""Unroll recursion to a depth, so that what is left is regular.
+
+    v ::= 'x' | '[' v ']';     depth 1 ->     v   ::= 'x' | '[' v/1 ']';
+                                              v/1 ::= 'x';
+
+In a component that nests itself some uses of its members are *counted*: enough of them that
+the others nest nothing. A counted use leads to a copy of the component one level deeper, any
+other use stays on its level, and at the last level productions with a counted use are cut. So
+exactly the members stay that have a derivation with at most ``depth`` counted uses on every
+way down, and what recurses on one side alone, such as a list, is not cut.
+
+Which uses are counted: all uses, inside the component, of as few nonterminals as a greedy
+choice finds; those at the left end of a body (else at the right end) are set free again where
+the rest is still regular, so that ``e ::= e '+' e | 'n'`` counts the second ``e`` alone.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from ..limits import Limits
+from .components import strongly_connected
+from .form import Lnf, Production
+from .remove_useless import remove_useless
+
+_STAGE = "unrolling to --max-depth"
+
+
+class _Use(NamedTuple):
+    """A nonterminal in a body: the production's head and number, and what stands around it."""
+
+    head: int
+    production: int
+    place: int
+    symbol: int
+    first: bool
+    last: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Unrolled:
+    """``lnf``: without nesting. ``cut``: the rules whose deeper uses are cut, by name."""
+
+    lnf: Lnf
+    cut: Sequence[str]
+
+
+def unroll(lnf: Lnf, depth: int, limits: Limits | None = None) -> Unrolled:
+    """Keep the members nested at most ``depth`` deep.
+
+    Raises ``LimitError`` for too many copies, ``CheckError`` if nothing is left.
+    """
+    limits = (limits or Limits()).started()
+    uses = _uses(lnf)
+    component = _components(uses, len(lnf.names))
+    inside: dict[int, list[_Use]] = {}
+    for use in uses:
+        if component[use.head] == component[use.symbol]:
+            inside.setdefault(component[use.head], []).append(use)
+    counted = {
+        (use.production, use.place)
+        for found in inside.values()
+        for use in _counted(found, limits, lnf)
+    }
+    if not counted:
+        return Unrolled(lnf, ())
+    indices: dict[int, list[int]] = {}
+    for index, production in enumerate(lnf.productions):
+        indices.setdefault(production.head, []).append(index)
+    numbers = {(lnf.start, 0): 0}
+    pending = [(lnf.start, 0)]
+    productions: list[Production] = []
+    cut: set[str] = set()
+    for head, level in pending:
+        limits.check_states(len(pending), _STAGE, [lnf.owners[head]])
+        for index in indices.get(head, ()):
+            production = lnf.productions[index]
+            body: list[int] = []
+            for place, symbol in enumerate(production.body):
+                if symbol < 0:
+                    body.append(symbol)
+                    continue
+                deeper = (index, place) in counted
+                copy = symbol, level + deeper if component[symbol] == component[head] else 0
+                if copy[1] > depth:
+                    cut.add(lnf.owners[symbol])
+                    break
+                if copy not in numbers:
+                    numbers[copy] = len(numbers)
+                    pending.append(copy)
+                body.append(numbers[copy])
+            else:
+                productions.append(replace(production, head=numbers[head, level], body=tuple(body)))
+    names = [lnf.names[n] + f"/{level}" * (level > 0) for n, level in numbers]
+    copies = replace(
+        lnf,
+        names=names,
+        owners=[lnf.owners[n] for n, _ in numbers],
+        start=0,
+        authored=None,
+        rests=frozenset(),
+    )
+    return Unrolled(remove_useless(copies.with_productions(productions)), sorted(cut))
+
+
+def _uses(lnf: Lnf) -> list[_Use]:
+    return [
+        _Use(p.head, index, place, symbol, place == 0, place == len(p.body) - 1)
+        for index, p in enumerate(lnf.productions)
+        for place, symbol in enumerate(p.body)
+        if symbol >= 0
+    ]
+
+
+def _components(uses: Iterable[_Use], size: int) -> list[int]:
+    """The number of each nonterminal's component."""
+    targets: list[set[int]] = [set() for _ in range(size)]
+    for use in uses:
+        targets[use.head].add(use.symbol)
+    component = [0] * size
+    for number, members in enumerate(strongly_connected([sorted(t) for t in targets])):
+        for member in members:
+            component[member] = number
+    return component
+
+
+def _nesting(uses: Sequence[_Use]) -> list[_Use]:
+    """Those on cycles that put text on both sides of a nonterminal."""
+    number = {n: i for i, n in enumerate(sorted({n for u in uses for n in (u.head, u.symbol)}))}
+    renamed = [u._replace(head=number[u.head], symbol=number[u.symbol]) for u in uses]
+    component = _components(renamed, len(number))
+    on_cycle = [
+        (component[r.head], use)
+        for r, use in zip(renamed, uses, strict=True)
+        if component[r.head] == component[r.symbol]
+    ]
+    before = {c for c, use in on_cycle if not use.first}
+    behind = {c for c, use in on_cycle if not use.last}
+    return [use for c, use in on_cycle if c in before & behind]
+
+
+def _counted(uses: Sequence[_Use], limits: Limits, lnf: Lnf) -> Collection[_Use]:
+    """The uses to count in one component."""
+    chosen: set[int] = set()
+
+    def rest(without: Collection[int]) -> list[_Use]:
+        return _nesting([use for use in uses if use.symbol not in without])
+
+    while nesting := rest(chosen):
+        limits.check_time(_STAGE, [lnf.owners[nesting[0].head]])
+        candidates = {use.symbol for use in nesting}
+        chosen.add(min(candidates, key=lambda n: (len(rest(chosen | {n})), n)))
+    for number in sorted(chosen):
+        if not rest(chosen - {number}):
+            chosen.discard(number)
+    counted = {use for use in uses if use.symbol in chosen}
+    for number in sorted(chosen):
+        for end in ("first", "last"):
+            freed = {use for use in counted if use.symbol == number and getattr(use, end)}
+            if not _nesting([use for use in uses if use not in counted - freed]):
+                counted -= freed
+                break
+    return counted

@@ -1,0 +1,152 @@
+"""Lay a parser's tables and its prewarmed masks out as an artifact."""
+
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from constrain.artifacts.artifact import Artifact
+from constrain.artifacts.errors import ArtifactError
+from constrain.artifacts.manifest import Manifest, ParserNames
+from constrain.artifacts.network_masks import NetworkMasks
+from constrain.artifacts.network_tables import NetworkTables
+from constrain.artifacts.residual_memo import ResidualMemo
+from constrain.artifacts.token_classes import TokenClasses
+from constrain.artifacts.trie import Trie
+from constrain.artifacts.vocabulary import TEXT
+
+from .diagnostics import LimitError, TokenizerError
+from .limits import Limits
+from .package import Request, vocabulary_arrays
+from .parsers import Parser
+from .parsing.prewarm import prewarm
+from .token_ids import token_ids
+
+# Answers of the residual automaton that are worked out ahead.
+PREWARM = 50_000
+
+
+def package_parser(
+    parser: Parser, request: Request, limits: Limits, notes: list[str], answers: int = PREWARM
+) -> Artifact:
+    """The artifact; what the user should know is added to ``notes``.
+
+    ``answers``: how many of a network's masks are worked out ahead, 0 for none. Raises
+    ``LimitError``, ``CheckError`` and ``TokenizerError``.
+    """
+    _check_spelling(parser, request)
+    tokenizer, source = request.tokenizer, parser.grammar.source
+    terminals = TokenClasses.of(token_ids(parser.grammar, tokenizer, request.eos))
+    arrays: dict[str, NDArray[Any]] = {
+        **vocabulary_arrays(request),
+        **_earley(parser),
+        "terminals.ids": terminals.ids,
+        "terminals.offsets": terminals.offsets,
+    }
+    counts = {"productions": len(parser.layout.tables.bodies)}
+    tables = parser.network
+    if tables is not None:
+        arrays |= _network(tables)
+        counts |= {"network_states": tables.states - 1, "calls": len(tables.call_starts)}
+        size = sum(array.nbytes for array in arrays.values())
+        masks = _masks(tables, terminals, request)
+        memory = min(request.max_bytes - size, limits.memory)
+        memo = ResidualMemo.empty(request.vocab_size)
+        if answers and memory > 0:
+            if not prewarm(tables, masks.residual, answers, memory, limits):
+                notes.append(
+                    "not all masks were worked out ahead: the rest is at run time (--prewarm, "
+                    "--max-artifact-bytes)"
+                )
+            memo = masks.residual.memo()
+        arrays |= memo.arrays()
+        counts |= {"answers": len(memo.keys), "rows": len(memo.rows)}
+    earley = parser.layout.tables
+    manifest = Manifest(
+        kind=parser.engine,
+        tokenization="any",
+        dialect=source.dialect,
+        start=parser.grammar.start,
+        source=None if request.strip else source.text,
+        grammar_sha256=sha256(source.text.encode("utf-8", "surrogatepass")).hexdigest(),
+        tokenizer_sha256=tokenizer.sha256,
+        vocab_size=request.vocab_size,
+        eos=request.eos,
+        splits=tokenizer.splits,
+        splits_applied=False,
+        byte_start=tables.start if tables else 0,
+        token_start=0,
+        counts=counts,
+        origins=(),
+        parser=ParserNames(
+            start=earley.start,
+            nullable_start=earley.nullable_start,
+            rules=tuple(earley.names),
+            texts=tuple("" if request.strip else text for text in earley.texts),
+            called=tuple(tables.names) if tables else (),
+        ),
+    )
+    try:
+        return Artifact(manifest, arrays)
+    except ArtifactError:
+        if not _fits_items(parser):
+            raise LimitError("the items of the Earley recogniser", "states", 1 << 44) from None
+        raise
+
+
+def _fits_items(parser: Parser) -> bool:
+    earley = parser.layout.tables
+    sizes = len(earley.symbols), len(parser.lexer.table), earley.nonterminals
+    return sum(size.bit_length() for size in sizes) <= 44
+
+
+def _masks(tables: NetworkTables, terminals: TokenClasses, request: Request) -> NetworkMasks:
+    vocabulary = request.tokenizer.vocabulary(request.vocab_size)
+    trie = Trie.from_vocabulary(vocabulary)
+    named = [terminals.members(k) for k in range(len(terminals))]
+    return NetworkMasks(tables, lambda: trie, vocabulary, request.eos, request.vocab_size, named)
+
+
+def _check_spelling(parser: Parser, request: Request) -> None:
+    """Each byte of the grammar's texts is a token: else a mask could lead into a dead end."""
+    vocabulary = request.tokenizer.vocabulary(request.vocab_size)
+    alone = (vocabulary.lengths == 1) & (vocabulary.kinds == TEXT)
+    spelled = np.zeros(256, dtype=np.bool_)
+    spelled[vocabulary.data[vocabulary.offsets[:-1][alone]]] = True
+    used = (parser.lexer.table[:, parser.lexer.columns[:256]] != 0).any(axis=0)
+    lost = np.flatnonzero(used & ~spelled)
+    if len(lost):
+        listed = ", ".join(f"0x{octet:02X}" for octet in lost[:8]) + ", …" * (len(lost) > 8)
+        raise TokenizerError(
+            f"{request.tokenizer.name}: the tokenizer has no token for {listed}; a grammar that "
+            "is not regular needs one for each of its bytes"
+        )
+
+
+def _earley(parser: Parser) -> dict[str, NDArray[Any]]:
+    tables, lexer = parser.layout.tables, parser.lexer
+    return {
+        "earley.bodies": tables.bodies,
+        "earley.first": tables.first,
+        "earley.path_offsets": tables.path_offsets,
+        "earley.paths": tables.paths,
+        "earley.rests": tables.rests,
+        "earley.symbols": tables.symbols,
+        "lexer.accepting": lexer.accepting,
+        "lexer.columns": lexer.columns,
+        "lexer.starts": lexer.starts,
+        "lexer.table": lexer.table,
+    }
+
+
+def _network(tables: NetworkTables) -> dict[str, NDArray[Any]]:
+    return {
+        "network.accepting": tables.accepting,
+        "network.call_offsets": tables.call_offsets,
+        "network.call_returns": tables.call_returns,
+        "network.call_starts": tables.call_starts,
+        "network.classes": tables.classes,
+        "network.entries": tables.entries,
+        "network.table": tables.table,
+    }
