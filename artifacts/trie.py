@@ -109,20 +109,20 @@ def walk(
             pending.append((rows[half:], nodes[half:], states[half:]))
             pending.append((rows[:half], nodes[:half], states[:half]))
             continue
-        rows, child = _expand(rows, trie.first[nodes], fan_out)
+        rows, child = expand(rows, trie.first[nodes], fan_out)
         states = table[np.repeat(states, fan_out), columns[child]]
         live = states != 0
         rows, child, states = rows[live], child[live], states[live]
         if not len(rows):
             continue
         ends = trie.held[child + 1] - trie.held[child]
-        hit_rows, slots = _expand(rows, trie.held[child], ends)
+        hit_rows, slots = expand(rows, trie.held[child], ends)
         if len(hit_rows):
             yield Hits(hit_rows, trie.ids[slots], np.repeat(states, ends))
         pending.append((rows, child, states))
 
 
-def _expand(
+def expand(
     rows: NDArray[np.int32], starts: NDArray[np.int32], counts: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Repeat each row ``counts`` times beside the indices ``starts, starts + 1, …``.

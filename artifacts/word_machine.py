@@ -2,46 +2,54 @@
 
 A state is a place in the automaton over canonical text, the trie's node that the current
 word has led to, and, where words may grow too long, how many characters it has. States are
-never enumerated: they get their number when they are reached, and rows are computed when
-they are asked for.
+never enumerated, a number says all three; rows are computed when they are asked for, and what
+is kept for later has a bound.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import tokenset
 from .errors import ArtifactError
+from .memo import Memo
 from .tokenset import Words
-from .trie import walk
 from .vocabulary import Vocabulary
+from .word_kills import Kills, kills
 from .word_paths import WordDfa, WordPaths
-from .word_trie import NONE, ROOT, SUFFIX_ROOT, WordTrie
+from .word_trie import NONE, OTHER_BYTE, ROOT, SUFFIX_ROOT, WordTrie
+from .word_walk import WordWalk
 
-# Rows that are kept; at 120,000 tokens a row has 15 kB.
-_KEPT_ROWS = 4096
+# What is kept, in bytes, of rows, of what they are made of, and of single numbers.
+_KEPT_ROWS, _KEPT_PARTS, _KEPT_NUMBERS = 1 << 26, 1 << 27, 1 << 18
 
+# A place in the automaton over canonical text, a node of the trie or -1, a count of characters.
 _State = tuple[int, int, int]
+
+_UNKNOWN = bytes([OTHER_BYTE])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Base:
     """The tokens below a root that the text can go on with, as if no word were begun.
 
-    ``tokens``, ``targets``: int32 (h,), ascending tokens and states behind them. ``live``:
-    bool (h,), those that can be completed from their own node. ``flags``: bool (32 W,), the
-    live ones. ``totals``: int32 (h,), their characters with the fewest to a word's end; None
-    where words cannot grow too long.
+    ``tokens``, ``targets``: int32 (h,), ascending tokens and states behind them. ``flags``:
+    bool (32 W,), those that can be completed from their own node. ``totals``: int32 (h,), their
+    characters with the fewest to a word's end; None where words cannot grow too long.
     """
 
     tokens: NDArray[np.int32]
     targets: NDArray[np.int32]
     flags: NDArray[np.bool_]
     totals: NDArray[np.int32] | None
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
+        return 12 * len(self.tokens) + len(self.flags)
 
 
 @dataclass(eq=False)
@@ -59,45 +67,58 @@ class WordMachine:
     longest: int
     eos: Sequence[int]
     vocab_size: int
-    _states: list[_State] = field(default_factory=list, init=False)
-    _numbers: dict[_State, int] = field(default_factory=dict, init=False)
-    _bases: dict[tuple[int, int], _Base] = field(default_factory=dict, init=False)
-    _rows: dict[_State, Words] = field(default_factory=dict, init=False)
-    _needs: dict[tuple[int, int], int] = field(default_factory=dict, init=False)
-    _lock: Lock = field(default_factory=Lock, init=False)
+    _bases: Memo[tuple[int, int], _Base] = field(
+        default_factory=lambda: Memo(_KEPT_PARTS), init=False
+    )
+    _kills: Memo[int, Kills] = field(default_factory=lambda: Memo(_KEPT_PARTS), init=False)
+    _rows: Memo[_State, Words] = field(default_factory=lambda: Memo(_KEPT_ROWS), init=False)
+    _needs: Memo[tuple[int, int], int] = field(
+        default_factory=lambda: Memo(_KEPT_NUMBERS), init=False
+    )
 
     @cached_property
     def start(self) -> int:
         """The state before any token."""
         return self._number((self.words.dfa.start, NONE, 0))
 
-    @property
-    def seen(self) -> int:
-        """How many states have been reached."""
-        return len(self._states)
-
     @cached_property
     def paths(self) -> WordPaths:
         """The search for ends of words."""
         return WordPaths(self.words, self.trie)
 
+    @cached_property
+    def _walk(self) -> WordWalk:
+        return WordWalk(self.trie, self.words.dfa, self.vocab_size)
+
     def is_accepting(self, state: int) -> bool:
         """Whether the tokens so far spell a member."""
-        return bool(self.words.dfa.accepting[self._states[state][0]])
+        return bool(self.words.dfa.accepting[self._parts(state)[0]])
+
+    @cached_property
+    def unknown(self) -> int:
+        """The token that stands for whole unknown words, or -1 if members have none."""
+        node = self.trie.child(ROOT, OTHER_BYTE)
+        return int(self.trie.tokens[node]) if node != NONE else NONE
 
     def is_suffix(self, token_id: int) -> bool:
         """Whether the token continues a word."""
-        return self.vocabulary.token(token_id).startswith(self.indicator)
+        return bool(self._suffixes[token_id])
+
+    def text(self, token_id: int) -> bytes:
+        """What a token is in canonical text, the space before a word apart."""
+        if token_id == self.unknown:
+            return _UNKNOWN
+        text = self.vocabulary.token(token_id)
+        return text.removeprefix(self.indicator) if self.is_suffix(token_id) else text
 
     def step(self, state: int, token_id: int) -> int:
         """The state after a token that the row allows.
 
         Raises ``ArtifactError`` if a row allowed what has no way (an unverified file).
         """
-        place, node, count = self._states[state]
-        text = self.vocabulary.token(token_id)
+        place, node, count = self._parts(state)
+        text = self.text(token_id)
         if self.is_suffix(token_id):
-            text = text.removeprefix(self.indicator)
             node = self.trie.read(node, text) if node != NONE else NONE
         else:
             place = place if node == NONE else self.words.after_space(place)
@@ -109,17 +130,14 @@ class WordMachine:
 
     def row(self, state: int) -> Words:
         """The allowed tokens and, where the text may end, EOS; read-only uint32 (W,)."""
-        place, node, count = self._states[state]
+        place, node, count = self._parts(state)
         if count and count + self._most(place, node) <= self.longest:
             count = 0  # No token makes the word too long: the row is that of a shorter word.
         key = (place, node, count)
         row = self._rows.get(key)
         if row is None:
             row = self._computed(*key)
-            with self._lock:
-                if len(self._rows) >= _KEPT_ROWS:
-                    del self._rows[next(iter(self._rows))]
-                self._rows[key] = row
+            self._rows.keep(key, row, row.nbytes)
         return row
 
     def _computed(self, place: int, node: int, count: int) -> Words:
@@ -147,64 +165,58 @@ class WordMachine:
             flags[base.tokens[base.totals + count > self.longest]] = False
         if not len(base.tokens):
             return flags
-        kills = self.trie.kills(node)
-        flags[kills.killed] = False
-        for token_id, target in kills.special:
-            at = int(np.searchsorted(base.tokens, token_id))
-            fits = False
-            if at < len(base.tokens) and base.tokens[at] == token_id:
-                fewest = self.paths.shortest(int(base.targets[at]), target)
-                fits = fewest is not None
-                if fewest is not None and self.longest:
-                    fits = count + int(self._lengths[token_id]) + fewest <= self.longest
-            flags[token_id] = fits
+        lost = self._kills_of(node)
+        flags[lost.killed] = False
+        special, totals = self._specials(base, lost)
+        flags[lost.special] = False
+        flags[special[totals + count <= self.longest] if self.longest else special] = True
         return flags
 
+    def _specials(self, base: _Base, lost: Kills) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """The special tokens that are no dead end, with their characters and the fewest behind
+        (exact only where words can grow too long)."""
+        places = np.searchsorted(base.tokens, lost.special)
+        places[places == len(base.tokens)] = 0
+        held = base.tokens[places] == lost.special
+        special, states = lost.special[held], base.targets[places[held]]
+        needed = self.paths.fewest(states, lost.nodes[held], exact=bool(self.longest))
+        live = needed != NONE
+        return special[live], self._lengths[special[live]] + needed[live]
+
+    def _kills_of(self, node: int) -> Kills:
+        found = self._kills.get(node)
+        if found is None:
+            found = kills(self.trie, node)
+            self._kills.keep(node, found, 4 * len(found.killed) + 8 * len(found.special))
+        return found
+
     def _base(self, root: int, place: int) -> _Base:
-        key = (root, place)
-        if key not in self._bases:
-            self._bases[key] = self._walked(root, place)
-        return self._bases[key]
+        found = self._bases.get((root, place))
+        if found is None:
+            found = self._walked(root, place)
+            self._bases.keep((root, place), found, found.size)
+        return found
 
     def _walked(self, root: int, place: int) -> _Base:
-        dfa, words = self.words.dfa, self.words
-        found = list(walk(self.trie.level_order, dfa.table, dfa.classes, np.array([place]), root))
-        none = np.zeros(0, dtype=np.int32)
-        tokens = np.concatenate([none, *(hits.tokens for hits in found)])
-        targets = np.concatenate([none, *(hits.states for hits in found)])
-        order = np.argsort(tokens, kind="stable")
-        tokens, targets = tokens[order], targets[order]
-        nodes = self.nodes[tokens]
-        # More ways on than edges below the node: one of them leaves the token as it is.
-        ways = words.ways[targets] > self.trie.children[nodes][:, None]
-        ends = words.ends[targets].astype(np.bool_)
-        nearest = ways[:, 1] & (words.plain[targets] == words.fewest[targets])
-        needed = np.where(ends, 0, words.fewest[targets])
-        live = ends | ways[:, 0]
-        sure = ends | (nearest if self.longest else ways[:, 0])
-        for at in np.flatnonzero(~sure).tolist():
-            fewest = self.paths.shortest(int(targets[at]), int(nodes[at]))
-            live[at] = fewest is not None
-            needed[at] = fewest or 0
+        tokens, targets = self._walk.read(root, place)
+        needed = self.paths.fewest(targets, self.nodes[tokens], exact=bool(self.longest))
+        live = needed != NONE
         flags = np.zeros(tokenset.word_count(self.vocab_size) * 32, dtype=np.bool_)
         flags[tokens[live]] = True
-        totals = None
-        if self.longest:
-            totals = self._lengths[tokens] + needed
+        totals = self._lengths[tokens] + np.maximum(needed, 0) if self.longest else None
         return _Base(tokens, targets, flags, totals)
 
     def _most(self, place: int, node: int) -> int:
         """The most characters that a token takes here together with the nearest end."""
-        if (place, node) not in self._needs:
+        most = self._needs.get((place, node))
+        if most is None:
             base = self._base(SUFFIX_ROOT, place)
-            needs = [0] if base.totals is None else [int(base.totals.max(initial=0))]
-            for token_id, target in self.trie.kills(node).special:
-                at = int(np.searchsorted(base.tokens, token_id))
-                if at < len(base.tokens) and base.tokens[at] == token_id:
-                    fewest = self.paths.shortest(int(base.targets[at]), target)
-                    needs.append(int(self._lengths[token_id]) + (fewest or 0))
-            self._needs[place, node] = max(needs)
-        return self._needs[place, node]
+            most = 0 if base.totals is None else int(base.totals.max(initial=0))
+            if len(base.tokens):
+                _, totals = self._specials(base, self._kills_of(node))
+                most = max(most, int(totals.max(initial=0)))
+            self._needs.keep((place, node), most)
+        return most
 
     @cached_property
     def _lengths(self) -> NDArray[np.int32]:
@@ -212,21 +224,41 @@ class WordMachine:
         begins = (self.vocabulary.data & 0xC0) != 0x80
         counts = np.concatenate(([0], np.cumsum(begins)))[self.vocabulary.offsets]
         lengths = np.diff(counts).astype(np.int32)
-        suffixes = [i for i in np.flatnonzero(self.nodes >= 0).tolist() if self.is_suffix(i)]
-        lengths[suffixes] -= _characters(self.indicator)
+        lengths[self._suffixes & (self.nodes >= 0)] -= _characters(self.indicator)
+        if self.unknown != NONE:
+            lengths[self.unknown] = 1
         return lengths
 
+    @cached_property
+    def _suffixes(self) -> NDArray[np.bool_]:
+        """Which tokens begin with ♯, shape (V,)."""
+        data, starts = self.vocabulary.data, self.vocabulary.offsets[:-1]
+        found = self.vocabulary.lengths >= len(self.indicator)
+        for k, octet in enumerate(self.indicator):
+            places = np.flatnonzero(found)
+            found[places] = data[starts[places] + k] == octet
+        return found
+
     def _number(self, state: _State) -> int:
-        number = self._numbers.get(state)
-        if number is None:
-            # Matchers of several threads share the machine.
-            with self._lock:
-                number = self._numbers.get(state)
-                if number is None:
-                    number = len(self._states)
-                    self._states.append(state)
-                    self._numbers[state] = number
-        return number
+        """A state as a number: nothing has to be kept for those that have been reached."""
+        place, node, count = state
+        return (place * self._nodes + node + 1) * self._counts + count
+
+    def _parts(self, state: int) -> _State:
+        """Inverse of ``_number``."""
+        rest, count = divmod(state, self._counts)
+        place, node = divmod(rest, self._nodes)
+        return place, node - 1, count
+
+    @cached_property
+    def _nodes(self) -> int:
+        """How many nodes a state may have, with -1."""
+        return len(self.trie.octets) + 1
+
+    @cached_property
+    def _counts(self) -> int:
+        """How many counts a state may have."""
+        return self.longest + 1
 
 
 def _characters(text: bytes) -> int:

@@ -13,6 +13,7 @@ from .artifact import Artifact
 from .prefix import Boundary, Path
 from .tokenset import Words
 from .word_machine import WordMachine
+from .word_trie import NONE
 
 _SPACE = b" "
 
@@ -21,8 +22,9 @@ def word_boundaries(artifact: Artifact, prefix: bytes) -> list[Boundary]:
     """Every boundary that ``prefix`` may have, the longest first; empty if there is none.
 
     ``prefix``: normalised words between single spaces, in UTF-8; a space at its end says that
-    the last word has ended. ``Boundary.length`` counts its bytes. Raises ``ValueError`` for an
-    artifact of another tokenizer.
+    the last word has ended. ``Boundary.length`` counts its bytes. The unknown token, where
+    members have it, is allowed wherever a word that is begun may become unknown or not. Raises
+    ``ValueError`` for an artifact of another tokenizer.
     """
     machine = artifact.word_machine
     if machine is None:
@@ -36,11 +38,17 @@ def word_boundaries(artifact: Artifact, prefix: bytes) -> list[Boundary]:
         rest = prefix[position:]
         for state, ids in sorted(paths.pop(position, {}).items()):
             row = machine.row(state)
-            for length in range(1, min(longest, len(rest)) + 1):
-                for token_id in spelled.get(rest[:length], ()):
-                    if tokenset.contains(row, token_id):
-                        target = machine.step(state, token_id)
-                        paths[position + length].setdefault(target, (*ids, token_id))
+            steps = [
+                (length, token_id)
+                for length in range(1, min(longest, len(rest)) + 1)
+                for token_id in spelled.get(rest[:length], ())
+            ]
+            if machine.unknown != NONE and bool(ids) == rest.startswith(_SPACE):
+                steps += _unknown_word(machine, rest)
+            for length, token_id in steps:
+                if tokenset.contains(row, token_id):
+                    target = machine.step(state, token_id)
+                    paths[position + length].setdefault(target, (*ids, token_id))
             allowed = row if not rest else _beginning_with(machine, row, rest, bool(ids))
             if not rest or allowed.any():
                 ended = rest in (b"", _SPACE)
@@ -51,10 +59,17 @@ def word_boundaries(artifact: Artifact, prefix: bytes) -> list[Boundary]:
 
 def _written(machine: WordMachine, token_id: int) -> bytes:
     """How a token stands in canonical text, the first one apart."""
-    text = machine.vocabulary.token(token_id)
-    if machine.is_suffix(token_id):
-        return text.removeprefix(machine.indicator)
-    return _SPACE + text
+    text = machine.text(token_id)
+    return text if machine.is_suffix(token_id) else _SPACE + text
+
+
+def _unknown_word(machine: WordMachine, rest: bytes) -> list[tuple[int, int]]:
+    """The next word as the unknown token, if it has no tokens: its length with the space before
+    it, and the id."""
+    word = rest.removeprefix(_SPACE).split(_SPACE)[0]
+    if not word or machine.trie.tokenize(word, machine.longest) is not None:
+        return []
+    return [(len(rest) - len(rest.removeprefix(_SPACE)) + len(word), machine.unknown)]
 
 
 def _spelled_within(machine: WordMachine, prefix: bytes) -> dict[bytes, list[int]]:
@@ -79,6 +94,8 @@ def _beginning_with(machine: WordMachine, row: Words, rest: bytes, begun: bool) 
             continue
         text = _written(machine, token_id)
         text = text if begun else text.lstrip()
-        if text.startswith(rest) and len(text) > len(rest):
+        if token_id == machine.unknown and begun == rest.startswith(_SPACE):
+            kept += [token_id] * (_SPACE not in rest[1:])
+        elif text.startswith(rest) and len(text) > len(rest):
             kept.append(token_id)
     return tokenset.from_ids(kept, machine.vocab_size)

@@ -5,31 +5,25 @@ that fits. Node 0 is the root for the start of a word, node 1 that for its rest.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .trie import Trie
+from .memo import Memo
 
 ROOT, SUFFIX_ROOT = 0, 1
 NONE = -1
 
+# What the unknown token is in canonical text: no byte of UTF-8, and so no part of any word.
+OTHER_BYTE = 0xFF
+
 Pops = tuple[int, ...]
 
-
-@dataclass(frozen=True, slots=True)
-class Kills:
-    """Which tokens cannot follow at a node.
-
-    ``killed``: int32, tokens that would be cut otherwise behind the node's text. ``special``:
-    the tokens that may follow and lead to another node than their own.
-    """
-
-    killed: NDArray[np.int32]
-    special: tuple[tuple[int, int], ...]
+# Nodes whose tokens are kept.
+_KEPT_FLUSHES = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,20 +45,41 @@ class WordTrie:
     pop_offsets: NDArray[np.int64]
     order: NDArray[np.int32]
     spans: NDArray[np.int32]
-    _flushed: dict[int, Pops | None] = field(default_factory=dict, init=False)
-    _kills: dict[int, Kills] = field(default_factory=dict, init=False)
-
-    @cached_property
-    def level_order(self) -> Trie:
-        """The same nodes for ``trie.walk``."""
-        ends = self.tokens >= 0
-        held = np.concatenate(([0], np.cumsum(ends))).astype(np.int32)
-        return Trie(self.octets, self.first, self.tokens[ends], held)
+    _flushed: Memo[int, Pops | Literal[False]] = field(
+        default_factory=lambda: Memo(_KEPT_FLUSHES), init=False
+    )
 
     @cached_property
     def children(self) -> NDArray[np.int32]:
         """Number of children of each node."""
         return np.diff(self.first)
+
+    @cached_property
+    def parents(self) -> NDArray[np.int32]:
+        """The node above each node; the roots are their own."""
+        above = np.repeat(np.arange(len(self.octets), dtype=np.int32), self.children)
+        return np.concatenate((np.array([ROOT, SUFFIX_ROOT], dtype=np.int32), above))
+
+    @cached_property
+    def ways_off(self) -> NDArray[np.int32]:
+        """At most so many bytes are read at a node or on its chain of links before the roots."""
+        counts = self.children.astype(np.int32)
+        counts[[ROOT, SUFFIX_ROOT]] = 0
+        total, links = counts.copy(), self.links.copy()
+        while (places := np.flatnonzero(links > SUFFIX_ROOT)).size:
+            total[places] += counts[links[places]]
+            links[places] = self.links[links[places]]
+        return total
+
+    def children_by(
+        self, nodes: NDArray[np.integer], octets: NDArray[np.uint8]
+    ) -> NDArray[np.int64]:
+        """The nodes below each of ``nodes`` by the byte beside it, or -1."""
+        wanted = nodes.astype(np.int64) * 256 + octets
+        places = np.searchsorted(self._edges, wanted)
+        places[places == len(self._edges)] = 0
+        found: NDArray[np.int64] = np.where(self._edges[places] == wanted, places + 2, NONE)
+        return found
 
     def child(self, node: int, octet: int) -> int:
         """The node below, or -1."""
@@ -103,61 +118,35 @@ class WordTrie:
 
     def flush(self, node: int) -> Pops | None:
         """The tokens of a node's text; None if it has none."""
-        if node not in self._flushed:
+        known = self._flushed.get(node)
+        if known is None:
             found: Pops = ()
             place, links = node, self._views[2]
             while links[place] != NONE:
                 found += self.popped(place)
                 place = links[place]
-            self._flushed[node] = found if place <= SUFFIX_ROOT else None
-        return self._flushed[node]
+            known = self._flushed.keep(node, found if place <= SUFFIX_ROOT else False)
+        return None if known is False else known
 
-    def kills(self, node: int) -> Kills:
-        """What cannot follow the tokens of ``node``'s text.
-
-        A token t may follow if the text of both is cut into ``flush(node)`` and t. The walk
-        reads every such t below the suffix root and from ``node`` at once, and ends where
-        all of ``flush(node)`` is popped: from there on both read the same nodes.
-        """
-        if node not in self._kills:
-            self._kills[node] = self._walk_kills(node)
-        return self._kills[node]
-
-    def _walk_kills(self, node: int) -> Kills:
-        expected = self.flush(node) or ()
-        killed: list[int] = []
-        special: list[tuple[int, int]] = []
-        octets, tokens, spans, order = self._views[1], self._views[5], self._views[6], self._order
-        pending = [(SUFFIX_ROOT, node, 0)]
-        while pending:
-            x, v, matched = pending.pop()
-            for below in self._candidates(x, v, expected[matched:]):
-                target, pops = self.step(v, octets[below])
-                after = matched + len(pops)
-                if target == NONE or pops[: len(expected) - matched] != expected[matched:after]:
-                    killed += order[spans[below, 0] : spans[below, 1]]
-                elif after < len(expected):
-                    if tokens[below] != NONE:
-                        if self.flush(target) == (*expected[after:], tokens[below]):
-                            special.append((tokens[below], target))
-                        else:
-                            killed.append(tokens[below])
-                    pending.append((below, target, after))
-        return Kills(np.array(killed, dtype=np.int32), tuple(special))
-
-    def _candidates(self, x: int, v: int, expected: Pops) -> Iterable[int]:
-        """The children of ``x`` by whose byte ``v`` does not just pop all that is expected."""
-        first, octets = self._views[0], self._views[1]
-        pops = self.popped(v)
-        if pops[: len(expected)] != expected:
-            return range(first[x], first[x + 1])
-        joint = (self.child(x, octets[below]) for below in range(first[v], first[v + 1]))
-        return (below for below in joint if below != NONE)
+    def tokenize(self, word: bytes, longest: int = 0) -> Pops | None:
+        """The tokens of a word, in UTF-8; None if it has none or more than ``longest``
+        characters (0 for no bound)."""
+        node = ROOT
+        found: Pops = ()
+        for octet in word:
+            node, pops = self.step(node, octet)
+            if node == NONE:
+                return None
+            found += pops
+        rest = self.flush(node)
+        is_long = 0 < longest < sum(octet & 0xC0 != 0x80 for octet in word)
+        return None if rest is None or is_long else found + rest
 
     @cached_property
-    def _order(self) -> list[int]:
-        ordered: list[int] = self.order.tolist()
-        return ordered
+    def _edges(self) -> NDArray[np.int64]:
+        """The edges into the nodes from 2 on, ascending: 256 times the parent, and the byte."""
+        below = slice(SUFFIX_ROOT + 1, None)
+        return self.parents[below].astype(np.int64) * 256 + self.octets[below]
 
     @cached_property
     def _views(self) -> tuple[memoryview, ...]:
@@ -168,7 +157,5 @@ class WordTrie:
             self.links,
             self.pop_offsets,
             self.pops,
-            self.tokens,
-            self.spans,
         )
         return tuple(np.ascontiguousarray(array).data for array in arrays)

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from .console import Bar, UsageError, note
 from .inputs import artifact_or_text, dialect_for, tokenizer_at
-from .options import Engine, Method, Tokenization
+from .options import Engine, Method, Tokenization, Unk
 
 if TYPE_CHECKING:
+    from constrain.artifacts import Artifact
     from constrain.compiler.automata.dfa import Dfa
     from constrain.compiler.grammar.tree import Grammar
     from constrain.compiler.limits import Limits
@@ -34,6 +35,7 @@ class Wanted:
     engine: Engine | None = None
     prewarm: int | None = None
     max_depth: int | None = None
+    unk: Unk | None = None
 
 
 def limits_of(states: int, transitions: int, memory: int, seconds: float, nesting: int) -> "Limits":
@@ -99,6 +101,14 @@ def language_of(path: str, wanted: Wanted, limits: "Limits") -> "Dfa":
     return dfa
 
 
+def canonical_text(artifact: "Artifact", text: str) -> bytes:
+    """What a WordPiece artifact's tokenizer sees of ``text``: words between single spaces."""
+    from constrain.compiler.wordpiece.normalizer import BertNormalizer
+
+    normalizer = BertNormalizer(*map(bool, artifact.arrays["words.normalizer"].tolist()))
+    return normalizer.canonical(text).encode("utf-8")
+
+
 def compilation_of(
     automaton: "Automaton | Parser", wanted: Wanted, limits: "Limits"
 ) -> "Compilation":
@@ -123,6 +133,7 @@ def compilation_of(
             strip=wanted.strip,
             method=(wanted.method or Method.AUTO).value,
             prewarm=PREWARM if wanted.prewarm is None else wanted.prewarm,
+            keep_unknown=wanted.unk is Unk.ALLOW,
             progress=bar,
             tables=TokenizerTables(tokenizer, cache) if isinstance(tokenizer, Tokenizer) else None,
         )

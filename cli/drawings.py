@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from constrain.artifacts.errors import ConstrainError
 
-from .compiling import Wanted, compilation_of, grammar_of, recogniser_of
+from .compiling import Wanted, canonical_text, compilation_of, grammar_of, recogniser_of
 from .console import UsageError, note, status
 from .options import Engine
 
@@ -38,12 +38,19 @@ _OF_ANY = (Stage.RULES, Stage.PARSER, Stage.LEXER)
 
 
 def draw_grammar(
-    text: str, path: str, stage: Stage, wanted: Wanted, limits: "Limits", max_states: int
+    text: str,
+    path: str,
+    stage: Stage,
+    wanted: Wanted,
+    limits: "Limits",
+    max_states: int,
+    prefix: str | None = None,
 ) -> "Drawing":
-    """The drawing of a grammar's stage."""
+    """The drawing of a grammar's stage; ``prefix``: of a WordPiece tokenizer what it uses."""
     from constrain.compiler.drawing import draw_rules
     from constrain.compiler.parsers import Parser
 
+    _check_prefix(prefix, stage in _OF_ANY)
     if stage is Stage.RULES:
         return draw_rules(grammar_of(text, path, wanted, limits), max_states=max_states)
     if stage in _OF_ANY:
@@ -57,11 +64,16 @@ def draw_grammar(
     artifact = None
     if stage in (Stage.TOKENS, Stage.TOKENIZER):
         artifact = compilation_of(recogniser, wanted, limits).artifact
-    return _draw_automaton(stage, recogniser, artifact, max_states)
+    return _draw_automaton(stage, recogniser, artifact, max_states, prefix)
 
 
 def draw_artifact(
-    artifact: "Artifact", path: str, stage: Stage, limits: "Limits", max_states: int
+    artifact: "Artifact",
+    path: str,
+    stage: Stage,
+    limits: "Limits",
+    max_states: int,
+    prefix: str | None = None,
 ) -> "Drawing":
     """The drawing of an artifact's stage; what it does not hold comes from its grammar's text."""
     m = artifact.manifest
@@ -72,8 +84,8 @@ def draw_artifact(
             what = f"its {stage.value.upper() if stage is Stage.NFA else stage.value} cannot be"
             raise UsageError(f"{path}: the grammar's text was stripped, so {what} drawn")
         wanted = Wanted(dialect=m.dialect, start=m.start)
-        return draw_grammar(m.source, path, stage, wanted, limits, max_states)
-    return _draw_automaton(stage, None, artifact, max_states)
+        return draw_grammar(m.source, path, stage, wanted, limits, max_states, prefix)
+    return _draw_automaton(stage, None, artifact, max_states, prefix)
 
 
 def write_all_drawings(compilation: "Compilation", folder: Path) -> None:
@@ -122,10 +134,21 @@ def _draw_parser(stage: Stage, parser: "Parser", max_states: int) -> "Drawing":
     )
 
 
+def _check_prefix(prefix: str | None, is_other: bool) -> None:
+    if prefix is not None and is_other:
+        raise UsageError("--prefix is for --stage tokenizer with a WordPiece tokenizer")
+
+
 def _draw_automaton(
-    stage: Stage, automaton: "Automaton | None", artifact: "Artifact | None", max_states: int
+    stage: Stage,
+    automaton: "Automaton | None",
+    artifact: "Artifact | None",
+    max_states: int,
+    prefix: str | None = None,
 ) -> "Drawing":
     """``automaton`` serves nfa and dfa, ``artifact`` all but nfa."""
+    is_transducer = stage is Stage.TOKENIZER and artifact is not None and artifact.word_machine
+    _check_prefix(prefix, not is_transducer)
     from constrain.compiler.automata.text import terminal_names
     from constrain.compiler.drawing import (
         draw_dfa,
@@ -147,9 +170,10 @@ def _draw_automaton(
             dfa, names = automaton.dfa.tables(), automaton.token_names
         return draw_dfa(dfa, title=rule, terminal_names=names, max_states=max_states)
     assert artifact is not None
-    drawn = draw_tokens
-    if stage is Stage.TOKENIZER:
-        drawn = draw_tokenizer if artifact.word_machine is None else draw_transducer
+    if is_transducer:
+        text = None if prefix is None else canonical_text(artifact, prefix)
+        return draw_transducer(artifact, title=rule, max_states=max_states, prefix=text)
+    drawn = draw_tokenizer if stage is Stage.TOKENIZER else draw_tokens
     return drawn(artifact, title=rule, max_states=max_states)
 
 

@@ -30,6 +30,13 @@ class Method(StrEnum):
     CARTESIAN = "cartesian"
 
 
+class Unk(StrEnum):
+    """What becomes of members with a word that WordPiece does not know."""
+
+    OMIT = "omit"
+    ALLOW = "allow"
+
+
 Grammar = Annotated[
     str, typer.Argument(metavar="GRAMMAR", help="A grammar file, or - for standard input.")
 ]
@@ -113,6 +120,14 @@ MethodChoice = Annotated[
     typer.Option(
         help="direct: a table of all token states; cartesian: masks made from two automata when "
         "they are asked for; auto: what fits. The masks are the same.  [default: auto]"
+    ),
+]
+UnknownWords = Annotated[
+    Unk | None,
+    typer.Option(
+        "--unk",
+        help="For WordPiece: leave members out that have a word which becomes the unknown token, "
+        "or allow it there.  [default: omit]",
     ),
 ]
 Eos = Annotated[

@@ -80,6 +80,7 @@ def compile_grammar(
     method: str = AUTO,
     max_artifact_bytes: int = MAX_ARTIFACT_BYTES,
     strip: bool = False,
+    keep_unknown: bool = False,
     name: str = "<grammar>",
     progress: Progress = silent,
     tables: TokenizerTables | None = None,
@@ -92,7 +93,8 @@ def compile_grammar(
     canonical masks are found; the masks are the same.
     ``tables``: the tokenizer's, which several compilations can share. ``eos``: ids or
     names of the tokens that end a text (by default the tokenizer's own). ``vocab_size`` pads
-    the masks. ``strip`` leaves the grammar's text out. Raises subclasses of
+    the masks. ``strip`` leaves the grammar's text out. ``keep_unknown``, of WordPiece alone,
+    keeps members with a word that becomes the unknown token. Raises subclasses of
     ``ConstrainError``.
     """
     limits = (limits or Limits()).started()
@@ -109,6 +111,7 @@ def compile_grammar(
         method=method,
         max_artifact_bytes=max_artifact_bytes,
         strip=strip,
+        keep_unknown=keep_unknown,
         progress=progress,
         tables=tables,
     ).artifact
@@ -126,6 +129,7 @@ def build_artifact(
     max_artifact_bytes: int = MAX_ARTIFACT_BYTES,
     strip: bool = False,
     prewarm: int = PREWARM,
+    keep_unknown: bool = False,
     progress: Progress = silent,
     tables: TokenizerTables | None = None,
 ) -> Compilation:
@@ -147,8 +151,10 @@ def build_artifact(
             message = f"WordPiece tokenizers need the engine dfa, and this is {automaton.engine}"
             hint = f"{automaton.reason}; --max-depth bounds the nesting"
             raise CheckError(automaton.grammar.source, [Diagnostic(message, help=hint)])
-        size = _padded_size(tokenizer, vocab_size)
-        return _build_words(automaton, tokenizer, _eos_ids(tokenizer, eos), size, strip, limits)
+        size, ends = _padded_size(tokenizer, vocab_size), _eos_ids(tokenizer, eos)
+        return _build_words(automaton, tokenizer, ends, size, strip, keep_unknown, limits)
+    if keep_unknown:
+        raise TokenizerError(f"{tokenizer.name}: only WordPiece has words that become unknown")
     notes: list[str] = []
     request = Request(
         tokenizer=tokenizer,
@@ -191,6 +197,7 @@ def _build_words(
     eos: tuple[int, ...],
     vocab_size: int,
     strip: bool,
+    keep_unknown: bool,
     limits: Limits,
 ) -> Compilation:
     """The stages for WordPiece: canonical text, its words, packaging."""
@@ -198,7 +205,7 @@ def _build_words(
     if grammar.tokens:
         message = "token terminals are not supported with WordPiece tokenizers"
         raise CheckError(source, [Diagnostic(message, token.span) for token in grammar.tokens])
-    words = canonical_words(automaton.dfa, tokenizer, vocab_size, limits)
+    words = canonical_words(automaton.dfa, tokenizer, vocab_size, limits, keep_unknown=keep_unknown)
     if words.is_empty:
         message = "the tokenizer can spell no member: each has a word that becomes unknown"
         raise CheckError(source, [Diagnostic(message)])

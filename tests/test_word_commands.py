@@ -4,6 +4,7 @@
 # ruff: noqa: SIM300
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,43 @@ def test_drawing_of_figure_1() -> None:
     small = draw_transducer(artifact, title="figure", max_states=4)
     assert small.left_out is not None
     assert "Token DFA" in draw_tokens(artifact, title="figure").dot
+
+
+def test_drawing_of_a_prefix() -> None:
+    """Of a prefix the states that its words pass through, and the edges on that way."""
+    tokens = VOCABULARY.split("\n")[2:-1]
+    artifact = compiled("abcdz|abcdx|abcdy", tokenizer_of(tokens))
+    dot = draw_transducer(artifact, title="figure", prefix=b"abcdz").dot
+
+    assert dot.count(" -> ") == 6  # Five bytes and the arrow to the start.
+    assert "z&#160;/&#160;‹a›&#160;‹##b›&#160;‹##c›" in dot
+    assert "'abcdz'" in dot
+
+
+def test_drawing_of_a_real_vocabulary(data: Callable[[str], Path]) -> None:
+    """Of a large transducer what the grammar's texts use, two words."""
+    tokenizer = load_wordpiece(data("tokenizers/bert-base-uncased"))
+    artifact = compiled("unaffable|embeddings", tokenizer)
+    machine = artifact.word_machine
+    assert machine is not None
+    assert len(machine.trie.octets) > 4_000
+    drawing = draw_transducer(artifact, title="words")
+
+    assert drawing.left_out is None
+    assert "s&#160;/&#160;‹##ding›" in drawing.dot
+    assert "at the end of a word: em ##bed ##d" in drawing.dot
+    assert drawing.dot.count(" -> ") < 40
+
+
+def test_viz_with_a_prefix(folder: Path) -> None:
+    """--prefix draws what its words use; elsewhere it is refused."""
+    arguments = ("viz", "-", "-t", "vocab.txt", "--prefix", " ABcdz")
+    drawn = constrain(*arguments, "--stage", "tokenizer", stdin=GRAMMAR, folder=folder)
+    assert 0 == drawn.returncode, drawn.stderr
+    assert b"as 'abcdz' uses it" in drawn.stdout
+    refused = constrain(*arguments, "--stage", "dfa", stdin=GRAMMAR, folder=folder)
+    assert 2 == refused.returncode
+    assert b"--prefix is for --stage tokenizer" in refused.stderr
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,7 @@ def compile_(
     engine: options.EngineChoice = None,
     max_depth: options.MaxDepth = None,
     prewarm: options.Prewarm = None,
+    unk: options.UnknownWords = None,
     eos: options.Eos = None,
     vocab_size: options.VocabSize = None,
     viz: Annotated[
@@ -90,6 +91,7 @@ def compile_(
         engine,
         prewarm,
         max_depth,
+        unk,
     )
     if max_depth is not None and engine not in (None, options.Engine.AUTO, options.Engine.DFA):
         raise UsageError(f"--max-depth makes a DFA, and --engine says {engine.value}")

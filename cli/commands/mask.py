@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .. import options
-from ..compiling import Wanted, compilation_of, limits_of, recogniser_of
+from ..compiling import Wanted, canonical_text, compilation_of, limits_of, recogniser_of
 from ..console import UsageError, error, note, status, write_bytes, write_text
 from ..inputs import artifact_or_text
 from ..quoting import quoted, text_of
@@ -53,6 +53,7 @@ def mask(
     extended: options.Extended = False,
     start: options.Start = None,
     tokenization: options.TokenizationChoice = None,
+    unk: options.UnknownWords = None,
     eos: options.Eos = None,
     vocab_size: options.VocabSize = None,
     max_states: options.MaxStates = 200_000,
@@ -87,11 +88,13 @@ def mask(
             vocab_size,
             extended=extended,
             no_cache=no_cache,
+            unk=unk,
         )
         recogniser = recogniser_of(artifact, subject, wanted, limits)
         artifact = compilation_of(recogniser, wanted, limits).artifact
     elif any(
-        value is not None for value in (tokenizer, dialect, start, tokenization, eos, vocab_size)
+        value is not None
+        for value in (tokenizer, dialect, start, tokenization, unk, eos, vocab_size)
     ):
         note("the artifact has its own tokenizer and grammar; the options for a grammar are unused")
     if prefix_ids is not None:
@@ -127,14 +130,15 @@ def _boundaries(artifact: "Artifact", prefix: bytes) -> "list[Boundary]":
 
         return boundaries(artifact, prefix)
     from constrain.artifacts.word_prefix import word_boundaries
-    from constrain.compiler.wordpiece.normalizer import BertNormalizer
 
     try:
         text = prefix.decode("utf-8")
     except UnicodeDecodeError:
         return []
-    normalizer = BertNormalizer(*map(bool, artifact.arrays["words.normalizer"].tolist()))
-    return word_boundaries(artifact, normalizer.canonical(text).encode("utf-8"))
+    found = word_boundaries(artifact, canonical_text(artifact, text))
+    # Unknown words all look alike: only the bytes say whether a member begins with this one.
+    is_viable = artifact.byte_dfa.viable_bytes(prefix) == len(prefix)
+    return [b for b in found if is_viable or artifact.word_machine.unknown not in b.ids]
 
 
 def _answer_ids(artifact: "Artifact", ids: list[int], format_: Format) -> int:

@@ -64,8 +64,8 @@ def tokenize(
 
     In the table "|" marks the tokens that begin a piece: tokens are merged inside pieces
     only (those of WordPiece are words). "+" marks added tokens, which are found before anything
-    is cut. Files of any size are read in bounded memory, as long as there is a place to cut them
-    now and then.
+    is cut. Files of any size are read in bounded memory, with merges as long as there is a place to
+    cut them now and then, with WordPiece always.
 
     \b
     Examples:

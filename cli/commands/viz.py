@@ -35,12 +35,19 @@ def viz(
     max_states: Annotated[
         int, typer.Option(min=1, help="Draw at most so many states, and say what is left out.")
     ] = MAX_STATES,
+    prefix: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEXT", help="Of WordPiece's tokenizer draw what the words of TEXT use."
+        ),
+    ] = None,
     tokenizer: options.TokenizerPath = None,
     no_cache: options.NoCache = False,
     dialect: options.DialectName = None,
     extended: options.Extended = False,
     start: options.Start = None,
     tokenization: options.TokenizationChoice = None,
+    unk: options.UnknownWords = None,
     eos: options.Eos = None,
     max_transitions: options.MaxTransitions = 100_000_000,
     max_memory: options.MaxMemory = 2_000_000_000,
@@ -56,16 +63,17 @@ def viz(
       constrain viz date.ebnf --stage dfa -o date.svg
       constrain viz date.cst --stage tokens | dot -Tpng > date.png
       constrain viz json.ebnf --stage parser -o json.svg
+      constrain viz date.cst --stage tokenizer --prefix 2024 -o 2024.svg
     """
     limits = limits_of(200_000, max_transitions, max_memory, max_seconds, max_nesting)
     wanted = Wanted(
-        tokenizer, dialect, start, tokenization, eos, extended=extended, no_cache=no_cache
+        tokenizer, dialect, start, tokenization, eos, extended=extended, no_cache=no_cache, unk=unk
     )
     found = artifact_or_text(subject)
     if isinstance(found, str):
-        drawing = draw_grammar(found, subject, stage, wanted, limits, max_states)
+        drawing = draw_grammar(found, subject, stage, wanted, limits, max_states, prefix)
     else:
-        drawing = draw_artifact(found, subject, stage, limits, max_states)
+        drawing = draw_artifact(found, subject, stage, limits, max_states, prefix)
     if drawing.left_out:
         note(drawing.left_out)
     if output == STDIN:

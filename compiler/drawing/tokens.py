@@ -34,8 +34,16 @@ def draw_tokens(artifact: Artifact, *, title: str, max_states: int = MAX_STATES)
     kept = nearest(artifact.machine.start, lambda state: moves.of(state).reached, max_states)
     inside = set(kept)
     complete = all(inside.issuperset(moves.of(state).reached) for state in kept)
-    total = len(kept) if complete else _states(artifact)
-    edges = _edges(moves, kept, artifact)
+    total = len(kept) if complete else _states(artifact, moves)
+    # The states of a WordPiece machine are large numbers that say nothing to a reader.
+    shown = range(len(kept)) if artifact.word_machine is not None else kept
+    number = dict(zip(kept, shown, strict=True))
+    edges = [
+        edge._replace(
+            source=number[edge.source], target=None if edge.target is None else number[edge.target]
+        )
+        for edge in _edges(moves, kept, artifact)
+    ]
     read = sum(len(moves.of(state).tokens) for state in kept)
     drawn = f"{counted(read, 'transition')}, drawn as {counted(len(edges), 'edge')}"
     return to_dot(
@@ -45,12 +53,12 @@ def draw_tokens(artifact: Artifact, *, title: str, max_states: int = MAX_STATES)
                 counts=f"{counted(total, 'state')}, {drawn}"
                 if complete
                 else f"{counted(total, 'state')}; here {len(kept):,} of them with {drawn}",
-                states=kept,
-                start=artifact.machine.start,
-                accepting={state for state in kept if artifact.machine.is_accepting(state)},
+                states=shown,
+                start=number[artifact.machine.start],
+                accepting={number[s] for s in kept if artifact.machine.is_accepting(s)},
                 edges=edges,
                 left_out=left_out_sentence(total, len(kept), max_states),
-                tooltips={state: _tooltip(artifact, state) for state in kept},
+                tooltips={number[state]: _tooltip(artifact, state) for state in kept},
             )
         )
     )
@@ -78,6 +86,7 @@ class _AllowedMoves:
         """Without the tokens that end the text there."""
         if state not in self._known:
             a = self.artifact
+            targets: NDArray[np.integer]
             lazy = a.product or a.word_machine
             if lazy is not None:
                 tokens, targets = _stepped(lazy, state, a.manifest.eos)
@@ -93,10 +102,16 @@ class _AllowedMoves:
             self._known[state] = _Moves(tokens[kept], targets[kept], reached)
         return self._known[state]
 
+    @property
+    def seen(self) -> int:
+        """How many states have been looked at or are reached by one step from there."""
+        reached = (state for moves in self._known.values() for state in moves.reached)
+        return len(set(reached) | set(self._known))
+
 
 def _stepped(
     machine: ProductMachine | WordMachine, state: int, eos: Sequence[int]
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """The text tokens that the state's row allows, and where each leads."""
     ends = eos if machine.is_accepting(state) else ()
     ids = np.setdiff1d(tokenset.to_ids(machine.row(state)), ends).astype(np.int32)
@@ -116,13 +131,13 @@ def _lifted(artifact: Artifact, state: int) -> tuple[NDArray[np.int32], NDArray[
     )
 
 
-def _states(artifact: Artifact) -> int:
+def _states(artifact: Artifact, moves: _AllowedMoves) -> int:
     """Number of states that lie on the way to an accepting one.
 
     Those of a WordPiece artifact are never all known: the ones that were seen.
     """
     if artifact.word_machine is not None:
-        return artifact.word_machine.seen
+        return moves.seen
     if artifact.product is not None:
         return artifact.manifest.counts["product_states"]
     if artifact.token_dfa is not None:
@@ -153,7 +168,7 @@ def _edges(moves: _AllowedMoves, kept: Sequence[int], artifact: Artifact) -> lis
 
 def _tooltip(artifact: Artifact, state: int) -> str:
     if artifact.word_machine is not None:
-        return f"state {state}"
+        return "may end here" if artifact.machine.is_accepting(state) else "goes on"
     byte_state = artifact.byte_state_of(state)
     text = (
         f"state {state}"

@@ -27,29 +27,41 @@ from .picture import (
     nearest,
     told_apart,
 )
+from .touched import Touched, touched_by_members, touched_by_prefix
 
 
-def draw_transducer(artifact: Artifact, *, title: str, max_states: int = MAX_STATES) -> Drawing:
+def draw_transducer(
+    artifact: Artifact, *, title: str, max_states: int = MAX_STATES, prefix: bytes | None = None
+) -> Drawing:
     """Draw the states nearest to the start of a word, at most ``max_states``.
 
-    ``title``: the grammar's name. Raises ``DrawingError`` for artifacts of other tokenizers.
+    Of ``prefix``, canonical text in UTF-8, those that its words pass through. Without it all of a
+    small transducer, and of a larger one those that the grammar's texts pass through. ``title``:
+    the grammar's name. Raises ``DrawingError`` for artifacts of other tokenizers.
     """
     machine = artifact.word_machine
     if machine is None:
         raise DrawingError("only artifacts of WordPiece tokenizers have a transducer")
-    steps = _Steps(machine.trie)
+    # r♯ is passed, never stayed at: what leads there leads on by the byte that was read.
+    total = len(machine.trie.octets) - 1
+    touched, part = None, ""
+    if prefix is not None:
+        touched = touched_by_prefix(machine, prefix)
+        part = f", as {prefix.decode('utf-8', 'backslashreplace')!r} uses it"
+    elif total > max_states:
+        touched, part = touched_by_members(machine), ", as the texts use it"
+    total = total if touched is None else len(touched)
+    steps = _Steps(machine.trie, touched)
     labels = TokenLabels(artifact.vocabulary, np.flatnonzero(machine.nodes >= 0))
     kept = nearest(ROOT, lambda node: sorted({t for t, _ in steps.of(node)}), max_states)
     names = _names(machine.trie, machine.indicator, set(kept))
     # Where the word may end; the roots stand for no text.
     ending = {node for node in kept if node > SUFFIX_ROOT and machine.trie.flush(node) is not None}
-    # r♯ is passed, never stayed at: what leads there leads on by the byte that was read.
-    total = len(machine.trie.octets) - 1
     edges = _edges(steps, kept, labels)
     return to_dot(
         told_apart(
             Picture(
-                heading=f"Tokenizer of {title}: its words' transducer",
+                heading=f"Tokenizer of {title}: its words' transducer{part}",
                 counts=f"{counted(total, 'state')}; here {counted(len(kept), 'state')} with "
                 f"{counted(len(edges), 'edge')}",
                 states=kept,
@@ -69,16 +81,20 @@ _Step = tuple[int, Pops]
 
 @dataclass(slots=True, eq=False)
 class _Steps:
-    """The bytes that a node can read, by target and output."""
+    """The bytes that a node can read, of those in ``touched``, by target and output."""
 
     trie: WordTrie
+    touched: Touched | None
     _kept: dict[int, dict[_Step, list[int]]] = field(default_factory=dict)
 
     def of(self, node: int) -> dict[_Step, list[int]]:
         """Bytes ascending."""
         if node not in self._kept:
             found: defaultdict[_Step, list[int]] = defaultdict(list)
-            for octet in np.unique(self.trie.octets[SUFFIX_ROOT + 1 :]).tolist():
+            octets = np.unique(self.trie.octets[SUFFIX_ROOT + 1 :]).tolist()
+            if self.touched is not None:
+                octets = sorted(self.touched.get(node, ()))
+            for octet in octets:
                 target, output = self.trie.step(node, octet)
                 if target != NONE:
                     found[target, output].append(octet)

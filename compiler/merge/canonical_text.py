@@ -17,7 +17,7 @@ from ..automata.dfa import DEAD, Dfa
 from ..automata.minimize import minimize
 from ..automata.nfa import Arc, Nfa
 from ..limits import Limits
-from ..wordpiece.image import OTHER, ImageTable
+from ..wordpiece.image import ImageTable
 
 _STAGE = "canonical text"
 
@@ -39,7 +39,7 @@ class CanonicalText:
 
 
 def canonical_text(dfa: Dfa, images: ImageTable, limits: Limits) -> CanonicalText:
-    """The texts of L's members without a code point that V lacks, in canonical form.
+    """The texts of L's members without a code point that has no image, in canonical form.
 
     Bytes of L that are not UTF-8 are no text and go too. Raises ``LimitError``.
     """
@@ -60,11 +60,11 @@ def canonical_text(dfa: Dfa, images: ImageTable, limits: Limits) -> CanonicalTex
         for target, numbers, examples in steps.of(state):
             for number, code in zip(numbers, examples, strict=True):
                 text = images.texts[number]
-                if number == OTHER or text is None:
+                if text is None:
                     lost.add(code)
                     continue
                 emitted, after = _emitted(text, mode)
-                moves[target, after].add(emitted.encode("utf-8"))
+                moves[target, after].add(emitted.encode("utf-8", "surrogateescape"))
         for target_place, strings in moves.items():
             if not nfa.knows(target_place):
                 pending.append(target_place)
@@ -155,6 +155,10 @@ def _rows(
     return columns[first], numbers[first], codes[first]
 
 
+# Runs of first bytes with the same tails.
+_Runs = Sequence[tuple[int, int, frozenset[bytes]]]
+
+
 class _Builder:
     """The NFA of canon(L): places of L, joined by small acyclic automata of strings."""
 
@@ -164,6 +168,8 @@ class _Builder:
         self.start = 0
         self._places: dict[_Place, int] = {}
         self._tails: dict[tuple[frozenset[bytes], int], int] = {}
+        # Places of a counted class have the same strings.
+        self._runs: dict[frozenset[bytes], _Runs] = {}
 
     def knows(self, place: _Place) -> bool:
         """Whether the place has a state."""
@@ -182,7 +188,9 @@ class _Builder:
         pending = [(source, strings)]
         while pending:
             state, rest = pending.pop()
-            for low, high, tails in _by_first_byte(rest):
+            if rest not in self._runs:
+                self._runs[rest] = _by_first_byte(rest)
+            for low, high, tails in self._runs[rest]:
                 after = self._tails.get((tails, target))
                 if tails == {b""}:
                     after = target
@@ -203,7 +211,7 @@ class _Builder:
         return len(self.arcs) - 1
 
 
-def _by_first_byte(strings: frozenset[bytes]) -> Sequence[tuple[int, int, frozenset[bytes]]]:
+def _by_first_byte(strings: frozenset[bytes]) -> _Runs:
     """Runs of first bytes that have the same tails, ascending."""
     grouped: defaultdict[int, set[bytes]] = defaultdict(set)
     for string in strings:

@@ -12,13 +12,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from constrain.artifacts.word_trie import OTHER_BYTE
+
 from ..automata.dfa import Dfa
 from ..diagnostics import TokenizerError
 from ..limits import Limits
 from ..wordpiece import WordPieceTokenizer
 from ..wordpiece.image import image_table
 from ..wordpiece.normalizer import NO_NORMALIZER, BertNormalizer, is_punctuation
-from .canonical_text import canonical_text
+from .canonical_text import CanonicalText, canonical_text
+from .unknown_words import characters_of, with_unknown_words
 from .word_ends import WordEnds, word_ends
 from .word_trie import LaidOut, lay_out, plain_characters
 
@@ -71,12 +74,17 @@ class CanonicalWords:
 
 
 def canonical_words(
-    dfa: Dfa, tokenizer: WordPieceTokenizer, vocab_size: int, limits: Limits
+    dfa: Dfa,
+    tokenizer: WordPieceTokenizer,
+    vocab_size: int,
+    limits: Limits,
+    *,
+    keep_unknown: bool = False,
 ) -> CanonicalWords:
-    """Everything that the machine needs, for the members of ``dfa`` without unknown words.
+    """Everything that the machine needs, for the members of ``dfa``.
 
-    Raises ``TokenizerError`` for vocabularies in which a token could both begin and continue
-    a word, and ``LimitError``.
+    ``keep_unknown``: those with unknown words too, else without. Raises ``TokenizerError`` for
+    vocabularies in which a token could both begin and continue a word, and ``LimitError``.
     """
     mark = tokenizer.indicator
     if not mark or not is_punctuation(mark[0]):
@@ -84,12 +92,41 @@ def canonical_words(
             f"{tokenizer.name}: masks need a continuing_subword_prefix that begins with "
             f"punctuation, not {mark!r}: else a token may both begin and continue a word"
         )
-    text = canonical_text(dfa, image_table(tokenizer), limits)
-    cutter = tokenizer.end_to_end
-    initial, suffixes = _spelled(text.dfa, cutter.initial), _spelled(text.dfa, cutter.suffixes)
+    text = canonical_text(dfa, image_table(tokenizer, keep_unknown=keep_unknown), limits)
+    cutter, longest, words = tokenizer.end_to_end, tokenizer.max_chars, text.dfa
+    initial, suffixes = _spelled(words, cutter.initial), _spelled(words, cutter.suffixes)
+    if keep_unknown:
+        initial[bytes([OTHER_BYTE])] = tokenizer.unknown
     tokens = lay_out(initial, suffixes, vocab_size)
-    characters = plain_characters(initial, suffixes)
-    ends = word_ends(text.dfa, tokens, characters, tokenizer.max_chars, limits)
+    if keep_unknown:
+        used = frozenset().union(*cutter.initial, *cutter.suffixes)
+        characters = characters_of(used, initial, suffixes)
+        words = with_unknown_words(words, tokens.trie, characters, longest, limits)
+    ends = word_ends(words, tokens, plain_characters(initial, suffixes), longest, limits)
+    normalizer = tokenizer.normalizer or NO_NORMALIZER
+    notes = (
+        _kept(words, tokenizer)
+        if keep_unknown
+        else _left_out(text, tokenizer, initial, suffixes, ends.longest)
+    )
+    return CanonicalWords(words, tokens, ends, mark.encode("utf-8"), normalizer, tuple(notes))
+
+
+def _kept(words: Dfa, tokenizer: WordPieceTokenizer) -> list[str]:
+    """What the user is told of unknown words that are kept."""
+    if not words.used_bytes()[OTHER_BYTE]:
+        return []
+    return [f"{_name(tokenizer)} stands for whole words: several members may have the same tokens"]
+
+
+def _left_out(
+    text: CanonicalText,
+    tokenizer: WordPieceTokenizer,
+    initial: Mapping[bytes, int],
+    suffixes: Mapping[bytes, int],
+    longest: int,
+) -> list[str]:
+    """What the user is told of members that are left out."""
     notes = []
     if text.lost:
         shown = ", ".join(f"U+{code:04X}" for code in text.lost[:_LISTED])
@@ -104,13 +141,12 @@ def canonical_words(
             f"members with a word that becomes {_name(tokenizer)} are left out: {shown}"
             f"{', …' if len(rest) > _LISTED else ''} can stand in some words only"
         )
-    if ends.longest:
+    if longest:
         notes.append(
-            f"members with a word of more than {ends.longest} characters are left out: it "
+            f"members with a word of more than {longest} characters are left out: it "
             f"becomes {_name(tokenizer)}"
         )
-    normalizer = tokenizer.normalizer or NO_NORMALIZER
-    return CanonicalWords(text.dfa, tokens, ends, mark.encode("utf-8"), normalizer, tuple(notes))
+    return notes
 
 
 def _name(tokenizer: WordPieceTokenizer) -> str:

@@ -43,7 +43,7 @@ def word_ends(
     """
     tables = dfa.tables()
     space = int(dfa.classes[SPACE])
-    edges = _PlainEdges.of(dfa, characters)
+    edges, within = _PlainEdges.of(dfa, characters), _WordEdges.of(dfa)
     after_space = dfa.table[:, space]
     starts = np.unique(after_space[after_space != DEAD])
     live = np.zeros(dfa.states, dtype=np.bool_)
@@ -51,7 +51,7 @@ def word_ends(
         limits.check_time(_STAGE)
         ends = dfa.accepting | live[after_space]
         ends[DEAD] = False
-        fewest, plain = _fewest(dfa, ends), edges.fewest(ends)
+        fewest, plain = within.fewest(ends), edges.fewest(ends)
         words = WordDfa(
             tables,
             ends.astype(np.uint8),
@@ -70,7 +70,7 @@ def word_ends(
             break
         live[found] = True
     begins = _is_near(WordPaths(words, tokens.trie), dfa.start, max_chars)
-    too_long = _has_longer_words(dfa, max_chars)
+    too_long = within.has_longer_words(max_chars)
     return WordEnds(words, max_chars if too_long else 0, not begins)
 
 
@@ -126,38 +126,54 @@ class _PlainEdges:
         return counted
 
 
-def _within_words(dfa: Dfa) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """The table without spaces, and the characters that each column begins (0 or 1)."""
-    table = dfa.table.copy()
-    table[:, dfa.classes[SPACE]] = DEAD
-    columns = np.ones(table.shape[1], dtype=np.int64)
-    columns[dfa.classes[0x80:0xC0]] = 0
-    return table, columns
+@dataclass(frozen=True, slots=True, eq=False)
+class _WordEdges:
+    """The edges within words, each once, ascending by source: parallel int64 arrays.
 
+    ``begins``: the characters that each begins (0 or 1). ``sources``: those with edges, once;
+    ``runs``: where the edges of each begin.
+    """
 
-def _fewest(dfa: Dfa, ends: NDArray[np.bool_]) -> NDArray[np.int32]:
-    """Characters to the nearest end within a word, whatever its tokens; -1 for none."""
-    table, begins = _within_words(dfa)
-    distance = np.where(ends, 0, _FAR)
-    distance[DEAD] = _FAR
-    while True:
-        reached = np.minimum(distance, (distance[table] + begins).min(axis=1))
-        reached[DEAD] = _FAR
-        if (reached == distance).all():
-            return np.where(distance < _FAR, distance, -1).astype(np.int32)
-        distance = np.minimum(reached, _FAR)
+    states: int
+    targets: NDArray[np.int64]
+    begins: NDArray[np.int64]
+    sources: NDArray[np.int64]
+    runs: NDArray[np.int64]
 
+    @classmethod
+    def of(cls, dfa: Dfa) -> "_WordEdges":
+        table = dfa.table.astype(np.int64)
+        table[:, dfa.classes[SPACE]] = DEAD
+        begins = np.ones(table.shape[1], dtype=np.int64)
+        begins[dfa.classes[0x80:0xC0]] = 0
+        rows, columns = np.nonzero(table != DEAD)
+        edges = np.unique((rows * dfa.states + table[rows, columns]) * 2 + begins[columns])
+        pairs = edges >> 1
+        sources, runs = np.unique(pairs // dfa.states, return_index=True)
+        return cls(dfa.states, pairs % dfa.states, edges & 1, sources, runs)
 
-def _has_longer_words(dfa: Dfa, max_chars: int) -> bool:
-    """Whether some word has more than ``max_chars`` characters."""
-    table, begins = _within_words(dfa)
-    longest = np.zeros(dfa.states, dtype=np.int64)
-    # Four bytes make a character at most: whatever still grows after so many rounds repeats.
-    for _ in range(4 * (max_chars + 1) + 1):
-        grown = np.where(table != DEAD, longest[table] + begins, 0).max(axis=1)
-        if (grown == longest).all():
-            return bool(longest.max() > max_chars)
-        longest = grown
-        if int(longest.max()) > max_chars:
-            return True
-    return True
+    def fewest(self, ends: NDArray[np.bool_]) -> NDArray[np.int32]:
+        """Characters to the nearest end within a word, whatever its tokens; -1 for none."""
+        distance = np.where(ends, 0, _FAR)
+        distance[DEAD] = _FAR
+        while len(self.runs):
+            known = distance.copy()
+            ahead = np.minimum.reduceat(known[self.targets] + self.begins, self.runs)
+            distance[self.sources] = np.minimum(known[self.sources], ahead)
+            if (distance == known).all():
+                break
+        return np.where(distance < _FAR, distance, -1).astype(np.int32)
+
+    def has_longer_words(self, max_chars: int) -> bool:
+        """Whether some word has more than ``max_chars`` characters."""
+        longest = np.zeros(self.states, dtype=np.int64)
+        # Four bytes make a character at most: whatever still grows after so many rounds repeats.
+        for _ in range(4 * (max_chars + 1) + 1):
+            grown = longest.copy()
+            if len(self.runs):
+                ahead = np.maximum.reduceat(longest[self.targets] + self.begins, self.runs)
+                grown[self.sources] = ahead
+            if (grown == longest).all() or int(grown.max()) > max_chars:
+                return bool(grown.max() > max_chars)
+            longest = grown
+        return True

@@ -18,6 +18,9 @@ from .tokenizer import WordPieceTokenizer
 CODE_POINTS = 0x110000
 OTHER = 0
 
+# A character that no token has: in UTF-8 with ``surrogateescape`` the byte 0xFF.
+OTHER_LETTER = "\udcff"
+
 _HANGUL = range(0xAC00, 0xAC00 + 11_172)
 
 
@@ -26,15 +29,16 @@ class ImageTable:
     """``texts[i]`` is an image; ``numbers``, int32 (0x110000,), says which each code point has.
 
     Image ``OTHER`` (None) is that of code points that become a character which no token has,
-    and of surrogates; a word with one is unknown.
+    and of surrogates; a word with one is unknown. With unknown words kept ``OTHER_LETTER``
+    stands for each such character, and None is no image.
     """
 
     texts: tuple[str | None, ...]
     numbers: NDArray[np.int32]
 
 
-def image_table(tokenizer: WordPieceTokenizer) -> ImageTable:
-    """The images of all code points.
+def image_table(tokenizer: WordPieceTokenizer, *, keep_unknown: bool = False) -> ImageTable:
+    """The images of all code points; ``keep_unknown``: also of those that no token has.
 
     Raises ``TokenizerError`` for a vocabulary in which the order of marks would matter.
     """
@@ -44,12 +48,18 @@ def image_table(tokenizer: WordPieceTokenizer) -> ImageTable:
     known: dict[str, int] = {"": 1}
     numbers = np.full(CODE_POINTS, OTHER, dtype=np.int32)
     images = {**_changed(normalizer), **{ord(c): normalizer.cut(c) for c in sorted(alphabet)}}
+    if keep_unknown and normalizer.handle_chinese_chars:
+        spaced = known.setdefault(f"{SPACE}{OTHER_LETTER}{SPACE}", len(known) + 1)
+        for low, high in character_tables().spaced.ranges:
+            numbers[low : high + 1] = spaced
     for code, image in images.items():
-        if alphabet.issuperset(image):
+        if keep_unknown:
+            image = "".join(c if c in alphabet else OTHER_LETTER for c in image)
+        if keep_unknown or alphabet.issuperset(image):
             numbers[code] = known.setdefault(image, len(known) + 1)
     for low, high in character_tables().removed.ranges if normalizer.clean_text else ():
         numbers[low : high + 1] = known[""]
-    return ImageTable((None, *known), numbers)
+    return ImageTable((OTHER_LETTER if keep_unknown else None, *known), numbers)
 
 
 @cache

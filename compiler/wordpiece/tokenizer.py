@@ -11,10 +11,14 @@ from constrain.artifacts.vocabulary import Vocabulary
 
 from .end_to_end import EndToEnd
 from .normalizer import NO_NORMALIZER, SPACE, BertNormalizer
+from .stream import Cutter
 
 # How many strings are kept with their ids, and the longest of them: what stands between two
 # spaces, and the normalised words in it. Most of a text is such strings that come again.
 _KEPT, _LONGEST_KEPT = 131_072, 64
+
+# Characters of a stream that wait for white space.
+LONGEST_HELD = 1 << 16
 
 # White space that cuts words whatever the normalizer is.
 _LINE_ENDS = "\n\t\r"
@@ -67,7 +71,8 @@ class WordPieceTokenizer:
     def encode_stream(self, parts: Iterable[str]) -> Iterator[list[int]]:
         """The ids of a text that comes in parts of any length, some with each part.
 
-        What is held back is the text from the last white space on.
+        What is held back is the text from the last white space on or, where that is long,
+        from the last end of a word; a word beyond ``max_chars`` is not held whole.
         """
         held = ""
         for part in parts:
@@ -76,6 +81,9 @@ class WordPieceTokenizer:
                 yield self.encode(held + part[:cut])
                 held = ""
             held += part[cut:] if self._cuts_at_spaces else part
+            if len(held) > LONGEST_HELD:
+                ready, held = self._stream_cutter.settled(held)
+                yield self.encode(ready)
         yield self.encode(held)
 
     def pieces(self, text: str) -> list[Piece]:
@@ -146,6 +154,11 @@ class WordPieceTokenizer:
     def _cuts_at_spaces(self) -> bool:
         """Whether the text on each side of white space is tokenized for itself."""
         return not any(char in name for name in self.added.values() for char in " \n\t\r")
+
+    @cached_property
+    def _stream_cutter(self) -> Cutter:
+        names = tuple(self.added.values())
+        return Cutter(self._cutter, self._added_pattern, names, self.max_chars)
 
     @cached_property
     def _added_ids(self) -> dict[str, int]:
