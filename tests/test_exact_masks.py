@@ -40,14 +40,15 @@ def member(name: str, rng: random.Random) -> str:
 
 @pytest.fixture(scope="module")
 def compiled(gpt2: Tokenizer) -> Callable[[str], Artifact]:
-    """An example compiled for GPT-2."""
+    """An example compiled for GPT-2, by DirectMerge where that is quick with GPT-2's cuts."""
 
     @cache
     def build(name: str) -> Artifact:
         path = EXAMPLES / FILES[name]
         text = path.read_text(encoding="utf-8")
         dialect = dialect_of(path.name) or ""
-        return compile_grammar(text, dialect=dialect, tokenizer=gpt2, method="direct")
+        method = "auto" if name == "person" else "direct"
+        return compile_grammar(text, dialect=dialect, tokenizer=gpt2, method=method)
 
     return build
 
@@ -222,16 +223,19 @@ def test_prefix_lists_exactly_what_members_have_there(
 
 
 def test_object_prefixes_have_witnesses(
-    compiled: Callable[[str], Artifact], library: tokenizers.Tokenizer, full: bool
+    gpt2: Tokenizer, library: tokenizers.Tokenizer, full: bool
 ) -> None:
     """Where the language is infinite: members' own tokens are listed at every byte; sampled
     tokens that are listed have a member whose encoding passes through them; sampled tokens
     that only the plain lift allows lead to a member whose tokens are others."""
-    artifact = compiled("person")
+    if not full:
+        pytest.skip("DirectMerge takes a minute on this grammar with GPT-2's cuts: --full")
+    text = (EXAMPLES / FILES["person"]).read_text(encoding="utf-8")
+    artifact = compile_grammar(text, dialect="kbnf", tokenizer=gpt2, method="direct")
     completion = shortest_completions(artifact)
     vocabulary, dfa = artifact.vocabulary, artifact.byte_dfa
     rng = random.Random(2026)
-    for _ in range(1000 if full else 5):
+    for _ in range(1000):
         text = member("person", rng).encode()
         own = library.encode(text.decode()).ids
         for end in range(len(text) + 1):
