@@ -22,6 +22,11 @@ from numpy.typing import NDArray
 
 from .tokenset import Words, from_flags, word_count
 
+_NEVER = 1 << 40
+
+# Second tokens whose first tokens are remembered.
+_KEPT_COLUMNS = 64
+
 # Sections of an artifact, in the order of the fields below.
 SECTIONS = ("part", "bound", "class", "offsets", "index", "begin", "end", "order")
 
@@ -127,6 +132,40 @@ class ForbiddenPairs:
             bool(((self.begin[low:high] <= place) & (place < self.end[low:high])).any())
             for low, high in self.slices(first)
         )
+
+    def preceding(self, first: NDArray[np.integer], second: int) -> NDArray[np.bool_]:
+        """Which of ``first`` ``second`` may not follow; shape (len(first),).
+
+        Down the right spines of all of ``first`` at once.
+        """
+        place = int(self.position[second])
+        if place < 0:
+            return np.zeros(len(first), dtype=np.bool_)
+        earliest = self._earliest(place)
+        found: NDArray[np.bool_] = earliest[first] < _NEVER
+        places, tokens = np.arange(len(first)), np.asarray(first, dtype=np.int64)
+        while len(tokens):
+            made = self.part[tokens] >= 0
+            places, tokens = places[made], tokens[made]
+            bounds, tokens = self.bound[tokens], self.part[tokens].astype(np.int64)
+            found[places] |= earliest[tokens] < bounds
+        return found
+
+    def _earliest(self, place: int) -> NDArray[np.int64]:
+        """For each left part its first merge whose interval holds ``place``; int64 (V,)."""
+        known = self._columns.get(place)
+        if known is None:
+            if len(self._columns) >= _KEPT_COLUMNS:
+                self._columns.clear()
+            hits = np.flatnonzero((self.begin <= place) & (place < self.end))
+            owners = np.searchsorted(self.offsets, hits, side="right") - 1
+            known = self._columns[place] = np.full(len(self.part), _NEVER, dtype=np.int64)
+            np.minimum.at(known, owners, self.index[hits])
+        return known
+
+    @cached_property
+    def _columns(self) -> dict[int, NDArray[np.int64]]:
+        return {}
 
     def forbidden(self, first: Sequence[int], second: Sequence[int]) -> NDArray[np.bool_]:
         """Whether ``first[i], second[j]`` is forbidden, shape (len(first), len(second))."""

@@ -25,7 +25,7 @@ from .errors import ArtifactError
 from .network_tables import DEAD, NetworkTables
 from .residual_memo import Nodes, ResidualMemo
 from .tokenset import Words
-from .trie import Trie
+from .trie import Trie, ranges
 
 NOTHING, ROOT = 0, 1
 
@@ -199,12 +199,12 @@ class Residual:
             stops = self._stops[states] & (fan_out > 0)
             if stops.any():
                 stopped.append((nodes[stops], states[stops]))
-            children = _ranges(trie.first[nodes], fan_out)
+            children = ranges(trie.first[nodes], fan_out)
             targets = table[np.repeat(states, fan_out), self._columns[children]]
             live = targets != DEAD
             nodes, states = children[live], targets[live]
             held = trie.held[nodes]
-            tokens.append(trie.ids[_ranges(held, trie.held[nodes + 1] - held)])
+            tokens.append(trie.ids[ranges(held, trie.held[nodes + 1] - held)])
         found = np.concatenate(tokens) if tokens else np.zeros(0, dtype=np.int32)
         return found, _grouped(stopped)
 
@@ -233,12 +233,3 @@ def _grouped(stopped: list[tuple[Nodes, NDArray[np.int32]]]) -> list[tuple[int, 
     return [
         (int(s[0]), n) for s, n in zip(np.split(states, cuts), np.split(nodes, cuts), strict=True)
     ]
-
-
-def _ranges(starts: NDArray[np.int32], counts: NDArray[np.int32]) -> NDArray[np.int32]:
-    """``starts=[3, 9], counts=[2, 1] -> [3, 4, 9]``"""
-    ends = np.cumsum(counts)
-    total = int(ends[-1]) if len(ends) else 0
-    shift = np.repeat(starts - (ends - counts), counts)
-    expanded: NDArray[np.int32] = (np.arange(total) + shift).astype(np.int32)
-    return expanded

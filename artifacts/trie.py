@@ -133,3 +133,12 @@ def expand(
     total = int(ends[-1]) if len(ends) else 0
     shift = np.repeat(starts - (ends - counts), counts)
     return np.repeat(rows, counts), (np.arange(total) + shift).astype(np.int32)
+
+
+def ranges(starts: NDArray[np.int32], counts: NDArray[np.int32]) -> NDArray[np.int32]:
+    """``starts=[3, 9], counts=[2, 1] -> [3, 4, 9]``"""
+    ends = np.cumsum(counts)
+    total = int(ends[-1]) if len(ends) else 0
+    shift = np.repeat(starts - (ends - counts), counts)
+    expanded: NDArray[np.int32] = (np.arange(total) + shift).astype(np.int32)
+    return expanded

@@ -1,0 +1,272 @@
+"""Canonical masks of a network: the tokens with which the tokenizer's own encoding goes on.
+
+What may be read is decided by the grammar and the cuts alone; what a token leaves possible by
+``dead_ends``. So for a configuration c and a cut state q
+
+    First1(c, q)   the tokens that start a piece, without dead ends
+    First0(c, q)   those that continue one, without dead ends
+
+do not depend on the tokens before, and for the set Q of cut states that they may have led to
+
+    mask = union over Q of First1(c, q) | (First0(c, q) & allowed after the last token)
+
+with EOS where the text may end in c and in some q. ``README.md`` in the compiler's ``merge``
+has the lemmas.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import tokenset
+from .cuts import Cuts
+from .dead_ends import DeadEnds
+from .endings import Endings
+from .errors import ArtifactError
+from .first_tokens import FirstTokens
+from .network import Network
+from .network_tables import DEAD
+from .numbered_rows import NOTHING, NumberedRows
+from .piece_walk import ROOT, Group, PieceWalks, WalkKey
+from .rectangles import ForbiddenPairs
+from .tokenset import Words
+from .vocabulary import Vocabulary
+
+# Bytes of masks and of numbered rows that are kept; and other answers.
+_KEPT_BYTES, _KEPT = 1 << 26, 1 << 20
+
+
+# The row of what leads to open places, and the groups that lead to others.
+_Parted: TypeAlias = tuple[int, tuple[Group, ...]]
+
+
+class CanonicalMasks:
+    """Both the machine and the rows of a matcher.
+
+    A state is a configuration of ``network``, a set of cut states, and the class of the last
+    token. ``final``: bool (Q,), the cut states that a text may end in. ``read``: the
+    configuration after a token, as ``Network.read`` says. ``pairs`` are those of all tokens
+    that merging gives.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        read: Callable[[int, int], int],
+        cuts: Cuts,
+        final: NDArray[np.bool_],
+        pairs: ForbiddenPairs,
+        vocabulary: Vocabulary,
+        eos: Sequence[int],
+        vocab_size: int,
+    ) -> None:
+        self.network = network
+        self._read, self._cuts, self._final = read, cuts, final
+        self._pairs, self._vocabulary, self._vocab_size = pairs, vocabulary, vocab_size
+        self._eos = tokenset.from_ids(list(eos), vocab_size)
+        self.endings = Endings(network.tables, cuts, final)
+        self.walks = PieceWalks(network.tables, cuts, self.endings, pairs, vocabulary)
+        firsts = FirstTokens(network, cuts, self.endings, pairs, self.walks.trie)
+        self._dead_ends = DeadEnds(network, self.endings, self.walks, firsts, pairs)
+        self.rows = NumberedRows(vocab_size, _KEPT_BYTES)
+        self._width = pairs.classes + 1
+        self._most = max(64, _KEPT_BYTES // (4 * tokenset.word_count(vocab_size)))
+        self._flags = np.zeros(tokenset.word_count(vocab_size) * 32, dtype=np.bool_)
+        self._sets: list[tuple[int, ...]] = []
+        self._set_numbers: dict[tuple[int, ...], int] = {}
+        self._states: list[tuple[int, int, int]] = []
+        self._numbers: dict[tuple[int, int, int], int] = {}
+        self._steps: dict[tuple[int, int], int] = {}
+        self._cut_steps: dict[tuple[int, int, bool], int] = {}
+        self._masks: dict[int, Words] = {}
+        self._sure: dict[tuple[WalkKey, int], _Parted] = {}
+        self._survivors: dict[tuple[int, int], int] = {}
+        self._first: dict[tuple[int, int, int], int] = {}
+
+    @property
+    def start(self) -> int:
+        """The state before any token, at the start of a text."""
+        return self.state_of(self.network.start, (self._cuts.start,), None)
+
+    def state_of(self, configuration: int, cuts: Sequence[int], last: int | None) -> int:
+        """The number of a state; ``last``: the token before."""
+        after = 0 if last is None else int(self._pairs.row_class[last]) + 1
+        return self._state(configuration, self._set(tuple(cuts)), after)
+
+    def is_accepting(self, state: int) -> bool:
+        """Whether the tokens so far spell a member as the tokenizer would."""
+        configuration, cuts, _ = self._states[state]
+        ends = any(self._final[q] for q in self._sets[cuts])
+        return ends and self.network.may_end(configuration)
+
+    def step(self, state: int, token_id: int) -> int:
+        """The state after a token that the mask allows.
+
+        Raises ``ArtifactError`` if it leads nowhere (an unverified file).
+        """
+        target = self._steps.get((state, token_id))
+        if target is None:
+            configuration, cuts, after = self._states[state]
+            follows = after > 0 and not self._pairs.forbids(self._token_of(after), token_id)
+            reached = self._cut_step(cuts, token_id, follows)
+            configuration = self._read(configuration, token_id) if reached >= 0 else -1
+            if configuration < 0:
+                raise ArtifactError(
+                    f"damaged artifact: token {token_id} is allowed, but leads nowhere"
+                )
+            if len(self._steps) >= _KEPT:
+                self._steps.clear()
+            last = int(self._pairs.row_class[token_id]) + 1
+            target = self._state(configuration, reached, last)
+            self._steps[state, token_id] = target
+        return target
+
+    def row(self, state: int) -> Words:
+        """The mask at a state: read-only, computed on a miss."""
+        known = self._masks.get(state)
+        if known is None:
+            if self.rows.is_full:
+                self._forget()
+            known = self._mask(*self._states[state])
+            known.flags.writeable = False
+            if len(self._masks) >= self._most:
+                self._masks.pop(next(iter(self._masks)))
+            self._masks[state] = known
+        return known
+
+    def first(self, configuration: int, cuts: int, starts: int) -> int:
+        """First1 (``starts`` 1) or First0 (0) of a set of cut states, as the number of a row."""
+        key = configuration, cuts, starts
+        row = self._first.get(key)
+        if row is None:
+            if len(self._first) >= _KEPT:
+                self._first.clear()
+            row = NOTHING
+            for cut in self._sets[cuts]:
+                for state, node in self.network.threads[configuration]:
+                    for plane in range(starts, self.walks.planes, 2):
+                        row = self.rows.union(row, self._thread(state, cut, node, plane))
+            self._first[key] = row
+        return row
+
+    def _mask(self, configuration: int, cuts: int, after: int) -> Words:
+        starting = self.rows[self.first(configuration, cuts, 1)]
+        mask = starting.copy()
+        if after:
+            number = self.first(configuration, cuts, 0)
+            if number != NOTHING:
+                mask |= self.rows[number] & ~self._forbidden(after)
+        if self.network.may_end(configuration) and any(
+            self._final[q] for q in self._sets[cuts]
+        ):
+            mask |= self._eos
+        return mask
+
+    def _forbidden(self, after: int) -> Words:
+        ids = self._pairs.ids(self._token_of(after))
+        self._flags[ids] = True
+        packed = tokenset.from_flags(self._flags)
+        self._flags[ids] = False
+        return packed
+
+    def _thread(self, state: int, cut: int, node: int, plane: int) -> int:
+        """The row of one thread: walks down the stacks until nothing is pending."""
+        stacks = self.network.stacks
+        row = NOTHING
+        waiting = [((ROOT, state, cut, plane), node)]
+        seen = set(waiting)
+        for key, below in waiting:
+            sure, doubtful = self._parted(key, self.endings.of_node(stacks, below))
+            row = self.rows.union(row, sure)
+            for group in doubtful:
+                row = self.rows.union(row, self._surviving(group, below))
+            for after, left, left_plane in self.walks.walk(*key).pending:
+                for frame, rest in stacks.entries[below]:
+                    more = (left, frame, after, left_plane), rest
+                    if frame != DEAD and more not in seen:
+                        seen.add(more)
+                        waiting.append(more)
+        return row
+
+    def _parted(self, key: WalkKey, context: int) -> _Parted:
+        """The tokens of a walk that lead to open places, whatever the stacks of a context; and
+        the groups that lead to other places."""
+        known = self._sure.get((key, context))
+        if known is None:
+            endings = self.endings
+            found: list[NDArray[np.int32]] = []
+            doubtful = []
+            for group in self.walks.walk(*key).groups:
+                above = context
+                for frame in group.frames:
+                    above = endings.push(frame, above)
+                if endings.is_open(group.pair, above):
+                    found.append(group.ids)
+                elif endings.is_live(group.pair, above):
+                    doubtful.append(group)
+            ids = np.concatenate(found) if found else np.zeros(0, dtype=np.int32)
+            row = self.rows.number(tokenset.from_ids(ids, self._vocab_size))
+            known = self._sure[key, context] = row, tuple(doubtful)
+        return known
+
+    def _surviving(self, group: Group, node: int) -> int:
+        """The row of the tokens of a doubtful group that are no dead ends above ``node``."""
+        row = self._survivors.get((group.number, node))
+        if row is None:
+            ids = self._dead_ends.survivors(self._dead_ends.place(group, node), group.ids)
+            row = self.rows.number(tokenset.from_ids(ids, self._vocab_size))
+            self._survivors[group.number, node] = row
+        return row
+
+    def _forget(self) -> None:
+        self.rows.clear()
+        self._sure.clear()
+        self._survivors.clear()
+        self._first.clear()
+
+    def _cut_step(self, cuts: int, token_id: int, follows: bool) -> int:
+        """The set of cut states after a token, -1 if it is empty."""
+        key = cuts, token_id, follows
+        known = self._cut_steps.get(key)
+        if known is None:
+            if len(self._cut_steps) >= _KEPT:
+                self._cut_steps.clear()
+            text = self._vocabulary.is_text(token_id)
+            octets = self._vocabulary.token(token_id) if text else b""
+            planes = (0, 1) if follows else (1,)
+            found = {
+                self._cuts.step(cut, plane, token_id, octets)
+                for cut in self._sets[cuts]
+                for plane in planes
+            }
+            known = self._set(tuple(sorted(found - {DEAD}))) if found - {DEAD} else -1
+            self._cut_steps[key] = known
+        return known
+
+    def _set(self, cuts: tuple[int, ...]) -> int:
+        if cuts not in self._set_numbers:
+            self._set_numbers[cuts] = len(self._sets)
+            self._sets.append(cuts)
+        return self._set_numbers[cuts]
+
+    def _state(self, configuration: int, cuts: int, after: int) -> int:
+        key = configuration, cuts, after
+        number = self._numbers.get(key)
+        if number is None:
+            number = self._numbers[key] = len(self._states)
+            self._states.append(key)
+        return number
+
+    def _token_of(self, after: int) -> int:
+        return self._tokens[after - 1]
+
+    @cached_property
+    def _tokens(self) -> list[int]:
+        """A token of each class."""
+        found = np.zeros(self._width, dtype=np.int64)
+        found[self._pairs.row_class] = np.arange(len(self._pairs.row_class))
+        tokens: list[int] = found.tolist()
+        return tokens

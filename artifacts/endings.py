@@ -1,0 +1,255 @@
+"""How texts can go on, and end, from a state of a network beside a state of the cuts.
+
+A grammar whose texts are cut into pieces is a network in step with an automaton (``Cuts``);
+the automaton's state is carried along through calls and returns. So what can follow depends
+on the whole stack, but in few ways. For each pair (state p, cut state q) the *exits* are the
+cut states in which the call of p can end (Bar-Hillel, Perles and Shamir 1961, tabulated as a
+least solution). For what lies below a call its *context* says
+
+    live   the cut states that the call may end in: the rest can be read to its end
+    open   those where, at once, the text may end or a piece may start: whatever the token
+           before, what follows is encoded by itself
+
+and pushing a frame on a context gives a context. ``README.md`` in the compiler's ``merge``
+has the lemmas.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .cuts import Cuts
+from .network_tables import DEAD, NetworkTables
+from .stacks import BOTTOM, Stacks
+
+# The context of an empty stack.
+TEXT_END = 0
+
+_Bits = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Pairs:
+    """Pairs of states by number, 0 for none; ``number``: int32 (S, Q). ``edges`` and
+    ``starting``: int64 (2, n), sources and targets of all byte edges, ascending, and of those
+    that start a piece."""
+
+    states: NDArray[np.int64]
+    cuts: NDArray[np.int64]
+    number: NDArray[np.int32]
+    edges: NDArray[np.int64]
+    starting: NDArray[np.int64]
+
+
+class Endings:
+    """``pair[p, q]``: the number of a pair from which a call can end, 0 of any other; int32.
+
+    ``final``: bool (Q,), the cut states that a text may end in. Contexts are numbered as they
+    are met; ``TEXT_END`` is the first.
+    """
+
+    def __init__(self, tables: NetworkTables, cuts: Cuts, final: _Bits) -> None:
+        self._tables = tables
+        found = _reached(tables, cuts)
+        self._exits = np.unique(found.cuts[tables.accepting[found.states] != 0])
+        self._slot = np.full(len(cuts.table), -1, dtype=np.int64)
+        self._slot[self._exits] = np.arange(len(self._exits))
+        returns = _returns(tables, found, self._exits)
+        useful = returns.any(axis=1)
+        self._returns = returns
+        self.pair = np.where(useful[found.number], found.number, 0).astype(np.int32)
+        self._pair_list: list[list[int]] = self.pair.tolist()
+        self._starting = found.starting
+        self._states = found.states
+        self._cut_of = found.cuts
+        self._contexts: list[tuple[_Bits, _Bits]] = []
+        self._numbers: dict[bytes, int] = {}
+        self._pushed: dict[tuple[int, int], int] = {}
+        self._live: dict[int, _Bits] = {}
+        self._starts: dict[int, _Bits] = {}
+        self._open: dict[tuple[int, int], bool] = {}
+        self._of_node: dict[int, int] = {BOTTOM: TEXT_END}
+        at_end = final[self._exits]
+        self._context(at_end, at_end)
+
+    def number(self, state: int, cut: int) -> int:
+        """The number of a pair, 0 if nothing follows it in any context."""
+        return self._pair_list[state][cut]
+
+    def is_live(self, pair: int, context: int) -> bool:
+        """Whether some text leads from a pair to the end."""
+        return bool(self._live_pairs(context)[pair])
+
+    def is_open(self, pair: int, context: int) -> bool:
+        """Whether at a pair the text may end or a piece may start (and lead to the end)."""
+        known = self._open.get((pair, context))
+        if known is None:
+            known = self._open[pair, context] = self._is_open(pair, context)
+        return known
+
+    def push(self, frame: int, context: int) -> int:
+        """The context of a call that returns to ``frame``."""
+        number = self._pushed.get((frame, context))
+        if number is None:
+            pairs = self.pair[frame, self._exits].tolist()
+            live = self._live_pairs(context)[pairs]
+            opened = np.array([self.is_open(pair, context) for pair in pairs], dtype=np.bool_)
+            number = self._pushed[frame, context] = self._context(live, opened)
+        return number
+
+    def of_node(self, stacks: Stacks, node: int) -> int:
+        """The context of a set of stacks. On a stack of its own: sets are as deep as stacks."""
+        pending = [node]
+        while pending:
+            current = pending[-1]
+            entries = [(f, rest) for f, rest in stacks.entries[current] if f != DEAD]
+            missing = [rest for _, rest in entries if rest not in self._of_node]
+            if missing and current not in self._of_node:
+                pending.extend(missing)
+                continue
+            pending.pop()
+            if current not in self._of_node:
+                parts = [self.push(f, self._of_node[rest]) for f, rest in entries]
+                if len(entries) < len(stacks.entries[current]):
+                    parts.append(TEXT_END)
+                self._of_node[current] = self._either(parts)
+        return self._of_node[node]
+
+    def _either(self, contexts: list[int]) -> int:
+        if len(contexts) == 1:
+            return contexts[0]
+        parts = [self._contexts[c] for c in contexts]
+        live = np.logical_or.reduce([p[0] for p in parts])
+        return self._context(live, np.logical_or.reduce([p[1] for p in parts]))
+
+    def _context(self, live: _Bits, opened: _Bits) -> int:
+        key = live.tobytes() + opened.tobytes()
+        number = self._numbers.get(key)
+        if number is None:
+            number = self._numbers[key] = len(self._contexts)
+            self._contexts.append((live, opened))
+        return number
+
+    def _live_pairs(self, context: int) -> _Bits:
+        live = self._live.get(context)
+        if live is None:
+            columns = self._returns[:, self._contexts[context][0]]
+            live = self._live[context] = columns.any(axis=1)
+        return live
+
+    def _is_open(self, pair: int, context: int) -> bool:
+        """A byte may start a piece at once, or in a call, or behind the return."""
+        if not pair:
+            return False
+        starts = self._starts.get(context)
+        if starts is None:
+            starts = np.zeros(len(self._states), dtype=np.bool_)
+            sources, targets = self._starting
+            starts[sources[self._live_pairs(context)[targets]]] = True
+            self._starts[context] = starts
+        if starts[pair]:
+            return True
+        state, cut = int(self._states[pair]), int(self._cut_of[pair])
+        if self._tables.ends[state] and self._contexts[context][1][self._slot[cut]]:
+            return True
+        # No chain of first calls leads back to its beginning.
+        return any(
+            self.is_open(self.number(start, cut), self.push(frame, context))
+            for start, frame in self._tables.calls[state]
+        )
+
+
+def _joint_columns(tables: NetworkTables, cuts: Cuts) -> tuple[NDArray[np.int64], ...]:
+    """The columns of both tables for a byte of each joint class, for bytes that lead somewhere."""
+    used = (tables.table != DEAD).any(axis=0)[tables.classes]
+    keys = tables.classes.astype(np.int64) * 256 + cuts.classes
+    _, octets = np.unique(np.where(used, keys, -1), return_index=True)
+    octets = octets[used[octets]]
+    return tables.classes[octets].astype(np.int64), cuts.classes[octets].astype(np.int64)
+
+
+def _reached(tables: NetworkTables, cuts: Cuts) -> _Pairs:
+    """The pairs that some text or prompt may lead to; and some that none does.
+
+    Behind a call that may end in q each frame is taken beside q, whoever called.
+    """
+    width = len(cuts.table)
+    columns, cut_columns = _joint_columns(tables, cuts)
+    frames = np.unique(tables.call_returns).astype(np.int64)
+    at_starts = np.flatnonzero((cuts.table[:, 1::2] != DEAD).any(axis=(1, 2)))
+    frontier = np.unique(np.append(tables.start * width + at_starts, tables.start * width))
+    frontier = frontier[frontier % width != DEAD]
+    known = frontier
+    edges: list[NDArray[np.int64]] = []
+    starting: list[NDArray[np.int64]] = []
+    while len(frontier):
+        states, at = np.divmod(frontier, width)
+        after = tables.table[states[:, None], columns].astype(np.int64)
+        reached = [frontier[:0]]
+        for plane in range(cuts.table.shape[1]):
+            cut_after = cuts.table[at[:, None], plane, cut_columns]
+            rows, places = np.nonzero((after != DEAD) & (cut_after != DEAD))
+            targets = after[rows, places] * width + cut_after[rows, places]
+            found = np.unique(np.stack([frontier[rows], targets]), axis=1)
+            edges.append(found)
+            if plane % 2:
+                starting.append(found)
+            reached.append(np.unique(found[1]))
+        counts = np.diff(tables.call_offsets)[states]
+        callers = np.repeat(np.arange(len(states)), counts)
+        numbers = np.arange(len(callers)) - np.repeat(np.cumsum(counts) - counts, counts)
+        numbers += tables.call_offsets[states[callers]]
+        reached.append(tables.call_starts[numbers].astype(np.int64) * width + at[callers])
+        ending = np.unique(at[tables.accepting[states] != 0])
+        reached.append((frames[:, None] * width + ending).reshape(-1))
+        frontier = np.setdiff1d(np.concatenate(reached), known)
+        known = np.union1d(known, frontier)
+    number = np.zeros((tables.states, width), dtype=np.int32)
+    states, at = np.divmod(known, width)
+    number[states, at] = np.arange(1, len(known) + 1)
+    flat = number.reshape(-1)
+    return _Pairs(
+        np.concatenate([[DEAD], states]),
+        np.concatenate([[DEAD], at]),
+        number,
+        np.unique(flat[np.concatenate([np.zeros((2, 0), np.int64), *edges], axis=1)], axis=1),
+        flat[np.concatenate([np.zeros((2, 0), np.int64), *starting], axis=1)].astype(np.int64),
+    )
+
+
+def _returns(tables: NetworkTables, pairs: _Pairs, exits: NDArray[np.int64]) -> _Bits:
+    """For each pair the exits of its call, bool (pairs, exits): the least solution of
+
+    returns(p, q) = {q where p may end} | returns of the pairs that a byte leads to
+                  | for calls (s, g): returns(g, q') for each q' of returns(s, q)
+    """
+    found = np.zeros((len(pairs.states), len(exits)), dtype=np.bool_)
+    ending = np.flatnonzero(tables.accepting[pairs.states] != 0)
+    found[ending, np.searchsorted(exits, pairs.cuts[ending])] = True
+    words = np.packbits(found, axis=1)
+    sources, targets = pairs.edges
+    firsts = np.flatnonzero(np.diff(sources, prepend=-1))
+    heads = sources[firsts]
+    calls = [
+        (np.flatnonzero(pairs.states == state), start, frame)
+        for state in np.flatnonzero(np.diff(tables.call_offsets)).tolist()
+        for start, frame in tables.calls[state]
+    ]
+    while True:
+        before = words.copy()
+        while len(heads):
+            more = words[heads] | np.bitwise_or.reduceat(words[targets], firsts, axis=0)
+            if (more == words[heads]).all():
+                break
+            words[heads] = more
+        for callers, start, frame in calls:
+            inner = np.unpackbits(words[pairs.number[start, pairs.cuts[callers]]], axis=1)
+            behind = np.unpackbits(words[pairs.number[frame, exits]], axis=1)
+            inner, behind = inner[:, : len(exits)], behind[:, : len(exits)]
+            through = inner.astype(np.float32) @ behind.astype(np.float32) > 0
+            words[callers] |= np.packbits(through, axis=1)
+        if (words == before).all():
+            found = np.unpackbits(words, axis=1)[:, : len(exits)].view(np.bool_)
+            found[DEAD] = False
+            return found
