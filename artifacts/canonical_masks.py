@@ -159,9 +159,7 @@ class CanonicalMasks:
             number = self.first(configuration, cuts, 0)
             if number != NOTHING:
                 mask |= self.rows[number] & ~self._forbidden(after)
-        if self.network.may_end(configuration) and any(
-            self._final[q] for q in self._sets[cuts]
-        ):
+        if self.network.may_end(configuration) and any(self._final[q] for q in self._sets[cuts]):
             mask |= self._eos
         return mask
 
@@ -216,7 +214,7 @@ class CanonicalMasks:
         """The row of the tokens of a doubtful group that are no dead ends above ``node``."""
         row = self._survivors.get((group.number, node))
         if row is None:
-            ids = self._dead_ends.survivors(self._dead_ends.place(group, node), group.ids)
+            ids = self._dead_ends.survivors(group, node)
             row = self.rows.number(tokenset.from_ids(ids, self._vocab_size))
             self._survivors[group.number, node] = row
         return row

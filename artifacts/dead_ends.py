@@ -10,7 +10,7 @@ token) that they lead to are searched for one that is decided: if there is none,
 met are dead.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +20,18 @@ from .errors import ArtifactError
 from .first_tokens import FirstTokens, Place
 from .network import Network
 from .network_tables import DEAD
-from .piece_walk import ROOT, Frames, Group, PieceWalks
+from .piece_walk import ROOT, Group, PieceWalks
 from .rectangles import ForbiddenPairs
 
-# Pairs of a place and a token that one search may meet.
-_BUDGET = 20_000
+# Pairs of a place and a token that one search may meet; above frames that are not known, it
+# tries the tokens that come next and no more.
+_BUDGET, _BUDGET_ABOVE = 20_000, 1
+
+# Steps of the search for a certificate, in the same two cases.
+_STEPS, _STEPS_ABOVE = 400, 24
+
+# Frames that are looked at one by one, before the whole stacks are.
+_FRAMES = 2
 
 # Remembered answers; when there are more, they are worked out anew.
 _KEPT = 1 << 20
@@ -46,6 +53,9 @@ class DeadEnds:
         self._classes = pairs.row_class.data
         self._flags = np.zeros(len(pairs.part), dtype=np.bool_)
         self._alive: dict[tuple[Place, int], bool] = {}
+        self._survivors: dict[tuple[int, int], NDArray[np.int32] | None] = {}
+        # Whether the last search came to stacks that are not known, and what it might take.
+        self._needs_frame, self._budget, self._steps = False, _BUDGET, _STEPS
 
     def groups(self, place: Place, plane: int) -> Iterator[tuple[Group, int]]:
         """The tokens that may be read at a place, with the stacks below their frames."""
@@ -60,7 +70,9 @@ class DeadEnds:
             for after, left, left_plane in walk.pending:
                 for frame, rest in entries[below]:
                     more = (left, frame, after, left_plane, rest)
-                    if frame != DEAD and more not in seen:
+                    if frame < DEAD:
+                        self._needs_frame = True
+                    elif frame != DEAD and more not in seen:
                         seen.add(more)
                         waiting.append(more)
 
@@ -68,7 +80,7 @@ class DeadEnds:
         """Where the tokens of a group lead above the stacks of ``node``."""
         return group.state, group.cut, self.pushed(group.frames, node)
 
-    def pushed(self, frames: Frames, node: int) -> int:
+    def pushed(self, frames: Sequence[int], node: int) -> int:
         """The stacks of ``node`` with ``frames`` on top."""
         for frame in frames:
             node = self._network.stacks.push(frame, node)
@@ -79,36 +91,71 @@ class DeadEnds:
         context = self._endings.of_node(self._network.stacks, place[2])
         return self._endings.is_open(self._endings.number(place[0], place[1]), context)
 
-    def survivors(self, place: Place, ids: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Those of ``ids`` that are alive at a place which is not open. Raises
-        ``ArtifactError`` where the search meets too much."""
+    def survivors(self, group: Group, below: int) -> NDArray[np.int32]:
+        """The tokens of a group, at a place that is not open, that are alive there.
+
+        Few of the frames below decide: they are looked at one by one. Raises
+        ``ArtifactError`` where the search meets too much.
+        """
+        stacks, endings = self._network.stacks, self._endings
+        known: list[int] = []
+        rest = below
+        while True:
+            node = endings.unknown(stacks, endings.of_node(stacks, rest))
+            node = self.pushed(known[::-1], node)
+            self._budget, self._steps = _BUDGET_ABOVE, _STEPS_ABOVE
+            found = self._decided(group, node)
+            if found is not None:
+                return found
+            entries = stacks.entries[rest]
+            if len(entries) > 1 or entries[0][0] <= DEAD or len(known) == _FRAMES:
+                break
+            known.append(entries[0][0])
+            rest = entries[0][1]
+        self._budget, self._steps = _BUDGET, _STEPS
+        found = self._decided(group, below)
+        assert found is not None
+        return found
+
+    def _decided(self, group: Group, node: int) -> NDArray[np.int32] | None:
+        """The same for all stacks of ``node``; None if that depends on frames not known."""
+        key = group.number, node
+        if key not in self._survivors:
+            self._survivors[key] = self._sieved(self.place(group, node), group.ids)
+        return self._survivors[key]
+
+    def _sieved(self, place: Place, ids: NDArray[np.int32]) -> NDArray[np.int32] | None:
         doubtful = np.arange(len(ids))
-        for certificate in self._firsts.of(place):
+        for certificate in self._firsts.of(place, self._steps):
             doubtful = doubtful[self._pairs.preceding(ids[doubtful], certificate)]
             if not len(doubtful):
                 return ids
         alive = np.ones(len(ids), dtype=np.bool_)
-        alive[doubtful] = [self.is_alive(place, int(token)) for token in ids[doubtful]]
+        for i in doubtful.tolist():
+            found = self._is_alive(place, int(ids[i]))
+            if found is None:
+                return None
+            alive[i] = found
         return ids[alive]
 
-    def is_alive(self, place: Place, token: int) -> bool:
-        """Whether something may follow ``token`` at a place that is not open."""
+    def _is_alive(self, place: Place, token: int) -> bool | None:
         key = place, self._classes[token]
-        known = self._alive.get(key)
-        if known is None:
+        if key not in self._alive:
             if len(self._alive) > _KEPT:
                 self._alive.clear()
-            known = self._search(place, token)
-        return known
+            self._needs_frame = False
+            found = self._search(place, token)
+            if not found and self._needs_frame:
+                return None
+            self._alive[key] = found
+        return self._alive[key]
 
     def _search(self, place: Place, token: int) -> bool:
         """Breadth first; the tokens that may come next are sieved together."""
-        origin = place, self._classes[token]
         pending = [(place, token)]
-        seen = {origin}
+        seen = {(place, self._classes[token])}
         for current, last in pending:
             if self._is_certain(current, last):
-                self._alive[origin] = True
                 return True
             forbidden = self._pairs.ids(last)
             self._flags[forbidden] = True
@@ -125,28 +172,32 @@ class DeadEnds:
                     self._endings.of_node(self._network.stacks, after[2]),
                 ):
                     continue
-                if self.is_open(after) or self._any_certain(after, ids):
-                    self._alive[origin] = True
+                is_wide = self._budget > _BUDGET_ABOVE
+                if self.is_open(after) or (is_wide and self._any_certain(after, ids)):
                     return True
                 for u in ids.tolist():
                     key = after, self._classes[u]
                     if key not in seen and self._alive.get(key) is not False:
                         seen.add(key)
                         pending.append((after, u))
-            if len(pending) > _BUDGET:
+            if len(pending) > self._budget:
+                if self._budget < _BUDGET:
+                    self._needs_frame = True
+                    return False
                 raise ArtifactError(
                     f"whether token {token} may come next was not decided within {_BUDGET:,} steps; "
                     "compile with --tokenization any"
                 )
-        self._alive.update(dict.fromkeys(seen, False))
+        if not self._needs_frame:
+            self._alive.update(dict.fromkeys(seen, False))
         return False
 
     def _is_certain(self, place: Place, token: int) -> bool:
         if self._alive.get((place, self._classes[token])):
             return True
-        return any(not self._pairs.forbids(token, u) for u in self._firsts.of(place))
+        return any(not self._pairs.forbids(token, u) for u in self._firsts.of(place, self._steps))
 
     def _any_certain(self, place: Place, ids: NDArray[np.int32]) -> bool:
         return any(
-            not self._pairs.preceding(ids, u).all() for u in self._firsts.of(place)
+            not self._pairs.preceding(ids, u).all() for u in self._firsts.of(place, self._steps)
         ) or any(self._alive.get((place, self._classes[u])) for u in ids.tolist())

@@ -63,15 +63,20 @@ class Endings:
         self._starting = found.starting
         self._states = found.states
         self._cut_of = found.cuts
-        self._contexts: list[tuple[_Bits, _Bits]] = []
-        self._numbers: dict[bytes, int] = {}
+        # Sets of exits, and contexts as (number of the live ones, the open ones).
+        self._sets: list[_Bits] = []
+        self._set_numbers: dict[bytes, int] = {}
+        self._live: list[_Bits] = []
+        self._starts: list[_Bits] = []
+        self._pushed_sets: dict[tuple[int, int], int] = {}
+        self._starting_pairs: dict[tuple[int, int], bool] = {}
+        self._contexts: list[tuple[int, _Bits]] = []
+        self._numbers: dict[tuple[int, bytes], int] = {}
         self._pushed: dict[tuple[int, int], int] = {}
-        self._live: dict[int, _Bits] = {}
-        self._starts: dict[int, _Bits] = {}
         self._open: dict[tuple[int, int], bool] = {}
         self._of_node: dict[int, int] = {BOTTOM: TEXT_END}
         at_end = final[self._exits]
-        self._context(at_end, at_end)
+        self._context(self._set(at_end), at_end)
 
     def number(self, state: int, cut: int) -> int:
         """The number of a pair, 0 if nothing follows it in any context."""
@@ -79,13 +84,18 @@ class Endings:
 
     def is_live(self, pair: int, context: int) -> bool:
         """Whether some text leads from a pair to the end."""
-        return bool(self._live_pairs(context)[pair])
+        return bool(self._live[self._contexts[context][0]][pair])
 
     def is_open(self, pair: int, context: int) -> bool:
         """Whether at a pair the text may end or a piece may start (and lead to the end)."""
         known = self._open.get((pair, context))
         if known is None:
-            known = self._open[pair, context] = self._is_open(pair, context)
+            live, opened = self._contexts[context]
+            state, cut = int(self._states[pair]), int(self._cut_of[pair])
+            known = self._may_start(pair, live) or bool(
+                pair and self._tables.ends[state] and opened[self._slot[cut]]
+            )
+            self._open[pair, context] = known
         return known
 
     def push(self, frame: int, context: int) -> int:
@@ -93,8 +103,8 @@ class Endings:
         number = self._pushed.get((frame, context))
         if number is None:
             pairs = self.pair[frame, self._exits].tolist()
-            live = self._live_pairs(context)[pairs]
             opened = np.array([self.is_open(pair, context) for pair in pairs], dtype=np.bool_)
+            live = self._pushed_set(frame, self._contexts[context][0])
             number = self._pushed[frame, context] = self._context(live, opened)
         return number
 
@@ -116,48 +126,62 @@ class Endings:
                 self._of_node[current] = self._either(parts)
         return self._of_node[node]
 
+    def unknown(self, stacks: Stacks, context: int) -> int:
+        """A node that stands for any stacks of a context."""
+        node = stacks.unknown(context)
+        self._of_node[node] = context
+        return node
+
     def _either(self, contexts: list[int]) -> int:
         if len(contexts) == 1:
             return contexts[0]
         parts = [self._contexts[c] for c in contexts]
-        live = np.logical_or.reduce([p[0] for p in parts])
-        return self._context(live, np.logical_or.reduce([p[1] for p in parts]))
+        live = self._set(np.logical_or.reduce([self._sets[number] for number, _ in parts]))
+        return self._context(live, np.logical_or.reduce([opened for _, opened in parts]))
 
-    def _context(self, live: _Bits, opened: _Bits) -> int:
-        key = live.tobytes() + opened.tobytes()
+    def _context(self, live: int, opened: _Bits) -> int:
+        key = live, opened.tobytes()
         number = self._numbers.get(key)
         if number is None:
             number = self._numbers[key] = len(self._contexts)
             self._contexts.append((live, opened))
         return number
 
-    def _live_pairs(self, context: int) -> _Bits:
-        live = self._live.get(context)
-        if live is None:
-            columns = self._returns[:, self._contexts[context][0]]
-            live = self._live[context] = columns.any(axis=1)
-        return live
-
-    def _is_open(self, pair: int, context: int) -> bool:
-        """A byte may start a piece at once, or in a call, or behind the return."""
-        if not pair:
-            return False
-        starts = self._starts.get(context)
-        if starts is None:
+    def _set(self, exits: _Bits) -> int:
+        """The number of a set of exits that a call may end in."""
+        key = exits.tobytes()
+        number = self._set_numbers.get(key)
+        if number is None:
+            number = self._set_numbers[key] = len(self._sets)
+            self._sets.append(exits)
+            live = self._returns[:, exits].any(axis=1)
+            self._live.append(live)
             starts = np.zeros(len(self._states), dtype=np.bool_)
             sources, targets = self._starting
-            starts[sources[self._live_pairs(context)[targets]]] = True
-            self._starts[context] = starts
-        if starts[pair]:
-            return True
-        state, cut = int(self._states[pair]), int(self._cut_of[pair])
-        if self._tables.ends[state] and self._contexts[context][1][self._slot[cut]]:
-            return True
-        # No chain of first calls leads back to its beginning.
-        return any(
-            self.is_open(self.number(start, cut), self.push(frame, context))
-            for start, frame in self._tables.calls[state]
-        )
+            starts[sources[live[targets]]] = True
+            self._starts.append(starts)
+        return number
+
+    def _pushed_set(self, frame: int, live: int) -> int:
+        number = self._pushed_sets.get((frame, live))
+        if number is None:
+            number = self._set(self._live[live][self.pair[frame, self._exits]])
+            self._pushed_sets[frame, live] = number
+        return number
+
+    def _may_start(self, pair: int, live: int) -> bool:
+        """Whether a byte may start a piece at once, or in a call. No callee matches ε, and no
+        chain of first calls leads back to its beginning."""
+        known = self._starting_pairs.get((pair, live))
+        if known is None:
+            known = bool(self._starts[live][pair])
+            cut = int(self._cut_of[pair])
+            for start, frame in self._tables.calls[int(self._states[pair])]:
+                known = known or self._may_start(
+                    self.number(start, cut), self._pushed_set(frame, live)
+                )
+            self._starting_pairs[pair, live] = known
+        return known
 
 
 def _joint_columns(tables: NetworkTables, cuts: Cuts) -> tuple[NDArray[np.int64], ...]:

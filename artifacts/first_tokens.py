@@ -22,9 +22,8 @@ from .rectangles import ForbiddenPairs
 from .stacks import BOTTOM
 from .trie import Trie
 
-# Certificates of one place, each by another first byte, and steps that the search for each may
-# take.
-_CERTIFICATES, _STEPS = 6, 400
+# Certificates of one place, each by another first byte.
+_CERTIFICATES = 6
 
 # State, cut state, set of stacks.
 Place = tuple[int, int, int]
@@ -43,26 +42,34 @@ class FirstTokens:
         self._distance = _distances(network.tables)
         self._rests: dict[int, int] = {BOTTOM: 0}
         self._trie = trie
-        self._known: dict[Place, tuple[int, ...]] = {}
+        self._known: dict[Place, tuple[list[int], Iterator[int]]] = {}
         # One byte for each class that neither automaton divides.
         keys = network.tables.classes.astype(np.int64) * 256 + cuts.classes
         self._octets: list[int] = np.unique(keys, return_index=True)[1].tolist()
 
-    def of(self, place: Place) -> tuple[int, ...]:
-        """The certificates of a place that is not open, in no particular order."""
+    def of(self, place: Place, steps: int) -> Iterator[int]:
+        """The certificates of a place that is not open; found as they are asked for,
+        each in at most so many ``steps`` (the same for a place each time)."""
         known = self._known.get(place)
         if known is None:
-            known = self._known[place] = self._found(place)
-        return known
+            known = self._known[place] = [], self._found(place, steps)
+        found, more = known
+        yield from found
+        for token in more:
+            found.append(token)
+            yield token
 
-    def _found(self, place: Place) -> tuple[int, ...]:
+    def _found(self, place: Place, steps: int) -> Iterator[int]:
         begin: dict[Place, int] = {}
         for octet, after in self._after(place):
             begin.setdefault(after, octet)
-        nearest = sorted(begin, key=self._left)[:_CERTIFICATES]
-        texts = (self._shortest(after, bytes([begin[after]])) for after in nearest)
-        found = {self._first_token(text) for text in texts if text}
-        return tuple(sorted(found - {-1}))
+        seen = {-1}
+        for after in sorted(begin, key=self._left)[:_CERTIFICATES]:
+            text = self._shortest(after, bytes([begin[after]]), steps)
+            token = self._first_token(text) if text else -1
+            if token not in seen:
+                seen.add(token)
+                yield token
 
     def _after(self, place: Place) -> Iterator[tuple[int, Place]]:
         """The bytes that may come next in the piece, one of each class, and where they lead."""
@@ -83,13 +90,13 @@ class FirstTokens:
                 if target != DEAD and endings.is_live(endings.number(target, after), context):
                     yield octet, (target, after, below)
 
-    def _shortest(self, place: Place, text: bytes) -> bytes:
+    def _shortest(self, place: Place, text: bytes, steps: int) -> bytes:
         """``text`` and what leads from a place to one that is open, or nothing: A*."""
         endings, stacks = self._endings, self._network.stacks
         order = count()
         heap = [(self._left(place), next(order), place, text)]
         seen = {place}
-        for _ in range(_STEPS):
+        for _ in range(steps):
             if not heap:
                 break
             _, _, (state, cut, node), text = heappop(heap)
@@ -111,7 +118,7 @@ class FirstTokens:
         pending = [node]
         while pending:
             current = pending[-1]
-            entries = [(f, r) for f, r in self._network.stacks.entries[current] if f != DEAD]
+            entries = [(f, r) for f, r in self._network.stacks.entries[current] if f > DEAD]
             missing = [rest for _, rest in entries if rest not in self._rests]
             if missing and current not in self._rests:
                 pending.extend(missing)

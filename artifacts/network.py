@@ -82,7 +82,7 @@ class Network:
         for state, node in pending:
             new = [(start, self.stacks.push(frame, node)) for start, frame in self._calls[state]]
             if self._ends[state]:
-                new.extend(entry for entry in self.stacks.entries[node] if entry[0] != DEAD)
+                new.extend(entry for entry in self.stacks.entries[node] if entry[0] > DEAD)
             for thread in new:
                 if thread not in found:
                     found.add(thread)

@@ -19,7 +19,8 @@ Entries = tuple[tuple[int, int], ...]
 
 
 class Stacks:
-    """``entries[n]``: (frame, rest) pairs of node n, sorted; frame 0 means an empty stack.
+    """``entries[n]``: (frame, rest) pairs of node n, sorted; frame 0 means an empty stack, -1
+    that it is not known (``unknown``).
 
     ``known``: the entries of the first nodes.
     """
@@ -32,6 +33,11 @@ class Stacks:
     def push(self, frame: int, node: int) -> int:
         """The stacks of ``node`` with ``frame`` on top of each."""
         return self._number(((frame, node),))
+
+    def unknown(self, kind: int) -> int:
+        """A set of which nothing is known but that it is of some ``kind``: its one entry has
+        the frame -1."""
+        return self._number(((-1, kind),))
 
     def union(self, left: int, right: int) -> int:
         """The stacks of both. On a stack of its own: sets are as deep as stacks are."""

@@ -1,0 +1,115 @@
+"""Canonical masks of networks for tests: machines, finite grammars, and all their encodings."""
+
+import random
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import numpy as np
+import pytest
+from grammars import nullable_lnf_of
+
+from constrain.artifacts import tokenset
+from constrain.artifacts.canonical_masks import CanonicalMasks
+from constrain.artifacts.cuts import Cuts
+from constrain.artifacts.network import REFUSED, Network
+from constrain.artifacts.network_tables import NetworkTables
+from constrain.artifacts.vocabulary import Vocabulary
+from constrain.compiler import Tokenizer
+from constrain.compiler.merge.stored import TokenizerTables
+from constrain.compiler.parsing import network as networks
+
+# Grammars with finitely many members, most of them through rules that several places use.
+FINITE = {
+    "pairs": "start ::= v ',' v; v ::= '[' w ']' | w; w ::= 'ab' | 'a' | 'the' | ' the' | '';",
+    "words": "start ::= w s w s w; s ::= ' ' | '  ' | ', '; w ::= 'in' | 'int' | 'inter' | 'I\\'m';",
+    "nested": "start ::= '{' o '}' | o; o ::= '[' v ']' | v v; v ::= '(' w ')' | w; w ::= '1'|'22'|'x';",
+    "spaces": "start ::= l l | '-' l; l ::= ' ' w '\\n' | '\\n' w ' '; w ::= '' | ' ' | '  ' | 'a';",
+    "scripts": "start ::= w '-' w | w w; w ::= 'é' | '漢' | 'ก็' | '😀' | 'a' | '';",
+    "objects": "start ::= o; o ::= '{' p '}' | '{' p ', ' p '}'; p ::= k ': ' v;"
+    "k ::= '\"a\"' | '\"id\"'; v ::= 'true' | 'null' | '[]' | '12' | '\"\"';",
+    "optional": "start ::= x y z | z x; x ::= 'tion' | 'ti' | ''; y ::= 'on' | 's' | ''; z ::= x | x x;",
+    "contractions": "start ::= w e w; e ::= '\\'s' | '\\'' | '\\'ll ' | ' '; w ::= 'we' | 'he' | 'sa' | 'l';",
+}
+
+
+def members(tables: NetworkTables) -> list[bytes]:
+    """All members of a finite language."""
+    network = Network(tables)
+    found, pending = [], [(network.start, b"")]
+    for configuration, text in pending:
+        if network.may_end(configuration):
+            found.append(text)
+        for octet in range(256):
+            after = network.read(configuration, [octet])
+            if after != REFUSED:
+                pending.append((after, text + bytes([octet])))
+    return found
+
+
+def machine_of(
+    tables: NetworkTables, tokenizer: Tokenizer, stored: TokenizerTables
+) -> CanonicalMasks:
+    """The canonical masks of a network on a real tokenizer; EOS is its own or id 0."""
+    found = stored.cuts
+    cuts = Cuts(found.dfa.table, found.classes, found.fallback, found.dfa.start)
+    vocabulary = Vocabulary.from_tokens(tokenizer.tokens, tokenizer.special, tokenizer.vocab_size)
+    network = Network(tables)
+    return CanonicalMasks(
+        network,
+        lambda configuration, token: network.read(configuration, vocabulary.token(token)),
+        cuts,
+        found.dfa.final.astype(np.bool_),
+        stored.pairs.rectangles.rows,
+        vocabulary,
+        eos_of(tokenizer),
+        tokenizer.vocab_size,
+    )
+
+
+def eos_of(tokenizer: Tokenizer) -> list[int]:
+    """The tokens that end a text."""
+    return list(tokenizer.eos) or [0]
+
+
+def following(
+    encodings: Iterable[Sequence[int]], eos: Sequence[int]
+) -> dict[tuple[int, ...], set[int]]:
+    """For each prefix of an encoding what some encoding goes on with, ``eos`` behind all."""
+    found: dict[tuple[int, ...], set[int]] = {}
+    for ids in encodings:
+        for place, token in enumerate(ids):
+            found.setdefault(tuple(ids[:place]), set()).add(token)
+        found.setdefault(tuple(ids), set()).update(eos)
+    return found
+
+
+def check(machine: CanonicalMasks, expected: dict[tuple[int, ...], set[int]]) -> int:
+    """Compare all masks; the number of tokens in them."""
+    states = {(): machine.start}
+    count = 0
+    for prefix in sorted(expected, key=lambda ids: (len(ids), ids)):
+        if prefix:
+            states[prefix] = machine.step(states[prefix[:-1]], prefix[-1])
+        state = states[prefix]
+        assert expected[prefix] == set(tokenset.to_ids(machine.row(state)).tolist()), prefix
+        count += len(expected[prefix])
+    return count
+
+
+def random_walks(
+    machine: CanonicalMasks, eos: Sequence[int], rng: random.Random, count: int, longest: int
+) -> Iterator[tuple[list[int], bool]]:
+    """Token sequences by the masks alone, and whether each came to an end."""
+    for _ in range(count):
+        state, ids = machine.start, []
+        for _ in range(longest):
+            allowed = tokenset.to_ids(machine.row(state))
+            assert len(allowed), ids
+            # Short tokens lead into more corners than long ones, which are the most.
+            token = min(rng.choices(allowed.tolist(), k=rng.choice([1, 3])))
+            if token in eos:
+                yield ids, True
+                break
+            ids.append(token)
+            state = machine.step(state, token)
+        else:
+            yield ids, False
