@@ -242,6 +242,9 @@ class Artifact:
         if self.product is not None:
             start = self._state_after(self.product, after or ())
             return Matcher(self.product, self.product, m.eos, m.vocab_size, start=start)
+        if after and self.parsers is not None and (canonical := self.parsers.canonical()):
+            start = canonical.state_after(after)
+            return Matcher(canonical, canonical, m.eos, m.vocab_size, start=start)
         first_row = self._row_after(after) if after else None
         return Matcher(*self.machine_and_rows(), m.eos, m.vocab_size, first_row)
 

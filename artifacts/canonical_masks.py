@@ -49,7 +49,7 @@ class CanonicalMasks:
     A state is a configuration of ``network``, a set of cut states, and the class of the last
     token. ``final``: bool (Q,), the cut states that a text may end in. ``read``: the
     configuration after a token, as ``Network.read`` says. ``pairs`` are those of all tokens
-    that merging gives.
+    that merging gives. ``continued``: see ``Endings``.
     """
 
     def __init__(
@@ -62,12 +62,13 @@ class CanonicalMasks:
         vocabulary: Vocabulary,
         eos: Sequence[int],
         vocab_size: int,
+        continued: int | None = None,
     ) -> None:
         self.network = network
-        self._read, self._cuts, self._final = read, cuts, final
-        self._pairs, self._vocabulary, self._vocab_size = pairs, vocabulary, vocab_size
+        self.cuts, self.pairs, self.vocabulary = cuts, pairs, vocabulary
+        self._read, self._final, self._vocab_size = read, final, vocab_size
         self._eos = tokenset.from_ids(list(eos), vocab_size)
-        self.endings = Endings(network.tables, cuts, final)
+        self.endings = Endings(network.tables, cuts, final, continued)
         self.walks = PieceWalks(network.tables, cuts, self.endings, pairs, vocabulary)
         firsts = FirstTokens(network, cuts, self.endings, pairs, self.walks.trie)
         self._dead_ends = DeadEnds(network, self.endings, self.walks, firsts, pairs)
@@ -89,11 +90,16 @@ class CanonicalMasks:
     @property
     def start(self) -> int:
         """The state before any token, at the start of a text."""
-        return self.state_of(self.network.start, (self._cuts.start,), None)
+        return self.state_of(self.network.start, (self.cuts.start,), None)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it has met so much that the next text should have its own."""
+        return max(len(self.network.threads), len(self._states)) > _KEPT
 
     def state_of(self, configuration: int, cuts: Sequence[int], last: int | None) -> int:
         """The number of a state; ``last``: the token before."""
-        after = 0 if last is None else int(self._pairs.row_class[last]) + 1
+        after = 0 if last is None else int(self.pairs.row_class[last]) + 1
         return self._state(configuration, self._set(tuple(cuts)), after)
 
     def is_accepting(self, state: int) -> bool:
@@ -110,7 +116,7 @@ class CanonicalMasks:
         target = self._steps.get((state, token_id))
         if target is None:
             configuration, cuts, after = self._states[state]
-            follows = after > 0 and not self._pairs.forbids(self._token_of(after), token_id)
+            follows = after > 0 and not self.pairs.forbids(self._token_of(after), token_id)
             reached = self._cut_step(cuts, token_id, follows)
             configuration = self._read(configuration, token_id) if reached >= 0 else -1
             if configuration < 0:
@@ -119,7 +125,7 @@ class CanonicalMasks:
                 )
             if len(self._steps) >= _KEPT:
                 self._steps.clear()
-            last = int(self._pairs.row_class[token_id]) + 1
+            last = int(self.pairs.row_class[token_id]) + 1
             target = self._state(configuration, reached, last)
             self._steps[state, token_id] = target
         return target
@@ -164,7 +170,7 @@ class CanonicalMasks:
         return mask
 
     def _forbidden(self, after: int) -> Words:
-        ids = self._pairs.ids(self._token_of(after))
+        ids = self.pairs.ids(self._token_of(after))
         self._flags[ids] = True
         packed = tokenset.from_flags(self._flags)
         self._flags[ids] = False
@@ -232,11 +238,11 @@ class CanonicalMasks:
         if known is None:
             if len(self._cut_steps) >= _KEPT:
                 self._cut_steps.clear()
-            text = self._vocabulary.is_text(token_id)
-            octets = self._vocabulary.token(token_id) if text else b""
+            text = self.vocabulary.is_text(token_id)
+            octets = self.vocabulary.token(token_id) if text else b""
             planes = (0, 1) if follows else (1,)
             found = {
-                self._cuts.step(cut, plane, token_id, octets)
+                self.cuts.step(cut, plane, token_id, octets)
                 for cut in self._sets[cuts]
                 for plane in planes
             }
@@ -265,6 +271,6 @@ class CanonicalMasks:
     def _tokens(self) -> list[int]:
         """A token of each class."""
         found = np.zeros(self._width, dtype=np.int64)
-        found[self._pairs.row_class] = np.arange(len(self._pairs.row_class))
+        found[self.pairs.row_class] = np.arange(len(self.pairs.row_class))
         tokens: list[int] = found.tolist()
         return tokens

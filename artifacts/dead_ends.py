@@ -185,8 +185,8 @@ class DeadEnds:
                     self._needs_frame = True
                     return False
                 raise ArtifactError(
-                    f"whether token {token} may come next was not decided within {_BUDGET:,} steps; "
-                    "compile with --tokenization any"
+                    f"whether token {token} may come next was not decided within {_BUDGET:,} "
+                    "steps; compile with --tokenization any"
                 )
         if not self._needs_frame:
             self._alive.update(dict.fromkeys(seen, False))

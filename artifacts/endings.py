@@ -45,19 +45,22 @@ class _Pairs:
 class Endings:
     """``pair[p, q]``: the number of a pair from which a call can end, 0 of any other; int32.
 
-    ``final``: bool (Q,), the cut states that a text may end in. Contexts are numbered as they
+    ``final``: bool (Q,), the cut states that a text may end in. ``continued``: the state in
+    which a member begins behind a prompt, if that is not the start. Contexts are numbered as they
     are met; ``TEXT_END`` is the first.
     """
 
-    def __init__(self, tables: NetworkTables, cuts: Cuts, final: _Bits) -> None:
+    def __init__(
+        self, tables: NetworkTables, cuts: Cuts, final: _Bits, continued: int | None = None
+    ) -> None:
         self._tables = tables
-        found = _reached(tables, cuts)
+        found = _reached(tables, cuts, final, tables.start if continued is None else continued)
         self._exits = np.unique(found.cuts[tables.accepting[found.states] != 0])
         self._slot = np.full(len(cuts.table), -1, dtype=np.int64)
         self._slot[self._exits] = np.arange(len(self._exits))
         returns = _returns(tables, found, self._exits)
-        useful = returns.any(axis=1)
-        self._returns = returns
+        useful: _Bits = np.logical_or.reduce(returns, axis=1)
+        self._returns: _Bits = returns
         self.pair = np.where(useful[found.number], found.number, 0).astype(np.int32)
         self._pair_list: list[list[int]] = self.pair.tolist()
         self._starting = found.starting
@@ -154,7 +157,7 @@ class Endings:
         if number is None:
             number = self._set_numbers[key] = len(self._sets)
             self._sets.append(exits)
-            live = self._returns[:, exits].any(axis=1)
+            live: _Bits = np.logical_or.reduce(self._returns[:, exits], axis=1)
             self._live.append(live)
             starts = np.zeros(len(self._states), dtype=np.bool_)
             sources, targets = self._starting
@@ -193,7 +196,7 @@ def _joint_columns(tables: NetworkTables, cuts: Cuts) -> tuple[NDArray[np.int64]
     return tables.classes[octets].astype(np.int64), cuts.classes[octets].astype(np.int64)
 
 
-def _reached(tables: NetworkTables, cuts: Cuts) -> _Pairs:
+def _reached(tables: NetworkTables, cuts: Cuts, final: _Bits, continued: int) -> _Pairs:
     """The pairs that some text or prompt may lead to; and some that none does.
 
     Behind a call that may end in q each frame is taken beside q, whoever called.
@@ -201,9 +204,10 @@ def _reached(tables: NetworkTables, cuts: Cuts) -> _Pairs:
     width = len(cuts.table)
     columns, cut_columns = _joint_columns(tables, cuts)
     frames = np.unique(tables.call_returns).astype(np.int64)
-    at_starts = np.flatnonzero((cuts.table[:, 1::2] != DEAD).any(axis=(1, 2)))
-    frontier = np.unique(np.append(tables.start * width + at_starts, tables.start * width))
-    frontier = frontier[frontier % width != DEAD]
+    # A prompt ends between characters.
+    ends = np.flatnonzero((cuts.table[:, 1::2] != DEAD).any(axis=(1, 2)) | final)
+    begins = continued * width + ends[ends != DEAD]
+    frontier = np.union1d(begins, [tables.start * width + cuts.start])
     known = frontier
     edges: list[NDArray[np.int64]] = []
     starting: list[NDArray[np.int64]] = []

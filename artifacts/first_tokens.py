@@ -166,11 +166,11 @@ def _distances(tables: NetworkTables) -> NDArray[np.int64]:
     distance = np.where(tables.accepting != 0, 0, far)
     distance[DEAD] = far
     while True:
-        nearer = np.minimum(distance, distance[tables.table].min(axis=1) + 1)
+        nearer: NDArray[np.int64] = np.minimum(distance, distance[tables.table].min(axis=1) + 1)
         for state in np.flatnonzero(np.diff(tables.call_offsets)).tolist():
             through = [distance[start] + distance[frame] for start, frame in tables.calls[state]]
             nearer[state] = min(nearer[state], *through)
-        nearer = np.minimum(nearer, far)
+        np.minimum(nearer, far, out=nearer)
         nearer[DEAD] = far
         if (nearer == distance).all():
             return nearer

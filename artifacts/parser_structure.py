@@ -11,7 +11,9 @@ from . import tokenset
 from .earley_tables import END
 from .errors import ArtifactError
 from .manifest import Manifest, ParserNames
+from .product_structure import TOKENIZER, check_tokenizer
 from .requirements import Arrays, check_types, require, require_offsets, require_range
+from .vocabulary import TEXT
 
 _PARSER = {
     "earley.bodies": ("i4", 1),
@@ -58,7 +60,22 @@ def check_parser(manifest: Manifest, arrays: Arrays) -> None:
     if manifest.kind == "network":
         check_types(arrays, _NETWORK)
         states = _check_network(manifest, names, arrays, named)
+        if manifest.tokenization == "canonical":
+            _check_canonical(manifest, arrays)
         _check_memo(manifest, arrays, states)
+
+
+def _check_canonical(manifest: Manifest, arrays: Arrays) -> None:
+    """The tokenizer's sections; grammars that name tokens have none."""
+    check_types(arrays, {**TOKENIZER, "cuts.final": ("u1", 1)})
+    check_tokenizer(manifest, arrays)
+    require(len(arrays["terminals.ids"]) == 0, "terminals.ids")
+    require(len(arrays["cuts.final"]) == len(arrays["cuts.table"]), "cuts.final")
+    # What merging gives is text; so is what fills in for it.
+    text = (arrays["vocab.kinds"] == TEXT) & (np.diff(arrays["vocab.offsets"]) > 0)
+    require(bool(text[arrays["pairs.order"]].all()), "pairs.order")
+    fallback = arrays["cuts.fallback"]
+    require(bool(text[fallback[fallback >= 0]].all()), "cuts.fallback")
 
 
 def _check_terminals(manifest: Manifest, arrays: Arrays) -> int:

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .canonical_network import CanonicalNetwork
 from .earley import Earley
 from .earley_masks import EarleyMasks, EarleyMemo
 from .earley_tables import EarleyTables, StackedDfas
 from .manifest import Manifest, ParserNames
+from .network import Network
 from .network_masks import NetworkMasks
 from .network_tables import NetworkTables
 from .residual_memo import ResidualMemo
@@ -36,11 +38,24 @@ class Parsers:
     vocabulary: Vocabulary
     trie: Callable[[], Trie]
     _network_masks: NetworkMasks | None = None
+    _canonical: CanonicalNetwork | None = None
     _memo: EarleyMemo = field(default_factory=EarleyMemo)
 
-    def machine(self) -> NetworkMasks | EarleyMasks:
+    def canonical(self) -> CanonicalNetwork | None:
+        """The machine of the next matcher under ``canonical``, else None."""
+        if self.manifest.tokenization != "canonical":
+            return None
+        if self._canonical is None or self._canonical.is_full:
+            self._canonical = CanonicalNetwork(
+                self.network, self.arrays, self.manifest, self.vocabulary
+            )
+        return self._canonical
+
+    def machine(self) -> NetworkMasks | EarleyMasks | CanonicalNetwork:
         """The machine of the next matcher; it answers the rows as well."""
         m = self.manifest
+        if canonical := self.canonical():
+            return canonical
         if m.kind == EARLEY:
             if self._memo.is_full:
                 self._memo = EarleyMemo()
@@ -72,10 +87,13 @@ class Parsers:
     def viable_bytes(self, text: bytes) -> int:
         """How many bytes of ``text`` can begin a member."""
         if self.manifest.kind == NETWORK:
-            machine = self.machine()
-            assert isinstance(machine, NetworkMasks)
-            return machine.network.viable(text)
+            return self._texts.viable(text)
         return self.recogniser().feed(text)
+
+    @cached_property
+    def _texts(self) -> Network:
+        """Reads texts alone."""
+        return Network(self.network)
 
     @cached_property
     def names(self) -> ParserNames:

@@ -6,8 +6,9 @@ from . import tokenset
 from .manifest import Manifest
 from .requirements import Arrays, require, require_offsets, require_range
 
-# Sections that only a product has: dtype and number of axes.
-PRODUCT = {
+# Sections of a tokenizer that cuts and merges, and those that only a product has: dtype and
+# number of axes.
+TOKENIZER = {
     "cuts.classes": ("u1", 1),
     "cuts.fallback": ("i4", 1),
     "cuts.prefix": ("u1", 1),
@@ -21,6 +22,9 @@ PRODUCT = {
     "pairs.offsets": ("i8", 1),
     "pairs.order": ("i4", 1),
     "pairs.part": ("i4", 1),
+}
+PRODUCT = {
+    **TOKENIZER,
     "product.accepting": ("u1", 1),
     "product.after_cut": ("i4", 1),
     "product.byte_state": ("i4", 1),
@@ -37,21 +41,26 @@ def check_product(manifest: Manifest, arrays: Arrays, byte_states: int) -> None:
     """Raise ``ArtifactError`` naming the first section that does not fit."""
     states = len(arrays["product.table"])
     _check_automaton(arrays, "product", states)
-    _check_automaton(arrays, "cuts", len(arrays["cuts.table"]))
-    planes = arrays["cuts.table"].shape[1]
-    require(planes == arrays["product.table"].shape[1], "cuts.table")
+    check_tokenizer(manifest, arrays)
+    require(arrays["cuts.table"].shape[1] == arrays["product.table"].shape[1], "cuts.table")
     require(0 < manifest.token_start < states, "product.table")
     require(len(arrays["product.accepting"]) == states, "product.accepting")
     require(len(arrays["product.byte_state"]) == states, "product.byte_state")
     require_range(arrays, "product.byte_state", 0, byte_states)
     require(len(arrays["product.after_cut"]) == len(arrays["cuts.table"]), "product.after_cut")
     require_range(arrays, "product.after_cut", 0, states)
+    _check_rows(manifest, arrays, states)
+
+
+def check_tokenizer(manifest: Manifest, arrays: Arrays) -> None:
+    """The same for the sections of the tokenizer."""
+    _check_automaton(arrays, "cuts", len(arrays["cuts.table"]))
     require(len(arrays["cuts.start"]) == 1, "cuts.start")
     require_range(arrays, "cuts.start", 0, len(arrays["cuts.table"]))
     require(len(arrays["cuts.fallback"]) == 256, "cuts.fallback")
     # Byte tokens are read in planes of their own.
+    planes = arrays["cuts.table"].shape[1]
     require_range(arrays, "cuts.fallback", -1, manifest.vocab_size if planes == 4 else 0)
-    _check_rows(manifest, arrays, states)
     _check_pairs(manifest, arrays)
 
 

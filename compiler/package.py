@@ -20,6 +20,7 @@ from .limits import Limits
 from .masks.rows import RowTable, byte_rows, live_states, token_rows
 from .merge.canonical import CanonicalDfa
 from .merge.cartesian import CartesianDfa
+from .merge.cuts_sections import cut_sections
 from .merge.proper import proper_merges
 from .merge.tables import CutTables
 from .tokenizers import Tokenizer
@@ -107,11 +108,7 @@ def _product(
     byte_state = np.where(product.byte_state < dfa.states, product.byte_state, dfa.start)
     return {
         **cartesian.pairs.padded(request.vocab_size).arrays("pairs."),
-        "cuts.classes": cuts.classes,
-        "cuts.fallback": cuts.fallback,
-        "cuts.prefix": np.frombuffer(cuts.prefix, dtype=np.uint8),
-        "cuts.start": np.array([cuts.dfa.start], dtype=np.int32),
-        "cuts.table": cuts.dfa.table,
+        **cut_sections(cuts),
         "product.accepting": product.accepting.astype(np.uint8),
         "product.after_cut": product.after_cut,
         "product.byte_state": byte_state.astype(np.int32),

@@ -1,5 +1,6 @@
 """Lay a parser's tables and its prewarmed masks out as an artifact."""
 
+from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
@@ -28,12 +29,18 @@ PREWARM = 50_000
 
 
 def package_parser(
-    parser: Parser, request: Request, limits: Limits, notes: list[str], answers: int = PREWARM
+    parser: Parser,
+    request: Request,
+    limits: Limits,
+    notes: list[str],
+    answers: int = PREWARM,
+    canonical: Mapping[str, NDArray[Any]] | None = None,
 ) -> Artifact:
     """The artifact; what the user should know is added to ``notes``.
 
-    ``answers``: how many of a network's masks are worked out ahead, 0 for none. Raises
-    ``LimitError``, ``CheckError`` and ``TokenizerError``.
+    ``answers``: how many of a network's masks are worked out ahead, 0 for none.
+    ``canonical``: the tokenizer's sections, which make a network's masks canonical; these are
+    worked out at run time. Raises ``LimitError``, ``CheckError`` and ``TokenizerError``.
     """
     _check_spelling(parser, request)
     tokenizer, source = request.tokenizer, parser.grammar.source
@@ -53,7 +60,9 @@ def package_parser(
         masks = _masks(tables, terminals, request)
         memory = min(request.max_bytes - size, limits.memory)
         memo = ResidualMemo.empty(request.vocab_size)
-        if answers and memory > 0:
+        if canonical is not None:
+            arrays |= canonical
+        elif answers and memory > 0:
             if not prewarm(tables, masks.residual, answers, memory, limits):
                 notes.append(
                     "not all masks were worked out ahead: the rest is at run time (--prewarm, "
@@ -61,11 +70,12 @@ def package_parser(
                 )
             memo = masks.residual.memo()
         arrays |= memo.arrays()
-        counts |= {"answers": len(memo.keys), "rows": len(memo.rows)}
+        if canonical is None:
+            counts |= {"answers": len(memo.keys), "rows": len(memo.rows)}
     earley = parser.layout.tables
     manifest = Manifest(
         kind=parser.engine,
-        tokenization="any",
+        tokenization="any" if canonical is None else "canonical",
         dialect=source.dialect,
         start=parser.grammar.start,
         source=None if request.strip else source.text,
@@ -74,7 +84,7 @@ def package_parser(
         vocab_size=request.vocab_size,
         eos=request.eos,
         splits=tokenizer.splits,
-        splits_applied=False,
+        splits_applied=canonical is not None and tokenizer.splits,
         byte_start=tables.start if tables else 0,
         token_start=0,
         counts=counts,

@@ -2,15 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.trie import Trie
 
 from .automata.dfa import Dfa, TokenIds
 from .automata.token_classes import over_classes
+from .canonical_parser import canonical_sections
 from .diagnostics import CheckError, Diagnostic, TokenizerError
 from .front import Automaton, build_automaton, build_engine
 from .limits import Limits
@@ -88,7 +90,7 @@ def compile_grammar(
     """Compile a grammar for a tokenizer.
 
     ``tokenization``: ``canonical`` allows exactly the token sequences that the tokenizer gives
-    for the members (the default for regular grammars), ``any`` every sequence that spells a
+    for the members (the default where there are such masks), ``any`` every sequence that spells a
     member. ``engine``: see ``parsers``. ``method``: ``direct``, ``cartesian`` or ``auto``, how
     canonical masks are found; the masks are the same.
     ``tables``: the tokenizer's, which several compilations can share. ``eos``: ids or
@@ -164,8 +166,9 @@ def build_artifact(
         strip=strip,
     )
     if isinstance(automaton, Parser):
-        _check_any(automaton, tokenization, notes)
-        artifact = package_parser(automaton, request, limits, notes, prewarm)
+        tables = tables or TokenizerTables(tokenizer)
+        sections = _canonical_sections(automaton, request, tokenization, tables, notes)
+        artifact = package_parser(automaton, request, limits, notes, prewarm, sections)
         return Compilation(automaton, None, artifact, tuple(notes))
     chosen: Chosen | None = None
     rules = [rule for rule, _, _ in automaton.origins]
@@ -215,17 +218,27 @@ def _build_words(
     return Compilation(automaton, words, artifact, words.notes)
 
 
-def _check_any(parser: Parser, tokenization: str | None, notes: list[str]) -> None:
-    """Canonical masks need a DFA: by default any tokenization is allowed instead."""
-    if tokenization == CANONICAL:
-        message = f"canonical masks need the engine dfa, and this is {parser.engine}"
-        hint = f"{parser.reason}; say --tokenization any, or --max-depth to bound the nesting"
-        raise CheckError(parser.grammar.source, [Diagnostic(message, help=hint)])
-    if tokenization is None:
+def _canonical_sections(
+    parser: Parser,
+    request: Request,
+    tokenization: str | None,
+    tables: TokenizerTables,
+    notes: list[str],
+) -> dict[str, NDArray[Any]] | None:
+    """What canonical masks need; None for any tokenization, as a default with a note why."""
+    if tokenization == ANY:
+        return None
+    try:
+        return canonical_sections(parser, request, tables, notes)
+    except (CheckError, TokenizerError) as error:
+        if tokenization == CANONICAL:
+            raise
+        reason = error.diagnostics[0].message if isinstance(error, CheckError) else str(error)
         notes.append(
-            "any token sequence that spells a member is allowed, not only the tokenizer's own: "
-            "canonical masks need a regular grammar"
+            f"any token sequence that spells a member is allowed, not only the tokenizer's own: "
+            f"{reason}"
         )
+        return None
 
 
 def _over_tokens(

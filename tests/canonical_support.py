@@ -1,11 +1,9 @@
 """Canonical masks of networks for tests: machines, finite grammars, and all their encodings."""
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
-import pytest
-from grammars import nullable_lnf_of
 
 from constrain.artifacts import tokenset
 from constrain.artifacts.canonical_masks import CanonicalMasks
@@ -15,19 +13,21 @@ from constrain.artifacts.network_tables import NetworkTables
 from constrain.artifacts.vocabulary import Vocabulary
 from constrain.compiler import Tokenizer
 from constrain.compiler.merge.stored import TokenizerTables
-from constrain.compiler.parsing import network as networks
 
 # Grammars with finitely many members, most of them through rules that several places use.
 FINITE = {
     "pairs": "start ::= v ',' v; v ::= '[' w ']' | w; w ::= 'ab' | 'a' | 'the' | ' the' | '';",
-    "words": "start ::= w s w s w; s ::= ' ' | '  ' | ', '; w ::= 'in' | 'int' | 'inter' | 'I\\'m';",
-    "nested": "start ::= '{' o '}' | o; o ::= '[' v ']' | v v; v ::= '(' w ')' | w; w ::= '1'|'22'|'x';",
-    "spaces": "start ::= l l | '-' l; l ::= ' ' w '\\n' | '\\n' w ' '; w ::= '' | ' ' | '  ' | 'a';",
+    "words": "start ::= w s w s w; s ::= ' ' | '  ' | ', ';w ::= 'in' | 'int' | 'inter' | 'I\\'m';",
+    "nested": "start ::= '{' o '}' | o; o ::= '[' v ']' | v v; v ::= '(' w ')' | w;"
+    "w ::= '1' | '22' | 'x';",
+    "spaces": "start ::= l l | '-' l; l ::= ' ' w '\\n' | '\\n' w ' ';w ::= '' | ' ' | '  ' | 'a';",
     "scripts": "start ::= w '-' w | w w; w ::= 'é' | '漢' | 'ก็' | '😀' | 'a' | '';",
     "objects": "start ::= o; o ::= '{' p '}' | '{' p ', ' p '}'; p ::= k ': ' v;"
     "k ::= '\"a\"' | '\"id\"'; v ::= 'true' | 'null' | '[]' | '12' | '\"\"';",
-    "optional": "start ::= x y z | z x; x ::= 'tion' | 'ti' | ''; y ::= 'on' | 's' | ''; z ::= x | x x;",
-    "contractions": "start ::= w e w; e ::= '\\'s' | '\\'' | '\\'ll ' | ' '; w ::= 'we' | 'he' | 'sa' | 'l';",
+    "optional": "start ::= x y z | z x; x ::= 'tion' | 'ti' | ''; y ::= 'on' | 's' | '';"
+    "z ::= x | x x;",
+    "contractions": "start ::= w e w; e ::= '\\'s' | '\\'' | '\\'ll ' | ' ';"
+    "w ::= 'we' | 'he' | 'sa' | 'l';",
 }
 
 

@@ -16,7 +16,7 @@ from canonical_support import (
     members,
     random_walks,
 )
-from grammars import DYCK, JSON, MARKUP, SAMPLES, STATEMENTS, lnf_of, nullable_lnf_of, recogniser
+from grammars import DYCK, JSON, MARKUP, SAMPLES, STATEMENTS, nullable_lnf_of
 
 from constrain.artifacts import tokenset
 from constrain.compiler import Tokenizer, load_tokenizer

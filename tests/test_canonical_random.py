@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -35,7 +36,7 @@ PIECES: dict[str, Callable[[str], list[str]]] = {
 
 def _cut(text: str, places: Sequence[int]) -> list[str]:
     bounds = [0, *(p for p in places if p), len(text)]
-    return [text[i:j] for i, j in zip(bounds, bounds[1:], strict=False) if i < j]
+    return [text[i:j] for i, j in pairwise(bounds) if i < j]
 
 
 def cuts_of(name: str) -> tuple[Cuts, NDArray[np.bool_]]:

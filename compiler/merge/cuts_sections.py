@@ -1,0 +1,33 @@
+"""A tokenizer's cuts and pairs as sections of an artifact."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from constrain.artifacts.cuts import Cuts
+
+from .stored import TokenizerTables
+from .tables import CutTables
+
+
+def cuts_of(tables: CutTables) -> Cuts:
+    """The cuts as they are followed at run time."""
+    return Cuts(tables.dfa.table, tables.classes, tables.fallback, tables.dfa.start)
+
+
+def cut_sections(cuts: CutTables) -> dict[str, NDArray[Any]]:
+    """The sections ``cuts.*``."""
+    return {
+        "cuts.classes": cuts.classes,
+        "cuts.fallback": cuts.fallback,
+        "cuts.prefix": np.frombuffer(cuts.prefix, dtype=np.uint8),
+        "cuts.start": np.array([cuts.dfa.start], dtype=np.int32),
+        "cuts.table": cuts.dfa.table,
+    }
+
+
+def tokenizer_sections(tables: TokenizerTables, vocab_size: int) -> dict[str, NDArray[Any]]:
+    """The same, and all pairs. Raises ``TokenizerError`` for what they cannot express."""
+    pairs = tables.pairs.rectangles.rows.padded(vocab_size)
+    return {**cut_sections(tables.cuts), **pairs.arrays("pairs.")}
