@@ -102,6 +102,10 @@ class CanonicalMasks:
         after = 0 if last is None else int(self.pairs.row_class[last]) + 1
         return self._state(configuration, self._set(tuple(cuts)), after)
 
+    def configuration_of(self, state: int) -> int:
+        """The configuration of the network at a state."""
+        return self._states[state][0]
+
     def is_accepting(self, state: int) -> bool:
         """Whether the tokens so far spell a member as the tokenizer would."""
         configuration, cuts, _ = self._states[state]

@@ -11,6 +11,9 @@ met are dead.
 """
 
 from collections.abc import Iterator, Sequence
+from heapq import heappop, heappush
+from itertools import count
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,8 +36,15 @@ _STEPS, _STEPS_ABOVE = 400, 24
 # Frames that are looked at one by one, before the whole stacks are.
 _FRAMES = 2
 
+# Tokens that are tried to sieve others.
+_FOLLOWERS = 8
+
 # Remembered answers; when there are more, they are worked out anew.
 _KEPT = 1 << 20
+
+
+# A place and the class of the token that led there.
+_Claim: TypeAlias = tuple[Place, int]
 
 
 class DeadEnds:
@@ -52,7 +62,7 @@ class DeadEnds:
         self._firsts, self._pairs = firsts, pairs
         self._classes = pairs.row_class.data
         self._flags = np.zeros(len(pairs.part), dtype=np.bool_)
-        self._alive: dict[tuple[Place, int], bool] = {}
+        self._alive: dict[_Claim, bool] = {}
         self._survivors: dict[tuple[int, int], NDArray[np.int32] | None] = {}
         # Whether the last search came to stacks that are not known, and what it might take.
         self._needs_frame, self._budget, self._steps = False, _BUDGET, _STEPS
@@ -130,6 +140,11 @@ class DeadEnds:
             doubtful = doubtful[self._pairs.preceding(ids[doubtful], certificate)]
             if not len(doubtful):
                 return ids
+        if self._budget > _BUDGET_ABOVE:
+            for follower in self._followers(place):
+                doubtful = doubtful[self._pairs.preceding(ids[doubtful], follower)]
+                if not len(doubtful):
+                    return ids
         alive = np.ones(len(ids), dtype=np.bool_)
         for i in doubtful.tolist():
             found = self._is_alive(place, int(ids[i]))
@@ -150,54 +165,89 @@ class DeadEnds:
             self._alive[key] = found
         return self._alive[key]
 
+    def _followers(self, place: Place) -> Iterator[int]:
+        """Some tokens that may continue a piece at a place and are alive where they lead, by
+        the way that is shortest first."""
+        found = [
+            (self._firsts.left(after), group.number, after, group.ids)
+            for plane in range(0, self._walks.planes, 2)
+            for group, below in self.groups(place, plane)
+            for after in [self.place(group, below)]
+            if self._is_live(after)
+        ]
+        for _, _, after, ids in sorted(found, key=lambda entry: entry[:2])[:_FOLLOWERS]:
+            token = int(ids[0])
+            if self.is_open(after) or self._is_alive(after, token):
+                yield token
+
+    def _is_live(self, place: Place) -> bool:
+        context = self._endings.of_node(self._network.stacks, place[2])
+        return self._endings.is_live(self._endings.number(place[0], place[1]), context)
+
     def _search(self, place: Place, token: int) -> bool:
-        """Breadth first; the tokens that may come next are sieved together."""
-        pending = [(place, token)]
-        seen = {(place, self._classes[token])}
-        for current, last in pending:
-            if self._is_certain(current, last):
-                return True
-            forbidden = self._pairs.ids(last)
-            self._flags[forbidden] = True
-            following = []
-            for plane in range(0, self._walks.planes, 2):
-                for group, below in self.groups(current, plane):
-                    kept = group.ids[~self._flags[group.ids]]
-                    if len(kept):
-                        following.append((self.place(group, below), kept))
-            self._flags[forbidden] = False
-            for after, ids in following:
-                if not self._endings.is_live(
-                    self._endings.number(after[0], after[1]),
-                    self._endings.of_node(self._network.stacks, after[2]),
-                ):
-                    continue
-                is_wide = self._budget > _BUDGET_ABOVE
-                if self.is_open(after) or (is_wide and self._any_certain(after, ids)):
-                    return True
-                for u in ids.tolist():
-                    key = after, self._classes[u]
-                    if key not in seen and self._alive.get(key) is not False:
-                        seen.add(key)
-                        pending.append((after, u))
-            if len(pending) > self._budget:
-                if self._budget < _BUDGET:
-                    self._needs_frame = True
+        """By the way that is shortest to the end of the text first. What is found to be alive
+        makes all alive that led to it."""
+        origin = place, self._classes[token]
+        led: dict[_Claim, _Claim] = {origin: origin}
+        budget = self._budget
+        if budget > _BUDGET_ABOVE:
+            budget += 8 * self._firsts.left(place)
+        order = count()
+        heap: list[tuple[int, int, _Claim, Place, NDArray[np.int32]]] = []
+        claim = origin
+        while True:
+            if self._is_certain(place, token):
+                return self._found_alive(claim, led)
+            for after, ids in self._following(place, token):
+                if self.is_open(after):
+                    return self._found_alive(claim, led)
+                heappush(heap, (self._firsts.left(after), next(order), claim, after, ids))
+            while True:
+                if next(order) > budget and heap:
+                    return self._given_up(origin)
+                if not heap:
+                    if not self._needs_frame:
+                        self._alive.update(dict.fromkeys(led, False))
                     return False
-                raise ArtifactError(
-                    f"whether token {token} may come next was not decided within {_BUDGET:,} "
-                    "steps; compile with --tokenization any"
-                )
-        if not self._needs_frame:
-            self._alive.update(dict.fromkeys(seen, False))
-        return False
+                left, _, before, place, ids = heappop(heap)
+                if len(ids) > 1:
+                    heappush(heap, (left, next(order), before, place, ids[1:]))
+                token = int(ids[0])
+                claim = place, self._classes[token]
+                if claim not in led and self._alive.get(claim) is not False:
+                    led[claim] = before
+                    break
+
+    def _following(self, place: Place, token: int) -> list[tuple[Place, NDArray[np.int32]]]:
+        """The tokens that continue the piece and may follow ``token``, and where they lead."""
+        forbidden = self._pairs.ids(token)
+        self._flags[forbidden] = True
+        found = []
+        for plane in range(0, self._walks.planes, 2):
+            for group, below in self.groups(place, plane):
+                ids = group.ids[~self._flags[group.ids]]
+                if len(ids) and self._is_live(after := self.place(group, below)):
+                    found.append((after, ids))
+        self._flags[forbidden] = False
+        return found
+
+    def _found_alive(self, claim: _Claim, led: dict[_Claim, _Claim]) -> bool:
+        self._alive[claim] = True
+        while led[claim] != claim:
+            claim = led[claim]
+            self._alive[claim] = True
+        return True
+
+    def _given_up(self, origin: _Claim) -> bool:
+        if self._budget == _BUDGET_ABOVE:
+            self._needs_frame = True
+            return False
+        raise ArtifactError(
+            f"what may come next was not decided within {_BUDGET:,} steps (behind a token of "
+            f"class {origin[1]}); compile with --tokenization any"
+        )
 
     def _is_certain(self, place: Place, token: int) -> bool:
         if self._alive.get((place, self._classes[token])):
             return True
         return any(not self._pairs.forbids(token, u) for u in self._firsts.of(place, self._steps))
-
-    def _any_certain(self, place: Place, ids: NDArray[np.int32]) -> bool:
-        return any(
-            not self._pairs.preceding(ids, u).all() for u in self._firsts.of(place, self._steps)
-        ) or any(self._alive.get((place, self._classes[u])) for u in ids.tolist())

@@ -25,6 +25,9 @@ from .trie import Trie
 # Certificates of one place, each by another first byte.
 _CERTIFICATES = 6
 
+# Places from which the end of the text is farther have no certificates.
+_LONGEST = 24
+
 # State, cut state, set of stacks.
 Place = tuple[int, int, int]
 
@@ -50,6 +53,8 @@ class FirstTokens:
     def of(self, place: Place, steps: int) -> Iterator[int]:
         """The certificates of a place that is not open; found as they are asked for,
         each in at most so many ``steps`` (the same for a place each time)."""
+        if self.left(place) > _LONGEST:
+            return
         known = self._known.get(place)
         if known is None:
             known = self._known[place] = [], self._found(place, steps)
@@ -64,7 +69,7 @@ class FirstTokens:
         for octet, after in self._after(place):
             begin.setdefault(after, octet)
         seen = {-1}
-        for after in sorted(begin, key=self._left)[:_CERTIFICATES]:
+        for after in sorted(begin, key=self.left)[:_CERTIFICATES]:
             text = self._shortest(after, bytes([begin[after]]), steps)
             token = self._first_token(text) if text else -1
             if token not in seen:
@@ -94,7 +99,7 @@ class FirstTokens:
         """``text`` and what leads from a place to one that is open, or nothing: A*."""
         endings, stacks = self._endings, self._network.stacks
         order = count()
-        heap = [(self._left(place), next(order), place, text)]
+        heap = [(self.left(place), next(order), place, text)]
         seen = {place}
         for _ in range(steps):
             if not heap:
@@ -107,10 +112,10 @@ class FirstTokens:
                 if after not in seen:
                     seen.add(after)
                     longer = text + bytes([octet])
-                    heappush(heap, (len(longer) + self._left(after), next(order), after, longer))
+                    heappush(heap, (len(longer) + self.left(after), next(order), after, longer))
         return b""
 
-    def _left(self, place: Place) -> int:
+    def left(self, place: Place) -> int:
         """At least so many bytes lead to the end of the text."""
         return int(self._distance[place[0]]) + self._rest(place[2])
 

@@ -8,6 +8,7 @@ import numpy as np
 from constrain.artifacts import tokenset
 from constrain.artifacts.canonical_masks import CanonicalMasks
 from constrain.artifacts.cuts import Cuts
+from constrain.artifacts.first_tokens import FirstTokens
 from constrain.artifacts.network import REFUSED, Network
 from constrain.artifacts.network_tables import NetworkTables
 from constrain.artifacts.vocabulary import Vocabulary
@@ -97,19 +98,34 @@ def check(machine: CanonicalMasks, expected: dict[tuple[int, ...], set[int]]) ->
 
 def random_walks(
     machine: CanonicalMasks, eos: Sequence[int], rng: random.Random, count: int, longest: int
-) -> Iterator[tuple[list[int], bool]]:
-    """Token sequences by the masks alone, and whether each came to an end."""
+) -> Iterator[list[int]]:
+    """Token sequences by the masks alone. Behind ``longest`` tokens they make for the end."""
+    firsts = FirstTokens(
+        machine.network, machine.cuts, machine.endings, machine.pairs, machine.walks.trie
+    )
+
+    def left(state: int) -> int:
+        threads = machine.network.threads[machine.configuration_of(state)]
+        return min(firsts.left((p, 0, node)) for p, node in threads)
+
     for _ in range(count):
-        state, ids = machine.start, []
-        for _ in range(longest):
-            allowed = tokenset.to_ids(machine.row(state))
-            assert len(allowed), ids
-            # Short tokens lead into more corners than long ones, which are the most.
-            token = min(rng.choices(allowed.tolist(), k=rng.choice([1, 3])))
-            if token in eos:
-                yield ids, True
+        state, ids = machine.start, list[int]()
+        for _ in range(20 * longest):
+            allowed = tokenset.to_ids(machine.row(state)).tolist()
+            assert allowed, ids
+            if set(allowed) & set(eos) and (len(ids) > longest or rng.random() < 0.2):
                 break
+            text = [token for token in allowed if token not in eos]
+            if len(ids) > longest:
+                tried = rng.sample(text, min(len(text), 40))
+            else:
+                # Short tokens lead into more corners than long ones, which are the most.
+                tried = [min(rng.choices(text, k=rng.choice([1, 3])))]
+            state, token = min(
+                ((machine.step(state, token), token) for token in tried),
+                key=lambda found: left(found[0]),
+            )
             ids.append(token)
-            state = machine.step(state, token)
         else:
-            yield ids, False
+            raise AssertionError(f"no end: {ids}")
+        yield ids

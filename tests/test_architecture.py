@@ -56,13 +56,14 @@ INSIDE = {
     "token_ids": BASE | {"automata", "grammar", "tokenizers"},
     "package": BASE | {"automata", "grammar", "masks", "merge", "tokenizers"},
     "parsers": BASE | {"grammar", "lnf", "parsing"},
+    "canonical_parser": BASE | {"merge", "package", "parsers", "tokenizers"},
     "package_parser": BASE | {"package", "parsers", "parsing", "token_ids"},
     "front": BASE | {"automata", "dialects", "grammar", "lnf", "parsers"},
     "merging": BASE | {"automata", "grammar", "merge", "package", "tokenizers"},
     "package_words": BASE | {"automata", "grammar", "merge", "package", "wordpiece"},
     "pipeline": BASE
-    | {"automata", "front", "grammar", "masks", "merge", "merging", "package", "package_parser"}
-    | {"package_words", "parsers", "token_ids", "tokenizers", "wordpiece"},
+    | {"automata", "canonical_parser", "front", "grammar", "masks", "merge", "merging", "package"}
+    | {"package_parser", "package_words", "parsers", "token_ids", "tokenizers", "wordpiece"},
     # The names that the package as a whole offers; they load on first use.
     "__init__": {"cache", "limits", "pipeline", "tokenizers", "wordpiece"},
 }

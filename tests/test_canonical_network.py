@@ -85,16 +85,12 @@ def test_no_mask_is_empty_before_the_end(
     """Random walks by the masks alone; what they spell is encoded so."""
     here = case(name)
     machine = machine_of(networks.network(nullable_lnf_of(grammar)), here.tokenizer, here.tables)
-    ended = 0
     walks = random_walks(
-        machine, eos_of(here.tokenizer), random.Random(5), 10_000 if full else 20, 30
+        machine, eos_of(here.tokenizer), random.Random(5), 2_500 if full else 12, 25
     )
-    for ids, is_whole in walks:
-        if is_whole:
-            text = b"".join(here.tokenizer.decode_bytes([i]) for i in ids).decode()
-            assert ids == here.encode(text)
-            ended += 1
-    assert ended
+    for ids in walks:
+        text = b"".join(here.tokenizer.decode_bytes([i]) for i in ids).decode()
+        assert ids == here.encode(text)
 
 
 @pytest.mark.parametrize("grammar", SAMPLES)
