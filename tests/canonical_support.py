@@ -108,16 +108,18 @@ def random_walks(
         threads = machine.network.threads[machine.configuration_of(state)]
         return min(firsts.left((p, 0, node)) for p, node in threads)
 
+    lengths = machine.vocabulary.lengths
     for _ in range(count):
         state, ids = machine.start, list[int]()
         for _ in range(20 * longest):
             allowed = tokenset.to_ids(machine.row(state)).tolist()
             assert allowed, ids
-            if set(allowed) & set(eos) and (len(ids) > longest or rng.random() < 0.2):
-                break
             text = [token for token in allowed if token not in eos]
+            ends = not text or len(ids) > longest or rng.random() < 0.2
+            if ends and len(text) < len(allowed):
+                break
             if len(ids) > longest:
-                tried = rng.sample(text, min(len(text), 40))
+                tried = [token for token in text if lengths[token] <= 2] or text[:100]
             else:
                 # Short tokens lead into more corners than long ones, which are the most.
                 tried = [min(rng.choices(text, k=rng.choice([1, 3])))]

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 import tokenizers
 from canonical_support import (
@@ -18,8 +19,9 @@ from canonical_support import (
 )
 from grammars import DYCK, JSON, MARKUP, SAMPLES, STATEMENTS, nullable_lnf_of
 
-from constrain.artifacts import tokenset
-from constrain.compiler import Tokenizer, load_tokenizer
+from constrain.artifacts import Artifact, ArtifactError, tokenset
+from constrain.artifacts.read import load_bytes
+from constrain.compiler import Tokenizer, compile_grammar, load_tokenizer
 from constrain.compiler.merge.stored import TokenizerTables
 from constrain.compiler.parsing import network as networks
 
@@ -107,3 +109,53 @@ def test_members_are_accepted_along_their_own_tokens(
         state = machine.step(state, token)
     assert machine.is_accepting(state)
     assert set(eos_of(here.tokenizer)) <= set(tokenset.to_ids(machine.row(state)).tolist())
+
+
+@pytest.mark.parametrize(("grammar", "opening", "closing"), [(JSON, "[", "]"), (DYCK, "(", ")")])
+def test_nesting_has_no_bound(
+    grammar: str, opening: str, closing: str, default_tokenizer: Tokenizer
+) -> None:
+    """Nor recursion, where the end of the text is a thousand tokens away."""
+    artifact = compile_grammar(grammar, dialect="kbnf", tokenizer=default_tokenizer)
+    assert artifact.manifest.tokenization == "canonical"
+    matcher = artifact.matcher()
+    for token in default_tokenizer.encode(opening * 1500 + closing * 1500):
+        matcher.advance(token)
+    assert matcher.is_accepting
+
+
+@pytest.mark.parametrize("name", ["gpt2", "mistral-v3"])
+def test_behind_a_prompt(name: str, case: Callable[[str], Case]) -> None:
+    """A member is accepted along the tokens that it has behind the prompt; by way of the file."""
+    here = case(name)
+    found = compile_grammar(
+        JSON,
+        dialect="kbnf",
+        tokenizer=here.tokenizer,
+        tables=here.tables,
+        eos=[] if here.tokenizer.eos else [0],
+    )
+    artifact = load_bytes(found.to_bytes())
+    for prompt in ("Answer:\n", "", "Yes"):
+        own = here.encode(prompt)
+        whole = here.encode(prompt + SAMPLES[JSON].decode())
+        assert whole[: len(own)] == own
+        matcher = artifact.matcher(after=own)
+        for token in whole[len(own) :]:
+            matcher.advance(token)
+        assert matcher.is_accepting
+
+
+def test_damaged_sections_are_refused(default_tokenizer: Tokenizer) -> None:
+    """Each section of the tokenizer is checked."""
+    artifact = compile_grammar(DYCK, dialect="kbnf", tokenizer=default_tokenizer)
+    sections = artifact.arrays
+    damaged = {
+        "cuts.final": sections["cuts.final"][:-1],
+        "cuts.table": sections["cuts.table"] + np.int32(1_000_000),
+        "pairs.part": sections["pairs.part"][:-1],
+        "pairs.order": sections["pairs.order"] + np.int32(1_000_000),
+    }
+    for name, section in damaged.items():
+        with pytest.raises(ArtifactError, match=name):
+            Artifact(artifact.manifest, {**sections, name: section})
