@@ -119,7 +119,8 @@ def random_walks(
             if ends and len(text) < len(allowed):
                 break
             if len(ids) > longest:
-                tried = [token for token in text if lengths[token] <= 2] or text[:100]
+                short = [token for token in text if lengths[token] <= 2]
+                tried = text if len(text) < 1000 else short
             else:
                 # Short tokens lead into more corners than long ones, which are the most.
                 tried = [min(rng.choices(text, k=rng.choice([1, 3])))]
