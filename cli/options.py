@@ -86,7 +86,7 @@ TokenizationChoice = Annotated[
     Tokenization | None,
     typer.Option(
         help="canonical: the sequences that the tokenizer's merges give; any: all that spell a "
-        "member.  [default: canonical for regular grammars, else any]"
+        "member.  [default: canonical where the grammar and the tokenizer allow it, else any]"
     ),
 ]
 EngineChoice = Annotated[

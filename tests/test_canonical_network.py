@@ -22,8 +22,10 @@ from grammars import DYCK, JSON, MARKUP, SAMPLES, STATEMENTS, nullable_lnf_of
 from constrain.artifacts import Artifact, ArtifactError, tokenset
 from constrain.artifacts.read import load_bytes
 from constrain.compiler import Tokenizer, compile_grammar, load_tokenizer
+from constrain.compiler.lnf.unroll import unroll
 from constrain.compiler.merge.stored import TokenizerTables
 from constrain.compiler.parsing import network as networks
+from constrain.compiler.pipeline import build_artifact, build_engine
 
 TINY = ("tiny-bpe-300", "tiny-bpe-1000", "tiny-bpe-4000")
 
@@ -159,3 +161,39 @@ def test_damaged_sections_are_refused(default_tokenizer: Tokenizer) -> None:
     for name, section in damaged.items():
         with pytest.raises(ArtifactError, match=name):
             Artifact(artifact.manifest, {**sections, name: section})
+
+
+@pytest.mark.parametrize("grammar", [JSON, DYCK, MARKUP])
+@pytest.mark.parametrize("name", ["tiny-bpe-1000", "gpt2"])
+def test_unrolled_grammars_have_the_masks_of_cartesian_merge(
+    name: str,
+    grammar: str,
+    case: Callable[[str], Case],
+    monkeypatch: pytest.MonkeyPatch,
+    full: bool,
+) -> None:
+    """Nested one deep they are regular: the network's masks are those of the product."""
+    here = case(name)
+    monkeypatch.setattr(networks, "INLINED_STATES", 0)
+    tables = networks.network(unroll(nullable_lnf_of(grammar), 1).lnf)
+    assert len(tables.call_starts) or grammar == DYCK
+    machine = machine_of(tables, here.tokenizer, here.tables)
+    product = build_artifact(
+        build_engine(grammar, dialect="kbnf", max_depth=1),
+        here.tokenizer,
+        method="cartesian",
+        tables=here.tables,
+        eos=eos_of(here.tokenizer),
+    ).artifact
+    assert product.manifest.kind == "product"
+    rng = random.Random(8)
+    for _ in range(200 if full else 8):
+        matcher, state = product.matcher(), machine.start
+        for _ in range(20):
+            expected = matcher.mask()
+            assert (expected == machine.row(state)).all()
+            token = min(rng.choices(tokenset.to_ids(expected).tolist(), k=rng.choice([1, 3])))
+            if token in product.manifest.eos:
+                break
+            matcher.advance(token)
+            state = machine.step(state, token)
