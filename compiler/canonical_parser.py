@@ -9,7 +9,7 @@ from constrain.artifacts.canonical_network import behind_prefix
 from constrain.artifacts.endings import TEXT_END, Endings
 from constrain.artifacts.network_tables import NetworkTables
 
-from .diagnostics import CheckError, Diagnostic
+from .diagnostics import CheckError, Diagnostic, TokenizerError
 from .merge.cuts_sections import cuts_of, tokenizer_sections
 from .merge.stored import TokenizerTables
 from .package import Request
@@ -18,13 +18,34 @@ from .tokenizers.steps import Normalize
 
 
 def canonical_sections(
-    parser: Parser, request: Request, tables: TokenizerTables, notes: list[str]
-) -> dict[str, NDArray[Any]]:
+    parser: Parser,
+    request: Request,
+    tables: TokenizerTables,
+    notes: list[str],
+    *,
+    needed: bool,
+) -> dict[str, NDArray[Any]] | None:
     """The sections of the tokenizer; notes for the user are added.
 
-    Raises ``CheckError`` for a grammar that has no canonical masks, ``TokenizerError`` for
-    such a tokenizer.
+    Where there are no canonical masks: if they are ``needed`` raises ``CheckError`` for such a
+    grammar, ``TokenizerError`` for such a tokenizer, else None and a note why.
     """
+    try:
+        return _sections(parser, request, tables, notes)
+    except (CheckError, TokenizerError) as error:
+        if needed:
+            raise
+        reason = error.diagnostics[0].message if isinstance(error, CheckError) else str(error)
+        notes.append(
+            "any token sequence that spells a member is allowed, not only the tokenizer's own: "
+            f"{reason}"
+        )
+        return None
+
+
+def _sections(
+    parser: Parser, request: Request, tables: TokenizerTables, notes: list[str]
+) -> dict[str, NDArray[Any]]:
     source, tokenizer = parser.grammar.source, request.tokenizer
     network = parser.network
     if network is None:

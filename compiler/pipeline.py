@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.trie import Trie
@@ -167,7 +166,10 @@ def build_artifact(
     )
     if isinstance(automaton, Parser):
         tables = tables or TokenizerTables(tokenizer)
-        sections = _canonical_sections(automaton, request, tokenization, tables, notes)
+        sections = None
+        if tokenization != ANY:
+            needed = tokenization == CANONICAL
+            sections = canonical_sections(automaton, request, tables, notes, needed=needed)
         artifact = package_parser(automaton, request, limits, notes, prewarm, sections)
         return Compilation(automaton, None, artifact, tuple(notes))
     chosen: Chosen | None = None
@@ -216,29 +218,6 @@ def _build_words(
         grammar, automaton.dfa, automaton.origins, words, tokenizer, eos, vocab_size, strip
     )
     return Compilation(automaton, words, artifact, words.notes)
-
-
-def _canonical_sections(
-    parser: Parser,
-    request: Request,
-    tokenization: str | None,
-    tables: TokenizerTables,
-    notes: list[str],
-) -> dict[str, NDArray[Any]] | None:
-    """What canonical masks need; None for any tokenization, as a default with a note why."""
-    if tokenization == ANY:
-        return None
-    try:
-        return canonical_sections(parser, request, tables, notes)
-    except (CheckError, TokenizerError) as error:
-        if tokenization == CANONICAL:
-            raise
-        reason = error.diagnostics[0].message if isinstance(error, CheckError) else str(error)
-        notes.append(
-            f"any token sequence that spells a member is allowed, not only the tokenizer's own: "
-            f"{reason}"
-        )
-        return None
 
 
 def _over_tokens(
