@@ -22,13 +22,13 @@ from .merge.marked_direct import direct_with_cuts
 from .merge.product import build_product
 from .merge.proper import not_followed, proper_merges
 from .merge.spelling import kept_members, shortest_lost
+from .merge.stable_text import stable_members
 from .merge.stored import TokenizerTables
 from .merge.tables import CutTables
 from .merge.token_edges import with_token_edges
 from .package import Request
 from .progress import Progress
 from .tokenizers import Tokenizer
-from .tokenizers.steps import Normalize
 
 AUTO, DIRECT, CARTESIAN = "auto", "direct", "cartesian"
 
@@ -72,30 +72,8 @@ def merged(
         raise ValueError(f"method must be 'auto', 'direct' or 'cartesian', not {method!r}")
     tokenizer = request.tokenizer
     cuts = tables.cuts
+    dfa, notes = _encoded(grammar, dfa, tokenizer, cuts, limits)
     product = build_product(dfa, cuts, limits)
-    notes: tuple[str, ...] = ()
-    lost = shortest_lost(dfa, cuts)
-    if lost is not None:
-        text = repr(lost.decode("utf-8", "backslashreplace"))
-        if not product.start:
-            message = (
-                f"the tokenizer can spell no member: it has no token for a part of {text} or would "
-                f"change it"
-            )
-            raise CheckError(grammar.source, [Diagnostic(message)])
-        notes = (
-            f"some members have no canonical tokenization, the shortest is {text}: the tokenizer "
-            f"has no token for a part of it or finds a special token in it; they are left out",
-        )
-        dfa = minimize(kept_members(dfa, cuts))
-        product = build_product(dfa, cuts, limits)
-
-    if _may_be_rewritten(tokenizer, dfa):
-        notes = (
-            *notes,
-            "this tokenizer normalizes text: members that this would change have no canonical "
-            "tokenization, but the masks do not leave them out",
-        )
 
     def direct(bound: Limits) -> CanonicalDfa:
         if tokenizer.splits:
@@ -139,13 +117,30 @@ def _why_not_direct(request: Request) -> str:
     return ""
 
 
-def _may_be_rewritten(tokenizer: Tokenizer, dfa: Dfa) -> bool:
-    """Whether members may hold characters that a normalization form changes.
-
-    The first that does is U+0300, whose first byte is 0xCC.
-    """
-    forms = any(isinstance(step, Normalize) for step in tokenizer.normalizers)
-    return forms and bool(dfa.used_bytes()[0xCC:].any())
+def _encoded(
+    grammar: Grammar, dfa: Dfa, tokenizer: Tokenizer, cuts: CutTables, limits: Limits
+) -> tuple[Dfa, tuple[str, ...]]:
+    """The members that have a canonical tokenization, and notes. ``CheckError`` for none."""
+    stable, changed = stable_members(dfa, tokenizer.normalizers, limits)
+    lost = shortest_lost(dfa, cuts)
+    without = [text for text in (changed, lost) if text is not None]
+    if not without:
+        return dfa, ()
+    text = min(without, key=lambda found: (len(found), found))
+    name = repr(text.decode("utf-8", "backslashreplace"))
+    kept = stable if lost is None or stable.is_empty else minimize(kept_members(stable, cuts))
+    if kept.is_empty:
+        message = (
+            f"the tokenizer can spell no member: it has no token for a part of {name} or would "
+            f"change it"
+        )
+        raise CheckError(grammar.source, [Diagnostic(message)])
+    note = (
+        f"some members have no canonical tokenization, the shortest is {name}: the tokenizer has "
+        f"no token for a part of it, finds a special token in it or would rewrite it; they are "
+        f"left out"
+    )
+    return kept, (note,)
 
 
 def merged_with_tokens(

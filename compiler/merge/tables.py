@@ -16,7 +16,7 @@ from constrain.artifacts.vocabulary import Vocabulary
 
 from ..diagnostics import TokenizerError
 from ..tokenizers import Tokenizer
-from ..tokenizers.steps import ByteLevel, Form, Metaspace, Normalize, Prepend, Replace
+from ..tokenizers.steps import ByteLevel, Lowercase, Metaspace, Normalize, Prepend, Replace
 from .alphabet import CODE_POINTS, alphabet_of
 from .derivations import derive
 from .exclusion import intersected, without_texts
@@ -125,9 +125,13 @@ def _written(tokenizer: Tokenizer) -> tuple[bytes, str | None]:
         match step:
             case Prepend(text):
                 prefix = text + prefix
-            case Replace(" ", content, False) if len(content) == 1:
+            case Replace(" ", content, False) if len(content) == 1 and not tokenizer.byte_level:
                 space, prefix = content, prefix.replace(" ", content)
-            case Normalize(Form.NFC):
+            case Normalize() | Lowercase():
+                # ``stable_text`` leaves out what these change; ASCII is inert.
+                if not prefix.replace(space or " ", " ").isascii():
+                    raise _unsupported(tokenizer, step)
+            case Replace(pattern, _, False) if pattern in _left_out(tokenizer):
                 continue
             case _:
                 raise _unsupported(tokenizer, step)
@@ -141,6 +145,19 @@ def _written(tokenizer: Tokenizer) -> tuple[bytes, str | None]:
     if space is not None:
         prefix = prefix.replace(space, " ")
     return prefix.encode("utf-8"), space
+
+
+def _left_out(tokenizer: Tokenizer) -> set[str]:
+    """Texts that a step replaces for good: no step writes their first character."""
+    steps = tokenizer.normalizers
+    written = "".join(step.content for step in steps if isinstance(step, Replace))
+    written += "".join(step.prefix for step in steps if isinstance(step, Prepend))
+    return {
+        step.pattern
+        for step in steps
+        if isinstance(step, Replace) and not step.is_regex and step.pattern
+        if step.pattern[0] not in written
+    }
 
 
 def _unsupported(tokenizer: Tokenizer, step: object) -> TokenizerError:
@@ -159,6 +176,8 @@ def _kept(dfa: MarkedDfa, tokenizer: Tokenizer, prefix: bytes, space: str | None
             raise _unsupported(tokenizer, token)
     encoder = tokenizer.encoder
     verbatim = [text.encode("utf-8") for text in encoder.verbatim.texts]
+    written_otherwise = {" "} if space else set[str]()
+    verbatim += [text.encode("utf-8") for text in _left_out(tokenizer) - written_otherwise]
     rewritten = [text.replace(space or " ", " ").encode() for text in encoder.rewritten.texts]
     for texts, before in ((verbatim, prefix), (rewritten, b"")):
         if texts or before:
