@@ -20,6 +20,7 @@ from .parsers import KINDS, Parsers
 from .product import ProductMachine, ProductRows
 from .rectangles import ForbiddenPairs
 from .rows import FamilyRows, Rows, StoredRows, WalkedRows
+from .stable import StableMachine, StableTexts
 from .structure import check_structure
 from .token_classes import TokenClasses
 from .token_dfa import TokenDfa
@@ -125,12 +126,12 @@ class Artifact:
         return lazy or self.token_dfa or ByteMachine(self.byte_dfa, self.vocabulary)
 
     @cached_property
-    def product(self) -> ProductMachine | None:
+    def product(self) -> ProductMachine | StableMachine | None:
         """The automaton of CartesianMerge, made as it is walked; None in other artifacts."""
         if self.manifest.kind != "product":
             return None
         a, m = self.arrays, self.manifest
-        return ProductMachine(
+        product = ProductMachine(
             a["product.table"],
             a["product.classes"],
             a["product.accepting"],
@@ -147,6 +148,11 @@ class Artifact:
             m.eos,
             m.vocab_size,
         )
+        if "stable.table" not in a:
+            return product
+        start = int(a["stable.start"][0])
+        texts = StableTexts(a["stable.table"], a["stable.classes"], start, a["stable.tokens"])
+        return StableMachine(product, texts)
 
     @property
     def text_prefix(self) -> bytes:
@@ -258,7 +264,7 @@ class Artifact:
 
         return b"".join(encode(self.manifest.to_json(), self.arrays))
 
-    def _state_after(self, product: ProductMachine, after: Sequence[int]) -> int:
+    def _state_after(self, product: ProductMachine | StableMachine, after: Sequence[int]) -> int:
         """Where a member begins behind a prompt: by the cuts there, and its last token."""
         a = self.arrays
         start = int(a["cuts.start"][0])
@@ -267,7 +273,10 @@ class Artifact:
         if last is None:
             return product.start
         begins = {int(a["product.after_cut"][state]) for state in states} - {0}
-        state = product.state_of(sorted(begins), last)
+        if isinstance(product, StableMachine):
+            state = product.behind(product.product.state_of(sorted(begins), last), after)
+        else:
+            state = product.state_of(sorted(begins), last)
         if not product.row(state).any():
             raise ArtifactError(
                 f"no member of the grammar continues token {last}: the tokenizer would join "

@@ -98,7 +98,7 @@ class ProductMachine:
     def __post_init__(self) -> None:
         self._width = self.pairs.classes + 1
         words = tokenset.word_count(self.vocab_size)
-        self._most = max(64, _KEPT_BYTES // (4 * words))
+        self.most_masks = max(64, _KEPT_BYTES // (4 * words))
         self._flags = np.zeros(words * 32, dtype=np.bool_)
         self._empty = np.zeros(words, dtype=np.uint32)
         self._plane = self.table.shape[2]
@@ -132,7 +132,7 @@ class ProductMachine:
         if known is None:
             known = self._computed(state)
             known.flags.writeable = False
-            if len(self._masks) >= self._most:
+            if len(self._masks) >= self.most_masks:
                 self._masks.pop(next(iter(self._masks)))
             self._masks[state] = known
         return known

@@ -21,6 +21,7 @@ from .masks.rows import RowTable, byte_rows, live_states, token_rows
 from .merge.canonical import CanonicalDfa
 from .merge.cartesian import CartesianDfa
 from .merge.proper import proper_merges
+from .merge.stable_text import StableTables
 from .merge.tables import CutTables
 from .tokenizers import Tokenizer
 
@@ -50,11 +51,12 @@ def package(
     limits: Limits,
     notes: list[str],
     cuts: CutTables | None = None,
+    stable: StableTables | None = None,
 ) -> Artifact:
     """The artifact; what the user should know is added to ``notes``. Raises ``LimitError``.
 
-    ``terminals``: the ids of each of the DFA's token columns, ascending. ``cuts``: those that
-    the masks follow.
+    ``terminals``: the ids of each of the DFA's token columns, ascending. ``cuts``, ``stable``:
+    what the masks follow.
     """
     arrays = {**byte_dfa_sections(dfa, terminals), **vocabulary_arrays(request)}
     table = None
@@ -63,6 +65,8 @@ def package(
     elif isinstance(canonical, CartesianDfa):
         assert cuts is not None
         arrays.update(_product(canonical, cuts, dfa, request))
+        if stable is not None:
+            arrays.update(_stable(stable))
     else:
         arrays.update(_token_dfa(canonical, request.tokenizer))
         table = _rows_of_tokens(canonical, request, limits, arrays, notes)
@@ -121,6 +125,15 @@ def _product(
         "product.row_of": rows.row_of,
         "product.rows": rows.rows,
         "product.table": product.table,
+    }
+
+
+def _stable(tables: StableTables) -> dict[str, NDArray[Any]]:
+    return {
+        "stable.classes": tables.classes,
+        "stable.start": np.array([tables.start], dtype=np.int32),
+        "stable.table": tables.table,
+        "stable.tokens": tables.tokens,
     }
 
 

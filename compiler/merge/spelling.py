@@ -27,7 +27,7 @@ def shortest_lost(dfa: Dfa, tables: CutTables) -> bytes | None:
 
 def shortest_outside(
     dfa: Dfa,
-    table: NDArray[np.int32],
+    table: NDArray[np.integer],
     final: NDArray[np.bool_],
     begin: int,
     keeps_empty: bool = False,

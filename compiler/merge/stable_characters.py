@@ -16,7 +16,7 @@ with an acute accent. So for each starter the characters are kept that change it
 import unicodedata
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -53,6 +53,19 @@ class StableCharacters:
     row: NDArray[np.int32]
     changes: NDArray[np.bool_]
     seconds: NDArray[np.int32]
+
+    @property
+    def is_inert(self) -> NDArray[np.bool_]:
+        """Classes of characters that are stable behind any text, bool (K,)."""
+        found: NDArray[np.bool_] = (self.combining == 0) & (self.second < 0)
+        found[LOST] = False
+        return found
+
+    @property
+    def each_alone(self) -> "StableCharacters":
+        """The same as if no character had to do with another."""
+        zero = np.zeros_like(self.row)
+        return replace(self, combining=zero, second=zero - 1, row=zero)
 
 
 def text_normalizers(steps: Sequence[Normalizer]) -> tuple[Normalizer, ...]:

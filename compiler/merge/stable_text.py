@@ -9,7 +9,7 @@ Only the grammar's own characters are looked at, so that for most grammars there
 do: ASCII is stable in all forms.
 """
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +17,16 @@ from numpy.typing import NDArray
 from ..automata.dfa import DEAD, Dfa, trimmed
 from ..automata.minimize import minimize
 from ..limits import Limits
-from ..tokenizers.steps import Normalizer
+from ..tokenizers import Tokenizer
 from .alphabet import CODE_POINTS
 from .marked_dfa import MarkedDfa, minimal
 from .spelling import shortest_outside
 from .split_bytes import code_point_blocks
 from .stable_characters import LOST, StableCharacters, stable_characters, text_normalizers
+
+# Stable texts of so many states over characters, and a grammar that grows by no more than this
+# factor, become part of the grammar's automaton.
+_FEW_STATES, _GROWTH = 16, 2
 
 _STAGE = "leaving out what the tokenizer's normalizers change"
 
@@ -31,30 +35,98 @@ _TAIL = 64
 _LEADS = ((0xC0, 0xE0), (0xE0, 0xF0), (0xF0, 0xF5))
 
 
-def stable_members(
-    dfa: Dfa, steps: Sequence[Normalizer], limits: Limits | None = None
-) -> tuple[Dfa, bytes | None]:
-    """The members that ``steps`` do not change, minimal, and the shortest other one.
+@dataclass(frozen=True, slots=True, eq=False)
+class StableTables:
+    """The stable texts of a tokenizer. ``table``: uint16 (S, J), over byte classes, states
+    below ``between`` lie between two characters and accept. ``classes``: uint8 (256,).
+    ``tokens``: int32, those that hold a character which another may change, or end or begin
+    inside one.
+    """
 
-    Without such a one (None) ``dfa`` itself. Raises ``LimitError``.
+    characters: StableCharacters
+    table: NDArray[np.uint16]
+    classes: NDArray[np.uint8]
+    start: int
+    between: int
+    tokens: NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StableMembers:
+    """``dfa``: the stable members, if ``rest`` is None; else those of which each character is
+    stable, and ``rest`` says what may follow what. ``changed``: the shortest other member.
+    """
+
+    dfa: Dfa
+    changed: bytes | None
+    rest: StableTables | None = None
+
+
+def build_stable(tokenizer: Tokenizer) -> StableTables:
+    """All stable texts of a tokenizer; its normalizers are forms or lower case."""
+    characters = stable_characters(text_normalizers(tokenizer.normalizers))
+    whole = stable_automaton(characters, np.arange(len(characters.combining)))
+    table, start = stable_bytes(whole, characters.classes)
+    columns = np.ascontiguousarray(table.T)
+    numbers: dict[bytes, int] = {}
+    classes = np.array([numbers.setdefault(c.tobytes(), len(numbers)) for c in columns], np.uint8)
+    kept = np.unique(classes, return_index=True)[1]
+    plain = characters.is_inert[characters.classes]
+    tokens = [
+        token
+        for token, octets in sorted(tokenizer.tokens.items())
+        if not octets.isascii() and not is_plain(octets, plain)
+    ]
+    return StableTables(
+        characters,
+        np.ascontiguousarray(table[:, kept]).astype(np.uint16),
+        classes,
+        start,
+        whole.states,
+        np.array(tokens, dtype=np.int32),
+    )
+
+
+def is_plain(octets: bytes, plain: NDArray[np.bool_]) -> bool:
+    """Whether these are whole characters that none before them changes."""
+    try:
+        codes = np.frombuffer(octets.decode("utf-8").encode("utf-32-le"), dtype="<u4")
+    except UnicodeDecodeError:
+        return False
+    return bool(plain[codes].all())
+
+
+def stable_members(
+    dfa: Dfa, tables: StableTables, limits: Limits | None = None, *, whole: bool = False
+) -> StableMembers:
+    """The members that the tokenizer's normalizers do not change, minimal.
+
+    ``whole``: without a ``rest``, however large. Raises ``LimitError``.
     """
     limits = (limits or Limits()).started()
-    wanted = text_normalizers(steps)
-    if not wanted or dfa.is_empty:
-        return dfa, None
-    characters = stable_characters(wanted)
+    characters = tables.characters
     present = np.unique(characters.classes[read_characters(dfa)])
-    inert = (characters.combining == 0) & (characters.second < 0) & (characters.row == 0)
-    if inert[present].all() and LOST not in present:
-        return dfa, None
-    whole = stable_automaton(characters, present)
+    if characters.is_inert[present].all():
+        return StableMembers(dfa, None)
+    final = np.arange(len(tables.table)) < tables.between
+    final[DEAD] = False
+    lost = shortest_outside(dfa, tables.table[:, tables.classes], final, tables.start)
+    if lost is None:
+        return StableMembers(dfa, None)
+    automaton = stable_automaton(characters, present)
+    if whole or automaton.states <= _FEW_STATES:
+        found = _members(dfa, automaton, characters, limits)
+        if whole or found.states <= _GROWTH * dfa.states:
+            return StableMembers(found, lost)
+    alone = stable_automaton(characters.each_alone, present)
+    return StableMembers(_members(dfa, alone, characters, limits), lost, tables)
+
+
+def _members(dfa: Dfa, whole: MarkedDfa, characters: StableCharacters, limits: Limits) -> Dfa:
     table, start = stable_bytes(whole, characters.classes)
     final = np.arange(len(table)) < whole.states
     final[DEAD] = False
-    lost = shortest_outside(dfa, table, final, start)
-    if lost is None:
-        return dfa, None
-    return minimize(_in_step(dfa, table, final, start, limits), limits), lost
+    return minimize(_in_step(dfa, table, final, start, limits), limits)
 
 
 def read_characters(dfa: Dfa) -> NDArray[np.bool_]:

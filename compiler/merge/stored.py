@@ -13,10 +13,15 @@ from ..cache import Cache, Tables
 from ..tokenizers import Tokenizer
 from .marked_dfa import MarkedDfa
 from .rectangles import Rectangles
+from .stable_characters import StableCharacters, text_normalizers
+from .stable_text import StableTables, build_stable
 from .tables import CutTables, PairTables, build_cuts, build_pairs
 
 # Goes up with every change of what the tables hold or how they are found.
-_VERSION = 1
+_VERSION = 2
+
+
+_CHARACTERS = ("classes", "combining", "second", "row", "seconds")
 
 
 class TokenizerTables:
@@ -45,6 +50,42 @@ class TokenizerTables:
                 "pairs", self._key, lambda: _pair_arrays(build_pairs(self.tokenizer))
             )
         )
+
+    @cached_property
+    def stable(self) -> StableTables | None:
+        """Which texts the normalizers leave alone; None if they change no character."""
+        if not text_normalizers(self.tokenizer.normalizers):
+            return None
+        return _stable_of(
+            self._cache.cached(
+                "stable", self._key, lambda: _stable_arrays(build_stable(self.tokenizer))
+            )
+        )
+
+
+def _stable_arrays(tables: StableTables) -> dict[str, NDArray[Any]]:
+    characters = tables.characters
+    return {
+        **{name: getattr(characters, name) for name in _CHARACTERS},
+        "changes": characters.changes.astype(np.uint8),
+        "table": tables.table,
+        "byte_classes": tables.classes,
+        "numbers": np.array([tables.start, tables.between], dtype=np.int32),
+        "tokens": tables.tokens,
+    }
+
+
+def _stable_of(arrays: Tables) -> StableTables:
+    fields = {name: arrays[name] for name in _CHARACTERS}
+    start, between = arrays["numbers"].tolist()
+    return StableTables(
+        StableCharacters(**fields, changes=arrays["changes"].astype(np.bool_)),
+        arrays["table"],
+        arrays["byte_classes"],
+        start,
+        between,
+        arrays["tokens"],
+    )
 
 
 def _pair_arrays(tables: PairTables) -> dict[str, NDArray[Any]]:

@@ -1,0 +1,184 @@
+"""Whether what a normalization form forbids can lead to a dead end.
+
+While decoding, stable texts are followed beside the product (``constrain.artifacts.stable``).
+That takes tokens out of masks, and a mask could run empty. It cannot where each transition of
+the product that is relevant is so by characters that are stable behind any text:
+
+    open      the text may end, or a piece may start that inert characters lead to an end
+    else      a token may follow the last one and leads to where this holds, which ends the
+              character that has begun and holds inert ones beside that
+
+A sufficient condition, which nearly all grammars meet that leave such characters a choice.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .lift import Lift
+from .marked_dfa import DEAD
+from .product import Product
+from .stable_characters import LOST, StableCharacters
+from .stable_text import is_plain, stable_automaton, stable_bytes
+from .tables import PairTables
+
+_TAIL_END, _LONGEST_TAIL = 0xC0, 3
+_LEAD = b"\xc0"
+_TAILS = bytes(range(0x80, _TAIL_END))
+
+# Tokens that are tried behind one last token.
+_MOST_TRIED = 100
+
+
+def ends_freely(
+    product: Product,
+    pairs: PairTables,
+    characters: StableCharacters,
+    tokens: Mapping[int, bytes],
+    lifted: Lift,
+    dead: NDArray[np.bool_],
+) -> bool:
+    """Whether no relevant transition of ``lifted`` depends on characters that are not inert.
+
+    ``tokens``: id to bytes. ``dead``: bool (n,), which of the transitions of ``lifted`` are not
+    relevant.
+    """
+    opened = _freely_open(product, characters)
+    entered = np.zeros(product.states, dtype=np.bool_)
+    entered[product.table] = True
+    entered[[product.start, *product.after_cut]] = True
+    entered[DEAD] = False
+    if (entered & product.is_open & ~opened).any():
+        return False
+    size = lifted.size
+    keys = np.unique(lifted.targets[~dead].astype(np.int64) * size + lifted.tokens[~dead])
+    search = _Search(product, pairs, characters, tokens, lifted, opened, keys)
+    return search.settle_all()
+
+
+class _Search:
+    """Entries are a state that is not open and the token that enters it, as one number."""
+
+    def __init__(
+        self,
+        product: Product,
+        pairs: PairTables,
+        characters: StableCharacters,
+        tokens: Mapping[int, bytes],
+        lifted: Lift,
+        opened: NDArray[np.bool_],
+        keys: NDArray[np.int64],
+    ) -> None:
+        self.product, self.pairs, self.lifted = product, pairs, lifted
+        self.plain = characters.is_inert[characters.classes]
+        # What is never stable is no member's.
+        self.may_begin = self.plain | (characters.classes == LOST)
+        self.tokens, self.opened, self.keys = tokens, opened, keys
+        self.states, self.entering = np.divmod(keys, lifted.size)
+        self.settled = opened[self.states]
+
+    def settle_all(self) -> bool:
+        """First by single bytes for all entries at once, then one by one."""
+        for step in (self.by_bytes, self.one_by_one):
+            count = -1
+            while count != (count := int(self.settled.sum())) and not self.settled.all():
+                step()
+        return bool(self.settled.all())
+
+    def leads(self, states: NDArray[np.integer], token: int) -> NDArray[np.bool_]:
+        """Whether ``token`` leads each of ``states`` to an open state or a settled entry."""
+        for octet in self.tokens[token]:
+            states = self.product.table[states, 0, self.product.classes[octet]]
+        wanted = states * np.int64(self.lifted.size) + token
+        place = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
+        known = (self.keys[place] == wanted) & self.settled[place]
+        found: NDArray[np.bool_] = (self.opened[states] | known) & (states != DEAD)
+        return found
+
+    def by_bytes(self) -> None:
+        trie = self.pairs.trie
+        forbidden = np.zeros(self.lifted.size, dtype=np.bool_)
+        for token in trie.ids[: trie.held[trie.first[1]]].tolist():
+            if self.tokens[token][0] >= _TAIL_END:
+                continue
+            waiting = np.flatnonzero(~self.settled)
+            waiting = waiting[self.leads(self.states[waiting], token)]
+            before = self.pairs.rectangles.columns.ids(token)
+            forbidden[before] = True
+            self.settled[waiting[~forbidden[self.entering[waiting]]]] = True
+            forbidden[before] = False
+
+    def one_by_one(self) -> None:
+        for place in np.flatnonzero(~self.settled).tolist():
+            state, last = int(self.states[place]), int(self.entering[place])
+            row = self.lifted.lists.get(2 * state)
+            if row is None:
+                found = self.lifted.bits.get(2 * state, np.zeros(0, dtype=np.bool_))
+                row = np.flatnonzero(found).astype(np.int32)
+            following = np.setdiff1d(row, self.pairs.rectangles.rows.ids(last))
+            begin = np.array([state])
+            for token in following[:_MOST_TRIED].tolist():
+                if self.is_inert(token) and self.leads(begin, token)[0]:
+                    self.settled[place] = True
+                    break
+
+    def is_inert(self, token: int) -> bool:
+        """Whether a token holds, behind the end of a character, inert ones alone."""
+        octets = self.tokens[token]
+        rest = octets.lstrip(_TAILS)
+        if len(octets) - len(rest) > _LONGEST_TAIL:
+            return False
+        begun = next((i for i in range(1, 4) if rest[-i : -i + 1 or None] >= _LEAD), 0)
+        whole = rest
+        if begun and begun < _length(rest[-begun]):
+            # A character has begun: whichever it becomes.
+            whole, last = rest[:-begun], rest[-begun:]
+            shift = 6 * (_length(last[0]) - begun)
+            code = last[0] & (0x7F >> _length(last[0]))
+            for octet in last[1:]:
+                code = code << 6 | octet & 0x3F
+            if not self.may_begin[code << shift : (code + 1) << shift].all():
+                return False
+        return is_plain(whole, self.plain)
+
+
+def _length(lead: int) -> int:
+    """Bytes of the character that a lead byte begins."""
+    return 2 + (lead >= 0xE0) + (lead >= 0xF0)
+
+
+def _freely_open(product: Product, characters: StableCharacters) -> NDArray[np.bool_]:
+    """States where the text may end or a piece may start that inert characters lead to an end."""
+    inert = np.flatnonzero(characters.is_inert)
+    table, start = stable_bytes(stable_automaton(characters.each_alone, inert), characters.classes)
+    columns = np.ascontiguousarray(np.concatenate([product.classes[None], table]).T)
+    joint = np.unique(columns, axis=0, return_index=True)[1]
+    width = np.int64(len(table))
+    first = product.table[:, :, product.classes[joint]].astype(np.int64)
+    second = table[:, joint]
+    begin = np.arange(1, product.states) * width + start
+    found, rows, frontier = [begin], [], begin
+    known = np.append(begin, DEAD)
+    while len(frontier):
+        left, right = np.divmod(frontier, width)
+        a, b = first[left], second[right][:, None, :]
+        rows.append(np.where((a != DEAD) & (b != DEAD), a * width + b, DEAD))
+        frontier = np.setdiff1d(rows[-1], known)
+        known = np.union1d(known, frontier)
+        found.append(frontier)
+    pairs = np.concatenate([[DEAD], *found])
+    order = np.argsort(pairs)
+    targets = order[np.searchsorted(pairs[order], np.concatenate(rows))]
+    ends = np.zeros(len(pairs), dtype=np.bool_)
+    ends[1 : product.states] = product.accepting[1:]
+    while True:
+        more = ends.copy()
+        more[1:] |= ends[targets].any(axis=(1, 2))
+        if (more == ends).all():
+            break
+        ends = more
+    starts = ends[targets[: product.states - 1, 1::2]].any(axis=(1, 2))
+    opened: NDArray[np.bool_] = product.accepting.copy()
+    opened[1:] |= starts
+    return opened
