@@ -147,12 +147,18 @@ class Artifact:
             self.vocabulary,
             m.eos,
             m.vocab_size,
+            self._whole,
         )
         if "stable.table" not in a:
             return product
         start = int(a["stable.start"][0])
         texts = StableTexts(a["stable.table"], a["stable.classes"], start, a["stable.tokens"])
         return StableMachine(product, texts)
+
+    @property
+    def _whole(self) -> frozenset[int]:
+        found = self.arrays.get("cuts.whole")
+        return frozenset() if found is None else frozenset(found.tolist())
 
     @property
     def text_prefix(self) -> bytes:
@@ -268,7 +274,7 @@ class Artifact:
         """Where a member begins behind a prompt: by the cuts there, and its last token."""
         a = self.arrays
         start = int(a["cuts.start"][0])
-        cuts = Cuts(a["cuts.table"], a["cuts.classes"], a["cuts.fallback"], start)
+        cuts = Cuts(a["cuts.table"], a["cuts.classes"], a["cuts.fallback"], start, self._whole)
         states, last = cuts.after(after, self.vocabulary, product.pairs)
         if last is None:
             return product.start

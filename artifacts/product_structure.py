@@ -61,6 +61,10 @@ def check_product(manifest: Manifest, arrays: Arrays, byte_states: int) -> None:
     require_range(arrays, "cuts.fallback", -1, manifest.vocab_size if planes == 4 else 0)
     _check_rows(manifest, arrays, states)
     _check_pairs(manifest, arrays)
+    if "cuts.whole" in arrays:
+        check_types(arrays, {"cuts.whole": ("i4", 1)})
+        require(planes == 4, "cuts.whole")
+        require_range(arrays, "cuts.whole", 0, manifest.vocab_size)
     if any(name in arrays for name in STABLE):
         check_types(arrays, STABLE)
         _check_stable(manifest, arrays)

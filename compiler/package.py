@@ -109,7 +109,9 @@ def _product(
     product, rows = cartesian.product, cartesian.rows
     # The states that read a prefix stand for the start.
     byte_state = np.where(product.byte_state < dfa.states, product.byte_state, dfa.start)
+    whole = {"cuts.whole": cuts.whole} if cuts.whole_pieces else {}
     return {
+        **whole,
         **cartesian.pairs.padded(request.vocab_size).arrays("pairs."),
         "cuts.classes": cuts.classes,
         "cuts.fallback": cuts.fallback,

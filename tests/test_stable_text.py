@@ -164,13 +164,13 @@ def test_one_sequence_or_none(name: str, data: Callable[[str], Path], full: bool
     assert "stable.table" in artifact.arrays
     rng = random.Random(4)
     counts = [0, 0]
-    for _ in range(1000 if full else 60):
+    for _ in range(1000 if full else 30):
         text = text_of(name, rng)
         stable = case.library.normalizer.normalize_str(text) == text
         counts[stable] += 1
         expected = [case.encode(text)] if stable else []
         assert expected == list(spelled(case, artifact, text.encode())), ascii(text)
-    assert min(counts) > 10
+    assert min(counts) > 4
 
 
 @pytest.mark.parametrize("name", WIDE)
@@ -182,7 +182,7 @@ def test_no_mask_is_empty_before_the_end(
     artifact = compiled(case, name)
     rng = random.Random(8)
     vocabulary = artifact.vocabulary
-    for _ in range(2000 if full else 15):
+    for _ in range(2000 if full else 5):
         matcher, ids = artifact.matcher(), []
         for _ in range(12):
             allowed = tokenset.to_ids(matcher.mask()).tolist()
@@ -205,7 +205,8 @@ def test_after_a_prompt_the_last_character_counts(data: Callable[[str], Path]) -
     for prompt, text in (("cafe", "\u0301s"), ("x", "\u0301s"), ("e\u0323", "\u0301"), ("q ", "é")):
         before, whole = case.encode(prompt), case.encode(prompt + text)
         matcher = artifact.matcher(after=before)
-        kept = case.library.normalizer.normalize_str(prompt + text) == prompt + text
+        changed = case.library.normalizer.normalize_str
+        kept = changed(prompt + text) == changed(prompt) + text
         accepted = whole[: len(before)] == before and kept
         for token_id in case.encode(text) if not accepted else whole[len(before) :]:
             if not tokenset.contains(matcher.mask(), token_id):

@@ -28,9 +28,14 @@ _SIEVES = 8
 _FEW = 64
 
 
-def dead_transitions(product: Product, lift: Lift, rectangles: Rectangles) -> NDArray[np.bool_]:
-    """Which of the transitions of ``lift`` that are not sure lead to a dead end, bool (n,)."""
-    return _Search(product, lift, rectangles).run()
+def dead_transitions(
+    product: Product, lift: Lift, rectangles: Rectangles, whole: NDArray[np.int32]
+) -> NDArray[np.bool_]:
+    """Which of the transitions of ``lift`` that are not sure lead to a dead end, bool (n,).
+
+    ``whole``: int32, the tokens of whole pieces; nothing goes on with a piece behind those.
+    """
+    return _Search(product, lift, rectangles).run() | np.isin(lift.tokens, whole)
 
 
 class _Search:

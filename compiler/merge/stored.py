@@ -1,6 +1,7 @@
 """A tokenizer's tables: built when they are first needed, kept in memory and on disk."""
 
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -114,6 +115,13 @@ def _cut_arrays(tables: CutTables) -> dict[str, NDArray[Any]]:
         "classes": tables.classes,
         "fallback": tables.fallback,
         "prefix": np.frombuffer(tables.prefix, dtype=np.uint8),
+        "whole": tables.whole,
+        "whole_bytes": np.frombuffer(
+            b"".join(octets for _, octets in sorted(tables.whole_pieces.items())), dtype=np.uint8
+        ),
+        "whole_ends": np.cumsum(
+            [len(octets) for _, octets in sorted(tables.whole_pieces.items())], dtype=np.int64
+        ),
     }
 
 
@@ -124,7 +132,15 @@ def _cuts_of(arrays: Tables) -> CutTables:
         arrays["fallback"],
         arrays["prefix"].tobytes(),
         _dfa_of("texts.", arrays),
+        _pieces_of(arrays),
     )
+
+
+def _pieces_of(arrays: Tables) -> dict[int, bytes]:
+    data, ends = arrays["whole_bytes"].tobytes(), arrays["whole_ends"].tolist()
+    bounds = pairwise([0, *ends])
+    ids = arrays["whole"].tolist()
+    return {token: data[low:high] for token, (low, high) in zip(ids, bounds, strict=True)}
 
 
 def _dfa_arrays(prefix: str, dfa: MarkedDfa) -> dict[str, NDArray[Any]]:
