@@ -27,8 +27,8 @@ _TAIL_END, _LONGEST_TAIL = 0xC0, 3
 _LEAD = b"\xc0"
 _TAILS = bytes(range(0x80, _TAIL_END))
 
-# Tokens that are tried behind one last token.
-_MOST_TRIED = 100
+# Tokens that are tried at one state.
+_MOST_TRIED = 2000
 
 
 def ends_freely(
@@ -77,10 +77,11 @@ class _Search:
         self.tokens, self.opened, self.keys = tokens, opened, keys
         self.states, self.entering = np.divmod(keys, lifted.size)
         self.settled = opened[self.states]
+        self.forbidden = np.zeros(lifted.size, dtype=np.bool_)
 
     def settle_all(self) -> bool:
-        """First by single bytes for all entries at once, then one by one."""
-        for step in (self.by_bytes, self.one_by_one):
+        """First by single bytes for all entries at once, then state by state."""
+        for step in (self.by_bytes, self.by_states):
             count = -1
             while count != (count := int(self.settled.sum())) and not self.settled.all():
                 step()
@@ -98,30 +99,35 @@ class _Search:
 
     def by_bytes(self) -> None:
         trie = self.pairs.trie
-        forbidden = np.zeros(self.lifted.size, dtype=np.bool_)
         for token in trie.ids[: trie.held[trie.first[1]]].tolist():
             if self.tokens[token][0] >= _TAIL_END:
                 continue
             waiting = np.flatnonzero(~self.settled)
-            waiting = waiting[self.leads(self.states[waiting], token)]
-            before = self.pairs.rectangles.columns.ids(token)
-            forbidden[before] = True
-            self.settled[waiting[~forbidden[self.entering[waiting]]]] = True
-            forbidden[before] = False
+            self.without_followed(waiting[self.leads(self.states[waiting], token)], token)
 
-    def one_by_one(self) -> None:
-        for place in np.flatnonzero(~self.settled).tolist():
-            state, last = int(self.states[place]), int(self.entering[place])
+    def by_states(self) -> None:
+        waiting = np.flatnonzero(~self.settled)
+        for state in np.unique(self.states[waiting]).tolist():
             row = self.lifted.lists.get(2 * state)
             if row is None:
                 found = self.lifted.bits.get(2 * state, np.zeros(0, dtype=np.bool_))
                 row = np.flatnonzero(found).astype(np.int32)
-            following = np.setdiff1d(row, self.pairs.rectangles.rows.ids(last))
+            left = waiting[self.states[waiting] == state]
             begin = np.array([state])
-            for token in following[:_MOST_TRIED].tolist():
-                if self.is_inert(token) and self.leads(begin, token)[0]:
-                    self.settled[place] = True
+            for token in row[:_MOST_TRIED].tolist():
+                if not len(left):
                     break
+                if self.is_inert(token) and self.leads(begin, token)[0]:
+                    left = self.without_followed(left, token)
+
+    def without_followed(self, entries: NDArray[np.int64], token: int) -> NDArray[np.int64]:
+        """Settle the entries that ``token`` may follow; the others."""
+        before = self.pairs.rectangles.columns.ids(token)
+        self.forbidden[before] = True
+        stuck = self.forbidden[self.entering[entries]]
+        self.forbidden[before] = False
+        self.settled[entries[~stuck]] = True
+        return entries[stuck]
 
     def is_inert(self, token: int) -> bool:
         """Whether a token holds, behind the end of a character, inert ones alone."""
