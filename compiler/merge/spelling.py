@@ -22,22 +22,29 @@ def shortest_lost(dfa: Dfa, tables: CutTables) -> bytes | None:
     begin = texts.start
     for octet in tables.prefix:
         begin = int(inside[begin, octet])
-    return shortest_outside(dfa, inside, texts.final, begin, bool(texts.final[texts.start]))
+    classes = np.arange(256)
+    keeps_empty = bool(texts.final[texts.start])
+    return shortest_outside(dfa, inside, classes, texts.final, begin, keeps_empty)
 
 
 def shortest_outside(
     dfa: Dfa,
     table: NDArray[np.integer],
+    classes: NDArray[np.integer],
     final: NDArray[np.bool_],
     begin: int,
     keeps_empty: bool = False,
 ) -> bytes | None:
-    """The shortest member (of those the first) that leads ``table``, (S, 256), not to ``final``.
+    """The shortest member (of those the first) that leads ``table``, (S, C), not to ``final``.
 
-    ``keeps_empty``: the empty member is none of them. None if there is none. Breadth first over
-    pairs of states.
+    ``classes``: the column of each byte, (256,). ``keeps_empty``: the empty member is none of
+    them. None if there is none. Breadth first over pairs of states.
     """
-    by_byte = dfa.table[:, dfa.classes]
+    # The first byte of each class that neither divides.
+    keys = dfa.classes.astype(np.int64) * 256 + classes
+    octets = np.sort(np.unique(keys, return_index=True)[1])
+    first, second = dfa.table[:, dfa.classes[octets]], classes[octets]
+    columns = octets.tolist()
     start = (dfa.start, begin)
     back: dict[tuple[int, int], tuple[tuple[int, int], int] | None] = {start: None}
     pending = deque([start])
@@ -47,8 +54,8 @@ def shortest_outside(
         if dfa.accepting[state] and not final[text] and not (pair == start and keeps_empty):
             return _path(back, pair)
         seen: set[tuple[int, int]] = set()
-        moves = zip(by_byte[state].tolist(), table[text].tolist(), strict=True)
-        for octet, move in enumerate(moves):
+        moves = zip(first[state].tolist(), table[text, second].tolist(), strict=True)
+        for octet, move in zip(columns, moves, strict=True):
             if move[0] == DEAD or move in seen:
                 continue
             seen.add(move)

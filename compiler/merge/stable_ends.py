@@ -28,7 +28,7 @@ _LEAD = b"\xc0"
 _TAILS = bytes(range(0x80, _TAIL_END))
 
 # Tokens that are tried at one state.
-_MOST_TRIED = 2000
+_MOST_TRIED = 200
 
 
 def ends_freely(
@@ -122,6 +122,8 @@ class _Search:
 
     def without_followed(self, entries: NDArray[np.int64], token: int) -> NDArray[np.int64]:
         """Settle the entries that ``token`` may follow; the others."""
+        if not len(entries):
+            return entries
         before = self.pairs.rectangles.columns.ids(token)
         self.forbidden[before] = True
         stuck = self.forbidden[self.entering[entries]]

@@ -110,7 +110,7 @@ def stable_members(
         return StableMembers(dfa, None)
     final = np.arange(len(tables.table)) < tables.between
     final[DEAD] = False
-    lost = shortest_outside(dfa, tables.table[:, tables.classes], final, tables.start)
+    lost = shortest_outside(dfa, tables.table, tables.classes, final, tables.start)
     if lost is None:
         return StableMembers(dfa, None)
     automaton = stable_automaton(characters, present)
