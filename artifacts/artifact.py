@@ -17,10 +17,10 @@ from .manifest import Manifest, Origin
 from .matcher import Machine, Matcher
 from .pairs import MergeTable
 from .parsers import KINDS, Parsers
-from .product import ProductMachine, ProductRows
+from .product import ProductMachine
 from .rectangles import ForbiddenPairs
 from .rows import FamilyRows, Rows, StoredRows, WalkedRows
-from .stable import StableMachine, StableTexts
+from .stable import StableMachine, product_machine, whole_pieces
 from .structure import check_structure
 from .token_classes import TokenClasses
 from .token_dfa import TokenDfa
@@ -130,35 +130,7 @@ class Artifact:
         """The automaton of CartesianMerge, made as it is walked; None in other artifacts."""
         if self.manifest.kind != "product":
             return None
-        a, m = self.arrays, self.manifest
-        product = ProductMachine(
-            a["product.table"],
-            a["product.classes"],
-            a["product.accepting"],
-            m.token_start,
-            a["cuts.fallback"],
-            ProductRows(
-                a["product.row_of"],
-                a["product.rows"],
-                a["product.ids"],
-                a["product.id_offsets"],
-            ),
-            ForbiddenPairs.from_arrays(a, "pairs."),
-            self.vocabulary,
-            m.eos,
-            m.vocab_size,
-            self._whole,
-        )
-        if "stable.table" not in a:
-            return product
-        start = int(a["stable.start"][0])
-        texts = StableTexts(a["stable.table"], a["stable.classes"], start, a["stable.tokens"])
-        return StableMachine(product, texts)
-
-    @property
-    def _whole(self) -> frozenset[int]:
-        found = self.arrays.get("cuts.whole")
-        return frozenset() if found is None else frozenset(found.tolist())
+        return product_machine(self.manifest, self.arrays, self.vocabulary)
 
     @property
     def text_prefix(self) -> bytes:
@@ -274,7 +246,7 @@ class Artifact:
         """Where a member begins behind a prompt: by the cuts there, and its last token."""
         a = self.arrays
         start = int(a["cuts.start"][0])
-        cuts = Cuts(a["cuts.table"], a["cuts.classes"], a["cuts.fallback"], start, self._whole)
+        cuts = Cuts(a["cuts.table"], a["cuts.classes"], a["cuts.fallback"], start, whole_pieces(a))
         states, last = cuts.after(after, self.vocabulary, product.pairs)
         if last is None:
             return product.start

@@ -19,8 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import tokenset
-from .product import ProductMachine
+from .manifest import Manifest
+from .product import ProductMachine, ProductRows
 from .rectangles import ForbiddenPairs
+from .requirements import Arrays
 from .tokenset import Words
 from .trie import Trie, walk
 from .vocabulary import Vocabulary
@@ -197,3 +199,38 @@ class StableMachine:
     def _trie(self) -> Trie:
         tokens = {int(i): self.vocabulary.token(int(i)) for i in self.texts.tokens}
         return Trie.from_vocabulary(Vocabulary.from_tokens(tokens, (), self.product.vocab_size))
+
+
+def product_machine(
+    manifest: Manifest, arrays: Arrays, vocabulary: Vocabulary
+) -> ProductMachine | StableMachine:
+    """The machine in the sections of a product."""
+    product = ProductMachine(
+        arrays["product.table"],
+        arrays["product.classes"],
+        arrays["product.accepting"],
+        manifest.token_start,
+        arrays["cuts.fallback"],
+        ProductRows(
+            arrays["product.row_of"],
+            arrays["product.rows"],
+            arrays["product.ids"],
+            arrays["product.id_offsets"],
+        ),
+        ForbiddenPairs.from_arrays(arrays, "pairs."),
+        vocabulary,
+        manifest.eos,
+        manifest.vocab_size,
+        whole_pieces(arrays),
+    )
+    if "stable.table" not in arrays:
+        return product
+    table, classes, tokens = (arrays[f"stable.{name}"] for name in ("table", "classes", "tokens"))
+    return StableMachine(
+        product, StableTexts(table, classes, int(arrays["stable.start"][0]), tokens)
+    )
+
+
+def whole_pieces(arrays: Arrays) -> frozenset[int]:
+    """The tokens of whole pieces."""
+    return frozenset(arrays["cuts.whole"].tolist()) if "cuts.whole" in arrays else frozenset()

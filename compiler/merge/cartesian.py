@@ -60,7 +60,7 @@ def cartesian_merge(
     """
     limits = (limits or Limits()).started()
     lifted = lift(product, cuts, pairs, limits, rules_of)
-    dead = dead_transitions(product, lifted, pairs.rectangles, cuts.whole)
+    dead = dead_transitions(product, lifted, pairs.rectangles, cuts.whole.tolist())
     free = check is None or check(lifted, dead)
     _restrict(lifted, dead)
     used = _tokens_of(lifted, (0,))
