@@ -17,9 +17,10 @@ from .manifest import Manifest, Origin
 from .matcher import Machine, Matcher
 from .pairs import MergeTable
 from .parsers import KINDS, Parsers
-from .product import ProductMachine, ProductRows
+from .product import ProductMachine
 from .rectangles import ForbiddenPairs
 from .rows import FamilyRows, Rows, StoredRows, WalkedRows
+from .stable import StableMachine, product_machine, whole_pieces
 from .structure import check_structure
 from .token_classes import TokenClasses
 from .token_dfa import TokenDfa
@@ -125,28 +126,11 @@ class Artifact:
         return lazy or self.token_dfa or ByteMachine(self.byte_dfa, self.vocabulary)
 
     @cached_property
-    def product(self) -> ProductMachine | None:
+    def product(self) -> ProductMachine | StableMachine | None:
         """The automaton of CartesianMerge, made as it is walked; None in other artifacts."""
         if self.manifest.kind != "product":
             return None
-        a, m = self.arrays, self.manifest
-        return ProductMachine(
-            a["product.table"],
-            a["product.classes"],
-            a["product.accepting"],
-            m.token_start,
-            a["cuts.fallback"],
-            ProductRows(
-                a["product.row_of"],
-                a["product.rows"],
-                a["product.ids"],
-                a["product.id_offsets"],
-            ),
-            ForbiddenPairs.from_arrays(a, "pairs."),
-            self.vocabulary,
-            m.eos,
-            m.vocab_size,
-        )
+        return product_machine(self.manifest, self.arrays, self.vocabulary)
 
     @property
     def text_prefix(self) -> bytes:
@@ -261,16 +245,19 @@ class Artifact:
 
         return b"".join(encode(self.manifest.to_json(), self.arrays))
 
-    def _state_after(self, product: ProductMachine, after: Sequence[int]) -> int:
+    def _state_after(self, product: ProductMachine | StableMachine, after: Sequence[int]) -> int:
         """Where a member begins behind a prompt: by the cuts there, and its last token."""
         a = self.arrays
         start = int(a["cuts.start"][0])
-        cuts = Cuts(a["cuts.table"], a["cuts.classes"], a["cuts.fallback"], start)
+        cuts = Cuts(a["cuts.table"], a["cuts.classes"], a["cuts.fallback"], start, whole_pieces(a))
         states, last = cuts.after(after, self.vocabulary, product.pairs)
         if last is None:
             return product.start
         begins = {int(a["product.after_cut"][state]) for state in states} - {0}
-        state = product.state_of(sorted(begins), last)
+        if isinstance(product, StableMachine):
+            state = product.behind(product.product.state_of(sorted(begins), last), after)
+        else:
+            state = product.state_of(sorted(begins), last)
         if not product.row(state).any():
             raise ArtifactError(
                 f"no member of the grammar continues token {last}: the tokenizer would join "

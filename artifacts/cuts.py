@@ -20,13 +20,15 @@ class Cuts:
     byte lies inside a token, or begins one that continues a piece; 1: it begins a token that
     starts one; 2 and 3: the same of a byte token. ``classes``: uint8 (256,), class of each
     byte. ``fallback``: int32 (256,), the byte token of each byte or -1. ``start``: the state
-    before any text.
+    before any text. ``whole``: tokens of whole pieces, which are read in the planes of byte
+    tokens by tokenizers that have none.
     """
 
     table: NDArray[np.int32]
     classes: NDArray[np.uint8]
     fallback: NDArray[np.int32]
     start: int
+    whole: frozenset[int] = frozenset()
 
     def step(self, state: int, plane: int, token: int, octets: bytes) -> int:
         """The state after a token that begins in plane 0 or 1; 0 if it cannot."""
@@ -35,6 +37,8 @@ class Cuts:
         first = octets[0]
         if len(octets) == 1 and self.fallback[first] == token:
             return int(self.table[state, plane + 2, self.classes[first]])
+        if token in self.whole:
+            plane += 2
         state = int(self.table[state, plane, self.classes[first]])
         for octet in octets[1:]:
             state = int(self.table[state, 0, self.classes[octet]])

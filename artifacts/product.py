@@ -78,7 +78,7 @@ class ProductMachine:
 
     ``table``: int32 (N, P, J), as in ``Cuts`` but for product states. A state number is
     group * (classes + 1) + class + 1, the class being that of the last token, or -1 before
-    any.
+    any. ``whole``: as in ``Cuts``.
     """
 
     table: NDArray[np.int32]
@@ -91,6 +91,7 @@ class ProductMachine:
     vocabulary: Vocabulary
     eos: Sequence[int]
     vocab_size: int
+    whole: frozenset[int] = frozenset()
     _groups: list[_Group] = field(default_factory=list)
     _number: dict[tuple[int, ...], int] = field(default_factory=dict)
     _masks: dict[int, Words] = field(default_factory=dict)
@@ -98,7 +99,7 @@ class ProductMachine:
     def __post_init__(self) -> None:
         self._width = self.pairs.classes + 1
         words = tokenset.word_count(self.vocab_size)
-        self._most = max(64, _KEPT_BYTES // (4 * words))
+        self.most_masks = max(64, _KEPT_BYTES // (4 * words))
         self._flags = np.zeros(words * 32, dtype=np.bool_)
         self._empty = np.zeros(words, dtype=np.uint32)
         self._plane = self.table.shape[2]
@@ -132,7 +133,7 @@ class ProductMachine:
         if known is None:
             known = self._computed(state)
             known.flags.writeable = False
-            if len(self._masks) >= self._most:
+            if len(self._masks) >= self.most_masks:
                 self._masks.pop(next(iter(self._masks)))
             self._masks[state] = known
         return known
@@ -147,7 +148,7 @@ class ProductMachine:
         found = set()
         if octets:
             bytewise = len(octets) == 1 and int(self.fallback[octets[0]]) == token_id
-            plane = 2 if bytewise else 0
+            plane = 2 if bytewise or token_id in self.whole else 0
             follows = after > 0 and not self.pairs.forbids(self._token_of[after - 1], token_id)
             for p in self._groups[number].states:
                 found.add(self._run(p, plane + 1, octets))

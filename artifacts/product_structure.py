@@ -4,7 +4,7 @@ import numpy as np
 
 from . import tokenset
 from .manifest import Manifest
-from .requirements import Arrays, require, require_offsets, require_range
+from .requirements import Arrays, check_types, require, require_offsets, require_range
 
 # Sections of a tokenizer that cuts and merges, and those that only a product has: dtype and
 # number of axes.
@@ -36,6 +36,14 @@ PRODUCT = {
     "product.table": ("i4", 3),
 }
 
+# Sections of stable texts, all or none.
+STABLE = {
+    "stable.classes": ("u1", 1),
+    "stable.start": ("i4", 1),
+    "stable.table": ("u2", 2),
+    "stable.tokens": ("i4", 1),
+}
+
 
 def check_product(manifest: Manifest, arrays: Arrays, byte_states: int) -> None:
     """Raise ``ArtifactError`` naming the first section that does not fit."""
@@ -62,6 +70,25 @@ def check_tokenizer(manifest: Manifest, arrays: Arrays) -> None:
     planes = arrays["cuts.table"].shape[1]
     require_range(arrays, "cuts.fallback", -1, manifest.vocab_size if planes == 4 else 0)
     _check_pairs(manifest, arrays)
+    if "cuts.whole" in arrays:
+        check_types(arrays, {"cuts.whole": ("i4", 1)})
+        require(planes == 4, "cuts.whole")
+        require_range(arrays, "cuts.whole", 0, manifest.vocab_size)
+    if any(name in arrays for name in STABLE):
+        check_types(arrays, STABLE)
+        _check_stable(manifest, arrays)
+
+
+def _check_stable(manifest: Manifest, arrays: Arrays) -> None:
+    states, columns = arrays["stable.table"].shape
+    require(states > 1 and columns > 0, "stable.table")
+    require_range(arrays, "stable.table", 0, states)
+    require(not arrays["stable.table"][0].any(), "stable.table")
+    require(len(arrays["stable.classes"]) == 256, "stable.classes")
+    require_range(arrays, "stable.classes", 0, columns)
+    require(len(arrays["stable.start"]) == 1, "stable.start")
+    require_range(arrays, "stable.start", 1, states)
+    require_range(arrays, "stable.tokens", 0, manifest.vocab_size)
 
 
 def _check_automaton(arrays: Arrays, name: str, states: int) -> None:

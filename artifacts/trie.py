@@ -83,14 +83,14 @@ class Hits:
 
 def walk(
     trie: Trie,
-    table: NDArray[np.int32],
+    table: NDArray[np.integer],
     classes: NDArray[np.uint8],
     starts: NDArray[np.integer],
     root: int = 0,
 ) -> Iterator[Hits]:
     """All tokens below ``root`` that the DFA can read from each of ``starts``, level by level.
 
-    ``table``: int32 (S, C), state 0 dead. ``classes``: uint8 (256,), byte to column. Work is
+    ``table``: integers (S, C), state 0 dead. ``classes``: uint8 (256,), byte to column. Work is
     proportional to the trie edges that leave live nodes, over all starting states.
     """
     columns = classes[trie.octets]
@@ -110,7 +110,7 @@ def walk(
             pending.append((rows[:half], nodes[:half], states[:half]))
             continue
         rows, child = expand(rows, trie.first[nodes], fan_out)
-        states = table[np.repeat(states, fan_out), columns[child]]
+        states = table[np.repeat(states, fan_out), columns[child]].astype(np.int32)
         live = states != 0
         rows, child, states = rows[live], child[live], states[live]
         if not len(rows):

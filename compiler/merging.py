@@ -8,6 +8,7 @@ its artifacts continue a prompt exactly.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -22,13 +23,14 @@ from .merge.marked_direct import direct_with_cuts
 from .merge.product import build_product
 from .merge.proper import not_followed, proper_merges
 from .merge.spelling import kept_members, shortest_lost
+from .merge.stable_ends import ends_freely
+from .merge.stable_text import StableMembers, StableTables, stable_members
 from .merge.stored import TokenizerTables
 from .merge.tables import CutTables
 from .merge.token_edges import with_token_edges
 from .package import Request
 from .progress import Progress
 from .tokenizers import Tokenizer
-from .tokenizers.steps import Normalize
 
 AUTO, DIRECT, CARTESIAN = "auto", "direct", "cartesian"
 
@@ -41,7 +43,7 @@ class Chosen:
     """The result of one method.
 
     ``dfa``: the members that have a canonical tokenization. ``cuts``: those that the masks
-    follow, None where they follow none.
+    follow, None where they follow none. ``rest``: stable texts that are followed beside them.
     """
 
     dfa: Dfa
@@ -49,6 +51,16 @@ class Chosen:
     automaton: CanonicalDfa | CartesianDfa
     method: str
     reason: str
+    notes: tuple[str, ...]
+    rest: StableTables | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Encoded:
+    """``dfa``: the members that have a canonical tokenization, but for what ``rest`` forbids."""
+
+    dfa: Dfa
+    rest: StableTables | None
     notes: tuple[str, ...]
 
 
@@ -70,32 +82,27 @@ def merged(
     """
     if method not in (AUTO, DIRECT, CARTESIAN):
         raise ValueError(f"method must be 'auto', 'direct' or 'cartesian', not {method!r}")
-    tokenizer = request.tokenizer
-    cuts = tables.cuts
-    product = build_product(dfa, cuts, limits)
-    notes: tuple[str, ...] = ()
-    lost = shortest_lost(dfa, cuts)
-    if lost is not None:
-        text = repr(lost.decode("utf-8", "backslashreplace"))
-        if not product.start:
-            message = (
-                f"the tokenizer can spell no member: it has no token for a part of {text} or would "
-                f"change it"
-            )
-            raise CheckError(grammar.source, [Diagnostic(message)])
-        notes = (
-            f"some members have no canonical tokenization, the shortest is {text}: the tokenizer "
-            f"has no token for a part of it or finds a special token in it; they are left out",
-        )
-        dfa = minimize(kept_members(dfa, cuts))
-        product = build_product(dfa, cuts, limits)
+    found = _encoded(grammar, dfa, tables, limits, whole=method == DIRECT)
+    chosen = _merged(found, rules, request, method, limits, progress, tables)
+    if isinstance(chosen.automaton, CartesianDfa) and not chosen.automaton.ends_freely:
+        # Rare: all ways to an end are by characters that others may change.
+        found = _encoded(grammar, dfa, tables, limits, whole=True)
+        chosen = _merged(found, rules, request, method, limits, progress, tables)
+    return chosen
 
-    if _may_be_rewritten(tokenizer, dfa):
-        notes = (
-            *notes,
-            "this tokenizer normalizes text: members that this would change have no canonical "
-            "tokenization, but the masks do not leave them out",
-        )
+
+def _merged(
+    encoded: _Encoded,
+    rules: Sequence[str],
+    request: Request,
+    method: str,
+    limits: Limits,
+    progress: Progress,
+    tables: TokenizerTables,
+) -> Chosen:
+    tokenizer, cuts = request.tokenizer, tables.cuts
+    dfa, rest, notes = encoded.dfa, encoded.rest, encoded.notes
+    product = build_product(dfa, cuts, limits)
 
     def direct(bound: Limits) -> CanonicalDfa:
         if tokenizer.splits:
@@ -107,7 +114,7 @@ def merged(
         return Chosen(dfa, cuts, direct(limits), DIRECT, "as asked for", notes)
     reason = "as asked for"
     if method == AUTO:
-        reason = _why_not_direct(request)
+        reason = _why_not_direct(request, rest)
         if not reason:
             try:
                 few = replace(limits, transitions=min(limits.transitions, _FEW_TRANSITIONS))
@@ -126,26 +133,60 @@ def merged(
         known = dfa.origins[byte_state if byte_state < dfa.states else dfa.start]
         return sorted({rules[origin] for origin in known})
 
-    cartesian = cartesian_merge(product, cuts, tables.pairs, request.vocab_size, limits, rules_of)
-    return Chosen(dfa, cuts, cartesian, CARTESIAN, reason, notes)
+    check = None
+    if rest is not None:
+        check = partial(ends_freely, product, tables.pairs, rest.characters, tokenizer.tokens)
+    cartesian = cartesian_merge(
+        product,
+        cuts,
+        tables.pairs,
+        request.vocab_size,
+        limits,
+        rules_of,
+        check,
+    )
+    return Chosen(dfa, cuts, cartesian, CARTESIAN, reason, notes, rest)
 
 
-def _why_not_direct(request: Request) -> str:
+def _why_not_direct(request: Request, rest: StableTables | None) -> str:
     tokenizer = request.tokenizer
     if tokenizer.splits:
         return "the tokenizer cuts text, and a table knows no cuts behind a prompt"
     if not tokenizer.byte_level:
         return "the tokenizer merges characters"
+    if rest is not None:
+        return "a table cannot follow which characters the tokenizer would compose"
     return ""
 
 
-def _may_be_rewritten(tokenizer: Tokenizer, dfa: Dfa) -> bool:
-    """Whether members may hold characters that a normalization form changes.
-
-    The first that does is U+0300, whose first byte is 0xCC.
-    """
-    forms = any(isinstance(step, Normalize) for step in tokenizer.normalizers)
-    return forms and bool(dfa.used_bytes()[0xCC:].any())
+def _encoded(
+    grammar: Grammar, dfa: Dfa, tables: TokenizerTables, limits: Limits, *, whole: bool
+) -> _Encoded:
+    """Raises ``CheckError`` if no member has a canonical tokenization."""
+    stable = StableMembers(dfa, None)
+    if tables.stable is not None:
+        stable = stable_members(dfa, tables.stable, limits, whole=whole)
+    lost, changed = shortest_lost(dfa, tables.cuts), stable.changed
+    without = [text for text in (changed, lost) if text is not None]
+    if not without:
+        return _Encoded(dfa, None, ())
+    text = min(without, key=lambda found: (len(found), found))
+    name = repr(text.decode("utf-8", "backslashreplace"))
+    kept = stable.dfa
+    if lost is not None and not kept.is_empty:
+        kept = minimize(kept_members(kept, tables.cuts))
+    if kept.is_empty:
+        message = (
+            f"the tokenizer can spell no member: it has no token for a part of {name} or would "
+            f"change it"
+        )
+        raise CheckError(grammar.source, [Diagnostic(message)])
+    note = (
+        f"some members have no canonical tokenization, the shortest is {name}: the tokenizer has "
+        f"no token for a part of it, finds a special token in it or would rewrite it; they are "
+        f"left out"
+    )
+    return _Encoded(kept, stable.rest, (note,))
 
 
 def merged_with_tokens(

@@ -22,6 +22,7 @@ from .merge.canonical import CanonicalDfa
 from .merge.cartesian import CartesianDfa
 from .merge.cuts_sections import cut_sections
 from .merge.proper import proper_merges
+from .merge.stable_text import StableTables
 from .merge.tables import CutTables
 from .tokenizers import Tokenizer
 
@@ -51,11 +52,12 @@ def package(
     limits: Limits,
     notes: list[str],
     cuts: CutTables | None = None,
+    stable: StableTables | None = None,
 ) -> Artifact:
     """The artifact; what the user should know is added to ``notes``. Raises ``LimitError``.
 
-    ``terminals``: the ids of each of the DFA's token columns, ascending. ``cuts``: those that
-    the masks follow.
+    ``terminals``: the ids of each of the DFA's token columns, ascending. ``cuts``, ``stable``:
+    what the masks follow.
     """
     arrays = {**byte_dfa_sections(dfa, terminals), **vocabulary_arrays(request)}
     table = None
@@ -64,6 +66,8 @@ def package(
     elif isinstance(canonical, CartesianDfa):
         assert cuts is not None
         arrays.update(_product(canonical, cuts, dfa, request))
+        if stable is not None:
+            arrays.update(_stable(stable))
     else:
         arrays.update(_token_dfa(canonical, request.tokenizer))
         table = _rows_of_tokens(canonical, request, limits, arrays, notes)
@@ -106,7 +110,9 @@ def _product(
     product, rows = cartesian.product, cartesian.rows
     # The states that read a prefix stand for the start.
     byte_state = np.where(product.byte_state < dfa.states, product.byte_state, dfa.start)
+    whole = {"cuts.whole": cuts.whole} if cuts.whole_pieces else {}
     return {
+        **whole,
         **cartesian.pairs.padded(request.vocab_size).arrays("pairs."),
         **cut_sections(cuts),
         "product.accepting": product.accepting.astype(np.uint8),
@@ -118,6 +124,15 @@ def _product(
         "product.row_of": rows.row_of,
         "product.rows": rows.rows,
         "product.table": product.table,
+    }
+
+
+def _stable(tables: StableTables) -> dict[str, NDArray[Any]]:
+    return {
+        "stable.classes": tables.classes,
+        "stable.start": np.array([tables.start], dtype=np.int32),
+        "stable.table": tables.table,
+        "stable.tokens": tables.tokens,
     }
 
 

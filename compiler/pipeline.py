@@ -188,9 +188,18 @@ def build_artifact(
     elif classes:
         trie = Trie.from_vocabulary(tokenizer.vocabulary())
         dfa, classes = without_overlaps(dfa, classes, trie, limits, rules)
-    canonical, cuts = (chosen.automaton, chosen.cuts) if chosen else (None, None)
+    canonical = chosen.automaton if chosen else None
     artifact = package(
-        automaton.grammar, dfa, classes, automaton.origins, canonical, request, limits, notes, cuts
+        automaton.grammar,
+        dfa,
+        classes,
+        automaton.origins,
+        canonical,
+        request,
+        limits,
+        notes,
+        chosen.cuts if chosen else None,
+        chosen.rest if chosen else None,
     )
     method, reason = (chosen.method, chosen.reason) if chosen else ("", "")
     return Compilation(automaton, canonical, artifact, tuple(notes), method, reason)

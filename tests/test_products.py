@@ -12,7 +12,7 @@ from constrain.artifacts.product_structure import PRODUCT
 from constrain.artifacts.read import load_bytes
 from constrain.compiler import Tokenizer
 from constrain.compiler.diagnostics import CheckError, TokenizerError
-from constrain.compiler.merge.tables import build_cuts, build_pairs
+from constrain.compiler.merge.tables import build_cuts
 from constrain.compiler.merge.tabulate import tabulated
 from constrain.compiler.pipeline import build_artifact, build_automaton
 from constrain.compiler.tokenizers.steps import AddedToken, ByteLevel, Metaspace, Strip
@@ -93,6 +93,3 @@ def test_what_cannot_be_followed_is_refused(small: Tokenizer) -> None:
     ):
         with pytest.raises(TokenizerError, match="use --tokenization any"):
             build_cuts(changed)
-    whole = replace(small, ignore_merges=True, merges=small.merges[:1])
-    with pytest.raises(TokenizerError, match="ignore_merges"):
-        build_pairs(whole)

@@ -33,7 +33,7 @@ _FUSED = 10_000
 class CartesianDfa:
     """``product`` and its ``rows``; ``pairs``: forbidden pairs of tokens that continue a
     piece somewhere. ``transitions``: of DFA₁ that are relevant. ``dropped``: dead ends taken
-    out.
+    out. ``ends_freely``: see ``stable_ends``.
     """
 
     product: Product
@@ -41,6 +41,7 @@ class CartesianDfa:
     pairs: ForbiddenPairs
     transitions: int
     dropped: int
+    ends_freely: bool = True
 
 
 def cartesian_merge(
@@ -50,14 +51,17 @@ def cartesian_merge(
     vocab_size: int,
     limits: Limits | None = None,
     rules_of: Callable[[int], Iterable[str]] = no_rules,
+    check: Callable[[Lift, NDArray[np.bool_]], bool] | None = None,
 ) -> CartesianDfa:
     """Algorithm 5 for the texts of ``product``.
 
-    ``rules_of``: the rules behind a product state, which ``LimitError`` names.
+    ``rules_of``: the rules behind a product state, which ``LimitError`` names. ``check``: what
+    says ``ends_freely`` of the rows and of which transitions are dead.
     """
     limits = (limits or Limits()).started()
     lifted = lift(product, cuts, pairs, limits, rules_of)
-    dead = dead_transitions(product, lifted, pairs.rectangles)
+    dead = dead_transitions(product, lifted, pairs.rectangles, cuts.whole.tolist())
+    free = check is None or check(lifted, dead)
     _restrict(lifted, dead)
     used = _tokens_of(lifted, (0,))
     transitions = sum(int(f.sum()) for f in lifted.bits.values())
@@ -70,6 +74,7 @@ def cartesian_merge(
         ),
         transitions=transitions + sum(map(len, lifted.lists.values())),
         dropped=int(dead.sum()),
+        ends_freely=free,
     )
 
 

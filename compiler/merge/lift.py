@@ -93,7 +93,9 @@ class _SharedRows:
         kinds = np.where(self.is_open, 1, 2).astype(np.int8)
         kinds[DEAD] = 0
         self.alike = likeness(self.table, np.concatenate([kinds, kinds]), self.trie)
-        self.fallback = _byte_tokens(product, cuts)
+        self.fallback = (
+            _whole_tokens(product, cuts) if len(cuts.whole) else _byte_tokens(product, cuts)
+        )
         used = (self.table != DEAD).any(axis=1)
         used[np.where(self.fallback[0] % 2, count, 0) + self.fallback[0] // 2] = True
         self.starts = np.flatnonzero(used)
@@ -188,5 +190,23 @@ def _byte_tokens(product: Product, cuts: CutTables) -> NDArray[np.int32]:
         targets = by_byte[states, octets]
         rows = 2 * states + (plane - 2)
         found.append(np.stack([rows, cuts.fallback[octets], targets]).astype(np.int32))
+    return _by_row(found)
+
+
+def _whole_tokens(product: Product, cuts: CutTables) -> NDArray[np.int32]:
+    """The same by tokens of whole pieces, which begin in plane 3."""
+    found = [np.zeros((3, 0), dtype=np.int32)]
+    states = np.flatnonzero((product.table[:, 3] != DEAD).any(axis=1))
+    for token, octets in cuts.whole_pieces.items():
+        targets = product.table[states, 3, product.classes[octets[0]]]
+        for octet in octets[1:]:
+            targets = product.table[targets, 0, product.classes[octet]]
+        kept = targets != DEAD
+        rows = 2 * states[kept] + 1
+        found.append(np.stack([rows, np.full(len(rows), token), targets[kept]]).astype(np.int32))
+    return _by_row(found)
+
+
+def _by_row(found: list[NDArray[np.int32]]) -> NDArray[np.int32]:
     joined = np.concatenate(found, axis=1)
     return joined[:, np.argsort(joined[0], kind="stable")]

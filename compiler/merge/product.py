@@ -61,8 +61,9 @@ def build_product(
     first = dfa.table[:, dfa.classes[joint]].astype(np.int64)
     second = cuts.table[:, :, tables.classes[joint]]
     width = np.int64(cuts.states)
-    # Characters end in the states that a piece may start in.
-    ends = np.flatnonzero((cuts.table[:, 1::2] != DEAD).any(axis=(1, 2)) | cuts.final)
+    # A character may begin where one has ended, whether or not a piece starts with it.
+    beginning = tables.classes[np.r_[:0x80, 0xC0:0x100]]
+    ends = np.flatnonzero((cuts.table[:, :, beginning] != DEAD).any(axis=(1, 2)) | cuts.final)
     begins = np.setdiff1d(ends, [DEAD, cuts.start])
     frontier = np.append(dfa.start * width + cuts.start, continued * width + begins)
     found = [np.zeros(1, np.int64), frontier]

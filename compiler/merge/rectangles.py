@@ -74,6 +74,28 @@ def build_rectangles(derivations: Derivations, size: int) -> Rectangles:
     return Rectangles(rows, columns)
 
 
+def without_followers(rectangles: Rectangles, tokens: list[int]) -> Rectangles:
+    """The same with ``tokens``, which are in no merge, before no other token of their piece.
+
+    Columns are left as they are: no token that continues a piece has these before it.
+    """
+    rows, count = rectangles.rows, len(tokens)
+    place = rows.offsets[tokens]
+    more = np.zeros(len(rows.part) + 1, dtype=np.int64)
+    more[np.array(tokens, dtype=np.int64) + 1] = 1
+    row_class = rows.row_class.copy()
+    row_class[tokens] = rows.classes
+    closed = replace(
+        rows,
+        row_class=row_class,
+        offsets=rows.offsets + np.cumsum(more),
+        index=np.insert(rows.index, place, 0),
+        begin=np.insert(rows.begin, place, 0),
+        end=np.insert(rows.end, place, np.full(count, len(rows.order), np.int32)),
+    )
+    return replace(rectangles, rows=closed)
+
+
 def _tied_pairs(
     derivations: Derivations,
     right: "_Forest",

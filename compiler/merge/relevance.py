@@ -12,6 +12,7 @@ precede it), and the rest, mostly none, is compared with all of them.
 """
 
 from collections import defaultdict
+from collections.abc import Sequence
 from heapq import heapify, heappop, heappush
 
 import numpy as np
@@ -28,9 +29,16 @@ _SIEVES = 8
 _FEW = 64
 
 
-def dead_transitions(product: Product, lift: Lift, rectangles: Rectangles) -> NDArray[np.bool_]:
-    """Which of the transitions of ``lift`` that are not sure lead to a dead end, bool (n,)."""
-    return _Search(product, lift, rectangles).run()
+def dead_transitions(
+    product: Product, lift: Lift, rectangles: Rectangles, whole: Sequence[int] = ()
+) -> NDArray[np.bool_]:
+    """Which of the transitions of ``lift`` that are not sure lead to a dead end, bool (n,).
+
+    ``whole``: the tokens of whole pieces; nothing goes on with a piece behind those.
+    """
+    return _Search(product, lift, rectangles).run() | np.isin(
+        lift.tokens, np.array(whole, dtype=np.int32)
+    )
 
 
 class _Search:

@@ -3,6 +3,7 @@
 from collections import deque
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..automata.dfa import DEAD, Dfa, trimmed
 from .tables import CutTables
@@ -15,27 +16,46 @@ def shortest_lost(dfa: Dfa, tables: CutTables) -> bytes | None:
     would rewrite them. None if there is no such member. Breadth first over pairs of states.
     """
     texts = tables.texts
-    table, width = texts.table, texts.states
+    # The first byte is read in the plane of what starts a piece.
+    inside = texts.table[:, 0].copy()
+    inside[texts.start] = texts.table[texts.start, 1]
     begin = texts.start
-    planes = dict.fromkeys(range(width), 0)
-    planes[begin] = 1
     for octet in tables.prefix:
-        begin = int(table[begin, planes[begin], octet])
-    columns = [(octet, int(dfa.classes[octet])) for octet in range(256)]
+        begin = int(inside[begin, octet])
+    classes = np.arange(256)
+    keeps_empty = bool(texts.final[texts.start])
+    return shortest_outside(dfa, inside, classes, texts.final, begin, keeps_empty)
+
+
+def shortest_outside(
+    dfa: Dfa,
+    table: NDArray[np.integer],
+    classes: NDArray[np.integer],
+    final: NDArray[np.bool_],
+    begin: int,
+    keeps_empty: bool = False,
+) -> bytes | None:
+    """The shortest member (of those the first) that leads ``table``, (S, C), not to ``final``.
+
+    ``classes``: the column of each byte, (256,). ``keeps_empty``: the empty member is none of
+    them. None if there is none. Breadth first over pairs of states.
+    """
+    # The first byte of each class that neither divides.
+    keys = dfa.classes.astype(np.int64) * 256 + classes
+    octets = np.sort(np.unique(keys, return_index=True)[1])
+    first, second = dfa.table[:, dfa.classes[octets]], classes[octets]
+    columns = octets.tolist()
     start = (dfa.start, begin)
     back: dict[tuple[int, int], tuple[tuple[int, int], int] | None] = {start: None}
     pending = deque([start])
     while pending:
         pair = pending.popleft()
         state, text = pair
-        empty = pair == start and bool(texts.final[texts.start])
-        if dfa.accepting[state] and not texts.final[text] and not empty:
+        if dfa.accepting[state] and not final[text] and not (pair == start and keeps_empty):
             return _path(back, pair)
-        targets = dfa.table[state].tolist()
-        after = table[text, planes[text]].tolist()
         seen: set[tuple[int, int]] = set()
-        for octet, column in columns:
-            move = (targets[column], after[octet])
+        moves = zip(first[state].tolist(), table[text, second].tolist(), strict=True)
+        for octet, move in zip(columns, moves, strict=True):
             if move[0] == DEAD or move in seen:
                 continue
             seen.add(move)

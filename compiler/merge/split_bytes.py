@@ -21,7 +21,7 @@ _CONTINUATION = slice(0x80, 0xC0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Blocks:
+class CodePointBlocks:
     """The code points as a tree of blocks of 64, equal blocks being one.
 
     ``levels``: first the distinct blocks of atoms, then of numbers of blocks of the level
@@ -39,7 +39,7 @@ def over_bytes(dfa: MarkedDfa, alphabet: Alphabet, planes: NDArray[np.int8]) -> 
     ``planes``: int8 (A,), for each atom 0 if tokens of its own spell it, 2 if byte tokens do,
     -1 if nothing does.
     """
-    blocks = _blocks(alphabet)
+    blocks = code_point_blocks(alphabet.atoms)
     count = 4 if (planes == 2).any() else 2
     known: dict[tuple[int, bytes], int] = {}
     rows: list[tuple[int, NDArray[np.int32]]] = []
@@ -75,10 +75,11 @@ def over_bytes(dfa: MarkedDfa, alphabet: Alphabet, planes: NDArray[np.int8]) -> 
     return MarkedDfa(np.concatenate([table, inside]), final, dfa.start)
 
 
-def _blocks(alphabet: Alphabet) -> _Blocks:
+def code_point_blocks(atoms: NDArray[np.unsignedinteger]) -> CodePointBlocks:
+    """The tree of what each code point is, (0x110000,)."""
     leads: dict[int, tuple[int, int]] = {}
     levels: list[NDArray[np.int64]] = []
-    below = alphabet.atoms.astype(np.int64).reshape(-1, _TAIL)
+    below = atoms.astype(np.int64).reshape(-1, _TAIL)
     for depth, (shortest, first, last) in enumerate(_LENGTHS):
         size = _TAIL ** (depth + 1)
         if depth:
@@ -97,4 +98,4 @@ def _blocks(alphabet: Alphabet) -> _Blocks:
         # The next level is made of the uncut blocks: a short code point is in none of them.
         padding = -len(place) % _TAIL
         below = np.pad(place, (0, padding), constant_values=-1).reshape(-1, _TAIL)
-    return _Blocks(tuple(levels), leads)
+    return CodePointBlocks(tuple(levels), leads)

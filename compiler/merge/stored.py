@@ -1,6 +1,7 @@
 """A tokenizer's tables: built when they are first needed, kept in memory and on disk."""
 
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,15 @@ from ..cache import Cache, Tables
 from ..tokenizers import Tokenizer
 from .marked_dfa import MarkedDfa
 from .rectangles import Rectangles
+from .stable_characters import StableCharacters, text_normalizers
+from .stable_text import StableTables, build_stable
 from .tables import CutTables, PairTables, build_cuts, build_pairs
 
 # Goes up with every change of what the tables hold or how they are found.
-_VERSION = 1
+_VERSION = 2
+
+
+_CHARACTERS = ("classes", "combining", "second", "row", "seconds")
 
 
 class TokenizerTables:
@@ -46,6 +52,42 @@ class TokenizerTables:
             )
         )
 
+    @cached_property
+    def stable(self) -> StableTables | None:
+        """Which texts the normalizers leave alone; None if they change no character."""
+        if not text_normalizers(self.tokenizer.normalizers):
+            return None
+        return _stable_of(
+            self._cache.cached(
+                "stable", self._key, lambda: _stable_arrays(build_stable(self.tokenizer))
+            )
+        )
+
+
+def _stable_arrays(tables: StableTables) -> dict[str, NDArray[Any]]:
+    characters = tables.characters
+    return {
+        **{name: getattr(characters, name) for name in _CHARACTERS},
+        "changes": characters.changes.astype(np.uint8),
+        "table": tables.table,
+        "byte_classes": tables.classes,
+        "numbers": np.array([tables.start, tables.between], dtype=np.int32),
+        "tokens": tables.tokens,
+    }
+
+
+def _stable_of(arrays: Tables) -> StableTables:
+    fields = {name: arrays[name] for name in _CHARACTERS}
+    start, between = arrays["numbers"].tolist()
+    return StableTables(
+        StableCharacters(**fields, changes=arrays["changes"].astype(np.bool_)),
+        arrays["table"],
+        arrays["byte_classes"],
+        start,
+        between,
+        arrays["tokens"],
+    )
+
 
 def _pair_arrays(tables: PairTables) -> dict[str, NDArray[Any]]:
     trie = tables.trie
@@ -73,6 +115,13 @@ def _cut_arrays(tables: CutTables) -> dict[str, NDArray[Any]]:
         "classes": tables.classes,
         "fallback": tables.fallback,
         "prefix": np.frombuffer(tables.prefix, dtype=np.uint8),
+        "whole": tables.whole,
+        "whole_bytes": np.frombuffer(
+            b"".join(octets for _, octets in sorted(tables.whole_pieces.items())), dtype=np.uint8
+        ),
+        "whole_ends": np.cumsum(
+            [len(octets) for _, octets in sorted(tables.whole_pieces.items())], dtype=np.int64
+        ),
     }
 
 
@@ -83,7 +132,15 @@ def _cuts_of(arrays: Tables) -> CutTables:
         arrays["fallback"],
         arrays["prefix"].tobytes(),
         _dfa_of("texts.", arrays),
+        _pieces_of(arrays),
     )
+
+
+def _pieces_of(arrays: Tables) -> dict[int, bytes]:
+    data, ends = arrays["whole_bytes"].tobytes(), arrays["whole_ends"].tolist()
+    bounds = pairwise([0, *ends])
+    ids = arrays["whole"].tolist()
+    return {token: data[low:high] for token, (low, high) in zip(ids, bounds, strict=True)}
 
 
 def _dfa_arrays(prefix: str, dfa: MarkedDfa) -> dict[str, NDArray[Any]]:

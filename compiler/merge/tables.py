@@ -5,6 +5,7 @@ split_pattern -> split_automaton   where pieces start
               -> split_bytes       the same over bytes, and what no encoding can spell
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
 
@@ -16,15 +17,16 @@ from constrain.artifacts.vocabulary import Vocabulary
 
 from ..diagnostics import TokenizerError
 from ..tokenizers import Tokenizer
-from ..tokenizers.steps import ByteLevel, Form, Metaspace, Normalize, Prepend, Replace
+from ..tokenizers.steps import ByteLevel, Lowercase, Metaspace, Normalize, Prepend, Replace
 from .alphabet import CODE_POINTS, alphabet_of
 from .derivations import derive
 from .exclusion import intersected, without_texts
 from .marked_dfa import MarkedDfa, composed, unsplit
-from .rectangles import Rectangles, build_rectangles
+from .rectangles import Rectangles, build_rectangles, without_followers
 from .split_automaton import split_automaton
 from .split_bytes import over_bytes
 from .split_pattern import compile_pattern, sets_of
+from .whole_pieces import whole_automaton, with_whole_planes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,7 +36,8 @@ class CutTables:
     ``dfa``: over planes and byte classes. ``classes``: uint8 (256,), class of each byte.
     ``fallback``: int32 (256,), token of each byte of a character that has none of its own, -1
     without. ``prefix``: what the tokenizer puts before a text that is not empty. ``texts``:
-    the same texts over bytes, (S, 2, 256), with their start as the only mark.
+    the same texts over bytes, (S, 2, 256), with their start as the only mark. ``whole_pieces``:
+    the tokens that are given for whole pieces alone, with their bytes.
     """
 
     dfa: MarkedDfa
@@ -42,6 +45,12 @@ class CutTables:
     fallback: NDArray[np.int32]
     prefix: bytes
     texts: MarkedDfa
+    whole_pieces: Mapping[int, bytes]
+
+    @property
+    def whole(self) -> NDArray[np.int32]:
+        """The ids of ``whole_pieces``, int32, ascending."""
+        return np.array(sorted(self.whole_pieces), dtype=np.int32)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,17 +64,14 @@ class PairTables:
 def build_pairs(tokenizer: Tokenizer) -> PairTables:
     """Which tokens follow which. Raises ``TokenizerError`` for what tables cannot express."""
     derivations = derive(spelled(tokenizer), tokenizer.merges)
-    if tokenizer.ignore_merges and derivations.unreachable:
-        raise TokenizerError(
-            f"{tokenizer.name}: {len(derivations.unreachable):,} tokens are given for whole "
-            f"pieces alone ('ignore_merges'), which canonical masks do not support; use "
-            f"--tokenization any"
-        )
     size = tokenizer.vocab_size
     kept = {*derivations.letters, *derivations.merges[:, 2].tolist()}
     tokens = {i: octets for i, octets in tokenizer.tokens.items() if i in kept}
     trie = Trie.from_vocabulary(Vocabulary.from_tokens(tokens, (), size))
-    return PairTables(build_rectangles(derivations, size), trie)
+    rectangles = build_rectangles(derivations, size)
+    if tokenizer.ignore_merges:
+        rectangles = without_followers(rectangles, sorted(derivations.unreachable))
+    return PairTables(rectangles, trie)
 
 
 def build_cuts(tokenizer: Tokenizer) -> CutTables:
@@ -87,9 +93,28 @@ def build_cuts(tokenizer: Tokenizer) -> CutTables:
     ]
     whole = reduce(composed, parts) if parts else unsplit(alphabet.count)
     cuts = _kept(over_bytes(whole, alphabet, by_atom), tokenizer, prefix, space)
+    whole_pieces = _whole_pieces(tokenizer)
+    if whole_pieces:
+        cuts = intersected(with_whole_planes(cuts), whole_automaton(whole_pieces.values()))
     either = np.minimum(by_atom, 0)
     texts = _kept(over_bytes(unsplit(alphabet.count), alphabet, either), tokenizer, prefix, space)
-    return CutTables(*_joined_columns(cuts), fallback, prefix, texts)
+    return CutTables(*_joined_columns(cuts), fallback, prefix, texts, whole_pieces)
+
+
+def _whole_pieces(tokenizer: Tokenizer) -> dict[int, bytes]:
+    """The tokens that are given for whole pieces and by no merge, with their bytes."""
+    if not (tokenizer.ignore_merges and tokenizer.byte_level):
+        return {}
+    found = spelled(tokenizer)
+    hidden = {*found, *tokenizer.special}
+    unspelled = [token for token, octets in tokenizer.tokens.items() if octets]
+    if not hidden.issuperset(unspelled):
+        raise TokenizerError(
+            f"{tokenizer.name}: with 'ignore_merges' canonical masks need a token for each byte; "
+            f"use --tokenization any"
+        )
+    derivations = derive(found, tokenizer.merges)
+    return {token: tokenizer.tokens[token] for token in derivations.unreachable}
 
 
 def spelled(tokenizer: Tokenizer) -> dict[int, list[int]]:
@@ -125,9 +150,13 @@ def _written(tokenizer: Tokenizer) -> tuple[bytes, str | None]:
         match step:
             case Prepend(text):
                 prefix = text + prefix
-            case Replace(" ", content, False) if len(content) == 1:
+            case Replace(" ", content, False) if len(content) == 1 and not tokenizer.byte_level:
                 space, prefix = content, prefix.replace(" ", content)
-            case Normalize(Form.NFC):
+            case Normalize() | Lowercase():
+                # ``stable_text`` leaves out what these change; ASCII is inert.
+                if not prefix.replace(space or " ", " ").isascii():
+                    raise _unsupported(tokenizer, step)
+            case Replace(pattern, _, False) if pattern in _left_out(tokenizer):
                 continue
             case _:
                 raise _unsupported(tokenizer, step)
@@ -141,6 +170,19 @@ def _written(tokenizer: Tokenizer) -> tuple[bytes, str | None]:
     if space is not None:
         prefix = prefix.replace(space, " ")
     return prefix.encode("utf-8"), space
+
+
+def _left_out(tokenizer: Tokenizer) -> set[str]:
+    """Texts that a step replaces for good: no step writes their first character."""
+    steps = tokenizer.normalizers
+    written = "".join(step.content for step in steps if isinstance(step, Replace))
+    written += "".join(step.prefix for step in steps if isinstance(step, Prepend))
+    return {
+        step.pattern
+        for step in steps
+        if isinstance(step, Replace) and not step.is_regex and step.pattern
+        if step.pattern[0] not in written
+    }
 
 
 def _unsupported(tokenizer: Tokenizer, step: object) -> TokenizerError:
@@ -159,6 +201,8 @@ def _kept(dfa: MarkedDfa, tokenizer: Tokenizer, prefix: bytes, space: str | None
             raise _unsupported(tokenizer, token)
     encoder = tokenizer.encoder
     verbatim = [text.encode("utf-8") for text in encoder.verbatim.texts]
+    written_otherwise = {" "} if space else set[str]()
+    verbatim += [text.encode("utf-8") for text in _left_out(tokenizer) - written_otherwise]
     rewritten = [text.replace(space or " ", " ").encode() for text in encoder.rewritten.texts]
     for texts, before in ((verbatim, prefix), (rewritten, b"")):
         if texts or before:

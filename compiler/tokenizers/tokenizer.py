@@ -89,5 +89,14 @@ class Tokenizer:
 
     def vocabulary(self, size: int | None = None) -> Vocabulary:
         """The tokens as an artifact stores them, padded with holes to ``size``."""
+        if size is None or size == self.vocab_size:
+            return self._vocabulary
+        return self._vocabulary_of(size)
+
+    @cached_property
+    def _vocabulary(self) -> Vocabulary:
+        return self._vocabulary_of(self.vocab_size)
+
+    def _vocabulary_of(self, size: int) -> Vocabulary:
         tokens = {**self.tokens, **{i: name.encode("utf-8") for i, name in self.added.items()}}
-        return Vocabulary.from_tokens(tokens, self.special, size or self.vocab_size)
+        return Vocabulary.from_tokens(tokens, self.special, size)

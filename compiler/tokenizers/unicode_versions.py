@@ -86,6 +86,11 @@ def normalized(form: str, text: str) -> str:
     return "".join([*parts, unicodedata.normalize(form, text[start:])])  # type: ignore[arg-type]
 
 
+def combining_class(char: str) -> int:
+    """``unicodedata.combining`` as of Unicode 9.0."""
+    return 0 if char in _inert() else unicodedata.combining(char)
+
+
 @cache
 def _substitutes() -> dict[str, str]:
     # U+0295 has been a letter without case since Unicode 17.0.

@@ -1,0 +1,300 @@
+"""The members that a tokenizer's normalizers leave as they are.
+
+    read_characters    the characters that the grammar reads anywhere
+    stable_automaton   the stable texts of these, over classes of characters
+    stable_bytes       the same over bytes
+    stable_members     the grammar's automaton in step with it
+
+Only the grammar's own characters are looked at, so that for most grammars there is nothing to
+do: ASCII is stable in all forms.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..automata.dfa import DEAD, Dfa, trimmed
+from ..automata.minimize import minimize
+from ..limits import Limits
+from ..tokenizers import Tokenizer
+from .alphabet import CODE_POINTS
+from .marked_dfa import MarkedDfa, minimal
+from .spelling import shortest_outside
+from .split_bytes import code_point_blocks
+from .stable_characters import LOST, StableCharacters, stable_characters, text_normalizers
+
+# Stable texts of so many states over characters, and a grammar that grows by no more than this
+# factor, become part of the grammar's automaton.
+_FEW_STATES, _GROWTH = 16, 2
+
+_STAGE = "leaving out what the tokenizer's normalizers change"
+
+# Bits of a continuation byte; lead bytes of two, three and four bytes.
+_TAIL = 64
+_LEADS = ((0xC0, 0xE0), (0xE0, 0xF0), (0xF0, 0xF5))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StableTables:
+    """The stable texts of a tokenizer. ``table``: uint16 (S, J), over byte classes, states
+    below ``between`` lie between two characters and accept. ``classes``: uint8 (256,).
+    ``tokens``: int32, those that hold a character which another may change, or end or begin
+    inside one.
+    """
+
+    characters: StableCharacters
+    table: NDArray[np.uint16]
+    classes: NDArray[np.uint8]
+    start: int
+    between: int
+    tokens: NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StableMembers:
+    """``dfa``: the stable members, if ``rest`` is None; else those of which each character is
+    stable, and ``rest`` says what may follow what. ``changed``: the shortest other member.
+    """
+
+    dfa: Dfa
+    changed: bytes | None
+    rest: StableTables | None = None
+
+
+def build_stable(tokenizer: Tokenizer) -> StableTables:
+    """All stable texts of a tokenizer; its normalizers are forms or lower case."""
+    characters = stable_characters(text_normalizers(tokenizer.normalizers))
+    whole = stable_automaton(characters, np.arange(len(characters.combining)))
+    table, start = stable_bytes(whole, characters.classes)
+    columns = np.ascontiguousarray(table.T)
+    numbers: dict[bytes, int] = {}
+    classes = np.array([numbers.setdefault(c.tobytes(), len(numbers)) for c in columns], np.uint8)
+    kept = np.unique(classes, return_index=True)[1]
+    plain = characters.is_inert[characters.classes]
+    tokens = [
+        token
+        for token, octets in sorted(tokenizer.tokens.items())
+        if not octets.isascii() and not is_plain(octets, plain)
+    ]
+    return StableTables(
+        characters,
+        np.ascontiguousarray(table[:, kept]).astype(np.uint16),
+        classes,
+        start,
+        whole.states,
+        np.array(tokens, dtype=np.int32),
+    )
+
+
+def is_plain(octets: bytes, plain: NDArray[np.bool_]) -> bool:
+    """Whether these are whole characters that none before them changes."""
+    try:
+        codes = np.frombuffer(octets.decode("utf-8").encode("utf-32-le"), dtype="<u4")
+    except UnicodeDecodeError:
+        return False
+    return bool(plain[codes].all())
+
+
+def stable_members(
+    dfa: Dfa, tables: StableTables, limits: Limits | None = None, *, whole: bool = False
+) -> StableMembers:
+    """The members that the tokenizer's normalizers do not change, minimal.
+
+    ``whole``: without a ``rest``, however large. Raises ``LimitError``.
+    """
+    limits = (limits or Limits()).started()
+    characters = tables.characters
+    present = np.unique(characters.classes[read_characters(dfa)])
+    if characters.is_inert[present].all():
+        return StableMembers(dfa, None)
+    final = np.arange(len(tables.table)) < tables.between
+    final[DEAD] = False
+    lost = shortest_outside(dfa, tables.table, tables.classes, final, tables.start)
+    if lost is None:
+        return StableMembers(dfa, None)
+    automaton = stable_automaton(characters, present)
+    if whole or automaton.states <= _FEW_STATES:
+        found = _members(dfa, automaton, characters, limits)
+        if whole or found.states <= _GROWTH * dfa.states:
+            return StableMembers(found, lost)
+    alone = stable_automaton(characters.each_alone, present)
+    return StableMembers(_members(dfa, alone, characters, limits), lost, tables)
+
+
+def _members(dfa: Dfa, whole: MarkedDfa, characters: StableCharacters, limits: Limits) -> Dfa:
+    table, start = stable_bytes(whole, characters.classes)
+    final = np.arange(len(table)) < whole.states
+    final[DEAD] = False
+    return minimize(_in_step(dfa, table, final, start, limits), limits)
+
+
+def read_characters(dfa: Dfa) -> NDArray[np.bool_]:
+    """Which code points some state of a trimmed automaton reads, bool (0x110000,)."""
+    by_byte = dfa.table[:, dfa.classes]
+    found = np.zeros(0x40 * _TAIL**3, dtype=np.bool_)
+    found[:0x80] = (by_byte[:, :0x80] != DEAD).any(axis=0)
+    known: dict[tuple[bytes, int], NDArray[np.bool_]] = {}
+
+    def below(states: NDArray[np.int32], depth: int) -> NDArray[np.bool_]:
+        """What is read by ``depth`` continuation bytes from any of ``states``."""
+        if not depth:
+            return np.ones(1, dtype=np.bool_)
+        key = states.tobytes(), depth
+        if key not in known:
+            held = np.zeros((_TAIL, _TAIL ** (depth - 1)), dtype=np.bool_)
+            targets = by_byte[states, 0x80:0xC0]
+            for place in np.flatnonzero(targets.any(axis=0)).tolist():
+                held[place] = below(_live(targets[:, place]), depth - 1)
+            known[key] = held.reshape(-1)
+        return known[key]
+
+    for depth, (low, high) in enumerate(_LEADS, start=1):
+        for lead in range(low, high):
+            states = _live(by_byte[:, lead])
+            if len(states):
+                begin = (lead - low) * _TAIL**depth
+                held = found[begin : begin + _TAIL**depth]
+                held |= below(states, depth)
+    return found[:CODE_POINTS]
+
+
+def _live(states: NDArray[np.int32]) -> NDArray[np.int32]:
+    return np.setdiff1d(states, [DEAD])
+
+
+def stable_automaton(characters: StableCharacters, present: NDArray[np.integer]) -> MarkedDfa:
+    """The minimal automaton of the stable texts of the classes ``present``, (S, 1, K).
+
+    A state is what changes the last starter, and the combining class of the last character.
+    """
+    combining, second = characters.combining, characters.second
+    present = present[present != LOST]
+    # Combining classes of characters that are there, 0 first.
+    orders = np.unique(np.append(combining[present], 0))
+    here = np.isin(np.arange(len(characters.seconds)), second[present])
+    # Row d·O + o: of starter d what is behind class o and may still be reached unblocked.
+    rows = np.unique(np.append(characters.row[present], 0))
+    held = (characters.changes[rows] & here)[:, None, :]
+    held = held & ((orders[:, None] == 0) | (characters.seconds > orders[:, None]))
+    places = len(orders)
+    combined = np.searchsorted(orders, combining[present])
+    starter = np.searchsorted(rows, characters.row[present]) * places
+    state = np.arange(len(rows) * places)
+    last = state % places
+    targets = np.where(combined == 0, starter, state[:, None] - last[:, None] + combined)
+    fits = (combined == 0) | (last[:, None] <= combined)
+    changed = np.zeros(targets.shape, dtype=np.bool_)
+    composing = np.flatnonzero(second[present] >= 0)
+    found = held.reshape(len(state), -1)[:, second[present][composing]]
+    # A starter composes with its neighbour alone.
+    near = (last[:, None] == 0) | (combined[composing] > 0)
+    changed[:, composing] = found & near
+    table = np.zeros((len(state) + 1, 1, len(combining)), dtype=np.int32)
+    table[1:, 0, present] = np.where(fits & ~changed, targets + 1, DEAD)
+    final = np.ones(len(table), dtype=np.bool_)
+    final[DEAD] = False
+    start = 1 + int(np.searchsorted(rows, 0)) * places
+    return _reached(minimal(MarkedDfa(table, final, start)))
+
+
+def _reached(dfa: MarkedDfa) -> MarkedDfa:
+    """Only states that a text leads to."""
+    seen = np.zeros(dfa.states, dtype=np.bool_)
+    frontier = np.array([dfa.start])
+    while len(frontier):
+        seen[frontier] = True
+        targets = np.unique(dfa.table[frontier])
+        frontier = targets[~seen[targets] & (targets != DEAD)]
+    seen[DEAD] = True
+    number = np.cumsum(seen) - 1
+    table = number[dfa.table[seen]].astype(np.int32)
+    return MarkedDfa(table, dfa.final[seen], int(number[dfa.start]))
+
+
+def stable_bytes(whole: MarkedDfa, classes: NDArray[np.uint16]) -> tuple[NDArray[np.int32], int]:
+    """The same over bytes, int32 (S', 256), and its start; states keep their numbers."""
+    blocks = code_point_blocks(classes)
+    by_class = np.ascontiguousarray(whole.table[:, 0])
+    rows: dict[bytes, int] = {bytes(4 * _TAIL): DEAD}
+
+    def numbered(found: NDArray[np.int32]) -> NDArray[np.int32]:
+        """For each of the rows (n, 64) the state that has it."""
+        first = whole.states - 1
+        keys = (row.tobytes() for row in np.ascontiguousarray(found))
+        numbers = [rows.setdefault(key, len(rows)) for key in keys]
+        return np.array([n and first + n for n in numbers], dtype=np.int32)
+
+    # For each block what it is read to by each state: (blocks, S).
+    before = np.ascontiguousarray(by_class.T)
+    levels = []
+    for level in blocks.levels:
+        states = np.empty((len(level), whole.states), dtype=np.int32)
+        for place, block in enumerate(level):
+            distinct, inverse = np.unique(block, return_inverse=True)
+            columns = np.where(distinct[:, None] < 0, DEAD, before[distinct]).T
+            kinds, kind = _distinct_rows(np.ascontiguousarray(columns))
+            states[place] = numbered(kinds[:, inverse.reshape(-1)])[kind]
+        levels.append(states)
+        before = states
+    table = np.zeros((whole.states, 256), dtype=np.int32)
+    table[:, :0x80] = by_class[:, classes[:0x80]]
+    for lead, (depth, block) in blocks.leads.items():
+        table[:, lead] = levels[depth][block]
+    inside = np.zeros((len(rows) - 1, 256), dtype=np.int32)
+    packed = np.frombuffer(b"".join(list(rows)[1:]), dtype=np.int32)
+    inside[:, 0x80:0xC0] = packed.reshape(-1, _TAIL)
+    return np.concatenate([table, inside]), whole.start
+
+
+def _distinct_rows(rows: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """The different rows, and the place of each among them."""
+    if rows.shape[1] == 1:
+        values, places = np.unique(rows[:, 0], return_inverse=True)
+        return values[:, None], places.reshape(-1)
+    known: dict[bytes, int] = {}
+    kind = np.array([known.setdefault(row.tobytes(), len(known)) for row in rows])
+    values = np.frombuffer(b"".join(known), dtype=np.int32).reshape(len(known), -1)
+    return values, kind
+
+
+def _in_step(
+    dfa: Dfa,
+    table: NDArray[np.int32],
+    final: NDArray[np.bool_],
+    start: int,
+    limits: Limits,
+) -> Dfa:
+    """The members of ``dfa`` that lead the other automaton to ``final``, trimmed."""
+    columns = np.ascontiguousarray(np.concatenate([dfa.table[:, dfa.classes], table]).T)
+    known: dict[bytes, int] = {}
+    classes = np.array([known.setdefault(c.tobytes(), len(known)) for c in columns], np.uint8)
+    joint = np.unique(classes, return_index=True)[1]
+    first, second = dfa.table[:, dfa.classes[joint]].astype(np.int64), table[:, joint]
+    width = np.int64(len(table))
+    frontier = np.array([dfa.start * width + start])
+    found, rows = [np.zeros(1, np.int64), frontier], []
+    seen = np.concatenate(found)
+    while len(frontier):
+        left, right = np.divmod(frontier, width)
+        a, b = first[left], second[right]
+        targets = np.where((a != DEAD) & (b != DEAD), a * width + b, DEAD)
+        rows.append(targets)
+        frontier = np.setdiff1d(targets, seen)
+        seen = np.union1d(seen, frontier)
+        found.append(frontier)
+        limits.check_states(len(seen), _STAGE)
+        limits.check_time(_STAGE)
+    pairs = np.concatenate(found)
+    order = np.argsort(pairs)
+    whole = np.concatenate([np.zeros((1, len(joint)), np.int64), *rows])
+    left, right = np.divmod(pairs, width)
+    return trimmed(
+        Dfa(
+            order[np.searchsorted(pairs[order], whole)].astype(np.int32),
+            classes,
+            dfa.accepting[left] & final[right],
+            1,
+            tuple(dfa.origins[state] for state in left.tolist()),
+        )
+    )

@@ -1,0 +1,245 @@
+"""Members that a normalizer changes are left out, by the grammar's or a second automaton."""
+
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support import encoded
+from test_cartesian import Case, spelled
+from tokenizers import normalizers
+
+from constrain.artifacts import Artifact, ArtifactError, tokenset
+from constrain.artifacts.read import load_bytes
+from constrain.compiler.automata.dfa import Dfa
+from constrain.compiler.merge import stable_text
+from constrain.compiler.merge.stable_characters import stable_characters, text_normalizers
+from constrain.compiler.merge.stable_text import read_characters, stable_automaton, stable_bytes
+from constrain.compiler.pipeline import build_automaton
+from constrain.compiler.tokenizers.steps import Form, Lowercase, Normalize
+
+FORMS = {form: getattr(normalizers, form.value)() for form in Form}
+
+# Starters that compose, marks of several classes, Hangul, what is never stable, what is inert.
+LETTERS = "aeéêạ\u0301\u0323\u0302\u0327\u0345\u05b4αのかa\u3099각가각क\u093cक़Å漢x \u0958"
+
+
+@pytest.mark.parametrize("form", Form)
+def test_the_automaton_accepts_what_the_library_leaves_alone(form: Form, full: bool) -> None:
+    """On random texts over all classes of characters, mostly of those that compose."""
+    characters = stable_characters((Normalize(form),))
+    whole = stable_automaton(characters, np.arange(len(characters.combining)))
+    codes = np.setdiff1d(np.arange(0x30000), np.arange(0xD800, 0xE000))
+    held = [codes[characters.classes[codes] == k] for k in range(len(characters.combining))]
+    some = [k for k in range(len(held)) if len(held[k])]
+    composing = [k for k in some if characters.second[k] >= 0]
+    rng = random.Random(9)
+    answers = [0, 0]
+    for _ in range(200_000 if full else 6000):
+        text = ""
+        for _ in range(rng.randrange(1, 7)):
+            text += chr(rng.choice(held[rng.choice(some)]))
+            row = characters.changes[characters.row[characters.classes[ord(text[-1])]]]
+            near = [k for k in composing if row[characters.second[k]]] or composing
+            if near and rng.random() < 0.5:
+                text += chr(rng.choice(held[rng.choice(near)]))
+        state = whole.start
+        for char in text:
+            state = int(whole.table[state, 0, characters.classes[ord(char)]])
+        expected = FORMS[form].normalize_str(text) == text
+        answers[expected] += 1
+        assert expected == bool(state), [hex(ord(char)) for char in text]
+    assert min(answers) > 500
+
+
+def test_over_bytes_it_accepts_the_same() -> None:
+    """Behind each character the state of the automaton over characters."""
+    characters = stable_characters((Normalize(Form.NFC),))
+    present = np.unique(characters.classes[[ord(char) for char in LETTERS]])
+    whole = stable_automaton(characters, present)
+    table, start = stable_bytes(whole, characters.classes)
+    rng = random.Random(2)
+    for _ in range(3000):
+        text = "".join(rng.choice(LETTERS) for _ in range(rng.randrange(6)))
+        expected, found = whole.start, start
+        for char in text:
+            expected = int(whole.table[expected, 0, characters.classes[ord(char)]])
+        for octet in text.encode():
+            found = int(table[found, octet])
+        assert expected == found
+
+
+def test_lower_case() -> None:
+    """Each character by itself; forms side by side are one."""
+    characters = stable_characters((Lowercase(),))
+    stable = characters.classes != 0
+    for text in ("a", "A", "ß", "É", "é", "İ", "漢"):
+        assert (text.lower() == text) == stable[ord(text)]
+    steps = [Normalize(Form.NFKD), Normalize(Form.NFC), Lowercase()]
+    assert text_normalizers(steps) == (Normalize(Form.NFKC), Lowercase())
+
+
+def test_the_characters_of_a_grammar() -> None:
+    """Those of some member, whatever their length in bytes."""
+    wanted = "aé漢ก😀"
+    dfa: Dfa = build_automaton(f"[{wanted}]*x?", dialect="regex").dfa
+
+    found = np.flatnonzero(read_characters(dfa))
+
+    assert sorted([*wanted, "x"]) == [chr(code) for code in found]
+
+
+@pytest.fixture(scope="module")
+def normalizing(data: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Case:
+    """A small tokenizer with a normalization form before it."""
+    read = json.loads(data("tokenizers/tiny-bpe-1000/tokenizer.json").read_bytes())
+    read["normalizer"] = {"type": "NFC"}
+    path = tmp_path_factory.mktemp("nfc") / "tokenizer.json"
+    path.write_text(json.dumps(read), encoding="utf-8")
+    return Case(path)
+
+
+FINITE = {
+    "accents": "(a|e|é|ê|\u0301|\u0323| ){0,4}",
+    "marks alone": "[ex](\u0327|\u0323|\u0301|\u0302){0,3}",
+    "Hangul": "(가|각|ᄀ|ᅡ|ᆨ){0,4}",
+    "no way on": "e(x|\u0301)|(a|o)(\u0323\u0301|\u0301\u0323)",
+}
+
+
+@pytest.mark.parametrize("regex", FINITE.values(), ids=FINITE)
+@pytest.mark.parametrize("beside", [False, True], ids=["inside", "beside"])
+def test_masks_of_finite_languages(
+    regex: str, beside: bool, normalizing: Case, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After each prefix of a stable member's encoding exactly what such encodings go on with,
+    with the stable texts inside the product or beside it."""
+    monkeypatch.setattr(stable_text, "_FEW_STATES", 0 if beside else 10_000)
+    monkeypatch.setattr(stable_text, "_GROWTH", 0 if beside else 10_000)
+    artifact = load_bytes(normalizing.compiled(regex, "cartesian").to_bytes())
+    eos = artifact.manifest.eos[0]
+    following: dict[tuple[int, ...], set[int]] = {}
+    for text in members_of(regex):
+        if normalizing.library.normalizer.normalize_str(text) != text:
+            continue
+        ids = normalizing.encode(text)
+        for place, token_id in enumerate([*ids, eos]):
+            following.setdefault(tuple(ids[:place]), set()).add(token_id)
+    assert len(following) > 2
+    for prefix, expected in following.items():
+        matcher = artifact.matcher()
+        for token_id in prefix:
+            matcher.advance(token_id)
+        assert expected == set(tokenset.to_ids(matcher.mask()).tolist()), prefix
+
+
+def members_of(regex: str) -> list[str]:
+    """All members, the unstable ones too."""
+    found: Dfa = build_automaton(regex, dialect="regex").dfa
+    return [bytes(word).decode() for word in found.members(24)]
+
+
+WORDS = [*"aeiouxkα", "é", "ệ", "\u0301", "\u0323", "\u0302", "\u05b4", "가", "ᆨ", "か", "\u3099"]
+WIDE = {
+    "any": "(.|\n)*",
+    "string": r'"([^"\\\x00-\x1f]|\\["\\/bfnrt])*"',
+    "marks": "([a-zé ]|[\u0300-\u036f])*",
+}
+
+
+def text_of(name: str, rng: random.Random) -> str:
+    """A random text, often one that NFC changes."""
+    letters = WORDS if name != "marks" else [w for w in WORDS if w < "\u0370" and w != "ệ"]
+    inside = "".join(rng.choice([*letters, " ", "the"]) for _ in range(rng.randrange(1, 8)))
+    return f'"{inside}"' if name == "string" else inside
+
+
+@pytest.mark.parametrize("name", WIDE)
+def test_one_sequence_or_none(name: str, data: Callable[[str], Path], full: bool) -> None:
+    """Members that the library changes have no sequence, the others one: its own."""
+    case = wide_case(data)
+    artifact = compiled(case, name)
+    assert "stable.table" in artifact.arrays
+    rng = random.Random(4)
+    counts = [0, 0]
+    for _ in range(1000 if full else 30):
+        text = text_of(name, rng)
+        stable = case.library.normalizer.normalize_str(text) == text
+        counts[stable] += 1
+        expected = [case.encode(text)] if stable else []
+        assert expected == list(spelled(case, artifact, text.encode())), ascii(text)
+    assert min(counts) > 4
+
+
+@pytest.mark.parametrize("name", WIDE)
+def test_no_mask_is_empty_before_the_end(
+    name: str, data: Callable[[str], Path], full: bool
+) -> None:
+    """Random walks, with a liking for tokens that begin or end inside a character."""
+    case = wide_case(data)
+    artifact = compiled(case, name)
+    rng = random.Random(8)
+    vocabulary = artifact.vocabulary
+    for _ in range(2000 if full else 5):
+        matcher, ids = artifact.matcher(), []
+        for _ in range(12):
+            allowed = tokenset.to_ids(matcher.mask()).tolist()
+            assert allowed
+            rng.shuffle(allowed)
+            token_id = max(allowed[:20], key=lambda i: max(vocabulary.token(i), default=0) >= 0xC3)
+            if token_id in artifact.manifest.eos:
+                break
+            matcher.advance(token_id)
+            ids.append(token_id)
+        if matcher.is_accepting:
+            text = b"".join(map(vocabulary.token, ids)).decode()
+            assert ids == case.encode(text), ascii(text)
+
+
+def test_after_a_prompt_the_last_character_counts(data: Callable[[str], Path]) -> None:
+    """An accent composes with the prompt's letter, where there is such a character."""
+    case = wide_case(data)
+    artifact = compiled(case, "any")
+    for prompt, text in (("cafe", "\u0301s"), ("x", "\u0301s"), ("e\u0323", "\u0301"), ("q ", "é")):
+        before, whole = case.encode(prompt), case.encode(prompt + text)
+        matcher = artifact.matcher(after=before)
+        changed = case.library.normalizer.normalize_str
+        kept = changed(prompt + text) == changed(prompt) + text
+        accepted = whole[: len(before)] == before and kept
+        for token_id in case.encode(text) if not accepted else whole[len(before) :]:
+            if not tokenset.contains(matcher.mask(), token_id):
+                assert not accepted
+                break
+            matcher.advance(token_id)
+        else:
+            assert accepted
+
+
+def test_sections_that_do_not_fit_are_refused(data: Callable[[str], Path]) -> None:
+    """A state, a class or a token outside its array names the section."""
+    artifact = compiled(wide_case(data), "marks")
+    for name in ("stable.table", "stable.classes", "stable.start", "stable.tokens"):
+        damaged = artifact.arrays[name].copy()
+        damaged.flat[-1] = np.iinfo(damaged.dtype).max
+        with pytest.raises(ArtifactError, match=name):
+            load_bytes(encoded(artifact, {name: damaged}))
+
+
+_KNOWN: dict[str, Artifact] = {}
+_CASES: list[Case] = []
+
+
+def wide_case(data: Callable[[str], Path]) -> Case:
+    """Qwen 2.5, whose normalizer is NFC."""
+    if not _CASES:
+        _CASES.append(Case(data("tokenizers/qwen2_5/tokenizer.json")))
+    return _CASES[0]
+
+
+def compiled(case: Case, name: str) -> Artifact:
+    """By way of the file's bytes."""
+    if name not in _KNOWN:
+        _KNOWN[name] = load_bytes(case.compiled(WIDE[name], "cartesian").to_bytes())
+    return _KNOWN[name]
