@@ -115,6 +115,19 @@ def test_udhr(data: Callable[[str], Path], full: bool, name: str) -> None:
     assert 89 == len(files)
 
 
+@pytest.mark.parametrize("name", BERT)
+@pytest.mark.parametrize("file", ["sherlock.txt", "UnicodeData-15.0.0.txt"])
+def test_long_files(data: Callable[[str], Path], full: bool, name: str, file: str) -> None:
+    """A novel, and the names of all characters, by lines (a sample of them without --full)."""
+    folder = data(f"tokenizers/{name}")
+    reference = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
+    lines = data(f"text/{file}").read_text(encoding="utf-8").split("\n")
+    assert len(lines) > 5_000
+    lines = lines if full else random.Random(file).sample(lines, 200)
+
+    assert len(lines) == check_against(reference, load_wordpiece(folder), lines)
+
+
 @pytest.mark.parametrize("name", ALL)
 def test_random_unicode(data: Callable[[str], Path], full: bool, name: str) -> None:
     """Random strings over all of Unicode, 100,000 of them under --full."""

@@ -184,7 +184,9 @@ def _write(artifact: "Artifact", prefix: bytes, found: "list[Boundary]", format_
         case Format.TABLE:
             _write_table(artifact, best)
             if len(found) > 1:
-                status(f"{len(found) - 1} more boundaries are possible; --format json lists them")
+                more = len(found) - 1
+                boundaries = "boundary is" if more == 1 else "boundaries are"
+                status(f"{more} more {boundaries} possible; --format json lists them")
 
 
 def _write_table(artifact: "Artifact", boundary: "Boundary") -> None:

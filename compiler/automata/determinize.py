@@ -1,7 +1,7 @@
 """NFA to DFA by the subset construction."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -24,12 +24,18 @@ _CLOCK_STRIDE = 256
 _FEW = 8
 
 
-def determinize(nfa: Nfa, limits: Limits | None = None, terminals: int = 0) -> Dfa:
+def determinize(
+    nfa: Nfa,
+    limits: Limits | None = None,
+    terminals: int = 0,
+    prune: Callable[[frozenset[int]], frozenset[int]] | None = None,
+) -> Dfa:
     """The trimmed DFA of an NFA, by the subset construction.
 
     ``terminals``: T, how many token terminals the alphabet has. A DFA state is a set of NFA
-    states, kept as those that matter (with arcs or final). Up to 2^n states in the worst
-    case; raises ``LimitError`` naming the rules that most of the set came from.
+    states, kept as those that matter (with arcs or final) and that ``prune`` leaves: it may drop
+    states whose language is part of another's in the set. Up to 2^n states in the worst case;
+    raises ``LimitError`` naming the rules that most of the set came from.
     """
     limits = (limits or Limits()).started()
     classes, width = _byte_intervals(nfa)
@@ -41,7 +47,7 @@ def determinize(nfa: Nfa, limits: Limits | None = None, terminals: int = 0) -> D
         if found is None:
             reached = nfa.epsilon_closure([state]) if nfa.epsilon[state] else (state,)
             found = frozenset(s for s in reached if arcs[s] or s in nfa.finals)
-            closures[state] = found
+            found = closures[state] = prune(found) if prune else found
         return found
 
     start = closure(nfa.start)
@@ -62,6 +68,7 @@ def determinize(nfa: Nfa, limits: Limits | None = None, terminals: int = 0) -> D
                 else:
                     together = nfa.epsilon_closure(targets)
                     reached = frozenset(s for s in together if arcs[s] or s in nfa.finals)
+                reached = prune(reached) if prune else reached
                 number = numbers.setdefault(reached, len(subsets))
                 if number == len(subsets):
                     subsets.append(reached)

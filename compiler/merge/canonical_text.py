@@ -6,7 +6,7 @@ words and their tokens are all that is left to follow.
 """
 
 from collections import defaultdict, deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ..automata.determinize import determinize
 from ..automata.dfa import DEAD, Dfa
+from ..automata.inclusion import Inclusion
 from ..automata.minimize import minimize
 from ..automata.nfa import Arc, Nfa
 from ..limits import Limits
@@ -25,6 +26,7 @@ _STAGE = "canonical text"
 _START, _WORD, _GAP = range(3)
 
 _NOTHING: frozenset[int] = frozenset()
+_NO_TAILS: frozenset[bytes] = frozenset()
 
 # A place in L's DFA, a mode, and in the NFA's construction what is still to be emitted.
 _Place = tuple[int, int]
@@ -32,10 +34,12 @@ _Place = tuple[int, int]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CanonicalText:
-    """canon(L). ``dfa``: minimal. ``lost``: some code points that L uses and V lacks, ascending."""
+    """canon(L). ``dfa``: minimal. ``lost``: code points that L uses and V lacks, ascending, one
+    of those that L takes alike; ``lost_count``: how many there are in all."""
 
     dfa: Dfa
     lost: tuple[int, ...]
+    lost_count: int
 
 
 def canonical_text(dfa: Dfa, images: ImageTable, limits: Limits) -> CanonicalText:
@@ -49,7 +53,6 @@ def canonical_text(dfa: Dfa, images: ImageTable, limits: Limits) -> CanonicalTex
     pending = deque([start])
     nfa.start = nfa.place(start)
     finals = set()
-    lost: set[int] = set()
     while pending:
         limits.check_time(_STAGE)
         place = pending.popleft()
@@ -57,11 +60,9 @@ def canonical_text(dfa: Dfa, images: ImageTable, limits: Limits) -> CanonicalTex
         if dfa.accepting[state]:
             finals.add(nfa.place(place))
         moves: defaultdict[_Place, set[bytes]] = defaultdict(set)
-        for target, numbers, examples in steps.of(state):
-            for number, code in zip(numbers, examples, strict=True):
-                text = images.texts[number]
+        for target, numbers in steps.of(state):
+            for text in map(images.texts.__getitem__, numbers):
                 if text is None:
-                    lost.add(code)
                     continue
                 emitted, after = _emitted(text, mode)
                 moves[target, after].add(emitted.encode("utf-8", "surrogateescape"))
@@ -70,8 +71,9 @@ def canonical_text(dfa: Dfa, images: ImageTable, limits: Limits) -> CanonicalTex
                 pending.append(target_place)
             nfa.connect(nfa.place(place), frozenset(strings), nfa.place(target_place))
         limits.check_states(len(nfa.arcs), _STAGE)
-    result = minimize(determinize(nfa.finished(frozenset(finals)), limits), limits)
-    return CanonicalText(result, tuple(sorted(lost)))
+    prune = nfa.pruning(Inclusion(dfa))
+    result = minimize(determinize(nfa.finished(frozenset(finals)), limits, prune=prune), limits)
+    return CanonicalText(result, *steps.without_image())
 
 
 def _emitted(image: str, mode: int) -> tuple[str, int]:
@@ -98,15 +100,23 @@ class _CodePointSteps:
 
     def __init__(self, dfa: Dfa, images: ImageTable) -> None:
         self._table = np.ascontiguousarray(dfa.table)
-        self._kept: dict[int, list[tuple[int, list[int], list[int]]]] = {}
+        self._has_image = np.array([text is not None for text in images.texts])
+        self._kept: dict[int, list[tuple[int, list[int]]]] = {}
         used = dfa.used_bytes()
         rows = [_rows(dfa, images, used, *span) for span in _SPANS]
         self._columns = np.concatenate([r[0] for r in rows])
         self._images = np.concatenate([r[1] for r in rows])
         self._examples = np.concatenate([r[2] for r in rows])
+        self._counts = np.concatenate([r[3] for r in rows])
+        self._read = np.zeros(len(self._columns), dtype=np.bool_)
 
-    def of(self, state: int) -> list[tuple[int, list[int], list[int]]]:
-        """For each target the images that lead there, with a code point of each."""
+    def without_image(self) -> tuple[tuple[int, ...], int]:
+        """Code points that have none, one of each row, of those read so far; and their number."""
+        rows = np.flatnonzero(self._read & ~self._has_image[self._images])
+        return tuple(sorted(self._examples[rows].tolist())), int(self._counts[rows].sum())
+
+    def of(self, state: int) -> list[tuple[int, list[int]]]:
+        """For each target the images that lead there."""
         if state in self._kept:
             return self._kept[state]
         columns = self._columns
@@ -117,11 +127,11 @@ class _CodePointSteps:
             states = np.where(more, self._table[states, columns[alive, k]], states)
             keep = states != DEAD
             alive, states = alive[keep], states[keep]
+        self._read[alive] = True
         found = []
         for target in np.unique(states).tolist():
-            places = alive[states == target]
-            numbers, first = np.unique(self._images[places], return_index=True)
-            found.append((target, numbers.tolist(), self._examples[places[first]].tolist()))
+            numbers = np.unique(self._images[alive[states == target]])
+            found.append((target, numbers.tolist()))
         self._kept[state] = found
         return found
 
@@ -133,8 +143,9 @@ _LEADS = (0, 0, 0xC0, 0xE0, 0xF0)
 
 def _rows(
     dfa: Dfa, images: ImageTable, used: NDArray[np.bool_], low: int, high: int, length: int
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
-    """Columns (n, 4), -1 behind the last byte, images (n,) and example code points (n,)."""
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
+    """Columns (n, 4), -1 behind the last byte, images (n,), first code points (n,) and how many
+    there are (n,)."""
     codes = np.arange(low, high, dtype=np.int64)
     lead = (codes >> 6 * (length - 1)) | _LEADS[length]
     codes = codes[used[lead] & ((codes < 0xD800) | (codes > 0xDFFF))]
@@ -151,8 +162,8 @@ def _rows(
     key = numbers.astype(np.int64)
     for k in range(4):
         key = key * 257 + columns[:, k] + 1
-    _, first = np.unique(key, return_index=True)
-    return columns[first], numbers[first], codes[first]
+    _, first, counts = np.unique(key, return_index=True, return_counts=True)
+    return columns[first], numbers[first], codes[first], counts
 
 
 # Runs of first bytes with the same tails.
@@ -167,6 +178,8 @@ class _Builder:
         self.epsilon: list[list[int]] = []
         self.start = 0
         self._places: dict[_Place, int] = {}
+        # For each state the tails still to be read, the mode after them, and the state of L.
+        self._rest: list[tuple[tuple[frozenset[bytes], int], int]] = []
         self._tails: dict[tuple[frozenset[bytes], int], int] = {}
         # Places of a counted class have the same strings.
         self._runs: dict[frozenset[bytes], _Runs] = {}
@@ -178,13 +191,15 @@ class _Builder:
     def place(self, place: _Place) -> int:
         """The state of a place, made if there is none."""
         if place not in self._places:
-            self._places[place] = self._new()
+            state, mode = place
+            self._places[place] = self._new(_NO_TAILS, mode, state)
         return self._places[place]
 
     def connect(self, source: int, strings: frozenset[bytes], target: int) -> None:
         """Let ``strings`` lead from ``source`` to ``target``; equal tails are shared."""
         if b"" in strings:
             self.epsilon[source].append(target)
+        (_, mode), place = self._rest[target]
         pending = [(source, strings)]
         while pending:
             state, rest = pending.pop()
@@ -195,7 +210,7 @@ class _Builder:
                 if tails == {b""}:
                     after = target
                 elif after is None:
-                    after = self._tails[tails, target] = self._new()
+                    after = self._tails[tails, target] = self._new(tails, mode, place)
                     pending.append((after, tails))
                 self.arcs[state].append(Arc(low, high, after, _NOTHING))
                 if b"" in tails and after != target:
@@ -205,9 +220,31 @@ class _Builder:
         """The automaton."""
         return Nfa(self.arcs, self.epsilon, self.start, finals)
 
-    def _new(self) -> int:
+    def pruning(self, inclusion: Inclusion) -> Callable[[frozenset[int]], frozenset[int]]:
+        """What drops states of a set whose texts others of the set have.
+
+        Where a class that is counted has characters that vanish, a place in a text may be all later
+        counts too: these add nothing.
+        """
+
+        def pruned(states: frozenset[int]) -> frozenset[int]:
+            alike: defaultdict[tuple[frozenset[bytes], int], list[int]] = defaultdict(list)
+            for state in states:
+                alike[self._rest[state][0]].append(state)
+            if len(alike) == len(states):
+                return states
+            kept: list[int] = []
+            for group in alike.values():
+                places = {self._rest[state][1]: state for state in sorted(group)}
+                kept += map(places.__getitem__, inclusion.largest(places))
+            return frozenset(kept)
+
+        return pruned
+
+    def _new(self, tails: frozenset[bytes], mode: int, state: int) -> int:
         self.arcs.append([])
         self.epsilon.append([])
+        self._rest.append(((tails, mode), state))
         return len(self.arcs) - 1
 
 

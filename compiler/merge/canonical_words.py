@@ -129,10 +129,12 @@ def _left_out(
     """What the user is told of members that are left out."""
     notes = []
     if text.lost:
-        shown = ", ".join(f"U+{code:04X}" for code in text.lost[:_LISTED])
+        codes = text.lost[:_LISTED]
+        shown = ", ".join(f"U+{code:04X}" for code in codes)
+        more = text.lost_count - len(codes)
         notes.append(
             f"members with a word that becomes {_name(tokenizer)} are left out: no token has "
-            f"the characters {shown}{', …' if len(text.lost) > _LISTED else ''}"
+            f"the characters {shown}{f' and {more:,} others' if more else ''}"
         )
     rest = _rest_of(text.dfa, initial, suffixes)
     if rest:
