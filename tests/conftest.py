@@ -5,14 +5,27 @@ variable they skip and say so; with it, a missing file is a failure. ``--full`` 
 counts that the project states, without it a sample with a fixed seed.
 """
 
+import io
 import os
+import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
+from cli_support import Cli, Result
+from container_support import KINDS, VARIANTS
+from drawing_support import DATE
+from grammars import JSON
+from matcher_support import Compile
+from parser_support import ENGINES, made
+from support import EXAMPLES, compiled, constrain, tokenizer_of
 
+from constrain.artifacts import Artifact
+from constrain.cli.app import run
 from constrain.compiler import Tokenizer, load_tokenizer
+from constrain.compiler.pipeline import Automaton, build_automaton
 from constrain.compiler.tokenizers import default_path
 
 VARIABLE = "CONSTRAIN_TEST_DATA"
@@ -87,3 +100,88 @@ def real(data: Callable[[str], Path]) -> Callable[[str], Tokenizer]:
 def gpt2(real: Callable[[str], Tokenizer]) -> Tokenizer:
     """GPT-2's tokenizer, out of the test data."""
     return real("gpt2")
+
+
+@pytest.fixture
+def cli(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
+) -> Cli:
+    """Runs the command line inside this process, in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: str, stdin: bytes = b"") -> Result:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin), "utf-8"))
+        monkeypatch.setattr(sys, "argv", ["constrain", *arguments])
+        capsysbinary.readouterr()
+        code = run()
+        out, err = capsysbinary.readouterr()
+        return Result(code, out, err.decode())
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def date_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of the compiled example of dates."""
+    path = tmp_path_factory.mktemp("artifact") / "date.cst"
+    assert constrain("compile", str(EXAMPLES / "date.ebnf"), "-o", str(path)).returncode == 0
+    return path
+
+
+@pytest.fixture(scope="session")
+def date_automaton() -> Automaton:
+    """The automata of a grammar of dates."""
+    return build_automaton(DATE, dialect="kbnf")
+
+
+@pytest.fixture(scope="session")
+def dates(default_tokenizer: Tokenizer) -> dict[str, Artifact]:
+    """The example grammar of dates with the default tokenizer, by kind."""
+    text = (EXAMPLES / "date.ebnf").read_text(encoding="utf-8")
+    return {kind: compiled(text, default_tokenizer, kind) for kind in KINDS}
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, int], Artifact]:
+    """Artifacts small enough to try every bit of; the tokens are a, b, ab and an end of text."""
+    letters = tokenizer_of(
+        tmp_path_factory.mktemp("letters"), "ab", ["a b"], added=[(3, "<eos>", True)]
+    )
+    return {
+        (kind, limit): compiled(
+            's ::= "ab" | "b" s;', letters, kind, eos=["<eos>"], max_artifact_bytes=limit
+        )
+        for kind, limit in VARIANTS
+    }
+
+
+@pytest.fixture(scope="session")
+def artifacts(default_tokenizer: Tokenizer) -> Compile:
+    """Compiles a grammar for the default tokenizer, once."""
+    known: dict[tuple[Any, ...], Artifact] = {}
+
+    def find(text: str, kind: str, **options: Any) -> Artifact:
+        key = (text, kind, *options.items())
+        if key not in known:
+            known[key] = compiled(text, default_tokenizer, kind, **options)
+        return known[key]
+
+    return find
+
+
+@pytest.fixture(scope="session")
+def odd(tmp_path_factory: pytest.TempPathFactory) -> Tokenizer:
+    """A vocabulary with all that is not text: holes, an empty token, special ones."""
+    return tokenizer_of(
+        tmp_path_factory.mktemp("odd"),
+        "abc",
+        ["a b", "ab c"],
+        extra={"": 7, "語": 31},
+        added=[(9, "<eos>", True), (10, "abc<end>", True), (33, "<b>", False)],
+    )
+
+
+@pytest.fixture(scope="session")
+def json_artifacts(default_tokenizer: Tokenizer) -> dict[str, Artifact]:
+    """JSON by engine, with the built-in tokenizer."""
+    return {engine: made(JSON, default_tokenizer, engine) for engine in ENGINES}

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -154,6 +155,11 @@ def constrain(
     return python(
         "-m", "constrain.cli", *arguments, stdin=stdin, folder=folder, variables=variables
     )
+
+
+def without_places(text: str) -> str:
+    """The lines of a tree without spans and without the way that patterns were written."""
+    return re.sub(r"(?m)(^ *pattern .*|  \[\d+, \d+\))$", "", text)
 
 
 def python_files(folders: Sequence[str] = FOLDERS) -> list[Path]:

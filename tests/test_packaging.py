@@ -162,3 +162,24 @@ def test_the_installed_program_is_this_one() -> None:
 
     assert project["scripts"]["constrain"] == script.value
     assert project["version"] == version("constrain-grammar")
+
+
+def test_every_package_is_installed() -> None:
+    """Every folder with Python in it is listed in pyproject.toml, and nothing else."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    found = {".".join(("constrain", *file.parent.parts)) for file in python_files()}
+
+    assert sorted(found) == project["tool"]["setuptools"]["packages"]
+
+
+def test_every_package_says_what_it_is() -> None:
+    """Every folder with Python in it has an __init__ with a docstring."""
+    for folder in {file.parent for file in python_files()}:
+        tree = ast.parse((ROOT / folder / "__init__.py").read_text(encoding="utf-8"))
+        assert ast.get_docstring(tree), folder
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_types_are_shipped(folder: str) -> None:
+    """Type checkers of users read our hints."""
+    assert (ROOT / folder / "py.typed").is_file()

@@ -1,0 +1,53 @@
+"""What tests of the artifact's file share; the fixtures ``tiny`` and ``dates`` give artifacts."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from constrain.artifacts import Artifact, ArtifactError, TokenRefusedError
+from constrain.artifacts.prefix import boundaries
+from constrain.artifacts.read import load_bytes
+
+KINDS = ("canonical", "any")
+
+# Each kind with its rows in the file, and with the rows left to the run time.
+VARIANTS = tuple((kind, limit) for kind in KINDS for limit in (1_000_000, 0))
+
+
+def refused(data: bytes, verify: bool = True) -> str:
+    """The message of the ``ArtifactError`` that reading ``data`` gives."""
+    with pytest.raises(ArtifactError) as found:
+        load_bytes(data, verify=verify, name="file.cst")
+    message = str(found.value)
+    assert message.startswith("file.cst: ")
+    assert "\n" not in message
+    return message
+
+
+def exercise(artifact: Artifact) -> None:
+    """All that a matcher does, from the start and one token further, with every id there is."""
+    ids = range(-1, artifact.vocab_size + 33)
+    for first in ids:
+        matcher = artifact.matcher()
+        if not taken(matcher.advance, first):
+            continue
+        assert isinstance(matcher.is_accepting, bool)
+        matcher.fill(np.zeros(4, dtype=np.uint32))
+        matcher.forced_tokens(8)
+        for second in ids:
+            if taken(matcher.advance, second):
+                matcher.mask()
+                matcher.rollback(1)
+    boundaries(artifact, b"bab")
+    for state in range(artifact.byte_dfa.states):
+        artifact.origins_of(state)
+
+
+def taken(advance: Callable[[int], None], token_id: int) -> bool:
+    """Whether a token was taken."""
+    try:
+        advance(token_id)
+    except TokenRefusedError:
+        return False
+    return True
