@@ -1,13 +1,18 @@
 """What tests of the artifact's file share; the fixtures ``tiny`` and ``dates`` give artifacts."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from constrain.artifacts import Artifact, ArtifactError, TokenRefusedError
 from constrain.artifacts.prefix import boundaries
 from constrain.artifacts.read import load_bytes
+
+Arrays = dict[str, NDArray[Any]]
+Change = Callable[[Arrays, str], NDArray[Any]]
 
 KINDS = ("canonical", "any")
 
@@ -51,3 +56,14 @@ def taken(advance: Callable[[int], None], token_id: int) -> bool:
     except TokenRefusedError:
         return False
     return True
+
+
+def changed(place: Any, value: int) -> Change:
+    """A change: a section with ``value`` at ``place``."""
+
+    def change(arrays: Arrays, name: str) -> NDArray[Any]:
+        array = arrays[name].copy()
+        array[place] = value
+        return array
+
+    return change

@@ -157,6 +157,20 @@ def constrain(
     )
 
 
+def reasons(ratchet: Path) -> dict[str, str]:
+    """What is known to fail, with the reason; a line of the file is name, tab, reason."""
+    lines = ratchet.read_text(encoding="utf-8").splitlines()
+    return {name: reason for name, _, reason in (line.partition("\t") for line in lines)}
+
+
+def assert_in_order(ratchet: Path) -> None:
+    """The lines are sorted, each name stands once, and each has a reason."""
+    lines = ratchet.read_text(encoding="utf-8").splitlines()
+    known = reasons(ratchet)
+    assert sorted(known) == [line.partition("\t")[0] for line in lines]
+    assert all(known.values())
+
+
 def without_places(text: str) -> str:
     """The lines of a tree without spans and without the way that patterns were written."""
     return re.sub(r"(?m)(^ *pattern .*|  \[\d+, \d+\))$", "", text)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from container_support import KINDS, VARIANTS, exercise, refused
+from container_support import KINDS, VARIANTS, Arrays, Change, changed, exercise, refused
 from numpy.typing import NDArray
 from support import encoded, opened
 
@@ -17,12 +17,6 @@ from constrain.artifacts import Artifact, ArtifactError
 from constrain.artifacts.read import load_bytes
 
 I64_MAX, I64_MIN = 2**63 - 1, -(2**63)
-
-
-Arrays = dict[str, NDArray[Any]]
-
-
-Change = Callable[[Arrays, str], NDArray[Any]]
 
 
 @pytest.mark.parametrize("verify", [True, False])
@@ -113,17 +107,6 @@ def test_flipped_bits_of_a_section_do_no_harm_unverified(
             with suppress(ArtifactError):
                 exercise(load_bytes(bytes(data)))
             data[bit // 8] ^= 1 << bit % 8
-
-
-def changed(place: Any, value: int) -> Change:
-    """A change: a section with ``value`` at ``place``."""
-
-    def change(arrays: Arrays, name: str) -> NDArray[Any]:
-        array = arrays[name].copy()
-        array[place] = value
-        return array
-
-    return change
 
 
 def wrapped(arrays: Arrays, name: str) -> NDArray[Any]:

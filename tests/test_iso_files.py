@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support import ROOT
+from support import ROOT, assert_in_order, reasons
 
 from constrain.compiler.diagnostics import GrammarError, LimitError
 from constrain.compiler.dialects import dialect_of, read_grammar
@@ -36,16 +36,12 @@ BRACKETS = [
 
 def ratchet() -> dict[str, str]:
     """What is known not to be read, with the reason."""
-    lines = RATCHET.read_text(encoding="utf-8").splitlines()
-    return {name: reason for name, _, reason in (line.partition("\t") for line in lines)}
+    return reasons(RATCHET)
 
 
 def test_the_ratchet_is_in_order() -> None:
     """Sorted, each name once, each with a reason."""
-    lines = RATCHET.read_text(encoding="utf-8").splitlines()
-
-    assert sorted(ratchet()) == [line.partition("\t")[0] for line in lines]
-    assert all(ratchet().values())
+    assert_in_order(RATCHET)
 
 
 def test_files_are_read(data: Callable[[str], Path]) -> None:

@@ -3,14 +3,15 @@
 # Tests here say `expected == actual`.
 
 import random
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 import pytest
+from container_support import Arrays, Change, changed, refused
 from numpy.typing import NDArray
+from parser_support import ENGINES
 from support import encoded, opened, sealed, tokenizer_of
 
 from constrain.artifacts import Artifact, ArtifactError, TokenRefusedError
@@ -18,11 +19,6 @@ from constrain.artifacts.prefix import boundaries
 from constrain.artifacts.read import load_bytes
 from constrain.compiler import compile_grammar
 from constrain.compiler.explain_parser import explain_parser
-
-ENGINES = ("network", "earley")
-
-Arrays = dict[str, NDArray[Any]]
-Change = Callable[[Arrays, str], NDArray[Any]]
 
 
 @pytest.fixture(scope="module")
@@ -62,16 +58,6 @@ def exercise(artifact: Artifact) -> None:
     boundaries(artifact, b"aabb")
     assert artifact.parsers is not None
     explain_parser(artifact.parsers.recogniser(), b"aab")
-
-
-def refused(data: bytes, verify: bool = True) -> str:
-    """The message of the ``ArtifactError`` that reading ``data`` gives."""
-    with pytest.raises(ArtifactError) as found:
-        load_bytes(data, verify=verify, name="file.cst")
-    message = str(found.value)
-    assert message.startswith("file.cst: ")
-    assert "\n" not in message
-    return message
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -121,17 +107,6 @@ def test_flipped_bits_do_no_harm_unverified(
             exercise(load_bytes(encoded(artifact, {name: changed})))
             walked += 1
     assert walked > 20
-
-
-def changed(place: Any, value: int) -> Change:
-    """One value of a section replaced."""
-
-    def change(arrays: Arrays, name: str) -> NDArray[Any]:
-        array = arrays[name].copy()
-        array[place] = value
-        return array
-
-    return change
 
 
 def ends(value: int) -> Change:

@@ -14,6 +14,7 @@ instead of a pattern to be matched again. ``And``, ``Not`` and ``Look`` are adde
 
 from collections.abc import Iterable
 
+from ..folding import inside_out
 from .code_points import ANY, CodePoints, complement, normalized, without_surrogates
 from .nodes import (
     Alt,
@@ -213,16 +214,7 @@ def is_nullable(node: Node) -> bool:
 def nullable_inside(node: Node) -> set[int]:
     """The ``id`` of each node in ``node``, itself included, that matches ε."""
     found: set[int] = set()
-    done: set[int] = set()
-    pending = [node]
-    while pending:
-        current = pending[-1]
-        unfinished = [part for part in parts_of(current) if id(part) not in done]
-        if unfinished:
-            pending.extend(unfinished)
-            continue
-        pending.pop()
-        done.add(id(current))
+    for current in inside_out(node, parts_of):
         match current:
             case Seq():
                 nullable = all(id(part) in found for part in current.parts)

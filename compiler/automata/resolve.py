@@ -12,6 +12,7 @@ the guards "behind c" and "in front of d".
 from functools import reduce
 
 from ..diagnostics import LimitError
+from ..folding import inside_out
 from ..limits import Limits
 from .boolean import common, difference
 from .contexts import EDGE, Contexts, GuardedNfa, Pairs, without_guards
@@ -36,8 +37,9 @@ def resolved(node: Node, limits: Limits | None = None) -> Node:
     limits = (limits or Limits()).started()
     contexts = Contexts({part.kind for part in nodes if isinstance(part, Look)})
     resolver = _Resolver(node, contexts, limits)
-    for operation in _inside_out(node):
-        resolver.prepare(operation)
+    for part in inside_out(node, parts_of):
+        if isinstance(part, And | Not):
+            resolver.prepare(part)
     return Embedded(resolver.automaton(node, EDGE, EDGE))
 
 
@@ -127,21 +129,3 @@ class _Guarded(Thompson):
             self.add_epsilon(source, target)
         else:
             self.guards.setdefault(source, []).append((pairs, target))
-
-
-def _inside_out(node: Node) -> list[And | Not]:
-    """The intersections and complements of an expression, inner ones first."""
-    found: list[And | Not] = []
-    done: set[int] = set()
-    pending = [node]
-    while pending:
-        current = pending[-1]
-        waiting = [part for part in parts_of(current) if id(part) not in done]
-        if waiting:
-            pending.extend(waiting)
-            continue
-        pending.pop()
-        if id(current) not in done and isinstance(current, And | Not):
-            found.append(current)
-        done.add(id(current))
-    return found

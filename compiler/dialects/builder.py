@@ -158,12 +158,7 @@ def sequence_of(items: Sequence[Item]) -> Expr:
     return parts[0] if len(parts) == 1 else SequenceNode(tuple(parts), span_over(items))
 
 
-def usual_times(text: str, _: Span) -> tuple[int, int | None]:
-    """What ``?``, ``*`` and ``+`` mean."""
-    return QUANTITIES[text]
-
-
-def quantified(item: Expr, tokens: Sequence[Token], times: Times = usual_times) -> Expr:
+def quantified(item: Expr, tokens: Sequence[Token], times: Times) -> Expr:
     """The node of ``item`` with its postfix operators, innermost first."""
     for token in tokens:
         low, high = times(str(token), span_of(token))

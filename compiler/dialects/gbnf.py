@@ -17,27 +17,17 @@ from ..diagnostics import Span
 from ..grammar.tree import Expr, Literal, Pattern, Rule
 from ..grammar.tree import Token as TokenNode
 from .builder import (
-    QUANTITIES,
-    Builder,
-    Item,
-    choice_or_nothing,
-    inner,
     literal_of,
     nothing_at,
     pattern_of,
-    quantified,
-    reference_to,
-    sequence_of,
     span_of,
 )
 from .characters import Character, class_of
+from .ebnf import USUAL_TOKENS, EbnfBuilder
 from .escapes import is_scalar
 
 _SIMPLE = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\", '"': '"', "[": "[", "]": "]"}
 _WIDTHS = {"x": 2, "u": 4, "U": 8}
-
-# Digits of the longest number in a count that is read.
-_LONGEST_NUMBER = 9
 
 # Strings and classes that do not end.
 _STRING_START = r'"(?!(\\[^\r\n]|[^"\\\r\n])*")'
@@ -66,24 +56,15 @@ class LineBreaks(PostLex):
             yield token
 
 
-class GbnfBuilder(Builder):
+class GbnfBuilder(EbnfBuilder):
     """Builds rules from ``gbnf.lark``."""
 
     grammar_file: ClassVar[str] = "gbnf.lark"
     postlex: ClassVar[PostLex | None] = LineBreaks()
     expected: ClassVar[dict[str, str]] = {
-        "NEWLINE": "a line break",
+        **USUAL_TOKENS,
         "DEFINES": "'::='",
-        "BAR": "'|'",
-        "POSTFIX": "'?', '*' or '+'",
-        "COUNT": "a count {m,n}",
         "DOT": "'.'",
-        "ROUND_OPEN": "'('",
-        "ROUND_CLOSE": "')'",
-        "NAME": "a rule name",
-        "STRING": "a string",
-        "CLASS": "a class […]",
-        "$END": "the end of the file",
     }
     hints: ClassVar[dict[str, str]] = {
         "DEFINES": "a rule begins on a line of its own, once the one before it is complete",
@@ -139,22 +120,6 @@ class GbnfBuilder(Builder):
         span = Span(span_of(name).start, max(body.span.end, self.last_group_end))
         return Rule(str(name), span_of(name), body, span)
 
-    def choice(self, items: list[Item | None]) -> Expr | None:
-        """sequence | sequence …; None for one that is empty."""
-        return choice_or_nothing(items)
-
-    def sequence(self, items: list[Item]) -> Expr | None:
-        """item item …; None if there is no item."""
-        return sequence_of(items) if items else None
-
-    def postfix(self, items: list[Item]) -> Expr:
-        """item with ?, *, + and counts behind it"""
-        return quantified(inner(items)[0], [t for t in items if isinstance(t, Token)], self._times)
-
-    def reference(self, items: list[Token]) -> Expr:
-        """A rule's name."""
-        return reference_to(items[0])
-
     def string(self, items: list[Token]) -> Literal:
         """A quoted text."""
         token, span = items[0], span_of(items[0])
@@ -172,13 +137,6 @@ class GbnfBuilder(Builder):
         """Any character, line feeds included."""
         return pattern_of(ir.char_class(ir.complement(()), "ANY"), ".", span_of(items[0]))
 
-    def group(self, items: list[Item | None]) -> Expr:
-        """( choice )"""
-        _, body, closing = items
-        self.last_group_end = span_of(closing).end
-        assert not isinstance(body, Token)
-        return nothing_at(span_of(closing).start) if body is None else body
-
     def token(self, items: list[Token]) -> TokenNode:
         """<name>, <[id]> and their negations."""
         text, span = str(items[0]), span_of(items[0])
@@ -194,20 +152,6 @@ class GbnfBuilder(Builder):
             return TokenNode(name, (), negated, span)
         token_id = int(number[1])
         return TokenNode(None, ((token_id, token_id),), negated, span)
-
-    def _times(self, text: str, span: Span) -> tuple[int, int | None]:
-        """How often ``?``, ``*``, ``+`` or ``{m,n}`` repeats."""
-        if text in QUANTITIES:
-            return QUANTITIES[text]
-        numbers = [number.strip() for number in text[1:-1].split(",")]
-        if any(len(number) > _LONGEST_NUMBER for number in numbers):
-            self.report("the count is too large", span)
-            return 0, None
-        low, high = int(numbers[0]), int(numbers[-1]) if numbers[-1] else None
-        if high is not None and high < low:
-            self.report(f"the count {text} runs backwards", span)
-            high = low
-        return low, high
 
     def _characters(self, text: str, offset: int) -> list[Character]:
         """The characters of a string or class that stands at ``offset``, escapes undone."""

@@ -15,20 +15,15 @@ from lark import Token
 from ..automata.regex import ANY_CHARACTER
 from ..grammar.tree import Difference, Expr, Literal, Reference, Repetition, Rule, walk
 from .builder import (
-    Builder,
     Item,
-    choice_or_nothing,
     inner,
     literal_of,
     nothing_at,
     pattern_of,
-    sequence_of,
     span_of,
     span_over,
 )
-
-# Digits of the longest number in a count that is read.
-_LONGEST_NUMBER = 9
+from .ebnf import LONGEST_NUMBER, USUAL_TOKENS, EbnfBuilder
 
 _ANY_CHARACTER = "any character"
 
@@ -38,28 +33,17 @@ _TERMINATOR = "every rule ends with ';' or '.'"
 _RULE = "a rule is written name = …, and ends with ';' or '.'"
 
 
-class Iso14977Builder(Builder):
+class Iso14977Builder(EbnfBuilder):
     """Builds rules from ``iso14977.lark``."""
 
     grammar_file: ClassVar[str] = "iso14977.lark"
     expected: ClassVar[dict[str, str]] = {
-        "NAME": "a rule name",
+        **USUAL_TOKENS,
         "DEFINES": "'='",
         "TERMINATOR": "';' or '.'",
-        "BAR": "'|'",
-        "COMMA": "','",
-        "MINUS": "'-'",
         "STAR": "'*'",
         "INTEGER": "a number",
-        "STRING": "a string",
         "SPECIAL": "? any character ?",
-        "ROUND_OPEN": "'('",
-        "ROUND_CLOSE": "')'",
-        "SQUARE_OPEN": "'['",
-        "SQUARE_CLOSE": "']'",
-        "CURLY_OPEN": "'{'",
-        "CURLY_CLOSE": "'}'",
-        "$END": "the end of the file",
     }
     hints: ClassVar[dict[str, str]] = {
         "NAME": _COMMA,
@@ -125,14 +109,6 @@ class Iso14977Builder(Builder):
             body = nothing_at(span_of(defines).end)
         return Rule(_name(name), span_of(name), body, span_over([name, end]))
 
-    def choice(self, items: list[Item | None]) -> Expr | None:
-        """sequence | sequence …; None for one that is empty."""
-        return choice_or_nothing(items)
-
-    def sequence(self, items: list[Item]) -> Expr | None:
-        """item , item …; None if there is no item."""
-        return sequence_of(items) if items else None
-
     def difference(self, items: list[Item]) -> Expr:
         """item - item, and item - for what the item matches and is not empty"""
         left, *others = inner(items)
@@ -146,7 +122,7 @@ class Iso14977Builder(Builder):
     def counted(self, items: list[Item]) -> Expr:
         """INTEGER * item"""
         number = str(items[0])
-        if len(number) > _LONGEST_NUMBER:
+        if len(number) > LONGEST_NUMBER:
             self.report("the count is too large", span_of(items[0]))
             number = "0"
         return Repetition(inner(items)[0], int(number), int(number), span_over(items))
@@ -170,18 +146,6 @@ class Iso14977Builder(Builder):
             self.report(f"the special sequence ? {text} ? is not supported", span, hint)
         return pattern_of(ANY_CHARACTER, str(items[0]), span)
 
-    def group(self, items: list[Item | None]) -> Expr:
-        """( choice )"""
-        return _inside(items)
-
-    def option(self, items: list[Item | None]) -> Expr:
-        """[ choice ]"""
-        return Repetition(_inside(items), 0, 1, span_over([items[0], items[-1]]))
-
-    def repetition(self, items: list[Item | None]) -> Expr:
-        """{ choice }"""
-        return Repetition(_inside(items), 0, None, span_over([items[0], items[-1]]))
-
     def _report_names_side_by_side(self, rules: Sequence[Rule]) -> None:
         """Note every use of two or more rules without a comma, which reads as one name."""
         known = {rule.name for rule in rules}
@@ -199,10 +163,3 @@ def _references(rules: Sequence[Rule]) -> Iterator[Reference]:
 def _name(token: Token) -> str:
     """A name with one space for any white space in it."""
     return " ".join(token.split())
-
-
-def _inside(items: Sequence[Item | None]) -> Expr:
-    """What stands between two brackets."""
-    _, body, closing = items
-    assert not isinstance(body, Token)
-    return nothing_at(span_of(closing).start) if body is None else body

@@ -10,25 +10,18 @@ from ..automata.determinize import determinize
 from ..automata.regex import ANY_CHARACTER
 from ..automata.resolve import resolved
 from ..automata.thompson import thompson
-from ..grammar.tree import Excluding, Expr, Literal, Repetition, Rule
+from ..grammar.tree import Excluding, Expr, Literal, Rule
 from .builder import (
-    Builder,
     Item,
-    choice_of,
     inner,
     literal_of,
     pattern_of,
-    quantified,
-    reference_to,
-    sequence_of,
     span_of,
     span_over,
 )
+from .ebnf import LONGEST_NUMBER, USUAL_TOKENS, EbnfBuilder
 from .escapes import unescape
 from .regex import parse_pattern
-
-# Digits of a count that are read; a longer one hits the limit on states all the same.
-_LONGEST_NUMBER = 9
 
 # What stands between a bracket and a mistake if a class was meant.
 _CLASS = re.compile(r"\[[^\s\]\"'(){}|,;]*\Z")
@@ -37,29 +30,18 @@ _NO_CLASS = '[ ] is an option here; a class of characters stands in a regex: #"[
 _OPENING = re.compile(r"#(e|ex|substrs)?[\"']")
 
 
-class KbnfBuilder(Builder):
+class KbnfBuilder(EbnfBuilder):
     """Builds rules from ``kbnf.lark``."""
 
     grammar_file: ClassVar[str] = "kbnf.lark"
     expected: ClassVar[dict[str, str]] = {
+        **USUAL_TOKENS,
         "DEFINES": "'::=' or '='",
         "SEMICOLON": "';'",
-        "BAR": "'|'",
-        "COMMA": "','",
-        "POSTFIX": "'?', '*' or '+'",
-        "ROUND_OPEN": "'('",
-        "ROUND_CLOSE": "')'",
-        "SQUARE_OPEN": "'['",
-        "SQUARE_CLOSE": "']'",
-        "CURLY_OPEN": "'{'",
-        "CURLY_CLOSE": "'}'",
-        "NAME": "a rule name",
-        "STRING": "a string",
         "REGEX": 'a regex #"…"',
         "ANY": "any!",
         "EXCEPT": "except!(…)",
         "NUMBER": "a number",
-        "$END": "the end of the file",
     }
     hints: ClassVar[dict[str, str]] = {
         "BAR": 'an alternative must not be empty: write "" for the empty text',
@@ -111,22 +93,6 @@ class KbnfBuilder(Builder):
         name, body = items[0], inner(items)[0]
         return Rule(str(name), span_of(name), body, span_over(items))
 
-    def choice(self, items: list[Item]) -> Expr:
-        """sequence | sequence …"""
-        return choice_of(items)
-
-    def sequence(self, items: list[Item]) -> Expr:
-        """item , item …"""
-        return sequence_of(items)
-
-    def postfix(self, items: list[Item]) -> Expr:
-        """item with ?, * and + behind it"""
-        return quantified(inner(items)[0], [t for t in items if isinstance(t, Token)])
-
-    def reference(self, items: list[Token]) -> Expr:
-        """A rule's name."""
-        return reference_to(items[0])
-
     def string(self, items: list[Token]) -> Literal:
         """A quoted text."""
         token, span = items[0], span_of(items[0])
@@ -158,22 +124,10 @@ class KbnfBuilder(Builder):
     def excluding(self, items: list[Item]) -> Expr:
         """except!(item) and except!(item, n)"""
         number = next((t for t in items if isinstance(t, Token) and t.type == "NUMBER"), None)
-        most = None if number is None else int(number[:_LONGEST_NUMBER])
+        most = None if number is None else int(number[:LONGEST_NUMBER])
         if number is not None and most == 0:
             self.report("except! is one character or more, so 0 is no count", span_of(number))
         return Excluding(inner(items)[0], most, span_over(items))
-
-    def group(self, items: list[Item]) -> Expr:
-        """( choice )"""
-        return inner(items)[0]
-
-    def option(self, items: list[Item]) -> Expr:
-        """[ choice ]"""
-        return Repetition(inner(items)[0], 0, 1, span_over(items))
-
-    def repetition(self, items: list[Item]) -> Expr:
-        """{ choice }"""
-        return Repetition(inner(items)[0], 0, None, span_over(items))
 
     @staticmethod
     def _string_ends(text: str, offset: int) -> bool:

@@ -15,19 +15,14 @@ from lark.lark import PostLex
 
 from ..automata import regex as ir
 from ..diagnostics import Span
-from ..grammar.tree import Expr, Repetition, Rule
+from ..grammar.tree import Expr, Rule
 from ..grammar.tree import Token as TokenNode
 from .builder import (
-    QUANTITIES,
     Item,
-    choice_or_nothing,
-    inner,
     literal_of,
     nothing_at,
     pattern_of,
-    quantified,
     reference_to,
-    sequence_of,
     span_of,
     span_over,
 )
@@ -36,9 +31,6 @@ from .escapes import Unescaped, unescape
 from .lark_statements import StatementsBuilder
 from .lark_words import EXPECTED, HINTS, MISTAKES
 from .regex import parse_pattern
-
-# Digits of the longest number in a count that is read.
-_LONGEST_NUMBER = 9
 
 # Flags of regexes; u changes nothing, for all text is Unicode.
 _FLAGS = "imsxu"
@@ -108,23 +100,11 @@ class LarkBuilder(StatementsBuilder):
             priority=int(priority[1:]) if priority else 0,
         )
 
-    def choice(self, items: list[Item | None]) -> Expr | None:
-        """sequence | sequence …; None for one that is empty."""
-        return choice_or_nothing(items)
-
     def alias(self, items: list[Item | None]) -> Expr | None:
         """sequence -> name, a name in Lark's trees."""
         sequence = items[0]
         assert not isinstance(sequence, Token)
         return sequence
-
-    def sequence(self, items: list[Item]) -> Expr | None:
-        """item item …; None if there is no item."""
-        return sequence_of(items) if items else None
-
-    def postfix(self, items: list[Item]) -> Expr:
-        """item with ?, *, + and counts behind it"""
-        return quantified(inner(items)[0], [t for t in items if isinstance(t, Token)], self._times)
 
     def reference(self, items: list[Token]) -> Expr:
         """A name."""
@@ -184,34 +164,9 @@ class LarkBuilder(StatementsBuilder):
             self.report(f"a range in {text} runs backwards", span)
         return TokenNode(None, ids, bool(found[1]), span)
 
-    def group(self, items: list[Item | None]) -> Expr:
-        """( choice )"""
-        _, body, closing = items
-        self.last_group_end = span_of(closing).end
-        assert not isinstance(body, Token)
-        return nothing_at(span_of(closing).start) if body is None else body
-
-    def option(self, items: list[Item | None]) -> Expr:
-        """[ choice ]"""
-        return Repetition(self.group(items), 0, 1, span_over(items))
-
     def _text(self, token: Token) -> str:
         """What a quoted text means."""
         body = token[1 : token.rindex('"')]
         start = span_of(token).start + 1
         found = unescape(body, start, self.diagnostics, keep_unknown=False, long_escapes=True)
         return found.text
-
-    def _times(self, text: str, span: Span) -> tuple[int, int | None]:
-        """How often ``?``, ``*``, ``+``, ``~m..n`` or ``{m,n}`` repeats."""
-        if text in QUANTITIES:
-            return QUANTITIES[text]
-        numbers = [n.strip() for n in text.strip("~{} \t").replace("..", ",").split(",")]
-        if any(len(number) > _LONGEST_NUMBER for number in numbers):
-            self.report("the count is too large", span)
-            return 0, None
-        low, high = int(numbers[0] or 0), int(numbers[-1]) if numbers[-1] else None
-        if high is not None and high < low:
-            self.report(f"the count {text} runs backwards", span)
-            high = low
-        return low, high

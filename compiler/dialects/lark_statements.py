@@ -8,13 +8,14 @@ from lark import Token
 from ..diagnostics import Source, Span
 from ..grammar.tree import Reference, Rule, walk
 from ..limits import Limits
-from .builder import Builder, Item, pattern_of, span_of
+from .builder import Item, pattern_of, span_of
+from .ebnf import EbnfBuilder
 from .escapes import Unescaped
 from .lark_library import COMMON
 from .regex import parse_pattern
 
 
-class StatementsBuilder(Builder):
+class StatementsBuilder(EbnfBuilder):
     """What ``LarkBuilder`` does with statements."""
 
     def __init__(self, source: Source, limits: Limits) -> None:

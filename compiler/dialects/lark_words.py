@@ -1,32 +1,24 @@
 """What messages about Lark's grammars call things, and how to mend common mistakes."""
 
+from .ebnf import USUAL_TOKENS
+
 _ONE_LINE = "a rule goes on in the next line with '|', or in brackets"
 
 EXPECTED: dict[str, str] = {
+    **USUAL_TOKENS,
     "NAME": "a name",
     "MODIFIERS": "'?' or '!'",
     "PRIORITY": "a priority",
     "COLON": "':'",
-    "BAR": "'|'",
     "ARROW": "'->'",
-    "COMMA": "','",
     "RANGE": "'..'",
-    "POSTFIX": "'?', '*' or '+'",
     "TIMES": "a count ~m..n",
-    "COUNT": "a count {m,n}",
-    "ROUND_OPEN": "'('",
-    "ROUND_CLOSE": "')'",
-    "SQUARE_OPEN": "'['",
-    "SQUARE_CLOSE": "']'",
-    "STRING": "a string",
     "REGEX": "a regex /…/",
     "TOKEN": "a token <…>",
     "IGNORE": "%ignore",
     "IMPORT": "%import",
     "DECLARE": "%declare",
     "PATH": "a path such as common.WS",
-    "NEWLINE": "a line break",
-    "$END": "the end of the file",
 }
 
 HINTS: dict[str, str] = {

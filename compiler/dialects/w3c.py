@@ -14,18 +14,14 @@ from lark import Token
 from ..diagnostics import Span
 from ..grammar.tree import Difference, Expr, Literal, Pattern, Rule
 from .builder import (
-    Builder,
     Item,
-    choice_of,
     inner,
     literal_of,
     pattern_of,
-    quantified,
-    reference_to,
-    sequence_of,
     span_of,
 )
 from .characters import Character, class_of
+from .ebnf import USUAL_TOKENS, EbnfBuilder
 from .escapes import is_scalar
 
 _CHARACTER = re.compile("#x[0-9A-Fa-f]+|.", re.DOTALL)
@@ -34,22 +30,14 @@ _CHARACTER = re.compile("#x[0-9A-Fa-f]+|.", re.DOTALL)
 _LONGEST_CODE = 16
 
 
-class W3cBuilder(Builder):
+class W3cBuilder(EbnfBuilder):
     """Builds rules from ``w3c.lark``."""
 
     grammar_file: ClassVar[str] = "w3c.lark"
     expected: ClassVar[dict[str, str]] = {
+        **USUAL_TOKENS,
         "HEAD": "a rule (name ::=)",
-        "BAR": "'|'",
-        "MINUS": "'-'",
-        "POSTFIX": "'?', '*' or '+'",
-        "ROUND_OPEN": "'('",
-        "ROUND_CLOSE": "')'",
-        "NAME": "a rule name",
-        "STRING": "a string",
         "CODE_POINT": "a code point #xN",
-        "CLASS": "a class […]",
-        "$END": "the end of the file",
     }
     hints: ClassVar[dict[str, str]] = {
         "HEAD": "the rule before it is not finished",
@@ -107,28 +95,12 @@ class W3cBuilder(Builder):
         span = Span(start, max(body.span.end, self.last_group_end))
         return Rule(name, Span(start, start + len(name)), body, span)
 
-    def choice(self, items: list[Item]) -> Expr:
-        """sequence | sequence …"""
-        return choice_of(items)
-
-    def sequence(self, items: list[Item]) -> Expr:
-        """item item …"""
-        return sequence_of(items)
-
     def difference(self, items: list[Item]) -> Expr:
         """item - item …, from the left"""
         left, *others = inner(items)
         for right in others:
             left = Difference(left, right, left.span.cover(right.span))
         return left
-
-    def postfix(self, items: list[Item]) -> Expr:
-        """item with ?, * and + behind it"""
-        return quantified(inner(items)[0], [t for t in items if isinstance(t, Token)])
-
-    def reference(self, items: list[Token]) -> Expr:
-        """A rule's name."""
-        return reference_to(items[0])
 
     def string(self, items: list[Token]) -> Literal:
         """A quoted text, without escapes."""
@@ -145,11 +117,6 @@ class W3cBuilder(Builder):
         head = 2 if token.startswith("[^") else 1
         members = self._characters(token[head:-1], span.start + head)
         return pattern_of(class_of(members, head == 2, span, self.report), str(token), span)
-
-    def group(self, items: list[Item]) -> Expr:
-        """( choice )"""
-        self.last_group_end = span_of(items[-1]).end
-        return inner(items)[0]
 
     def _characters(self, text: str, offset: int) -> list[Character]:
         """The characters of ``text``, which stands at ``offset``; ``#xN`` is one."""

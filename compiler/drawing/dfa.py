@@ -14,10 +14,8 @@ from .picture import (
     Edge,
     Label,
     Picture,
-    breadth_first,
     counted,
-    left_out_sentence,
-    nearest,
+    extent,
     told_apart,
 )
 
@@ -40,8 +38,7 @@ def draw_dfa(
     """
     if dfa.start == DEAD:
         raise DrawingError("this DFA has only its dead state: there is nothing to draw")
-    reached = breadth_first(dfa.start, lambda state: _targets(dfa, state))
-    kept = nearest(dfa.start, lambda state: _targets(dfa, state), max_states)
+    reached, kept, left_out = extent(dfa.start, lambda state: _targets(dfa, state), max_states)
     columns = _columns(dfa, terminal_names)
     transitions = sum(len(_targets(dfa, state)) for state in reached)
     return to_dot(
@@ -54,7 +51,7 @@ def draw_dfa(
                 start=dfa.start,
                 accepting=set(np.flatnonzero(dfa.accepting).tolist()),
                 edges=_edges(dfa, kept, columns),
-                left_out=left_out_sentence(len(reached), len(kept), max_states),
+                left_out=left_out,
                 names={s: label for s, label in (names or {}).items() if s in kept},
             )
         )

@@ -15,10 +15,8 @@ from .picture import (
     Label,
     Notation,
     Picture,
-    breadth_first,
     counted,
-    left_out_sentence,
-    nearest,
+    extent,
 )
 
 _CALL = PALETTE[1]
@@ -41,8 +39,7 @@ def draw_network(
         ends = [end for start, frame in tables.calls[state] for end in (frame, start)]
         return [*edges_of(tables, state), *ends]
 
-    reached = breadth_first(tables.start, targets)
-    kept = nearest(tables.start, targets, max_states)
+    reached, kept, left_out = extent(tables.start, targets, max_states)
     rules = rules_of_entries(tables)
     edges = sum(len(edges_of(tables, state)) for state in reached)
     return to_dot(
@@ -54,7 +51,7 @@ def draw_network(
             start=tables.start,
             accepting={state for state in kept if tables.ends[state]},
             edges=_edges(tables, kept, rules, terminal_names),
-            left_out=left_out_sentence(len(reached), len(kept), max_states),
+            left_out=left_out,
             names={
                 state: Label(f"{rule}: {state}", frozenset([Notation.ENTRY]))
                 for state, rule in rules.items()

@@ -12,10 +12,8 @@ from .picture import (
     PALETTE,
     Edge,
     Picture,
-    breadth_first,
     counted,
-    left_out_sentence,
-    nearest,
+    extent,
 )
 
 
@@ -39,8 +37,7 @@ def draw_nfa(
     ``title``: the grammar's name. ``terminal_names``: of the token terminals. Draws at most
     ``max_states`` states, those nearest to the start.
     """
-    reached = breadth_first(nfa.start, lambda state: _targets(nfa, state))
-    kept = nearest(nfa.start, lambda state: _targets(nfa, state), max_states)
+    reached, kept, left_out = extent(nfa.start, lambda state: _targets(nfa, state), max_states)
     bundles = _bundles(nfa, kept)
     colors = _colors(bundles)
     arcs = sum(len(nfa.arcs[state]) for state in reached)
@@ -54,7 +51,7 @@ def draw_nfa(
             start=nfa.start,
             accepting=nfa.finals,
             edges=[_edge(bundle, colors, terminal_names) for bundle in bundles],
-            left_out=left_out_sentence(len(reached), len(kept), max_states),
+            left_out=left_out,
             colors={color: f"rule {rule}" for rule, color in colors.items()},
         )
     )

@@ -110,6 +110,21 @@ def breadth_first(
     return order
 
 
+class Extent(NamedTuple):
+    """The states that can be reached from the start, those to draw, and what that leaves out."""
+
+    reached: list[int]
+    kept: list[int]
+    left_out: str | None
+
+
+def extent(start: int, successors: Callable[[int], Iterable[int]], max_states: int) -> Extent:
+    """All states in breadth-first order, the ``nearest`` of them, and a sentence on the others."""
+    reached = breadth_first(start, successors)
+    kept = nearest(start, successors, max_states)
+    return Extent(reached, kept, left_out_sentence(len(reached), len(kept), max_states))
+
+
 def nearest(start: int, successors: Callable[[int], Iterable[int]], max_states: int) -> list[int]:
     """The states to draw: the first ``max_states`` in breadth-first order, or fewer."""
     kept = breadth_first(start, successors, max_states)

@@ -12,8 +12,7 @@ from .picture import (
     Picture,
     breadth_first,
     counted,
-    left_out_sentence,
-    nearest,
+    extent,
 )
 
 _CYCLE = PALETTE[1]
@@ -29,8 +28,7 @@ def draw_rules(grammar: Grammar, *, max_states: int = MAX_STATES) -> Drawing:
             if isinstance(expr, Reference) and expr.name in number:
                 uses[number[defined.name]][number[expr.name]] = None
     start = number[grammar.start]
-    reached = breadth_first(start, uses.__getitem__)
-    kept = nearest(start, uses.__getitem__, max_states)
+    reached, kept, left_out = extent(start, uses.__getitem__, max_states)
     below = {rule: set(breadth_first(rule, uses.__getitem__)) for rule in kept}
     recursive = {
         (rule, used) for rule in kept for used in uses[rule] if rule in below.get(used, ())
@@ -50,7 +48,7 @@ def draw_rules(grammar: Grammar, *, max_states: int = MAX_STATES) -> Drawing:
             start=start,
             accepting=(),
             edges=edges,
-            left_out=left_out_sentence(len(reached), len(kept), max_states),
+            left_out=left_out,
             names={rule: Label(names[rule], frozenset()) for rule in kept},
             colors={_CYCLE: "leads back to the rule that it leaves"} if recursive else {},
         )

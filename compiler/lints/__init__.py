@@ -13,9 +13,12 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from constrain.artifacts.errors import ConstrainError
+
 from ..grammar.tree import Grammar
 from ..grammar.weave_ignored import weave_ignored
 from ..limits import Limits
+from ..lnf.resolve_exclusions import resolve_exclusions
 from .escapes import hex_escapes, options_as_classes
 from .finding import Finding
 from .language import redundant, white_space
@@ -41,6 +44,9 @@ LINTS: Mapping[str, str] = {
 # Findings that are no reason for an exit code.
 NOTES = frozenset({"left-recursion"})
 
+# Of an exception's automaton; what is larger is not looked into.
+_STATES = 2000
+
 _ALLOW = re.compile(r"constrain: allow\(([a-z, -]+)\)")
 
 
@@ -62,10 +68,20 @@ def lint(grammar: Grammar, limits: Limits | None = None, *, defined: bool = True
     ]
     if defined:
         found += unproductive(grammar)
-        found += redundant(weave_ignored(grammar), limits)
-        found += ambiguous_repetitions(replace(grammar, ignored=()), limits)
+        resolved = _resolved(replace(grammar, ignored=()), limits)
+        if resolved is not None:
+            found += redundant(weave_ignored(replace(resolved, ignored=grammar.ignored)), limits)
+            found += ambiguous_repetitions(resolved, limits)
     allowed = _silenced(grammar)
     return sorted((f for f in found if not allowed(f)), key=lambda f: (f.span, f.lint))
+
+
+def _resolved(grammar: Grammar, limits: Limits) -> Grammar | None:
+    """The grammar without exceptions; None where one has no meaning or a large automaton."""
+    try:
+        return resolve_exclusions(grammar, Limits(states=_STATES, seconds=limits.seconds))
+    except ConstrainError:
+        return None
 
 
 def _silenced(grammar: Grammar) -> Callable[[Finding], bool]:

@@ -23,7 +23,7 @@ from ..grammar.tree import (
     walk,
 )
 from ..limits import Limits
-from ..lnf.resolve_exclusions import Operands, resolve_exclusions
+from ..lnf.resolve_exclusions import Operands
 from .finding import Finding
 
 _SPACE = frozenset(b" \t\r\n\f\v")
@@ -109,14 +109,13 @@ def _shown(member: bytes | None) -> str:
 
 
 def redundant(grammar: Grammar, limits: Limits) -> Iterator[Finding]:
-    """Alternatives inside the union of the others, while both are small and regular."""
+    """Alternatives inside the union of the others, while both are small and regular.
+
+    ``grammar`` without exceptions.
+    """
     small = Limits(states=_COMPARED_STATES, seconds=limits.seconds).started()
-    try:
-        resolved = resolve_exclusions(grammar, small)
-    except ConstrainError:
-        return
-    operands = Operands(resolved, small)
-    for rule in resolved.rules:
+    operands = Operands(grammar, small)
+    for rule in grammar.rules:
         for expr in walk(rule.body):
             if (
                 not isinstance(expr, Choice)

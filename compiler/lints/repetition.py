@@ -26,7 +26,7 @@ from ..grammar.tree import (
     walk,
 )
 from ..limits import Limits
-from ..lnf.resolve_exclusions import Operands, resolve_exclusions
+from ..lnf.resolve_exclusions import Operands
 from .finding import Finding
 
 # What is looked at: items of so many nodes that use so many rules, and in all of a grammar
@@ -45,17 +45,12 @@ _Find = Callable[[Limits], bytes | None]
 def ambiguous_repetitions(grammar: Grammar, limits: Limits) -> Iterator[Finding]:
     """Repetitions without end, and neighbours of which one is, while both are small.
 
-    ``grammar`` without ignored text; of one with terminals, the terminals.
+    ``grammar`` without exceptions and ignored text; of one with terminals, the terminals.
     """
-    small = Limits(states=_STATES, seconds=limits.seconds).started()
-    try:
-        resolved = resolve_exclusions(grammar, small)
-    except ConstrainError:
-        return
-    search = _Search(resolved, small)
+    search = _Search(grammar, Limits(states=_STATES, seconds=limits.seconds).started())
     # Where a lexer cuts the text, what a rule repeats is cut in one way; terminals are not.
-    has_lexer = any(rule.terminal for rule in resolved.rules)
-    for rule in resolved.rules:
+    has_lexer = any(rule.terminal for rule in grammar.rules)
+    for rule in grammar.rules:
         if has_lexer and not rule.terminal:
             continue
         limits.check_time("the lint ambiguous-repetition", [rule.name])

@@ -19,6 +19,7 @@ from dataclasses import replace
 
 from ..automata import regex
 from ..automata.epsilon import without_epsilon
+from .derivable import derivable
 from .form import Lnf, Origins, Production, Symbol, Terminal
 
 _Bodies = list[tuple[Symbol, ...]]
@@ -121,26 +122,5 @@ def _matches_epsilon(terminal: Terminal) -> bool:
 
 
 def _nullable_nonterminals(lnf: Lnf, terminals: set[Symbol]) -> set[int]:
-    """Those with a body of nothing but nullable symbols; each place is looked at once."""
-    uses: dict[int, list[int]] = {}
-    missing: list[int] = []
-    ready: list[int] = []
-    for number, production in enumerate(lnf.productions):
-        needed = [symbol for symbol in production.body if symbol not in terminals]
-        missing.append(len(needed))
-        if not needed:
-            ready.append(number)
-        for symbol in needed:
-            if symbol >= 0:
-                uses.setdefault(symbol, []).append(number)
-    found: set[int] = set()
-    while ready:
-        head = lnf.productions[ready.pop()].head
-        if head in found:
-            continue
-        found.add(head)
-        for number in uses.get(head, ()):
-            missing[number] -= 1
-            if not missing[number]:
-                ready.append(number)
-    return found
+    """Those with a body of nothing but nullable symbols."""
+    return derivable((p.head, {s for s in p.body if s not in terminals}) for p in lnf.productions)

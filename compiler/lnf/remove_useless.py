@@ -13,11 +13,12 @@ text. The start may lose everything: then the language is empty, which is an err
 Here a mask that led into it would lead into a dead end.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 
 from ..automata import regex
 from ..diagnostics import CheckError, Diagnostic, Span
+from .derivable import derivable
 from .form import Lnf, Production, Symbol
 
 
@@ -26,7 +27,9 @@ def remove_useless(lnf: Lnf) -> Lnf:
 
     Linear in the grammar's size. Raises ``CheckError`` if the start has no finite member.
     """
-    productive = _derivable(lnf, lnf.productions, lambda s: not _is_nothing(lnf, s))
+    productive = derivable(
+        (p.head, {s for s in p.body if s >= 0 or _is_nothing(lnf, s)}) for p in lnf.productions
+    )
     if lnf.start not in productive and not lnf.nullable_start:
         raise CheckError(lnf.source, [_empty_language(lnf)])
     kept = [
@@ -43,36 +46,6 @@ def remove_useless(lnf: Lnf) -> Lnf:
     kept = [p for p in kept if p.body != (p.head,)]
     reachable = _reachable(lnf.start, kept)
     return lnf.with_productions(p for p in kept if p.head in reachable)
-
-
-def _derivable(
-    lnf: Lnf, productions: Iterable[Production], terminal_counts: Callable[[Symbol], bool]
-) -> set[int]:
-    """Nonterminals with a body whose symbols all count, each counted once all of its own do."""
-    waiting: dict[int, list[int]] = {}
-    missing: list[int] = []
-    heads: list[int] = []
-    ready: list[int] = []
-    for number, production in enumerate(productions):
-        needed = {s for s in production.body if s >= 0}
-        blocked = any(s < 0 and not terminal_counts(s) for s in production.body)
-        missing.append(len(needed) + blocked)
-        heads.append(production.head)
-        for symbol in needed:
-            waiting.setdefault(symbol, []).append(number)
-        if not missing[number]:
-            ready.append(number)
-    found: set[int] = set()
-    while ready:
-        head = heads[ready.pop()]
-        if head in found:
-            continue
-        found.add(head)
-        for number in waiting.get(head, ()):
-            missing[number] -= 1
-            if not missing[number]:
-                ready.append(number)
-    return found
 
 
 def _with_text(lnf: Lnf, productions: Iterable[Production]) -> set[int]:

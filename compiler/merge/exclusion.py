@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .marked_dfa import DEAD, MarkedDfa, minimal
+from .text_trie import trie_of
 
 
 def without_texts(texts: Iterable[bytes], planes: int, prefix: bytes = b"") -> MarkedDfa:
@@ -19,17 +20,7 @@ def without_texts(texts: Iterable[bytes], planes: int, prefix: bytes = b"") -> M
     sequence that is not empty.
     """
     wanted = sorted({text for text in texts if text})
-    children: list[dict[int, int]] = [{}]
-    ends = [False]
-    for text in wanted:
-        node = 0
-        for octet in text:
-            if octet not in children[node]:
-                children[node][octet] = len(children)
-                children.append({})
-                ends.append(False)
-            node = children[node][octet]
-        ends[node] = True
+    children, ends = trie_of(wanted)
     # Node n of the trie is state n + 1.
     table = np.full((len(children) + 1, 256), 1, dtype=np.int32)
     table[DEAD] = DEAD

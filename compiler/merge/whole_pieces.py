@@ -14,6 +14,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from .marked_dfa import DEAD, MarkedDfa, minimal
+from .text_trie import trie_of
 
 _PLANES = 4
 
@@ -28,17 +29,7 @@ def with_whole_planes(dfa: MarkedDfa) -> MarkedDfa:
 
 def whole_automaton(texts: Iterable[bytes]) -> MarkedDfa:
     """All sequences of pieces in which ``texts`` are read in plane 3, the others in plane 1."""
-    children: list[dict[int, int]] = [{}]
-    is_text = [False]
-    for text in sorted(texts):
-        node = 0
-        for octet in text:
-            if octet not in children[node]:
-                children[node][octet] = len(children)
-                children.append({})
-                is_text.append(False)
-            node = children[node][octet]
-        is_text[node] = True
+    children, is_text = trie_of(sorted(texts))
     # State 1 is the start, 2 off the trie, then the nodes, then the whole nodes.
     start, off, nodes = 1, 2, 3
     count = len(children)

@@ -11,9 +11,9 @@ from .printer import (
     NoCounterpart,
     Text,
     all_others,
+    bodies_by_name,
     one_character,
     unique_names,
-    write_expr,
 )
 
 _SUFFIX = {(0, 1): "?", (0, None): "*", (1, None): "+"}
@@ -83,12 +83,8 @@ def write_gbnf(grammar: Grammar) -> str:
     names = unique_names(
         grammar, lambda name: re.sub(allowed, "-", name), [(grammar.start, "root")]
     )
-    style = GbnfStyle()
-    bodies: dict[str, list[str]] = {grammar.start: []}
-    for rule in grammar.rules:
-        body = write_expr(rule.body, style, names, grammar.source)
-        bodies.setdefault(rule.name, []).append(body)
-    return "".join(f"{names[name]} ::= {' | '.join(found)}\n" for name, found in bodies.items())
+    bodies = bodies_by_name(grammar, GbnfStyle(), names, [grammar.start])
+    return "".join(f"{names[name]} ::= {body}\n" for name, body in bodies.items())
 
 
 def _member(low: int, high: int) -> str:

@@ -11,9 +11,9 @@ from .printer import (
     CodePoints,
     NoCounterpart,
     Text,
+    bodies_by_name,
     spelled_out,
     unique_names,
-    write_expr,
 )
 
 # A class is written as its characters one by one up to so many.
@@ -80,12 +80,8 @@ def write_iso14977(grammar: Grammar) -> str:
     Raises ``WriterError``.
     """
     names = unique_names(grammar, _valid)
-    style = Iso14977Style()
-    bodies: dict[str, list[str]] = {grammar.start: []}
-    for rule in grammar.rules:
-        body = write_expr(rule.body, style, names, grammar.source)
-        bodies.setdefault(rule.name, []).append(body)
-    return "".join(f"{names[name]} = {' | '.join(found)};\n" for name, found in bodies.items())
+    bodies = bodies_by_name(grammar, Iso14977Style(), names, [grammar.start])
+    return "".join(f"{names[name]} = {body};\n" for name, body in bodies.items())
 
 
 def _valid(name: str) -> str:

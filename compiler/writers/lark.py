@@ -9,6 +9,7 @@ from .printer import (
     CodePoints,
     NoCounterpart,
     Text,
+    bodies_by_name,
     node_text,
     unique_names,
     write_expr,
@@ -89,15 +90,12 @@ def write_lark(grammar: Grammar) -> str:
         grammar, lambda name: name if name in terminals else _valid(name, hyphens), fixed
     )
     style = LarkStyle()
-    bodies: dict[str, list[str]] = {}
     heads: dict[str, Rule] = {}
     for rule in grammar.rules:
         heads.setdefault(rule.name, rule)
-        body = write_expr(rule.body, style, names, grammar.source)
-        bodies.setdefault(rule.name, []).append(body)
-    for name, found in bodies.items():
+    for name, body in bodies_by_name(grammar, style, names).items():
         priority = f".{heads[name].priority}" if heads[name].priority else ""
-        lines.append(f"{names[name]}{priority}: {' | '.join(found)}\n")
+        lines.append(f"{names[name]}{priority}: {body}\n")
     for expr in grammar.ignored:
         lines.append(f"%ignore {write_expr(expr, style, names, grammar.source)}\n")
     return "".join(lines)

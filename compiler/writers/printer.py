@@ -205,6 +205,20 @@ def spelled_out(item: Text, low: int, high: int | None, style: Style) -> Text:
     return Text(style.joiner.join(parts), SEQUENCE) if parts else style.literal(b"")
 
 
+def bodies_by_name(
+    grammar: Grammar, style: Style, names: Mapping[str, str], first: Iterable[str] = ()
+) -> dict[str, str]:
+    """All definitions of each name as alternatives, in the order of the rules but for ``first``.
+
+    ``names``: what a name is written as. Raises ``WriterError``.
+    """
+    bodies: dict[str, list[str]] = {name: [] for name in first}
+    for rule in grammar.rules:
+        body = write_expr(rule.body, style, names, grammar.source)
+        bodies.setdefault(rule.name, []).append(body)
+    return {name: " | ".join(found) for name, found in bodies.items()}
+
+
 def unique_names(
     grammar: Grammar, valid: Callable[[str], str], fixed: Iterable[tuple[str, str]] = ()
 ) -> dict[str, str]:

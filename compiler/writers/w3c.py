@@ -10,10 +10,10 @@ from .printer import (
     CodePoints,
     NoCounterpart,
     Text,
+    bodies_by_name,
     one_character,
     spelled_out,
     unique_names,
-    write_expr,
 )
 
 _SUFFIX = {(0, 1): "?", (0, None): "*", (1, None): "+"}
@@ -78,14 +78,9 @@ def write_w3c(grammar: Grammar) -> str:
     if names[grammar.start] != "start":
         # A rule of that name would be taken for the start.
         names = {old: "start_" if new == "start" else new for old, new in names.items()}
-    style = W3cStyle()
-    bodies: dict[str, list[str]] = {}
-    if names[grammar.start] != "start":
-        bodies[grammar.start] = []
-    for rule in grammar.rules:
-        body = write_expr(rule.body, style, names, grammar.source)
-        bodies.setdefault(rule.name, []).append(body)
-    return "".join(f"{names[name]} ::= {' | '.join(found)}\n" for name, found in bodies.items())
+    first = [grammar.start] if names[grammar.start] != "start" else []
+    bodies = bodies_by_name(grammar, W3cStyle(), names, first)
+    return "".join(f"{names[name]} ::= {body}\n" for name, body in bodies.items())
 
 
 def _valid(name: str) -> str:
