@@ -1,6 +1,6 @@
 """Questions about trees, answered from the inside out without recursion."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 Node = TypeVar("Node")
@@ -17,22 +17,15 @@ def fold(
     A node that stands in several places is asked once. No depth overflows Python's stack.
     """
     done: dict[int, Answer] = {}
-    for node in inside_out(root, inside):
-        done[id(node)] = answer(node, [done[id(part)] for part in inside(node)])
-    return done[id(root)]
-
-
-def inside_out(root: Node, inside: Callable[[Node], Sequence[Node]]) -> Iterator[Node]:
-    """``root`` and all nodes in it, each once, behind the nodes directly inside it."""
-    done: set[int] = set()
     pending = [root]
     while pending:
         node = pending[-1]
-        missing = [part for part in inside(node) if id(part) not in done]
+        parts = inside(node)
+        missing = [part for part in parts if id(part) not in done]
         if missing:
             pending.extend(missing)
             continue
         pending.pop()
         if id(node) not in done:
-            done.add(id(node))
-            yield node
+            done[id(node)] = answer(node, [done[id(part)] for part in parts])
+    return done[id(root)]

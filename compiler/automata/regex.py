@@ -14,7 +14,7 @@ instead of a pattern to be matched again. ``And``, ``Not`` and ``Look`` are adde
 
 from collections.abc import Iterable
 
-from ..folding import inside_out
+from ..folding import fold
 from .code_points import ANY, CodePoints, complement, normalized, without_surrogates
 from .nodes import (
     Alt,
@@ -214,25 +214,27 @@ def is_nullable(node: Node) -> bool:
 def nullable_inside(node: Node) -> set[int]:
     """The ``id`` of each node in ``node``, itself included, that matches ε."""
     found: set[int] = set()
-    for current in inside_out(node, parts_of):
+
+    def note(current: Node, inside: list[bool]) -> bool:
         match current:
-            case Seq():
-                nullable = all(id(part) in found for part in current.parts)
+            case Seq() | And():
+                nullable = all(inside)
             case Alt():
-                nullable = any(id(option) in found for option in current.options)
+                nullable = any(inside)
             case Repeat():
-                nullable = current.min_times == 0 or id(current.node) in found
+                nullable = current.min_times == 0 or inside[0]
             case Embedded(automaton):
                 closure = automaton.epsilon_closure({automaton.start})
                 nullable = not automaton.finals.isdisjoint(closure)
-            case And():
-                nullable = all(id(part) in found for part in current.parts)
             case Not():
-                nullable = id(current.node) not in found
+                nullable = not inside[0]
             case Look():
                 nullable = current.kind not in _NEVER_IN_EMPTY
             case _:
                 nullable = isinstance(current, Optional)
         if nullable:
             found.add(id(current))
+        return nullable
+
+    fold(node, parts_of, note)
     return found

@@ -12,7 +12,7 @@ the guards "behind c" and "in front of d".
 from functools import reduce
 
 from ..diagnostics import LimitError
-from ..folding import inside_out
+from ..folding import fold
 from ..limits import Limits
 from .boolean import common, difference
 from .contexts import EDGE, Contexts, GuardedNfa, Pairs, without_guards
@@ -37,9 +37,12 @@ def resolved(node: Node, limits: Limits | None = None) -> Node:
     limits = (limits or Limits()).started()
     contexts = Contexts({part.kind for part in nodes if isinstance(part, Look)})
     resolver = _Resolver(node, contexts, limits)
-    for part in inside_out(node, parts_of):
+
+    def prepare(part: Node, _: list[None]) -> None:
         if isinstance(part, And | Not):
             resolver.prepare(part)
+
+    fold(node, parts_of, prepare)
     return Embedded(resolver.automaton(node, EDGE, EDGE))
 
 
