@@ -8,11 +8,17 @@ from threading import get_ident
 
 
 def write_atomically(path: str | PathLike[str], chunks: Iterable[bytes]) -> None:
-    """Write ``chunks`` to a temporary name in the same folder, then rename it to ``path``."""
+    """Write ``chunks`` to a temporary name in the same folder, then rename it to ``path``.
+
+    ``OSError`` names ``path``.
+    """
     target = Path(path)
     if target.exists() and not target.is_file() and not target.is_dir():
-        with target.open("wb") as file:  # A pipe or a device is written to, not replaced.
-            file.writelines(chunks)
+        try:
+            with target.open("wb") as file:  # A pipe or a device is written to, not replaced.
+                file.writelines(chunks)
+        except OSError as error:
+            raise _about(target, error) from None
         return
     temporary = target.with_name(f".{target.name}.{os.getpid()}.{get_ident()}.tmp")
     try:

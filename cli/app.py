@@ -5,7 +5,6 @@ Exit codes: 0 yes; 1 no; 2 usage, unreadable input or grammar error; 3 a limit w
 """
 
 import os
-import sys
 from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Annotated, Any
@@ -40,6 +39,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         console.error("interrupted")
         return INTERRUPTED
+    except OSError as failure:  # Typer writes the help itself.
+        console.abandon_output()
+        console.error(f"standard output: {failure.strerror or failure}")
+        return 2
     return 0
 
 
@@ -61,7 +64,6 @@ def exit_code(command: Callable[..., int | None], *arguments: Any, **options: An
     """Run a command; what it returns, or the code of the error that it ends with."""
     try:
         code = command(*arguments, **options)
-        sys.stdout.flush()
     except typer.Exit as end:
         return end.exit_code
     except (KeyboardInterrupt, typer.Abort):
@@ -72,7 +74,7 @@ def exit_code(command: Callable[..., int | None], *arguments: Any, **options: An
         return error.exit_code
     except BrokenPipeError:
         # The reader has what it wanted (`… | head`). Python would complain again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        console.abandon_output()
         return 0
     except OSError as error:
         console.error(f"{error.filename or 'input'}: {error.strerror or error}")

@@ -3,7 +3,8 @@
 import os
 import sys
 import time
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from typing import TYPE_CHECKING, TextIO
 
 from constrain.artifacts.errors import ConstrainError
 
@@ -22,17 +23,39 @@ class UsageError(ConstrainError):
 
 def write_text(text: str) -> None:
     """Data for people and programs, as UTF-8 whatever the locale."""
-    sys.stdout.flush()
-    sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
-    sys.stdout.buffer.flush()
+    write_raw(text.encode("utf-8", "surrogateescape"))
 
 
 def write_bytes(data: bytes, what: str) -> None:
     """Binary data; refused on a terminal."""
-    if sys.stdout.isatty():
+    if is_terminal(sys.stdout):
         raise UsageError(f"{what} is binary and standard output is a terminal: redirect it")
-    sys.stdout.buffer.write(data)
-    sys.stdout.buffer.flush()
+    write_raw(data)
+
+
+def write_raw(data: bytes) -> None:
+    """Data as it is; written when this returns. ``OSError`` names the stream."""
+    if sys.stdout is None:  # As Python has it where the stream is closed from the start.
+        raise UsageError("standard output is closed")
+    try:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as failure:
+        abandon_output()
+        raise OSError(failure.errno, failure.strerror, "standard output") from None
+
+
+def abandon_output() -> None:
+    """Write no more to standard output; what is buffered would fail once more at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether a standard stream is a terminal; a closed one is not."""
+    return stream is not None and stream.isatty()
 
 
 def note(message: str) -> None:
@@ -43,20 +66,22 @@ def note(message: str) -> None:
 def error(message: str) -> None:
     """Why the program ends. Diagnostics that name their place say "error" themselves."""
     if ": error: " in message.split("\n")[0]:
-        sys.stderr.write(message + "\n")
+        status(message)
     else:
         _say("error", _RED, message)
 
 
 def status(message: str) -> None:
-    """What was done."""
-    sys.stderr.write(message + "\n")
+    """What was done. A stream that takes no messages changes nothing about the work."""
+    if sys.stderr is not None:
+        with suppress(OSError):
+            sys.stderr.write(message + "\n")
 
 
 def _say(kind: str, colour: str, message: str) -> None:
-    if sys.stderr.isatty() and not os.environ.get("NO_COLOR"):
+    if is_terminal(sys.stderr) and not os.environ.get("NO_COLOR"):
         kind = f"{colour}{kind}{_PLAIN}"
-    sys.stderr.write(f"{kind}: {message}\n")
+    status(f"{kind}: {message}")
 
 
 class Bar:
@@ -80,7 +105,7 @@ class Bar:
     def __call__(self, stage: str, done: int, total: int) -> None:
         """``done`` of ``total`` steps of ``stage``."""
         if self._bar is None:
-            if not sys.stderr.isatty() or time.monotonic() - self._begin < _BAR_AFTER_SECONDS:
+            if not is_terminal(sys.stderr) or time.monotonic() - self._begin < _BAR_AFTER_SECONDS:
                 return
             from rich.console import Console
             from rich.progress import Progress

@@ -8,9 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from constrain.artifacts.errors import ConstrainError
 from constrain.artifacts.signature import HEAD_BYTES, SUFFIX, looks_like_artifact
 
-from .console import UsageError
+from .console import UsageError, is_terminal, status
 
 if TYPE_CHECKING:
     from constrain.artifacts import Artifact
@@ -22,13 +23,29 @@ STDIN = "-"
 _PART_BYTES = 1 << 18
 
 
+# What is read of a file or stream at all, and what of it may be a grammar.
+_MOST_BYTES = 1 << 30
+_MOST_GRAMMAR_BYTES = 1 << 24
+
+
+class InputLimitError(ConstrainError):
+    """More input than is read."""
+
+    exit_code = 3
+
+    def __init__(self, path: str, most: int, what: str) -> None:
+        super().__init__(f"{path}: there are more than {most:,} bytes, the most that {what} has")
+
+
 def read_bytes(path: str) -> bytes:
-    """The content of a file, or of standard input for ``-``."""
-    if path == STDIN:
-        if sys.stdin.isatty():
-            sys.stderr.write("reading from the terminal; end with Ctrl-D\n")
-        return sys.stdin.buffer.read()
-    return Path(path).read_bytes()
+    """The content of a file, or of standard input for ``-``. Raises ``InputLimitError``."""
+    if path == STDIN and is_terminal(sys.stdin):
+        status("reading from the terminal; end with Ctrl-D")
+    with _opened(path) as stream:
+        data = stream.read(_MOST_BYTES + 1)
+    if len(data) > _MOST_BYTES:
+        raise InputLimitError(path, _MOST_BYTES, "an input")
+    return data
 
 
 def artifact_or_text(path: str) -> "Artifact | str":
@@ -54,7 +71,9 @@ def grammar_text(path: str) -> str:
 
 
 def decoded(data: bytes, path: str) -> str:
-    """UTF-8 text, without a byte order mark; line ends as they are."""
+    """A grammar's UTF-8 text, without a byte order mark; line ends as they are."""
+    if len(data) > _MOST_GRAMMAR_BYTES:
+        raise InputLimitError(path, _MOST_GRAMMAR_BYTES, "a grammar")
     try:
         return data.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
@@ -141,6 +160,8 @@ def text_chunks(path: str) -> Iterator[str]:
 @contextmanager
 def _opened(path: str) -> Iterator[BinaryIO]:
     if path == STDIN:
+        if sys.stdin is None:  # As Python has it where the stream is closed from the start.
+            raise UsageError("standard input is closed")
         yield sys.stdin.buffer
     else:
         with Path(path).open("rb") as file:

@@ -75,6 +75,8 @@ def compile_(
     begin = time.monotonic()
     text = grammar_text(grammar)
     target = _target(grammar, output)
+    if viz is not None and viz.exists() and not viz.is_dir():
+        raise UsageError(f"{viz}: the drawings need a folder, and this is none")
     limits = limits_of(max_states, max_transitions, max_memory, max_seconds, max_nesting)
     wanted = Wanted(
         tokenizer,

@@ -72,7 +72,7 @@ def mask(
     \b
     Examples:
       constrain mask date.cst --prefix 2024-0
-      constrain mask date.ebnf --prefix-ids 1238,12 --format json
+      constrain mask date.ebnf --prefix-ids 5931,13 --format json
     """
     if prefix is not None and prefix_ids is not None:
         raise UsageError("--prefix and --prefix-ids exclude each other")

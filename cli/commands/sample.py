@@ -1,7 +1,6 @@
 """``constrain sample``: members of a grammar."""
 
 import json
-import sys
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from itertools import islice
@@ -11,7 +10,7 @@ import typer
 
 from .. import options
 from ..compiling import Wanted, language_of, limits_of
-from ..console import UsageError, error
+from ..console import UsageError, error, write_raw
 from ..quoting import escaped, text_of
 
 SCHEMA = 1
@@ -112,7 +111,7 @@ def _write(members: Iterable[bytes], format_: Format) -> None:
     """Write members as they come, many at a time."""
     pieces = _pieces(members, format_)
     while some := b"".join(islice(pieces, _AT_ONCE)):
-        sys.stdout.buffer.write(some)
+        write_raw(some)
 
 
 def _pieces(members: Iterable[bytes], format_: Format) -> Iterator[bytes]:

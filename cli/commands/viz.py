@@ -63,7 +63,7 @@ def viz(
       constrain viz date.ebnf --stage dfa -o date.svg
       constrain viz date.cst --stage tokens | dot -Tpng > date.png
       constrain viz json.ebnf --stage parser -o json.svg
-      constrain viz date.cst --stage tokenizer --prefix 2024 -o 2024.svg
+      constrain viz words.ebnf -t bert/vocab.txt --stage tokenizer --prefix "to be" -o words.svg
     """
     limits = limits_of(200_000, max_transitions, max_memory, max_seconds, max_nesting)
     wanted = Wanted(

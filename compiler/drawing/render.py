@@ -36,7 +36,8 @@ def render(drawing: Drawing, path: Path) -> Path:
         return path
     if suffix not in _RENDERED:
         known = ", ".join(sorted((*_TEXT, *_RENDERED)))
-        raise DrawingError(f"{path}: cannot draw {suffix or 'this'!r} files; known are {known}")
+        what = f"cannot draw {suffix!r} files" if suffix else "the name has no suffix"
+        raise DrawingError(f"{path}: {what}; known are {known}")
     program = shutil.which("dot")
     if program is None:
         instead = path.with_suffix(".dot")
