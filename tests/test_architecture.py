@@ -4,9 +4,7 @@
 # ruff: noqa: SIM300
 
 import ast
-import re
 import sys
-import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -242,14 +240,6 @@ def test_folders_are_never_imported_bare() -> None:
     assert [] == [str(found) for found in IMPORTS if found.module.split(".")[0] in FOLDERS]
 
 
-def test_folders_are_two_levels_deep() -> None:
-    """folder/package/file.py; a package that carries data may have one level more."""
-    with_data = {"compiler/automata/unicode", "compiler/tokenizers/default"}
-    deep = {file.parent.as_posix() for file in FILES if len(file.parts) > 3}
-
-    assert with_data == deep
-
-
 @pytest.mark.parametrize("file", WITH_TESTS, ids=str)
 def test_files_are_short(file: Path) -> None:
     """One job each: at most three hundred lines."""
@@ -262,22 +252,3 @@ def test_long_files_are_long() -> None:
     """An exception that is no longer needed is taken out."""
     for name in LONGER:
         assert len((ROOT / name).read_text(encoding="utf-8").splitlines()) > LINES
-
-
-@pytest.mark.parametrize("file", FILES, ids=str)
-def test_nothing_is_left_behind(file: Path) -> None:
-    """No prints and no notes to oneself."""
-    with (ROOT / file).open("rb") as stream:
-        comments = [
-            t.string for t in tokenize.tokenize(stream.readline) if t.type == tokenize.COMMENT
-        ]
-    calls = [
-        node.lineno
-        for node in ast.walk(ast.parse((ROOT / file).read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Name)
-        and node.func.id in ("print", "breakpoint")
-    ]
-
-    assert [] == calls
-    assert [] == [text for text in comments if re.search(r"\b(TODO|FIXME|XXX|HACK)\b", text)]

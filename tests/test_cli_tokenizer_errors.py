@@ -35,6 +35,11 @@ def part(**options: object) -> Callable[[dict[str, object]], object]:
     return lambda value: value.update(options)
 
 
+def split(pattern: str) -> Callable[[dict[str, object]], object]:
+    """A change of the pattern that texts are cut by."""
+    return part(pre_tokenizer={"type": "Split", "pattern": {"Regex": pattern}})
+
+
 TOKENIZER_ERRORS = [
     ("not JSON", b"{", "not valid JSON"),
     ("not an object", b"[1]", "no model with a vocabulary"),
@@ -43,7 +48,6 @@ TOKENIZER_ERRORS = [
     ("no vocabulary", damaged("ab", part(model={"type": "BPE"})), "no model with a vocabulary"),
     ("odd ids", damaged("ab", model(vocab={"a": "1"})), "an id is not a number"),
     ("WordPiece", damaged("ab", model(type="WordPiece")), "'BertPreTokenizer' is"),
-    ("Unigram", damaged("ab", model(type="Unigram")), "the model 'Unigram'"),
     ("Unigram", damaged("ab", model(type="Unigram")), "the model 'Unigram'"),
     ("dropout", damaged("ab", model(dropout=0.1)), "'dropout'"),
     ("byte fallback", damaged("ab", model(byte_fallback=True)), "'byte_fallback'"),
@@ -55,11 +59,9 @@ TOKENIZER_ERRORS = [
         damaged("ab", part(pre_tokenizer={"type": "FixedLength"})),
         "the pre-tokenizer 'FixedLength'",
     ),
-    (
-        "pattern",
-        damaged("ab", part(pre_tokenizer={"type": "Split", "pattern": {"Regex": "(?<x>a)"}})),
-        "the pattern '(?<x>a)' is not understood",
-    ),
+    ("pattern", damaged("ab", split("(?<x>a)")), "the pattern '(?<x>a)' is not understood"),
+    ("deep pattern", damaged("ab", split("(?:" * 3000 + "a" + ")*" * 3000)), "more than 50 deep"),
+    ("long pattern", damaged("ab", split("(?:(?:a{900}){900}){900}")), "more than 100,000 items"),
     ("added token", damaged("ab", part(added_tokens=[{}])), "no id or content"),
     ("merge", damaged("ab", model(merges=["a c"])), "merge 0 ('a c')"),
     ("merge of three", damaged("ab", model(merges=["a b c"])), "merge 0"),

@@ -202,7 +202,7 @@ class _Parser:
 def _emit(node: _Node, code: list[Instruction]) -> None:
     """Append the code of ``node``; it goes on behind its last instruction.
 
-    Recursion is bounded by the brackets of a tokenizer's own pattern.
+    ``check_pattern`` bounds the brackets, and with them the recursion, and the copies.
     """
     match node.kind:
         case "set":

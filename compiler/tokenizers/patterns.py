@@ -30,6 +30,14 @@ _WORD = (
 _LATIN_NUMBERS = r"\xB2\xB3\xB9\xBC-\xBE"
 
 
+# Brackets inside each other that a pattern may have, and characters and classes with all copies
+# written out.
+_DEEPEST, _LONGEST = 50, 100_000
+
+# Characters of such a pattern that a message shows.
+_SHOWN = 60
+
+
 class Item(Enum):
     """What an item of a pattern is; CHARACTER stands for one character of the text."""
 
@@ -72,10 +80,34 @@ def compile_pattern(pattern: str) -> "regex.Pattern[str]":
     """Compile a pattern in Oniguruma's syntax. Raises ``TokenizerError``."""
     import regex
 
+    _check_size(pattern)
     try:
         return regex.compile(translated(pattern), regex.VERSION0)
     except regex.error as error:
         raise TokenizerError(f"the pattern {pattern!r} is not understood ({error})") from None
+
+
+def _check_size(pattern: str) -> None:
+    """Raise ``TokenizerError`` where brackets nest so deep that readers of patterns, which call
+    themselves for each, could run out of stack, or counts multiply beyond all use."""
+    sizes, last = [0], 0
+    for item, text in items(pattern):
+        if item is Item.OPEN:
+            sizes.append(0)
+        elif item is Item.CLOSE and len(sizes) > 1:
+            last = sizes.pop()
+            sizes[-1] += last
+        elif item is Item.CHARACTER:
+            last = 1
+            sizes[-1] += 1
+        elif item is Item.QUANTIFIER:
+            copies = max([1, *map(int, re.findall(r"\d+", text))])
+            sizes[-1] += last * (copies - 1)
+            last *= copies
+        if len(sizes) > _DEEPEST or sizes[-1] > _LONGEST:
+            what = f"brackets more than {_DEEPEST} deep, or counts for more than {_LONGEST:,} items"
+            shown = pattern if len(pattern) <= _SHOWN else f"{pattern[:_SHOWN]}…"
+            raise TokenizerError(f"the pattern {shown!r} has {what}")
 
 
 def translated(pattern: str) -> str:
