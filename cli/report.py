@@ -1,6 +1,7 @@
 """Findings as text, JSON, GitHub workflow commands and SARIF."""
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
@@ -95,7 +96,9 @@ def as_sarif(found: Sequence[Item], lints: Mapping[str, str]) -> str:
 
 
 def _location(found: Item) -> dict[str, object]:
-    location: dict[str, object] = {"artifactLocation": {"uri": found.file}}
+    from urllib.parse import quote
+
+    location: dict[str, object] = {"artifactLocation": {"uri": quote(os.fsencode(found.file))}}
     if found.line:
         location["region"] = {
             "startLine": found.line,

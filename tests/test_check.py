@@ -128,8 +128,8 @@ def test_github(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> N
 
 
 def test_sarif(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
-    """A SARIF log that lists all lints and points at the place."""
-    odd = write(tmp_path, "odd.ebnf", 'a ::= "x";\nb ::= "y";')
+    """A SARIF log that lists all lints and points at the place, a URI."""
+    odd = write(tmp_path, "100% odd.ebnf", 'a ::= "x";\nb ::= "y";')
     run(["check", odd, "--format", "sarif"])
     log = json.loads(capsysbinary.readouterr().out)
     assert log["version"] == "2.1.0"
@@ -137,7 +137,9 @@ def test_sarif(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> No
     ids = [rule["id"] for rule in ran["tool"]["driver"]["rules"]]
     assert ids == ["error", *LINTS]
     (result,) = ran["results"]
-    region = result["locations"][0]["physicalLocation"]["region"]
+    place = result["locations"][0]["physicalLocation"]
+    region = place["region"]
+    assert place["artifactLocation"]["uri"].endswith("/100%25%20odd.ebnf")
     assert (result["ruleId"], region["startLine"], region["startColumn"]) == ("unreachable", 2, 1)
 
 

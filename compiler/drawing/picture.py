@@ -1,6 +1,6 @@
 """A picture of an automaton before it is DOT: states, labelled edges, what to explain.
 
-The builders of all four stages fill a ``Picture`` in; ``dot`` alone knows how it looks.
+The builders of all stages fill a ``Picture`` in; ``dot`` alone knows how it looks.
 """
 
 from collections import deque
