@@ -2,6 +2,7 @@
 
 from constrain.compiler.automata.determinize import determinize
 from constrain.compiler.automata.dfa import Dfa
+from constrain.compiler.automata.minimize import minimize
 from constrain.compiler.automata.nfa import Nfa
 from constrain.compiler.automata.regex import Node
 from constrain.compiler.automata.resolve import resolved
@@ -27,6 +28,11 @@ def dfa_of(
     """The automaton of the texts that match as a whole."""
     node = resolved(node_of(text, flags, extended=extended), limits)
     return determinize(thompson(node, limits), limits)
+
+
+def minimal_dfa_of(text: str) -> Dfa:
+    """The smallest such automaton."""
+    return minimize(dfa_of(text))
 
 
 def automaton_of(text: str, flags: str = "", *, extended: bool = False) -> Nfa:

@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from regexes import node_of
 
 from constrain.compiler.automata import regex, utf8
 from constrain.compiler.automata.determinize import determinize
@@ -25,16 +26,7 @@ from constrain.compiler.automata.regex import (
 )
 from constrain.compiler.automata.thompson import thompson
 from constrain.compiler.diagnostics import LimitError
-from constrain.compiler.dialects import read_grammar
-from constrain.compiler.grammar.tree import Pattern
 from constrain.compiler.limits import Limits
-
-
-def parsed(pattern: str) -> Node:
-    """The IR of a pattern."""
-    body = read_grammar(pattern, "regex").rules[0].body
-    assert isinstance(body, Pattern)
-    return body.node
 
 
 def arcs(nfa: Nfa) -> dict[int, list[tuple[int, int, int]]]:
@@ -202,7 +194,7 @@ def test_all_stages_agree_with_re(full: bool) -> None:
     rng = random.Random(7)
     for _ in range(3000 if full else 300):
         pattern = random_pattern(rng, 4)
-        nfa = thompson(parsed(pattern))
+        nfa = thompson(node_of(pattern))
         dfa = determinize(nfa)
         small, oracle = minimize(dfa), minimize_via_moore(dfa)
         assert np.array_equal(small.table, oracle.table)
@@ -227,7 +219,7 @@ def test_all_stages_agree_with_re(full: bool) -> None:
 )
 def test_unicode_classes(pattern: str, inside: list[str], outside: list[str]) -> None:
     r"""``\d`` is Nd, ``\s`` White_Space, ``\w`` UTS #18's; a dot is no line feed."""
-    nfa = thompson(parsed(pattern))
+    nfa = thompson(node_of(pattern))
     assert [t for t in inside if not nfa.accepts(t.encode())] == []
     assert [t for t in outside if nfa.accepts(t.encode())] == []
 
@@ -236,7 +228,7 @@ def test_minimal_automaton_is_canonical() -> None:
     """Two patterns of one language give the same tables, byte for byte."""
 
     def small(pattern: str) -> Dfa:
-        return minimize(determinize(thompson(parsed(pattern))))
+        return minimize(determinize(thompson(node_of(pattern))))
 
     one, other = small("(a|b)*abb"), small("(b|a)*(ab)b|(a*b*)*abb")
     assert one.states == 5  # Four live ones: the textbook's.
@@ -247,14 +239,14 @@ def test_minimal_automaton_is_canonical() -> None:
 def test_states_are_capped_with_the_rule() -> None:
     """An automaton beyond the cap is refused with its number."""
     with pytest.raises(LimitError, match="more than 50 states"):
-        determinize(thompson(parsed("(a|b)*a(a|b){8}")), Limits(states=50))
+        determinize(thompson(node_of("(a|b)*a(a|b){8}")), Limits(states=50))
     with pytest.raises(LimitError, match="--max-states"):
-        thompson(parsed("(abcdef){100}"), Limits(states=50))
+        thompson(node_of("(abcdef){100}"), Limits(states=50))
 
 
 def test_without_bytes_drops_members() -> None:
     """Only members without the bytes are left, and no state without a way to the end."""
-    dfa = minimize(determinize(thompson(parsed("ab|ac|[x-z]"))))
+    dfa = minimize(determinize(thompson(node_of("ab|ac|[x-z]"))))
     missing = np.zeros(256, dtype=np.bool_)
     missing[list(b"by")] = True
     rest = without_bytes(dfa, missing)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from regexes import node_of
 
 from constrain.compiler.automata import regex
 from constrain.compiler.automata.derivatives import LazyDfa, minimal_via_derivatives
@@ -18,16 +19,7 @@ from constrain.compiler.automata.regex import ByteClass, Embedded, Lit, Node, To
 from constrain.compiler.automata.resolve import resolved
 from constrain.compiler.automata.thompson import thompson
 from constrain.compiler.diagnostics import GrammarError, LimitError
-from constrain.compiler.dialects import read_grammar
-from constrain.compiler.grammar.tree import Pattern
 from constrain.compiler.limits import Limits
-
-
-def parsed(pattern: str) -> Node:
-    """The IR of a pattern."""
-    body = read_grammar(pattern, "regex").rules[0].body
-    assert isinstance(body, Pattern)
-    return body.node
 
 
 def check_both(node: Node, limits: Limits | None = None, terminals: int = 0) -> int:
@@ -100,7 +92,7 @@ def test_random_expressions(full: bool) -> None:
 )
 def test_patterns(pattern: str) -> None:
     """Patterns of which each needs a law or an approximation."""
-    check_both(parsed(pattern))
+    check_both(node_of(pattern))
 
 
 def suite_patterns(data: Callable[[str], Path]) -> Iterator[str]:
@@ -121,7 +113,7 @@ def test_patterns_of_other_engines(data: Callable[[str], Path], full: bool) -> N
     compared = 0
     for pattern in patterns if full else patterns[:60]:
         try:
-            node = parsed(pattern)
+            node = node_of(pattern)
             resolved(node, limits)
         except (GrammarError, LimitError):
             continue
@@ -163,7 +155,7 @@ def test_laws() -> None:
 
 def test_derivatives_are_taken_when_asked_for() -> None:
     """A language of two million states is walked without building it."""
-    lazy = LazyDfa(parsed(".*a.{20}"))
+    lazy = LazyDfa(node_of(".*a.{20}"))
     assert lazy.accepts(b"b" * 50 + b"a" + b"c" * 20)
     assert not lazy.accepts(b"b" * 50 + b"a" + b"c" * 21)
 
@@ -177,9 +169,9 @@ def test_token_terminals() -> None:
 def test_growth_is_capped_with_the_part() -> None:
     """An automaton beyond the cap is refused with its number and the repetition at fault."""
     with pytest.raises(LimitError, match=r"more than 500 states .*'\.\{20\}'"):
-        LazyDfa(parsed(".*a.{20}"), Limits(states=500)).whole()
+        LazyDfa(node_of(".*a.{20}"), Limits(states=500)).whole()
     with pytest.raises(LimitError, match="--max-memory"):
-        LazyDfa(parsed(".*a.{20}"), Limits(memory=1_000_000)).whole()
+        LazyDfa(node_of(".*a.{20}"), Limits(memory=1_000_000)).whole()
 
 
 def test_depth_needs_no_python_stack() -> None:

@@ -3,6 +3,7 @@
 import random
 
 import pytest
+from regexes import minimal_dfa_of
 
 from constrain.compiler.automata.boolean import (
     difference,
@@ -16,18 +17,9 @@ from constrain.compiler.automata.dfa import Dfa
 from constrain.compiler.automata.minimize import minimize
 from constrain.compiler.automata.thompson import thompson
 from constrain.compiler.diagnostics import LimitError
-from constrain.compiler.dialects import read_grammar
-from constrain.compiler.grammar.tree import Pattern
 from constrain.compiler.limits import Limits
 
 LONGEST = 6
-
-
-def dfa_of(pattern: str) -> Dfa:
-    """The minimal DFA of a pattern."""
-    body = read_grammar(pattern, "regex").rules[0].body
-    assert isinstance(body, Pattern)
-    return minimize(determinize(thompson(body.node)))
 
 
 def words(dfa: Dfa) -> set[str]:
@@ -65,7 +57,7 @@ def test_against_the_definitions() -> None:
     rng = random.Random(23)
     every = all_words()
     for _ in range(60):
-        left, right = dfa_of(random_pattern(rng, 3)), dfa_of(random_pattern(rng, 3))
+        left, right = minimal_dfa_of(random_pattern(rng, 3)), minimal_dfa_of(random_pattern(rng, 3))
         members = words(right)
         assert words(difference(left, right)) == words(left) - members
         assert words(minimize(determinize(thompson(embedded(right))))) == members
@@ -84,7 +76,7 @@ def test_against_the_definitions() -> None:
 
 def test_exclusions_count_characters() -> None:
     """The count is of characters, not of bytes, and any character but those excluded may stand."""
-    dfa = excluding(dfa_of("x"), 2)
+    dfa = excluding(minimal_dfa_of("x"), 2)
     assert dfa.accepts("é😀".encode())
     assert dfa.accepts(b"\n")
     assert not dfa.accepts("é😀a".encode())
@@ -103,4 +95,4 @@ def test_substrings() -> None:
 def test_states_are_capped() -> None:
     """A product beyond the cap is refused."""
     with pytest.raises(LimitError, match="more than 3 states"):
-        difference(dfa_of("[ab]{9}"), dfa_of("a[ab]{8}"), Limits(states=3))
+        difference(minimal_dfa_of("[ab]{9}"), minimal_dfa_of("a[ab]{8}"), Limits(states=3))

@@ -6,6 +6,7 @@ from itertools import islice, product
 
 import numpy as np
 import pytest
+from regexes import minimal_dfa_of
 
 from constrain.compiler.automata import boolean
 from constrain.compiler.automata.compare import are_equal, compare, is_included
@@ -16,19 +17,10 @@ from constrain.compiler.automata.minimize import minimize, minimize_via_moore
 from constrain.compiler.automata.regex import TokenTerminal
 from constrain.compiler.automata.thompson import thompson
 from constrain.compiler.diagnostics import LimitError
-from constrain.compiler.dialects import read_grammar
-from constrain.compiler.grammar.tree import Pattern
 from constrain.compiler.limits import Limits
 
 # All words over two letters of up to six bytes.
 WORDS = [bytes(w) for n in range(7) for w in product(b"ab", repeat=n)]
-
-
-def language(pattern: str) -> Dfa:
-    """The minimal DFA of a pattern."""
-    body = read_grammar(pattern, "regex").rules[0].body
-    assert isinstance(body, Pattern)
-    return minimize(determinize(thompson(body.node)))
 
 
 def random_pattern(rng: random.Random, depth: int = 4) -> str:
@@ -52,7 +44,10 @@ def words_of(dfa: Dfa) -> set[bytes]:
 def random_pairs(seed: int, count: int) -> list[tuple[Dfa, Dfa]]:
     """Pairs of languages that often overlap."""
     rng = random.Random(seed)
-    return [(language(random_pattern(rng)), language(random_pattern(rng))) for _ in range(count)]
+    return [
+        (minimal_dfa_of(random_pattern(rng)), minimal_dfa_of(random_pattern(rng)))
+        for _ in range(count)
+    ]
 
 
 def test_boolean_operations_are_those_of_sets(full: bool) -> None:
@@ -66,7 +61,7 @@ def test_boolean_operations_are_those_of_sets(full: bool) -> None:
 
 def test_complement_is_that_of_texts() -> None:
     """All UTF-8 texts that are no members; twice is the language itself."""
-    dfa = language("a|é.*")
+    dfa = minimal_dfa_of("a|é.*")
     other = boolean.complement(dfa)
     assert [t for t in ("a", "é", "éb") if other.accepts(t.encode())] == []
     assert [t for t in ("", "b", "aa", "é\n") if not other.accepts(t.encode())] == []
@@ -103,10 +98,10 @@ def test_comparison(full: bool) -> None:
 
 def test_equality_needs_no_minimal_automata() -> None:
     """Two automata of different sizes can be equal; one state apart they are not."""
-    loop = language("(a|b)*")
+    loop = minimal_dfa_of("(a|b)*")
     unrolled = Dfa(
         np.array([[0, 0], [2, 1], [1, 2]], dtype=np.int32),
-        language("[^ab]").classes * 0 + np.array([i not in b"ab" for i in range(256)]),
+        minimal_dfa_of("[^ab]").classes * 0 + np.array([i not in b"ab" for i in range(256)]),
         np.array([False, True, True]),
         1,
         (frozenset(),) * 3,
@@ -114,7 +109,7 @@ def test_equality_needs_no_minimal_automata() -> None:
     # Column 0 is a and b, column 1 all other bytes, which must not matter here.
     unrolled.table[1:, 1] = 0
     assert are_equal(loop, unrolled)
-    assert not are_equal(loop, language("(a|b)+"))
+    assert not are_equal(loop, minimal_dfa_of("(a|b)+"))
     assert are_equal(nothing(), boolean.difference(loop, loop))
 
 
@@ -133,7 +128,7 @@ def test_products_over_token_terminals() -> None:
 
 def test_products_keep_limits() -> None:
     """Two coprime cycles have a product of their lengths."""
-    one, other = language("(a{31})*"), language("(a{37})*")
+    one, other = minimal_dfa_of("(a{31})*"), minimal_dfa_of("(a{37})*")
     assert boolean.common(one, other).states == 31 * 37 + 1
     with pytest.raises(LimitError, match="more than 1,000 states"):
         boolean.common(one, other, Limits(states=1000))
@@ -141,7 +136,7 @@ def test_products_keep_limits() -> None:
 
 def test_tables_are_read_back() -> None:
     """What an artifact stores is the automaton again."""
-    dfa = language("a|bc*")
+    dfa = minimal_dfa_of("a|bc*")
     again = from_tables(dfa.tables())
     assert [again.accepts(w) for w in WORDS] == [dfa.accepts(w) for w in WORDS]
 
@@ -150,7 +145,7 @@ def test_members_in_length_lexicographic_order(full: bool) -> None:
     """All members come once, shortest first, equally long ones by their bytes."""
     rng = random.Random(4)
     for _ in range(600 if full else 100):
-        dfa = language(random_pattern(rng))
+        dfa = minimal_dfa_of(random_pattern(rng))
         members = Members(dfa)
         found = list(members.up_to(6))
         assert found == [word for word in WORDS if dfa.accepts(word)]
@@ -165,11 +160,13 @@ def test_members_in_length_lexicographic_order(full: bool) -> None:
 
 def test_longest_member() -> None:
     """Of equally long ones the first; None if there is none."""
-    assert longest(language("(a|b){2,5}|ccc")) == b"aaaaa"
-    assert longest(language("a*")) is None
+    assert longest(minimal_dfa_of("(a|b){2,5}|ccc")) == b"aaaaa"
+    assert longest(minimal_dfa_of("a*")) is None
     assert longest(nothing()) is None
-    assert longest(language("")) == b""
-    assert [longest_length(d) for d in (language("a|éa"), language("a+"), nothing())] == [
+    assert longest(minimal_dfa_of("")) == b""
+    assert [
+        longest_length(d) for d in (minimal_dfa_of("a|éa"), minimal_dfa_of("a+"), nothing())
+    ] == [
         3,
         None,
         -1,
@@ -178,7 +175,7 @@ def test_longest_member() -> None:
 
 def test_places_behind_the_last_member() -> None:
     """A finite language ends."""
-    members = Members(language("[a-c]"))
+    members = Members(minimal_dfa_of("[a-c]"))
     assert members.member(2) == b"c"
     with pytest.raises(IndexError):
         members.member(3)
@@ -187,7 +184,7 @@ def test_places_behind_the_last_member() -> None:
 
 def test_counts_are_exact_beyond_machine_integers() -> None:
     """Any bytes but one: 255 to the power of the length."""
-    members = Members(boolean.complement(boolean.complement(language("[a-z]*"))))
+    members = Members(boolean.complement(boolean.complement(minimal_dfa_of("[a-z]*"))))
     assert [members.count(n) for n in (0, 1, 13, 40, 200)] == [26**n for n in (0, 1, 13, 40, 200)]
     assert members.unranked(26**40 - 1, 40) == b"z" * 40
     assert members.unranked(26**39, 40) == b"b" + b"a" * 39
@@ -196,12 +193,12 @@ def test_counts_are_exact_beyond_machine_integers() -> None:
 def test_counting_keeps_limits() -> None:
     """The table of counts is bounded by memory."""
     with pytest.raises(LimitError, match="--max-memory"):
-        Members(language("[a-z]*"), Limits(memory=10_000)).count(1000)
+        Members(minimal_dfa_of("[a-z]*"), Limits(memory=10_000)).count(1000)
 
 
 def test_draws_are_uniform() -> None:
     """Every member is drawn as often as the others (chi-squared, 1 % level), with a fixed seed."""
-    members = Members(language("a{0,3}|b[0-9]|ccccc"))
+    members = Members(minimal_dfa_of("a{0,3}|b[0-9]|ccccc"))
     drawn = Counter(members.draws(30_000, 5, seed=1))
     expected = 30_000 / 15
     assert sorted(drawn) == sorted(members)
@@ -210,7 +207,7 @@ def test_draws_are_uniform() -> None:
     assert list(members.draws(9, 5, seed=1)) == list(members.draws(9, 5, seed=1))
     assert list(members.draws(9, 5, seed=1)) != list(members.draws(9, 5, seed=2))
     with pytest.raises(IndexError):
-        list(Members(language("aaa")).draws(1, 2, seed=1))
+        list(Members(minimal_dfa_of("aaa")).draws(1, 2, seed=1))
 
 
 def test_hopcroft_equals_moore_on_any_table(full: bool) -> None:

@@ -8,14 +8,10 @@ import pytest
 from merge_support import (
     plain,
 )
+from regexes import minimal_dfa_of
 
 from constrain.artifacts.pairs import MergeTable
-from constrain.compiler.automata.determinize import determinize
-from constrain.compiler.automata.minimize import minimize
-from constrain.compiler.automata.thompson import thompson
 from constrain.compiler.diagnostics import LimitError
-from constrain.compiler.dialects import read_grammar
-from constrain.compiler.grammar.tree import Pattern
 from constrain.compiler.limits import Limits
 from constrain.compiler.merge.canonical import canonical_dfa
 from constrain.compiler.merge.direct import direct_merge
@@ -93,13 +89,6 @@ def test_random_automata_and_merges(full: bool) -> None:
         assert set(merged.delta) == before
 
 
-def dfa_of(pattern: str):  # type: ignore[no-untyped-def]
-    """The minimal byte DFA of a pattern."""
-    body = read_grammar(pattern, "regex").rules[0].body
-    assert isinstance(body, Pattern)
-    return minimize(determinize(thompson(body.node)))
-
-
 def proper_merges(rng: random.Random, letters: int, count: int) -> list[tuple[int, int, int]]:
     """A merge list as a tokenizer's training makes it; tokens 0.. are the letters."""
     strings = [chr(97 + c) for c in range(letters)]
@@ -137,7 +126,7 @@ def test_pairs_agree_with_algorithm_4(full: bool) -> None:
 @pytest.mark.parametrize("pattern", ["[ab]*", "(ab|ba)+c?", "a{2,5}", "[abc]{3}", "(a|bb)*c"])
 def test_tables_hold_the_merged_language(pattern: str) -> None:
     """The packed tables accept exactly tokenize(L), and fused states stay distinct."""
-    dfa = dfa_of(pattern)
+    dfa = minimal_dfa_of(pattern)
     rng = random.Random(17)
     for _ in range(20):
         merges = proper_merges(rng, 3, 6)
@@ -173,7 +162,7 @@ def test_growth_and_caps() -> None:
     base = [-1] * 256
     base[97:100] = [0, 1, 2]
     merges = np.array(proper_merges(random.Random(2), 3, 12), dtype=np.int32)
-    dfa = dfa_of("[abc]*")
+    dfa = minimal_dfa_of("[abc]*")
     result = canonical_dfa(dfa, base, (), merges)
     assert result.growth[0].merges == 0
     assert (result.growth[0].states, result.growth[0].transitions) == (1, 3)

@@ -5,7 +5,6 @@
 
 import random
 
-import numpy as np
 import pytest
 from grammars import (
     ARITHMETIC,
@@ -21,13 +20,13 @@ from grammars import (
     random_text,
     recogniser,
 )
+from greedy_support import vocabulary_of
 
 from constrain.artifacts import tokenset
 from constrain.artifacts.earley_masks import EarleyMasks
 from constrain.artifacts.network import Network
 from constrain.artifacts.network_masks import NetworkMasks
 from constrain.artifacts.trie import Trie
-from constrain.artifacts.vocabulary import Vocabulary
 from constrain.compiler import Tokenizer
 from constrain.compiler.diagnostics import LimitError
 from constrain.compiler.limits import Limits
@@ -39,13 +38,6 @@ from constrain.compiler.parsing.network import network
 def network_of(text: str) -> Network:
     """The network of a kbnf grammar."""
     return Network(network(nullable_lnf_of(text)))
-
-
-def vocabulary_of(tokens: list[bytes]) -> Vocabulary:
-    """These tokens and one that ends the text."""
-    lengths = np.cumsum([0, *map(len, tokens), 0], dtype=np.int64)
-    kinds = np.array([0] * len(tokens) + [1], dtype=np.uint8)
-    return Vocabulary(np.frombuffer(b"".join(tokens), dtype=np.uint8), lengths, kinds)
 
 
 def masks_of(text: str, tokens: list[bytes]) -> tuple[NetworkMasks, EarleyMasks]:

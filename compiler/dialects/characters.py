@@ -3,8 +3,12 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from lark import Token
+
 from ..automata import regex as ir
 from ..diagnostics import Span
+from ..grammar.tree import Pattern
+from .builder import pattern_of, span_of
 
 Report = Callable[[str, Span, str | None], None]
 
@@ -22,6 +26,16 @@ class Character:
     def text(self) -> str:
         """The character, or nothing for a wrong escape."""
         return chr(self.code) if self.code >= 0 else ""
+
+
+def class_pattern(
+    token: Token, characters: Callable[[str, int], list[Character]], report: Report
+) -> Pattern:
+    """The node of a token ``[…]`` or ``[^…]``; ``characters``: of a text at an offset."""
+    span = span_of(token)
+    head = 2 if token.startswith("[^") else 1
+    members = characters(token[head:-1], span.start + head)
+    return pattern_of(class_of(members, head == 2, span, report), str(token), span)
 
 
 def class_of(members: Sequence[Character], negated: bool, span: Span, report: Report) -> ir.Node:

@@ -22,7 +22,7 @@ from .builder import (
     pattern_of,
     span_of,
 )
-from .characters import Character, class_of
+from .characters import Character, class_pattern
 from .ebnf import USUAL_TOKENS, EbnfBuilder
 from .escapes import is_scalar
 
@@ -128,10 +128,7 @@ class GbnfBuilder(EbnfBuilder):
 
     def char_class(self, items: list[Token]) -> Pattern:
         """[…] and [^…]"""
-        token, span = items[0], span_of(items[0])
-        head = 2 if token.startswith("[^") else 1
-        members = self._characters(token[head:-1], span.start + head)
-        return pattern_of(class_of(members, head == 2, span, self.report), str(token), span)
+        return class_pattern(items[0], self._characters, self.report)
 
     def any_char(self, items: list[Token]) -> Pattern:
         """Any character, line feeds included."""

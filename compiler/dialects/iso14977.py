@@ -7,13 +7,13 @@ item on each side, comments nest four deep at most, and of the special sequences
 the standard leaves open, ``? any character ?`` alone is known.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import ClassVar
 
 from lark import Token
 
 from ..automata.regex import ANY_CHARACTER
-from ..grammar.tree import Difference, Expr, Literal, Reference, Repetition, Rule, walk
+from ..grammar.tree import Difference, Expr, Literal, Reference, Repetition, Rule, references
 from .builder import (
     Item,
     inner,
@@ -149,15 +149,11 @@ class Iso14977Builder(EbnfBuilder):
     def _report_names_side_by_side(self, rules: Sequence[Rule]) -> None:
         """Note every use of two or more rules without a comma, which reads as one name."""
         known = {rule.name for rule in rules}
-        for use in _references(rules):
+        for use in (use for rule in rules for use in references(rule.body)):
             words = use.name.split()
             if use.name not in known and len(words) > 1 and known.issuperset(words):
                 hint = f"{_COMMA}: {', '.join(words)}"
                 self.report(f"rule {use.name!r} is not defined", use.span, hint)
-
-
-def _references(rules: Sequence[Rule]) -> Iterator[Reference]:
-    return (e for rule in rules for e in walk(rule.body) if isinstance(e, Reference))
 
 
 def _name(token: Token) -> str:

@@ -17,10 +17,9 @@ from .builder import (
     Item,
     inner,
     literal_of,
-    pattern_of,
     span_of,
 )
-from .characters import Character, class_of
+from .characters import Character, class_pattern
 from .ebnf import USUAL_TOKENS, EbnfBuilder
 from .escapes import is_scalar
 
@@ -113,10 +112,7 @@ class W3cBuilder(EbnfBuilder):
 
     def char_class(self, items: list[Token]) -> Pattern:
         """[…] and [^…]"""
-        token, span = items[0], span_of(items[0])
-        head = 2 if token.startswith("[^") else 1
-        members = self._characters(token[head:-1], span.start + head)
-        return pattern_of(class_of(members, head == 2, span, self.report), str(token), span)
+        return class_pattern(items[0], self._characters, self.report)
 
     def _characters(self, text: str, offset: int) -> list[Character]:
         """The characters of ``text``, which stands at ``offset``; ``#xN`` is one."""

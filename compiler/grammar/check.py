@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 
 from ..diagnostics import CheckError, Diagnostic
-from .tree import Expr, Grammar, Reference, Token, walk
+from .tree import Grammar, Reference, Token, references, walk
 
 
 def check(grammar: Grammar) -> None:
@@ -15,7 +15,7 @@ def check(grammar: Grammar) -> None:
     found = [
         Diagnostic(f"rule {expr.name!r} is not defined", expr.span, _help(grammar, expr, names))
         for body in bodies
-        for expr in _references(body)
+        for expr in references(body)
         if expr.name not in names
     ]
     found = found or [*_wrong_in_terminals(grammar), *_recursive_terminals(grammar)]
@@ -29,10 +29,6 @@ def _help(grammar: Grammar, expr: Reference, names: Iterable[str]) -> str:
     # A name alone in brackets, without a space, is how others write a class.
     meant = " ([ ] is an option here, no class of characters)" if around == "[]" else ""
     return _did_you_mean(expr.name, names) + meant
-
-
-def _references(body: Expr) -> Iterator[Reference]:
-    return (expr for expr in walk(body) if isinstance(expr, Reference))
 
 
 def _did_you_mean(name: str, names: Iterable[str]) -> str:
@@ -62,7 +58,7 @@ def _recursive_terminals(grammar: Grammar) -> Iterator[Diagnostic]:
     left: dict[str, set[str]] = {}
     for rule in grammar.rules:
         if rule.terminal:
-            uses = {expr.name for expr in _references(rule.body)} & terminals
+            uses = {expr.name for expr in references(rule.body)} & terminals
             left.setdefault(rule.name, set()).update(uses)
     users: dict[str, list[str]] = {name: [] for name in left}
     for name, uses in left.items():

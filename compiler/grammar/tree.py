@@ -205,3 +205,8 @@ def walk(expr: Expr) -> Iterator[Expr]:
         current = pending.pop()
         yield current
         pending.extend(reversed(children(current)))
+
+
+def references(expr: Expr) -> Iterator[Reference]:
+    """The uses of rules in an expression, in the order of the text."""
+    return (part for part in walk(expr) if isinstance(part, Reference))

@@ -1,6 +1,6 @@
 """Lints that look at what parts of a grammar match."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from constrain.artifacts.errors import ConstrainError
 
@@ -20,6 +20,7 @@ from ..grammar.tree import (
     Repetition,
     Token,
     children,
+    references,
     walk,
 )
 from ..limits import Limits
@@ -35,6 +36,7 @@ _COMPARED_RULES = 50
 
 
 def white_space(grammar: Grammar) -> Iterator[Finding]:
+    """Repetitions without end of white space alone, in rules and in what is ignored."""
     bodies = {rule.name: rule.body for rule in grammar.rules}
     for rule in grammar.rules:
         for expr in walk(rule.body):
@@ -125,7 +127,7 @@ def redundant(grammar: Grammar, limits: Limits) -> Iterator[Finding]:
                 continue
             for place, option in enumerate(expr.options):
                 others = expr.options[:place] + expr.options[place + 1 :]
-                if rule.name in operands.reached(_references(others)):
+                if rule.name in operands.reached(use.name for o in others for use in references(o)):
                     continue  # Then the others match what they do by way of this one.
                 union = others[0] if len(others) == 1 else Choice(others, option.span)
                 limits.check_time("the lint redundant-alternative", [rule.name])
@@ -143,7 +145,3 @@ def redundant(grammar: Grammar, limits: Limits) -> Iterator[Finding]:
                         "remove it, or check what it was meant to add",
                     )
                     break
-
-
-def _references(exprs: Sequence[Expr]) -> list[str]:
-    return [e.name for expr in exprs for e in walk(expr) if isinstance(e, Reference)]

@@ -18,11 +18,11 @@ from ..grammar.tree import (
     Grammar,
     Literal,
     Pattern,
-    Reference,
     Repetition,
     Rule,
     Sequence,
     children,
+    references,
     walk,
 )
 from ..limits import Limits
@@ -127,7 +127,7 @@ class _Search:
         size = sum(sizes[id(e)] for e in exprs)
         if size > min(_NODES, self._left):
             return False
-        names = [e.name for expr in exprs for e in walk(expr) if isinstance(e, Reference)]
+        names = [use.name for expr in exprs for use in references(expr)]
         reached = self._operands.reached(names, _RULES)
         size += sum(self._sizes.get(name, 0) for name in reached)
         if len(reached) > _RULES or size > min(_NODES, self._left):

@@ -18,13 +18,14 @@ from ..grammar.tree import (
     Rule,
     Sequence,
     children,
-    walk,
+    references,
 )
 from ..lnf.components import strongly_connected
 from .finding import Finding
 
 
 def duplicates(grammar: Grammar) -> Iterator[Finding]:
+    """Definitions behind the first one of a rule."""
     first: dict[str, Rule] = {}
     for rule in grammar.rules:
         if rule.name not in first:
@@ -40,16 +41,13 @@ def duplicates(grammar: Grammar) -> Iterator[Finding]:
         )
 
 
-def _references(expr: Expr) -> list[str]:
-    return [e.name for e in walk(expr) if isinstance(e, Reference)]
-
-
 def unreachable(grammar: Grammar) -> Iterator[Finding]:
+    """Rules that neither the start nor what is ignored leads to."""
     uses: dict[str, list[str]] = {}
     for rule in grammar.rules:
-        uses.setdefault(rule.name, []).extend(_references(rule.body))
+        uses.setdefault(rule.name, []).extend(use.name for use in references(rule.body))
     reached: set[str] = set()
-    pending = [grammar.start, *(name for expr in grammar.ignored for name in _references(expr))]
+    pending = [grammar.start, *(use.name for expr in grammar.ignored for use in references(expr))]
     while pending:
         name = pending.pop()
         if name not in reached:
@@ -71,8 +69,8 @@ def _least(grammar: Grammar, holds: Callable[[set[str], Expr, list[bool]], bool]
     found: set[str] = set()
     users: dict[str, list[Rule]] = {}
     for rule in grammar.rules:
-        for name in _references(rule.body):
-            users.setdefault(name, []).append(rule)
+        for use in references(rule.body):
+            users.setdefault(use.name, []).append(rule)
     pending = list(grammar.rules)
     for rule in pending:
         if rule.name not in found and fold(rule.body, children, partial(holds, found)):
@@ -96,6 +94,7 @@ def _is_productive(found: set[str], expr: Expr, inside: list[bool]) -> bool:
 
 
 def unproductive(grammar: Grammar) -> Iterator[Finding]:
+    """Rules that match no finite text."""
     productive = _least(grammar, _is_productive)
     for rule in grammar.rules:
         if rule.name not in productive:

@@ -23,10 +23,10 @@ from ..grammar.tree import (
     Expr,
     Grammar,
     Pattern,
-    Reference,
     Rule,
     Token,
     children,
+    references,
     walk,
     with_children,
 )
@@ -75,12 +75,12 @@ class Operands:
         self._uses: dict[str, list[str]] = {}
         for rule in grammar.rules:
             self._rules.setdefault(rule.name, []).append(rule)
-            self._uses.setdefault(rule.name, []).extend(_references(rule.body))
+            self._uses.setdefault(rule.name, []).extend(_names(rule.body))
 
     def used_by(self, rule: Rule) -> set[str]:
         """The rules that the operands in a rule use, directly or by way of others."""
         operands = filter(_is_exclusion, walk(rule.body))
-        return self.reached([name for expr in operands for name in _references(expr)])
+        return self.reached([name for expr in operands for name in _names(expr)])
 
     def reached(self, names: Iterable[str], at_most: int | None = None) -> set[str]:
         """These rules and those that they use; one more than ``at_most`` if there are more."""
@@ -95,7 +95,7 @@ class Operands:
 
     def automaton(self, expr: Expr) -> Dfa:
         """The minimal DFA of an expression. Raises ``NotRegularError``, ``LimitError``."""
-        used = sorted(self.reached(_references(expr)))
+        used = sorted(self.reached(_names(expr)))
         whole = Rule(_OPERAND, expr.span, expr, expr.span)
         rules = (*(rule for name in used for rule in self._rules.get(name, ())), whole)
         try:
@@ -114,7 +114,7 @@ class Operands:
 
     def is_small(self, expr: Expr, rules: int) -> bool:
         """Whether an expression uses at most so many rules."""
-        return len(self.reached(_references(expr), rules)) <= rules
+        return len(self.reached(_names(expr), rules)) <= rules
 
     def difference(self, left: Expr, right: Expr) -> Dfa:
         """What ``left`` matches and ``right`` does not; minimal, empty if there is nothing."""
@@ -140,7 +140,7 @@ class Operands:
 
     def _refuse_tokens(self, exclusion: Expr) -> None:
         """Exceptions are about text, of which token terminals have none."""
-        used = self.reached(_references(exclusion))
+        used = self.reached(_names(exclusion))
         bodies = (exclusion, *(rule.body for name in used for rule in self._rules.get(name, ())))
         for body in bodies:
             for token in walk(body):
@@ -154,5 +154,5 @@ def _is_exclusion(expr: Expr) -> bool:
     return isinstance(expr, Difference | Excluding)
 
 
-def _references(expr: Expr) -> Iterator[str]:
-    return (e.name for e in walk(expr) if isinstance(e, Reference))
+def _names(expr: Expr) -> Iterator[str]:
+    return (use.name for use in references(expr))

@@ -34,7 +34,7 @@ from ..grammar.tree import (
     Sequence,
     Token,
     children,
-    walk,
+    references,
 )
 from ..limits import Limits
 from ..lnf import normalize
@@ -99,9 +99,7 @@ class _Inlining:
         names = list(self._rules)
         number = {name: i for i, name in enumerate(names)}
         uses = [
-            sorted(
-                {number[e.name] for r in found for e in walk(r.body) if isinstance(e, Reference)}
-            )
+            sorted({number[use.name] for r in found for use in references(r.body)})
             for found in self._rules.values()
         ]
         components = strongly_connected(uses)
