@@ -10,6 +10,7 @@ into a ``Source``; printed, they look like a compiler's:
       = help: did you mean 'digit'?
 """
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -63,16 +64,16 @@ def _cells(char: str) -> int:
     return 2 if east_asian_width(char) in "WF" else 1
 
 
+# DEL, the controls of Latin-1, and what turns the direction of the text behind it.
+_HIDDEN = re.compile("[\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
 def visible(text: str) -> str:
     """Text that a terminal shows and does not obey, one symbol for each character."""
-    return "".join(
-        char
-        if (char >= " " and char != "\x7f" and not "\x80" <= char <= "\x9f") or char == "\t"
-        else chr(0x2400 + ord(char))
-        if char < " "
-        else "\ufffd"
-        for char in text
+    shown = "".join(
+        char if char >= " " or char == "\t" else chr(0x2400 + ord(char)) for char in text
     )
+    return _HIDDEN.sub("\ufffd", shown)
 
 
 @dataclass(frozen=True, slots=True)

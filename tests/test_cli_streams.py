@@ -119,12 +119,13 @@ def test_output_is_utf8_whatever_the_locale(tmp_path: Path) -> None:
     assert "é" in ran.stdout.decode()
 
 
-def test_control_characters_are_shown_escaped(cli: Cli, tmp_path: Path) -> None:
-    """A message never sends a grammar's escape sequences to the terminal."""
-    result = cli("compile", content(tmp_path / "g.ebnf", 's ::= "\x1b[31m" \x1b ;'))
+@pytest.mark.parametrize("char", ["\x1b", "\x7f", "\x9b", "\u202e", "\u2066"], ids=ascii)
+def test_control_characters_are_shown_escaped(cli: Cli, tmp_path: Path, char: str) -> None:
+    """A message never sends a grammar's escape sequences to the terminal, nor turns its text."""
+    result = cli("compile", content(tmp_path / "g.ebnf", f's ::= "{char}[31m" {char} ;'))
 
     assert 2 == result.code
-    assert "\x1b" not in result.err
+    assert char not in result.err
 
 
 QUOTED = [

@@ -4,12 +4,18 @@
 # ruff: noqa: SIM300
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cli_support import Cli
 from support import python
+from typer.main import get_command
+
+from constrain.cli.app import app
+from constrain.compiler.limits import Limits
 
 USAGE_ERRORS: list[tuple[str, Sequence[str], str]] = [
     ("no such command", ["compil"], "compil"),
@@ -64,6 +70,37 @@ def test_the_version(cli: Cli) -> None:
 
     assert (0, "") == (result.code, result.err)
     assert re.fullmatch(r"constrain \d+\.\d+\.\d+\S*\n", result.out.decode())
+
+
+def commands() -> Iterator[tuple[str, Any]]:
+    """All commands by what is typed, those of ``cache`` too."""
+    pending: list[tuple[tuple[str, ...], Any]] = [((), get_command(app))]
+    for path, command in pending:
+        if hasattr(command, "commands"):
+            pending += [((*path, name), inner) for name, inner in command.commands.items()]
+        else:
+            yield " ".join(path), command
+
+
+COMMANDS = dict(commands())
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_an_example(name: str) -> None:
+    """Its help ends with what one would type."""
+    *_, examples = (COMMANDS[name].help or "").partition("\b\nExample")
+
+    assert f"constrain {name}" in examples
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_limits_have_the_library_s_defaults(name: str) -> None:
+    """What no option says is the same for the command line and the library."""
+    defaults = {parameter.name: parameter.default for parameter in COMMANDS[name].params}
+    if name == "viz":
+        assert 100 == defaults.pop("max_states")  # Of the drawing, not of the automaton.
+    for field in fields(Limits):
+        assert field.default == defaults.get(f"max_{field.name}", field.default)
 
 
 # --- start-up
