@@ -136,7 +136,8 @@ def _nesting(uses: Sequence[_Use]) -> list[_Use]:
     ]
     before = {c for c, use in on_cycle if not use.first}
     behind = {c for c, use in on_cycle if not use.last}
-    return [use for c, use in on_cycle if c in before & behind]
+    both = before & behind
+    return [use for c, use in on_cycle if c in both]
 
 
 def _counted(uses: Sequence[_Use], limits: Limits, lnf: Lnf) -> Collection[_Use]:
@@ -157,7 +158,8 @@ def _counted(uses: Sequence[_Use], limits: Limits, lnf: Lnf) -> Collection[_Use]
     for number in sorted(chosen):
         for end in ("first", "last"):
             freed = {use for use in counted if use.symbol == number and getattr(use, end)}
-            if not _nesting([use for use in uses if use not in counted - freed]):
-                counted -= freed
+            left = counted - freed
+            if not _nesting([use for use in uses if use not in left]):
+                counted = left
                 break
     return counted
