@@ -1,6 +1,5 @@
 """All stages in order: from a grammar's text to an artifact."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -272,7 +271,7 @@ def _eos_ids(tokenizer: AnyTokenizer, given: Sequence[int | str]) -> tuple[int, 
     ids = []
     for wanted in given:
         token_id = by_name.get(str(wanted))
-        if token_id is None and re.fullmatch("[0-9]{1,9}", str(wanted)):
+        if token_id is None and str(wanted).isdecimal() and len(str(wanted)) < 10:
             token_id = int(wanted)
         if token_id is None:
             found = [i for i, octets in tokenizer.tokens.items() if octets == str(wanted).encode()]

@@ -4,9 +4,9 @@ After Dowling and Gallier, "Linear-time algorithms for testing the satisfiabilit
 Horn formulae" (1984): each clause counts the premises that it still lacks.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
-from .form import Symbol
+from .form import Lnf, Symbol
 
 
 def derivable(clauses: Iterable[tuple[int, set[Symbol]]]) -> set[int]:
@@ -37,3 +37,8 @@ def derivable(clauses: Iterable[tuple[int, set[Symbol]]]) -> set[int]:
             if not missing[number]:
                 ready.append(number)
     return found
+
+
+def nullable_nonterminals(lnf: Lnf, terminals: Collection[Symbol]) -> set[int]:
+    """Those that derive ε, where just these terminals match it."""
+    return derivable((p.head, {s for s in p.body if s not in terminals}) for p in lnf.productions)

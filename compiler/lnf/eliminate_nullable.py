@@ -19,7 +19,7 @@ from dataclasses import replace
 
 from ..automata import regex
 from ..automata.epsilon import without_epsilon
-from .derivable import derivable
+from .derivable import nullable_nonterminals
 from .form import Lnf, Origins, Production, Symbol, Terminal
 
 _Bodies = list[tuple[Symbol, ...]]
@@ -40,7 +40,7 @@ class _Eliminator:
         self.nullable = {
             ~number for number, terminal in enumerate(lnf.terminals) if _matches_epsilon(terminal)
         }
-        self.nullable |= _nullable_nonterminals(lnf, self.nullable)
+        self.nullable |= nullable_nonterminals(lnf, self.nullable)
         # What a nullable terminal becomes; None if it matched nothing but ε.
         self._without: dict[Symbol, Symbol | None] = {}
         self._nodes: dict[int, regex.Node] = {}
@@ -119,8 +119,3 @@ class _Eliminator:
 def _matches_epsilon(terminal: Terminal) -> bool:
     content = terminal.content
     return not content if isinstance(content, bytes) else regex.is_nullable(content)
-
-
-def _nullable_nonterminals(lnf: Lnf, terminals: set[Symbol]) -> set[int]:
-    """Those with a body of nothing but nullable symbols."""
-    return derivable((p.head, {s for s in p.body if s not in terminals}) for p in lnf.productions)

@@ -23,6 +23,7 @@ from ..automata.epsilon import without_epsilon
 from ..automata.minimize import minimize
 from ..automata.nfa import FIRST_TERMINAL, Arc, Nfa
 from ..limits import Limits
+from ..lnf.derivable import nullable_nonterminals
 from ..lnf.form import Lnf, Symbol
 
 _NOTHING: frozenset[int] = frozenset()
@@ -69,7 +70,7 @@ class Goals:
             without_epsilon(node) if ~number in self.nullable else node
             for number, node in enumerate(contents)
         ]
-        self.nullable |= _nullable_nonterminals(lnf, self.nullable)
+        self.nullable |= nullable_nonterminals(lnf, self.nullable)
         # Places behind nothing but what may be missing, as (production, place): by the
         # nonterminal that stands there, and all of them by the production's head.
         self._corners: dict[int, set[int]] = {}
@@ -186,27 +187,3 @@ def _deterministic(nfa: Nfa, labels: Sequence[Symbol], limits: Limits) -> Goal:
                 edges[number[state]][labels[column - base]] = number[target]
     finals = frozenset(number[s] for s in range(1, dfa.states) if dfa.accepting[s])
     return Goal(edges, finals)
-
-
-def _nullable_nonterminals(lnf: Lnf, nullable: set[Symbol]) -> set[Symbol]:
-    """The nonterminals that derive ε, given the terminals that match it; linear."""
-    waiting: dict[Symbol, list[int]] = {}
-    missing = []
-    found: set[Symbol] = set()
-    pending: list[Symbol] = list(nullable)
-    for number, production in enumerate(lnf.productions):
-        missing.append(len(production.body))
-        for symbol in production.body:
-            waiting.setdefault(symbol, []).append(number)
-        if not production.body:
-            pending.append(production.head)
-    while pending:
-        symbol = pending.pop()
-        if symbol in found:
-            continue
-        found.add(symbol)
-        for number in waiting.get(symbol, ()):
-            missing[number] -= 1
-            if not missing[number]:
-                pending.append(lnf.productions[number].head)
-    return {symbol for symbol in found if symbol >= 0}
