@@ -135,7 +135,7 @@ def expand(
     return np.repeat(rows, counts), (np.arange(total) + shift).astype(np.int32)
 
 
-def ranges(starts: NDArray[np.int32], counts: NDArray[np.int32]) -> NDArray[np.int32]:
+def ranges(starts: NDArray[np.integer], counts: NDArray[np.integer]) -> NDArray[np.int32]:
     """``starts=[3, 9], counts=[2, 1] -> [3, 4, 9]``"""
     ends = np.cumsum(counts)
     total = int(ends[-1]) if len(ends) else 0

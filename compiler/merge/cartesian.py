@@ -84,6 +84,7 @@ def _restrict(lifted: Lift, dead: NDArray[np.bool_]) -> None:
     for row in np.unique(rows).tolist():
         gone = tokens[rows == row]
         if row in lifted.bits:
+            lifted.bits[row] = lifted.bits[row].copy()
             lifted.bits[row][gone] = False
         else:
             lifted.lists[row] = np.setdiff1d(lifted.lists[row], gone, assume_unique=True)
