@@ -22,7 +22,7 @@ from constrain.artifacts.rectangles import ForbiddenPairs
 from ..limits import Limits
 from .lift import Lift, lift, no_rules
 from .product import Product
-from .relevance import dead_transitions
+from .relevance import Relevance, relevance
 from .tables import CutTables, PairTables
 
 # Rows of more tokens are not compared.
@@ -51,20 +51,21 @@ def cartesian_merge(
     vocab_size: int,
     limits: Limits | None = None,
     rules_of: Callable[[int], Iterable[str]] = no_rules,
-    check: Callable[[Lift, NDArray[np.bool_]], bool] | None = None,
+    check: Callable[[Lift, Relevance], bool] | None = None,
 ) -> CartesianDfa:
     """Algorithm 5 for the texts of ``product``.
 
     ``rules_of``: the rules behind a product state, which ``LimitError`` names. ``check``: what
-    says ``ends_freely`` of the rows and of which transitions are dead.
+    says ``ends_freely`` of the rows and of which transitions are relevant.
     """
     limits = (limits or Limits()).started()
     lifted = lift(product, cuts, pairs, limits, rules_of)
-    dead = dead_transitions(product, lifted, pairs.rectangles, cuts.whole.tolist())
-    free = check is None or check(lifted, dead)
-    _restrict(lifted, dead)
+    found = relevance(product, lifted, cuts, pairs)
+    free = check is None or check(lifted, found)
+    _restrict(lifted, found.dead)
     used = _tokens_of(lifted, (0,))
-    transitions = sum(int(f.sum()) for f in lifted.bits.values())
+    counts = {id(a): int(a.sum()) for a in lifted.bits.values()}
+    transitions = sum(counts[id(a)] for a in lifted.bits.values())
     return CartesianDfa(
         product=product,
         rows=_packed(lifted, product.states, vocab_size),
@@ -73,16 +74,17 @@ def cartesian_merge(
             np.flatnonzero(_tokens_of(lifted, (0, 1))),
         ),
         transitions=transitions + sum(map(len, lifted.lists.values())),
-        dropped=int(dead.sum()),
+        dropped=found.dead.shape[1],
         ends_freely=free,
     )
 
 
-def _restrict(lifted: Lift, dead: NDArray[np.bool_]) -> None:
-    """Take transitions to dead ends out of the rows."""
-    rows, tokens = lifted.rows[dead], lifted.tokens[dead]
-    for row in np.unique(rows).tolist():
-        gone = tokens[rows == row]
+def _restrict(lifted: Lift, dead: NDArray[np.int32]) -> None:
+    """Take transitions to dead ends, row and token, out of the rows."""
+    rows, tokens = dead[:, np.argsort(dead[0], kind="stable")]
+    found, bounds = np.unique(rows, return_index=True)
+    parts = np.split(tokens, bounds[1:])
+    for row, gone in zip(found.tolist(), parts, strict=False):
         if row in lifted.bits:
             lifted.bits[row] = lifted.bits[row].copy()
             lifted.bits[row][gone] = False
@@ -96,9 +98,13 @@ def _packed(lifted: Lift, states: int, vocab_size: int) -> ProductRows:
     words = tokenset.word_count(vocab_size)
     dense: dict[bytes, int] = {}
     flags = np.zeros(words * 32, dtype=np.bool_)
+    shared: dict[int, int] = {}
     for row, found in sorted(lifted.bits.items()):
-        flags[: len(found)] = found
-        row_of[row] = dense.setdefault(tokenset.from_flags(flags).tobytes(), len(dense))
+        if id(found) not in shared:
+            flags[: len(found)] = found
+            packed = tokenset.from_flags(flags).tobytes()
+            shared[id(found)] = dense.setdefault(packed, len(dense))
+        row_of[row] = shared[id(found)]
     lists: dict[bytes, int] = {}
     for row, ids in sorted(lifted.lists.items()):
         if len(ids):
@@ -116,12 +122,11 @@ def _packed(lifted: Lift, states: int, vocab_size: int) -> ProductRows:
 def _tokens_of(lifted: Lift, kinds: tuple[int, ...]) -> NDArray[np.bool_]:
     """The tokens that some row of the kinds holds, 0 continuing and 1 starting a piece."""
     found = np.zeros(lifted.size, dtype=np.bool_)
-    for row, flags in lifted.bits.items():
-        if row % 2 in kinds:
-            found |= flags
-    for row, ids in lifted.lists.items():
-        if row % 2 in kinds:
-            found[ids] = True
+    # Equal rows share an array.
+    for flags in {id(a): a for row, a in lifted.bits.items() if row % 2 in kinds}.values():
+        found |= flags
+    for ids in {id(a): a for row, a in lifted.lists.items() if row % 2 in kinds}.values():
+        found[ids] = True
     return found
 
 

@@ -37,16 +37,38 @@ _STRIDE = 1024
 class Lift:
     """``lists``: row to its token ids, int32, ascending, of short rows that are not empty.
     ``bits``: row to bool (V,), of the others. Equal rows may share an array: replace, do not
-    write. ``rows``, ``tokens``, ``targets``: int32, the transitions into states that are not
-    open, of which some may be dead ends; by row. ``size``: V.
+    write. ``unsure``: the transitions into states that are not open, of which some may be dead
+    ends. ``size``: V.
     """
 
     lists: dict[int, NDArray[np.int32]]
     bits: dict[int, NDArray[np.bool_]]
-    rows: NDArray[np.int32]
-    tokens: NDArray[np.int32]
-    targets: NDArray[np.int32]
+    unsure: "Bundles"
     size: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bundles:
+    """Transitions of one row into one state together. ``rows``, ``groups``, ``targets``: int32
+    (n,), by row. Group g is the tokens ``tokens[bounds[g]:bounds[g + 1]]``: int32, int64.
+    """
+
+    rows: NDArray[np.int32]
+    groups: NDArray[np.int32]
+    targets: NDArray[np.int32]
+    tokens: NDArray[np.int32]
+    bounds: NDArray[np.int64]
+
+    def tokens_of(self, groups: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """How many tokens each of some groups has, and all of these, group after group."""
+        sizes = np.diff(self.bounds)[groups]
+        return sizes, self.tokens[ranges(self.bounds[groups], sizes)]
+
+    def each(self, wanted: NDArray[np.bool_] | slice = slice(None)) -> NDArray[np.int32]:
+        """The transitions of the bundles ``wanted``, int32 (3, m): row, token, target."""
+        sizes, tokens = self.tokens_of(self.groups[wanted])
+        rows, targets = self.rows[wanted], self.targets[wanted]
+        return np.stack([np.repeat(rows, sizes), tokens, np.repeat(targets, sizes)])
 
 
 def no_rules(_: int) -> Iterable[str]:
@@ -72,7 +94,7 @@ def lift(
     columns = product.classes[pairs.trie.octets]
     lists: dict[int, NDArray[np.int32]] = {}
     bits: dict[int, NDArray[np.bool_]] = {}
-    unsure = [alone[:, ~product.is_open[alone[2]]]]
+    unsure = [_bundled(alone[:, ~product.is_open[alone[2]]])]
     transitions = memory = most = longest = 0
     for functions in token_functions(pairs.trie, table, columns, np.flatnonzero(used)):
         sets = _Sets(functions, pairs.trie, size, alone)
@@ -90,9 +112,8 @@ def lift(
             if done % _STRIDE == 0:
                 limits.check_time(_STAGE)
         memory += sets.memory
-        unsure.append(sets.transitions(~product.is_open[functions.targets // 2]))
-    rows, tokens, targets = _by_row(unsure)
-    return Lift(lists, bits, rows, tokens, targets, size)
+        unsure.append(sets.bundles(~product.is_open[functions.targets // 2]))
+    return Lift(lists, bits, _joined(unsure), size)
 
 
 class _Sets:
@@ -157,14 +178,37 @@ class _Sets:
             self.memory += flags.nbytes
         self.counts.append(count)
 
-    def transitions(self, wanted: NDArray[np.bool_]) -> NDArray[np.int32]:
-        """The transitions of the pairs ``wanted``, int32 (3, n): row, token, state; by row."""
-        places = self.by_row[wanted[self.by_row]]
-        owners = self.owners[wanted[self.by_row]]
-        sizes = self.sizes[owners]
+    def bundles(self, wanted: NDArray[np.bool_]) -> Bundles:
+        """The transitions of the pairs ``wanted``."""
+        kept = wanted[self.by_row]
+        places = self.by_row[kept]
         rows, targets = self.functions.sources[places], self.functions.targets[places] // 2
-        tokens = self.tokens[ranges(self.bounds[owners], sizes)]
-        return np.stack([np.repeat(rows, sizes), tokens, np.repeat(targets, sizes)])
+        bounds = np.append(self.bounds, len(self.tokens))
+        return Bundles(rows, self.owners[kept], targets, self.tokens, bounds)
+
+
+def _bundled(transitions: NDArray[np.int32]) -> Bundles:
+    """Transitions (3, n), row, token and target, each token a group of its own."""
+    rows, tokens, targets = transitions
+    found, groups = np.unique(tokens, return_inverse=True)
+    bounds = np.arange(len(found) + 1)
+    return Bundles(rows, groups.reshape(-1).astype(np.int32), targets, found, bounds)
+
+
+def _joined(parts: list[Bundles]) -> Bundles:
+    shift = np.cumsum([0, *(len(part.bounds) - 1 for part in parts)])
+    ends = np.cumsum([0, *(len(part.tokens) for part in parts)])
+    rows = np.concatenate([part.rows for part in parts])
+    groups = [part.groups + first for part, first in zip(parts, shift, strict=False)]
+    bounds = [part.bounds[:-1] + first for part, first in zip(parts, ends, strict=False)]
+    order = np.argsort(rows, kind="stable")
+    return Bundles(
+        rows[order],
+        np.concatenate(groups)[order].astype(np.int32),
+        np.concatenate([part.targets for part in parts])[order],
+        np.concatenate([part.tokens for part in parts]),
+        np.append(np.concatenate(bounds), ends[-1]),
+    )
 
 
 def _byte_tokens(product: Product, cuts: CutTables) -> NDArray[np.int32]:

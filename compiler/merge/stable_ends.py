@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from .lift import Lift
 from .marked_dfa import DEAD
 from .product import Product
+from .relevance import Relevance
 from .stable_characters import LOST, StableCharacters
 from .stable_text import is_plain, stable_automaton, stable_bytes
 from .tables import PairTables
@@ -37,12 +38,11 @@ def ends_freely(
     characters: StableCharacters,
     tokens: Mapping[int, bytes],
     lifted: Lift,
-    dead: NDArray[np.bool_],
+    found: Relevance,
 ) -> bool:
     """Whether no relevant transition of ``lifted`` depends on characters that are not inert.
 
-    ``tokens``: id to bytes. ``dead``: bool (n,), which of the transitions of ``lifted`` are not
-    relevant.
+    ``tokens``: id to bytes.
     """
     opened = _freely_open(product, characters)
     entered = np.zeros(product.states, dtype=np.bool_)
@@ -51,8 +51,7 @@ def ends_freely(
     entered[DEAD] = False
     if (entered & product.is_open & ~opened).any():
         return False
-    size = lifted.size
-    keys = np.unique(lifted.targets[~dead].astype(np.int64) * size + lifted.tokens[~dead])
+    keys = found.states * lifted.size + found.tokens
     search = _Search(product, pairs, characters, tokens, lifted, opened, keys)
     return search.settle_all()
 

@@ -32,11 +32,11 @@ _NOWHERE, _IDENTITY = 0, 1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TokenFunctions:
-    """``starts``: int64, ascending, the states that the functions are of, which are defined on
-    some of them. ``classes``: int32 (T,), parallel to the ids of the trie, the function of each token; 0 is
-    defined nowhere. ``offsets``: int64 (K + 1,), function k leads ``sources[i]`` (int32,
-    ascending) to ``targets[i]`` (int32, never dead) for i from ``offsets[k]`` to
-    ``offsets[k + 1] - 1``. All but function 0 are those of some token.
+    """``starts``: int64, ascending, the states that the functions are of. ``classes``: int32
+    (T,), parallel to the ids of the trie, the function of each token; 0 is defined nowhere.
+    ``offsets``: int64 (K + 1,), function k leads ``sources[i]`` (int32, ascending) to
+    ``targets[i]`` (int32, never dead) for i from ``offsets[k]`` to ``offsets[k + 1] - 1``. All
+    but function 0 are those of some token.
     """
 
     starts: NDArray[np.int64]
