@@ -15,8 +15,9 @@ from constrain.artifacts import Artifact, ArtifactError, tokenset
 from constrain.artifacts.read import load_bytes
 from constrain.compiler.automata.dfa import Dfa
 from constrain.compiler.merge import stable_text
+from constrain.compiler.merge.read_characters import read_characters
 from constrain.compiler.merge.stable_characters import stable_characters, text_normalizers
-from constrain.compiler.merge.stable_text import read_characters, stable_automaton, stable_bytes
+from constrain.compiler.merge.stable_text import stable_automaton, stable_bytes
 from constrain.compiler.pipeline import build_automaton
 from constrain.compiler.tokenizers.steps import Form, Lowercase, Normalize
 

@@ -64,8 +64,7 @@ def cartesian_merge(
     free = check is None or check(lifted, found)
     _restrict(lifted, found.dead)
     used = _tokens_of(lifted, (0,))
-    counts = {id(a): int(a.sum()) for a in lifted.bits.values()}
-    transitions = sum(counts[id(a)] for a in lifted.bits.values())
+    transitions = sum(int(np.count_nonzero(flags)) for flags in lifted.bits.values())
     return CartesianDfa(
         product=product,
         rows=_packed(lifted, product.states, vocab_size),

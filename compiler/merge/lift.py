@@ -127,7 +127,7 @@ class _Sets:
         self, functions: TokenFunctions, trie: Trie, size: int, alone: NDArray[np.int32]
     ) -> None:
         self.functions, self.alone = functions, alone
-        self.class_of = np.zeros(size, dtype=np.int32)
+        self.class_of = np.zeros(size, dtype=np.intp)
         self.class_of[trie.ids] = functions.classes
         by_class = np.argsort(functions.classes, kind="stable")
         self.tokens = trie.ids[by_class]

@@ -15,6 +15,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from constrain.artifacts.trie import ranges
+
 from ..diagnostics import TokenizerError
 
 DEAD = 0
@@ -119,3 +121,26 @@ def minimal(dfa: MarkedDfa) -> MarkedDfa:
     _, kept = np.unique(blocks, return_index=True)
     table = blocks[dfa.table[kept]].astype(np.int32)
     return MarkedDfa(table, dfa.final[kept], int(blocks[dfa.start]))
+
+
+def reaching(table: NDArray[np.integer], ends: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which states of an automaton, (S, …), are among ``ends`` or lead to one of them.
+
+    Backwards from the ends, breadth first.
+    """
+    targets = np.sort(table.reshape(len(table), -1), axis=1)
+    # Each target of a state once.
+    kept = targets != DEAD
+    kept[:, 1:] &= targets[:, 1:] != targets[:, :-1]
+    sources = np.repeat(np.arange(len(table)), kept.sum(axis=1))
+    entered = targets[kept]
+    sources = sources[np.argsort(entered, kind="stable")]
+    bounds = np.cumsum(np.bincount(entered, minlength=len(table)))
+    counts = np.diff(bounds, prepend=0)
+    found = ends.copy()
+    frontier = np.flatnonzero(found)
+    while len(frontier):
+        before = sources[ranges(bounds[frontier] - counts[frontier], counts[frontier])]
+        frontier = np.unique(before[~found[before]])
+        found[frontier] = True
+    return found

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ..automata.dfa import Dfa
 from ..limits import Limits
-from .marked_dfa import DEAD
+from .marked_dfa import DEAD, reaching
 from .tables import CutTables
 
 _STAGE = "the product with the tokenizer's cuts"
@@ -147,17 +147,8 @@ def _trimmed(
     after_cut: NDArray[np.int32],
 ) -> Product:
     """Only states from which the end can be reached (all were reached); the start is 1."""
-    live = accepting.copy()
-    flat = table.reshape(len(table), -1)
-    sources = np.repeat(np.arange(len(flat)), flat.shape[1])
-    order = np.argsort(flat.reshape(-1), kind="stable")
-    bounds = np.searchsorted(flat.reshape(-1)[order], np.arange(len(flat) + 1))
-    frontier = np.flatnonzero(live)
-    while len(frontier):
-        before = [sources[order[bounds[s] : bounds[s + 1]]] for s in frontier.tolist()]
-        found = np.unique(np.concatenate(before))
-        frontier = found[~live[found] & (found != DEAD)]
-        live[frontier] = True
+    live = reaching(table, accepting)
+    live[DEAD] = False
     kept = np.flatnonzero(live)
     number = np.zeros(len(table), dtype=np.int32)
     number[kept] = np.arange(1, len(kept) + 1)

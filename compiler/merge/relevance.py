@@ -16,6 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -198,10 +199,10 @@ class _Search:
         """Which tokens none of ``following`` may follow."""
         left = np.arange(len(tokens))
         step = max(1, len(following) // _SIEVES)
-        for tried, u in enumerate((*following[::step].tolist(), *following.tolist())):
+        for tried, u in enumerate(chain(following[::step], following)):
             if not len(left) or (len(left) <= _FEW and tried >= _SIEVES):
                 break
-            left = left[self.marked(self.pairs.rectangles.columns.ids(u), tokens[left])]
+            left = left[self.marked(self.pairs.rectangles.columns.ids(int(u)), tokens[left])]
         else:
             following = following[:0]
         result = np.zeros(len(tokens), dtype=np.bool_)

@@ -1,7 +1,5 @@
 """Members that no token sequence spells as the tokenizer would."""
 
-from collections import deque
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -43,36 +41,38 @@ def shortest_outside(
     # The first byte of each class that neither divides.
     keys = dfa.classes.astype(np.int64) * 256 + classes
     octets = np.sort(np.unique(keys, return_index=True)[1])
-    first, second = dfa.table[:, dfa.classes[octets]], classes[octets]
-    columns = octets.tolist()
-    start = (dfa.start, begin)
-    back: dict[tuple[int, int], tuple[tuple[int, int], int] | None] = {start: None}
-    pending = deque([start])
-    while pending:
-        pair = pending.popleft()
-        state, text = pair
-        if dfa.accepting[state] and not final[text] and not (pair == start and keeps_empty):
-            return _path(back, pair)
-        seen: set[tuple[int, int]] = set()
-        moves = zip(first[state].tolist(), table[text, second].tolist(), strict=True)
-        for octet, move in zip(columns, moves, strict=True):
-            if move[0] == DEAD or move in seen:
-                continue
-            seen.add(move)
-            if move not in back:
-                back[move] = pair, octet
-                pending.append(move)
+    first, second = dfa.table[:, dfa.classes[octets]].astype(np.int64), classes[octets]
+    width = np.int64(len(table))
+    # Pairs of one length in the order of their first texts, and how each was met.
+    pairs = np.array([dfa.start * width + begin])
+    known = pairs
+    steps: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
+    while len(pairs):
+        states, texts = np.divmod(pairs, width)
+        lost = dfa.accepting[states] & ~final[texts]
+        if keeps_empty and not steps:
+            lost[:] = False
+        if lost.any():
+            return _path(steps, int(lost.argmax()))
+        moves = first[states] * width + table[texts][:, second]
+        live = np.flatnonzero(moves >= width)
+        found, met = np.unique(moves.reshape(-1)[live], return_index=True)
+        place = np.minimum(np.searchsorted(known, found), len(known) - 1)
+        met = live[np.sort(met[known[place] != found])]
+        pairs = moves.reshape(-1)[met]
+        known = np.sort(np.concatenate([known, pairs]))
+        before, column = np.divmod(met, len(octets))
+        steps.append((before, octets[column]))
     return None
 
 
-def _path(
-    back: dict[tuple[int, int], tuple[tuple[int, int], int] | None], pair: tuple[int, int]
-) -> bytes:
-    found = bytearray()
-    while (step := back[pair]) is not None:
-        pair, octet = step
-        found.append(octet)
-    return bytes(reversed(found))
+def _path(steps: list[tuple[NDArray[np.int64], NDArray[np.int64]]], place: int) -> bytes:
+    """The text that was met first at a place of the last step."""
+    text = bytearray()
+    for before, octets in reversed(steps):
+        text.append(int(octets[place]))
+        place = int(before[place])
+    return bytes(reversed(text))
 
 
 def kept_members(dfa: Dfa, tables: CutTables) -> Dfa:

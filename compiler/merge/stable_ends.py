@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .lift import Lift
-from .marked_dfa import DEAD
+from .marked_dfa import DEAD, reaching
 from .product import Product
 from .relevance import Relevance
 from .stable_characters import LOST, StableCharacters
-from .stable_text import is_plain, stable_automaton, stable_bytes
+from .stable_text import StableTables, is_plain
 from .tables import PairTables
 
 _TAIL_END, _LONGEST_TAIL = 0xC0, 3
@@ -35,7 +35,7 @@ _MOST_TRIED = 200
 def ends_freely(
     product: Product,
     pairs: PairTables,
-    characters: StableCharacters,
+    stable: StableTables,
     tokens: Mapping[int, bytes],
     lifted: Lift,
     found: Relevance,
@@ -44,7 +44,7 @@ def ends_freely(
 
     ``tokens``: id to bytes.
     """
-    opened = _freely_open(product, characters)
+    opened = _freely_open(product, stable)
     entered = np.zeros(product.states, dtype=np.bool_)
     entered[product.table] = True
     entered[[product.start, *product.after_cut]] = True
@@ -52,7 +52,7 @@ def ends_freely(
     if (entered & product.is_open & ~opened).any():
         return False
     keys = found.states * lifted.size + found.tokens
-    search = _Search(product, pairs, characters, tokens, lifted, opened, keys)
+    search = _Search(product, pairs, stable.characters, tokens, lifted, opened, keys)
     return search.settle_all()
 
 
@@ -155,18 +155,16 @@ def _length(lead: int) -> int:
     return 2 + (lead >= 0xE0) + (lead >= 0xF0)
 
 
-def _freely_open(product: Product, characters: StableCharacters) -> NDArray[np.bool_]:
+def _freely_open(product: Product, stable: StableTables) -> NDArray[np.bool_]:
     """States where the text may end or a piece may start that inert characters lead to an end."""
-    inert = np.flatnonzero(characters.is_inert)
-    table, start = stable_bytes(stable_automaton(characters.each_alone, inert), characters.classes)
-    columns = np.ascontiguousarray(np.concatenate([product.classes[None], table]).T)
-    joint = np.unique(columns, axis=0, return_index=True)[1]
-    width = np.int64(len(table))
+    keys = product.classes.astype(np.int64) * 256 + stable.inert_classes
+    joint = np.unique(keys, return_index=True)[1]
     first = product.table[:, :, product.classes[joint]].astype(np.int64)
-    second = table[:, joint]
-    begin = np.arange(1, product.states) * width + start
-    found, rows, frontier = [begin], [], begin
-    known = np.append(begin, DEAD)
+    second = stable.inert[:, stable.inert_classes[joint]].astype(np.int64)
+    width = np.int64(len(stable.inert))
+    begin = np.flatnonzero(product.is_open) * width + stable.inert_start
+    known = np.append(DEAD, begin)
+    found, rows, frontier = [known], [], begin
     while len(frontier):
         left, right = np.divmod(frontier, width)
         a, b = first[left], second[right][:, None, :]
@@ -174,18 +172,13 @@ def _freely_open(product: Product, characters: StableCharacters) -> NDArray[np.b
         frontier = np.setdiff1d(rows[-1], known)
         known = np.union1d(known, frontier)
         found.append(frontier)
-    pairs = np.concatenate([[DEAD], *found])
+    pairs = np.concatenate(found)
     order = np.argsort(pairs)
-    targets = order[np.searchsorted(pairs[order], np.concatenate(rows))]
-    ends = np.zeros(len(pairs), dtype=np.bool_)
-    ends[1 : product.states] = product.accepting[1:]
-    while True:
-        more = ends.copy()
-        more[1:] |= ends[targets].any(axis=(1, 2))
-        if (more == ends).all():
-            break
-        ends = more
-    starts = ends[targets[: product.states - 1, 1::2]].any(axis=(1, 2))
+    dead = np.full((1, *rows[0].shape[1:]), DEAD)
+    table = order[np.searchsorted(pairs[order], np.concatenate([dead, *rows]))]
+    states, texts = np.divmod(pairs, width)
+    ends = reaching(table, product.accepting[states] & (texts == stable.inert_start))
+    starts = ends[table[: len(begin) + 1, 1::2]].any(axis=(1, 2))
     opened: NDArray[np.bool_] = product.accepting.copy()
-    opened[1:] |= starts
+    opened[states[: len(begin) + 1]] |= starts
     return opened

@@ -18,8 +18,8 @@ from ..automata.dfa import DEAD, Dfa, trimmed
 from ..automata.minimize import minimize
 from ..limits import Limits
 from ..tokenizers import Tokenizer
-from .alphabet import CODE_POINTS
 from .marked_dfa import MarkedDfa, minimal
+from .read_characters import read_characters
 from .spelling import shortest_outside
 from .split_bytes import code_point_blocks
 from .stable_characters import LOST, StableCharacters, stable_characters, text_normalizers
@@ -30,9 +30,8 @@ _FEW_STATES, _GROWTH = 16, 2
 
 _STAGE = "leaving out what the tokenizer's normalizers change"
 
-# Bits of a continuation byte; lead bytes of two, three and four bytes.
+# Bits of a continuation byte.
 _TAIL = 64
-_LEADS = ((0xC0, 0xE0), (0xE0, 0xF0), (0xF0, 0xF5))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,7 +39,8 @@ class StableTables:
     """The stable texts of a tokenizer. ``table``: uint16 (S, J), over byte classes, states
     below ``between`` lie between two characters and accept. ``classes``: uint8 (256,).
     ``tokens``: int32, those that hold a character which another may change, or end or begin
-    inside one.
+    inside one. ``inert``, ``inert_classes``, ``inert_start``: the same as ``table``, ``classes``
+    and ``start`` for the texts of characters that are stable behind any text.
     """
 
     characters: StableCharacters
@@ -49,6 +49,9 @@ class StableTables:
     start: int
     between: int
     tokens: NDArray[np.int32]
+    inert: NDArray[np.uint16]
+    inert_classes: NDArray[np.uint8]
+    inert_start: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,11 +69,9 @@ def build_stable(tokenizer: Tokenizer) -> StableTables:
     """All stable texts of a tokenizer; its normalizers are forms or lower case."""
     characters = stable_characters(text_normalizers(tokenizer.normalizers))
     whole = stable_automaton(characters, np.arange(len(characters.combining)))
-    table, start = stable_bytes(whole, characters.classes)
-    columns = np.ascontiguousarray(table.T)
-    numbers: dict[bytes, int] = {}
-    classes = np.array([numbers.setdefault(c.tobytes(), len(numbers)) for c in columns], np.uint8)
-    kept = np.unique(classes, return_index=True)[1]
+    table, classes, start = _over_byte_classes(whole, characters)
+    free = np.flatnonzero(characters.is_inert)
+    inert = _over_byte_classes(stable_automaton(characters.each_alone, free), characters)
     plain = characters.is_inert[characters.classes]
     tokens = [
         token
@@ -79,12 +80,25 @@ def build_stable(tokenizer: Tokenizer) -> StableTables:
     ]
     return StableTables(
         characters,
-        np.ascontiguousarray(table[:, kept]).astype(np.uint16),
+        table,
         classes,
         start,
         whole.states,
         np.array(tokens, dtype=np.int32),
+        *inert,
     )
+
+
+def _over_byte_classes(
+    whole: MarkedDfa, characters: StableCharacters
+) -> tuple[NDArray[np.uint16], NDArray[np.uint8], int]:
+    """``stable_bytes`` with one column for bytes alike, the class of each byte, the start."""
+    table, start = stable_bytes(whole, characters.classes)
+    columns = np.ascontiguousarray(table.T)
+    numbers: dict[bytes, int] = {}
+    classes = np.array([numbers.setdefault(c.tobytes(), len(numbers)) for c in columns], np.uint8)
+    kept = np.unique(classes, return_index=True)[1]
+    return np.ascontiguousarray(table[:, kept]).astype(np.uint16), classes, start
 
 
 def is_plain(octets: bytes, plain: NDArray[np.bool_]) -> bool:
@@ -113,11 +127,12 @@ def stable_members(
     lost = shortest_outside(dfa, tables.table, tables.classes, final, tables.start)
     if lost is None:
         return StableMembers(dfa, None)
-    automaton = stable_automaton(characters, present)
-    if whole or automaton.states <= _FEW_STATES:
-        found = _members(dfa, automaton, characters, limits)
-        if whole or found.states <= _GROWTH * dfa.states:
-            return StableMembers(found, lost)
+    if whole or _least_states(characters, present) <= _FEW_STATES:
+        automaton = stable_automaton(characters, present)
+        if whole or automaton.states <= _FEW_STATES:
+            found = _members(dfa, automaton, characters, limits)
+            if whole or found.states <= _GROWTH * dfa.states:
+                return StableMembers(found, lost)
     alone = stable_automaton(characters.each_alone, present)
     return StableMembers(_members(dfa, alone, characters, limits), lost, tables)
 
@@ -129,38 +144,12 @@ def _members(dfa: Dfa, whole: MarkedDfa, characters: StableCharacters, limits: L
     return minimize(_in_step(dfa, table, final, start, limits), limits)
 
 
-def read_characters(dfa: Dfa) -> NDArray[np.bool_]:
-    """Which code points some state of a trimmed automaton reads, bool (0x110000,)."""
-    by_byte = dfa.table[:, dfa.classes]
-    found = np.zeros(0x40 * _TAIL**3, dtype=np.bool_)
-    found[:0x80] = (by_byte[:, :0x80] != DEAD).any(axis=0)
-    known: dict[tuple[bytes, int], NDArray[np.bool_]] = {}
-
-    def below(states: NDArray[np.int32], depth: int) -> NDArray[np.bool_]:
-        """What is read by ``depth`` continuation bytes from any of ``states``."""
-        if not depth:
-            return np.ones(1, dtype=np.bool_)
-        key = states.tobytes(), depth
-        if key not in known:
-            held = np.zeros((_TAIL, _TAIL ** (depth - 1)), dtype=np.bool_)
-            targets = by_byte[states, 0x80:0xC0]
-            for place in np.flatnonzero(targets.any(axis=0)).tolist():
-                held[place] = below(_live(targets[:, place]), depth - 1)
-            known[key] = held.reshape(-1)
-        return known[key]
-
-    for depth, (low, high) in enumerate(_LEADS, start=1):
-        for lead in range(low, high):
-            states = _live(by_byte[:, lead])
-            if len(states):
-                begin = (lead - low) * _TAIL**depth
-                held = found[begin : begin + _TAIL**depth]
-                held |= below(states, depth)
-    return found[:CODE_POINTS]
-
-
-def _live(states: NDArray[np.int32]) -> NDArray[np.int32]:
-    return np.setdiff1d(states, [DEAD])
+def _least_states(characters: StableCharacters, present: NDArray[np.integer]) -> int:
+    """States that ``stable_automaton`` has at the least: behind starters that different
+    characters change."""
+    here = np.isin(np.arange(len(characters.seconds)), characters.second[present])
+    changes = characters.changes[np.unique(characters.row[present])] & here
+    return len(np.unique(np.packbits(changes, axis=1), axis=0))
 
 
 def stable_automaton(characters: StableCharacters, present: NDArray[np.integer]) -> MarkedDfa:

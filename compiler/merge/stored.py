@@ -19,7 +19,7 @@ from .stable_text import StableTables, build_stable
 from .tables import CutTables, PairTables, build_cuts, build_pairs
 
 # Goes up with every change of what the tables hold or how they are found.
-_VERSION = 2
+_VERSION = 3
 
 
 _CHARACTERS = ("classes", "combining", "second", "row", "seconds")
@@ -71,14 +71,16 @@ def _stable_arrays(tables: StableTables) -> dict[str, NDArray[Any]]:
         "changes": characters.changes.astype(np.uint8),
         "table": tables.table,
         "byte_classes": tables.classes,
-        "numbers": np.array([tables.start, tables.between], dtype=np.int32),
+        "numbers": np.array([tables.start, tables.between, tables.inert_start], dtype=np.int32),
         "tokens": tables.tokens,
+        "inert": tables.inert,
+        "inert_classes": tables.inert_classes,
     }
 
 
 def _stable_of(arrays: Tables) -> StableTables:
     fields = {name: arrays[name] for name in _CHARACTERS}
-    start, between = arrays["numbers"].tolist()
+    start, between, inert_start = arrays["numbers"].tolist()
     return StableTables(
         StableCharacters(**fields, changes=arrays["changes"].astype(np.bool_)),
         arrays["table"],
@@ -86,6 +88,9 @@ def _stable_of(arrays: Tables) -> StableTables:
         start,
         between,
         arrays["tokens"],
+        arrays["inert"],
+        arrays["inert_classes"],
+        inert_start,
     )
 
 

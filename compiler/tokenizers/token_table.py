@@ -1,6 +1,6 @@
 """The bytes of all tokens as two arrays that read like a dictionary."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import ItemsView, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -51,6 +51,11 @@ class TokenTable(Mapping[int, bytes]):
 
     def __iter__(self) -> Iterator[int]:
         return iter(np.flatnonzero(self.present).tolist())
+
+    def items(self) -> ItemsView[int, bytes]:
+        """All ids with their bytes, read at once."""
+        data, bounds = self._bytes, self.offsets.tolist()
+        return {i: data[bounds[i] : bounds[i + 1]] for i in self}.items()
 
     def __len__(self) -> int:
         return int(np.count_nonzero(self.present))

@@ -98,5 +98,6 @@ class Tokenizer:
         return self._vocabulary_of(self.vocab_size)
 
     def _vocabulary_of(self, size: int) -> Vocabulary:
-        tokens = {**self.tokens, **{i: name.encode("utf-8") for i, name in self.added.items()}}
+        tokens = dict(self.tokens.items())
+        tokens |= {i: name.encode("utf-8") for i, name in self.added.items()}
         return Vocabulary.from_tokens(tokens, self.special, size)

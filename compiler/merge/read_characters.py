@@ -1,0 +1,37 @@
+"""Which characters an automaton over the bytes of UTF-8 reads anywhere.
+
+States that read the same in d continuation bytes are of one kind. The kinds of d bytes are the
+different rows of kinds of d - 1 bytes, so that automata of many copies cost little more than one.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..automata.dfa import DEAD, Dfa
+from .alphabet import CODE_POINTS
+
+# Bits of a continuation byte; lead bytes of two, three and four bytes.
+_TAIL = 64
+_LEADS = ((0xC0, 0xE0), (0xE0, 0xF0), (0xF0, 0xF5))
+
+
+def read_characters(dfa: Dfa) -> NDArray[np.bool_]:
+    """Which code points some state of a trimmed automaton reads, bool (0x110000,)."""
+    by_byte = dfa.table[:, dfa.classes]
+    found = np.zeros(0x40 * _TAIL**3, dtype=np.bool_)
+    found[:0x80] = (by_byte[:, :0x80] != DEAD).any(axis=0)
+    # Kind 0 reads nothing; of each kind what it reads, (K, 64**d).
+    kind = (np.arange(dfa.states) != DEAD).astype(np.int64)
+    reads = np.array([[False], [True]])
+    for depth, (low, high) in enumerate(_LEADS, start=1):
+        known = {bytes(8 * _TAIL): 0}
+        rows = kind[by_byte[:, 0x80:0xC0]]
+        kind = np.array([known.setdefault(row.tobytes(), len(known)) for row in rows])
+        held = np.frombuffer(b"".join(known), dtype=np.int64).reshape(-1, _TAIL)
+        for lead in range(low, high):
+            begin = (lead - low) * _TAIL**depth
+            for number in np.unique(kind[by_byte[:, lead]]).tolist():
+                found[begin : begin + _TAIL**depth] |= reads[held[number]].reshape(-1)
+        if depth < len(_LEADS):
+            reads = reads[held].reshape(len(held), -1)
+    return found[:CODE_POINTS]
