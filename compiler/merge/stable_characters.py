@@ -149,7 +149,7 @@ def _compositions() -> dict[str, set[str]]:
             after[first].add(last)
             begins[char] = first
     found = {}
-    for char in {*after, *begins}:
+    for char in sorted({*after, *begins}):
         held, part = set(after[char]), char
         while part in begins:
             part = begins[part]
