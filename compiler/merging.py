@@ -135,7 +135,7 @@ def _merged(
 
     check = None
     if rest is not None:
-        check = partial(ends_freely, product, tables.pairs, rest, tokenizer.tokens)
+        check = partial(ends_freely, rest)
     cartesian = cartesian_merge(
         product,
         cuts,

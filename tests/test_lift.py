@@ -11,7 +11,7 @@ from constrain.compiler import load_tokenizer
 from constrain.compiler.merge.cartesian import cartesian_merge
 from constrain.compiler.merge.lift import Lift, lift
 from constrain.compiler.merge.product import Product, build_product
-from constrain.compiler.merge.relevance import relevance
+from constrain.compiler.merge.relevance import Relevance
 from constrain.compiler.merge.stored import TokenizerTables
 from constrain.compiler.pipeline import build_automaton
 
@@ -70,11 +70,9 @@ def test_lift_and_relevance(regex: str, tables: TokenizerTables) -> None:
     assert unsure == sorted(map(tuple, found.unsure.each().T.tolist()))
 
     relevant = relevant_pairs(expected, product, tables)
-    result = relevance(product, found, tables.cuts, tables.pairs)
-    dead = sorted(map(tuple, result.dead.T.tolist()))
+    result = Relevance(product, found, tables.cuts, tables.pairs)
+    dead = sorted(map(tuple, result.dead().T.tolist()))
     assert [(r, t) for r, t, s in unsure if (s, t) not in relevant] == dead
-    kept = list(zip(result.states.tolist(), result.tokens.tolist(), strict=True))
-    assert sorted({(s, t) for _, t, s in unsure} & relevant) == kept
 
 
 def relevant_pairs(

@@ -22,7 +22,7 @@ from constrain.artifacts.rectangles import ForbiddenPairs
 from ..limits import Limits
 from .lift import Lift, lift, no_rules
 from .product import Product
-from .relevance import Relevance, relevance
+from .relevance import Relevance
 from .tables import CutTables, PairTables
 
 # Rows of more tokens are not compared.
@@ -51,18 +51,19 @@ def cartesian_merge(
     vocab_size: int,
     limits: Limits | None = None,
     rules_of: Callable[[int], Iterable[str]] = no_rules,
-    check: Callable[[Lift, Relevance], bool] | None = None,
+    check: Callable[[Relevance], bool] | None = None,
 ) -> CartesianDfa:
     """Algorithm 5 for the texts of ``product``.
 
     ``rules_of``: the rules behind a product state, which ``LimitError`` names. ``check``: what
-    says ``ends_freely`` of the rows and of which transitions are relevant.
+    says ``ends_freely`` of what is relevant.
     """
     limits = (limits or Limits()).started()
     lifted = lift(product, cuts, pairs, limits, rules_of)
-    found = relevance(product, lifted, cuts, pairs)
-    free = check is None or check(lifted, found)
-    _restrict(lifted, found.dead)
+    relevance = Relevance(product, lifted, cuts, pairs)
+    free = check is None or check(relevance)
+    dead = relevance.dead()
+    _restrict(lifted, dead)
     used = _tokens_of(lifted, (0,))
     transitions = sum(int(np.count_nonzero(flags)) for flags in lifted.bits.values())
     return CartesianDfa(
@@ -73,7 +74,7 @@ def cartesian_merge(
             np.flatnonzero(_tokens_of(lifted, (0, 1))),
         ),
         transitions=transitions + sum(map(len, lifted.lists.values())),
-        dropped=found.dead.shape[1],
+        dropped=dead.shape[1],
         ends_freely=free,
     )
 

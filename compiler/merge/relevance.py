@@ -14,7 +14,6 @@ may not precede it), and the rest, mostly none, is compared with all of them.
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from itertools import chain
 
@@ -28,36 +27,24 @@ from .marked_dfa import DEAD
 from .product import Product
 from .tables import CutTables, PairTables
 
-# Tokens u that sieve before the others are compared one by one.
+# Tokens u that sieve before the others are compared one by one, if these are not more than
+# there are tokens u.
 _SIEVES = 8
-# So many tokens left are compared one by one; more are sieved on.
+# So few tokens are compared one by one without that.
 _FEW = 64
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+# Rows of forbidden tokens that are remembered.
+_KEPT_ROWS = 64
+
+
 class Relevance:
-    """``states``, ``tokens``: int64, parallel, by state: the product states that are relevant
-    and not open. ``dead``: int32 (2, n), row and token of each transition to a dead end.
+    """Which of the transitions of a lift that are not sure are relevant.
+
+    An entry is a product state that is not open: a state and the token that enters it.
+    ``state_of``, ``token_of``: int64 (n,), of each entry, by state. ``alive``: bool (n,), which
+    are relevant.
     """
-
-    states: NDArray[np.int64]
-    tokens: NDArray[np.int64]
-    dead: NDArray[np.int32]
-
-
-def relevance(product: Product, lift: Lift, cuts: CutTables, pairs: PairTables) -> Relevance:
-    """Which of the transitions of ``lift`` that are not sure are relevant."""
-    search = _Search(product, lift, cuts, pairs)
-    search.by_bytes()
-    search.by_states()
-    # Nothing goes on with a piece behind a token that is given for whole pieces alone.
-    search.alive &= ~np.isin(search.token_of, cuts.whole)
-    alive = search.alive
-    return Relevance(search.state_of[alive], search.token_of[alive], search.dead())
-
-
-class _Search:
-    """An entry is a product state that is not open: a state and the token that enters it."""
 
     def __init__(self, product: Product, lift: Lift, cuts: CutTables, pairs: PairTables) -> None:
         self.product, self.lift, self.cuts, self.pairs = product, lift, cuts, pairs
@@ -72,66 +59,104 @@ class _Search:
         self.keys = keys[order]
         self.ward_of_entry = np.repeat(np.arange(len(wards)), sizes)[order]
         self.state_of, self.token_of = np.divmod(self.keys, lift.size)
-        self.alive = np.zeros(len(self.keys), dtype=np.bool_)
         self.bounds = np.searchsorted(self.state_of, np.arange(product.states + 1))
         self.by_ward = np.argsort(self.ward_of, kind="stable")
         self.ward_bounds = np.searchsorted(self.ward_of[self.by_ward], np.arange(len(wards) + 1))
         self.row_bounds = np.searchsorted(unsure.rows, np.arange(2 * product.states + 1))
-        self.flags = np.zeros(lift.size, dtype=np.bool_)
         self.is_open = product.is_open
+        # Nothing goes on with a piece behind a token that is given for whole pieces alone.
+        self.alive = self.least(~np.isin(self.token_of, cuts.whole))
+
+    def is_so_by(self, usable: NDArray[np.bool_]) -> bool:
+        """Whether all relevant entries are so by the tokens ``usable``, bool (V,), alone."""
+        return bool(self.least(self.alive, usable)[self.alive].all())
+
+    def least(
+        self, among: NDArray[np.bool_], usable: NDArray[np.bool_] | None = None
+    ) -> NDArray[np.bool_]:
+        """The least solution among some entries, bool (n,); ``usable``: the tokens u."""
+        search = _Search(self, among, usable)
+        search.by_bytes()
+        search.by_states()
+        return search.alive
 
     def dead(self) -> NDArray[np.int32]:
         """Row and token of each transition to an entry that is not alive."""
         has_dead = np.zeros(len(self.ward_bounds), dtype=np.bool_)
         has_dead[self.ward_of_entry[~self.alive]] = True
         rows, tokens, targets = self.lift.unsure.each(has_dead[self.ward_of])
-        gone = ~self.is_alive(targets.astype(np.int64), tokens)
+        gone = ~self.held(self.alive, targets, tokens)
         return np.stack([rows[gone], tokens[gone]])
 
-    def is_alive(
-        self, states: NDArray[np.int64], tokens: NDArray[np.integer] | int
+    def held(
+        self,
+        entries: NDArray[np.bool_],
+        states: NDArray[np.integer],
+        tokens: NDArray[np.integer] | int,
     ) -> NDArray[np.bool_]:
-        """Which states with the tokens that enter them are entries known to be alive."""
+        """Which states with the tokens that enter them are among ``entries``, bool (n,)."""
         if not len(self.keys):
             return np.zeros(len(states), dtype=np.bool_)
-        wanted = states * self.lift.size + tokens
+        wanted = states * np.int64(self.lift.size) + tokens
         place = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
-        found: NDArray[np.bool_] = (self.keys[place] == wanted) & self.alive[place]
+        found: NDArray[np.bool_] = (self.keys[place] == wanted) & entries[place]
         return found
+
+
+class _Search:
+    """``alive``: what is known to be of the solution. ``waiting``: the others that may be."""
+
+    def __init__(
+        self, entries: Relevance, among: NDArray[np.bool_], usable: NDArray[np.bool_] | None
+    ) -> None:
+        self.entries, self.usable = entries, usable
+        self.product, self.lift, self.pairs = entries.product, entries.lift, entries.pairs
+        self.state_of, self.token_of = entries.state_of, entries.token_of
+        self.is_open = entries.is_open
+        self.alive, self.waiting = np.zeros(len(among), dtype=np.bool_), among.copy()
+        self.flags = np.zeros(self.lift.size, dtype=np.bool_)
+        self.forbidden: dict[int, NDArray[np.bool_]] = {}
+
+    def settle(self, living: NDArray[np.int64]) -> None:
+        """Some entries are alive."""
+        self.alive[living] = True
+        self.waiting[living] = False
 
     def by_bytes(self) -> None:
         """Settle all entries at once that a token of one byte may follow."""
-        singles = list(self.singles())
+        singles = [
+            single for single in self.singles() if self.usable is None or self.usable[single[0]]
+        ]
         columns = self.pairs.rectangles.columns
         count = -1
-        while count != (count := int(self.alive.sum())):
+        while count != (count := int(np.count_nonzero(self.waiting))):
             for token, plane, octet in singles:
-                waiting = np.flatnonzero(~self.alive)
-                if not len(waiting):
-                    return
+                waiting = np.flatnonzero(self.waiting)
                 column = self.product.classes[octet]
                 targets = self.product.table[self.state_of[waiting], plane, column]
-                waiting, targets = waiting[targets != DEAD], targets[targets != DEAD]
-                if len(waiting):
-                    leads = self.is_open[targets] | self.is_alive(targets.astype(np.int64), token)
-                    waiting = waiting[leads]
-                    stuck = self.marked(columns.ids(token), self.token_of[waiting])
-                    self.alive[waiting[~stuck]] = True
+                read = targets != DEAD
+                if not read.any():
+                    continue
+                waiting, targets = waiting[read], targets[read]
+                leads = self.is_open[targets] | self.entries.held(self.alive, targets, token)
+                waiting = waiting[leads]
+                stuck = self.marked(columns.ids(token), self.token_of[waiting])
+                self.settle(waiting[~stuck])
 
     def singles(self) -> Iterator[tuple[int, int, int]]:
         """The tokens of one byte that may continue a piece, their planes and their bytes."""
-        trie = self.pairs.trie
+        trie, cuts = self.pairs.trie, self.entries.cuts
         for node in range(1, int(trie.first[1])):
             for token in trie.ids[trie.held[node] : trie.held[node + 1]].tolist():
                 yield token, 0, int(trie.octets[node])
-        if self.product.table.shape[1] > 2 and not len(self.cuts.whole):
-            for octet, token in enumerate(self.cuts.fallback.tolist()):
+        if self.product.table.shape[1] > 2 and not len(cuts.whole):
+            for octet, token in enumerate(cuts.fallback.tolist()):
                 yield token, 2, octet
 
     def by_states(self) -> None:
-        """The least solution: tokens become alive at a state once something alive follows."""
+        """State by state: what waits there becomes alive once something alive may follow."""
         fresh: defaultdict[int, list[NDArray[np.int32]]] = defaultdict(list)
-        for state in np.unique(self.state_of[~self.alive]).tolist():
+        for state in np.unique(self.state_of[self.waiting]).tolist():
             following = self.following(state)
             if len(following):
                 fresh[state].append(following)
@@ -145,73 +170,84 @@ class _Search:
             _, state = heappop(heap)
             if state not in fresh:
                 continue
+            waiting = self.waiting_at(state)
             following = np.concatenate(fresh.pop(state))
-            for before, token in self.settle(state, following):
-                if not self.waits(before):
+            living = waiting[~self.stuck(self.token_of[waiting], following)]
+            self.settle(living)
+            for before, tokens in self.leading(living):
+                if not len(self.waiting_at(before)):
                     continue
                 if before not in fresh:
                     heappush(heap, (distance[before], before))
-                fresh[before].append(token)
+                fresh[before].append(tokens)
 
-    def waits(self, state: int) -> bool:
-        """Whether some token enters ``state`` that is not alive there yet."""
-        return not self.alive[self.bounds[state] : self.bounds[state + 1]].all()
+    def waiting_at(self, state: int) -> NDArray[np.int64]:
+        """The entries of a state that are waiting."""
+        low, high = self.entries.bounds[state : state + 2]
+        found: NDArray[np.int64] = low + np.flatnonzero(self.waiting[low:high])
+        return found
 
     def following(self, state: int) -> NDArray[np.int32]:
-        """The tokens that continue a piece at ``state`` and lead to what is relevant."""
+        """The tokens that continue a piece at ``state`` and lead to what is alive."""
         row = 2 * state
-        _, tokens, targets = self.lift.unsure.each(
-            slice(int(self.row_bounds[row]), int(self.row_bounds[row + 1]))
-        )
-        unsure = tokens[~self.is_alive(targets.astype(np.int64), tokens)]
+        low, high = self.entries.row_bounds[row : row + 2].tolist()
+        _, tokens, targets = self.lift.unsure.each(slice(low, high))
+        unsure = tokens[~self.entries.held(self.alive, targets, tokens)]
         if row in self.lift.bits:
             flags = self.lift.bits[row].copy()
             flags[unsure] = False
-            return np.flatnonzero(flags).astype(np.int32)
-        found = self.lift.lists.get(row, np.zeros(0, dtype=np.int32))
-        return np.setdiff1d(found, unsure, assume_unique=True)
+            found = np.flatnonzero(flags).astype(np.int32)
+        else:
+            found = self.lift.lists.get(row, np.zeros(0, dtype=np.int32))
+            found = np.setdiff1d(found, unsure, assume_unique=True)
+        return found if self.usable is None else found[self.usable[found]]
 
-    def settle(
-        self, state: int, following: NDArray[np.int32]
-    ) -> list[tuple[int, NDArray[np.int32]]]:
-        """Find who becomes alive at ``state`` by new tokens that may come next there.
-
-        Returns the states that a token leads from into a new product state, with the token,
+    def leading(self, living: NDArray[np.int64]) -> list[tuple[int, NDArray[np.int32]]]:
+        """The states that a token leads from into one of some entries, with these tokens,
         where it continues a piece (a token that starts one makes no difference: a state where
-        it may is open).
-        """
-        low, high = self.bounds[state], self.bounds[state + 1]
-        waiting = low + np.flatnonzero(~self.alive[low:high])
-        living = waiting[~self.stuck(self.token_of[waiting], following)]
-        self.alive[living] = True
-        wards = self.ward_of_entry[living]
-        counts = self.ward_bounds[wards + 1] - self.ward_bounds[wards]
-        rows = self.lift.unsure.rows[self.by_ward[ranges(self.ward_bounds[wards], counts)]]
+        it may is open)."""
+        if self.usable is not None:
+            living = living[self.usable[self.token_of[living]]]
+        entries = self.entries
+        wards = entries.ward_of_entry[living]
+        first = entries.ward_bounds[wards]
+        counts = entries.ward_bounds[wards + 1] - first
+        rows = self.lift.unsure.rows[entries.by_ward[ranges(first, counts)]]
         tokens = np.repeat(self.token_of[living], counts).astype(np.int32)
         kept = (rows % 2 == 0) & ~self.is_open[rows // 2]
         rows, tokens = rows[kept], tokens[kept]
+        if not len(rows):
+            return []
         order = np.argsort(rows, kind="stable")
         before, bounds = np.unique(rows[order], return_index=True)
         parts = np.split(tokens[order], bounds[1:])
-        return list(zip((before // 2).tolist(), parts, strict=False))
+        return list(zip((before // 2).tolist(), parts, strict=True))
 
     def stuck(self, tokens: NDArray[np.int64], following: NDArray[np.int32]) -> NDArray[np.bool_]:
         """Which tokens none of ``following`` may follow."""
         left = np.arange(len(tokens))
         step = max(1, len(following) // _SIEVES)
+        result = np.zeros(len(tokens), dtype=np.bool_)
         for tried, u in enumerate(chain(following[::step], following)):
-            if not len(left) or (len(left) <= _FEW and tried >= _SIEVES):
+            if len(left) <= _FEW or (tried >= _SIEVES and len(left) < len(following)):
                 break
             left = left[self.marked(self.pairs.rectangles.columns.ids(int(u)), tokens[left])]
         else:
-            following = following[:0]
-        result = np.zeros(len(tokens), dtype=np.bool_)
-        result[left] = True
-        if len(following):
-            for i in left.tolist():
-                forbidden = self.pairs.rectangles.rows.ids(int(tokens[i]))
-                result[i] = self.marked(forbidden, following).all()
+            result[left] = True
+            return result
+        for i in left.tolist():
+            result[i] = self.forbidden_after(int(tokens[i]))[following].all()
         return result
+
+    def forbidden_after(self, token: int) -> NDArray[np.bool_]:
+        """Which tokens may not follow ``token``, bool (V,)."""
+        if token not in self.forbidden:
+            if len(self.forbidden) >= _KEPT_ROWS:
+                self.forbidden.clear()
+            flags = np.zeros(self.lift.size, dtype=np.bool_)
+            flags[self.pairs.rectangles.rows.ids(token)] = True
+            self.forbidden[token] = flags
+        return self.forbidden[token]
 
     def marked(self, ids: NDArray[np.int32], wanted: NDArray[np.integer]) -> NDArray[np.bool_]:
         """Which of ``wanted`` are among ``ids``."""

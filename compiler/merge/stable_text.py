@@ -18,6 +18,7 @@ from ..automata.dfa import DEAD, Dfa, trimmed
 from ..automata.minimize import minimize
 from ..limits import Limits
 from ..tokenizers import Tokenizer
+from .inert_tokens import is_inert, is_plain
 from .marked_dfa import MarkedDfa, minimal
 from .read_characters import read_characters
 from .spelling import shortest_outside
@@ -40,7 +41,8 @@ class StableTables:
     below ``between`` lie between two characters and accept. ``classes``: uint8 (256,).
     ``tokens``: int32, those that hold a character which another may change, or end or begin
     inside one. ``inert``, ``inert_classes``, ``inert_start``: the same as ``table``, ``classes``
-    and ``start`` for the texts of characters that are stable behind any text.
+    and ``start`` for the texts of characters that are stable behind any text. ``bound``: int32,
+    the tokens of other characters beside one that they end.
     """
 
     characters: StableCharacters
@@ -52,6 +54,7 @@ class StableTables:
     inert: NDArray[np.uint16]
     inert_classes: NDArray[np.uint8]
     inert_start: int
+    bound: NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,19 +76,19 @@ def build_stable(tokenizer: Tokenizer) -> StableTables:
     free = np.flatnonzero(characters.is_inert)
     inert = _over_byte_classes(stable_automaton(characters.each_alone, free), characters)
     plain = characters.is_inert[characters.classes]
-    tokens = [
-        token
-        for token, octets in sorted(tokenizer.tokens.items())
-        if not octets.isascii() and not is_plain(octets, plain)
-    ]
+    ordered = sorted(tokenizer.tokens.items())
+    others = [(i, octets) for i, octets in ordered if not is_plain(octets, plain)]
+    may_begin = plain | (characters.classes == LOST)
+    bound = [i for i, octets in others if not is_inert(octets, plain, may_begin)]
     return StableTables(
         characters,
         table,
         classes,
         start,
         whole.states,
-        np.array(tokens, dtype=np.int32),
+        np.array([i for i, octets in others if not octets.isascii()], dtype=np.int32),
         *inert,
+        np.array(bound, dtype=np.int32),
     )
 
 
@@ -99,15 +102,6 @@ def _over_byte_classes(
     classes = np.array([numbers.setdefault(c.tobytes(), len(numbers)) for c in columns], np.uint8)
     kept = np.unique(classes, return_index=True)[1]
     return np.ascontiguousarray(table[:, kept]).astype(np.uint16), classes, start
-
-
-def is_plain(octets: bytes, plain: NDArray[np.bool_]) -> bool:
-    """Whether these are whole characters that none before them changes."""
-    try:
-        codes = np.frombuffer(octets.decode("utf-8").encode("utf-32-le"), dtype="<u4")
-    except UnicodeDecodeError:
-        return False
-    return bool(plain[codes].all())
 
 
 def stable_members(

@@ -75,6 +75,7 @@ def _stable_arrays(tables: StableTables) -> dict[str, NDArray[Any]]:
         "tokens": tables.tokens,
         "inert": tables.inert,
         "inert_classes": tables.inert_classes,
+        "bound": tables.bound,
     }
 
 
@@ -91,6 +92,7 @@ def _stable_of(arrays: Tables) -> StableTables:
         arrays["inert"],
         arrays["inert_classes"],
         inert_start,
+        arrays["bound"],
     )
 
 
