@@ -59,7 +59,7 @@ class Bundles:
     tokens: NDArray[np.int32]
     bounds: NDArray[np.int64]
 
-    def tokens_of(self, groups: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    def tokens_of(self, groups: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """How many tokens each of some groups has, and all of these, group after group."""
         sizes = np.diff(self.bounds)[groups]
         return sizes, self.tokens[ranges(self.bounds[groups], sizes)]
@@ -94,7 +94,8 @@ def lift(
     columns = product.classes[pairs.trie.octets]
     lists: dict[int, NDArray[np.int32]] = {}
     bits: dict[int, NDArray[np.bool_]] = {}
-    unsure = [_bundled(alone[:, ~product.is_open[alone[2]]])]
+    is_open = product.is_open
+    unsure = [_bundled(alone[:, ~is_open[alone[2]]])]
     transitions = memory = most = longest = 0
     for functions in token_functions(pairs.trie, table, columns, np.flatnonzero(used)):
         sets = _Sets(functions, pairs.trie, size, alone)
@@ -112,7 +113,7 @@ def lift(
             if done % _STRIDE == 0:
                 limits.check_time(_STAGE)
         memory += sets.memory
-        unsure.append(sets.bundles(~product.is_open[functions.targets // 2]))
+        unsure.append(sets.bundles(~is_open[functions.targets // 2]))
     return Lift(lists, bits, _joined(unsure), size)
 
 

@@ -20,8 +20,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from constrain.artifacts.trie import ranges
-
+from .entries import Entries
 from .lift import Lift
 from .marked_dfa import DEAD
 from .product import Product
@@ -41,34 +40,17 @@ _KEPT_ROWS = 64
 class Relevance:
     """Which of the transitions of a lift that are not sure are relevant.
 
-    An entry is a product state that is not open: a state and the token that enters it.
-    ``state_of``, ``token_of``: int64 (n,), of each entry, by state. ``alive``: bool (n,), which
-    are relevant.
+    ``alive``: bool (n,), which ``entries`` are.
     """
 
     def __init__(self, product: Product, lift: Lift, cuts: CutTables, pairs: PairTables) -> None:
         self.product, self.lift, self.cuts, self.pairs = product, lift, cuts, pairs
-        unsure = lift.unsure
-        # A ward is a state and a group of tokens that enters it.
-        width = np.int64(len(unsure.bounds))
-        wards, self.ward_of = np.unique(unsure.targets * width + unsure.groups, return_inverse=True)
-        states, groups = np.divmod(wards, width)
-        sizes, tokens = unsure.tokens_of(groups)
-        keys = np.repeat(states, sizes) * lift.size + tokens
-        order = np.argsort(keys, kind="stable")
-        self.keys = keys[order]
-        self.ward_of_entry = np.repeat(np.arange(len(wards)), sizes)[order]
-        self.state_of, self.token_of = np.divmod(self.keys, lift.size)
-        self.bounds = np.searchsorted(self.state_of, np.arange(product.states + 1))
-        self.by_ward = np.argsort(self.ward_of, kind="stable")
-        self.ward_bounds = np.searchsorted(self.ward_of[self.by_ward], np.arange(len(wards) + 1))
-        self.row_bounds = np.searchsorted(unsure.rows, np.arange(2 * product.states + 1))
-        self.is_open = product.is_open
+        self.entries = Entries(product, lift)
         # Nothing goes on with a piece behind a token that is given for whole pieces alone.
-        self.alive = self.least(~np.isin(self.token_of, cuts.whole))
+        self.alive = self.least(~np.isin(self.entries.token_of, cuts.whole))
 
     def is_so_by(self, usable: NDArray[np.bool_]) -> bool:
-        """Whether all relevant entries are so by the tokens ``usable``, bool (V,), alone."""
+        """Whether all that is relevant is so by the tokens ``usable``, bool (V,), alone."""
         return bool(self.least(self.alive, usable)[self.alive].all())
 
     def least(
@@ -81,38 +63,19 @@ class Relevance:
         return search.alive
 
     def dead(self) -> NDArray[np.int32]:
-        """Row and token of each transition to an entry that is not alive."""
-        has_dead = np.zeros(len(self.ward_bounds), dtype=np.bool_)
-        has_dead[self.ward_of_entry[~self.alive]] = True
-        rows, tokens, targets = self.lift.unsure.each(has_dead[self.ward_of])
-        gone = ~self.held(self.alive, targets, tokens)
-        return np.stack([rows[gone], tokens[gone]])
-
-    def held(
-        self,
-        entries: NDArray[np.bool_],
-        states: NDArray[np.integer],
-        tokens: NDArray[np.integer] | int,
-    ) -> NDArray[np.bool_]:
-        """Which states with the tokens that enter them are among ``entries``, bool (n,)."""
-        if not len(self.keys):
-            return np.zeros(len(states), dtype=np.bool_)
-        wanted = states * np.int64(self.lift.size) + tokens
-        place = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
-        found: NDArray[np.bool_] = (self.keys[place] == wanted) & entries[place]
-        return found
+        """Row and token of each transition to a dead end, int32 (2, m)."""
+        return self.entries.transitions(~self.alive)
 
 
 class _Search:
     """``alive``: what is known to be of the solution. ``waiting``: the others that may be."""
 
     def __init__(
-        self, entries: Relevance, among: NDArray[np.bool_], usable: NDArray[np.bool_] | None
+        self, whole: Relevance, among: NDArray[np.bool_], usable: NDArray[np.bool_] | None
     ) -> None:
-        self.entries, self.usable = entries, usable
-        self.product, self.lift, self.pairs = entries.product, entries.lift, entries.pairs
-        self.state_of, self.token_of = entries.state_of, entries.token_of
-        self.is_open = entries.is_open
+        self.product, self.lift, self.entries = whole.product, whole.lift, whole.entries
+        self.cuts, self.pairs, self.usable = whole.cuts, whole.pairs, usable
+        self.is_open = whole.product.is_open
         self.alive, self.waiting = np.zeros(len(among), dtype=np.bool_), among.copy()
         self.flags = np.zeros(self.lift.size, dtype=np.bool_)
         self.forbidden: dict[int, NDArray[np.bool_]] = {}
@@ -125,38 +88,39 @@ class _Search:
     def by_bytes(self) -> None:
         """Settle all entries at once that a token of one byte may follow."""
         singles = [
-            single for single in self.singles() if self.usable is None or self.usable[single[0]]
+            (token, self.entries.places_of(token), plane, self.product.classes[octet])
+            for token, plane, octet in self.singles()
+            if self.usable is None or self.usable[token]
         ]
-        columns = self.pairs.rectangles.columns
+        columns, state_of = self.pairs.rectangles.columns, self.entries.state_of
         count = -1
         while count != (count := int(np.count_nonzero(self.waiting))):
-            for token, plane, octet in singles:
-                waiting = np.flatnonzero(self.waiting)
-                column = self.product.classes[octet]
-                targets = self.product.table[self.state_of[waiting], plane, column]
-                read = targets != DEAD
-                if not read.any():
+            states = np.unique(state_of[self.waiting])
+            for token, places, plane, column in singles:
+                targets = self.product.table[states, plane, column]
+                leads = self.is_open[targets] | self.entries.among(self.alive, targets, places)
+                if not leads.any():
                     continue
-                waiting, targets = waiting[read], targets[read]
-                leads = self.is_open[targets] | self.entries.held(self.alive, targets, token)
-                waiting = waiting[leads]
-                stuck = self.marked(columns.ids(token), self.token_of[waiting])
+                is_before = np.zeros(self.product.states, dtype=np.bool_)
+                is_before[states[leads]] = True
+                waiting = np.flatnonzero(self.waiting & is_before[state_of])
+                stuck = self.marked(columns.ids(token), self.entries.token_of[waiting])
                 self.settle(waiting[~stuck])
 
     def singles(self) -> Iterator[tuple[int, int, int]]:
         """The tokens of one byte that may continue a piece, their planes and their bytes."""
-        trie, cuts = self.pairs.trie, self.entries.cuts
+        trie = self.pairs.trie
         for node in range(1, int(trie.first[1])):
             for token in trie.ids[trie.held[node] : trie.held[node + 1]].tolist():
                 yield token, 0, int(trie.octets[node])
-        if self.product.table.shape[1] > 2 and not len(cuts.whole):
-            for octet, token in enumerate(cuts.fallback.tolist()):
+        if self.product.table.shape[1] > 2 and not len(self.cuts.whole):
+            for octet, token in enumerate(self.cuts.fallback.tolist()):
                 yield token, 2, octet
 
     def by_states(self) -> None:
         """State by state: what waits there becomes alive once something alive may follow."""
         fresh: defaultdict[int, list[NDArray[np.int32]]] = defaultdict(list)
-        for state in np.unique(self.state_of[self.waiting]).tolist():
+        for state in np.unique(self.entries.state_of[self.waiting]).tolist():
             following = self.following(state)
             if len(following):
                 fresh[state].append(following)
@@ -172,9 +136,11 @@ class _Search:
                 continue
             waiting = self.waiting_at(state)
             following = np.concatenate(fresh.pop(state))
-            living = waiting[~self.stuck(self.token_of[waiting], following)]
+            living = waiting[~self.stuck(self.entries.token_of[waiting], following)]
             self.settle(living)
-            for before, tokens in self.leading(living):
+            if self.usable is not None:
+                living = living[self.usable[self.entries.token_of[living]]]
+            for before, tokens in self.entries.leading(living):
                 if not len(self.waiting_at(before)):
                     continue
                 if before not in fresh:
@@ -189,10 +155,9 @@ class _Search:
 
     def following(self, state: int) -> NDArray[np.int32]:
         """The tokens that continue a piece at ``state`` and lead to what is alive."""
+        tokens, entries = self.entries.continuing(state)
+        unsure = tokens[~self.alive[entries]]
         row = 2 * state
-        low, high = self.entries.row_bounds[row : row + 2].tolist()
-        _, tokens, targets = self.lift.unsure.each(slice(low, high))
-        unsure = tokens[~self.entries.held(self.alive, targets, tokens)]
         if row in self.lift.bits:
             flags = self.lift.bits[row].copy()
             flags[unsure] = False
@@ -201,27 +166,6 @@ class _Search:
             found = self.lift.lists.get(row, np.zeros(0, dtype=np.int32))
             found = np.setdiff1d(found, unsure, assume_unique=True)
         return found if self.usable is None else found[self.usable[found]]
-
-    def leading(self, living: NDArray[np.int64]) -> list[tuple[int, NDArray[np.int32]]]:
-        """The states that a token leads from into one of some entries, with these tokens,
-        where it continues a piece (a token that starts one makes no difference: a state where
-        it may is open)."""
-        if self.usable is not None:
-            living = living[self.usable[self.token_of[living]]]
-        entries = self.entries
-        wards = entries.ward_of_entry[living]
-        first = entries.ward_bounds[wards]
-        counts = entries.ward_bounds[wards + 1] - first
-        rows = self.lift.unsure.rows[entries.by_ward[ranges(first, counts)]]
-        tokens = np.repeat(self.token_of[living], counts).astype(np.int32)
-        kept = (rows % 2 == 0) & ~self.is_open[rows // 2]
-        rows, tokens = rows[kept], tokens[kept]
-        if not len(rows):
-            return []
-        order = np.argsort(rows, kind="stable")
-        before, bounds = np.unique(rows[order], return_index=True)
-        parts = np.split(tokens[order], bounds[1:])
-        return list(zip((before // 2).tolist(), parts, strict=True))
 
     def stuck(self, tokens: NDArray[np.int64], following: NDArray[np.int32]) -> NDArray[np.bool_]:
         """Which tokens none of ``following`` may follow."""

@@ -26,6 +26,9 @@ DEAD = 0
 # one step; if there are more, half of the states are walked at once.
 _MOST_PAIRS = 1 << 23
 
+# Numbers are sorted if there are more than so many possible ones for each.
+_SPARSE = 64
+
 # Function 0 is defined nowhere.
 _NOWHERE, _IDENTITY = 0, 1
 
@@ -147,8 +150,11 @@ class _Walk:
 
 def _distinct(keys: NDArray[np.int64], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The different ones of some numbers below ``size``, and the place of each among them."""
-    if size > 4 * len(keys):
+    if size > _SPARSE * len(keys):
         return np.unique(keys, return_inverse=True)
     seen = np.zeros(size, dtype=np.bool_)
     seen[keys] = True
-    return np.flatnonzero(seen), (np.cumsum(seen) - 1)[keys]
+    found = np.flatnonzero(seen)
+    place = np.empty(size, dtype=np.int64)
+    place[found] = np.arange(len(found))
+    return found, place[keys]
