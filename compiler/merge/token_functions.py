@@ -3,13 +3,15 @@
 A token of several bytes is the function of its first bytes and then that of its last one. There
 are far fewer functions than tokens: in `[a-z]*` all tokens of letters have the same. So the trie
 is walked level by level with the number of a function at each node, and each function is
-followed by each byte class once, for all states together:
+followed by each byte class once, for all states together. These are elements of the automaton's
+transition monoid.
 
-    node        f, the function of the bytes so far
-    child       table[f(·), class of its byte], looked up where (f, class) has been met before
+A function is its *kernel* (which states it is defined on, and which of them it leads to the same
+one) and its *image*, the states that it leads to, in the order in which the kernel meets them:
 
-These are elements of the automaton's transition monoid. A function is stored as the states
-where it is defined and what they are led to, so that states that read little cost little.
+    states 1 2 3 4 to 7 - 9 7       kernel 0 - 1 0, image 7 9
+
+What follows depends on the image alone, which is small: a few bytes forget where they began.
 """
 
 from collections.abc import Iterator
@@ -20,10 +22,10 @@ from numpy.typing import NDArray
 
 from constrain.artifacts.trie import Trie, ranges
 
-DEAD = 0
+from .marked_dfa import DEAD
 
-# Pairs of state and target that the functions of one walk may have, and that it may look at in
-# one step; if there are more, half of the states are walked at once.
+# Pairs of state and target that the functions of one walk may have; if there are more, half of
+# the states are walked at once.
 _MOST_PAIRS = 1 << 23
 
 # Numbers are sorted if there are more than so many possible ones for each.
@@ -73,7 +75,7 @@ def token_functions(
 
 
 class _Walk:
-    """One walk of the trie. ``known``: number of each function by its pairs, as bytes."""
+    """One walk of the trie. Function k is ``kernel_of[k]`` and ``image`` from ``offsets[k]``."""
 
     def __init__(
         self,
@@ -83,10 +85,17 @@ class _Walk:
         starts: NDArray[np.int64],
     ) -> None:
         self.trie, self.table, self.columns, self.starts = trie, table, columns, starts
-        identity = np.stack([starts, starts], axis=1).astype(np.int32)
-        self.pairs = identity
-        self.offsets = [0, 0, len(starts)]
-        self.known = {b"": _NOWHERE, identity.tobytes(): _IDENTITY}
+        identity = starts.astype(np.int32)
+        # Of each kernel the states, and for each of them its place in an image.
+        self.kernels = [(identity[:0], identity[:0])]
+        self.kernels.append((identity, np.arange(len(identity), dtype=np.int32)))
+        self.kernel_of, self.offsets, self.image = [0, 1], [0, 0, len(identity)], identity
+        self.pairs = len(identity)
+        # Functions by kernel and image, normal or as it comes; kernels by their arrays; and by
+        # a kernel and which of its classes are joined or lost.
+        self.known = {(0, b""): _NOWHERE, (1, identity.tobytes()): _IDENTITY}
+        self.numbers = {(b"", b""): 0}
+        self.joined: dict[tuple[int, bytes], int] = {}
         # Number of (function, column), as one number, to that of the function after it.
         self.after: dict[int, int] = {}
 
@@ -102,50 +111,77 @@ class _Walk:
             child = ranges(first[nodes], fan_out)
             keys = np.repeat(function[nodes].astype(np.int64) * width, fan_out)
             keys += self.columns[child]
-            steps, place = _distinct(keys, len(self.offsets) * width)
-            if not self._take(steps, most_pairs):
+            steps, place = _distinct(keys, len(self.kernel_of) * width)
+            self.take(np.array([k for k in steps.tolist() if k not in self.after], np.int64))
+            if most_pairs is not None and self.pairs > most_pairs:
                 return None
             numbers = np.array([self.after[key] for key in steps.tolist()], dtype=np.int32)
             function[child] = numbers[place]
             nodes = child[function[child] != _NOWHERE]
-        return self._of_tokens(np.repeat(function, np.diff(self.trie.held)))
+        return self.of_tokens(np.repeat(function, np.diff(self.trie.held)))
 
-    def _take(self, steps: NDArray[np.int64], most_pairs: int | None) -> bool:
-        """Number the functions after ``steps``; whether there are not too many pairs."""
-        new = np.array([key for key in steps.tolist() if key not in self.after], dtype=np.int64)
-        before, column = np.divmod(new, self.table.shape[1])
+    def take(self, steps: NDArray[np.int64]) -> None:
+        """Number the functions after ``steps``."""
+        before, column = np.divmod(steps, self.table.shape[1])
         bounds = np.array(self.offsets)
         sizes = bounds[before + 1] - bounds[before]
-        if most_pairs is not None and len(self.pairs) + int(sizes.sum()) > most_pairs:
-            return False
-        looked_at = self.pairs[ranges(bounds[before], sizes)]
-        looked_at[:, 1] = self.table[looked_at[:, 1], np.repeat(column, sizes)]
-        live = looked_at[:, 1] != DEAD
-        counts = np.concatenate([[0], np.cumsum(live)])[np.cumsum(sizes)]
-        looked_at = looked_at[live]
-        data, low = looked_at.tobytes(), 0
-        kept = [self.pairs]
-        for key, high in zip(new.tolist(), counts.tolist(), strict=True):
-            pairs = data[low * 8 : high * 8]
-            number = self.known.setdefault(pairs, len(self.offsets) - 1)
-            if number == len(self.offsets) - 1:
-                self.offsets.append(self.offsets[-1] + high - low)
-                kept.append(looked_at[low:high])
-            self.after[key], low = number, high
-        if len(kept) > 1:
-            self.pairs = np.concatenate(kept)
-        return True
+        states = self.image[ranges(bounds[before], sizes)]
+        moved = self.table[states, np.repeat(column, sizes)]
+        data, low = moved.tobytes(), 0
+        images = [self.image]
+        ends = np.cumsum(sizes).tolist()
+        for step, f, high in zip(steps.tolist(), before.tolist(), ends, strict=True):
+            key = self.kernel_of[f], data[low * 4 : high * 4]
+            if key not in self.known:
+                kernel, image = self.normal(key[0], moved[low:high])
+                normal = kernel, image.tobytes()
+                if normal not in self.known:
+                    self.known[normal] = len(self.kernel_of)
+                    self.kernel_of.append(kernel)
+                    self.offsets.append(self.offsets[-1] + len(image))
+                    images.append(image)
+                    self.pairs += len(self.kernels[kernel][0])
+                self.known[key] = self.known[normal]
+            self.after[step], low = self.known[key], high
+        if len(images) > 1:
+            self.image = np.concatenate(images)
 
-    def _of_tokens(self, function: NDArray[np.int32]) -> TokenFunctions:
+    def normal(self, kernel: int, image: NDArray[np.int32]) -> tuple[int, NDArray[np.int32]]:
+        """A kernel and an image whose states may be dead or come twice, as a function has them."""
+        found, first, place = np.unique(image, return_index=True, return_inverse=True)
+        if found[0] != DEAD and len(found) == len(image):
+            return kernel, image
+        order = np.argsort(first)
+        order = order[found[order] != DEAD]
+        rank = np.full(len(found), -1, dtype=np.int32)
+        rank[order] = np.arange(len(order))
+        ranks = rank[place.reshape(-1)]
+        key = kernel, ranks.tobytes()
+        if key not in self.joined:
+            sources, places = self.kernels[kernel]
+            after = ranks[places]
+            sources, after = sources[after >= 0], after[after >= 0]
+            arrays = sources.tobytes(), after.tobytes()
+            self.joined[key] = self.numbers.setdefault(arrays, len(self.kernels))
+            if self.joined[key] == len(self.kernels):
+                self.kernels.append((sources, after))
+        return self.joined[key], found[order]
+
+    def of_tokens(self, function: NDArray[np.int32]) -> TokenFunctions:
         """Only the functions of tokens, numbered anew."""
         used = np.unique(np.append(function, _NOWHERE))
-        number = np.zeros(len(self.offsets), dtype=np.int32)
+        number = np.zeros(len(self.kernel_of), dtype=np.int32)
         number[used] = np.arange(len(used))
-        bounds = np.array(self.offsets)
-        sizes = np.diff(bounds)[used]
-        sources, targets = self.pairs[ranges(bounds[used], sizes)].T.copy()
-        offsets = np.concatenate([[0], np.cumsum(sizes)])
-        return TokenFunctions(self.starts, number[function], offsets, sources, targets)
+        kernels = [self.kernels[self.kernel_of[f]] for f in used.tolist()]
+        lows = [self.offsets[f] for f in used.tolist()]
+        places = [places + low for (_, places), low in zip(kernels, lows, strict=True)]
+        return TokenFunctions(
+            self.starts,
+            number[function],
+            np.cumsum([0, *(len(sources) for sources, _ in kernels)]),
+            np.concatenate([sources for sources, _ in kernels]),
+            self.image[np.concatenate(places)],
+        )
 
 
 def _distinct(keys: NDArray[np.int64], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
