@@ -20,7 +20,7 @@ class Entries:
 
     def __init__(self, product: Product, lift: Lift) -> None:
         self.unsure = unsure = lift.unsure
-        self._is_open = product.is_open
+        self._is_open, self._size = product.is_open, lift.size
         self._width = np.int64(len(unsure.bounds))
         keys = unsure.targets * self._width + unsure.groups
         self._wards, self._ward_of = np.unique(keys, return_inverse=True)
@@ -43,13 +43,17 @@ class Entries:
         wards = self._ward_of[low:high]
         return tokens, ranges(self._first[wards], self._sizes[wards]).astype(np.int64)
 
-    def places_of(self, token: int) -> list[tuple[int, int]]:
-        """The groups that hold a token, and its place in each."""
-        places = np.flatnonzero(self.unsure.tokens == token)
+    def places_of(self, tokens: NDArray[np.integer]) -> dict[int, list[tuple[int, int]]]:
+        """For each of some tokens the groups that hold it, and its place in each."""
+        wanted = np.zeros(self._size, dtype=np.bool_)
+        wanted[tokens] = True
+        places = np.flatnonzero(wanted[self.unsure.tokens])
         groups = np.searchsorted(self.unsure.bounds, places, side="right") - 1
-        return list(
-            zip(groups.tolist(), (places - self.unsure.bounds[groups]).tolist(), strict=True)
-        )
+        found: dict[int, list[tuple[int, int]]] = {token: [] for token in tokens.tolist()}
+        held = zip(places.tolist(), groups.tolist(), strict=True)
+        for token, (place, group) in zip(self.unsure.tokens[places].tolist(), held, strict=True):
+            found[token].append((group, place - int(self.unsure.bounds[group])))
+        return found
 
     def among(
         self,

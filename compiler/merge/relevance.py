@@ -87,18 +87,16 @@ class _Search:
 
     def by_bytes(self) -> None:
         """Settle all entries at once that a token of one byte may follow."""
-        singles = [
-            (token, self.entries.places_of(token), plane, self.product.classes[octet])
-            for token, plane, octet in self.singles()
-            if self.usable is None or self.usable[token]
-        ]
+        singles = [s for s in self.singles() if self.usable is None or self.usable[s[0]]]
+        places = self.entries.places_of(np.array([s[0] for s in singles], dtype=np.int64))
         columns, state_of = self.pairs.rectangles.columns, self.entries.state_of
         count = -1
         while count != (count := int(np.count_nonzero(self.waiting))):
             states = np.unique(state_of[self.waiting])
-            for token, places, plane, column in singles:
-                targets = self.product.table[states, plane, column]
-                leads = self.is_open[targets] | self.entries.among(self.alive, targets, places)
+            for token, plane, octet in singles if len(states) else ():
+                targets = self.product.table[states, plane, self.product.classes[octet]]
+                leads = self.entries.among(self.alive, targets, places[token])
+                leads |= self.is_open[targets]
                 if not leads.any():
                     continue
                 is_before = np.zeros(self.product.states, dtype=np.bool_)
