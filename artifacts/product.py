@@ -26,6 +26,9 @@ DEAD = 0
 # Bytes of computed masks that are kept, and forbidden rows.
 _KEPT_BYTES = 1 << 26
 
+# Tokens that are tried one by one before a mask is computed.
+_TRIED = 4
+
 
 @dataclass(frozen=True, eq=False)
 class ProductRows:
@@ -137,6 +140,24 @@ class ProductMachine:
                 self._masks.pop(next(iter(self._masks)))
             self._masks[state] = known
         return known
+
+    def allows_any(self, state: int, wanted: Words) -> bool:
+        """Whether the mask at a state holds one of the tokens ``wanted``.
+
+        Where few tokens continue a piece, some are tried before the mask is computed.
+        """
+        if state not in self._masks:
+            number, after = divmod(state, self._width)
+            group = self._groups[number]
+            if group.starting is not self._empty and (group.starting & wanted).any():
+                return True
+            continuing = group.continuing
+            if after and continuing is not None and continuing.dtype == np.int32:
+                last = self._token_of[after - 1]
+                for token in continuing[:_TRIED].tolist():
+                    if tokenset.contains(wanted, token) and not self.pairs.forbids(last, token):
+                        return True
+        return bool((self.row(state) & wanted).any())
 
     def step(self, state: int, token_id: int) -> int:
         """The state after a token that the mask allows.

@@ -14,6 +14,7 @@ may end as it likes, some characters that the form never changes lead to an end.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,6 +72,15 @@ class StableTexts:
         return found
 
 
+class _Found(NamedTuple):
+    """What the tokens do at a state of the texts: those that do not lead to the dead state;
+    those of them that lead to free states; and the others, with the states."""
+
+    kept: Words
+    free: Words
+    unsure: list[tuple[int, int]]
+
+
 @dataclass(eq=False)
 class StableMachine:
     """A product in step with ``texts``: the machine and the rows of a matcher.
@@ -80,7 +90,7 @@ class StableMachine:
 
     product: ProductMachine
     texts: StableTexts
-    _lost: dict[int, tuple[Words, list[tuple[int, int]]]] = field(default_factory=dict)
+    _by_text: dict[int, "_Found"] = field(default_factory=dict)
     _masks: dict[int, Words] = field(default_factory=dict)
     _alive: dict[tuple[int, int], bool] = field(default_factory=dict)
 
@@ -145,8 +155,8 @@ class StableMachine:
         return known
 
     def _computed(self, number: int, text: int) -> Words:
-        lost, unsure = self._found(text)
-        mask = self.product.row(number) & ~lost
+        kept, _, unsure = self._found(text)
+        mask = self.product.row(number) & kept
         dead = [
             token
             for token, after in unsure
@@ -157,20 +167,21 @@ class StableMachine:
             mask &= ~tokenset.from_ids(dead, self.product.vocab_size)
         return mask
 
-    def _found(self, text: int) -> tuple[Words, list[tuple[int, int]]]:
-        """The tokens that lead to the dead state; and those that lead to states that are not
-        free, with these."""
-        if text not in self._lost:
+    def _found(self, text: int) -> "_Found":
+        if text not in self._by_text:
             texts = self.texts
-            kept: list[NDArray[np.integer]] = [np.zeros(0, dtype=np.int32)]
-            unsure: list[tuple[int, int]] = []
-            for hits in walk(self._trie, texts.table, texts.classes, np.array([text])):
-                kept.append(hits.tokens)
-                bound = ~texts.is_free[hits.states]
-                unsure += zip(hits.tokens[bound].tolist(), hits.states[bound].tolist(), strict=True)
-            gone = np.setdiff1d(texts.tokens, np.concatenate(kept))
-            self._lost[text] = tokenset.from_ids(gone, self.product.vocab_size), sorted(unsure)
-        return self._lost[text]
+            hits = list(walk(self._trie, texts.table, texts.classes, np.array([text])))
+            none = np.zeros(0, dtype=np.int32)
+            tokens = np.concatenate([none, *(found.tokens for found in hits)])
+            states = np.concatenate([none, *(found.states for found in hits)])
+            flags = self._others.copy()
+            flags[tokens] = True
+            kept = tokenset.from_flags(flags)
+            bound = ~texts.is_free[states]
+            flags[tokens[bound]] = False
+            unsure = zip(tokens[bound].tolist(), states[bound].tolist(), strict=True)
+            self._by_text[text] = _Found(kept, tokenset.from_flags(flags), sorted(unsure))
+        return self._by_text[text]
 
     def _may_end(self, number: int, text: int) -> bool:
         """Whether a character that has begun may end in some way: a search for a free state."""
@@ -183,17 +194,26 @@ class StableMachine:
         pending, seen = [begin], {begin}
         while pending:
             number, text = pending.pop()
-            lost, unsure = self._found(text)
-            left = self.product.row(number) & ~lost
-            bound = [(t, after) for t, after in unsure if tokenset.contains(left, t)]
-            if len(tokenset.to_ids(left)) > len(bound):
+            _, free, unsure = self._found(text)
+            if self.product.allows_any(number, free):
                 return True
-            for token, after in bound:
+            row = self.product.row(number)
+            for token, after in unsure:
+                if not tokenset.contains(row, token):
+                    continue
                 pair = self.product.step(number, token), after
                 if pair not in seen:
                     seen.add(pair)
                     pending.append(pair)
         return False
+
+    @cached_property
+    def _others(self) -> NDArray[np.bool_]:
+        """The tokens that are none of the texts' own, a multiple of 32."""
+        flags = np.ones(tokenset.word_count(self.product.vocab_size) * 32, dtype=np.bool_)
+        flags[self.product.vocab_size :] = False
+        flags[self.texts.tokens] = False
+        return flags
 
     @cached_property
     def _trie(self) -> Trie:
