@@ -1,0 +1,117 @@
+"""Tables of what normalizers leave alone: alike in each process, against plain definitions."""
+
+import os
+import random
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from constrain.artifacts import tokenset
+from constrain.artifacts.product import ProductMachine
+from constrain.compiler import load_tokenizer
+from constrain.compiler.merge import stable_text
+from constrain.compiler.merge.inert_tokens import is_inert
+from constrain.compiler.merge.stable_characters import stable_characters
+from constrain.compiler.merge.stable_text import stable_automaton
+from constrain.compiler.pipeline import build_artifact, build_automaton
+from constrain.compiler.tokenizers.steps import Form, Normalize
+
+_PRINTS = """
+from hashlib import sha256
+from constrain.compiler.merge.stable_characters import stable_characters
+from constrain.compiler.tokenizers.steps import Form, Normalize
+found = stable_characters((Normalize(Form.NFC),))
+arrays = found.classes, found.row, found.second, found.changes
+print(sha256(b"".join(array.tobytes() for array in arrays)).hexdigest())
+"""
+
+
+def test_classes_do_not_depend_on_the_hash_seed() -> None:
+    """Two processes with different seeds number the characters' classes alike."""
+    printed = {
+        subprocess.run(
+            [sys.executable, "-c", _PRINTS],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("0", "1")
+    }
+    assert len(printed) == 1
+
+
+def test_the_least_number_of_states() -> None:
+    """What is said without building it is no more than the automaton of some characters has."""
+    characters = stable_characters((Normalize(Form.NFC),))
+    rng = random.Random(1)
+    most = 0
+    for size in (1, 2, 4, 8, 20, 60, 150):
+        for _ in range(4):
+            present = np.array(sorted(rng.sample(range(len(characters.combining)), size)))
+            least = stable_text._least_states(characters, present)
+            most = max(most, least)
+            assert least <= stable_automaton(characters, present).states
+    assert most > 16
+
+
+def test_inert_tokens() -> None:
+    """Behind the end of a character all is plain, whichever character the last bytes begin."""
+    rng = random.Random(2)
+    plain = np.array([rng.random() < 0.9 for _ in range(0x110000)])
+    plain[0x4E00:0x5E00] = True
+    may_begin = plain.copy()
+    may_begin[0x300:0x340] = True
+    begun: defaultdict[bytes, list[int]] = defaultdict(list)
+    for code in [*range(0x80, 0xD800), *range(0xE000, 0x10000)]:
+        octets = chr(code).encode()
+        for length in range(1, len(octets)):
+            begun[octets[:length]].append(code)
+    prefixes = sorted(begun)
+    both = [0, 0]
+    for _ in range(3000):
+        codes = [rng.randrange(0x20, 0x7F) for _ in range(rng.randrange(3))]
+        codes += [rng.randrange(0x4E00, 0x5E00) for _ in range(rng.randrange(2))]
+        tails = bytes(rng.randrange(0x80, 0xC0) for _ in range(rng.choice((0, 0, 1, 2, 3, 4))))
+        last = rng.choice([b"", b"", b"\xcc", b"\xe4", b"\xe4\xb8", rng.choice(prefixes)])
+        expected = (
+            len(tails) < 4
+            and all(plain[code] for code in codes)
+            and all(may_begin[code] for code in begun.get(last, ()))
+        )
+        octets = tails + "".join(map(chr, codes)).encode() + last
+        assert expected == is_inert(octets, plain, may_begin), octets
+        both[expected] += 1
+    assert min(both) > 300
+
+
+def test_whether_a_mask_holds_any_of_some_tokens(data: Callable[[str], Path]) -> None:
+    """Without computing the mask, or with it: at states of random walks, for sets of all sizes."""
+    tokenizer = load_tokenizer(data("tokenizers/tiny-bpe-1000/tokenizer.json"))
+    automaton = build_automaton("([a-zé漢字 ]{1,9}[0-9]*)*", dialect="regex")
+    artifact = build_artifact(automaton, tokenizer, method="cartesian").artifact
+    machine = artifact.product
+    assert isinstance(machine, ProductMachine)
+    rng = random.Random(3)
+    size = machine.vocab_size
+    both = [0, 0]
+    for _ in range(60):
+        state = machine.start
+        for _ in range(8):
+            for share in (1, 3, 40, 400):
+                wanted = tokenset.from_ids(rng.sample(range(size), share), size)
+                found = machine.allows_any(state, wanted)
+                known = machine._masks.pop(state, None)
+                assert bool((machine.row(state) & wanted).any()) == found
+                assert known is None or (known == machine.row(state)).all()
+                machine._masks.pop(state)
+                both[found] += 1
+            ids = [i for i in tokenset.to_ids(machine.row(state)).tolist() if i not in machine.eos]
+            machine._masks.pop(state)
+            if not ids:
+                break
+            state = machine.step(state, rng.choice(ids))
+    assert min(both) > 100
