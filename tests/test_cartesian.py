@@ -163,10 +163,10 @@ FINITE = {
 @pytest.mark.parametrize("name", ["tiny-bpe-300", "tiny-bpe-1000", "tiny-bpe-4000"])
 @pytest.mark.parametrize("method", ["cartesian", "direct"])
 def test_masks_of_finite_languages_are_those_of_all_encodings(
-    name: str, regex: str, method: str, case: Callable[[str], Case]
+    name: str, regex: str, method: str, case: Callable[[str], Case], full: bool
 ) -> None:
     """Whole masks: after each prefix of a member's encoding exactly the tokens that some
-    member's encoding goes on with, and EOS where one ends."""
+    member's encoding goes on with, and EOS where one ends. By default after 200 of these."""
     here = case(name)
     artifact = here.compiled(regex, method)
     following: dict[tuple[int, ...], set[int]] = {}
@@ -176,7 +176,11 @@ def test_masks_of_finite_languages_are_those_of_all_encodings(
         for place, token_id in enumerate([*ids, eos]):
             following.setdefault(tuple(ids[:place]), set()).add(token_id)
     assert len(following) > 10
-    for prefix, expected in following.items():
+    prefixes = sorted(following)
+    if not full:
+        prefixes = random.Random(3).sample(prefixes, min(200, len(prefixes)))
+    for prefix in prefixes:
+        expected = following[prefix]
         matcher = artifact.matcher()
         for token_id in prefix:
             matcher.advance(token_id)
@@ -190,10 +194,9 @@ def members(artifact: Artifact) -> Iterator[str]:
     for state, text in pending:
         if dfa.accepting[state]:
             yield text.decode()
-        for octet in range(256):
-            target = dfa.run(state, bytes([octet]))
-            if target:
-                pending.append((target, text + bytes([octet])))
+        targets = dfa.table[state, dfa.classes]
+        for octet in np.flatnonzero(targets).tolist():
+            pending.append((int(targets[octet]), text + bytes([octet])))
 
 
 @pytest.mark.parametrize("regex", FINITE.values(), ids=FINITE)
