@@ -2,8 +2,8 @@
 
 python benchmarks/cartesian.py --tokenizer FOLDER [--members 200] [--repeat 3]
 
-CPU time of this process; of compiling, the least of some repetitions. The peer is Hugging Face's own encoder: its time for one token of the
-same members is the unit of the last column.
+CPU time of this process; of compiling, the least of some repetitions. The peer is Hugging Face's
+own encoder: its time for one token of the same members is the unit of the last column.
 """
 
 import argparse

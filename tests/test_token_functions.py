@@ -14,6 +14,7 @@ from test_lift import REGEXES, lifted_via_running
 from constrain.artifacts.trie import Trie, walk
 from constrain.artifacts.vocabulary import Vocabulary
 from constrain.compiler import load_tokenizer
+from constrain.compiler.merge import in_step
 from constrain.compiler.merge.lift import Lift, lift
 from constrain.compiler.merge.marked_dfa import reaching
 from constrain.compiler.merge.product import Product, build_product
@@ -181,6 +182,31 @@ def test_reaching() -> None:
         for _ in range(len(table)):
             expected |= expected[table].any(axis=1)
         assert expected.tolist() == reaching(table, ends).tolist()
+
+
+@pytest.mark.parametrize("few", [0, 1 << 22])
+def test_in_step(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pairs and their table on random automata, numbered in an array or in a list, against a
+    plain walk breadth first."""
+    monkeypatch.setattr(in_step, "_FEW_PAIRS", few)
+    rng = random.Random(6)
+    for _ in range(200):
+        first, second = (random_table(rng, rng.randrange(2, 8), 3) for _ in range(2))
+        width = len(second)
+        begin = sorted({rng.randrange(1, len(first)) * width + 1 for _ in range(3)})
+        order, rows = [0, *begin], {0: [0, 0, 0]}
+        level = begin
+        while level:
+            for pair in level:
+                moves = zip(
+                    first[pair // width].tolist(), second[pair % width].tolist(), strict=True
+                )
+                rows[pair] = [a * width + b if a and b else 0 for a, b in moves]
+            level = sorted({after for pair in level for after in rows[pair]} - set(order))
+            order += level
+        pairs, table = in_step.in_step(first, second, np.array(begin))
+        assert order == pairs.tolist()
+        assert [[order.index(after) for after in rows[pair]] for pair in order] == table.tolist()
 
 
 def test_the_shortest_text_outside() -> None:

@@ -7,8 +7,8 @@ never spelled by the tokens of its parts.
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .in_step import in_step
 from .marked_dfa import DEAD, MarkedDfa, minimal
 from .text_trie import trie_of
 
@@ -53,22 +53,10 @@ def without_texts(texts: Iterable[bytes], planes: int, prefix: bytes = b"") -> M
 def intersected(first: MarkedDfa, second: MarkedDfa) -> MarkedDfa:
     """What both accept, minimal but for states that reach no end; the same symbols."""
     width = np.int64(second.states)
-    begin = np.array([first.start * width + second.start])
-    known = np.concatenate([[DEAD], begin])
-    found, rows, frontier = [known], [], begin
-    while len(frontier):
-        a, b = np.divmod(frontier, width)
-        left, right = first.table[a], second.table[b]
-        targets = np.where((left != DEAD) & (right != DEAD), left * width + right, DEAD)
-        rows.append(targets)
-        frontier = np.setdiff1d(targets, known)
-        known = np.union1d(known, frontier)
-        found.append(frontier)
-    pairs = np.concatenate(found)
-    order = np.argsort(pairs)
-    table = np.concatenate([np.zeros((1, *rows[0].shape[1:]), np.int64), *rows])
-    numbers: NDArray[np.int32] = order[np.searchsorted(pairs[order], table)].astype(np.int32)
+    pairs, table = in_step(
+        first.table, second.table, np.array([first.start * width + second.start])
+    )
     a, b = np.divmod(pairs, width)
     final = first.final[a] & second.final[b]
     final[DEAD] = False
-    return minimal(MarkedDfa(numbers, final, 1))
+    return minimal(MarkedDfa(table, final, 1))

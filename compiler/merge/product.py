@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from ..automata.dfa import Dfa
 from ..limits import Limits
+from .in_step import in_step
 from .marked_dfa import DEAD, reaching
 from .tables import CutTables
 
@@ -58,32 +59,22 @@ def build_product(
     if tables.prefix:
         dfa, continued = _with_prefix(dfa, tables.prefix)
     joint, classes = _joint_classes(dfa, tables.classes)
-    first = dfa.table[:, dfa.classes[joint]].astype(np.int64)
-    second = cuts.table[:, :, tables.classes[joint]]
-    width = np.int64(cuts.states)
     # A character may begin where one has ended, whether or not a piece starts with it.
     beginning = tables.classes[np.r_[:0x80, 0xC0:0x100]]
     ends = np.flatnonzero((cuts.table[:, :, beginning] != DEAD).any(axis=(1, 2)) | cuts.final)
     begins = np.setdiff1d(ends, [DEAD, cuts.start])
-    frontier = np.append(dfa.start * width + cuts.start, continued * width + begins)
-    found = [np.zeros(1, np.int64), frontier]
-    known = np.sort(np.concatenate(found))
-    rows = []
-    while len(frontier):
-        left, right = np.divmod(frontier, width)
-        a, b = first[left][:, None, :], second[right]
-        targets = np.where((a != DEAD) & (b != DEAD), a * width + b, DEAD)
-        rows.append(targets)
-        reached = np.unique(targets)
-        frontier = reached[~_contains(known, reached)]
-        found.append(frontier)
-        known = np.sort(np.concatenate([known, frontier]))
-        limits.check_states(len(known), _STAGE)
+    width = np.int64(cuts.states)
+
+    def check(count: int) -> None:
+        limits.check_states(count, _STAGE)
         limits.check_time(_STAGE)
-    pairs = np.concatenate(found)
-    table = np.concatenate([np.zeros((1, *second.shape[1:]), np.int64), *rows])
-    order = np.argsort(pairs, kind="stable")
-    table = order[np.searchsorted(pairs[order], table)].astype(np.int32)
+
+    pairs, table = in_step(
+        dfa.table[:, dfa.classes[joint]][:, None, :],
+        cuts.table[:, :, tables.classes[joint]],
+        np.append(dfa.start * width + cuts.start, continued * width + begins),
+        check,
+    )
     byte_state, cut_state = np.divmod(pairs, width)
     accepting = dfa.accepting[byte_state] & cuts.final[cut_state]
     accepting[DEAD] = False
@@ -129,13 +120,6 @@ def _joint_classes(
     keys[~dfa.used_bytes()] = -1
     _, joint, classes = np.unique(keys, return_index=True, return_inverse=True)
     return joint, classes.reshape(-1).astype(np.uint8)
-
-
-def _contains(known: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which of ``wanted`` are in the ascending array ``known``."""
-    place = np.searchsorted(known, wanted)
-    found: NDArray[np.bool_] = known[np.minimum(place, len(known) - 1)] == wanted
-    return found
 
 
 def _trimmed(

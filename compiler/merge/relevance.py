@@ -14,6 +14,7 @@ may not precede it), and the rest, mostly none, is compared with all of them.
 
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cached_property
 from heapq import heapify, heappop, heappush
 from itertools import chain
 
@@ -45,7 +46,7 @@ class Relevance:
 
     def __init__(self, product: Product, lift: Lift, cuts: CutTables, pairs: PairTables) -> None:
         self.product, self.lift, self.cuts, self.pairs = product, lift, cuts, pairs
-        self.entries = Entries(product, lift)
+        self.entries, self.is_open = Entries(product, lift), product.is_open
         # Nothing goes on with a piece behind a token that is given for whole pieces alone.
         self.alive = self.least(~np.isin(self.entries.token_of, cuts.whole))
 
@@ -62,6 +63,11 @@ class Relevance:
         search.by_states()
         return search.alive
 
+    @cached_property
+    def distance(self) -> list[int]:
+        """Bytes from each state to the nearest that is open."""
+        return _distances(self.product.table.reshape(self.product.states, -1), self.is_open)
+
     def dead(self) -> NDArray[np.int32]:
         """Row and token of each transition to a dead end, int32 (2, m)."""
         return self.entries.transitions(~self.alive)
@@ -75,7 +81,7 @@ class _Search:
     ) -> None:
         self.product, self.lift, self.entries = whole.product, whole.lift, whole.entries
         self.cuts, self.pairs, self.usable = whole.cuts, whole.pairs, usable
-        self.is_open = whole.product.is_open
+        self.is_open, self.whole = whole.is_open, whole
         self.alive, self.waiting = np.zeros(len(among), dtype=np.bool_), among.copy()
         self.flags = np.zeros(self.lift.size, dtype=np.bool_)
         self.forbidden: dict[int, NDArray[np.bool_]] = {}
@@ -124,7 +130,7 @@ class _Search:
                 fresh[state].append(following)
         if not fresh:
             return
-        distance = _distances(self.product.table.reshape(self.product.states, -1), self.is_open)
+        distance = self.whole.distance
         # States that lie nearer to the end are settled first: fewer are seen twice.
         heap = [(distance[state], state) for state in fresh]
         heapify(heap)

@@ -14,6 +14,7 @@ A sufficient condition, which nearly all grammars meet that leave such character
 import numpy as np
 from numpy.typing import NDArray
 
+from .in_step import in_step
 from .marked_dfa import DEAD, reaching
 from .product import Product
 from .relevance import Relevance
@@ -38,23 +39,13 @@ def _freely_open(product: Product, stable: StableTables) -> NDArray[np.bool_]:
     """States where the text may end or a piece may start that inert characters lead to an end."""
     keys = product.classes.astype(np.int64) * 256 + stable.inert_classes
     joint = np.unique(keys, return_index=True)[1]
-    first = product.table[:, :, product.classes[joint]].astype(np.int64)
-    second = stable.inert[:, stable.inert_classes[joint]].astype(np.int64)
     width = np.int64(len(stable.inert))
     begin = np.flatnonzero(product.is_open) * width + stable.inert_start
-    known = np.append(DEAD, begin)
-    found, rows, frontier = [known], [], begin
-    while len(frontier):
-        left, right = np.divmod(frontier, width)
-        a, b = first[left], second[right][:, None, :]
-        rows.append(np.where((a != DEAD) & (b != DEAD), a * width + b, DEAD))
-        frontier = np.setdiff1d(rows[-1], known)
-        known = np.union1d(known, frontier)
-        found.append(frontier)
-    pairs = np.concatenate(found)
-    order = np.argsort(pairs)
-    dead = np.full((1, *rows[0].shape[1:]), DEAD)
-    table = order[np.searchsorted(pairs[order], np.concatenate([dead, *rows]))]
+    pairs, table = in_step(
+        product.table[:, :, product.classes[joint]],
+        stable.inert[:, None, stable.inert_classes[joint]],
+        begin,
+    )
     states, texts = np.divmod(pairs, width)
     ends = reaching(table, product.accepting[states] & (texts == stable.inert_start))
     starts = ends[table[: len(begin) + 1, 1::2]].any(axis=(1, 2))

@@ -18,6 +18,7 @@ from ..automata.dfa import DEAD, Dfa, trimmed
 from ..automata.minimize import minimize
 from ..limits import Limits
 from ..tokenizers import Tokenizer
+from .in_step import in_step
 from .inert_tokens import is_inert, is_plain
 from .marked_dfa import MarkedDfa, minimal
 from .read_characters import read_characters
@@ -253,28 +254,18 @@ def _in_step(
     known: dict[bytes, int] = {}
     classes = np.array([known.setdefault(c.tobytes(), len(known)) for c in columns], np.uint8)
     joint = np.unique(classes, return_index=True)[1]
-    first, second = dfa.table[:, dfa.classes[joint]].astype(np.int64), table[:, joint]
     width = np.int64(len(table))
-    frontier = np.array([dfa.start * width + start])
-    found, rows = [np.zeros(1, np.int64), frontier], []
-    seen = np.concatenate(found)
-    while len(frontier):
-        left, right = np.divmod(frontier, width)
-        a, b = first[left], second[right]
-        targets = np.where((a != DEAD) & (b != DEAD), a * width + b, DEAD)
-        rows.append(targets)
-        frontier = np.setdiff1d(targets, seen)
-        seen = np.union1d(seen, frontier)
-        found.append(frontier)
-        limits.check_states(len(seen), _STAGE)
+
+    def check(count: int) -> None:
+        limits.check_states(count, _STAGE)
         limits.check_time(_STAGE)
-    pairs = np.concatenate(found)
-    order = np.argsort(pairs)
-    whole = np.concatenate([np.zeros((1, len(joint)), np.int64), *rows])
+
+    begin = np.array([dfa.start * width + start])
+    pairs, whole = in_step(dfa.table[:, dfa.classes[joint]], table[:, joint], begin, check)
     left, right = np.divmod(pairs, width)
     return trimmed(
         Dfa(
-            order[np.searchsorted(pairs[order], whole)].astype(np.int32),
+            whole,
             classes,
             dfa.accepting[left] & final[right],
             1,
