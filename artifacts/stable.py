@@ -24,8 +24,8 @@ from .manifest import Manifest
 from .product import ProductMachine, ProductRows
 from .rectangles import ForbiddenPairs
 from .requirements import Arrays
+from .token_runs import TokenRuns
 from .tokenset import Words
-from .trie import Trie, walk
 from .vocabulary import Vocabulary
 
 DEAD = 0
@@ -170,10 +170,7 @@ class StableMachine:
     def _found(self, text: int) -> "_Found":
         if text not in self._by_text:
             texts = self.texts
-            hits = list(walk(self._trie, texts.table, texts.classes, np.array([text])))
-            none = np.zeros(0, dtype=np.int32)
-            tokens = np.concatenate([none, *(found.tokens for found in hits)])
-            states = np.concatenate([none, *(found.states for found in hits)])
+            tokens, states = self._runs.run(text)
             flags = self._others.copy()
             flags[tokens] = True
             kept = tokenset.from_flags(flags)
@@ -216,9 +213,10 @@ class StableMachine:
         return flags
 
     @cached_property
-    def _trie(self) -> Trie:
-        tokens = {int(i): self.vocabulary.token(int(i)) for i in self.texts.tokens}
-        return Trie.from_vocabulary(Vocabulary.from_tokens(tokens, (), self.product.vocab_size))
+    def _runs(self) -> TokenRuns:
+        ids, texts = self.texts.tokens, self.texts
+        octets = [self.vocabulary.token(token) for token in ids.tolist()]
+        return TokenRuns(ids, octets, texts.table, texts.classes)
 
 
 def product_machine(

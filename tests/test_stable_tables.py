@@ -12,6 +12,9 @@ import numpy as np
 
 from constrain.artifacts import tokenset
 from constrain.artifacts.product import ProductMachine
+from constrain.artifacts.token_runs import TokenRuns
+from constrain.artifacts.trie import Trie, walk
+from constrain.artifacts.vocabulary import Vocabulary
 from constrain.compiler import load_tokenizer
 from constrain.compiler.merge import stable_text
 from constrain.compiler.merge.inert_tokens import is_inert
@@ -115,3 +118,29 @@ def test_whether_a_mask_holds_any_of_some_tokens(data: Callable[[str], Path]) ->
                 break
             state = machine.step(state, rng.choice(ids))
     assert min(both) > 100
+
+
+def test_tokens_run_at_once_lead_where_a_walk_leads() -> None:
+    """Random automata and vocabularies: tokens and states as by the walk of a trie."""
+    rng = random.Random(4)
+    read = 0
+    for _ in range(200):
+        size = rng.randrange(1, 30)
+        texts = [bytes(rng.randrange(3) for _ in range(rng.randrange(1, 9))) for _ in range(size)]
+        ids = np.array(sorted(rng.sample(range(90), size)), dtype=np.int32)
+        classes = np.array([rng.randrange(3) for _ in range(256)], dtype=np.uint8)
+        table = np.array([[rng.randrange(5) for _ in range(3)] for _ in range(5)], dtype=np.uint16)
+        table[0] = 0
+        runs = TokenRuns(ids, texts, table, classes)
+        vocabulary = Vocabulary.from_tokens(dict(zip(ids.tolist(), texts, strict=True)), (), 90)
+        trie = Trie.from_vocabulary(vocabulary)
+        for state in range(1, 5):
+            expected = [
+                pair
+                for hits in walk(trie, table, classes, np.array([state]))
+                for pair in zip(hits.tokens.tolist(), hits.states.tolist(), strict=True)
+            ]
+            tokens, states = runs.run(state)
+            assert sorted(expected) == sorted(zip(tokens.tolist(), states.tolist(), strict=True))
+            read += len(expected)
+    assert read > 1000
