@@ -125,8 +125,8 @@ def test_tokens_run_at_once_lead_where_a_walk_leads() -> None:
     rng = random.Random(4)
     read = 0
     for _ in range(200):
-        size = rng.randrange(1, 30)
-        texts = [bytes(rng.randrange(3) for _ in range(rng.randrange(1, 9))) for _ in range(size)]
+        size = rng.randrange(30)
+        texts = [bytes(rng.randrange(3) for _ in range(rng.randrange(9))) for _ in range(size)]
         ids = np.array(sorted(rng.sample(range(90), size)), dtype=np.int32)
         classes = np.array([rng.randrange(3) for _ in range(256)], dtype=np.uint8)
         table = np.array([[rng.randrange(5) for _ in range(3)] for _ in range(5)], dtype=np.uint16)
