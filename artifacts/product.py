@@ -8,7 +8,7 @@ the tokenizer cuts may depend on what follows), and the class of the last token.
 and all of them lead to relevant product states: Algorithm 5 took the others out.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -27,7 +27,7 @@ DEAD = 0
 _KEPT_BYTES = 1 << 26
 
 # Tokens that are tried one by one before a mask is computed.
-_TRIED = 4
+_TRIED = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,23 +141,20 @@ class ProductMachine:
             self._masks[state] = known
         return known
 
-    def allows_any(self, state: int, wanted: Words) -> bool:
-        """Whether the mask at a state holds one of the tokens ``wanted``.
+    def finds(self, state: int, is_wanted: Callable[[int], bool]) -> bool:
+        """Whether the mask at a state holds a wanted token: a quick look that may miss some.
 
-        Where few tokens continue a piece, some are tried before the mask is computed.
+        Only where few tokens continue a piece, and at the first of them.
         """
-        if state not in self._masks:
-            number, after = divmod(state, self._width)
-            group = self._groups[number]
-            if group.starting is not self._empty and (group.starting & wanted).any():
-                return True
-            continuing = group.continuing
-            if after and continuing is not None and continuing.dtype == np.int32:
-                last = self._token_of[after - 1]
-                for token in continuing[:_TRIED].tolist():
-                    if tokenset.contains(wanted, token) and not self.pairs.forbids(last, token):
-                        return True
-        return bool((self.row(state) & wanted).any())
+        number, after = divmod(state, self._width)
+        continuing = self._groups[number].continuing
+        if not after or continuing is None or continuing.dtype != np.int32:
+            return False
+        last = self._token_of[after - 1]
+        return any(
+            is_wanted(token) and not self.pairs.forbids(last, token)
+            for token in continuing[:_TRIED].tolist()
+        )
 
     def step(self, state: int, token_id: int) -> int:
         """The state after a token that the mask allows.

@@ -13,7 +13,7 @@ may end as it likes, some characters that the form never changes lead to an end.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -191,10 +191,12 @@ class StableMachine:
         pending, seen = [begin], {begin}
         while pending:
             number, text = pending.pop()
-            _, free, unsure = self._found(text)
-            if self.product.allows_any(number, free):
+            if self.product.finds(number, partial(self._leads_to_free, text)):
                 return True
+            _, free, unsure = self._found(text)
             row = self.product.row(number)
+            if (row & free).any():
+                return True
             for token, after in unsure:
                 if not tokenset.contains(row, token):
                     continue
@@ -203,6 +205,10 @@ class StableMachine:
                     seen.add(pair)
                     pending.append(pair)
         return False
+
+    def _leads_to_free(self, text: int, token_id: int) -> bool:
+        after = self.texts.step(text, self.vocabulary.token(token_id))
+        return after != DEAD and bool(self.texts.is_free[after])
 
     @cached_property
     def _others(self) -> NDArray[np.bool_]:

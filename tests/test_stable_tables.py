@@ -92,7 +92,8 @@ def test_inert_tokens() -> None:
 
 
 def test_whether_a_mask_holds_any_of_some_tokens(data: Callable[[str], Path]) -> None:
-    """Without computing the mask, or with it: at states of random walks, for sets of all sizes."""
+    """A quick look never finds what the mask does not hold, and finds most of what it holds inside
+    a character: at states of random walks, for sets of all sizes."""
     tokenizer = load_tokenizer(data("tokenizers/tiny-bpe-1000/tokenizer.json"))
     automaton = build_automaton("([a-zé漢字 ]{1,9}[0-9]*)*", dialect="regex")
     artifact = build_artifact(automaton, tokenizer, method="cartesian").artifact
@@ -101,23 +102,20 @@ def test_whether_a_mask_holds_any_of_some_tokens(data: Callable[[str], Path]) ->
     rng = random.Random(3)
     size = machine.vocab_size
     both = [0, 0]
-    for _ in range(60):
+    for _ in range(120):
         state = machine.start
         for _ in range(8):
             for share in (1, 3, 40, 400):
-                wanted = tokenset.from_ids(rng.sample(range(size), share), size)
-                found = machine.allows_any(state, wanted)
-                known = machine._masks.pop(state, None)
-                assert bool((machine.row(state) & wanted).any()) == found
-                assert known is None or (known == machine.row(state)).all()
-                machine._masks.pop(state)
+                wanted = set(rng.sample(range(size), share))
+                found = machine.finds(state, wanted.__contains__)
+                held = wanted.intersection(tokenset.to_ids(machine.row(state)).tolist())
+                assert held or not found
                 both[found] += 1
             ids = [i for i in tokenset.to_ids(machine.row(state)).tolist() if i not in machine.eos]
-            machine._masks.pop(state)
             if not ids:
                 break
             state = machine.step(state, rng.choice(ids))
-    assert min(both) > 100
+    assert min(both) > 20
 
 
 def test_tokens_run_at_once_lead_where_a_walk_leads() -> None:
