@@ -5,13 +5,10 @@ right part begins with d. Between characters that no merge bridges, both sides a
 for itself: rank order is kept on either side, and nothing on one side touches the other.
 """
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from .tokenizer import Tokenizer
+from .definition import Definition
 
 # Code points are below this.
 _CODES = 0x110000
@@ -24,7 +21,7 @@ class Seams:
     neighbours adjacent, and runs of unknown ones may be fused.
     """
 
-    def __init__(self, tokenizer: "Tokenizer") -> None:
+    def __init__(self, tokenizer: Definition) -> None:
         found = _bridged(tokenizer) if tokenizer.byte_fallback else None
         self._bridged = None if found is None else _Pairs(*found)
 
@@ -59,7 +56,7 @@ class _Pairs:
         return bits.astype(bool)
 
 
-def _bridged(tokenizer: "Tokenizer") -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+def _bridged(tokenizer: Definition) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
     """Pairs of characters that a merge bridges; None if a part is of no characters."""
     first = np.full(tokenizer.vocab_size, -1, dtype=np.int64)
     for char, token_id in tokenizer.characters.items():
