@@ -138,6 +138,12 @@ class Artifact:
         found = self.arrays.get("cuts.prefix")
         return b"" if found is None else found.tobytes()
 
+    def put_before(self, text: bytes) -> bytes:
+        """What the tokenizer puts before a text that begins with ``text``."""
+        prefix = self.text_prefix
+        begun = "cuts.unless_begun" in self.arrays and text.startswith(prefix)
+        return b"" if begun else prefix
+
     @cached_property
     def word_machine(self) -> WordMachine | None:
         """The automaton over WordPiece's token sequences; None for other tokenizers."""

@@ -74,6 +74,10 @@ def check_tokenizer(manifest: Manifest, arrays: Arrays) -> None:
         check_types(arrays, {"cuts.whole": ("i4", 1)})
         require(planes == 4, "cuts.whole")
         require_range(arrays, "cuts.whole", 0, manifest.vocab_size)
+    if "cuts.unless_begun" in arrays:
+        check_types(arrays, {"cuts.unless_begun": ("u1", 1)})
+        require(len(arrays["cuts.unless_begun"]) == 1, "cuts.unless_begun")
+        require(len(arrays["cuts.prefix"]) == 1, "cuts.unless_begun")
     if any(name in arrays for name in STABLE):
         check_types(arrays, STABLE)
         _check_stable(manifest, arrays)

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from constrain.artifacts.canonical_network import behind_prefix
 from constrain.artifacts.endings import TEXT_END, Endings
+from constrain.artifacts.network import REFUSED, Network
 from constrain.artifacts.network_tables import NetworkTables
 
 from .diagnostics import CheckError, Diagnostic, TokenizerError
@@ -57,6 +58,11 @@ def _sections(
         hint = "say --tokenization any"
         found = [Diagnostic(message, token.span, help=hint) for token in parser.grammar.tokens]
         raise CheckError(source, found)
+    if tables.cuts.unless_begun and _begins_with(network, tables.cuts.prefix):
+        raise TokenizerError(
+            f"{tokenizer.name}: this tokenizer puts a space before texts that do not begin with "
+            f"one, and members of this grammar, which nests, do; use --tokenization any"
+        )
     sections = tokenizer_sections(tables, request.vocab_size)
     sections["cuts.final"] = tables.cuts.dfa.final.astype(np.uint8)
     if not _has_members(network, tables):
@@ -72,6 +78,12 @@ def _sections(
             "tokenization, but the masks do not leave them out"
         )
     return sections
+
+
+def _begins_with(network: NetworkTables, prefix: bytes) -> bool:
+    """Whether some member may begin with ``prefix``."""
+    found = Network(network)
+    return found.read(found.start, prefix) != REFUSED
 
 
 def _has_members(network: NetworkTables, tables: TokenizerTables) -> bool:

@@ -15,7 +15,7 @@ from constrain.compiler.diagnostics import CheckError, TokenizerError
 from constrain.compiler.merge.tables import build_cuts
 from constrain.compiler.merge.tabulate import tabulated
 from constrain.compiler.pipeline import build_artifact, build_automaton
-from constrain.compiler.tokenizers.steps import AddedToken, ByteLevel, Metaspace, Strip
+from constrain.compiler.tokenizers.steps import ByteLevel, Metaspace, Prepend, Replace, Split, Strip
 
 END = 10
 
@@ -84,11 +84,15 @@ def test_a_grammar_whose_members_all_change_is_refused(small: Tokenizer) -> None
 
 def test_what_cannot_be_followed_is_refused(small: Tokenizer) -> None:
     """By name, with the way out."""
-    lonely = AddedToken(11, "aba", single_word=True)
+    spaces = Replace(" ", "_"), Replace("_", "-")
     for changed in (
-        replace(small, added_tokens=(lonely,)),
-        replace(small, normalizers=(Strip(),)),
-        replace(small, pre_tokenizers=(ByteLevel(add_prefix_space=True),)),
+        replace(small, normalizers=spaces),
+        replace(small, normalizers=(Prepend(" "), Strip())),
+        replace(small, normalizers=(Replace("a|", "-", is_regex=True),)),
+        replace(small, normalizers=(Replace("a+?", "-", is_regex=True),)),
+        replace(small, normalizers=(Replace("a", "-", is_regex=True), Replace("-", "a"))),
+        replace(small, pre_tokenizers=(Split("b"), ByteLevel(add_prefix_space=True))),
+        replace(small, pre_tokenizers=(ByteLevel(), Split("b"))),
         replace(small, pre_tokenizers=(Metaspace(),)),
     ):
         with pytest.raises(TokenizerError, match="use --tokenization any"):

@@ -49,7 +49,9 @@ def direct_with_cuts(
     automaton = with_letters(
         len(number), number[product.start], [number[s] for s in finals], letters
     )
-    byte_states = [product.byte_state[s] for s in (DEAD, *reached)]
+    # What reads a prefix is beyond the states of the grammar.
+    known = np.where(product.byte_state < dfa.states, product.byte_state, dfa.start)
+    byte_states = known[[DEAD, *reached]].tolist()
     names = [sorted({rules[o] for o in dfa.origins[q] if o < len(rules)}) for q in byte_states]
     plain = proper_merges(tokenizer)
     twice = np.repeat(plain, 2, axis=0)
