@@ -6,6 +6,7 @@ goes on with are allowed. A member that a normalizer changes, or that holds an a
 no canonical tokenization.
 """
 
+import json
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -250,3 +251,19 @@ def test_prefixes_as_text(tmp_path: Path, text: str) -> None:
     ids = tuple(library.encode(text).ids)
     at_end = [b for b in boundaries(artifact, text.encode()) if not b.pending and b.ids == ids]
     assert [len(text)] == [b.length for b in at_end]
+
+
+@pytest.mark.parametrize("prefix", [True, False])
+def test_an_older_form_of_metaspace(tmp_path: Path, prefix: bool) -> None:
+    """``add_prefix_space`` stands for the schemes ``always`` and ``never``."""
+    rng = random.Random(7)
+    data = json.loads(characters(rng).to_str())
+    data["pre_tokenizer"] = {"type": "Metaspace", "replacement": "▁", "add_prefix_space": prefix}
+    data["decoder"] = data["pre_tokenizer"]
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps(data), encoding="utf-8")
+    library, tokenizer = tokenizers.Tokenizer.from_file(str(path)), load_tokenizer(path)
+    texts = ["".join(rng.choices("ab ,", k=rng.randrange(8))) for _ in range(300)]
+    for text in texts:
+        assert library.encode(text).ids == tokenizer.encode(text)
+    assert (tokenizer.encode("a") == tokenizer.encode(" a")) == prefix

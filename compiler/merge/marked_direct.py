@@ -56,10 +56,9 @@ def direct_with_cuts(
     twice[::2, 2] += size
     marked = merge_families(automaton, twice, names, limits, progress)
     # A mark is erased as a class of tokens is read: t + V stands for the class of t alone.
-    erased = with_token_edges(marked, size, np.arange(size).reshape(-1, 1), limits, names)
-    families = erased.family_states
-    if families is None:
-        families = np.arange(len(byte_states))
+    alone = list(np.arange(size, dtype=np.int32).reshape(-1, 1))
+    erased = with_token_edges(marked, size, alone, limits, names)
+    families = slice(None) if erased.family_states is None else erased.family_states
     return replace(erased, family_states=np.array(byte_states, dtype=np.int32)[families])
 
 
