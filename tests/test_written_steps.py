@@ -259,10 +259,12 @@ def test_an_older_form_of_metaspace(tmp_path: Path, prefix: bool) -> None:
     rng = random.Random(7)
     data = json.loads(characters(rng).to_str())
     data["pre_tokenizer"] = {"type": "Metaspace", "replacement": "▁", "add_prefix_space": prefix}
-    data["decoder"] = data["pre_tokenizer"]
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps(data), encoding="utf-8")
-    library, tokenizer = tokenizers.Tokenizer.from_file(str(path)), load_tokenizer(path)
+    tokenizer = load_tokenizer(path)
+    # The library does not read "never" in its older form any more.
+    data["pre_tokenizer"]["prepend_scheme"] = "always" if prefix else "never"
+    library = tokenizers.Tokenizer.from_str(json.dumps(data))
     texts = ["".join(rng.choices("ab ,", k=rng.randrange(8))) for _ in range(300)]
     for text in texts:
         assert library.encode(text).ids == tokenizer.encode(text)
