@@ -166,7 +166,11 @@ def canonical(library: Any, tokenizer: Tokenizer, text: str) -> list[int] | None
     seen = text if normalizer is None else normalizer.normalize_str(text)
     spelled = tokenizer.decode_bytes(ids).decode()
     before = spelled.removesuffix(text) if spelled.endswith(text) else None
-    whole = before in ("", " ") and (before + text).endswith(seen.replace("▁", " "))
+    # What is put before every text is not the text's own, even if a step drops one of both.
+    always = bool(text) and "Prepend" in str(normalizer)
+    whole = before in ((" ",) if always else ("", " ")) and (before + text).endswith(
+        seen.replace("▁", " ")
+    )
     return ids if whole else None
 
 
