@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 import tokenizers
+from matcher_support import accepted_behind_prompts
 from test_tokenizer_steps import bpe
 from tokenizers import AddedToken, Regex, normalizers, pre_tokenizers
 
@@ -273,3 +274,22 @@ def test_an_older_form_of_metaspace(tmp_path: Path, prefix: bool) -> None:
     for text in texts:
         assert library.encode(text).ids == tokenizer.encode(text)
     assert (tokenizer.encode("a") == tokenizer.encode(" a")) == prefix
+
+
+@pytest.mark.parametrize("kind", [with_metaspace, with_prefix_space], ids=lambda k: k.__name__)
+def test_behind_a_prompt(kind: Callable[[random.Random], Any], tmp_path: Path) -> None:
+    """No space is put before a member there: where the library keeps the prompt's last boundary,
+    the tokens of both together are accepted."""
+    rng = random.Random(8)
+    automaton = build_automaton("(a|b| ){1,4}", dialect="regex")
+    kept = 0
+    for _ in range(8):
+        library = kind(rng)
+        if library.normalizer is not None:
+            continue
+        tokenizer = library_of(tmp_path, library)
+        end = library.token_to_id(END)
+        built = build_artifact(automaton, tokenizer, method="cartesian", eos=[end])
+        artifact = load_bytes(built.artifact.to_bytes())
+        kept += accepted_behind_prompts(artifact, library, rng)
+    assert kept > 50
