@@ -44,6 +44,17 @@ def test_sections_that_do_not_fit_are_refused(small: Tokenizer) -> None:
             load_bytes(encoded(artifact, {name: None}))
 
 
+def test_a_prefix_that_is_put_once_is_checked(small: Tokenizer) -> None:
+    """The optional section says so of one byte."""
+    once = replace(small, pre_tokenizers=(ByteLevel(add_prefix_space=True),))
+    artifact = compiled('s ::= #"(a|b| ){1,3}";', once, method="cartesian")
+    flag = artifact.arrays["cuts.unless_begun"]
+    longer = np.concatenate([artifact.arrays["cuts.prefix"]] * 2)
+    for damaged in ({"cuts.unless_begun": np.repeat(flag, 2)}, {"cuts.prefix": longer}):
+        with pytest.raises(ArtifactError, match=r"cuts\.unless_begun"):
+            load_bytes(encoded(artifact, damaged))
+
+
 def test_a_table_of_a_product_has_the_same_masks(small: Tokenizer) -> None:
     """Walked side by side, whatever the numbers of their states."""
     artifact = compiled('s ::= #"(a|b| ){1,4}";', small, method="cartesian")
