@@ -19,7 +19,7 @@ from .stable_text import StableTables, build_stable
 from .tables import CutTables, PairTables, build_cuts, build_pairs
 
 # Goes up with every change of what the tables hold or how they are found.
-_VERSION = 3
+_VERSION = 4
 
 
 _CHARACTERS = ("classes", "combining", "second", "row", "seconds")
