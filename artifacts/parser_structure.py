@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import tokenset
+from .closed_structure import check_closed
 from .earley_tables import END
 from .errors import ArtifactError
 from .manifest import Manifest, ParserNames
@@ -76,6 +77,8 @@ def _check_canonical(manifest: Manifest, arrays: Arrays) -> None:
     require(bool(text[arrays["pairs.order"]].all()), "pairs.order")
     fallback = arrays["cuts.fallback"]
     require(bool(text[fallback[fallback >= 0]].all()), "cuts.fallback")
+    if "closed.keys" in arrays:
+        check_closed(manifest, arrays)
 
 
 def _check_terminals(manifest: Manifest, arrays: Arrays) -> int:

@@ -51,7 +51,7 @@ class Walk:
 
 class PieceWalks:
     """Memoised walks. ``pairs.order`` are the tokens that merging gives; a token of a byte
-    that has none is walked by itself."""
+    that has none is walked by itself. ``tries``: of both, for planes 0 and 1, 2 and 3."""
 
     def __init__(
         self,
@@ -62,11 +62,11 @@ class PieceWalks:
         vocabulary: Vocabulary,
     ) -> None:
         self._tables, self._cuts, self._endings = tables, cuts, endings
-        self._tries = [_trie_of(pairs.order, vocabulary)]
+        self.tries = [_trie_of(pairs.order, vocabulary)]
         if (cuts.fallback >= 0).any():
-            self._tries.append(_trie_of(cuts.fallback[cuts.fallback >= 0], vocabulary))
+            self.tries.append(_trie_of(cuts.fallback[cuts.fallback >= 0], vocabulary))
         self._columns = [
-            (tables.classes[trie.octets], cuts.classes[trie.octets]) for trie in self._tries
+            (tables.classes[trie.octets], cuts.classes[trie.octets]) for trie in self.tries
         ]
         self._stops = (tables.accepting != 0) | (np.diff(tables.call_offsets) > 0)
         root = np.zeros(1, dtype=np.int32)
@@ -78,12 +78,12 @@ class PieceWalks:
     @property
     def planes(self) -> int:
         """How many ways there are to begin a token: 2, or 4 with tokens of bytes."""
-        return 2 * len(self._tries)
+        return 2 * len(self.tries)
 
     @property
     def trie(self) -> Trie:
         """The trie of the tokens that merging gives."""
-        return self._tries[0]
+        return self.tries[0]
 
     def walk(self, exits: int, state: int, cut: int, plane: int) -> Walk:
         """Where the tokens lead. Calls nest as deep as tokens are long, on a stack of our own."""
@@ -118,7 +118,7 @@ class PieceWalks:
             if self._tables.accepting[p]:
                 pending.setdefault((q, at_root), []).append(nodes)
             for start, frame in self._tables.calls[p]:
-                inner = yield self._exit_number(nodes), start, q, at_root
+                inner = yield self.exit_number(nodes), start, q, at_root
                 for group in inner.groups:
                     place = group.state, group.cut, (frame, *group.frames)
                     found.setdefault(place, []).append(group.ids)
@@ -139,7 +139,7 @@ class PieceWalks:
         answer = Walk(
             tuple(groups),
             tuple(
-                (q, self._exit_number(np.unique(np.concatenate(parts))), at_root)
+                (q, self.exit_number(np.unique(np.concatenate(parts))), at_root)
                 for (q, at_root), parts in sorted(pending.items())
             ),
         )
@@ -155,7 +155,7 @@ class PieceWalks:
 
         The tokens by the states reached, and the nodes where calls begin or end.
         """
-        trie = self._tries[plane // 2]
+        trie = self.tries[plane // 2]
         columns, cut_columns = self._columns[plane // 2]
         table, cut_table, pair = self._tables.table, self._cuts.table, self._endings.pair
         width = np.int64(len(cut_table))
@@ -182,7 +182,12 @@ class PieceWalks:
             plane = 0
         return _grouped(tokens, int(width)), _grouped(stopped, int(width))
 
-    def _exit_number(self, nodes: _Nodes) -> int:
+    def exit_set(self, number: int) -> _Nodes:
+        """The nodes of an exit set, ascending."""
+        return self._exits[number]
+
+    def exit_number(self, nodes: _Nodes) -> int:
+        """The number of an exit set."""
         key = nodes.tobytes()
         number = self._numbers.get(key)
         if number is None:

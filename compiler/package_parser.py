@@ -39,8 +39,9 @@ def package_parser(
     """The artifact; what the user should know is added to ``notes``.
 
     ``answers``: how many of a network's masks are worked out ahead, 0 for none.
-    ``canonical``: the tokenizer's sections, which make a network's masks canonical; these are
-    worked out at run time. Raises ``LimitError``, ``CheckError`` and ``TokenizerError``.
+    ``canonical``: the tokenizer's sections, which make a network's masks canonical, and those of
+    the rows that were worked out ahead.
+    Raises ``LimitError``, ``CheckError`` and ``TokenizerError``.
     """
     _check_spelling(parser, request)
     tokenizer, source = request.tokenizer, parser.grammar.source
@@ -72,6 +73,9 @@ def package_parser(
         arrays |= memo.arrays()
         if canonical is None:
             counts |= {"answers": len(memo.keys), "rows": len(memo.rows)}
+        elif "closed.keys" in canonical:
+            rows = len(canonical["closed.rows"]) + len(canonical["closed.id_offsets"]) - 1
+            counts |= {"answers": len(canonical["closed.keys"]), "rows": rows}
     earley = parser.layout.tables
     manifest = Manifest(
         kind=parser.engine,

@@ -169,7 +169,9 @@ def build_artifact(
         sections = None
         if tokenization != ANY:
             needed = tokenization == CANONICAL
-            sections = canonical_sections(automaton, request, tables, notes, needed=needed)
+            sections = canonical_sections(
+                automaton, request, tables, notes, limits, prewarm, needed=needed
+            )
         artifact = package_parser(automaton, request, limits, notes, prewarm, sections)
         return Compilation(automaton, None, artifact, tuple(notes))
     chosen: Chosen | None = None
