@@ -17,8 +17,9 @@ from constrain.artifacts.stacks import BOTTOM
 from .reach import TEXT, Calls
 from .rows import LaidOutRows
 
-# Steps of a search above frames that are not known.
-_BUDGET = 200
+# Steps of a search above frames that are not known; and searches that may come to nothing. Where
+# more do, the rest is left to decoding, which knows the stacks.
+_BUDGET, _MOST_FAILED = 50, 500
 
 # Frames that are looked at one by one.
 _FRAMES = 4
@@ -52,6 +53,7 @@ class Decisions:
         self.is_complete = True
         self._calls, self._stacks = calls, masks.network.stacks
         self._endings, self._dead_ends = masks.threads.endings, masks.threads.dead_ends
+        self._failed = 0
         self._fates: dict[Place, _Fates] = {}
 
     def decide(
@@ -86,7 +88,7 @@ class Decisions:
             self.answers[key] = self.rows.add(sure), thread.pending
             return
         self.answers[key] = DEEPER, thread.pending
-        if ground[0] != UNKNOWN or len(frames) == _FRAMES:
+        if ground[0] != UNKNOWN or len(frames) == _FRAMES or self._failed > _MOST_FAILED:
             self.is_complete = False
             return
         for call in thread.calls:
@@ -116,8 +118,11 @@ class Decisions:
         return known
 
     def _asked(self, place: Place, ids: NDArray[np.int32], *, whole: bool) -> list[int] | None:
+        if self._failed > _MOST_FAILED:
+            return None
         try:
             found = self._dead_ends.alive(place, ids, whole=whole, budget=_BUDGET)
         except ArtifactError:
-            return None
+            found = None
+        self._failed += found is None
         return None if found is None else found.tolist()
