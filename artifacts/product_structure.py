@@ -126,7 +126,10 @@ def _check_pairs(manifest: Manifest, arrays: Arrays) -> None:
     require_offsets(arrays, "pairs.offsets", size, merges)
     order = arrays["pairs.order"]
     require_range(arrays, "pairs.order", 0, size)
-    require(len(np.unique(order)) == len(order), "pairs.order")
+    # Several times faster than sorting them.
+    held = np.zeros(size, dtype=np.bool_)
+    held[order] = True
+    require(np.count_nonzero(held) == len(order), "pairs.order")
     for name in ("begin", "end"):
         require(len(arrays[f"pairs.{name}"]) == merges, f"pairs.{name}")
         require_range(arrays, f"pairs.{name}", 0, len(order) + 1)
