@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from constrain.artifacts.endings import Endings
 from constrain.artifacts.network_tables import NetworkTables
-from constrain.artifacts.piece_walk import Frames, PieceWalks, Walk
+from constrain.artifacts.piece_walk import Frames, PieceWalks, Walk, united
 
 from .joint import Joint
 from .walks import Walks, walk_all
@@ -76,7 +76,7 @@ class PairWalks:
         found = _Found()
         found.add(0, walk, ())
         none = np.zeros(0, dtype=np.int32)
-        return _joined(found, np.zeros(0, np.int64), none, none, [walk.pending])
+        return _joined(found, none, none, none, [walk.pending])
 
     def _part(self, keys: Sequence[tuple[int, int]], walks: Walks, first: int) -> Part:
         found = _Found()
@@ -94,7 +94,7 @@ class PairWalks:
                 self._halted(owner, int(stops[low]), nodes[low:high], 0, found, pending[owner])
         left = [
             tuple(
-                (cut, self.inner.exit_number(np.unique(np.concatenate(parts))), plane)
+                (cut, self.inner.exit_number(united(parts)), plane)
                 for (cut, plane), parts in sorted(mine.items())
             )
             for mine in pending
@@ -127,14 +127,14 @@ class PairWalks:
 
 def _joined(
     found: _Found,
-    owners: NDArray[np.int64],
+    owners: NDArray[np.int32],
     ids: NDArray[np.int32],
     pairs: NDArray[np.int32],
     pending: Sequence[tuple[Pending, ...]],
 ) -> Part:
     """Both kinds of tokens by owner."""
     counts = [len(group) for group in found.ids]
-    all_owners = np.concatenate([owners, np.repeat(np.array(found.owners, np.int64), counts)])
+    all_owners = np.concatenate([owners, np.repeat(np.array(found.owners, np.int32), counts)])
     order = np.argsort(all_owners, kind="stable")
     more_pairs = np.repeat(np.array(found.pairs, dtype=np.int32), counts)
     more_pushed = np.repeat(np.array(found.pushed, dtype=np.int32), counts)

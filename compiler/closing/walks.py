@@ -20,10 +20,10 @@ class Walks:
     """Parallel arrays, by the index of the walk: ``tokens`` with the pairs that they lead to,
     and inner ``nodes`` where calls may begin or end, with their pairs."""
 
-    walks: NDArray[np.int64]
+    walks: NDArray[np.int32]
     tokens: NDArray[np.int32]
     targets: NDArray[np.int32]
-    stopped: NDArray[np.int64]
+    stopped: NDArray[np.int32]
     nodes: NDArray[np.int32]
     stops: NDArray[np.int32]
 
@@ -34,36 +34,44 @@ def walk_all(
     """The walks of ``starts``, rows of ``joint.table``: those from the first to before the last,
     in parts. The root itself is not among the nodes."""
     columns = joint.classes[trie.octets]
-    first, held = trie.first, trie.held
+    flat, width = joint.table.reshape(-1), joint.table.shape[1]
+    fan_outs, helds = np.diff(trie.first), np.diff(trie.held)
     begin = 0
     for end in _blocks(trie, joint, starts):
-        numbers = np.arange(begin, end)
+        numbers = np.arange(begin, end, dtype=np.int32)
         nodes: NDArray[np.int32] = np.zeros(len(numbers), dtype=np.int32)
         states: NDArray[np.integer] = starts[begin:end]
-        tokens, stops = [np.zeros((3, 0), dtype=np.int64)], [np.zeros((3, 0), dtype=np.int64)]
+        tokens, stops = _Triples(), _Triples()
         while len(nodes):
-            fan_out = first[nodes + 1] - first[nodes]
-            children = ranges(first[nodes], fan_out)
-            states = joint.table[np.repeat(states, fan_out), columns[children]]
-            live = states != DEAD
-            numbers, nodes = np.repeat(numbers, fan_out)[live], children[live]
-            states = states[live]
-            counts = held[nodes + 1] - held[nodes]
-            ids = trie.ids[ranges(held[nodes], counts)]
-            tokens.append(np.stack([np.repeat(numbers, counts), ids, np.repeat(states, counts)]))
-            inner = joint.stops[states] & (first[nodes + 1] > first[nodes])
-            stops.append(np.stack([numbers[inner], nodes[inner], states[inner]]))
-        found, halted = np.concatenate(tokens, axis=1), np.concatenate(stops, axis=1)
-        walks = Walks(
-            found[0],
-            found[1].astype(np.int32),
-            found[2].astype(np.int32),
-            halted[0],
-            halted[1].astype(np.int32),
-            halted[2].astype(np.int32),
-        )
-        yield begin, end, walks
+            fan_out = fan_outs[nodes]
+            parents = np.repeat(np.arange(len(nodes)), fan_out)
+            children = ranges(trie.first[nodes], fan_out)
+            after = flat[states[parents] * np.int64(width) + columns[children]]
+            live = np.flatnonzero(after)
+            nodes, states, numbers = children[live], after[live], numbers[parents[live]]
+            counts = helds[nodes]
+            slots = ranges(trie.held[nodes], counts)
+            tokens.add(np.repeat(numbers, counts), trie.ids[slots], np.repeat(states, counts))
+            inner = np.flatnonzero(fan_outs[nodes])
+            nodes, states, numbers = nodes[inner], states[inner], numbers[inner]
+            halted = np.flatnonzero(joint.stops[states])
+            stops.add(numbers[halted], nodes[halted], states[halted])
+        yield begin, end, Walks(*tokens.joined(), *stops.joined())
         begin = end
+
+
+class _Triples:
+    """Three parallel arrays, in parts."""
+
+    def __init__(self) -> None:
+        self._parts: list[tuple[NDArray[np.integer], ...]] = [(np.zeros(0, dtype=np.int32),) * 3]
+
+    def add(self, *arrays: NDArray[np.integer]) -> None:
+        self._parts.append(arrays)
+
+    def joined(self) -> list[NDArray[np.int32]]:
+        columns = zip(*self._parts, strict=True)
+        return [np.concatenate(column).astype(np.int32) for column in columns]
 
 
 def _blocks(trie: Trie, joint: Joint, starts: NDArray[np.int64]) -> list[int]:
