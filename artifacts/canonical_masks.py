@@ -76,6 +76,8 @@ class CanonicalMasks:
         self._steps: dict[tuple[int, int], int] = {}
         self._cut_steps: dict[tuple[int, int, bool], int] = {}
         self._masks: dict[int, Words] = {}
+        self._unions: dict[frozenset[int], int] = {}
+        self._forbidden_rows: dict[int, Words] = {}
         self._first: dict[tuple[int, int, int], int] = {}
 
     @cached_property
@@ -159,11 +161,19 @@ class CanonicalMasks:
             if len(self._first) >= _KEPT:
                 self._first.clear()
             row = NOTHING
+            ahead: set[int] = set()
             for cut in self._sets[cuts]:
                 for state, node in self.network.threads[configuration]:
                     for plane in range(starts, self.planes, 2):
-                        row = self.rows.union(row, self._thread(state, cut, node, plane))
-            self._first[key] = row
+                        thread = state, cut, node, plane
+                        found = None
+                        if self.closed is not None:
+                            found = self.closed.find(self.network.stacks, *thread)
+                        if found is None:
+                            row = self.rows.union(row, self.threads.row(*thread))
+                        else:
+                            ahead |= found
+            row = self._first[key] = self.rows.union(row, self._joined(frozenset(ahead)))
         return row
 
     def _mask(self, configuration: int, cuts: int, after: int) -> Words:
@@ -178,22 +188,28 @@ class CanonicalMasks:
         return mask
 
     def _forbidden(self, after: int) -> Words:
-        ids = self.pairs.ids(self._token_of(after))
-        self._flags[ids] = True
-        packed = tokenset.from_flags(self._flags)
-        self._flags[ids] = False
-        return packed
+        known = self._forbidden_rows.get(after)
+        if known is None:
+            self._flags.fill(False)
+            self.pairs.mark(self._token_of(after), self._flags)
+            known = tokenset.from_flags(self._flags)
+            if len(self._forbidden_rows) >= self._most:
+                self._forbidden_rows.pop(next(iter(self._forbidden_rows)))
+            self._forbidden_rows[after] = known
+        return known
 
-    def _thread(self, state: int, cut: int, node: int, plane: int) -> int:
-        found = None
-        if self.closed is not None:
-            found = self.closed.row(self.rows, self.network.stacks, state, cut, node, plane)
-        return self.threads.row(state, cut, node, plane) if found is None else found
+    def _joined(self, ahead: frozenset[int]) -> int:
+        """The number of the union of rows that were worked out ahead."""
+        if not ahead or self.closed is None:
+            return NOTHING
+        number = self._unions.get(ahead)
+        if number is None:
+            number = self._unions[ahead] = self.rows.number(self.closed.union(ahead))
+        return number
 
     def _forget(self) -> None:
         self.rows.clear()
-        if self.closed is not None:
-            self.closed.forget()
+        self._unions.clear()
         if "threads" in self.__dict__:
             self.threads.forget()
         self._first.clear()

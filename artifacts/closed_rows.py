@@ -8,7 +8,7 @@ context, and holds for all stacks that agree there. No stack is looked at below.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -16,9 +16,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from . import tokenset
 from .network_tables import DEAD
-from .numbered_rows import NOTHING, NumberedRows
 from .requirements import Arrays
 from .stacks import Stacks
 from .tokenset import Words
@@ -47,23 +45,20 @@ class ClosedRows:
     below. Entries below planes · Q are plane · Q + cut state, where a token begins. ``suffixes``:
     int32 (U, 2), (frame, suffix below), (``UNKNOWN``, context), and first the empty stack.
     ``contexts``: int32 (n, 3), frame, context and that of the call above. ``rows``: uint32
-    (R, W); from R on rows are lists of ids. ``all``: whether a thread without answers has no
-    tokens.
+    (R, W); from R on rows are lists of ids. ``all``: uint8 (2,), whether a
+    thread without answers has no tokens, and whether no row is left to ``ThreadRows``.
     """
 
     arrays: Arrays
     states: int
     cuts: int
     _contexts_of: dict[int, tuple[int, ...]] = field(default_factory=dict)
-    _row_numbers: dict[int, int] = field(default_factory=dict)
 
-    def row(
-        self, rows: NumberedRows, stacks: Stacks, state: int, cut: int, node: int, plane: int
-    ) -> int | None:
-        """The number in ``rows`` of a thread's row; None if part of it is not here."""
+    def find(self, stacks: Stacks, state: int, cut: int, node: int, plane: int) -> set[int] | None:
+        """The rows that a thread's row is the union of; None if part of it is not here."""
+        found: set[int] = set()
         if state == DEAD:
-            return NOTHING
-        found = NOTHING
+            return found
         waiting = [(plane * self.cuts + cut, state, node)]
         seen = set(waiting)
         for entry, at, below in waiting:
@@ -74,7 +69,7 @@ class ClosedRows:
                 if place < 0:
                     return None
                 number, pending = self._answer(place)
-                found = rows.union(found, self._numbered(rows, number))
+                found.add(number)
             for left in self._pending_sets[pending]:
                 for frame, rest in stacks.entries[below]:
                     more = left, frame, rest
@@ -83,9 +78,22 @@ class ClosedRows:
                         waiting.append(more)
         return found
 
-    def forget(self) -> None:
-        """The rows have been numbered anew."""
-        self._row_numbers.clear()
+    def union(self, numbers: Iterable[int]) -> Words:
+        """The packed union of some rows."""
+        packed, ids, offsets = (
+            self.arrays[f"closed.{name}"] for name in ("rows", "ids", "id_offsets")
+        )
+        words: Words = np.zeros(packed.shape[1], dtype=np.uint32)
+        for number in numbers:
+            if number < len(packed):
+                words |= packed[number]
+            else:
+                low, high = offsets[number - len(packed) : number - len(packed) + 2].tolist()
+                listed = ids[low:high]
+                np.bitwise_or.at(
+                    words, listed >> 5, np.uint32(1) << (listed & 31).astype(np.uint32)
+                )
+        return words
 
     def _places(self, stacks: Stacks, entry: int, state: int, node: int) -> Iterator[int]:
         """The answers for all stacks of ``node``; ``_ABSENT`` for one that is not here,
@@ -147,22 +155,6 @@ class ClosedRows:
     def _answer(self, place: int) -> tuple[int, int]:
         answers = self._answers
         return answers[2 * place], answers[2 * place + 1]
-
-    def _numbered(self, rows: NumberedRows, number: int) -> int:
-        found = self._row_numbers.get(number)
-        if found is None:
-            found = self._row_numbers[number] = rows.number(self.words(number))
-        return found
-
-    def words(self, number: int) -> Words:
-        """The packed set of a row."""
-        packed = self.arrays["closed.rows"]
-        if number < len(packed):
-            words: Words = packed[number]
-            return words
-        offsets = self.arrays["closed.id_offsets"]
-        low, high = offsets[number - len(packed) : number - len(packed) + 2].tolist()
-        return tokenset.from_ids(self.arrays["closed.ids"][low:high], 32 * packed.shape[1])
 
     @cached_property
     def _has_all(self) -> bool:

@@ -32,7 +32,7 @@ def check_closed(manifest: Manifest, arrays: Arrays) -> None:
     require_offsets(arrays, "closed.id_offsets", len(offsets) - 1, len(arrays["closed.ids"]))
     require_range(arrays, "closed.ids", 0, manifest.vocab_size)
     require_range(arrays, "closed.all", 0, 2)
-    require(len(arrays["closed.all"]) == 1, "closed.all")
+    require(len(arrays["closed.all"]) == 2, "closed.all")
     sets = len(arrays["closed.pending_offsets"]) - 1
     require(sets > 0, "closed.pending_offsets")
     require_offsets(arrays, "closed.pending_offsets", sets, len(arrays["closed.pending"]))

@@ -123,6 +123,9 @@ class Endings:
 
     def of_node(self, stacks: Stacks, node: int) -> int:
         """The context of a set of stacks. On a stack of its own: sets are as deep as stacks."""
+        known = self._of_node.get(node)
+        if known is not None:
+            return known
         pending = [node]
         while pending:
             current = pending[-1]

@@ -6,7 +6,7 @@ The plane of a walk says how the token begins (``Cuts``); it matters at the root
 """
 
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from .endings import Endings
 from .network_tables import DEAD, NetworkTables
 from .rectangles import ForbiddenPairs
 from .trie import Trie, ranges
-from .vocabulary import Vocabulary
+from .vocabulary import HOLE, TEXT, Vocabulary
 
 ROOT = 0
 
@@ -207,8 +207,9 @@ def united(parts: list[NDArray[np.int32]]) -> NDArray[np.int32]:
 
 
 def _trie_of(ids: NDArray[np.int32], vocabulary: Vocabulary) -> Trie:
-    kept = {int(i): vocabulary.token(int(i)) for i in ids}
-    return Trie.from_vocabulary(Vocabulary.from_tokens(kept, (), vocabulary.size))
+    kinds = np.full(vocabulary.size, HOLE, dtype=np.uint8)
+    kinds[ids] = TEXT
+    return Trie.from_vocabulary(replace(vocabulary, kinds=kinds))
 
 
 def _without_root(

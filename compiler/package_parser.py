@@ -75,7 +75,8 @@ def package_parser(
             counts |= {"answers": len(memo.keys), "rows": len(memo.rows)}
         elif "closed.keys" in canonical:
             rows = len(canonical["closed.rows"]) + len(canonical["closed.id_offsets"]) - 1
-            counts |= {"answers": len(canonical["closed.keys"]), "rows": rows}
+            complete = int(canonical["closed.all"][1])
+            counts |= {"answers": len(canonical["closed.keys"]), "rows": rows, "complete": complete}
     earley = parser.layout.tables
     manifest = Manifest(
         kind=parser.engine,

@@ -15,7 +15,6 @@ from test_canonical_random import PIECES, machine_and_encode, random_finite_gram
 from constrain.artifacts import Artifact, ArtifactError, tokenset
 from constrain.artifacts.canonical_masks import CanonicalMasks
 from constrain.artifacts.closed_rows import ClosedRows
-from constrain.artifacts.numbered_rows import NumberedRows
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.stacks import Stacks
 from constrain.compiler import Tokenizer, compile_grammar, load_tokenizer
@@ -24,6 +23,7 @@ from constrain.compiler.diagnostics import CheckError
 from constrain.compiler.limits import Limits
 from constrain.compiler.merge.stored import TokenizerTables
 from constrain.compiler.parsing import network as networks
+from constrain.compiler.pipeline import build_artifact, build_engine
 
 NESTING = {"json": JSON, "dyck": DYCK, "markup": MARKUP, "statements": STATEMENTS}
 
@@ -33,11 +33,9 @@ class CountedRows(ClosedRows):
 
     missing = 0
 
-    def row(
-        self, rows: NumberedRows, stacks: Stacks, state: int, cut: int, node: int, plane: int
-    ) -> int | None:
-        """As ``ClosedRows.row``."""
-        found = super().row(rows, stacks, state, cut, node, plane)
+    def find(self, stacks: Stacks, state: int, cut: int, node: int, plane: int) -> set[int] | None:
+        """As ``ClosedRows.find``."""
+        found = super().find(stacks, state, cut, node, plane)
         self.missing += found is None
         return found
 
@@ -258,7 +256,12 @@ def test_damaged_sections_are_refused(default_tokenizer: Tokenizer) -> None:
 
 
 def test_the_number_of_answers_ahead_is_bounded(default_tokenizer: Tokenizer) -> None:
-    """None where none are wanted."""
-    found = compile_grammar(DYCK, dialect="kbnf", tokenizer=default_tokenizer, prewarm=0)
-    assert "closed.keys" not in found.arrays
-    assert "answers" not in found.manifest.counts
+    """None where none are wanted; where some are left out, a note says so."""
+    engine = build_engine(DYCK, dialect="kbnf")
+    none = build_artifact(engine, default_tokenizer, prewarm=0)
+    assert "closed.keys" not in none.artifact.arrays
+    assert "answers" not in none.artifact.manifest.counts
+    some = build_artifact(engine, default_tokenizer, prewarm=1)
+    assert some.artifact.manifest.counts["answers"] > 0
+    assert not some.artifact.arrays["closed.all"][0]
+    assert "--prewarm" in some.notes[-1]

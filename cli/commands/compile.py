@@ -167,6 +167,11 @@ def _print_growth(compilation: "Compilation") -> None:
     """The automaton's size along the merge list, thinned to a screenful."""
     from constrain.compiler.merge.canonical import CanonicalDfa
 
+    counts = compilation.artifact.manifest.counts
+    if "complete" in counts:
+        left = "nothing is" if counts["complete"] else "some are"
+        status(f"{counts['answers']:,} answers of masks ahead; {left} left to decoding")
+        return
     if not compilation.method:
         which = "--tokenization any" if compilation.canonical is None else "WordPiece"
         note(f"--stats shows the merges; {which} has none")

@@ -46,8 +46,7 @@ def closed_rows(masks: CanonicalMasks, answers: int, memory: int, limits: Limits
     ``LimitError`` on time alone, so that the same grammar gives the same rows."""
     closing = _Closing(masks, limits)
     closing.run(answers, memory)
-    is_complete = closing.has_all and closing.decisions.is_complete
-    return Closed(closing.arrays(), len(closing.decisions.answers), is_complete)
+    return Closed(closing.arrays(), len(closing.decisions.answers), closing.is_complete)
 
 
 class _Closing:
@@ -102,6 +101,11 @@ class _Closing:
             if self._is_beyond(answers, memory):
                 return
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing is left to decoding."""
+        return self.has_all and self.decisions.is_complete
+
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The sections."""
         found = self.decisions
@@ -113,7 +117,7 @@ class _Closing:
             for row, left in map(found.answers.__getitem__, listed)
         ]
         return {
-            "closed.all": np.array([self.has_all], dtype=np.uint8),
+            "closed.all": np.array([self.has_all, self.is_complete], dtype=np.uint8),
             "closed.answers": np.array(placed, dtype=np.int32).reshape(-1, 2),
             "closed.contexts": np.array(sorted(self.endings.pushes()), np.int32).reshape(-1, 3),
             "closed.keys": (keys[:, 0] * states + keys[:, 1]) * suffixes + keys[:, 2],
