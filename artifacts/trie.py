@@ -40,7 +40,8 @@ class Trie:
     @classmethod
     def from_vocabulary(cls, vocabulary: Vocabulary) -> "Trie":
         """Build the trie of all text tokens; grows with their total bytes."""
-        spelled = sorted((vocabulary.token(int(i)), int(i)) for i in vocabulary.text_ids())
+        text, ends = vocabulary.data.tobytes(), vocabulary.offsets.tolist()
+        spelled = sorted((text[ends[i] : ends[i + 1]], i) for i in vocabulary.text_ids().tolist())
         ids = np.array([i for _, i in spelled], dtype=np.int32)
         lengths = np.array([len(b) for b, _ in spelled], dtype=np.int64)
         data = np.frombuffer(b"".join(b for b, _ in spelled), dtype=np.uint8)
