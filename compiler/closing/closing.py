@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from constrain.artifacts.canonical_masks import CanonicalMasks
 from constrain.artifacts.closed_rows import DEEPER, UNKNOWN
-from constrain.artifacts.piece_walk import ROOT, Frames
+from constrain.artifacts.piece_walk import ROOT
 
 from ..limits import Limits
 from .certificates import IS_DOUBTFUL, IS_OPEN, Outlook
@@ -192,11 +192,18 @@ class _Closing:
 
     def _by_place(self, part: Part, doubtful: NDArray[np.int64], span: slice) -> Doubt:
         low, high = np.searchsorted(doubtful, [span.start, span.stop])
-        found: dict[tuple[int, Frames], list[int]] = {}
-        for place in doubtful[low:high].tolist():
-            key = int(part.pairs[place]), part.frames[part.pushed[place]]
-            found.setdefault(key, []).append(int(part.ids[place]))
-        return {key: np.unique(np.array(ids, dtype=np.int32)) for key, ids in found.items()}
+        if low == high:
+            return {}
+        mine = doubtful[low:high]
+        mine = mine[np.lexsort((part.pairs[mine], part.pushed[mine]))]
+        pairs, pushed = part.pairs[mine], part.pushed[mine]
+        bounds = np.flatnonzero((np.diff(pairs) != 0) | (np.diff(pushed) != 0)) + 1
+        return {
+            (int(part.pairs[places[0]]), part.frames[part.pushed[places[0]]]): np.unique(
+                part.ids[places]
+            )
+            for places in np.split(mine, bounds)
+        }
 
     def _outlook(self, context: int) -> Outlook:
         if context not in self._outlooks:

@@ -27,7 +27,7 @@ _FRAMES = 4
 # Tokens in doubt by the place that they lead to: pair and frames.
 Doubt: TypeAlias = dict[tuple[int, Frames], NDArray[np.int32]]
 
-# Whether tokens are alive at a place; None where that was not decided.
+# Whether tokens are alive at a place; None, or nothing, where that was not decided.
 _Fates: TypeAlias = dict[int, bool | None]
 
 
@@ -79,9 +79,10 @@ class Decisions:
             leads = self._dead_ends.pushed(pushed, node)
             place = int(self._endings.states[pair]), int(self._endings.cut_of[pair]), leads
             fates = self._alive(place, ids, whole=ground[0] != UNKNOWN)
-            alive.append(ids[[fates[token] is True for token in ids.tolist()]])
-            if len(unknown := ids[[fates[token] is None for token in ids.tolist()]]):
-                left[pair, pushed] = unknown
+            found = [fates.get(token) for token in ids.tolist()] if fates else [None] * len(ids)
+            alive.append(ids[[fate is True for fate in found]])
+            if None in found:
+                left[pair, pushed] = ids[[fate is None for fate in found]]
         sure = np.concatenate(alive)
         key = thread.entry, thread.state, suffix
         if not left:
@@ -105,10 +106,14 @@ class Decisions:
     def _alive(self, place: Place, ids: NDArray[np.int32], *, whole: bool) -> _Fates:
         """Of each of ``ids`` whether it is alive at a place; None where that is not known."""
         known = self._fates.setdefault(place, {})
+        if self._failed > _MOST_FAILED:
+            return known
         new = [token for token in ids.tolist() if token not in known]
         # Tokens are sieved together, and one by one only where some depend on more.
         for asked in ([new], [[token] for token in new]):
             for some in asked:
+                if self._failed > _MOST_FAILED:
+                    return known
                 if some and some[0] not in known:
                     found = self._asked(place, np.array(some, dtype=np.int32), whole=whole)
                     if found is not None:
@@ -118,8 +123,6 @@ class Decisions:
         return known
 
     def _asked(self, place: Place, ids: NDArray[np.int32], *, whole: bool) -> list[int] | None:
-        if self._failed > _MOST_FAILED:
-            return None
         try:
             found = self._dead_ends.alive(place, ids, whole=whole, budget=_BUDGET)
         except ArtifactError:
