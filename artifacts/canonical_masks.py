@@ -204,6 +204,8 @@ class CanonicalMasks:
             return NOTHING
         number = self._unions.get(ahead)
         if number is None:
+            if len(self._unions) >= _KEPT:
+                self._unions.clear()
             number = self._unions[ahead] = self.rows.number(self.closed.union(ahead))
         return number
 

@@ -138,6 +138,8 @@ class DeadEnds:
     def _decided(self, group: Group, node: int, *, whole: bool) -> NDArray[np.int32] | None:
         key = group.number, node
         if key not in self._survivors:
+            if len(self._survivors) > _KEPT:
+                self._survivors.clear()
             place = self.place(group, node)
             self._survivors[key] = self.alive(place, group.ids, whole=whole)
         return self._survivors[key]

@@ -28,6 +28,9 @@ _CERTIFICATES = 6
 # Places from which the end of the text is farther have no certificates.
 _LONGEST = 24
 
+# Remembered places; when there are more, they are looked at anew.
+_KEPT = 1 << 18
+
 # State, cut state, set of stacks.
 Place = tuple[int, int, int]
 
@@ -57,6 +60,8 @@ class FirstTokens:
             return
         known = self._known.get(place)
         if known is None:
+            if len(self._known) > _KEPT:
+                self._known.clear()
             known = self._known[place] = [], self._found(place, steps)
         found, more = known
         yield from found
