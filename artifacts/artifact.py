@@ -13,6 +13,7 @@ from . import tokenset
 from .byte_dfa import ByteDfa, ByteMachine
 from .cuts import Cuts
 from .errors import ArtifactError
+from .greedy_parser import GREEDY, GreedyParser
 from .manifest import Manifest, Origin
 from .matcher import Machine, Matcher
 from .pairs import MergeTable
@@ -93,8 +94,10 @@ class Artifact:
         )
 
     @cached_property
-    def parsers(self) -> Parsers | None:
-        """What runs an artifact whose grammar is not regular; None in others."""
+    def parsers(self) -> Parsers | GreedyParser | None:
+        """What runs an artifact of a parser; None where there is a byte DFA."""
+        if self.manifest.kind == GREEDY:
+            return GreedyParser(self.manifest, self.arrays, self.vocabulary, lambda: self.trie)
         if self.manifest.kind not in KINDS:
             return None
         return Parsers(self.manifest, self.arrays, self.vocabulary, lambda: self.trie)

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from .cuts import Cuts
 from .endings import Endings
+from .frontiers import grouped, ranges
 from .network_tables import DEAD, NetworkTables
 from .rectangles import ForbiddenPairs
-from .trie import Trie, ranges
+from .trie import Trie
 from .vocabulary import HOLE, TEXT, Vocabulary
 
 ROOT = 0
@@ -228,14 +229,4 @@ def _grouped(
     found: list[tuple[NDArray[np.int32], NDArray[np.int64]]], width: int
 ) -> list[tuple[tuple[int, int], NDArray[np.int32]]]:
     """Values by (state, cut state), both ascending."""
-    if not found:
-        return []
-    values = np.concatenate([v for v, _ in found])
-    keys = np.concatenate([k for _, k in found])
-    # Both in one number sort several times faster than by two keys.
-    both = np.sort(keys << 32 | values)
-    values, keys = (both & 0xFFFFFFFF).astype(np.int32), both >> 32
-    bounds = np.flatnonzero(np.diff(keys)) + 1
-    parts = np.split(values, bounds)
-    heads = keys[np.append(0, bounds)].tolist()
-    return [(divmod(key, width), part) for key, part in zip(heads, parts, strict=True)]
+    return [(divmod(key, width), values) for key, values in grouped(found)]

@@ -22,10 +22,11 @@ from numpy.typing import NDArray
 
 from . import tokenset
 from .errors import ArtifactError
+from .frontiers import grouped, ranges
 from .network_tables import DEAD, NetworkTables
 from .residual_memo import Nodes, ResidualMemo
 from .tokenset import Words
-from .trie import Trie, ranges
+from .trie import Trie
 
 NOTHING, ROOT = 0, 1
 
@@ -206,7 +207,7 @@ class Residual:
             held = trie.held[nodes]
             tokens.append(trie.ids[ranges(held, trie.held[nodes + 1] - held)])
         found = np.concatenate(tokens) if tokens else np.zeros(0, dtype=np.int32)
-        return found, _grouped(stopped)
+        return found, grouped(stopped)
 
     def _exit_number(self, nodes: Nodes) -> int:
         if not self._exit_numbers:
@@ -219,17 +220,3 @@ class Residual:
             self._exits.append(nodes)
             self._added_nodes += len(nodes)
         return number
-
-
-def _grouped(stopped: list[tuple[Nodes, NDArray[np.int32]]]) -> list[tuple[int, Nodes]]:
-    """Nodes by state, both ascending."""
-    if not stopped:
-        return []
-    nodes = np.concatenate([n for n, _ in stopped])
-    states = np.concatenate([s for _, s in stopped])
-    order = np.lexsort((nodes, states))
-    nodes, states = nodes[order], states[order]
-    cuts = np.flatnonzero(np.diff(states)) + 1
-    return [
-        (int(s[0]), n) for s, n in zip(np.split(states, cuts), np.split(nodes, cuts), strict=True)
-    ]

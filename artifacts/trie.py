@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from .frontiers import expand
 from .vocabulary import Vocabulary
 
 # Frontier entries that one step of the walk may hold; bounds its memory to about 100 MB.
@@ -121,25 +122,3 @@ def walk(
         if len(hit_rows):
             yield Hits(hit_rows, trie.ids[slots], np.repeat(states, ends))
         pending.append((rows, child, states))
-
-
-def expand(
-    rows: NDArray[np.int32], starts: NDArray[np.int32], counts: NDArray[np.int32]
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Repeat each row ``counts`` times beside the indices ``starts, starts + 1, …``.
-
-    ``rows=[7, 8], starts=[3, 9], counts=[2, 1] -> [7, 7, 8], [3, 4, 9]``
-    """
-    ends = np.cumsum(counts)
-    total = int(ends[-1]) if len(ends) else 0
-    shift = np.repeat(starts - (ends - counts), counts)
-    return np.repeat(rows, counts), (np.arange(total) + shift).astype(np.int32)
-
-
-def ranges(starts: NDArray[np.integer], counts: NDArray[np.integer]) -> NDArray[np.int32]:
-    """``starts=[3, 9], counts=[2, 1] -> [3, 4, 9]``"""
-    ends = np.cumsum(counts)
-    total = int(ends[-1]) if len(ends) else 0
-    shift = np.repeat(starts - (ends - counts), counts)
-    expanded: NDArray[np.int32] = (np.arange(total) + shift).astype(np.int32)
-    return expanded

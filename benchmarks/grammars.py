@@ -131,7 +131,8 @@ class Compiler:
         grammar = self.grammar.replace("\nNAME:", "\nNAME.-1:") if keywords else self.grammar
         tables = greedy_tables(read_grammar(grammar, "lark"))
         trie, *rest = self._vocabulary()
-        slices = Slices(json_slices(), trie, self.tokenizer.vocab_size) if sliced else None
+        size = self.tokenizer.vocab_size
+        slices = (lambda: Slices(json_slices(), trie, size)) if sliced else None
         masks = GreedyMasks(tables, lambda: trie, *rest, slices)
         if closed:
             close(masks, Limits(seconds=self.seconds))

@@ -22,6 +22,13 @@ class Engine(StrEnum):
     EARLEY = "earley"
 
 
+class Meaning(StrEnum):
+    """How a grammar reads a text."""
+
+    EXACT = "exact"
+    MAXIMAL_MUNCH = "maximal-munch"
+
+
 class Method(StrEnum):
     """How the automaton over canonical token sequences is found."""
 
@@ -97,6 +104,18 @@ EngineChoice = Annotated[
         "grammar and the limits allow.  [default: auto]"
     ),
 ]
+MeaningChoice = Annotated[
+    Meaning | None,
+    typer.Option(
+        help="exact: each way to cut a text into terminals counts; maximal-munch: a lexer cuts it, "
+        "each lexeme as long as possible.  [default: maximal-munch for Lark's grammars with "
+        "%ignore or %llguidance, else exact]"
+    ),
+]
+Lazy = Annotated[
+    bool,
+    typer.Option("--lazy", help="Work no masks out ahead, as --prewarm 0: all is at run time."),
+]
 MaxDepth = Annotated[
     int | None,
     typer.Option(
@@ -111,8 +130,8 @@ Prewarm = Annotated[
         min=0,
         max=1_000_000,
         metavar="COUNT",
-        help="Answers that a network's masks are made of to work out ahead; 0 for none.  "
-        "[default: 50000]",
+        help="Answers that masks are made of to work out ahead; 0 for none.  [default: 50000, by "
+        "maximal munch 500000]",
     ),
 ]
 MethodChoice = Annotated[

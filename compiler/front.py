@@ -2,6 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from constrain.artifacts.manifest import MAXIMAL_MUNCH
 
 from .automata.determinize import determinize
 from .automata.dfa import Dfa
@@ -17,6 +20,7 @@ from .lnf import Lnf, normalize
 from .lnf.automaton import to_nfa
 from .lnf.resolve_exclusions import resolve_exclusions
 from .lnf.unroll import unroll
+from .meanings import GreedyGrammar, build_greedy, meaning_of, refuse_engine
 from .parsers import AUTO, DFA, ENGINES, Parser, build_parser, cause
 
 
@@ -41,6 +45,10 @@ class Automaton:
         return [token.text for token in self.grammar.tokens]
 
 
+# What follows a grammar's texts, before a tokenizer is known.
+Recogniser: TypeAlias = Automaton | Parser | GreedyGrammar
+
+
 def build_automaton(
     text: str,
     *,
@@ -49,7 +57,7 @@ def build_automaton(
     limits: Limits | None = None,
     name: str = "<grammar>",
 ) -> Automaton:
-    """The stages that need no tokenizer: tree, normal form, NFA, minimal DFA."""
+    """The stages that need no tokenizer: tree, normal form, NFA, minimal DFA; read exactly."""
     limits = (limits or Limits()).started()
     grammar, _, lnf = read_normal(text, dialect, start, limits, name)
     return _automaton(grammar, lnf, limits)
@@ -65,17 +73,27 @@ def build_engine(
     engine: str = AUTO,
     parser: str = AUTO,
     max_depth: int | None = None,
-) -> Automaton | Parser:
+    meaning: str | None = None,
+) -> Recogniser:
     """The stages that need no tokenizer, for the engine asked for; see ``parsers``.
 
     ``parser``: the engine that ``auto`` takes where there is no DFA. ``max_depth``: nesting is
-    unrolled so deep, and what lies deeper is cut (``lnf.unroll``). Raises subclasses of
+    unrolled so deep, and what lies deeper is cut (``lnf.unroll``). ``meaning``: see
+    ``meanings``; engines and depths are about ``exact``. Raises subclasses of
     ``ConstrainError``.
     """
     if engine not in ENGINES:
         raise ValueError(f"engine must be one of {', '.join(ENGINES)}, not {engine!r}")
     limits = (limits or Limits()).started()
-    grammar, resolved, lnf = read_normal(text, dialect, start, limits, name)
+    grammar = read_checked(text, dialect, start, limits, name)
+    chosen, why = meaning_of(grammar, meaning)
+    if chosen == MAXIMAL_MUNCH:
+        if engine != AUTO:
+            refuse_engine(grammar, f"the engine {engine}", why)
+        if max_depth is not None:
+            refuse_engine(grammar, "a bound on the depth", why)
+        return build_greedy(grammar, limits, why)
+    resolved, lnf = normal_form(grammar, limits)
     if max_depth is not None:
         unrolled = unroll(lnf, max_depth, limits)
         return replace(_automaton(grammar, unrolled.lnf, limits), cut=tuple(unrolled.cut))
@@ -102,10 +120,21 @@ def read_normal(
     text: str, dialect: str, start: str | None, limits: Limits, name: str
 ) -> tuple[Grammar, Grammar, Lnf]:
     """The tree, the same without exceptions and ignored text, and its normal form."""
+    grammar = read_checked(text, dialect, start, limits, name)
+    return grammar, *normal_form(grammar, limits)
+
+
+def read_checked(text: str, dialect: str, start: str | None, limits: Limits, name: str) -> Grammar:
+    """The tree, without errors."""
     grammar = read_grammar(text, dialect, name=name, start=start, limits=limits)
     check(grammar)
+    return grammar
+
+
+def normal_form(grammar: Grammar, limits: Limits) -> tuple[Grammar, Lnf]:
+    """The tree without exceptions and ignored text, and its normal form."""
     resolved = resolve_exclusions(weave_ignored(grammar), limits)
-    return grammar, resolved, normalize(resolved, limits)
+    return resolved, normalize(resolved, limits)
 
 
 def _automaton(grammar: Grammar, lnf: Lnf, limits: Limits) -> Automaton:

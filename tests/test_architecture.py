@@ -56,12 +56,17 @@ INSIDE = {
     "closing": BASE,
     "canonical_parser": BASE | {"closing", "merge", "package", "parsers", "tokenizers"},
     "package_parser": BASE | {"package", "parsers", "parsing", "token_ids"},
-    "front": BASE | {"automata", "dialects", "grammar", "lnf", "parsers"},
+    "meanings": BASE | {"grammar", "parsing"},
+    "vocabularies": BASE | {"tokenizers", "wordpiece"},
+    "explain_greedy": BASE | {"explain", "meanings", "parsing"},
+    "package_greedy": BASE | {"meanings", "package", "package_parser", "parsing"},
+    "front": BASE | {"automata", "dialects", "grammar", "lnf", "meanings", "parsers"},
     "merging": BASE | {"automata", "grammar", "merge", "package", "tokenizers"},
     "package_words": BASE | {"automata", "grammar", "merge", "package", "wordpiece"},
     "pipeline": BASE
     | {"automata", "canonical_parser", "front", "grammar", "masks", "merge", "merging", "package"}
-    | {"package_parser", "package_words", "parsers", "token_ids", "tokenizers", "wordpiece"},
+    | {"meanings", "package_greedy", "package_parser", "package_words", "parsers", "token_ids"}
+    | {"parsing", "tokenizers", "vocabularies", "wordpiece"},
     # The names that the package as a whole offers; they load on first use.
     "__init__": {"cache", "limits", "pipeline", "tokenizers", "wordpiece"},
 }

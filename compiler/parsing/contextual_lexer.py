@@ -21,10 +21,11 @@ from .tables import stacked
 
 
 def lexer_tables(lexemes: Sequence[Lexeme], limits: Limits | None = None) -> LexerTables:
-    """The minimal automata of all lexemes, stacked. Raises ``LimitError``."""
+    """The minimal automata of all lexemes, stacked, and their ranks. Raises ``LimitError``."""
+    ranks = sorted({lexeme.precedence for lexeme in lexemes})
     return LexerTables(
         stacked([lexeme.node for lexeme in lexemes], limits),
-        np.array([lexeme.priority for lexeme in lexemes], dtype=np.int32),
+        np.array([ranks.index(lexeme.precedence) for lexeme in lexemes], dtype=np.int32),
         np.array([lexeme.ignored for lexeme in lexemes], dtype=np.uint8),
         tuple(lexeme.text for lexeme in lexemes),
     )

@@ -5,8 +5,10 @@
     %ignore " "
 
 Every use of a terminal in a rule, whether it has a name or not, is a symbol; terminals of the
-same texts and the same priority are one lexeme. Where a terminal matches ε its use is optional,
-so that no lexeme is ever empty. ``lexer`` and ``greedy_plain`` say how a text is cut into them.
+same texts and the same priority are one lexeme. One that is written as a string wins over
+regexes (Lark's documentation, "Grammar Reference", on the precedence of terminals). Where a
+terminal matches ε its use is optional, so that no lexeme is ever empty. ``lexer`` and
+``greedy_plain`` say how a text is cut into them.
 """
 
 from collections.abc import Sequence
@@ -49,13 +51,20 @@ _WHOLE = "(lexeme)"
 class Lexeme:
     """``node``: what it matches, never ε. ``ignored``: it may stand between any two lexemes.
 
-    ``text``: as its author wrote it.
+    ``is_string``: it wins over regexes of its length and priority. ``text``: as its author
+    wrote it.
     """
 
     node: regex.Node
     priority: int
     ignored: bool
     text: str
+    is_string: bool
+
+    @property
+    def precedence(self) -> tuple[int, bool]:
+        """Of lexemes that end together those of the highest precedence were read."""
+        return self.priority, self.is_string
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,8 +175,22 @@ class _Numbering:
         if key not in self.numbers:
             self.numbers[key] = len(self.lexemes)
             text = self.grammar.source.text[expr.span.start : expr.span.end]
-            self.lexemes.append(Lexeme(embedded(dfa), priority, False, text))
-        return self.numbers[key]
+            self.lexemes.append(Lexeme(embedded(dfa), priority, False, text, False))
+        number = self.numbers[key]
+        if not self.grammar.follows_all and self._is_string(expr):
+            self.lexemes[number] = replace(self.lexemes[number], is_string=True)
+        return number
+
+    def _is_string(self, expr: Expr) -> bool:
+        """Whether a terminal is one text, written as such or named."""
+        seen = set[str]()
+        while isinstance(expr, Reference) and expr.name not in seen:
+            seen.add(expr.name)
+            bodies = self.bodies[expr.name]
+            if len(bodies) > 1:
+                return False
+            expr = bodies[0].body
+        return isinstance(expr, Literal) or (isinstance(expr, Pattern) and expr.kind == "string")
 
     def _priority(self, expr: Expr) -> int:
         if isinstance(expr, Reference):
