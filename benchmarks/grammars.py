@@ -5,8 +5,8 @@ python benchmarks/grammars.py TOKENIZER.json [--documents 3] [--tokens 300] [--s
 Same grammar, tokenizer and documents for all. Each engine reads the documents twice: *cold* is
 the first time, *warm* the second. At each token it makes the mask and reads the token; where
 the mask is a view of ours, *filled* also copies it into a buffer, as the others always do.
-*Closed* machines have worked out their masks ahead, in at most so many seconds; *keywords* are
-no names there, which is a priority, and which llguidance does not have.
+*Closed* machines have worked out their masks ahead, in at most so many seconds. *Both* follows
+keywords that may be names in both readings, as llguidance does.
 llguidance and xgrammar take part if they are installed (pip install llguidance xgrammar torch).
 """
 
@@ -21,7 +21,7 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 import peers
-from samples import CODE, JSON, code_document, json_document
+from samples import code_document, json_document
 
 from constrain.artifacts import tokenset
 from constrain.artifacts.errors import ConstrainError
@@ -115,7 +115,7 @@ class Compiler:
             ("longest", self._longest),
             ("longest, slices", lambda: self._longest(sliced=True)),
             ("longest, closed", lambda: self._longest(closed=True)),
-            ("longest, closed, keywords", lambda: self._longest(closed=True, keywords=True)),
+            ("longest, closed, both", lambda: self._longest(closed=True, both=True)),
         ):
             yield f"{name}: view", _sessions(compiled, None)
             yield f"{name}: filled", _sessions(compiled, buffer)
@@ -126,9 +126,9 @@ class Compiler:
         return NetworkMasks(network(normalize(tree)), lambda: trie, *rest)
 
     def _longest(
-        self, *, closed: bool = False, sliced: bool = False, keywords: bool = False
+        self, *, closed: bool = False, sliced: bool = False, both: bool = False
     ) -> Machine:
-        grammar = self.grammar.replace("\nNAME:", "\nNAME.-1:") if keywords else self.grammar
+        grammar = "%llguidance {}\n" + self.grammar if both else self.grammar
         tables = greedy_tables(read_grammar(grammar, "lark"))
         trie, *rest = self._vocabulary()
         size = self.tokenizer.vocab_size
@@ -194,10 +194,12 @@ def main() -> None:
     parser.add_argument("--only", default="", help="engines whose names begin so")
     wanted = parser.parse_args()
     tokenizer = load_tokenizer(wanted.tokenizer)
-    for title, grammar, document in (
-        ("JSON", JSON, json_document),
-        ("C-like", CODE, code_document),
+    examples = Path(__file__).parent.parent / "examples"
+    for title, name, document in (
+        ("JSON", "json.lark", json_document),
+        ("C-like", "code.lark", code_document),
     ):
+        grammar = (examples / name).read_text(encoding="utf-8")
         documents = [
             tokenizer.encode(document(seed))[: wanted.tokens] for seed in range(wanted.documents)
         ]

@@ -6,7 +6,16 @@
 import random
 
 import pytest
-from greedy_support import CODE, JSON, SAMPLES, masks_of, plain_of, random_larks, vocabulary_of
+from greedy_support import (
+    BOTH,
+    CODE,
+    JSON,
+    SAMPLES,
+    masks_of,
+    plain_of,
+    random_larks,
+    vocabulary_of,
+)
 
 from constrain.artifacts import tokenset
 from constrain.artifacts.greedy_masks import GreedyMasks
@@ -23,8 +32,6 @@ from constrain.compiler.parsing.contextual_lexer import greedy_tables
 from constrain.compiler.parsing.greedy_closure import close
 from constrain.compiler.parsing.slices import json_slices, slice_of
 
-# Names are what is no keyword; without that, a text is read in two ways that nest.
-KEYWORDS_FIRST = CODE.replace("\nNAME:", "\nNAME.-1:")
 NESTED_IF = 'start: "i" start ["e" start] | "x"\n'
 
 
@@ -41,7 +48,7 @@ def with_tokenizer(tokenizer: Tokenizer, grammar: str, *, sliced: bool = False) 
 
 def test_a_lexer_reads_what_is_allowed() -> None:
     """Lexemes that are not allowed at the start are never found; ignored ones always are."""
-    text = 'start: NAME | "if"\nNAME: /[a-z]+/\n%ignore " "\n'
+    text = BOTH + 'start: NAME | "if"\nNAME: /[a-z]+/\n%ignore " "\n'
     tables = greedy_tables(read_grammar(text, "lark")).lexer
     lexer = Lexer(tables)
     name, word, space = (tables.texts.index(t) for t in ("NAME", '"if"', '" "'))
@@ -258,7 +265,7 @@ def test_code_is_closed(default_tokenizer: Tokenizer, most_rows: int, full: bool
     """All of the memo, or a part, is made ahead of time, and the text goes on from there."""
     if most_rows > 300 and not full:
         pytest.skip("closing code takes a while: --full")
-    masks = with_tokenizer(default_tokenizer, KEYWORDS_FIRST)
+    masks = with_tokenizer(default_tokenizer, CODE)
     assert close(masks, most_rows=most_rows).complete == (most_rows > 300)
     visited = masks.walks.visited
     state = masks.start
