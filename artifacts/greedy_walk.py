@@ -66,6 +66,7 @@ class Walks:
         self._rows: list[Words] = []
         self._row_numbers: dict[bytes, int] = {}
         self.exits: list[_Nodes] = [np.zeros(0, np.int32), np.zeros(1, np.int32)]
+        self._given_exits = self.exits[ROOT] if memo is None else memo.exits
         if memo is None:
             self.row_number(tokenset.from_ids([], vocab_size))
         else:
@@ -144,12 +145,13 @@ class Walks:
     def _ready(self) -> Trie:
         """The trie, when a walk is missing. Raises ``ArtifactError`` for another memo."""
         if self._trie is None:
-            trie = self._trie = self._make_trie()
-            self._columns = self._lexer.columns[trie.octets]
-            if max(int(nodes[-1]) for nodes in self.exits[ROOT:]) >= len(trie.octets):
+            trie = self._make_trie()
+            if int(self._given_exits.max()) >= len(trie.octets):
                 raise ArtifactError("section 'greedy.exits' is damaged: there are no such nodes")
             if self._make_slices is not None:
                 self._slices = self._make_slices()
+            self._columns = self._lexer.columns[trie.octets]
+            self._trie = trie
         return self._trie
 
     def _walk(self, exits: int, state: int) -> Walked:

@@ -77,9 +77,7 @@ def _lexemes(masks: GreedyMasks, head: int, row: list[int]) -> tuple[str, ...]:
 def _paths(masks: GreedyMasks, state: int) -> Iterator[list[str]]:
     """The rules that lie inside each other, the start first, for each way to read the text."""
     tables = masks.heads.tables
-    head, frames, inside = masks.place(state)
-    if inside != BETWEEN and masks.lexer.wins[inside] != -1 and masks.ended(state) == REFUSED:
-        return
+    head, frames, _ = masks.place(state)
     owners = _owners(masks)
     entries = masks.heads.stacks.entries
     below = [frame for frame in reversed(frames) if frame != BELOW_ALL]
@@ -92,7 +90,10 @@ def _paths(masks: GreedyMasks, state: int) -> Iterator[list[str]]:
                 pending.append(([frame, *states], rest))
             else:
                 count += 1
-                names = [tables.names[0], *(owners[each] for each in (*below, *states))]
+                names = [
+                    tables.names[0],
+                    *(owners[each] for each in (*below, *states) if each in owners),
+                ]
                 yield [a for a, b in zip(names, [*names[1:], ""], strict=True) if a != b]
 
 
