@@ -1,7 +1,7 @@
 """Compile what the user named, with the bar and the notes that belong to it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from .console import Bar, UsageError, note
@@ -49,11 +49,12 @@ def limits_of(states: int, transitions: int, memory: int, seconds: float, nestin
 
 
 def automaton_of(text: str, path: str, wanted: Wanted, limits: "Limits") -> "Automaton":
-    """The stages that need no tokenizer, for the grammar in the file ``path``."""
-    from constrain.compiler.pipeline import build_automaton
+    """The stages that need no tokenizer, for the regular grammar in the file ``path``."""
+    from constrain.compiler.front import Automaton
 
-    dialect = dialect_for(path, wanted.dialect, wanted.extended)
-    return build_automaton(text, dialect=dialect, start=wanted.start, limits=limits, name=path)
+    found = recogniser_of(text, path, replace(wanted, engine=Engine.DFA), limits)
+    assert isinstance(found, Automaton)
+    return found
 
 
 def grammar_of(text: str, path: str, wanted: Wanted, limits: "Limits") -> "Grammar":

@@ -57,10 +57,10 @@ def draw_grammar(
         return draw_rules(grammar_of(text, path, wanted, limits), max_states=max_states)
     if stage in _OF_ANY:
         grammar = grammar_of(text, path, wanted, limits)
-        if meaning_of(grammar, wanted.meaning)[0] == Meaning.EXACT:
-            engine = Engine.NETWORK if stage is Stage.PARSER else Engine.EARLEY
-            wanted = replace(wanted, engine=engine)
-        parser = recogniser_of(text, path, wanted, limits)
+        engine = Engine.NETWORK if stage is Stage.PARSER else Engine.EARLEY
+        if meaning_of(grammar, wanted.meaning)[0] == Meaning.MAXIMAL_MUNCH:
+            engine = Engine.GREEDY
+        parser = recogniser_of(text, path, replace(wanted, engine=engine), limits)
         assert not isinstance(parser, Automaton)
         return _draw_parser(stage, parser, max_states)
     recogniser = recogniser_of(text, path, wanted, limits, parser="earley")

@@ -20,6 +20,7 @@ class Engine(StrEnum):
     DFA = "dfa"
     NETWORK = "network"
     EARLEY = "earley"
+    GREEDY = "greedy"
 
 
 class Meaning(StrEnum):
@@ -100,8 +101,9 @@ EngineChoice = Annotated[
     Engine | None,
     typer.Option(
         help="dfa: for regular grammars; network: automata that call each other, with all masks "
-        "worked out ahead; earley: any grammar, masks at run time; auto: the first that the "
-        "grammar and the limits allow.  [default: auto]"
+        "worked out ahead; earley: any grammar, masks at run time; greedy: a network over lexemes, "
+        "by maximal munch; auto: the first that the grammar, its meaning and the limits allow.  "
+        "[default: auto]"
     ),
 ]
 MeaningChoice = Annotated[

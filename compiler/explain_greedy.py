@@ -8,11 +8,8 @@ from collections.abc import Iterator
 
 from constrain.artifacts.greedy_masks import GreedyMasks
 from constrain.artifacts.greedy_residual import BETWEEN
-from constrain.artifacts.greedy_tables import GreedyTables
 from constrain.artifacts.heads import BELOW_ALL, REFUSED
 from constrain.artifacts.network_tables import DEAD
-from constrain.artifacts.trie import Trie
-from constrain.artifacts.vocabulary import Vocabulary
 
 from .explain import Status, Verdict, common, position, ranges, shortened, without_line_break
 from .parsing.below import states_inside
@@ -20,12 +17,6 @@ from .parsing.text import rules_of_entries
 
 # Lexemes that are listed, and stacks of rules that are looked at.
 _LEXEMES, _STACKS = 12, 64
-
-
-def machine_of(tables: GreedyTables) -> GreedyMasks:
-    """A machine that reads texts alone."""
-    nothing = Vocabulary.from_tokens({}, (), 1)
-    return GreedyMasks(tables, lambda: Trie.from_vocabulary(nothing), nothing, (), 1)
 
 
 def explain_greedy(masks: GreedyMasks, text: bytes) -> Verdict:

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from constrain.artifacts.manifest import MAXIMAL_MUNCH
+from constrain.artifacts.manifest import EXACT, MAXIMAL_MUNCH
 
 from .automata.determinize import determinize
-from .automata.dfa import Dfa
+from .automata.dfa import Dfa, as_nfa
 from .automata.minimize import minimize
 from .automata.nfa import Nfa
-from .diagnostics import LimitError, NotRegularError
+from .diagnostics import CheckError, Diagnostic, LimitError, NotRegularError
 from .dialects import read_grammar
 from .grammar.check import check
 from .grammar.tree import Grammar
@@ -20,8 +20,9 @@ from .lnf import Lnf, normalize
 from .lnf.automaton import to_nfa
 from .lnf.resolve_exclusions import resolve_exclusions
 from .lnf.unroll import unroll
-from .meanings import GreedyGrammar, build_greedy, meaning_of, refuse_engine
+from .meanings import GREEDY, GreedyGrammar, build_greedy, meaning_of, refuse_engine
 from .parsers import AUTO, DFA, ENGINES, Parser, build_parser, cause
+from .parsing.greedy_dfa import greedy_dfa
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,7 +30,8 @@ class Automaton:
     """A grammar and all that its text alone determines.
 
     ``origins``: the table that automata refer to, (rule, start, end) with character offsets.
-    ``dfa`` is minimal. ``cut``: the rules whose nesting was cut at a depth.
+    ``dfa`` is minimal. ``cut``: the rules whose nesting was cut at a depth. By maximal munch,
+    ``lnf`` is over lexemes, origins are named after them, and ``nfa`` is the DFA.
     """
 
     grammar: Grammar
@@ -38,6 +40,7 @@ class Automaton:
     dfa: Dfa
     origins: Sequence[tuple[str, int, int]]
     cut: tuple[str, ...] = ()
+    meaning: str = EXACT
 
     @property
     def token_names(self) -> list[str]:
@@ -82,17 +85,20 @@ def build_engine(
     ``meanings``; engines and depths are about ``exact``. Raises subclasses of
     ``ConstrainError``.
     """
-    if engine not in ENGINES:
-        raise ValueError(f"engine must be one of {', '.join(ENGINES)}, not {engine!r}")
+    if engine not in (*ENGINES, GREEDY):
+        known = ", ".join((*ENGINES, GREEDY))
+        raise ValueError(f"engine must be one of {known}, not {engine!r}")
     limits = (limits or Limits()).started()
     grammar = read_checked(text, dialect, start, limits, name)
     chosen, why = meaning_of(grammar, meaning)
     if chosen == MAXIMAL_MUNCH:
-        if engine != AUTO:
-            refuse_engine(grammar, f"the engine {engine}", why)
+        if engine not in (AUTO, DFA, GREEDY):
+            refuse_engine(grammar, f"the engine {engine}", chosen, why)
         if max_depth is not None:
-            refuse_engine(grammar, "a bound on the depth", why)
-        return build_greedy(grammar, limits, why)
+            refuse_engine(grammar, "--max-depth", chosen, why)
+        return _by_maximal_munch(grammar, limits, engine, why)
+    if engine == GREEDY:
+        refuse_engine(grammar, f"the engine {engine}", chosen, why)
     resolved, lnf = normal_form(grammar, limits)
     if max_depth is not None:
         unrolled = unroll(lnf, max_depth, limits)
@@ -114,6 +120,32 @@ def build_engine(
         return build_parser(resolved, lnf, limits, engine=parser, reason=reason)
     except LimitError as error:
         raise refused or error from None
+
+
+def _by_maximal_munch(
+    grammar: Grammar, limits: Limits, engine: str, why: str
+) -> Automaton | GreedyGrammar:
+    """A DFA where nothing nests, else the tables over lexemes."""
+    found = build_greedy(grammar, limits, why)
+    if engine == GREEDY:
+        return found
+    try:
+        to_nfa(found.lnf, limits)
+        dfa = greedy_dfa(found.tables, limits)
+    except NotRegularError as error:
+        if engine == DFA:
+            raise
+        return replace(found, reason=error.diagnostics[0].message)
+    except LimitError as error:
+        if engine == DFA or error.limit == "seconds":
+            raise
+        return replace(found, reason=cause(error))
+    if dfa.is_empty:
+        message = "there is no member: longest matches leave no way to the end of any text"
+        raise CheckError(grammar.source, [Diagnostic(message)])
+    origins = [(lexeme.text, lexeme.span.start, lexeme.span.end) for lexeme in found.lexemes]
+    rules = [text for text, _, _ in origins]
+    return Automaton(grammar, found.lnf, as_nfa(dfa, rules), dfa, origins, meaning=MAXIMAL_MUNCH)
 
 
 def read_normal(

@@ -8,7 +8,9 @@ Grammars of Lark that ignore text, or say ``%llguidance``, are written for a lex
 so where nothing else is asked for; all others are read exactly.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NoReturn
 
 from constrain.artifacts.greedy_tables import GreedyTables
 from constrain.artifacts.manifest import EXACT, MAXIMAL_MUNCH, MEANINGS
@@ -16,16 +18,23 @@ from constrain.artifacts.manifest import EXACT, MAXIMAL_MUNCH, MEANINGS
 from .diagnostics import CheckError, Diagnostic
 from .grammar.tree import Grammar
 from .limits import Limits
-from .parsing.contextual_lexer import greedy_tables
+from .lnf.form import Lnf
+from .parsing.contextual_lexer import tables_over
+from .parsing.lexemes import Lexeme, lexeme_grammar
 
 GREEDY = "greedy"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GreedyGrammar:
-    """A grammar read by maximal munch, and its tables. ``reason``: why it is read so."""
+    """A grammar read by maximal munch, and its tables.
+
+    ``lnf``: the normal form over the numbers of ``lexemes``. ``reason``: why this engine.
+    """
 
     grammar: Grammar
+    lexemes: Sequence[Lexeme]
+    lnf: Lnf
     tables: GreedyTables
     reason: str
 
@@ -56,10 +65,14 @@ def meaning_of(grammar: Grammar, wanted: str | None = None) -> tuple[str, str]:
 
 def build_greedy(grammar: Grammar, limits: Limits, reason: str) -> GreedyGrammar:
     """The tables of a checked grammar. Raises ``CheckError``, ``LimitError``."""
-    return GreedyGrammar(grammar, greedy_tables(grammar, limits), reason)
+    found = lexeme_grammar(grammar, limits)
+    lnf = found.lnf(limits)
+    tables = tables_over(found.lexemes, lnf, limits)
+    return GreedyGrammar(grammar, found.lexemes, lnf, tables, reason)
 
 
-def refuse_engine(grammar: Grammar, what: str, reason: str) -> None:
-    """What reads a grammar exactly cannot read it by maximal munch: raises ``CheckError``."""
-    message = f"{what} reads a grammar exactly, and this one is read by maximal munch ({reason})"
-    raise CheckError(grammar.source, [Diagnostic(message, help="say --meaning exact")])
+def refuse_engine(grammar: Grammar, what: str, meaning: str, reason: str) -> NoReturn:
+    """``what`` cannot read a grammar by its ``meaning``: raises ``CheckError``."""
+    other = next(known for known in MEANINGS if known != meaning)
+    message = f"{what} reads a grammar as {other}, and this one is read as {meaning} ({reason})"
+    raise CheckError(grammar.source, [Diagnostic(message, help=f"say --meaning {other}")])

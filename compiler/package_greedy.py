@@ -1,7 +1,7 @@
 """Lay a grammar read by maximal munch, and the masks that were worked out, out as an artifact."""
 
 from hashlib import sha256
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from constrain.artifacts.manifest import MAXIMAL_MUNCH, Manifest, ParserNames
 from constrain.artifacts.slices import Slice, Slices
 from constrain.artifacts.trie import Trie
 
+from .diagnostics import CheckError, Diagnostic
 from .limits import Limits
 from .meanings import GREEDY, GreedyGrammar
 from .package import Request, vocabulary_arrays
@@ -30,14 +31,15 @@ def package_greedy(
     request: Request,
     limits: Limits,
     notes: list[str],
-    answers: int = PREWARM,
+    answers: int | None = None,
 ) -> tuple[Artifact, Closure]:
     """The artifact, and how far its masks were worked out; what the user should know is added
     to ``notes``.
 
-    ``answers``: how many are worked out ahead, 0 for none. Raises ``LimitError`` and
-    ``TokenizerError``.
+    ``answers``: how many are worked out ahead, 0 for none and None for ``PREWARM``. Raises
+    ``LimitError`` and ``TokenizerError``.
     """
+    answers = PREWARM if answers is None else answers
     tables, tokenizer, source = parser.tables, request.tokenizer, parser.grammar.source
     check_spelling(tables.lexer.dfas, request)
     slices = json_slices()
@@ -110,6 +112,13 @@ def package_greedy(
         meaning=MAXIMAL_MUNCH,
     )
     return Artifact(manifest, arrays), closure
+
+
+def refuse_canonical(parser: GreedyGrammar) -> NoReturn:
+    """There are no canonical masks over lexemes: raises ``CheckError``."""
+    message = f"there are no canonical masks by maximal munch where {parser.reason}"
+    hint = "say --meaning exact, or --tokenization any"
+    raise CheckError(parser.grammar.source, [Diagnostic(message, help=hint)])
 
 
 def _lexer(tables: LexerTables) -> dict[str, NDArray[Any]]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from constrain.artifacts.artifact import Artifact
+from constrain.artifacts.manifest import EXACT
 from constrain.artifacts.trie import Trie
 
 from .automata.dfa import Dfa, TokenIds
@@ -22,8 +23,7 @@ from .merge.cartesian import CartesianDfa
 from .merge.stored import TokenizerTables
 from .merging import AUTO, Chosen, merged, merged_with_tokens
 from .package import Request, package
-from .package_greedy import PREWARM as GREEDY_PREWARM
-from .package_greedy import package_greedy
+from .package_greedy import package_greedy, refuse_canonical
 from .package_parser import PREWARM, package_parser
 from .package_words import package_words
 from .parsers import AUTO as AUTO_ENGINE
@@ -180,9 +180,13 @@ def build_artifact(
         vocab_size=padded_size(tokenizer, vocab_size),
         max_bytes=max_artifact_bytes,
         strip=strip,
+        meaning=automaton.meaning if isinstance(automaton, Automaton) else EXACT,
     )
     if isinstance(automaton, GreedyGrammar):
-        return _build_greedy(automaton, request, limits, notes, tokenization, prewarm)
+        if tokenization == CANONICAL:
+            refuse_canonical(automaton)
+        artifact, closure = package_greedy(automaton, request, limits, notes, prewarm)
+        return Compilation(automaton, None, artifact, tuple(notes), closure=closure)
     if isinstance(automaton, Parser):
         tables = tables or TokenizerTables(tokenizer)
         sections, count = None, PREWARM if prewarm is None else prewarm
@@ -226,24 +230,6 @@ def build_artifact(
     return Compilation(automaton, canonical, artifact, tuple(notes), method, reason)
 
 
-def _build_greedy(
-    parser: GreedyGrammar,
-    request: Request,
-    limits: Limits,
-    notes: list[str],
-    tokenization: str | None,
-    prewarm: int | None,
-) -> Compilation:
-    """The stages for maximal munch: masks, packaging."""
-    if tokenization == CANONICAL:
-        message = f"there are no canonical masks by maximal munch ({parser.reason})"
-        hint = "say --meaning exact, or --tokenization any"
-        raise CheckError(parser.grammar.source, [Diagnostic(message, help=hint)])
-    count = GREEDY_PREWARM if prewarm is None else prewarm
-    artifact, closure = package_greedy(parser, request, limits, notes, count)
-    return Compilation(parser, None, artifact, tuple(notes), closure=closure)
-
-
 def _build_words(
     automaton: Automaton,
     tokenizer: WordPieceTokenizer,
@@ -263,7 +249,15 @@ def _build_words(
         message = "the tokenizer can spell no member: each has a word that becomes unknown"
         raise CheckError(source, [Diagnostic(message)])
     artifact = package_words(
-        grammar, automaton.dfa, automaton.origins, words, tokenizer, eos, vocab_size, strip
+        grammar,
+        automaton.dfa,
+        automaton.origins,
+        words,
+        tokenizer,
+        eos,
+        vocab_size,
+        strip,
+        automaton.meaning,
     )
     return Compilation(automaton, words, artifact, words.notes)
 

@@ -110,6 +110,12 @@ def compiled_lark(text: str, tokenizer: Tokenizer, **options: Any) -> Artifact:
     """The artifact of a Lark grammar read by maximal munch."""
     return compile_grammar(
         text,
-        **{"dialect": "lark", "meaning": "maximal-munch", "tokenization": "any", **options},
+        **{
+            "dialect": "lark",
+            "meaning": "maximal-munch",
+            "tokenization": "any",
+            "engine": "greedy",
+            **options,
+        },
         tokenizer=tokenizer,
     )

@@ -56,11 +56,11 @@ INSIDE = {
     "closing": BASE,
     "canonical_parser": BASE | {"closing", "merge", "package", "parsers", "tokenizers"},
     "package_parser": BASE | {"package", "parsers", "parsing", "token_ids"},
-    "meanings": BASE | {"grammar", "parsing"},
+    "meanings": BASE | {"grammar", "lnf", "parsing"},
     "vocabularies": BASE | {"tokenizers", "wordpiece"},
     "explain_greedy": BASE | {"explain", "meanings", "parsing"},
     "package_greedy": BASE | {"meanings", "package", "package_parser", "parsing"},
-    "front": BASE | {"automata", "dialects", "grammar", "lnf", "meanings", "parsers"},
+    "front": BASE | {"automata", "dialects", "grammar", "lnf", "meanings", "parsers"} | {"parsing"},
     "merging": BASE | {"automata", "grammar", "merge", "package", "tokenizers"},
     "package_words": BASE | {"automata", "grammar", "merge", "package", "wordpiece"},
     "pipeline": BASE

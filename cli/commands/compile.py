@@ -136,9 +136,11 @@ def _say_engine(recogniser: "Recogniser", max_depth: int | None) -> None:
     from constrain.compiler.front import Automaton
     from constrain.compiler.meanings import GreedyGrammar
 
-    if isinstance(recogniser, GreedyGrammar):
-        note(f"read by maximal munch: {recogniser.reason}")
-    elif not isinstance(recogniser, Automaton):
+    if isinstance(recogniser, GreedyGrammar) or (
+        isinstance(recogniser, Automaton) and recogniser.meaning == options.Meaning.MAXIMAL_MUNCH
+    ):
+        note("read by maximal munch, as Lark and llguidance do; --meaning exact reads it otherwise")
+    if not isinstance(recogniser, Automaton):
         note(f"engine {recogniser.engine}: {recogniser.reason}")
     elif max_depth is not None and recogniser.cut:
         rules = ", ".join(repr(rule) for rule in recogniser.cut)

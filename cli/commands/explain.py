@@ -61,13 +61,14 @@ def explain(
 
 def _by_grammar(recogniser: "Recogniser", text: bytes) -> "Verdict":
     from constrain.compiler.explain import explain
-    from constrain.compiler.explain_greedy import explain_greedy, machine_of
+    from constrain.compiler.explain_greedy import explain_greedy
     from constrain.compiler.explain_parser import explain_parser
     from constrain.compiler.meanings import GreedyGrammar
     from constrain.compiler.parsers import Parser
+    from constrain.compiler.parsing.greedy_dfa import text_machine
 
     if isinstance(recogniser, GreedyGrammar):
-        return explain_greedy(machine_of(recogniser.tables), text)
+        return explain_greedy(text_machine(recogniser.tables), text)
     if isinstance(recogniser, Parser):
         return explain_parser(recogniser.recogniser(), text, recogniser.token_names)
     origins, of_state = recogniser.origins, recogniser.dfa.origins

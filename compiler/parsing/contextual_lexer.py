@@ -15,6 +15,7 @@ from constrain.artifacts.lexer import LexerTables
 
 from ..grammar.tree import Grammar
 from ..limits import Limits
+from ..lnf.form import Lnf
 from .lexemes import Lexeme, lexeme_grammar
 from .network import network
 from .tables import stacked
@@ -38,7 +39,9 @@ def greedy_tables(grammar: Grammar, limits: Limits | None = None) -> GreedyTable
     """
     limits = (limits or Limits()).started()
     found = lexeme_grammar(grammar, limits)
-    return GreedyTables(
-        network(found.lnf(limits), limits, len(found.lexemes)),
-        lexer_tables(found.lexemes, limits),
-    )
+    return tables_over(found.lexemes, found.lnf(limits), limits)
+
+
+def tables_over(lexemes: Sequence[Lexeme], lnf: Lnf, limits: Limits) -> GreedyTables:
+    """The same, the lexemes being numbered and ``lnf`` the normal form over them."""
+    return GreedyTables(network(lnf, limits, len(lexemes)), lexer_tables(lexemes, limits))

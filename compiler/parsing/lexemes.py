@@ -22,7 +22,7 @@ from ..automata.epsilon import without_epsilon
 from ..automata.minimize import minimize
 from ..automata.nfa import Nfa
 from ..automata.thompson import thompson
-from ..diagnostics import CheckError, Diagnostic
+from ..diagnostics import CheckError, Diagnostic, Span
 from ..folding import fold
 from ..grammar.tree import (
     Choice,
@@ -52,13 +52,14 @@ class Lexeme:
     """``node``: what it matches, never ε. ``ignored``: it may stand between any two lexemes.
 
     ``is_string``: it wins over regexes of its length and priority. ``text``: as its author
-    wrote it.
+    wrote it, first at ``span``.
     """
 
     node: regex.Node
     priority: int
     ignored: bool
     text: str
+    span: Span
     is_string: bool
 
     @property
@@ -175,7 +176,7 @@ class _Numbering:
         if key not in self.numbers:
             self.numbers[key] = len(self.lexemes)
             text = self.grammar.source.text[expr.span.start : expr.span.end]
-            self.lexemes.append(Lexeme(embedded(dfa), priority, False, text, False))
+            self.lexemes.append(Lexeme(embedded(dfa), priority, False, text, expr.span, False))
         number = self.numbers[key]
         if not self.grammar.follows_all and self._is_string(expr):
             self.lexemes[number] = replace(self.lexemes[number], is_string=True)
