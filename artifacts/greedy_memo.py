@@ -4,9 +4,9 @@ Answers are looked up in sorted keys as they are asked for: nothing is unpacked 
 opened.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .block_rows import BlockRows
+from .errors import ArtifactError
 
 _PREFIX = "greedy."
 
@@ -76,45 +77,21 @@ class GreedyMemo:
         first, end = self.pending_offsets[number : number + 2].tolist()
         return int(self.known[number]), tuple(map(tuple, self.pending[first:end].tolist()))
 
-    def find(self, key: Sequence[int]) -> int | None:
-        """The answer to (exits, head, state of the lexer) or (residual, frame), if it is here."""
-        table, keys, highest = self._firsts if len(key) == 3 else self._feeds
-        if any(part > most for part, most in zip(key, highest, strict=True)):
+    def find(self, key: tuple[int, ...]) -> int | None:
+        """The answer to (exits, head, state of the lexer) or (residual, frame), if it is here.
+
+        By halving, row by row: most of the keys are never looked at. Raises ``ArtifactError``
+        for an answer that is no residual (an unverified file).
+        """
+        table = self.firsts if len(key) == 3 else self.feeds
+        place = bisect_left(range(len(table)), key, key=lambda i: tuple(table[i, :-1].tolist()))
+        if place == len(table) or tuple(table[place, :-1].tolist()) != key:
             return None
-        wanted = _joined(key, highest)
-        place = int(keys.searchsorted(wanted))
-        if place == len(keys) or int(keys[place]) != wanted:
-            return None
-        return int(table[place, -1])
-
-    @cached_property
-    def _firsts(self) -> tuple[NDArray[np.int32], NDArray[np.int64], list[int]]:
-        return _keyed(self.firsts)
-
-    @cached_property
-    def _feeds(self) -> tuple[NDArray[np.int32], NDArray[np.int64], list[int]]:
-        return _keyed(self.feeds)
-
-
-def _keyed(table: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int64], list[int]]:
-    """A table, one integer for the key in each row, and the highest value of each key column."""
-    keys = table[:, :-1].astype(np.int64)
-    highest: list[int] = keys.max(axis=0).tolist() if len(keys) else [-1] * keys.shape[1]
-    return table, _joined(keys.T, highest), highest
-
-
-def _joined(key: Any, highest: Sequence[int]) -> Any:
-    """Mixed radix, for keys from -1 on; arrays or integers alike."""
-    joined = key[0] + 1
-    for part, most in zip(key[1:], highest[1:], strict=True):
-        joined = joined * (most + 2) + part + 1
-    return joined
-
-
-def is_ascending(table: NDArray[np.int32]) -> bool:
-    """Whether the keys of ``firsts`` or ``feeds`` ascend, each once."""
-    keys = _keyed(table)[1]
-    return bool((keys[1:] > keys[:-1]).all())
+        answer = int(table[place, -1])
+        if not 0 <= answer < len(self.known):
+            name = "firsts" if len(key) == 3 else "feeds"
+            raise ArtifactError(f"section 'greedy.{name}' is damaged: it does not fit the others")
+        return answer
 
 
 def laid_out(lists: Iterable[Sequence[Any]], width: int = 0) -> tuple[Any, NDArray[np.int64]]:

@@ -2,8 +2,8 @@
 
 Besides the bounds of all indices, what makes the machine end: no lexeme and no call matches ε,
 no chain of first calls leads back to its beginning, and what lies below a stack's top has a
-lower number. What is read as it is asked for, the codes of rows and the nodes of exits, is
-checked when it is read.
+lower number. What is read as it is asked for, the codes of rows, the nodes of exits and the
+answers, is checked when it is read.
 """
 
 import numpy as np
@@ -11,7 +11,6 @@ import numpy as np
 from . import tokenset
 from .block_rows import BLOCK, MOST_ROWS
 from .errors import ArtifactError
-from .greedy_memo import is_ascending
 from .greedy_tables import FIRST_LEXEME
 from .manifest import Manifest
 from .parser_structure import NETWORK, check_network, require_dfas
@@ -77,7 +76,7 @@ def check_greedy(manifest: Manifest, arrays: Arrays) -> None:
     require(arrays["greedy.heads_offsets"][1] == 0, "greedy.heads_offsets")
     _check_lexer(arrays)
     rows = _check_rows(manifest, arrays)
-    _check_answers(arrays, rows, heads, states)
+    _check_answers(arrays, rows, heads)
     _check_slices(arrays)
     if "trie.octets" in arrays:
         _check_trie(manifest, arrays)
@@ -137,7 +136,7 @@ def _check_rows(manifest: Manifest, arrays: Arrays) -> int:
     return len(codes)
 
 
-def _check_answers(arrays: Arrays, rows: int, heads: int, states: int) -> None:
+def _check_answers(arrays: Arrays, rows: int, heads: int) -> None:
     exits = len(arrays["greedy.exits_offsets"]) - 1
     require(exits >= 2, "greedy.exits_offsets")
     require_offsets(arrays, "greedy.exits_offsets", exits, len(arrays["greedy.exits"]))
@@ -153,17 +152,8 @@ def _check_answers(arrays: Arrays, rows: int, heads: int, states: int) -> None:
     else:
         require(not len(arrays["greedy.pending"]), "greedy.pending")
         require(arrays["greedy.pending_offsets"].tolist() == [0], "greedy.pending_offsets")
-    lexer = len(arrays["greedy.steps"])
-    for name, bounds in (
-        ("greedy.firsts", ((0, exits), (0, heads), (-1, lexer), (0, residuals))),
-        ("greedy.feeds", ((0, residuals), (0, states), (0, residuals))),
-    ):
-        table = arrays[name]
-        require(table.shape[1] == len(bounds), name)
-        for column, (low, high) in enumerate(bounds):
-            values = table[:, column]
-            require(not len(values) or bool(values.min() >= low and values.max() < high), name)
-        require(is_ascending(table), name)
+    require(arrays["greedy.firsts"].shape[1] == 4, "greedy.firsts")
+    require(arrays["greedy.feeds"].shape[1] == 3, "greedy.feeds")
 
 
 def _check_slices(arrays: Arrays) -> None:
