@@ -41,11 +41,14 @@ class Trie:
     @classmethod
     def from_vocabulary(cls, vocabulary: Vocabulary) -> "Trie":
         """Build the trie of all text tokens; grows with their total bytes."""
-        text, ends = vocabulary.data.tobytes(), vocabulary.offsets.tolist()
-        spelled = sorted((text[ends[i] : ends[i + 1]], i) for i in vocabulary.text_ids().tolist())
-        ids = np.array([i for _, i in spelled], dtype=np.int32)
-        lengths = np.array([len(b) for b, _ in spelled], dtype=np.int64)
-        data = np.frombuffer(b"".join(b for b, _ in spelled), dtype=np.uint8)
+        whole, ends = vocabulary.data.tobytes(), vocabulary.offsets.tolist()
+        text_ids = vocabulary.text_ids()
+        texts = [whole[ends[i] : ends[i + 1]] for i in text_ids.tolist()]
+        # Ids ascend, and a stable sort keeps them so among equal texts.
+        by_text = sorted(range(len(texts)), key=texts.__getitem__)
+        ids = text_ids[by_text].astype(np.int32)
+        lengths = vocabulary.lengths[ids]
+        data = np.frombuffer(b"".join([texts[i] for i in by_text]), dtype=np.uint8)
         starts = np.concatenate(([0], np.cumsum(lengths)[:-1])) if len(ids) else lengths
         node = np.zeros(len(ids), dtype=np.int64)
         octets, parents = [np.zeros(1, np.uint8)], [np.zeros(0, np.int64)]

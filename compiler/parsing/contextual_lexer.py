@@ -18,14 +18,14 @@ from ..limits import Limits
 from ..lnf.form import Lnf
 from .lexemes import Lexeme, lexeme_grammar
 from .network import network
-from .tables import stacked
+from .tables import stacked_dfas
 
 
 def lexer_tables(lexemes: Sequence[Lexeme], limits: Limits | None = None) -> LexerTables:
     """The minimal automata of all lexemes, stacked, and their ranks. Raises ``LimitError``."""
     ranks = sorted({lexeme.precedence for lexeme in lexemes})
     return LexerTables(
-        stacked([lexeme.node for lexeme in lexemes], limits),
+        stacked_dfas([lexeme.dfa for lexeme in lexemes], (limits or Limits()).started()),
         np.array([ranks.index(lexeme.precedence) for lexeme in lexemes], dtype=np.int32),
         np.array([lexeme.ignored for lexeme in lexemes], dtype=np.uint8),
         tuple(lexeme.text for lexeme in lexemes),
