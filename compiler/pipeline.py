@@ -163,11 +163,8 @@ def build_artifact(
             )
         if not isinstance(automaton, Automaton):
             message = f"WordPiece tokenizers need the engine dfa, and this is {automaton.engine}"
-            hint = (
-                "say --meaning exact"
-                if isinstance(automaton, GreedyGrammar)
-                else (f"{automaton.reason}; --max-depth bounds the nesting")
-            )
+            exact = "with --meaning exact " * isinstance(automaton, GreedyGrammar)
+            hint = f"{automaton.reason}; {exact}--max-depth bounds the nesting"
             raise CheckError(automaton.grammar.source, [Diagnostic(message, help=hint)])
         size, ends = padded_size(tokenizer, vocab_size), eos_ids(tokenizer, eos)
         return _build_words(automaton, tokenizer, ends, size, strip, keep_unknown, limits)
