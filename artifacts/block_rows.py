@@ -51,8 +51,10 @@ class BlockRows:
 
 
 def shared_blocks(rows: NDArray[np.uint32]) -> BlockRows:
-    """Rows, uint32 (R, W), as blocks; at most ``MOST_ROWS`` of them."""
+    """Rows, uint32 (R, W), as blocks. Raises ``ValueError`` for more than ``MOST_ROWS``."""
     count, words = rows.shape
+    if count > MOST_ROWS:
+        raise ValueError(f"{count:,} rows are more than {MOST_ROWS:,}")
     places = -(-words // BLOCK)
     # Blocks are told apart by a hash, and compared to make sure that it did so.
     factors = np.random.default_rng(0).integers(0, 1 << 63, BLOCK, dtype=np.uint64) | np.uint64(1)

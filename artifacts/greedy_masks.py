@@ -21,7 +21,7 @@ from .tokenset import Words
 from .trie import Trie
 from .vocabulary import Vocabulary
 
-# Remembered steps and rows by state; when there are more, they are worked out anew.
+# Remembered steps, answers and rows by state; when there are more, they are worked out anew.
 _KEPT = 1 << 20
 
 # Bytes of rows beyond those that were given.
@@ -149,7 +149,8 @@ class GreedyMasks:
         row = self._row_of.get(state)
         if row is None:
             held = (self.walks.held_rows - self._given) * self._eos.nbytes
-            if len(self._row_of) >= _KEPT or held > _KEPT_BYTES:
+            kept = max(len(self._row_of), len(self.residual.answers))
+            if kept >= _KEPT or held > _KEPT_BYTES:
                 self._forget()
             number = self._row(state)
             if self.is_accepting(state):
