@@ -127,14 +127,9 @@ class GreedyMasks:
             length += 1
         return length, self._state(head, frames, inside)
 
-    def place(self, state: int) -> tuple[int, tuple[int, ...], int]:
-        """The head of a state, the frames below it from the top down, and the lexer's state."""
-        head, frames, inside = self._states[state]
-        found = []
-        while frames > _BOTTOM_ONLY:
-            frame, frames = self._frames[frames]
-            found.append(frame)
-        return head, tuple(found), inside
+    def inside(self, state: int) -> int:
+        """The state of the lexer, or ``BETWEEN``."""
+        return self._states[state][2]
 
     def ended(self, state: int) -> int:
         """The head if the lexeme that is being read ends here, or ``REFUSED``."""

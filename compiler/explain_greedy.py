@@ -1,26 +1,33 @@
 """Why a text is or is not a member by maximal munch: where the lexer or the parser stops.
 
 What could have stood there is a byte with which the lexeme goes on, and, if it may end there,
-the lexemes that the parser allows behind it.
+the lexemes that the parser allows behind it. The rules that lie inside each other at that place
+are those of Earley's recogniser over the lexemes so far.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 
+from constrain.artifacts.earley import Earley
 from constrain.artifacts.greedy_masks import GreedyMasks
 from constrain.artifacts.greedy_residual import BETWEEN
-from constrain.artifacts.heads import BELOW_ALL, REFUSED
+from constrain.artifacts.greedy_tables import FIRST_LEXEME
+from constrain.artifacts.heads import REFUSED
 from constrain.artifacts.network_tables import DEAD
 
 from .explain import Status, Verdict, common, position, ranges, shortened, without_line_break
-from .parsing.below import states_inside
-from .parsing.text import rules_of_entries
+from .explain_parser import path_of
+from .lnf import normalize_without_nullable
+from .meanings import GreedyGrammar
+from .parsing.tables import layout, stacked
 
-# Lexemes that are listed, and stacks of rules that are looked at.
-_LEXEMES, _STACKS = 12, 64
+# Lexemes that are listed.
+_LEXEMES = 12
 
 
-def explain_greedy(masks: GreedyMasks, text: bytes) -> Verdict:
-    """The verdict on ``text``."""
+def explain_greedy(
+    masks: GreedyMasks, text: bytes, grammar: GreedyGrammar | None = None
+) -> Verdict:
+    """The verdict on ``text``. ``grammar``: for the rules, which are not named without it."""
     offset, state = masks.follow(masks.start, text)
     may_end = masks.is_accepting(state)
     status = Status.REJECTED
@@ -28,8 +35,11 @@ def explain_greedy(masks: GreedyMasks, text: bytes) -> Verdict:
         status = Status.ACCEPTED if may_end else Status.INCOMPLETE
     shorter = without_line_break(text)
     line, column = position(text, offset)
-    inside = masks.place(state)[2]
+    inside = masks.inside(state)
     row = [DEAD] * 256 if inside == BETWEEN else masks.lexer.rows[inside]
+    path: tuple[str, ...] = ()
+    if grammar is not None and status is not Status.ACCEPTED:
+        path = _path(masks, grammar, text[:offset])
     return Verdict(
         status=status,
         offset=offset,
@@ -42,7 +52,7 @@ def explain_greedy(masks: GreedyMasks, text: bytes) -> Verdict:
         but_for_line_break=status is Status.REJECTED
         and len(shorter) < len(text)
         and _accepts(masks, shorter),
-        path=shortened(common(list(_paths(masks, state)))),
+        path=path,
         terminals=_lexemes(masks, masks.ended(state), row),
     )
 
@@ -65,34 +75,47 @@ def _lexemes(masks: GreedyMasks, head: int, row: list[int]) -> tuple[str, ...]:
     return tuple(found[:_LEXEMES]) + ("…",) * (len(found) > _LEXEMES)
 
 
-def _paths(masks: GreedyMasks, state: int) -> Iterator[list[str]]:
-    """The rules that lie inside each other, the start first, for each way to read the text."""
-    tables = masks.heads.tables
-    head, frames, _ = masks.place(state)
-    owners = _owners(masks)
-    entries = masks.heads.stacks.entries
-    below = [frame for frame in reversed(frames) if frame != BELOW_ALL]
-    pending = [([thread], node) for thread, node in masks.heads.threads[head] if thread != DEAD]
-    count = 0
-    while pending and count < _STACKS:
-        states, node = pending.pop()
-        for frame, rest in entries[node]:
-            if frame > BELOW_ALL:
-                pending.append(([frame, *states], rest))
-            else:
-                count += 1
-                names = [
-                    tables.names[0],
-                    *(owners[each] for each in (*below, *states) if each in owners),
-                ]
-                yield [a for a, b in zip(names, [*names[1:], ""], strict=True) if a != b]
+def _path(masks: GreedyMasks, grammar: GreedyGrammar, text: bytes) -> tuple[str, ...]:
+    """The rules that lie inside each other behind ``text``, which can be read."""
+    earley, lexer = _recogniser(grammar), masks.lexer
+    state = masks.start
+    for octet in text:
+        inside = masks.inside(state)
+        if inside != BETWEEN and lexer.rows[inside][octet] == DEAD:
+            _push(earley, lexer.winners[lexer.wins[inside]] - lexer.ignored)
+        state = masks.follow(state, (octet,))[1]
+    inside = masks.inside(state)
+    begun = frozenset[int]() if inside == BETWEEN else lexer.lexemes(inside)
+    found = _waiting(earley, grammar, begun)
+    ended = masks.ended(state)
+    if ended != REFUSED:
+        if inside != BETWEEN:
+            _push(earley, lexer.winners[lexer.wins[inside]] - lexer.ignored)
+        found += _waiting(earley, grammar, masks.heads.view(ended).allowed)
+    return shortened(common(found))
 
 
-def _owners(masks: GreedyMasks) -> dict[int, str]:
-    """The called rule that each state is in; a state of several is named by the first."""
-    tables = masks.heads.tables
-    owners: dict[int, str] = {}
-    for start, name in rules_of_entries(tables).items():
-        for state in states_inside(tables, start):
-            owners.setdefault(state, name)
-    return owners
+def _recogniser(grammar: GreedyGrammar) -> Earley:
+    """Earley's recogniser over the numbers of lexemes, before any."""
+    found = layout(normalize_without_nullable(grammar.numbered, merge=False))
+    dfas = stacked(found.nodes, terminals=len(grammar.lexemes))
+    return Earley(found.tables, dfas, len(dfas.table))
+
+
+def _push(earley: Earley, lexemes: Iterable[int]) -> None:
+    """Read a lexeme, whichever of these it was; ignored ones are left out."""
+    base = len(earley)
+    symbols = [FIRST_LEXEME + lexeme for lexeme in sorted(lexemes)]
+    if symbols:
+        earley.push(symbols[0], [(base, symbol) for symbol in symbols[1:]])
+
+
+def _waiting(earley: Earley, grammar: GreedyGrammar, lexemes: Iterable[int]) -> list[list[str]]:
+    """The rules around each place that waits for one of these lexemes."""
+    wanted = sum(1 << FIRST_LEXEME + lexeme for lexeme in lexemes)
+    symbols, names = earley.tables.symbols, {rule.name for rule in grammar.grammar.rules}
+    return [
+        [name for name in path_of(earley, item) if name in names]
+        for item in earley.items(len(earley))
+        if symbols[item[0]] < 0 and earley.terminals.next_symbols(item[1]) & wanted
+    ]

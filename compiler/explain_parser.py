@@ -57,12 +57,12 @@ def explain_parser(earley: Earley, text: bytes, names: Sequence[str] = ()) -> Ve
         and shorter < len(text)
         and offset >= shorter
         and earley.accepts_at(shorter),
-        path=shortened(common([_path(earley, item) for item in items])),
+        path=shortened(common([path_of(earley, item) for item in items])),
         terminals=tuple(terminals),
     )
 
 
-def _path(earley: Earley, item: tuple[int, int, int, int]) -> list[str]:
+def path_of(earley: Earley, item: tuple[int, int, int, int]) -> list[str]:
     """The rules around an item, the start first, by a shortest way to the whole text.
 
     Completing an item's head takes it to the items that wait for it where it began. Leo's

@@ -29,10 +29,12 @@ GREEDY = "greedy"
 class GreedyGrammar:
     """A grammar read by maximal munch, and its tables.
 
-    ``lnf``: the normal form over the numbers of ``lexemes``. ``reason``: why this engine.
+    ``numbered``: the rules over the numbers of ``lexemes``, ``lnf`` their normal form.
+    ``reason``: why this engine.
     """
 
     grammar: Grammar
+    numbered: Grammar
     lexemes: Sequence[Lexeme]
     lnf: Lnf
     tables: GreedyTables
@@ -68,7 +70,7 @@ def build_greedy(grammar: Grammar, limits: Limits, reason: str) -> GreedyGrammar
     found = lexeme_grammar(grammar, limits)
     lnf = found.lnf(limits)
     tables = tables_over(found.lexemes, lnf, limits)
-    return GreedyGrammar(grammar, found.lexemes, lnf, tables, reason)
+    return GreedyGrammar(grammar, found.grammar, found.lexemes, lnf, tables, reason)
 
 
 def refuse_engine(grammar: Grammar, what: str, meaning: str, reason: str) -> NoReturn:

@@ -58,7 +58,7 @@ INSIDE = {
     "package_parser": BASE | {"package", "parsers", "parsing", "token_ids"},
     "meanings": BASE | {"grammar", "lnf", "parsing"},
     "vocabularies": BASE | {"tokenizers", "wordpiece"},
-    "explain_greedy": BASE | {"explain", "meanings", "parsing"},
+    "explain_greedy": BASE | {"explain", "explain_parser", "lnf", "meanings", "parsing"},
     "package_greedy": BASE | {"meanings", "package", "package_parser", "parsing"},
     "front": BASE | {"automata", "dialects", "grammar", "lnf", "meanings", "parsers"} | {"parsing"},
     "merging": BASE | {"automata", "grammar", "merge", "package", "tokenizers"},

@@ -107,15 +107,18 @@ def test_what_does_not_go_together(
         (
             b"int f() { if; }",
             1,
-            ':1:13: rejected at ";" (byte 12) in start; expected [0-9A-Z_a-z] or "("',
+            ':1:13: rejected at ";" (byte 12) in start > block > statement; '
+            'expected [0-9A-Z_a-z] or "("',
         ),
         (
             b"int f() { if a",
             1,
-            ':1:14: rejected at "a" (byte 13) in start > statement; expected [\\t\\n ] or "("',
+            ':1:14: rejected at "a" (byte 13) in start > block > statement; '
+            'expected [\\t\\n ] or "("',
         ),
-        (b"int", 1, ":1:4: incomplete in start; expected"),
-        (b"", 1, ':1:1: incomplete in start; expected "double" or "void" or "char" or "int"'),
+        (b"int", 1, ":1:4: incomplete in start > item; expected NAME or"),
+        (b"int f(", 1, ':1:7: incomplete in start > item; expected ")" or "double"'),
+        (b"", 1, ":1:1: incomplete in start > item"),
         (b"int x;\n$", 1, ':2:1: rejected at "$" (byte 7) in start'),
     ],
 )
@@ -128,7 +131,7 @@ def test_explanations(
     tmp_path: Path,
     capsysbinary: Captured,
 ) -> None:
-    """The place, the rules that call each other there, and the lexemes that could have begun;
+    """The place, the rules inside each other there, and the lexemes that could have begun;
     artifacts say the same."""
     file = tmp_path / "text"
     file.write_bytes(text)

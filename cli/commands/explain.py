@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from constrain.artifacts import Artifact
     from constrain.compiler.explain import Verdict
     from constrain.compiler.front import Recogniser
+    from constrain.compiler.meanings import GreedyGrammar
 
 
 def explain(
@@ -68,7 +69,7 @@ def _by_grammar(recogniser: "Recogniser", text: bytes) -> "Verdict":
     from constrain.compiler.parsing.greedy_dfa import text_machine
 
     if isinstance(recogniser, GreedyGrammar):
-        return explain_greedy(text_machine(recogniser.tables), text)
+        return explain_greedy(text_machine(recogniser.tables), text, recogniser)
     if isinstance(recogniser, Parser):
         return explain_parser(recogniser.recogniser(), text, recogniser.token_names)
     origins, of_state = recogniser.origins, recogniser.dfa.origins
@@ -84,13 +85,28 @@ def _by_artifact(artifact: "Artifact", text: bytes) -> "Verdict":
     from constrain.compiler.explain_parser import explain_parser
 
     if isinstance(artifact.parsers, GreedyParser):
-        return explain_greedy(artifact.parsers.machine(), text)
+        return explain_greedy(artifact.parsers.machine(), text, _grammar_of(artifact))
     if artifact.parsers is not None:
         names = [ids_text(ids.tolist()) for ids in artifact.parsers.named]
         return explain_parser(artifact.parsers.recogniser(), text, names)
     dfa = artifact.byte_dfa
     rules = [[o.rule for o in artifact.origins_of(state)] for state in range(dfa.states)]
     return explain(dfa, rules.__getitem__, text, terminal_names(dfa))
+
+
+def _grammar_of(artifact: "Artifact") -> "GreedyGrammar | None":
+    """The grammar of an artifact of maximal munch; None if its text was stripped."""
+    from constrain.compiler.front import build_engine
+    from constrain.compiler.meanings import GreedyGrammar
+
+    m = artifact.manifest
+    if m.source is None:
+        return None
+    found = build_engine(
+        m.source, dialect=m.dialect, start=m.start, meaning=m.meaning, engine=m.kind
+    )
+    assert isinstance(found, GreedyGrammar)
+    return found
 
 
 def _said(verdict: "Verdict", name: str, text: bytes) -> str:

@@ -58,6 +58,6 @@ def greedy_dfa(tables: GreedyTables, limits: Limits) -> Dfa:
 
 def _readable(machine: GreedyMasks, state: int) -> frozenset[int]:
     """The lexemes that go on in a state, and those that may begin behind them."""
-    inside, ended = machine.place(state)[2], machine.ended(state)
+    inside, ended = machine.inside(state), machine.ended(state)
     found = frozenset[int]() if inside == BETWEEN else machine.lexer.lexemes(inside)
     return found if ended == REFUSED else found | machine.heads.view(ended).allowed
