@@ -76,5 +76,5 @@ def build_greedy(grammar: Grammar, limits: Limits, reason: str) -> GreedyGrammar
 def refuse_engine(grammar: Grammar, what: str, meaning: str, reason: str) -> NoReturn:
     """``what`` cannot read a grammar by its ``meaning``: raises ``CheckError``."""
     other = next(known for known in MEANINGS if known != meaning)
-    message = f"{what} reads a grammar as {other}, and this one is read as {meaning} ({reason})"
+    message = f"{what} is for --meaning {other}, and this grammar's is {meaning} ({reason})"
     raise CheckError(grammar.source, [Diagnostic(message, help=f"say --meaning {other}")])

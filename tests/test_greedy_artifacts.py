@@ -167,7 +167,7 @@ def test_what_cannot_be_compiled(default_tokenizer: Tokenizer) -> None:
     grammar = 'start: "a" start "b" |\n%ignore " "\n'
     cases: list[tuple[type[Exception], str, dict[str, object]]] = [
         (CheckError, "no canonical masks", {"tokenization": "canonical"}),
-        (CheckError, "network reads a grammar as exact", {"engine": "network"}),
+        (CheckError, "network is for --meaning exact", {"engine": "network"}),
         (LimitError, "3 states", {"limits": Limits(states=3)}),
         (ValueError, "meaning must be one of", {"meaning": "longest"}),
     ]

@@ -81,8 +81,8 @@ def test_any_dialect_can_be_read_so(tmp_path: Path, capsysbinary: Captured) -> N
     ("options", "said"),
     [
         (["--tokenization", "canonical"], "no canonical masks by maximal munch"),
-        (["--engine", "network"], "the engine network reads a grammar as exact"),
-        (["--max-depth", "2"], "--max-depth reads a grammar as exact"),
+        (["--engine", "network"], "the engine network is for --meaning exact"),
+        (["--max-depth", "2"], "--max-depth is for --meaning exact"),
         (["--lazy", "--prewarm", "5"], "--lazy works out nothing ahead"),
     ],
 )
