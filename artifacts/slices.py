@@ -50,7 +50,8 @@ class Slices:
     def __init__(self, slices: Sequence[Slice], trie: Trie, vocab_size: int) -> None:
         self._slices = slices
         self._trie, self._vocab_size = trie, vocab_size
-        self._members = [_members(part, trie) for part in slices]
+        # Which trie nodes each slice reads, from when it fits for the first time.
+        self._members: dict[int, NDArray[np.bool_]] = {}
         self._covered: dict[int, Covered | None] = {}
         self._by_fit: dict[tuple[int, ...], Covered | None] = {}
 
@@ -66,6 +67,8 @@ class Slices:
     def _of(self, fit: tuple[int, ...]) -> Covered:
         inside = np.zeros(len(self._trie.octets), dtype=np.bool_)
         for number in fit:
+            if number not in self._members:
+                self._members[number] = _members(self._slices[number], self._trie)
             inside |= self._members[number]
         counts = np.diff(self._trie.held)
         slots = np.repeat(inside, counts)
