@@ -18,6 +18,7 @@ first, worked out for its short form and fed what was cut off: equal work is don
 from collections.abc import Generator, Iterable
 from typing import NamedTuple
 
+from .asking import asked
 from .errors import ArtifactError
 from .greedy_memo import GreedyMemo, Pairs
 from .greedy_walk import NOTHING, ROOT, Walks
@@ -102,35 +103,14 @@ class GreedyResidual:
         return known
 
     def _answer(self, key: _Key) -> int:
-        """Steps ask each other as deep as tokens have lexemes, on a stack of our own."""
         known = self.find(key)
-        if known is not None:
-            return known
-        stack = [(key, self._steps(key))]
-        asking = {key}
-        result: int | None = None
-        while stack:
-            current, steps = stack[-1]
-            try:
-                needed = next(steps) if result is None else steps.send(result)
-            except StopIteration as done:
-                stack.pop()
-                asking.remove(current)
-                result = self.answers[current] = done.value
-                continue
-            result = self.find(needed)
-            if result is None:
-                if needed in asking:
-                    raise ArtifactError("section 'greedy.pending' is damaged: it goes in circles")
-                asking.add(needed)
-                stack.append((needed, self._steps(needed)))
-        assert result is not None
-        return result
+        return asked(key, self.find, self._steps) if known is None else known
 
     def _steps(self, key: _Key) -> _Steps:
-        if len(key) == 2:
-            return self._fed(*key)
-        return self._walked(*key)
+        """Steps ask each other as deep as tokens have lexemes."""
+        found = yield from self._fed(*key) if len(key) == 2 else self._walked(*key)
+        self.answers[key] = found
+        return found
 
     def _walked(self, exits: int, head: int, state: int) -> _Steps:
         """F: the tokens from ``exits`` on, with ``head`` before the lexeme that is read."""

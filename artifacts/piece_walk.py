@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from .asking import asked
 from .cuts import Cuts
 from .endings import Endings
 from .frontiers import grouped, ranges
@@ -87,25 +88,10 @@ class PieceWalks:
         return self.tries[0]
 
     def walk(self, exits: int, state: int, cut: int, plane: int) -> Walk:
-        """Where the tokens lead. Calls nest as deep as tokens are long, on a stack of our own."""
+        """Where the tokens lead. Calls nest as deep as tokens are long."""
         key = exits, state, cut, plane
         known = self._known.get(key)
-        if known is not None:
-            return known
-        stack = [self._steps(key)]
-        result: Walk | None = None
-        while stack:
-            try:
-                wanted = next(stack[-1]) if result is None else stack[-1].send(result)
-            except StopIteration as done:
-                stack.pop()
-                result = done.value
-                continue
-            result = self._known.get(wanted)
-            if result is None:
-                stack.append(self._steps(wanted))
-        assert result is not None
-        return result
+        return asked(key, self._known.get, self._steps) if known is None else known
 
     def _steps(self, key: WalkKey) -> Generator[WalkKey, Walk, Walk]:
         exits, state, cut, plane = key

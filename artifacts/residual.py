@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import tokenset
+from .asking import asked
 from .errors import ArtifactError
 from .frontiers import grouped, ranges
 from .network_tables import DEAD, NetworkTables
@@ -98,24 +99,14 @@ class Residual:
         return known
 
     def answer(self, exits: int, state: int) -> _Answer:
-        """F(exits, state). Calls nest as deep as tokens are long, on a stack of our own."""
+        """F(exits, state). Calls nest as deep as tokens are long."""
         known = self.answers.get((exits, state)) or self.find(exits, state)
         if known is not None:
             return known
-        stack = [self._steps(exits, state)]
-        result: _Answer | None = None
-        while stack:
-            try:
-                key = next(stack[-1]) if result is None else stack[-1].send(result)
-            except StopIteration as done:
-                stack.pop()
-                result = done.value
-                continue
-            result = self.find(*key)
-            if result is None:
-                stack.append(self._steps(*key))
-        assert result is not None
-        return result
+        return asked((exits, state), self._found, self._steps)
+
+    def _found(self, key: _Key) -> _Answer | None:
+        return self.find(*key)
 
     def union(self, left: int, right: int) -> int:
         """The row that holds both."""
@@ -163,7 +154,8 @@ class Residual:
                 raise ArtifactError("section 'memo.exit_nodes' is damaged: there are no such nodes")
         return self._trie
 
-    def _steps(self, exits: int, state: int) -> Generator[_Key, _Answer, _Answer]:
+    def _steps(self, key: _Key) -> Generator[_Key, _Answer, _Answer]:
+        exits, state = key
         tokens, groups = self._walked(self.exit_set(exits), state)
         row = self.row_number(tokenset.from_ids(tokens, self._vocab_size))
         pending: list[Nodes] = []
