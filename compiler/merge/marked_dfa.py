@@ -15,7 +15,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from constrain.artifacts.trie import ranges
+from constrain.artifacts.frontiers import ranges
 
 from ..diagnostics import TokenizerError
 
