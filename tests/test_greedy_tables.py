@@ -86,7 +86,7 @@ def test_closing_changes_no_mask(full: bool) -> None:
         tokens = sorted(words)
         machines = [masks_of(text, tokens) for _ in range(3)]
         complete += close(machines[0], Limits(states=300)).complete
-        close(machines[1], most_rows=4)
+        close(machines[1], Limits(states=2_000), most_rows=4)
         states = [masks.start for masks in machines]
         for _ in range(8):
             rows = [masks.row(s) for masks, s in zip(machines, states, strict=True)]
@@ -139,6 +139,14 @@ def test_closing_stops_at_a_limit() -> None:
         assert expected == tokenset.to_ids(machine.row(state)).tolist()
         assert token in expected
         state, reading = machine.step(state, token), plain.read(reading, tokens[token])
+
+
+def test_closing_stops_where_heads_grow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond so many heads nothing more is worked out ahead."""
+    monkeypatch.setattr("constrain.compiler.parsing.greedy_closure.MOST_HEADS", 20)
+    text = 'start: x\nx: A x B | B x A | "c"\nA: /[ab]/\nB: /[bc]/\n'
+    closed = close(masks_of(text, [b"a", b"b", b"c"]))
+    assert (False, 21) == (closed.complete, closed.heads)
 
 
 def test_frames_that_can_lie_below() -> None:
@@ -238,7 +246,7 @@ def test_a_memo_that_lacks_something_is_added_to(full: bool) -> None:
         words = {bytes(rng.choice(b"abc #") for _ in range(rng.randint(1, 6))) for _ in range(30)}
         tokens = sorted(words)
         plain, part = masks_of(text, tokens), masks_of(text, tokens)
-        close(part, most_rows=3)
+        close(part, Limits(states=2_000), most_rows=3)
         begun = masks_of(text, tokens, memo=part.memo())
         left, right = plain.start, begun.start
         for _ in range(8):

@@ -26,6 +26,10 @@ from .below import frames_below, states_inside
 # Rows that are worked out ahead of time at most; at 150,000 tokens a row has 19 kB.
 MOST_ROWS = 1 << 14
 
+# Heads that are gone through at most. Where there is an end, it mostly comes sooner (199 in a
+# C-like grammar); where there is none, heads grow, and each takes longer than the one before.
+MOST_HEADS = 2_000
+
 
 @dataclass(frozen=True)
 class Closure:
@@ -86,7 +90,7 @@ class _Closing:
         self._add(0, _Task.CLOSE, heads.start, self._below_hole(heads.start))
         met = 0
         while self.tasks:
-            if self._is_over():
+            if met > MOST_HEADS or self._is_over():
                 return Closure(False, met, len(self.residual.answers))
             depth, _, task, subject, below = heappop(self.tasks)
             if task is _Task.VISIT:
