@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .frontiers import ranges
 from .tokenset import Words, from_flags, word_count
-from .trie import ranges
 
 _NEVER = 1 << 40
 

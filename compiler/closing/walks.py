@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from constrain.artifacts.frontiers import ranges
 from constrain.artifacts.network_tables import DEAD
-from constrain.artifacts.trie import Trie, ranges
+from constrain.artifacts.trie import Trie
 
 from .joint import Joint
 
