@@ -4,34 +4,33 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import tokenset
 from .byte_dfa import ByteDfa, ByteMachine
-from .cuts import Cuts
 from .errors import ArtifactError
-from .greedy_parser import GREEDY, GreedyParser
-from .manifest import Manifest, Origin
+from .manifest import EARLEY, GREEDY, NETWORK, Manifest, Origin
 from .matcher import Machine, Matcher
 from .pairs import MergeTable
-from .parsers import KINDS, Parsers
-from .product import ProductMachine
-from .rectangles import ForbiddenPairs
 from .rows import FamilyRows, Rows, StoredRows, WalkedRows
-from .stable import StableMachine, product_machine, whole_pieces
 from .structure import check_structure
 from .token_classes import TokenClasses
 from .token_dfa import TokenDfa
 from .tokenset import Words
 from .trie import Trie
 from .vocabulary import Vocabulary
-from .word_machine import WordMachine
-from .word_paths import WordDfa
-from .word_structure import PIECES
-from .word_trie import WordTrie
+
+# What runs an artifact is imported where an artifact of its kind is met.
+if TYPE_CHECKING:
+    from .greedy_parser import GreedyParser
+    from .parsers import Parsers
+    from .product import ProductMachine
+    from .rectangles import ForbiddenPairs
+    from .stable import StableMachine
+    from .word_machine import WordMachine
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,12 +93,16 @@ class Artifact:
         )
 
     @cached_property
-    def parsers(self) -> Parsers | GreedyParser | None:
+    def parsers(self) -> "Parsers | GreedyParser | None":
         """What runs an artifact of a parser; None where there is a byte DFA."""
         if self.manifest.kind == GREEDY:
+            from .greedy_parser import GreedyParser
+
             return GreedyParser(self.manifest, self.arrays, self.vocabulary, lambda: self.trie)
-        if self.manifest.kind not in KINDS:
+        if self.manifest.kind not in (NETWORK, EARLEY):
             return None
+        from .parsers import Parsers
+
         return Parsers(self.manifest, self.arrays, self.vocabulary, lambda: self.trie)
 
     def machine_and_rows(self) -> tuple[Machine, Rows]:
@@ -129,10 +132,12 @@ class Artifact:
         return lazy or self.token_dfa or ByteMachine(self.byte_dfa, self.vocabulary)
 
     @cached_property
-    def product(self) -> ProductMachine | StableMachine | None:
+    def product(self) -> "ProductMachine | StableMachine | None":
         """The automaton of CartesianMerge, made as it is walked; None in other artifacts."""
         if self.manifest.kind != "product":
             return None
+        from .stable import product_machine
+
         return product_machine(self.manifest, self.arrays, self.vocabulary)
 
     @property
@@ -148,29 +153,13 @@ class Artifact:
         return b"" if begun else prefix
 
     @cached_property
-    def word_machine(self) -> WordMachine | None:
+    def word_machine(self) -> "WordMachine | None":
         """The automaton over WordPiece's token sequences; None for other tokenizers."""
         if self.manifest.kind != "word-dfa":
             return None
-        a, m = self.arrays, self.manifest
-        table, classes, accepting = a["words.table"], a["words.classes"], a["words.accepting"]
-        return WordMachine(
-            words=WordDfa(
-                ByteDfa(table, classes, TokenClasses.of(), accepting, m.token_start),
-                ends=a["words.ends"],
-                fewest=a["words.fewest"],
-                plain=a["words.plain"],
-                ways=a["words.ways"],
-                letters=a["pieces.letters"],
-            ),
-            trie=WordTrie(*(a[f"pieces.{name}"] for name in PIECES)),
-            vocabulary=self.vocabulary,
-            nodes=a["pieces.nodes"],
-            indicator=a["words.indicator"].tobytes(),
-            longest=int(a["words.longest"][0]),
-            eos=m.eos,
-            vocab_size=m.vocab_size,
-        )
+        from .word_machine import word_machine
+
+        return word_machine(self.manifest, self.arrays, self.vocabulary)
 
     @cached_property
     def rows(self) -> Rows:
@@ -194,7 +183,7 @@ class Artifact:
         return Trie.from_vocabulary(self.vocabulary)
 
     @cached_property
-    def merge_table(self) -> MergeTable | ForbiddenPairs:
+    def merge_table(self) -> "MergeTable | ForbiddenPairs":
         """Which tokens may not follow which inside a piece (canonical artifacts only)."""
         if self.product is not None:
             return self.product.pairs
@@ -254,8 +243,11 @@ class Artifact:
 
         return b"".join(encode(self.manifest.to_json(), self.arrays))
 
-    def _state_after(self, product: ProductMachine | StableMachine, after: Sequence[int]) -> int:
+    def _state_after(self, product: "ProductMachine | StableMachine", after: Sequence[int]) -> int:
         """Where a member begins behind a prompt: by the cuts there, and its last token."""
+        from .cuts import Cuts
+        from .stable import StableMachine, whole_pieces
+
         a = self.arrays
         start = int(a["cuts.start"][0])
         cuts = Cuts(a["cuts.table"], a["cuts.classes"], a["cuts.fallback"], start, whole_pieces(a))

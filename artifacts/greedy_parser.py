@@ -19,8 +19,6 @@ from .slices import Slice, Slices
 from .trie import Trie
 from .vocabulary import Vocabulary
 
-GREEDY = "greedy"
-
 
 @dataclass(eq=False)
 class GreedyParser:

@@ -11,6 +11,9 @@ T = TypeVar("T")
 EXACT, MAXIMAL_MUNCH = "exact", "maximal-munch"
 MEANINGS = (EXACT, MAXIMAL_MUNCH)
 
+# Kinds of artifacts that a parser reads: over bytes, and over lexemes.
+NETWORK, EARLEY, GREEDY = "network", "earley", "greedy"
+
 
 @dataclass(frozen=True, slots=True)
 class Origin:

@@ -12,16 +12,13 @@ from .canonical_network import CanonicalNetwork
 from .earley import Earley
 from .earley_masks import EarleyMasks, EarleyMemo
 from .earley_tables import EarleyTables, StackedDfas
-from .manifest import Manifest, ParserNames
+from .manifest import EARLEY, NETWORK, Manifest, ParserNames
 from .network import Network
 from .network_masks import NetworkMasks
 from .network_tables import NetworkTables
 from .residual_memo import ResidualMemo
 from .trie import Trie
 from .vocabulary import Vocabulary
-
-NETWORK, EARLEY = "network", "earley"
-KINDS = (NETWORK, EARLEY)
 
 
 @dataclass(eq=False)

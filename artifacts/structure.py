@@ -8,14 +8,8 @@ import numpy as np
 
 from . import tokenset
 from .errors import ArtifactError
-from .greedy_parser import GREEDY
-from .greedy_structure import check_greedy
-from .manifest import Manifest
-from .parser_structure import check_parser
-from .parsers import KINDS
-from .product_structure import PRODUCT, check_product
+from .manifest import EARLEY, GREEDY, NETWORK, Manifest
 from .requirements import Arrays, check_types, require, require_offsets, require_range
-from .word_structure import check_words
 
 # Sections that artifacts have: dtype and number of axes.
 _VOCABULARY = {
@@ -47,11 +41,10 @@ _LIVE = {"dfa.live": ("u1", 1)}
 
 def check_structure(manifest: Manifest, arrays: Arrays) -> None:
     """Raise ``ArtifactError`` naming the first section that does not fit."""
-    if manifest.kind in (*KINDS, GREEDY):
+    if manifest.kind in (NETWORK, EARLEY, GREEDY):
         check_types(arrays, _VOCABULARY)
         _check_vocabulary(manifest, arrays)
-        check = check_greedy if manifest.kind == GREEDY else check_parser
-        check(manifest, arrays)
+        _check_parser(manifest, arrays)
         return
     if manifest.kind not in ("token-dfa", "byte-dfa", "product", "word-dfa"):
         raise ArtifactError(f"an artifact of kind {manifest.kind!r} cannot be read by this release")
@@ -60,9 +53,13 @@ def check_structure(manifest: Manifest, arrays: Arrays) -> None:
     _check_vocabulary(manifest, arrays)
     states = _check_byte_dfa(manifest, arrays)
     if manifest.kind == "word-dfa":
+        from .word_structure import check_words
+
         check_words(manifest, arrays)
         return
     if manifest.kind == "product":
+        from .product_structure import PRODUCT, check_product
+
         check_types(arrays, PRODUCT)
         check_product(manifest, arrays, states)
         return
@@ -82,6 +79,17 @@ def check_structure(manifest: Manifest, arrays: Arrays) -> None:
         check_types(arrays, _LIVE)
         require(len(arrays["dfa.live"]) == states, "dfa.live")
         require_range(arrays, "dfa.live", 0, 2)
+
+
+def _check_parser(manifest: Manifest, arrays: Arrays) -> None:
+    if manifest.kind == GREEDY:
+        from .greedy_structure import check_greedy
+
+        check_greedy(manifest, arrays)
+    else:
+        from .parser_structure import check_parser
+
+        check_parser(manifest, arrays)
 
 
 def _check_vocabulary(manifest: Manifest, arrays: Arrays) -> None:

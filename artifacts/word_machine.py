@@ -14,12 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import tokenset
+from .byte_dfa import ByteDfa
 from .errors import ArtifactError
+from .manifest import Manifest
 from .memo import Memo
+from .requirements import Arrays
+from .token_classes import TokenClasses
 from .tokenset import Words
 from .vocabulary import Vocabulary
 from .word_kills import Kills, kills
 from .word_paths import WordDfa, WordPaths
+from .word_structure import PIECES
 from .word_trie import NONE, OTHER_BYTE, ROOT, SUFFIX_ROOT, WordTrie
 from .word_walk import WordWalk
 
@@ -263,3 +268,26 @@ class WordMachine:
 
 def _characters(text: bytes) -> int:
     return sum(octet & 0xC0 != 0x80 for octet in text)
+
+
+def word_machine(manifest: Manifest, arrays: Arrays, vocabulary: Vocabulary) -> WordMachine:
+    """The machine of an artifact of the kind ``word-dfa``."""
+    a = arrays
+    table, classes, accepting = a["words.table"], a["words.classes"], a["words.accepting"]
+    return WordMachine(
+        words=WordDfa(
+            ByteDfa(table, classes, TokenClasses.of(), accepting, manifest.token_start),
+            ends=a["words.ends"],
+            fewest=a["words.fewest"],
+            plain=a["words.plain"],
+            ways=a["words.ways"],
+            letters=a["pieces.letters"],
+        ),
+        trie=WordTrie(*(a[f"pieces.{name}"] for name in PIECES)),
+        vocabulary=vocabulary,
+        nodes=a["pieces.nodes"],
+        indicator=a["words.indicator"].tobytes(),
+        longest=int(a["words.longest"][0]),
+        eos=manifest.eos,
+        vocab_size=manifest.vocab_size,
+    )

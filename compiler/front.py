@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from constrain.artifacts.manifest import EXACT, MAXIMAL_MUNCH
+from constrain.artifacts.manifest import EXACT, GREEDY, MAXIMAL_MUNCH
 
 from .automata.determinize import determinize
 from .automata.dfa import Dfa, as_nfa
@@ -20,9 +20,8 @@ from .lnf import Lnf, normalize
 from .lnf.automaton import to_nfa
 from .lnf.resolve_exclusions import resolve_exclusions
 from .lnf.unroll import unroll
-from .meanings import GREEDY, GreedyGrammar, build_greedy, meaning_of, refuse_engine
+from .meanings import GreedyGrammar, build_greedy, meaning_of, refuse_engine
 from .parsers import AUTO, DFA, ENGINES, Parser, build_parser, cause
-from .parsing.greedy_dfa import greedy_dfa
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,6 +125,8 @@ def _by_maximal_munch(
     grammar: Grammar, limits: Limits, engine: str, why: str
 ) -> Automaton | GreedyGrammar:
     """A DFA where nothing nests, else the tables over lexemes."""
+    from .parsing.greedy_dfa import greedy_dfa
+
     found = build_greedy(grammar, limits, why)
     if engine == GREEDY:
         return found

@@ -10,19 +10,19 @@ so where nothing else is asked for; all others are read exactly.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
-from constrain.artifacts.greedy_tables import GreedyTables
-from constrain.artifacts.manifest import EXACT, MAXIMAL_MUNCH, MEANINGS
+from constrain.artifacts.manifest import EXACT, GREEDY, MAXIMAL_MUNCH, MEANINGS
 
 from .diagnostics import CheckError, Diagnostic
 from .grammar.tree import Grammar
 from .limits import Limits
 from .lnf.form import Lnf
-from .parsing.contextual_lexer import tables_over
-from .parsing.lexemes import Lexeme, lexeme_grammar
 
-GREEDY = "greedy"
+if TYPE_CHECKING:
+    from constrain.artifacts.greedy_tables import GreedyTables
+
+    from .parsing.lexemes import Lexeme
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,9 +35,9 @@ class GreedyGrammar:
 
     grammar: Grammar
     numbered: Grammar
-    lexemes: Sequence[Lexeme]
+    lexemes: "Sequence[Lexeme]"
     lnf: Lnf
-    tables: GreedyTables
+    tables: "GreedyTables"
     reason: str
 
     @property
@@ -67,6 +67,9 @@ def meaning_of(grammar: Grammar, wanted: str | None = None) -> tuple[str, str]:
 
 def build_greedy(grammar: Grammar, limits: Limits, reason: str) -> GreedyGrammar:
     """The tables of a checked grammar. Raises ``CheckError``, ``LimitError``."""
+    from .parsing.contextual_lexer import tables_over
+    from .parsing.lexemes import lexeme_grammar
+
     found = lexeme_grammar(grammar, limits)
     lnf = found.lnf(limits)
     tables = tables_over(found.lexemes, lnf, limits)

@@ -10,13 +10,13 @@ from constrain.artifacts import tokenset
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.greedy_masks import GreedyMasks
 from constrain.artifacts.lexer import LexerTables
-from constrain.artifacts.manifest import MAXIMAL_MUNCH, Manifest, ParserNames
+from constrain.artifacts.manifest import GREEDY, MAXIMAL_MUNCH, Manifest, ParserNames
 from constrain.artifacts.slices import Slice, Slices
 from constrain.artifacts.trie import Trie
 
 from .diagnostics import CheckError, Diagnostic
 from .limits import Limits
-from .meanings import GREEDY, GreedyGrammar
+from .meanings import GreedyGrammar
 from .package import Request, vocabulary_arrays
 from .package_parser import check_spelling, network_sections
 from .parsing.greedy_closure import MOST_ROWS, Closure, close

@@ -8,18 +8,22 @@
 """
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from constrain.artifacts.earley import Earley
-from constrain.artifacts.earley_tables import StackedDfas
-from constrain.artifacts.network_tables import NetworkTables
-from constrain.artifacts.parsers import EARLEY, NETWORK
+from constrain.artifacts.manifest import EARLEY, NETWORK
 
 from .diagnostics import LimitError
 from .grammar.tree import Grammar
 from .limits import Limits
 from .lnf import Lnf, normalize_without_nullable
-from .parsing.network import network
-from .parsing.tables import Layout, layout, stacked
+
+# Regular grammars need none of these.
+if TYPE_CHECKING:
+    from constrain.artifacts.earley import Earley
+    from constrain.artifacts.earley_tables import StackedDfas
+    from constrain.artifacts.network_tables import NetworkTables
+
+    from .parsing.tables import Layout
 
 AUTO, DFA = "auto", "dfa"
 # Where the engine is not asked for, larger networks are left to Earley: their masks could not be
@@ -40,9 +44,9 @@ class Parser:
 
     grammar: Grammar
     lnf: Lnf
-    layout: Layout
-    lexer: StackedDfas
-    network: NetworkTables | None
+    layout: "Layout"
+    lexer: "StackedDfas"
+    network: "NetworkTables | None"
     reason: str
 
     @property
@@ -50,8 +54,10 @@ class Parser:
         """``network`` or ``earley``."""
         return EARLEY if self.network is None else NETWORK
 
-    def recogniser(self) -> Earley:
+    def recogniser(self) -> "Earley":
         """Earley's recogniser before any text."""
+        from constrain.artifacts.earley import Earley
+
         return Earley(self.layout.tables, self.lexer, len(self.lexer.table))
 
     @property
@@ -67,6 +73,9 @@ def build_parser(
 
     ``lnf``: its normal form. ``reason``: why it is not a DFA. Raises ``LimitError``.
     """
+    from .parsing.network import network
+    from .parsing.tables import layout, stacked
+
     tables: NetworkTables | None = None
     if engine != EARLEY:
         try:

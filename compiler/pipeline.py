@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,29 +12,29 @@ from constrain.artifacts.trie import Trie
 
 from .automata.dfa import Dfa, TokenIds
 from .automata.token_classes import over_classes
-from .canonical_parser import canonical_sections
 from .diagnostics import CheckError, Diagnostic, TokenizerError
 from .front import Automaton, Recogniser, build_automaton, build_engine
 from .limits import Limits
 from .masks.overlaps import without_overlaps
 from .meanings import GreedyGrammar
 from .merge.canonical import CanonicalDfa
-from .merge.canonical_words import CanonicalWords, canonical_words
 from .merge.cartesian import CartesianDfa
 from .merge.stored import TokenizerTables
 from .merging import AUTO, Chosen, merged, merged_with_tokens
 from .package import Request, package
-from .package_greedy import package_greedy, refuse_canonical
-from .package_parser import PREWARM, package_parser
-from .package_words import package_words
 from .parsers import AUTO as AUTO_ENGINE
 from .parsers import Parser
-from .parsing.greedy_closure import Closure
 from .progress import Progress, silent
 from .token_ids import token_ids
 from .tokenizers import Tokenizer
 from .vocabularies import AnyTokenizer, eos_ids, padded_size
-from .wordpiece import WordPieceTokenizer
+
+# What other engines and tokenizers need is imported where they are met: it costs as much as
+# compiling a small grammar.
+if TYPE_CHECKING:
+    from .merge.canonical_words import CanonicalWords
+    from .parsing.greedy_closure import Closure
+    from .wordpiece import WordPieceTokenizer
 
 __all__ = [
     "ANY",
@@ -62,12 +63,12 @@ class Compilation:
     """
 
     automaton: Recogniser
-    canonical: CanonicalDfa | CartesianDfa | CanonicalWords | None
+    canonical: "CanonicalDfa | CartesianDfa | CanonicalWords | None"
     artifact: Artifact
     notes: tuple[str, ...] = field(default=())
     method: str = ""
     reason: str = ""
-    closure: Closure | None = None
+    closure: "Closure | None" = None
 
 
 def compile_grammar(
@@ -155,17 +156,12 @@ def build_artifact(
     if tokenization not in (None, CANONICAL, ANY):
         raise ValueError(f"tokenization must be 'canonical' or 'any', not {tokenization!r}")
     limits = (limits or Limits()).started()
-    if isinstance(tokenizer, WordPieceTokenizer):
+    if not isinstance(tokenizer, Tokenizer):
         if tokenization == ANY:
             raise TokenizerError(
                 f"{tokenizer.name}: WordPiece tokenizers are compiled as 'canonical' only: a "
                 f"member's words may be cut in one way each"
             )
-        if not isinstance(automaton, Automaton):
-            message = f"WordPiece tokenizers need the engine dfa, and this is {automaton.engine}"
-            exact = "with --meaning exact " * isinstance(automaton, GreedyGrammar)
-            hint = f"{automaton.reason}; {exact}--max-depth bounds the nesting"
-            raise CheckError(automaton.grammar.source, [Diagnostic(message, help=hint)])
         size, ends = padded_size(tokenizer, vocab_size), eos_ids(tokenizer, eos)
         return _build_words(automaton, tokenizer, ends, size, strip, keep_unknown, limits)
     if keep_unknown:
@@ -179,21 +175,8 @@ def build_artifact(
         strip=strip,
         meaning=automaton.meaning if isinstance(automaton, Automaton) else EXACT,
     )
-    if isinstance(automaton, GreedyGrammar):
-        if tokenization == CANONICAL:
-            refuse_canonical(automaton)
-        artifact, closure = package_greedy(automaton, request, limits, notes, prewarm)
-        return Compilation(automaton, None, artifact, tuple(notes), closure=closure)
-    if isinstance(automaton, Parser):
-        tables = tables or TokenizerTables(tokenizer)
-        sections, count = None, PREWARM if prewarm is None else prewarm
-        if tokenization != ANY:
-            needed = tokenization == CANONICAL
-            sections = canonical_sections(
-                automaton, request, tables, notes, limits, count, needed=needed
-            )
-        artifact = package_parser(automaton, request, limits, notes, count, sections)
-        return Compilation(automaton, None, artifact, tuple(notes))
+    if not isinstance(automaton, Automaton):
+        return _build_parser(automaton, request, tokenization, limits, notes, prewarm, tables)
     chosen: Chosen | None = None
     rules = [rule for rule, _, _ in automaton.origins]
     dfa, classes = _over_tokens(automaton, tokenizer, request.eos, limits)
@@ -227,9 +210,41 @@ def build_artifact(
     return Compilation(automaton, canonical, artifact, tuple(notes), method, reason)
 
 
+def _build_parser(
+    automaton: Parser | GreedyGrammar,
+    request: Request,
+    tokenization: str | None,
+    limits: Limits,
+    notes: list[str],
+    prewarm: int | None,
+    tables: TokenizerTables | None,
+) -> Compilation:
+    """The stages for grammars that nest: masks worked out ahead, packaging."""
+    if isinstance(automaton, GreedyGrammar):
+        from .package_greedy import package_greedy, refuse_canonical
+
+        if tokenization == CANONICAL:
+            refuse_canonical(automaton)
+        artifact, closure = package_greedy(automaton, request, limits, notes, prewarm)
+        return Compilation(automaton, None, artifact, tuple(notes), closure=closure)
+    from .package_parser import PREWARM, package_parser
+
+    sections, count = None, PREWARM if prewarm is None else prewarm
+    if tokenization != ANY:
+        from .canonical_parser import canonical_sections
+
+        tables = tables or TokenizerTables(request.tokenizer)
+        needed = tokenization == CANONICAL
+        sections = canonical_sections(
+            automaton, request, tables, notes, limits, count, needed=needed
+        )
+    artifact = package_parser(automaton, request, limits, notes, count, sections)
+    return Compilation(automaton, None, artifact, tuple(notes))
+
+
 def _build_words(
-    automaton: Automaton,
-    tokenizer: WordPieceTokenizer,
+    automaton: Recogniser,
+    tokenizer: "WordPieceTokenizer",
     eos: tuple[int, ...],
     vocab_size: int,
     strip: bool,
@@ -237,6 +252,14 @@ def _build_words(
     limits: Limits,
 ) -> Compilation:
     """The stages for WordPiece: canonical text, its words, packaging."""
+    from .merge.canonical_words import canonical_words
+    from .package_words import package_words
+
+    if not isinstance(automaton, Automaton):
+        message = f"WordPiece tokenizers need the engine dfa, and this is {automaton.engine}"
+        exact = "with --meaning exact " * isinstance(automaton, GreedyGrammar)
+        hint = f"{automaton.reason}; {exact}--max-depth bounds the nesting"
+        raise CheckError(automaton.grammar.source, [Diagnostic(message, help=hint)])
     grammar, source = automaton.grammar, automaton.grammar.source
     if grammar.tokens:
         message = "token terminals are not supported with WordPiece tokenizers"

@@ -1,14 +1,16 @@
 """What a caller says about a tokenizer's ids: which end a text, and how many there are."""
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, Union
 
 from .diagnostics import TokenizerError
 from .tokenizers import Tokenizer
-from .wordpiece import WordPieceTokenizer
+
+if TYPE_CHECKING:
+    from .wordpiece import WordPieceTokenizer
 
 # What a grammar can be compiled for.
-AnyTokenizer: TypeAlias = Tokenizer | WordPieceTokenizer
+AnyTokenizer: TypeAlias = Union[Tokenizer, "WordPieceTokenizer"]
 
 
 def eos_ids(tokenizer: AnyTokenizer, given: Sequence[int | str]) -> tuple[int, ...]:
