@@ -120,9 +120,11 @@ def tokenizer_at(name: str | None, *, no_cache: bool = False) -> "AnyTokenizer":
     """The tokenizer named, or the embedded default; its tables are kept for the next run."""
     from constrain.compiler.cache import Cache, default_folder
     from constrain.compiler.tokenizers import default_path, load_tokenizer
-    from constrain.compiler.wordpiece import is_wordpiece, load_wordpiece
+    from constrain.compiler.wordpiece import is_wordpiece
 
     if name is not None and is_wordpiece(name):
+        from constrain.compiler.wordpiece import load_wordpiece
+
         return load_wordpiece(name)
     cache = None if no_cache else Cache(default_folder())
     return load_tokenizer(default_path() if name is None else name, cache=cache)

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.manifest import EXACT
 from constrain.artifacts.trie import Trie
@@ -25,7 +23,7 @@ from .package import Request, package
 from .parsers import AUTO as AUTO_ENGINE
 from .parsers import Parser
 from .progress import Progress, silent
-from .token_ids import token_ids
+from .token_ids import token_ids, unreachable_ends
 from .tokenizers import Tokenizer
 from .vocabularies import AnyTokenizer, eos_ids, padded_size
 
@@ -180,7 +178,7 @@ def build_artifact(
     chosen: Chosen | None = None
     rules = [rule for rule, _, _ in automaton.origins]
     dfa, classes = _over_tokens(automaton, tokenizer, request.eos, limits)
-    notes.extend(_unreachable_ends(dfa, classes, tokenizer, request.eos))
+    notes.extend(unreachable_ends(dfa, classes, tokenizer, request.eos))
     if tokenization != ANY:
         grammar = automaton.grammar
         if classes:
@@ -297,16 +295,3 @@ def _over_tokens(
         message = "there is no member: every one needs a token that the tokenizer has not"
         raise CheckError(source, [Diagnostic(message)])
     return dfa, classes
-
-
-def _unreachable_ends(
-    dfa: Dfa, classes: Sequence[TokenIds], tokenizer: Tokenizer, eos: Sequence[int]
-) -> list[str]:
-    """A note for each token that the grammar goes on with where it ends the text."""
-    going_on = (dfa.table[dfa.accepting, dfa.byte_columns :] != 0).any(axis=0)
-    return [
-        f"the token {tokenizer.added.get(i, i)} ends the text wherever the text may end: what the "
-        "grammar has behind it there is never reached"
-        for ids, goes_on in zip(classes, going_on.tolist(), strict=True)
-        for i in (ids[np.isin(ids, list(eos))].tolist() if goes_on else ())
-    ]

@@ -5,13 +5,13 @@ negated terminal stands for all tokens but those named and those that end a text
 for the grammar to ask for, by their own names.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .automata.dfa import TokenIds
+from .automata.dfa import Dfa, TokenIds
 from .diagnostics import CheckError, Diagnostic
 from .grammar.tree import Grammar, Token
 from .tokenizers import Tokenizer
@@ -43,6 +43,19 @@ def token_ids(grammar: Grammar, tokenizer: Tokenizer, eos: Iterable[int]) -> lis
     if wrong:
         raise CheckError(grammar.source, wrong)
     return found
+
+
+def unreachable_ends(
+    dfa: Dfa, classes: Sequence[TokenIds], tokenizer: Tokenizer, eos: Sequence[int]
+) -> list[str]:
+    """A note for each token that the grammar goes on with where it ends the text."""
+    going_on = (dfa.table[dfa.accepting, dfa.byte_columns :] != 0).any(axis=0)
+    return [
+        f"the token {tokenizer.added.get(i, i)} ends the text wherever the text may end: what the "
+        "grammar has behind it there is never reached"
+        for ids, goes_on in zip(classes, going_on.tolist(), strict=True)
+        for i in (ids[np.isin(ids, list(eos))].tolist() if goes_on else ())
+    ]
 
 
 class _UnknownToken(Exception):  # noqa: N818

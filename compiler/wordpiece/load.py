@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from ..diagnostics import TokenizerError
+from .detect import MODEL
 from .normalizer import BertNormalizer
 from .tokenizer import WordPieceTokenizer
 
-MODEL = "WordPiece"
 _UNKNOWN, _END = "[UNK]", "[SEP]"
 _SPECIAL = ("[PAD]", _UNKNOWN, "[CLS]", _END, "[MASK]")
 _INDICATOR, _MAX_CHARS = "##", 100
@@ -46,19 +46,6 @@ def load_wordpiece(path: str | PathLike[str]) -> WordPieceTokenizer:
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         # Fields of another type than the format has; each check of its own would say no more.
         raise TokenizerError(f"{fspath(path)}: not a valid WordPiece tokenizer ({error})") from None
-
-
-def is_wordpiece(path: str | PathLike[str]) -> bool:
-    """Whether a file or folder names a WordPiece tokenizer, by suffix or by its model's type."""
-    file = Path(path)
-    if file.suffix == ".txt":
-        return True
-    try:
-        raw = (file / "tokenizer.json" if file.is_dir() else file).read_bytes()
-        # Most files need not be parsed to know.
-        return MODEL.encode() in raw and json.loads(raw)["model"]["type"] == MODEL
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return False
 
 
 def _from_vocabulary(name: str, raw: bytes, config: Mapping[str, Any]) -> WordPieceTokenizer:

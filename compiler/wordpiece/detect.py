@@ -1,0 +1,20 @@
+"""Whether a file is a WordPiece tokenizer, without what reads one."""
+
+import json
+from os import PathLike
+from pathlib import Path
+
+MODEL = "WordPiece"
+
+
+def is_wordpiece(path: str | PathLike[str]) -> bool:
+    """Whether a file or folder names a WordPiece tokenizer, by suffix or by its model's type."""
+    file = Path(path)
+    if file.suffix == ".txt":
+        return True
+    try:
+        raw = (file / "tokenizer.json" if file.is_dir() else file).read_bytes()
+        # Most files need not be parsed to know.
+        return MODEL.encode() in raw and json.loads(raw)["model"]["type"] == MODEL
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return False
