@@ -77,8 +77,10 @@ class Matcher:
                 f"fill needs an int32 or uint32 row of at least {len(mask)} words, "
                 f"not {row.dtype} {row.shape}"
             )
-        row[: len(mask)] = mask.view(row.dtype)
-        row[len(mask) :] = 0
+        if len(row) > len(mask):
+            row[len(mask) :] = 0
+            row = row[: len(mask)]
+        row[:] = mask.view(row.dtype)
 
     def apply(self, logits: NDArray[Any]) -> None:
         """Set the logits of disallowed tokens to -inf, in place.

@@ -55,10 +55,10 @@ class Residual:
         self._memo = memo or ResidualMemo.empty(vocab_size)
         self._trie: Trie | None = None
         self.rows: list[Words] = list(self._memo.rows)
-        self.answers: dict[_Key, _Answer] = {}
+        self.answers: dict[_Key, _Answer] = self._memo.at_hand()
         self._exits: list[Nodes] = []
         self._added_nodes = 0
-        self._unions: dict[tuple[int, int], int] = {}
+        self._unions: dict[tuple[int, int], int] = self._memo.unions_at_hand()
         # By content; what the memo holds is added when the first new one is numbered.
         self._row_numbers: dict[bytes, int] = {}
         self._exit_numbers: dict[bytes, int] = {}
@@ -82,8 +82,8 @@ class Residual:
         del self.rows[len(self._memo.rows) :]
         self._exits.clear()
         self._added_nodes = 0
-        self.answers.clear()
-        self._unions.clear()
+        self.answers = self._memo.at_hand()
+        self._unions = self._memo.unions_at_hand()
         self._row_numbers.clear()
         self._exit_numbers.clear()
 
@@ -117,7 +117,8 @@ class Residual:
         return result
 
     def union(self, left: int, right: int) -> int:
-        """The row that holds both."""
+        """A row that holds both. It is not compared with the others, which takes as long as to
+        read it several times."""
         if left == right or right == 0:
             return left
         if left == 0:
@@ -125,8 +126,24 @@ class Residual:
         key = (left, right) if left < right else (right, left)
         known = self._unions.get(key)
         if known is None:
-            known = self._unions[key] = self.row_number(self.rows[left] | self.rows[right])
+            known = self._memo.union(*key)
+            if known is None:
+                known = self.add(self.rows[left] | self.rows[right])
+            self._unions[key] = known
         return known
+
+    def numbered_union(self, left: int, right: int) -> int:
+        """``union``, but equal rows have one number; for the memo."""
+        key = (left, right) if left < right else (right, left)
+        if left != right and 0 not in key and key not in self._unions:
+            self._unions[key] = self.row_number(self.rows[left] | self.rows[right])
+        return self.union(left, right)
+
+    def add(self, row: Words) -> int:
+        """A number for a row that is not compared with the others."""
+        row.flags.writeable = False
+        self.rows.append(row)
+        return len(self.rows) - 1
 
     def row_number(self, row: Words) -> int:
         """The number of a row."""
@@ -135,9 +152,7 @@ class Residual:
         key = row.tobytes()
         number = self._row_numbers.get(key)
         if number is None:
-            row.flags.writeable = False
-            number = self._row_numbers[key] = len(self.rows)
-            self.rows.append(row)
+            number = self._row_numbers[key] = self.add(row)
         return number
 
     def exit_set(self, number: int) -> Nodes:
@@ -150,7 +165,7 @@ class Residual:
         exit_sets = [self.exit_set(i) for i in range(self._memo.exits + len(self._exits))]
         given = zip(self._memo.keys.tolist(), self._memo.answers.tolist(), strict=True)
         known: dict[_Key, _Answer] = {(e, s): (row, left) for (e, s), (row, left) in given}
-        return ResidualMemo.of(self.rows, exit_sets, known | self.answers)
+        return ResidualMemo.of(self.rows, exit_sets, known | self.answers, self._unions)
 
     def _whole_trie(self) -> Trie:
         """The trie, when an answer is missing. Raises ``ArtifactError`` for another memo."""
@@ -164,7 +179,8 @@ class Residual:
 
     def _steps(self, exits: int, state: int) -> Generator[_Key, _Answer, _Answer]:
         tokens, groups = self._walked(self.exit_set(exits), state)
-        row = self.row_number(tokenset.from_ids(tokens, self._vocab_size))
+        row = tokenset.from_ids(tokens, self._vocab_size)
+        parts: set[int] = set()
         pending: list[Nodes] = []
         for reached, nodes in groups:
             if self._tables.accepting[reached]:
@@ -173,13 +189,15 @@ class Residual:
             number = self._exit_number(nodes) if calls else NOTHING
             for start, frame in calls:
                 inside, left = yield number, start
-                row = self.union(row, inside)
+                parts.add(inside)
                 if left != NOTHING:
                     after, still = yield left, frame
-                    row = self.union(row, after)
+                    parts.add(after)
                     pending.append(self.exit_set(still))
         merged = np.unique(np.concatenate(pending)) if pending else self.exit_set(NOTHING)
-        answer = row, self._exit_number(merged)
+        for part in sorted(parts):
+            row |= self.rows[part]
+        answer = self.row_number(row), self._exit_number(merged)
         self.answers[exits, state] = answer
         return answer
 

@@ -48,7 +48,13 @@ class Vocabulary:
 
     def token(self, token_id: int) -> bytes:
         """The bytes of a token; for a special one, of its name."""
-        return self.data[self.offsets[token_id] : self.offsets[token_id + 1]].tobytes()
+        data, offsets = self._views
+        return data[offsets[token_id] : offsets[token_id + 1]].tobytes()
+
+    @cached_property
+    def _views(self) -> tuple[memoryview, memoryview]:
+        """``data`` and ``offsets``; a token is faster to get from these."""
+        return self.data.data, self.offsets.data
 
     def text_ids(self) -> NDArray[np.int64]:
         """Ids that spell at least one byte of text, ascending."""

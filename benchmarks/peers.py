@@ -52,36 +52,46 @@ class Xgrammar:
             raise ValueError(f"xgrammar refuses token {token_id}")
 
 
+Fresh = Callable[[], Callable[[], Any]]
+
+
 def engines(
     grammar: str, tokenizer: Tokenizer, file: Path
-) -> Iterator[tuple[str, Callable[[], Callable[[], Any]]]]:
-    """Names, and functions that compile a Lark grammar into a maker of sessions."""
+) -> Iterator[tuple[str, Callable[[], tuple[Fresh, float]]]]:
+    """Names, and functions that compile a Lark grammar; they give what makes engines that have
+    met no text, and NaN, as nothing is loaded."""
     with suppress(ImportError):
-        yield "llguidance", _guidance(grammar, tokenizer, file)
+        yield "llguidance", _compiled(_guidance(grammar, tokenizer, file))
     with suppress(ImportError):
-        yield "xgrammar", _xgrammar(grammar, tokenizer)
+        yield "xgrammar", _compiled(_xgrammar(grammar, tokenizer))
 
 
-def _guidance(
-    grammar: str, tokenizer: Tokenizer, file: Path
-) -> Callable[[], Callable[[], Guidance]]:
+def _compiled(fresh: Fresh) -> Callable[[], tuple[Fresh, float]]:
+    def compiled() -> tuple[Fresh, float]:
+        fresh()
+        return fresh, float("nan")
+
+    return compiled
+
+
+def _guidance(grammar: str, tokenizer: Tokenizer, file: Path) -> Fresh:
     import llguidance
 
     text = file.read_text(encoding="utf-8")
     theirs = llguidance.LLTokenizer(text, n_vocab=tokenizer.vocab_size)
     buffer = np.zeros(tokenset.word_count(tokenizer.vocab_size), dtype=np.uint32)
 
-    def make() -> Callable[[], Guidance]:
+    def fresh() -> Callable[[], Guidance]:
         compiled = llguidance.LLMatcher.grammar_from_lark(grammar)
         first = llguidance.LLMatcher(theirs, compiled)
         if first.is_error():
             raise ValueError(first.get_error())
         return lambda: Guidance(first.deep_copy(), buffer)
 
-    return make
+    return fresh
 
 
-def _xgrammar(grammar: str, tokenizer: Tokenizer) -> Callable[[], Callable[[], Xgrammar]]:
+def _xgrammar(grammar: str, tokenizer: Tokenizer) -> Fresh:
     import xgrammar
 
     # It reads llama.cpp's dialect, which ignores nothing: ignored text is woven into the rules.
@@ -91,9 +101,9 @@ def _xgrammar(grammar: str, tokenizer: Tokenizer) -> Callable[[], Callable[[], X
     spelled = [tokenizer.tokens.get(i, b"") for i in range(size)]
     info = xgrammar.TokenizerInfo(spelled, vocab_size=size, stop_token_ids=list(tokenizer.eos))
 
-    def make() -> Callable[[], Xgrammar]:
+    def fresh() -> Callable[[], Xgrammar]:
         compiled = xgrammar.GrammarCompiler(info).compile_grammar(text)
         bitmask = xgrammar.allocate_token_bitmask(1, size)
         return lambda: Xgrammar(xgrammar.GrammarMatcher(compiled), bitmask)
 
-    return make
+    return fresh
