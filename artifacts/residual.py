@@ -33,6 +33,9 @@ NOTHING, ROOT = 0, 1
 # out anew.
 _KEPT_BYTES, _KEPT_ANSWERS = 1 << 26, 1 << 20
 
+# Nodes that are fewer than one in so many are sorted, others are counted off.
+_SPARSE = 64
+
 _Key = tuple[int, int]
 _Answer = tuple[int, int]
 
@@ -201,6 +204,17 @@ class Residual:
         self.answers[exits, state] = answer
         return answer
 
+    def _merged(self, parts: list[Nodes]) -> Nodes:
+        """The nodes of all parts, ascending, each once."""
+        nodes = np.concatenate(parts)
+        size = len(self._whole_trie().octets)
+        if len(nodes) * _SPARSE < size:
+            nodes.sort()
+            return nodes[np.diff(nodes, prepend=-1) > 0]
+        flags = np.zeros(size, dtype=np.bool_)
+        flags[nodes] = True
+        return np.flatnonzero(flags).astype(np.int32)
+
     def _walked(
         self, nodes: Nodes, state: int
     ) -> tuple[NDArray[np.int32], list[tuple[int, Nodes]]]:
@@ -210,7 +224,7 @@ class Residual:
         """
         trie, table = self._whole_trie(), self._tables.table
         states = np.full(len(nodes), state, dtype=np.int32)
-        tokens: list[NDArray[np.int32]] = []
+        visited: list[Nodes] = []
         stopped: list[tuple[Nodes, NDArray[np.int32]]] = []
         while len(nodes):
             fan_out = trie.first[nodes + 1] - trie.first[nodes]
@@ -221,9 +235,10 @@ class Residual:
             targets = table[np.repeat(states, fan_out), self._columns[children]]
             live = targets != DEAD
             nodes, states = children[live], targets[live]
-            held = trie.held[nodes]
-            tokens.append(trie.ids[ranges(held, trie.held[nodes + 1] - held)])
-        found = np.concatenate(tokens) if tokens else np.zeros(0, dtype=np.int32)
+            visited.append(nodes)
+        passed = np.concatenate(visited) if visited else nodes
+        held = trie.held[passed]
+        found = trie.ids[ranges(held, trie.held[passed + 1] - held)]
         return found, _grouped(stopped)
 
     def _exit_number(self, nodes: Nodes) -> int:
