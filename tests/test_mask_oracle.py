@@ -7,7 +7,6 @@ comes back, 200 of those that it does.
 """
 
 # Tests here say `expected == actual`.
-# ruff: noqa: SIM300
 
 import random
 from collections.abc import Callable
