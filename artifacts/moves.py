@@ -88,6 +88,8 @@ class Moves:
         network = self._network
         nodes: Sequence[int] = (node,)
         effect = self._effects.get((state, token_id))
+        if effect is None and self._first.plain[state]:
+            effect = self._read_inside(state, token_id)
         if effect is None:
             stack = _Stack(self._entries, node)
             effect, nodes = self._effect(state, stack, token_id), stack.nodes
@@ -96,6 +98,22 @@ class Moves:
             for frame in frames:
                 reached = network.stacks.push(frame, reached)
             network.add(found, target, reached)
+
+    def _read_inside(self, state: int, token_id: int) -> _Effect | None:
+        """The effect of a token in front of whose every byte nothing is called and nothing ends;
+        None for others. Most are read so, inside a text."""
+        plain, rows = self._first.plain, self._rows
+        readings = self._readings(token_id)
+        if len(readings) != 1:
+            return None
+        reached = state
+        for symbol in readings[0]:
+            if not plain[reached]:
+                return None
+            reached = rows[reached][symbol]
+        self._make_room()
+        effect = self._effects[state, token_id] = ((reached, 0, ()),) if reached != DEAD else ()
+        return effect
 
     def _effect(self, state: int, stack: _Stack, token_id: int) -> _Effect:
         context = state
@@ -108,14 +126,17 @@ class Moves:
                 return effect
             context = self._below(context, stack.frame(len(stack.frames)))
         effect = self._worked_out(state, stack, token_id)
-        if len(self._effects) >= _KEPT:
-            self._effects.clear()
+        self._make_room()
         context = state
         for frame in stack.frames:
             self._effects[context, token_id] = None
             context = self._below(context, frame)
         self._effects[context, token_id] = effect
         return effect
+
+    def _make_room(self) -> None:
+        if len(self._effects) >= _KEPT:
+            self._effects.clear()
 
     def _below(self, context: int, frame: int) -> int:
         """The context that knows one frame more."""

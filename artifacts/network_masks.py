@@ -95,11 +95,10 @@ class NetworkMasks:
 
     def _readings(self, token_id: int) -> list[Iterable[int]]:
         """The symbols of a token: its bytes, and each of the terminals that name it."""
-        found: list[Iterable[int]] = [
-            [FIRST_TERMINAL + number]
-            for number, named in enumerate(self._named)
-            if tokenset.contains(named, token_id)
-        ]
+        found: list[Iterable[int]] = []
+        for number, named in enumerate(self._named):
+            if tokenset.contains(named, token_id):
+                found.append([FIRST_TERMINAL + number])
         if self._vocabulary.is_text(token_id) and (text := self._vocabulary.token(token_id)):
             found.append(text)
         return found
