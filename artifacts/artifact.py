@@ -13,6 +13,7 @@ from . import tokenset
 from .byte_dfa import ByteDfa, ByteMachine
 from .cuts import Cuts
 from .errors import ArtifactError
+from .greedy_parser import GREEDY, GreedyParser
 from .manifest import Manifest, Origin
 from .matcher import Machine, Matcher
 from .pairs import MergeTable
@@ -93,8 +94,10 @@ class Artifact:
         )
 
     @cached_property
-    def parsers(self) -> Parsers | None:
-        """What runs an artifact whose grammar is not regular; None in others."""
+    def parsers(self) -> Parsers | GreedyParser | None:
+        """What runs an artifact of a parser; None where there is a byte DFA."""
+        if self.manifest.kind == GREEDY:
+            return GreedyParser(self.manifest, self.arrays, self.vocabulary, lambda: self.trie)
         if self.manifest.kind not in KINDS:
             return None
         return Parsers(self.manifest, self.arrays, self.vocabulary, lambda: self.trie)
@@ -137,6 +140,12 @@ class Artifact:
         """What the tokenizer puts before a text, which its first token spells."""
         found = self.arrays.get("cuts.prefix")
         return b"" if found is None else found.tobytes()
+
+    def put_before(self, text: bytes) -> bytes:
+        """What the tokenizer puts before a text that begins with ``text``."""
+        prefix = self.text_prefix
+        begun = "cuts.unless_begun" in self.arrays and text.startswith(prefix)
+        return b"" if begun else prefix
 
     @cached_property
     def word_machine(self) -> WordMachine | None:

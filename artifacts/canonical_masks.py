@@ -16,31 +16,24 @@ has the lemmas.
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import tokenset
+from .closed_rows import ClosedRows
 from .cuts import Cuts
-from .dead_ends import DeadEnds
-from .endings import Endings
 from .errors import ArtifactError
-from .first_tokens import FirstTokens
 from .network import Network
 from .network_tables import DEAD
 from .numbered_rows import NOTHING, NumberedRows
-from .piece_walk import ROOT, Group, PieceWalks, WalkKey
 from .rectangles import ForbiddenPairs
+from .thread_rows import ThreadRows
 from .tokenset import Words
 from .vocabulary import Vocabulary
 
 # Bytes of masks and of numbered rows that are kept; and other answers.
 _KEPT_BYTES, _KEPT = 1 << 26, 1 << 20
-
-
-# The row of what leads to open places, and the groups that lead to others.
-_Parted: TypeAlias = tuple[int, tuple[Group, ...]]
 
 
 class CanonicalMasks:
@@ -49,7 +42,8 @@ class CanonicalMasks:
     A state is a configuration of ``network``, a set of cut states, and the class of the last
     token. ``final``: bool (Q,), the cut states that a text may end in. ``read``: the
     configuration after a token, as ``Network.read`` says. ``pairs`` are those of all tokens
-    that merging gives. ``continued``: see ``Endings``.
+    that merging gives. ``continued``: see ``Endings``. ``closed``: rows that were worked out
+    ahead of time, if there are any.
     """
 
     def __init__(
@@ -63,15 +57,14 @@ class CanonicalMasks:
         eos: Sequence[int],
         vocab_size: int,
         continued: int | None = None,
+        closed: ClosedRows | None = None,
     ) -> None:
         self.network = network
         self.cuts, self.pairs, self.vocabulary = cuts, pairs, vocabulary
-        self._read, self._final, self._vocab_size = read, final, vocab_size
+        self._read, self.final = read, final
         self._eos = tokenset.from_ids(list(eos), vocab_size)
-        self.endings = Endings(network.tables, cuts, final, continued)
-        self.walks = PieceWalks(network.tables, cuts, self.endings, pairs, vocabulary)
-        firsts = FirstTokens(network, cuts, self.endings, pairs, self.walks.trie)
-        self._dead_ends = DeadEnds(network, self.endings, self.walks, firsts, pairs)
+        self.continued, self.closed = continued, closed
+        self.planes = 4 if (cuts.fallback >= 0).any() else 2
         self.rows = NumberedRows(vocab_size, _KEPT_BYTES)
         self._width = pairs.classes + 1
         self._most = max(64, _KEPT_BYTES // (4 * tokenset.word_count(vocab_size)))
@@ -83,9 +76,22 @@ class CanonicalMasks:
         self._steps: dict[tuple[int, int], int] = {}
         self._cut_steps: dict[tuple[int, int, bool], int] = {}
         self._masks: dict[int, Words] = {}
-        self._sure: dict[tuple[WalkKey, int], _Parted] = {}
-        self._survivors: dict[tuple[int, int], int] = {}
+        self._unions: dict[frozenset[int], int] = {}
+        self._forbidden_rows: dict[int, Words] = {}
         self._first: dict[tuple[int, int, int], int] = {}
+
+    @cached_property
+    def threads(self) -> ThreadRows:
+        """What works out the rows that are not ``closed``, made when there is one."""
+        return ThreadRows(
+            self.network,
+            self.cuts,
+            self.final,
+            self.pairs,
+            self.vocabulary,
+            self.rows,
+            self.continued,
+        )
 
     @property
     def start(self) -> int:
@@ -109,7 +115,7 @@ class CanonicalMasks:
     def is_accepting(self, state: int) -> bool:
         """Whether the tokens so far spell a member as the tokenizer would."""
         configuration, cuts, _ = self._states[state]
-        ends = any(self._final[q] for q in self._sets[cuts])
+        ends = any(self.final[q] for q in self._sets[cuts])
         return ends and self.network.may_end(configuration)
 
     def step(self, state: int, token_id: int) -> int:
@@ -155,11 +161,19 @@ class CanonicalMasks:
             if len(self._first) >= _KEPT:
                 self._first.clear()
             row = NOTHING
+            ahead: set[int] = set()
             for cut in self._sets[cuts]:
                 for state, node in self.network.threads[configuration]:
-                    for plane in range(starts, self.walks.planes, 2):
-                        row = self.rows.union(row, self._thread(state, cut, node, plane))
-            self._first[key] = row
+                    for plane in range(starts, self.planes, 2):
+                        thread = state, cut, node, plane
+                        found = None
+                        if self.closed is not None:
+                            found = self.closed.find(self.network.stacks, *thread)
+                        if found is None:
+                            row = self.rows.union(row, self.threads.row(*thread))
+                        else:
+                            ahead |= found
+            row = self._first[key] = self.rows.union(row, self._joined(frozenset(ahead)))
         return row
 
     def _mask(self, configuration: int, cuts: int, after: int) -> Words:
@@ -169,70 +183,37 @@ class CanonicalMasks:
             number = self.first(configuration, cuts, 0)
             if number != NOTHING:
                 mask |= self.rows[number] & ~self._forbidden(after)
-        if self.network.may_end(configuration) and any(self._final[q] for q in self._sets[cuts]):
+        if self.network.may_end(configuration) and any(self.final[q] for q in self._sets[cuts]):
             mask |= self._eos
         return mask
 
     def _forbidden(self, after: int) -> Words:
-        ids = self.pairs.ids(self._token_of(after))
-        self._flags[ids] = True
-        packed = tokenset.from_flags(self._flags)
-        self._flags[ids] = False
-        return packed
-
-    def _thread(self, state: int, cut: int, node: int, plane: int) -> int:
-        """The row of one thread: walks down the stacks until nothing is pending."""
-        stacks = self.network.stacks
-        row = NOTHING
-        waiting = [((ROOT, state, cut, plane), node)]
-        seen = set(waiting)
-        for key, below in waiting:
-            sure, doubtful = self._parted(key, self.endings.of_node(stacks, below))
-            row = self.rows.union(row, sure)
-            for group in doubtful:
-                row = self.rows.union(row, self._surviving(group, below))
-            for after, left, left_plane in self.walks.walk(*key).pending:
-                for frame, rest in stacks.entries[below]:
-                    more = (left, frame, after, left_plane), rest
-                    if frame != DEAD and more not in seen:
-                        seen.add(more)
-                        waiting.append(more)
-        return row
-
-    def _parted(self, key: WalkKey, context: int) -> _Parted:
-        """The tokens of a walk that lead to open places, whatever the stacks of a context; and
-        the groups that lead to other places."""
-        known = self._sure.get((key, context))
+        known = self._forbidden_rows.get(after)
         if known is None:
-            endings = self.endings
-            found: list[NDArray[np.int32]] = []
-            doubtful = []
-            for group in self.walks.walk(*key).groups:
-                above = context
-                for frame in group.frames:
-                    above = endings.push(frame, above)
-                if endings.is_open(group.pair, above):
-                    found.append(group.ids)
-                elif endings.is_live(group.pair, above):
-                    doubtful.append(group)
-            ids = np.concatenate(found) if found else np.zeros(0, dtype=np.int32)
-            row = self.rows.number(tokenset.from_ids(ids, self._vocab_size))
-            known = self._sure[key, context] = row, tuple(doubtful)
+            self._flags.fill(False)
+            self.pairs.mark(self._token_of(after), self._flags)
+            known = tokenset.from_flags(self._flags)
+            if len(self._forbidden_rows) >= self._most:
+                self._forbidden_rows.pop(next(iter(self._forbidden_rows)))
+            self._forbidden_rows[after] = known
         return known
 
-    def _surviving(self, group: Group, node: int) -> int:
-        """The row of the tokens of a doubtful group that are no dead ends above ``node``."""
-        row = self._survivors.get((group.number, node))
-        if row is None:
-            ids = self._dead_ends.survivors(group, node)
-            row = self.rows.number(tokenset.from_ids(ids, self._vocab_size))
-            self._survivors[group.number, node] = row
-        return row
+    def _joined(self, ahead: frozenset[int]) -> int:
+        """The number of the union of rows that were worked out ahead."""
+        if not ahead or self.closed is None:
+            return NOTHING
+        number = self._unions.get(ahead)
+        if number is None:
+            if len(self._unions) >= _KEPT:
+                self._unions.clear()
+            number = self._unions[ahead] = self.rows.number(self.closed.union(ahead))
+        return number
 
     def _forget(self) -> None:
         self.rows.clear()
-        self._sure.clear()
-        self._survivors.clear()
+        self._unions.clear()
+        if "threads" in self.__dict__:
+            self.threads.forget()
         self._first.clear()
 
     def _cut_step(self, cuts: int, token_id: int, follows: bool) -> int:

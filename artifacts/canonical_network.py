@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .canonical_masks import CanonicalMasks
+from .closed_rows import ClosedRows
 from .cuts import Cuts
 from .errors import ArtifactError
-from .manifest import Manifest
 from .moves import Moves
 from .network import Network
 from .network_tables import NetworkTables
@@ -22,15 +22,16 @@ Arrays = Mapping[str, NDArray[Any]]
 
 
 class CanonicalNetwork(CanonicalMasks):
-    """``tables``: of the grammar; texts begin behind the prefix of the cuts."""
+    """``tables``: of the grammar; texts begin behind the prefix of the cuts. ``arrays``: the
+    tokenizer's sections, and the rows that were worked out ahead, if there are any."""
 
     def __init__(
-        self, tables: NetworkTables, arrays: Arrays, manifest: Manifest, vocabulary: Vocabulary
+        self, tables: NetworkTables, arrays: Arrays, eos: Sequence[int], vocabulary: Vocabulary
     ) -> None:
         prefix = arrays["cuts.prefix"].tobytes()
         whole = behind_prefix(tables, prefix) if prefix else tables
         # Where a member begins behind a prompt.
-        self._continued = whole.states - 1 if prefix else whole.start
+        self._begin = whole.states - 1 if prefix else whole.start
         network = Network(whole)
         start = int(arrays["cuts.start"][0])
         cuts = Cuts(arrays["cuts.table"], arrays["cuts.classes"], arrays["cuts.fallback"], start)
@@ -41,9 +42,10 @@ class CanonicalNetwork(CanonicalMasks):
             arrays["cuts.final"].astype(np.bool_),
             ForbiddenPairs.from_arrays(arrays, "pairs."),
             vocabulary,
-            manifest.eos,
-            manifest.vocab_size,
-            self._continued,
+            eos,
+            vocabulary.size,
+            self._begin,
+            ClosedRows(arrays, whole.states, len(cuts.table)) if "closed.keys" in arrays else None,
         )
 
     def state_after(self, after: Sequence[int]) -> int:
@@ -51,7 +53,7 @@ class CanonicalNetwork(CanonicalMasks):
         states, last = self.cuts.after(after, self.vocabulary, self.pairs)
         if last is None:
             return self.start
-        begin = self.network.configuration({self._continued: BOTTOM})
+        begin = self.network.configuration({self._begin: BOTTOM})
         state = self.state_of(begin, states, last)
         if not self.row(state).any():
             raise ArtifactError(

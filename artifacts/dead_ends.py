@@ -65,7 +65,8 @@ class DeadEnds:
         self._alive: dict[_Claim, bool] = {}
         self._survivors: dict[tuple[int, int], NDArray[np.int32] | None] = {}
         # Whether the last search came to stacks that are not known, and what it might take.
-        self._needs_frame, self._budget, self._steps = False, _BUDGET, _STEPS
+        self._needs_frame, self._whole = False, True
+        self._budget, self._steps = _BUDGET, _STEPS
 
     def groups(self, place: Place, plane: int) -> Iterator[tuple[Group, int]]:
         """The tokens that may be read at a place, with the stacks below their frames."""
@@ -112,9 +113,7 @@ class DeadEnds:
         rest = below
         while True:
             node = endings.unknown(stacks, endings.of_node(stacks, rest))
-            node = self.pushed(known[::-1], node)
-            self._budget, self._steps = _BUDGET_ABOVE, _STEPS_ABOVE
-            found = self._decided(group, node)
+            found = self._decided(group, self.pushed(known[::-1], node), whole=False)
             if found is not None:
                 return found
             entries = stacks.entries[rest]
@@ -122,16 +121,27 @@ class DeadEnds:
                 break
             known.append(entries[0][0])
             rest = entries[0][1]
-        self._budget, self._steps = _BUDGET, _STEPS
-        found = self._decided(group, below)
+        found = self._decided(group, below, whole=True)
         assert found is not None
         return found
 
-    def _decided(self, group: Group, node: int) -> NDArray[np.int32] | None:
-        """The same for all stacks of ``node``; None if that depends on frames not known."""
+    def alive(
+        self, place: Place, ids: NDArray[np.int32], *, whole: bool, budget: int = _BUDGET_ABOVE
+    ) -> NDArray[np.int32] | None:
+        """The tokens of ``ids`` that are alive at a place that is not open; None if that depends
+        on frames not known, or takes more than ``budget`` steps. Where the ``whole`` stacks are
+        known it raises ``ArtifactError`` for too many steps."""
+        self._whole, self._budget = whole, _BUDGET if whole else budget
+        self._steps = _STEPS if whole else _STEPS_ABOVE
+        return self._sieved(place, ids)
+
+    def _decided(self, group: Group, node: int, *, whole: bool) -> NDArray[np.int32] | None:
         key = group.number, node
         if key not in self._survivors:
-            self._survivors[key] = self._sieved(self.place(group, node), group.ids)
+            if len(self._survivors) > _KEPT:
+                self._survivors.clear()
+            place = self.place(group, node)
+            self._survivors[key] = self.alive(place, group.ids, whole=whole)
         return self._survivors[key]
 
     def _sieved(self, place: Place, ids: NDArray[np.int32]) -> NDArray[np.int32] | None:
@@ -140,7 +150,7 @@ class DeadEnds:
             doubtful = doubtful[self._pairs.preceding(ids[doubtful], certificate)]
             if not len(doubtful):
                 return ids
-        if self._budget > _BUDGET_ABOVE:
+        if self._whole:
             for follower in self._followers(place):
                 doubtful = doubtful[self._pairs.preceding(ids[doubtful], follower)]
                 if not len(doubtful):
@@ -190,7 +200,7 @@ class DeadEnds:
         origin = place, self._classes[token]
         led: dict[_Claim, _Claim] = {origin: origin}
         budget = self._budget
-        if budget > _BUDGET_ABOVE:
+        if self._whole:
             budget += 8 * self._firsts.left(place)
         order = count()
         heap: list[tuple[int, int, _Claim, Place, NDArray[np.int32]]] = []
@@ -239,7 +249,7 @@ class DeadEnds:
         return True
 
     def _given_up(self, origin: _Claim) -> bool:
-        if self._budget == _BUDGET_ABOVE:
+        if not self._whole:
             self._needs_frame = True
             return False
         raise ArtifactError(

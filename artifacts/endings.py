@@ -44,6 +44,8 @@ class _Pairs:
 
 class Endings:
     """``pair[p, q]``: the number of a pair from which a call can end, 0 of any other; int32.
+    ``states``, ``cut_of``: int64 (n,), what each pair is of. ``exits``: int64, cut states that
+    calls may end in. ``returns``: bool (n, exits), those that each pair's call may end in.
 
     ``final``: bool (Q,), the cut states that a text may end in. ``continued``: the state in
     which a member begins behind a prompt, if that is not the start. Contexts are numbered as they
@@ -55,17 +57,17 @@ class Endings:
     ) -> None:
         self._tables = tables
         found = _reached(tables, cuts, final, tables.start if continued is None else continued)
-        self._exits = np.unique(found.cuts[tables.accepting[found.states] != 0])
+        self.exits = np.unique(found.cuts[tables.accepting[found.states] != 0])
         self._slot = np.full(len(cuts.table), -1, dtype=np.int64)
-        self._slot[self._exits] = np.arange(len(self._exits))
-        returns = _returns(tables, found, self._exits)
+        self._slot[self.exits] = np.arange(len(self.exits))
+        returns = _returns(tables, found, self.exits)
         useful: _Bits = np.logical_or.reduce(returns, axis=1)
-        self._returns: _Bits = returns
+        self.returns: _Bits = returns
         self.pair = np.where(useful[found.number], found.number, 0).astype(np.int32)
         self._pair_list: list[list[int]] = self.pair.tolist()
         self._starting = found.starting
-        self._states = found.states
-        self._cut_of = found.cuts
+        self.states = found.states
+        self.cut_of = found.cuts
         # Sets of exits, and contexts as (number of the live ones, the open ones).
         self._sets: list[_Bits] = []
         self._set_numbers: dict[bytes, int] = {}
@@ -78,7 +80,7 @@ class Endings:
         self._pushed: dict[tuple[int, int], int] = {}
         self._open: dict[tuple[int, int], bool] = {}
         self._of_node: dict[int, int] = {BOTTOM: TEXT_END}
-        at_end = final[self._exits]
+        at_end = final[self.exits]
         self._context(self._set(at_end), at_end)
 
     def number(self, state: int, cut: int) -> int:
@@ -87,14 +89,18 @@ class Endings:
 
     def is_live(self, pair: int, context: int) -> bool:
         """Whether some text leads from a pair to the end."""
-        return bool(self._live[self._contexts[context][0]][pair])
+        return bool(self.live(context)[pair])
+
+    def live(self, context: int) -> _Bits:
+        """The same of all pairs, bool (n,)."""
+        return self._live[self._contexts[context][0]]
 
     def is_open(self, pair: int, context: int) -> bool:
         """Whether at a pair the text may end or a piece may start (and lead to the end)."""
         known = self._open.get((pair, context))
         if known is None:
             live, opened = self._contexts[context]
-            state, cut = int(self._states[pair]), int(self._cut_of[pair])
+            state, cut = int(self.states[pair]), int(self.cut_of[pair])
             known = self._may_start(pair, live) or bool(
                 pair and self._tables.ends[state] and opened[self._slot[cut]]
             )
@@ -105,14 +111,21 @@ class Endings:
         """The context of a call that returns to ``frame``."""
         number = self._pushed.get((frame, context))
         if number is None:
-            pairs = self.pair[frame, self._exits].tolist()
+            pairs = self.pair[frame, self.exits].tolist()
             opened = np.array([self.is_open(pair, context) for pair in pairs], dtype=np.bool_)
             live = self._pushed_set(frame, self._contexts[context][0])
             number = self._pushed[frame, context] = self._context(live, opened)
         return number
 
+    def pushes(self) -> list[tuple[int, int, int]]:
+        """What was pushed so far: frame, context and the context of the call."""
+        return [(frame, below, above) for (frame, below), above in self._pushed.items()]
+
     def of_node(self, stacks: Stacks, node: int) -> int:
         """The context of a set of stacks. On a stack of its own: sets are as deep as stacks."""
+        known = self._of_node.get(node)
+        if known is not None:
+            return known
         pending = [node]
         while pending:
             current = pending[-1]
@@ -157,9 +170,9 @@ class Endings:
         if number is None:
             number = self._set_numbers[key] = len(self._sets)
             self._sets.append(exits)
-            live: _Bits = np.logical_or.reduce(self._returns[:, exits], axis=1)
+            live: _Bits = np.logical_or.reduce(self.returns[:, exits], axis=1)
             self._live.append(live)
-            starts = np.zeros(len(self._states), dtype=np.bool_)
+            starts = np.zeros(len(self.states), dtype=np.bool_)
             sources, targets = self._starting
             starts[sources[live[targets]]] = True
             self._starts.append(starts)
@@ -168,7 +181,7 @@ class Endings:
     def _pushed_set(self, frame: int, live: int) -> int:
         number = self._pushed_sets.get((frame, live))
         if number is None:
-            number = self._set(self._live[live][self.pair[frame, self._exits]])
+            number = self._set(self._live[live][self.pair[frame, self.exits]])
             self._pushed_sets[frame, live] = number
         return number
 
@@ -178,8 +191,8 @@ class Endings:
         known = self._starting_pairs.get((pair, live))
         if known is None:
             known = bool(self._starts[live][pair])
-            cut = int(self._cut_of[pair])
-            for start, frame in self._tables.calls[int(self._states[pair])]:
+            cut = int(self.cut_of[pair])
+            for start, frame in self._tables.calls[int(self.states[pair])]:
                 known = known or self._may_start(
                     self.number(start, cut), self._pushed_set(frame, live)
                 )

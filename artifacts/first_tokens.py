@@ -28,6 +28,9 @@ _CERTIFICATES = 6
 # Places from which the end of the text is farther have no certificates.
 _LONGEST = 24
 
+# Remembered places; when there are more, they are looked at anew.
+_KEPT = 1 << 18
+
 # State, cut state, set of stacks.
 Place = tuple[int, int, int]
 
@@ -57,6 +60,8 @@ class FirstTokens:
             return
         known = self._known.get(place)
         if known is None:
+            if len(self._known) > _KEPT:
+                self._known.clear()
             known = self._known[place] = [], self._found(place, steps)
         found, more = known
         yield from found
@@ -71,7 +76,7 @@ class FirstTokens:
         seen = {-1}
         for after in sorted(begin, key=self.left)[:_CERTIFICATES]:
             text = self._shortest(after, bytes([begin[after]]), steps)
-            token = self._first_token(text) if text else -1
+            token = self.first_token(text) if text else -1
             if token not in seen:
                 seen.add(token)
                 yield token
@@ -120,6 +125,9 @@ class FirstTokens:
         return int(self._distance[place[0]]) + self._rest(place[2])
 
     def _rest(self, node: int) -> int:
+        known = self._rests.get(node)
+        if known is not None:
+            return known
         pending = [node]
         while pending:
             current = pending[-1]
@@ -135,7 +143,7 @@ class FirstTokens:
             self._rests[current] = min(lengths)
         return self._rests[node]
 
-    def _first_token(self, text: bytes) -> int:
+    def first_token(self, text: bytes) -> int:
         """The first token of the encoding of ``text``, -1 if its letters have no tokens.
 
         Of the tokens that end a prefix of the text exactly one may follow the encoding of

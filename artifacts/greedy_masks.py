@@ -1,11 +1,11 @@
 """Masks of a grammar read by longest matches: the machine that a matcher steps, and its rows."""
 
-from collections.abc import Callable, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
 from . import tokenset
+from .block_rows import shared_blocks
 from .earley_tables import DEAD
 from .errors import ArtifactError
 from .greedy_memo import GreedyMemo, laid_out, pairs_of
@@ -21,11 +21,14 @@ from .tokenset import Words
 from .trie import Trie
 from .vocabulary import Vocabulary
 
-# Remembered steps and rows by state; when there are more, they are worked out anew.
+# Remembered steps, answers and rows by state; when there are more, they are worked out anew.
 _KEPT = 1 << 20
 
-# Different rows; at 150,000 tokens a row has 19 kB.
-_KEPT_ROWS = 1 << 14
+# Bytes of rows beyond those that were given.
+_KEPT_BYTES = 1 << 26
+
+# States, heads and frames from which on a new matcher is given a new machine.
+_STATES = 1 << 20
 
 # The stacks below all frames, and with ``BELOW_ALL`` alone.
 _NO_FRAMES, _BOTTOM_ONLY = 0, 1
@@ -34,8 +37,8 @@ _NO_FRAMES, _BOTTOM_ONLY = 0, 1
 class GreedyMasks:
     """Reads whole tokens, and answers the rows that they lead to.
 
-    A state is a number for (head, frames below it, state of the lexer). ``trie``: makes the
-    token trie where ``memo`` lacks something. ``slices``: make walks shorter.
+    A state is a number for (head, frames below it, state of the lexer). ``trie`` and ``slices``,
+    which make walks shorter: made where ``memo`` lacks something.
     """
 
     def __init__(
@@ -45,7 +48,7 @@ class GreedyMasks:
         vocabulary: Vocabulary,
         eos: Sequence[int],
         vocab_size: int,
-        slices: Slices | None = None,
+        slices: Callable[[], Slices] | None = None,
         memo: GreedyMemo | None = None,
     ) -> None:
         if memo is None:
@@ -53,8 +56,7 @@ class GreedyMasks:
         else:
             stacks = Stacks(pairs_of(memo.stacks, memo.stacks_offsets))
             self.heads = Heads(tables.network, stacks, pairs_of(memo.heads, memo.heads_offsets))
-            inner = pairwise(memo.lexer_offsets.tolist())
-            self.lexer = Lexer(tables.lexer, [tuple(memo.lexer[a:b].tolist()) for a, b in inner])
+            self.lexer = Lexer(tables.lexer, memo.lexer_sets, memo.steps)
         self.runs = Runs(self.heads, tables.lexer, vocabulary)
         self._trie, self._vocab_size, self._slices = trie, vocab_size, slices
         self._memo = memo
@@ -78,12 +80,7 @@ class GreedyMasks:
 
     def is_accepting(self, state: int) -> bool:
         """Whether the text so far is a member."""
-        head, frames, inside = self._states[state]
-        if inside != BETWEEN:
-            winners = self.lexer.wins[inside]
-            if winners == NONE:
-                return False
-            head, _ = self._after(head, frames, winners)
+        head = self.ended(state)
         return head != REFUSED and self.heads.view(head).ends
 
     def step(self, state: int, token_id: int) -> int:
@@ -103,63 +100,91 @@ class GreedyMasks:
 
     def read(self, state: int, text: bytes) -> int | None:
         """The state after ``text``; None if it does not fit."""
+        length, target = self.follow(state, text)
+        return target if length == len(text) else None
+
+    def follow(self, state: int, text: Iterable[int]) -> tuple[int, int]:
+        """How many bytes of ``text`` can be read, and the state behind them."""
         rows, wins, starting = self.lexer.rows, self.lexer.wins, self._starting
         head, frames, inside = self._states[state]
-        if inside == BETWEEN and text:
-            inside = starting(head)
+        length = 0
         for octet in text:
-            target = rows[inside][octet]
+            target = DEAD if inside == BETWEEN else rows[inside][octet]
             if target == DEAD:
-                winners = wins[inside]
-                if winners == NONE:
-                    return None
-                head, frames = self._after(head, frames, winners)
-                if head == REFUSED:
-                    return None
-                target = rows[starting(head)][octet]
+                ended = head, frames
+                if inside != BETWEEN:
+                    winners = wins[inside]
+                    if winners == NONE:
+                        break
+                    ended = self._after(head, frames, winners)
+                    if ended[0] == REFUSED:
+                        break
+                target = rows[starting(ended[0])][octet]
                 if target == DEAD:
-                    return None
+                    break
+                head, frames = ended
             inside = target
-        return self._state(head, frames, inside)
+            length += 1
+        return length, self._state(head, frames, inside)
+
+    def inside(self, state: int) -> int:
+        """The state of the lexer, or ``BETWEEN``."""
+        return self._states[state][2]
+
+    def ended(self, state: int) -> int:
+        """The head if the lexeme that is being read ends here, or ``REFUSED``."""
+        head, frames, inside = self._states[state]
+        if inside == BETWEEN:
+            return head
+        winners = self.lexer.wins[inside]
+        return REFUSED if winners == NONE else self._after(head, frames, winners)[0]
 
     def row(self, state: int) -> Words:
         """The allowed tokens; worked out once for each state."""
         row = self._row_of.get(state)
         if row is None:
-            if self.is_full:
+            held = (self.walks.held_rows - self._given) * self._eos.nbytes
+            kept = max(len(self._row_of), len(self.residual.answers))
+            if kept >= _KEPT or held > _KEPT_BYTES:
                 self._forget()
-            row = self.walks.rows[self._row(state)]
+            number = self._row(state)
             if self.is_accepting(state):
-                row = row | self._eos
-                row.flags.writeable = False
-            self._row_of[state] = row
+                number = self.walks.union(number, self.walks.row_number(self._eos))
+            row = self._row_of[state] = self.walks.row(number)
         return row
 
     @property
     def is_full(self) -> bool:
-        """Whether so much was found at run time that it is forgotten before the next row."""
-        return len(self._row_of) >= _KEPT or len(self.walks.rows) - self._given >= _KEPT_ROWS
+        """Whether it has met so much that the next text should have its own."""
+        met = len(self._states), len(self._frames), len(self.heads.threads), self.lexer.states
+        return max(met) > _STATES
 
     def keep(self) -> None:
-        """Count what was worked out so far as given, so that it does not make the machine full."""
-        self._given = len(self.walks.rows)
+        """Count what was worked out so far as given, so that it is not forgotten."""
+        self._given = self.walks.held_rows
 
     def memo(self) -> GreedyMemo:
         """What was worked out so far, for another machine to begin with."""
-        residual, walks = self.residual, self.walks
-        stacks = laid_out(self.heads.stacks.entries, 2)
-        heads = laid_out(self.heads.threads, 2)
-        answers = sorted(residual.answers.items(), key=lambda pair: (len(pair[0]), pair[0]))
-        firsts = [(*key, answer) for key, answer in answers if len(key) == 3]
-        feeds = [(*key, answer) for key, answer in answers if len(key) == 2]
+        residual, walks, lexer = self.residual, self.walks, self.lexer
+        known = [residual.known(number) for number in range(len(residual))]
+        answers = dict(residual.answers)
+        if self._memo is not None:
+            for *key, answer in (*self._memo.firsts.tolist(), *self._memo.feeds.tolist()):
+                answers[tuple(key)] = answer
+        firsts = sorted((*key, answer) for key, answer in answers.items() if len(key) == 3)
+        feeds = sorted((*key, answer) for key, answer in answers.items() if len(key) == 2)
+        rows = shared_blocks(np.array([walks.row(i) for i in range(walks.row_count)]))
         return GreedyMemo(
-            np.array(walks.rows, dtype=np.uint32),
-            *stacks,
-            *heads,
-            *laid_out(self.lexer.sets),
+            rows.codes,
+            rows.blocks,
+            rows.offsets,
+            *laid_out(self.heads.stacks.entries, 2),
+            *laid_out(self.heads.threads, 2),
+            *laid_out(lexer.sets),
+            lexer.table,
             *laid_out([exits.tolist() for exits in walks.exits]),
-            np.array([known.row for known in residual.known], dtype=np.int32),
-            *laid_out([known.pending for known in residual.known], 2),
+            np.array([one.row for one in known], dtype=np.int32),
+            *laid_out([one.pending for one in known], 2),
             np.array(firsts, dtype=np.int32).reshape(-1, 4),
             np.array(feeds, dtype=np.int32).reshape(-1, 3),
         )
@@ -168,10 +193,10 @@ class GreedyMasks:
         head, frames, inside = self._states[state]
         residual = self.residual
         found = residual.first(head, inside)
-        while residual.known[found].pending:
+        while residual.known(found).pending:
             frame, frames = self._frames[frames]
             found = residual.feed(found, frame)
-        return residual.known[found].row
+        return residual.known(found).row
 
     def _starting(self, head: int) -> int:
         return self.lexer.start(self.heads.view(head).allowed)

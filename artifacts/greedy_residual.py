@@ -18,16 +18,16 @@ first, worked out for its short form and fed what was cut off: equal work is don
 from collections.abc import Generator, Iterable
 from typing import NamedTuple
 
-from .greedy_memo import GreedyMemo, pairs_of
+from .asking import asked
+from .errors import ArtifactError
+from .greedy_memo import GreedyMemo, Pairs
 from .greedy_walk import NOTHING, ROOT, Walks
-from .heads import REFUSED, Heads
+from .heads import BELOW_ALL, REFUSED, Heads
 from .lexer import Lexer
 from .runs import Runs
 
 # The state of the lexer between two lexemes: what it reads is told by the head.
 BETWEEN = -1
-
-Pending = tuple[tuple[int, int], ...]
 
 # What a step asks for: F of (exits, head, state), or a residual fed a frame.
 _Key = tuple[int, ...]
@@ -38,13 +38,14 @@ class Known(NamedTuple):
     """A row's number, and (head, exits) pairs, by head."""
 
     row: int
-    pending: Pending
+    pending: Pairs
 
 
 class GreedyResidual:
-    """Residuals are integers, equal ones the same; ``known`` says what each is.
+    """Residuals are integers, equal ones the same.
 
-    ``answers``: by (exits, head, state of the lexer), and by (residual, frame).
+    ``answers``: by (exits, head, state of the lexer), and by (residual, frame), as far as they
+    were asked for.
     """
 
     def __init__(
@@ -56,48 +57,60 @@ class GreedyResidual:
         memo: GreedyMemo | None = None,
     ) -> None:
         self.heads, self.lexer, self.walks, self.runs = heads, lexer, walks, runs
-        self.known: list[Known] = []
+        self._memo = memo
+        self._first = 0 if memo is None else len(memo.known)
+        self._looked_at: dict[int, Known] = {}
+        self._added: list[Known] = []
+        # By content; filled when the first new one is numbered.
+        self._numbers: dict[Known, int] = {}
         self.answers: dict[_Key, int] = {}
-        if memo is not None:
-            pending = pairs_of(memo.pending, memo.pending_offsets)
-            self.known = [Known(*both) for both in zip(memo.known.tolist(), pending, strict=True)]
-            for *key, answer in (*memo.firsts.tolist(), *memo.feeds.tolist()):
-                self.answers[tuple(key)] = answer
-        self._numbers = {known: number for number, known in enumerate(self.known)}
+
+    def __len__(self) -> int:
+        """How many residuals have a number."""
+        return self._first + len(self._added)
+
+    def known(self, residual: int) -> Known:
+        """What a residual is."""
+        if residual >= self._first:
+            return self._added[residual - self._first]
+        found = self._looked_at.get(residual)
+        if found is None:
+            assert self._memo is not None
+            found = self._looked_at[residual] = Known(*self._memo.residual(residual))
+        return found
 
     def first(self, head: int, state: int) -> int:
         """The residual of a closed head, the lexer being in ``state`` (or ``BETWEEN``)."""
         return self._answer((ROOT, self.runs.shortened(head), state))
 
     def feed(self, residual: int, frame: int) -> int:
-        """The residual when it is known that ``frame`` lies below."""
-        return self._answer((residual, frame))
+        """The residual when it is known that ``frame`` lies below.
+
+        Raises ``ArtifactError`` where more than the end of all frames would be below.
+        """
+        found = self._answer((residual, frame))
+        if frame == BELOW_ALL and self.known(found).pending:
+            raise ArtifactError("section 'greedy.feeds' is damaged: nothing lies below all frames")
+        return found
+
+    def find(self, key: _Key) -> int | None:
+        """An answer if it is known."""
+        known = self.answers.get(key)
+        if known is None and self._memo is not None:
+            known = self._memo.find(key)
+            if known is not None:
+                self.answers[key] = known
+        return known
 
     def _answer(self, key: _Key) -> int:
-        """Steps ask each other as deep as tokens have lexemes, on a stack of our own."""
-        known = self.answers.get(key)
-        if known is not None:
-            return known
-        stack = [(key, self._steps(key))]
-        result: int | None = None
-        while stack:
-            current, steps = stack[-1]
-            try:
-                needed = next(steps) if result is None else steps.send(result)
-            except StopIteration as done:
-                stack.pop()
-                result = self.answers[current] = done.value
-                continue
-            result = self.answers.get(needed)
-            if result is None:
-                stack.append((needed, self._steps(needed)))
-        assert result is not None
-        return result
+        known = self.find(key)
+        return asked(key, self.find, self._steps) if known is None else known
 
     def _steps(self, key: _Key) -> _Steps:
-        if len(key) == 2:
-            return self._fed(*key)
-        return self._walked(*key)
+        """Steps ask each other as deep as tokens have lexemes."""
+        found = yield from self._fed(*key) if len(key) == 2 else self._walked(*key)
+        self.answers[key] = found
+        return found
 
     def _walked(self, exits: int, head: int, state: int) -> _Steps:
         """F: the tokens from ``exits`` on, with ``head`` before the lexeme that is read."""
@@ -112,7 +125,7 @@ class GreedyResidual:
         return (yield from self._gathered(row, behind))
 
     def _fed(self, residual: int, frame: int) -> _Steps:
-        row, pending = self.known[residual]
+        row, pending = self.known(residual)
         behind = [(self.heads.plug(head, frame), rest) for head, rest in pending]
         return (yield from self._gathered(row, behind))
 
@@ -134,14 +147,16 @@ class GreedyResidual:
             found = yield exits, short, BETWEEN
             for frame in reversed(frames):
                 found = yield found, frame
-            row = walks.union(row, self.known[found].row)
-            for other, rest in self.known[found].pending:
+            row = walks.union(row, self.known(found).row)
+            for other, rest in self.known(found).pending:
                 pending[other] = walks.join(pending.get(other, NOTHING), rest)
         return self._number(Known(row, tuple(sorted(pending.items()))))
 
     def _number(self, known: Known) -> int:
+        if not self._numbers:
+            self._numbers = {self.known(number): number for number in range(self._first)}
         number = self._numbers.get(known)
         if number is None:
-            number = self._numbers[known] = len(self.known)
-            self.known.append(known)
+            number = self._numbers[known] = len(self)
+            self._added.append(known)
         return number

@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 
 from . import tokenset
 from .earley_tables import DEAD
+from .errors import ArtifactError
+from .frontiers import expand, grouped, ranges
 from .greedy_memo import GreedyMemo
 from .lexer import NONE, Lexer
 from .slices import Slices
@@ -39,12 +41,12 @@ class Walked(NamedTuple):
 
 
 class Walks:
-    """W, the rows and the exits; equal rows and exits are one number.
+    """W, the rows and the exits; equal exits are one number, and so are equal rows that were
+    not given.
 
-    ``trie`` is made for the first walk. ``rows``: uint32 (W,) each, row 0 is empty. ``exits``:
-    int32, ascending nodes; the root stands for the first bytes of all tokens. ``visited`` and
-    ``parsed`` count the trie nodes that walks have read and those of them at which a lexeme
-    ended, so that the parser is asked.
+    ``trie`` is made for the first walk. ``exits``: int32, ascending nodes; the root stands for
+    the first bytes of all tokens. ``visited`` and ``parsed`` count the trie nodes that walks
+    have read and those of them at which a lexeme ended, so that the parser is asked.
     """
 
     def __init__(
@@ -52,19 +54,24 @@ class Walks:
         lexer: Lexer,
         trie: Callable[[], Trie],
         vocab_size: int,
-        slices: Slices | None = None,
+        slices: Callable[[], Slices] | None = None,
         memo: GreedyMemo | None = None,
     ) -> None:
         self._lexer, self._make_trie, self._vocab_size = lexer, trie, vocab_size
-        self._slices = slices
-        if memo is None:
-            self.rows: list[Words] = [tokenset.from_ids([], vocab_size)]
-            self.exits: list[_Nodes] = [np.zeros(0, np.int32), np.zeros(1, np.int32)]
-        else:
-            self.rows = list(memo.rows)
-            self.exits = [memo.exits[a:b] for a, b in pairwise(memo.exits_offsets.tolist())]
-        # By content; filled when the first new row or set of exits is numbered.
+        self._make_slices = slices
+        self._slices: Slices | None = None
+        self._given = None if memo is None else memo.rows
+        self._decoded: dict[int, Words] = {}
+        self._first = 0 if self._given is None else len(self._given)
+        self._rows: list[Words] = []
         self._row_numbers: dict[bytes, int] = {}
+        self.exits: list[_Nodes] = [np.zeros(0, np.int32), np.zeros(1, np.int32)]
+        self._given_exits = self.exits[ROOT] if memo is None else memo.exits
+        if memo is None:
+            self.row_number(tokenset.from_ids([], vocab_size))
+        else:
+            self.exits = [memo.exits[a:b] for a, b in pairwise(memo.exits_offsets.tolist())]
+        # By content; filled when the first new set of exits is numbered.
         self._exit_numbers: dict[bytes, int] = {}
         self._trie: Trie | None = None
         self._columns: NDArray[np.intp] = np.zeros(0, dtype=np.intp)
@@ -72,6 +79,26 @@ class Walks:
         self._unions: dict[tuple[int, int], int] = {}
         self._joined: dict[tuple[int, int], int] = {}
         self.visited = self.parsed = 0
+
+    @property
+    def row_count(self) -> int:
+        """How many rows have a number."""
+        return self._first + len(self._rows)
+
+    @property
+    def held_rows(self) -> int:
+        """How many rows are in memory: those that were added, and those that were looked at."""
+        return len(self._rows) + len(self._decoded)
+
+    def row(self, number: int) -> Words:
+        """A row, uint32 (W,), read-only; row 0 is empty."""
+        if number >= self._first:
+            return self._rows[number - self._first]
+        row = self._decoded.get(number)
+        if row is None:
+            assert self._given is not None
+            row = self._decoded[number] = self._given.row(number, self._vocab_size)
+        return row
 
     def walk(self, exits: int, state: int) -> Walked:
         """W(exits, state)."""
@@ -89,7 +116,7 @@ class Walks:
         key = (left, right) if left < right else (right, left)
         known = self._unions.get(key)
         if known is None:
-            known = self._unions[key] = self.row_number(self.rows[left] | self.rows[right])
+            known = self._unions[key] = self.row_number(self.row(left) | self.row(right))
         return known
 
     def join(self, left: int, right: int) -> int:
@@ -107,21 +134,28 @@ class Walks:
 
     def row_number(self, row: Words) -> int:
         """The number of a row."""
-        if not self._row_numbers:
-            self._row_numbers = {known.tobytes(): i for i, known in enumerate(self.rows)}
         key = row.tobytes()
         number = self._row_numbers.get(key)
         if number is None:
             row.flags.writeable = False
-            number = self._row_numbers[key] = len(self.rows)
-            self.rows.append(row)
+            number = self._row_numbers[key] = self.row_count
+            self._rows.append(row)
         return number
 
-    def _walk(self, exits: int, state: int) -> Walked:
+    def _ready(self) -> Trie:
+        """The trie, when a walk is missing. Raises ``ArtifactError`` for another memo."""
         if self._trie is None:
-            self._trie = self._make_trie()
-            self._columns = self._lexer.columns[self._trie.octets]
-        trie, table, wins = self._trie, self._lexer.table, self._lexer.win_numbers
+            trie = self._make_trie()
+            if int(self._given_exits.max()) >= len(trie.octets):
+                raise ArtifactError("section 'greedy.exits' is damaged: there are no such nodes")
+            if self._make_slices is not None:
+                self._slices = self._make_slices()
+            self._columns = self._lexer.columns[trie.octets]
+            self._trie = trie
+        return self._trie
+
+    def _walk(self, exits: int, state: int) -> Walked:
+        trie, table, wins = self._ready(), self._lexer.table, self._lexer.win_numbers
         nodes = self.exits[exits]
         if exits == ROOT:
             nodes = np.arange(trie.first[0], trie.first[1], dtype=np.int32)
@@ -141,32 +175,19 @@ class Walks:
             stops = winners != NONE
             if stops.any():
                 ended.append((nodes[dead][stops], winners[stops]))
+                self.parsed += len(ended[-1][0])
             live = ~dead
             nodes, states = nodes[live], targets[live]
             held = trie.held[nodes]
-            flags[trie.ids[_ranges(held, trie.held[nodes + 1] - held)]] = True
+            flags[trie.ids[ranges(held, trie.held[nodes + 1] - held)]] = True
             fan_out = trie.first[nodes + 1] - trie.first[nodes]
-            states = np.repeat(states, fan_out)
-            nodes = _ranges(trie.first[nodes], fan_out)
+            states, nodes = expand(states, trie.first[nodes], fan_out)
             if skip is not None:
                 kept = skip.needed[nodes]
                 nodes, states = nodes[kept], states[kept]
         row = tokenset.from_flags(flags)
         number = self.row_number(row if skip is None else row | skip.row)
-        return Walked(number, self._grouped(ended))
-
-    def _grouped(self, ended: list[tuple[_Nodes, NDArray[np.int32]]]) -> list[tuple[int, int]]:
-        """(winners, exits) pairs, by the number of the winners."""
-        if not ended:
-            return []
-        nodes = np.concatenate([n for n, _ in ended])
-        winners = np.concatenate([w for _, w in ended])
-        self.parsed += len(nodes)
-        order = np.lexsort((nodes, winners))
-        nodes, winners = nodes[order], winners[order]
-        cuts = np.flatnonzero(np.diff(winners)) + 1
-        parts = zip(np.split(winners, cuts), np.split(nodes, cuts), strict=True)
-        return [(int(w[0]), self._exit_number(n)) for w, n in parts]
+        return Walked(number, [(w, self._exit_number(n)) for w, n in grouped(ended)])
 
     def _exit_number(self, nodes: _Nodes) -> int:
         if not self._exit_numbers:
@@ -177,12 +198,3 @@ class Walks:
             number = self._exit_numbers[key] = len(self.exits)
             self.exits.append(nodes)
         return number
-
-
-def _ranges(starts: NDArray[np.int32], counts: NDArray[np.int32]) -> NDArray[np.int32]:
-    """``starts=[3, 9], counts=[2, 1] -> [3, 4, 9]``"""
-    ends = np.cumsum(counts)
-    total = int(ends[-1]) if len(ends) else 0
-    shift = np.repeat(starts - (ends - counts), counts)
-    expanded: NDArray[np.int32] = (np.arange(total) + shift).astype(np.int32)
-    return expanded

@@ -172,7 +172,8 @@ class Heads:
             lowest = removed
         images = self._images(head, images, removed)
         shorter = self.of((state, images[node]) for state, node in self.threads[head])
-        return None if self.view(shorter).is_open else (shorter, lowest)
+        # subtle: a head that no thread is left of would be cut for ever.
+        return None if shorter == head or self.view(shorter).is_open else (shorter, lowest)
 
     def _images(
         self, head: int, images: dict[int, int], removed: int | None = None

@@ -24,7 +24,7 @@ NONE = -1
 
 @dataclass(frozen=True, eq=False)
 class LexerTables:
-    """``dfas``: of all lexemes, in one table. ``priorities``: int32 (L,). ``ignored``: uint8
+    """``dfas``: of all lexemes, in one table. ``priorities``: int32 (L,), ranks. ``ignored``: uint8
     (L,), 1 where the lexeme may stand anywhere. ``texts``: as their author wrote them."""
 
     dfas: StackedDfas
@@ -42,11 +42,16 @@ class Lexer:
     """States are integers; all that a start leads to are made with it.
 
     ``rows``: next state by state and byte, ``DEAD`` for none. ``wins``: for each state the
-    number of the set of lexemes that end there, or ``NONE``; ``winners``: these sets. ``known``:
-    the ``sets`` of the first states.
+    number of the set of lexemes that end there, or ``NONE``; ``winners``: these sets. ``known``
+    and ``steps``: the ``sets`` and the ``table`` of the first states.
     """
 
-    def __init__(self, tables: LexerTables, known: Sequence[tuple[int, ...]] = ()) -> None:
+    def __init__(
+        self,
+        tables: LexerTables,
+        known: Sequence[tuple[int, ...]] = (),
+        steps: NDArray[np.int32] | None = None,
+    ) -> None:
         self.tables = tables
         dfas = tables.dfas
         self.columns = dfas.columns[:256].astype(np.intp)
@@ -65,10 +70,14 @@ class Lexer:
         self.wins: list[int] = [NONE]
         self.winners: list[frozenset[int]] = []
         self._winner_numbers: dict[frozenset[int], int] = {}
-        for inner in known[1:]:
-            self._number(inner)
-        for state in range(1, self.states):
-            self._fill(state)
+        if steps is not None:
+            self._sets = list(known)
+            self._numbers = {inner: state for state, inner in enumerate(known)}
+            self._table = steps
+            self._wins = np.full(len(known), NONE, dtype=np.int32)
+            self.rows = steps[:, self.columns].tolist()
+            self.wins = [self._winning(inner) for inner in known]
+            self._wins[:] = self.wins
 
     @property
     def sets(self) -> Sequence[tuple[int, ...]]:
@@ -135,16 +144,15 @@ class Lexer:
 
     def _fill(self, state: int) -> None:
         inner = self._sets[state]
-        steps = self.tables.dfas.table[list(inner)]
-        distinct, column_of = np.unique(steps, axis=1, return_inverse=True)
         # Lexemes are laid out one behind the other, so what is left of a set stays sorted.
         targets = [
-            self._number(tuple(t for t in column if t != DEAD)) for column in distinct.T.tolist()
+            self._number(tuple(t for t in column if t != DEAD))
+            for column in self.tables.dfas.table[list(inner)].T.tolist()
         ]
         while state >= len(self._table):
             self._table = np.concatenate((self._table, np.zeros_like(self._table)))
             self._wins = np.concatenate((self._wins, np.full_like(self._wins, NONE)))
-        self._table[state] = np.array(targets, dtype=np.int32)[column_of.reshape(-1)]
+        self._table[state] = targets
         row: list[int] = self._table[state][self.columns].tolist()
         self.rows.append(row)
         self._wins[state] = self._winning(inner)

@@ -7,6 +7,10 @@ from .errors import ArtifactError
 
 T = TypeVar("T")
 
+# How a grammar reads a text: any way of cutting it counts, or longest matches alone.
+EXACT, MAXIMAL_MUNCH = "exact", "maximal-munch"
+MEANINGS = (EXACT, MAXIMAL_MUNCH)
+
 
 @dataclass(frozen=True, slots=True)
 class Origin:
@@ -39,12 +43,13 @@ class ParserNames:
 class Manifest:
     """The facts that a reader needs before it touches an array.
 
-    ``kind`` is ``token-dfa``, ``byte-dfa``, ``network`` or ``earley``; ``tokenization`` is
+    ``kind`` is one of those that ``README.md`` beside this file lists; ``tokenization`` is
     ``canonical`` (exactly the sequences that the merges give) or ``any``. ``source`` is the
     grammar's text unless it was stripped. ``splits`` says that the tokenizer cuts text before
     it merges, ``splits_applied`` whether the masks follow these cuts. ``token_start`` and
     ``byte_start`` are start states. ``counts`` are for people: states, transitions, distinct
-    rows. ``parser`` is there in the last two kinds alone.
+    rows. ``parser`` is there in ``network``, ``earley`` and ``greedy`` alone. ``meaning``: how
+    the grammar reads a text, ``exact`` or ``maximal-munch``.
     """
 
     kind: str
@@ -63,6 +68,7 @@ class Manifest:
     counts: dict[str, int]
     origins: tuple[Origin, ...]
     parser: ParserNames | None = None
+    meaning: str = EXACT
 
     def to_json(self) -> dict[str, Any]:
         """A JSON-serialisable object; ``from_json`` is its inverse."""
@@ -79,6 +85,8 @@ class Manifest:
             if item.name == "parser":
                 known["parser"] = _parser(value.get("parser"))
                 continue
+            if item.name == "meaning" and item.name not in value:
+                continue  # Where it is not said, it is exact.
             if item.name not in value:
                 raise ArtifactError(f"the manifest is damaged: it has no {item.name!r}")
             known[item.name] = value[item.name]
@@ -91,8 +99,10 @@ class Manifest:
         except (KeyError, TypeError):
             raise ArtifactError("the manifest is damaged: bad 'eos' or 'origins'") from None
         for item in fields(cls):
-            if not _fits(known[item.name], item.type):
+            if item.name in known and not _fits(known[item.name], item.type):
                 raise ArtifactError(f"the manifest is damaged: bad {item.name!r}")
+        if known.get("meaning", EXACT) not in MEANINGS:
+            raise ArtifactError("the manifest is damaged: bad 'meaning'")
         return cls(**known)
 
 

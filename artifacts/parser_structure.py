@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import tokenset
+from .closed_structure import check_closed
 from .earley_tables import END
 from .errors import ArtifactError
 from .manifest import Manifest, ParserNames
@@ -29,13 +30,7 @@ _PARSER = {
     "terminals.ids": ("i4", 1),
     "terminals.offsets": ("i8", 1),
 }
-_NETWORK = {
-    "memo.answers": ("i4", 2),
-    "memo.exit_nodes": ("i4", 1),
-    "memo.exit_offsets": ("i8", 1),
-    "memo.keys": ("i4", 2),
-    "memo.rows": ("u4", 2),
-    "memo.unions": ("i4", 2),
+NETWORK = {
     "network.accepting": ("u1", 1),
     "network.call_offsets": ("i8", 1),
     "network.call_returns": ("i4", 1),
@@ -43,6 +38,14 @@ _NETWORK = {
     "network.classes": ("u1", 1),
     "network.entries": ("i4", 1),
     "network.table": ("i4", 2),
+}
+_MEMO = {
+    "memo.answers": ("i4", 2),
+    "memo.exit_nodes": ("i4", 1),
+    "memo.exit_offsets": ("i8", 1),
+    "memo.keys": ("i4", 2),
+    "memo.rows": ("u4", 2),
+    "memo.unions": ("i4", 2),
 }
 
 # What the recogniser packs into an item beside the column that it began in.
@@ -56,11 +59,11 @@ def check_parser(manifest: Manifest, arrays: Arrays) -> None:
         raise ArtifactError("the manifest is damaged: it has no 'parser'")
     check_types(arrays, _PARSER)
     named = _check_terminals(manifest, arrays)
-    _check_lexer(names, arrays, named)
+    require_dfas(arrays, len(names.texts), 256 + named)
     _check_productions(names, arrays)
     if manifest.kind == "network":
-        check_types(arrays, _NETWORK)
-        states = _check_network(manifest, names, arrays, named)
+        check_types(arrays, {**NETWORK, **_MEMO})
+        states = check_network(manifest, names, arrays, named)
         if manifest.tokenization == "canonical":
             _check_canonical(manifest, arrays)
         _check_memo(manifest, arrays, states)
@@ -77,6 +80,8 @@ def _check_canonical(manifest: Manifest, arrays: Arrays) -> None:
     require(bool(text[arrays["pairs.order"]].all()), "pairs.order")
     fallback = arrays["cuts.fallback"]
     require(bool(text[fallback[fallback >= 0]].all()), "cuts.fallback")
+    if "closed.keys" in arrays:
+        check_closed(manifest, arrays)
 
 
 def _check_terminals(manifest: Manifest, arrays: Arrays) -> int:
@@ -88,16 +93,17 @@ def _check_terminals(manifest: Manifest, arrays: Arrays) -> int:
     return count
 
 
-def _check_lexer(names: ParserNames, arrays: Arrays, named: int) -> None:
+def require_dfas(arrays: Arrays, terminals: int, symbols: int) -> None:
+    """The automata of ``terminals`` terminals over so many ``symbols``; none matches ε."""
     states, columns = arrays["lexer.table"].shape
     accepting, starts = arrays["lexer.accepting"], arrays["lexer.starts"]
     require(states > 0 and columns > 0, "lexer.table")
     require_range(arrays, "lexer.table", 0, states)
     require(not arrays["lexer.table"][0].any(), "lexer.table")
-    require(len(arrays["lexer.columns"]) == 256 + named, "lexer.columns")
+    require(len(arrays["lexer.columns"]) == symbols, "lexer.columns")
     require_range(arrays, "lexer.columns", 0, columns)
     require(len(accepting) == states and not accepting[0], "lexer.accepting")
-    require(len(starts) == len(names.texts), "lexer.starts")
+    require(len(starts) == terminals, "lexer.starts")
     require_range(arrays, "lexer.starts", 1, states)
     require(not accepting[starts].any(), "lexer.starts")
 
@@ -128,7 +134,8 @@ def _check_productions(names: ParserNames, arrays: Arrays) -> None:
     require(bits <= _ITEM_BITS, "earley.symbols")
 
 
-def _check_network(manifest: Manifest, names: ParserNames, arrays: Arrays, named: int) -> int:
+def check_network(manifest: Manifest, names: ParserNames, arrays: Arrays, named: int) -> int:
+    """The number of states; ``named``: how many symbols there are beside the bytes."""
     table, accepting = arrays["network.table"], arrays["network.accepting"]
     starts, offsets = arrays["network.call_starts"], arrays["network.call_offsets"]
     states, columns = table.shape

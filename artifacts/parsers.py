@@ -47,7 +47,7 @@ class Parsers:
             return None
         if self._canonical is None or self._canonical.is_full:
             self._canonical = CanonicalNetwork(
-                self.network, self.arrays, self.manifest, self.vocabulary
+                self.network, self.arrays, self.manifest.eos, self.vocabulary
             )
         return self._canonical
 

@@ -6,17 +6,19 @@ The plane of a walk says how the token begins (``Cuts``); it matters at the root
 """
 
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .asking import asked
 from .cuts import Cuts
 from .endings import Endings
+from .frontiers import grouped, ranges
 from .network_tables import DEAD, NetworkTables
 from .rectangles import ForbiddenPairs
-from .trie import Trie, ranges
-from .vocabulary import Vocabulary
+from .trie import Trie
+from .vocabulary import HOLE, TEXT, Vocabulary
 
 ROOT = 0
 
@@ -51,7 +53,7 @@ class Walk:
 
 class PieceWalks:
     """Memoised walks. ``pairs.order`` are the tokens that merging gives; a token of a byte
-    that has none is walked by itself."""
+    that has none is walked by itself. ``tries``: of both, for planes 0 and 1, 2 and 3."""
 
     def __init__(
         self,
@@ -62,11 +64,11 @@ class PieceWalks:
         vocabulary: Vocabulary,
     ) -> None:
         self._tables, self._cuts, self._endings = tables, cuts, endings
-        self._tries = [_trie_of(pairs.order, vocabulary)]
+        self.tries = [_trie_of(pairs.order, vocabulary)]
         if (cuts.fallback >= 0).any():
-            self._tries.append(_trie_of(cuts.fallback[cuts.fallback >= 0], vocabulary))
+            self.tries.append(_trie_of(cuts.fallback[cuts.fallback >= 0], vocabulary))
         self._columns = [
-            (tables.classes[trie.octets], cuts.classes[trie.octets]) for trie in self._tries
+            (tables.classes[trie.octets], cuts.classes[trie.octets]) for trie in self.tries
         ]
         self._stops = (tables.accepting != 0) | (np.diff(tables.call_offsets) > 0)
         root = np.zeros(1, dtype=np.int32)
@@ -78,33 +80,18 @@ class PieceWalks:
     @property
     def planes(self) -> int:
         """How many ways there are to begin a token: 2, or 4 with tokens of bytes."""
-        return 2 * len(self._tries)
+        return 2 * len(self.tries)
 
     @property
     def trie(self) -> Trie:
         """The trie of the tokens that merging gives."""
-        return self._tries[0]
+        return self.tries[0]
 
     def walk(self, exits: int, state: int, cut: int, plane: int) -> Walk:
-        """Where the tokens lead. Calls nest as deep as tokens are long, on a stack of our own."""
+        """Where the tokens lead. Calls nest as deep as tokens are long."""
         key = exits, state, cut, plane
         known = self._known.get(key)
-        if known is not None:
-            return known
-        stack = [self._steps(key)]
-        result: Walk | None = None
-        while stack:
-            try:
-                wanted = next(stack[-1]) if result is None else stack[-1].send(result)
-            except StopIteration as done:
-                stack.pop()
-                result = done.value
-                continue
-            result = self._known.get(wanted)
-            if result is None:
-                stack.append(self._steps(wanted))
-        assert result is not None
-        return result
+        return asked(key, self._known.get, self._steps) if known is None else known
 
     def _steps(self, key: WalkKey) -> Generator[WalkKey, Walk, Walk]:
         exits, state, cut, plane = key
@@ -118,7 +105,7 @@ class PieceWalks:
             if self._tables.accepting[p]:
                 pending.setdefault((q, at_root), []).append(nodes)
             for start, frame in self._tables.calls[p]:
-                inner = yield self._exit_number(nodes), start, q, at_root
+                inner = yield self.exit_number(nodes), start, q, at_root
                 for group in inner.groups:
                     place = group.state, group.cut, (frame, *group.frames)
                     found.setdefault(place, []).append(group.ids)
@@ -132,14 +119,14 @@ class PieceWalks:
                         pending.setdefault((still_cut, still_plane), []).append(self._exits[still])
         groups = []
         for (p, q, frames), parts in sorted(found.items()):
-            ids = np.unique(np.concatenate(parts))
+            ids = united(parts)
             pair = self._endings.number(p, q)
             groups.append(Group(self._groups, pair, p, q, frames, ids))
             self._groups += 1
         answer = Walk(
             tuple(groups),
             tuple(
-                (q, self._exit_number(np.unique(np.concatenate(parts))), at_root)
+                (q, self.exit_number(united(parts)), at_root)
                 for (q, at_root), parts in sorted(pending.items())
             ),
         )
@@ -155,7 +142,7 @@ class PieceWalks:
 
         The tokens by the states reached, and the nodes where calls begin or end.
         """
-        trie = self._tries[plane // 2]
+        trie = self.tries[plane // 2]
         columns, cut_columns = self._columns[plane // 2]
         table, cut_table, pair = self._tables.table, self._cuts.table, self._endings.pair
         width = np.int64(len(cut_table))
@@ -182,7 +169,12 @@ class PieceWalks:
             plane = 0
         return _grouped(tokens, int(width)), _grouped(stopped, int(width))
 
-    def _exit_number(self, nodes: _Nodes) -> int:
+    def exit_set(self, number: int) -> _Nodes:
+        """The nodes of an exit set, ascending."""
+        return self._exits[number]
+
+    def exit_number(self, nodes: _Nodes) -> int:
+        """The number of an exit set."""
         key = nodes.tobytes()
         number = self._numbers.get(key)
         if number is None:
@@ -191,9 +183,20 @@ class PieceWalks:
         return number
 
 
+def united(parts: list[NDArray[np.int32]]) -> NDArray[np.int32]:
+    """The values of all parts, each of which is ascending, once."""
+    if len(parts) == 1:
+        return parts[0]
+    values = np.sort(np.concatenate(parts), kind="stable")
+    new = np.ones(len(values), dtype=np.bool_)
+    new[1:] = values[1:] != values[:-1]
+    return values[new]
+
+
 def _trie_of(ids: NDArray[np.int32], vocabulary: Vocabulary) -> Trie:
-    kept = {int(i): vocabulary.token(int(i)) for i in ids}
-    return Trie.from_vocabulary(Vocabulary.from_tokens(kept, (), vocabulary.size))
+    kinds = np.full(vocabulary.size, HOLE, dtype=np.uint8)
+    kinds[ids] = TEXT
+    return Trie.from_vocabulary(replace(vocabulary, kinds=kinds))
 
 
 def _without_root(
@@ -212,13 +215,4 @@ def _grouped(
     found: list[tuple[NDArray[np.int32], NDArray[np.int64]]], width: int
 ) -> list[tuple[tuple[int, int], NDArray[np.int32]]]:
     """Values by (state, cut state), both ascending."""
-    if not found:
-        return []
-    values = np.concatenate([v for v, _ in found])
-    keys = np.concatenate([k for _, k in found])
-    order = np.lexsort((values, keys))
-    values, keys = values[order], keys[order]
-    bounds = np.flatnonzero(np.diff(keys)) + 1
-    parts = np.split(values, bounds)
-    heads = keys[np.append(0, bounds)].tolist()
-    return [(divmod(key, width), part) for key, part in zip(heads, parts, strict=True)]
+    return [(divmod(key, width), values) for key, values in grouped(found)]

@@ -40,8 +40,8 @@ def boundaries(artifact: Artifact, prefix: bytes) -> list[Boundary]:
     also one that the grammar names as a token; special tokens spell nothing.
     """
     machine, rows = artifact.machine_and_rows()
-    before = len(artifact.text_prefix)
-    prefix = artifact.text_prefix + prefix
+    put = artifact.put_before(prefix)
+    before, prefix = len(put), put + prefix
     spelled = _tokens_within(artifact, prefix)
     longest = max(map(len, spelled), default=0)
     paths: defaultdict[int, dict[int, Path]] = defaultdict(dict)

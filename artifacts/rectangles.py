@@ -20,12 +20,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .frontiers import ranges
 from .tokenset import Words, from_flags, word_count
 
 _NEVER = 1 << 40
 
 # Second tokens whose first tokens are remembered.
 _KEPT_COLUMNS = 64
+
+# Tokens of an interval that is marked by itself.
+_LONG = 64
 
 # Sections of an artifact, in the order of the fields below.
 SECTIONS = ("part", "bound", "class", "offsets", "index", "begin", "end", "order")
@@ -114,16 +118,27 @@ class ForbiddenPairs:
             return self.order[:0]
         begin = np.concatenate([self.begin[low:high] for low, high in spans])
         counts = np.concatenate([self.end[low:high] for low, high in spans]) - begin
-        ends = np.cumsum(counts)
-        shift = np.repeat(begin - (ends - counts), counts)
-        found: NDArray[np.int32] = self.order[np.arange(int(ends[-1])) + shift]
+        found: NDArray[np.int32] = self.order[ranges(begin, counts)]
         return found
 
     def row(self, token: int) -> Words:
         """The same as a packed set over the whole vocabulary."""
         flags = np.zeros(word_count(len(self.part)) * 32, dtype=np.bool_)
-        flags[self.ids(token)] = True
+        self.mark(token, flags)
         return from_flags(flags)
+
+    def mark(self, token: int, flags: NDArray[np.bool_]) -> None:
+        """Set the flags of the tokens that may not follow ``token``."""
+        spans = self.slices(token)
+        if not spans:
+            return
+        begin = np.concatenate([self.begin[low:high] for low, high in spans])
+        counts = np.concatenate([self.end[low:high] for low, high in spans]) - begin
+        # Most tokens lie in few long intervals, which need no index of their own.
+        short = counts < _LONG
+        for first, count in zip(begin[~short].tolist(), counts[~short].tolist(), strict=True):
+            flags[self.order[first : first + count]] = True
+        flags[self.order[ranges(begin[short], counts[short])]] = True
 
     def forbids(self, first: int, second: int) -> bool:
         """Whether ``second`` may not follow ``first``."""

@@ -21,11 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import tokenset
+from .asking import asked
 from .errors import ArtifactError
+from .frontiers import grouped, ranges
 from .network_tables import DEAD, NetworkTables
 from .residual_memo import Nodes, ResidualMemo
 from .tokenset import Words
-from .trie import Trie, ranges
+from .trie import Trie
 
 NOTHING, ROOT = 0, 1
 
@@ -100,24 +102,14 @@ class Residual:
         return known
 
     def answer(self, exits: int, state: int) -> _Answer:
-        """F(exits, state). Calls nest as deep as tokens are long, on a stack of our own."""
+        """F(exits, state). Calls nest as deep as tokens are long."""
         known = self.answers.get((exits, state)) or self.find(exits, state)
         if known is not None:
             return known
-        stack = [self._steps(exits, state)]
-        result: _Answer | None = None
-        while stack:
-            try:
-                key = next(stack[-1]) if result is None else stack[-1].send(result)
-            except StopIteration as done:
-                stack.pop()
-                result = done.value
-                continue
-            result = self.find(*key)
-            if result is None:
-                stack.append(self._steps(*key))
-        assert result is not None
-        return result
+        return asked((exits, state), self._found, self._steps)
+
+    def _found(self, key: _Key) -> _Answer | None:
+        return self.find(*key)
 
     def union(self, left: int, right: int) -> int:
         """A row that holds both. It is not compared with the others, which takes as long as to
@@ -180,7 +172,8 @@ class Residual:
                 raise ArtifactError("section 'memo.exit_nodes' is damaged: there are no such nodes")
         return self._trie
 
-    def _steps(self, exits: int, state: int) -> Generator[_Key, _Answer, _Answer]:
+    def _steps(self, key: _Key) -> Generator[_Key, _Answer, _Answer]:
+        exits, state = key
         tokens, groups = self._walked(self.exit_set(exits), state)
         row = tokenset.from_ids(tokens, self._vocab_size)
         parts: set[int] = set()
@@ -239,7 +232,7 @@ class Residual:
         passed = np.concatenate(visited) if visited else nodes
         held = trie.held[passed]
         found = trie.ids[ranges(held, trie.held[passed + 1] - held)]
-        return found, _grouped(stopped)
+        return found, grouped(stopped)
 
     def _exit_number(self, nodes: Nodes) -> int:
         if not self._exit_numbers:
@@ -252,17 +245,3 @@ class Residual:
             self._exits.append(nodes)
             self._added_nodes += len(nodes)
         return number
-
-
-def _grouped(stopped: list[tuple[Nodes, NDArray[np.int32]]]) -> list[tuple[int, Nodes]]:
-    """Nodes by state, both ascending."""
-    if not stopped:
-        return []
-    nodes = np.concatenate([n for n, _ in stopped])
-    states = np.concatenate([s for _, s in stopped])
-    order = np.lexsort((nodes, states))
-    nodes, states = nodes[order], states[order]
-    cuts = np.flatnonzero(np.diff(states)) + 1
-    return [
-        (int(s[0]), n) for s, n in zip(np.split(states, cuts), np.split(nodes, cuts), strict=True)
-    ]

@@ -14,6 +14,7 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
+from .errors import ArtifactError
 from .heads import MARKS, Heads
 from .lexer import LexerTables
 from .network_tables import DEAD
@@ -107,10 +108,15 @@ class Runs:
 
 
 def _shortest(table: NDArray[np.int32], accepting: NDArray[np.uint8], start: int) -> int:
-    """The length of the shortest text that leads from a state to an accepting one."""
+    """The length of the shortest text that leads from a state to an accepting one.
+
+    Raises ``ArtifactError`` if there is none.
+    """
     states = np.array([start])
     length = 0
     while not accepting[states].any():
+        if length == len(table):
+            raise ArtifactError("section 'lexer.accepting' is damaged: a lexeme never ends")
         targets = np.unique(table[states])
         states = targets[targets != DEAD]
         length += 1

@@ -26,11 +26,14 @@ from .trie import Trie
 class Slice:
     """A byte automaton of which every state but the dead one may end.
 
-    ``table``: int32 (S, 256), 0 dead, 1 the start. It reads a set of texts that holds, with a
-    text, all its beginnings; a token belongs to it if it reads all of the token.
+    ``table``: int32 (S, C), next state by class, 0 dead. ``classes``: uint8 (256,). ``start``:
+    a state. It reads a set of texts that holds, with a text, all its beginnings; a token
+    belongs to it if it reads all of the token.
     """
 
     table: NDArray[np.int32]
+    classes: NDArray[np.uint8]
+    start: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +50,8 @@ class Slices:
     def __init__(self, slices: Sequence[Slice], trie: Trie, vocab_size: int) -> None:
         self._slices = slices
         self._trie, self._vocab_size = trie, vocab_size
-        self._members = [_members(part, trie) for part in slices]
+        # Which trie nodes each slice reads, from when it fits for the first time.
+        self._members: dict[int, NDArray[np.bool_]] = {}
         self._covered: dict[int, Covered | None] = {}
         self._by_fit: dict[tuple[int, ...], Covered | None] = {}
 
@@ -63,6 +67,8 @@ class Slices:
     def _of(self, fit: tuple[int, ...]) -> Covered:
         inside = np.zeros(len(self._trie.octets), dtype=np.bool_)
         for number in fit:
+            if number not in self._members:
+                self._members[number] = _members(self._slices[number], self._trie)
             inside |= self._members[number]
         counts = np.diff(self._trie.held)
         slots = np.repeat(inside, counts)
@@ -73,13 +79,14 @@ class Slices:
 def _members(part: Slice, trie: Trie) -> NDArray[np.bool_]:
     """Which trie nodes a slice reads, bool (N,)."""
     states = np.zeros(len(trie.octets), dtype=np.int32)
-    states[0] = 1
+    states[0] = part.start
+    columns = part.classes[trie.octets]
     nodes = np.zeros(1, dtype=np.int32)
     while len(nodes):
         first, last = int(trie.first[nodes[0]]), int(trie.first[nodes[-1] + 1])
         fan_out = trie.first[nodes + 1] - trie.first[nodes]
         children = np.arange(first, last, dtype=np.int32)
-        states[children] = part.table[np.repeat(states[nodes], fan_out), trie.octets[children]]
+        states[children] = part.table[np.repeat(states[nodes], fan_out), columns[children]]
         nodes = children
     inside: NDArray[np.bool_] = states != DEAD
     inside[0] = False
@@ -111,10 +118,10 @@ def _fits(part: Slice, lexer: Lexer, state: int) -> bool:
     """Whether the lexer reads on from ``state`` whatever the slice reads."""
     if state == DEAD:
         return False
-    seen = {(1, state)}
+    seen = {(part.start, state)}
     pending = list(seen)
     for inside, outside in pending:
-        steps = part.table[inside]
+        steps = part.table[inside][part.classes]
         octets = np.flatnonzero(steps)
         targets = lexer.table[outside][lexer.columns[octets]]
         if (targets == DEAD).any():

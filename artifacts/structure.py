@@ -8,6 +8,8 @@ import numpy as np
 
 from . import tokenset
 from .errors import ArtifactError
+from .greedy_parser import GREEDY
+from .greedy_structure import check_greedy
 from .manifest import Manifest
 from .parser_structure import check_parser
 from .parsers import KINDS
@@ -45,10 +47,11 @@ _LIVE = {"dfa.live": ("u1", 1)}
 
 def check_structure(manifest: Manifest, arrays: Arrays) -> None:
     """Raise ``ArtifactError`` naming the first section that does not fit."""
-    if manifest.kind in KINDS:
+    if manifest.kind in (*KINDS, GREEDY):
         check_types(arrays, _VOCABULARY)
         _check_vocabulary(manifest, arrays)
-        check_parser(manifest, arrays)
+        check = check_greedy if manifest.kind == GREEDY else check_parser
+        check(manifest, arrays)
         return
     if manifest.kind not in ("token-dfa", "byte-dfa", "product", "word-dfa"):
         raise ArtifactError(f"an artifact of kind {manifest.kind!r} cannot be read by this release")

@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from .frontiers import expand
 from .vocabulary import Vocabulary
 
 # Frontier entries that one step of the walk may hold; bounds its memory to about 100 MB.
@@ -40,10 +41,14 @@ class Trie:
     @classmethod
     def from_vocabulary(cls, vocabulary: Vocabulary) -> "Trie":
         """Build the trie of all text tokens; grows with their total bytes."""
-        spelled = sorted((vocabulary.token(int(i)), int(i)) for i in vocabulary.text_ids())
-        ids = np.array([i for _, i in spelled], dtype=np.int32)
-        lengths = np.array([len(b) for b, _ in spelled], dtype=np.int64)
-        data = np.frombuffer(b"".join(b for b, _ in spelled), dtype=np.uint8)
+        whole, ends = vocabulary.data.tobytes(), vocabulary.offsets.tolist()
+        text_ids = vocabulary.text_ids()
+        texts = [whole[ends[i] : ends[i + 1]] for i in text_ids.tolist()]
+        # Ids ascend, and a stable sort keeps them so among equal texts.
+        by_text = sorted(range(len(texts)), key=texts.__getitem__)
+        ids = text_ids[by_text].astype(np.int32)
+        lengths = vocabulary.lengths[ids]
+        data = np.frombuffer(b"".join([texts[i] for i in by_text]), dtype=np.uint8)
         starts = np.concatenate(([0], np.cumsum(lengths)[:-1])) if len(ids) else lengths
         node = np.zeros(len(ids), dtype=np.int64)
         octets, parents = [np.zeros(1, np.uint8)], [np.zeros(0, np.int64)]
@@ -120,25 +125,3 @@ def walk(
         if len(hit_rows):
             yield Hits(hit_rows, trie.ids[slots], np.repeat(states, ends))
         pending.append((rows, child, states))
-
-
-def expand(
-    rows: NDArray[np.int32], starts: NDArray[np.int32], counts: NDArray[np.int32]
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Repeat each row ``counts`` times beside the indices ``starts, starts + 1, …``.
-
-    ``rows=[7, 8], starts=[3, 9], counts=[2, 1] -> [7, 7, 8], [3, 4, 9]``
-    """
-    ends = np.cumsum(counts)
-    total = int(ends[-1]) if len(ends) else 0
-    shift = np.repeat(starts - (ends - counts), counts)
-    return np.repeat(rows, counts), (np.arange(total) + shift).astype(np.int32)
-
-
-def ranges(starts: NDArray[np.integer], counts: NDArray[np.integer]) -> NDArray[np.int32]:
-    """``starts=[3, 9], counts=[2, 1] -> [3, 4, 9]``"""
-    ends = np.cumsum(counts)
-    total = int(ends[-1]) if len(ends) else 0
-    shift = np.repeat(starts - (ends - counts), counts)
-    expanded: NDArray[np.int32] = (np.arange(total) + shift).astype(np.int32)
-    return expanded

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .trie import expand
+from .frontiers import expand
 from .word_trie import NONE, SUFFIX_ROOT, WordTrie
 
 Nodes = NDArray[np.int64]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .byte_dfa import ByteDfa
-from .trie import expand
+from .frontiers import expand
 from .word_trie import NONE, ROOT, SUFFIX_ROOT, WordTrie
 
 # A level is stepped as a whole if so many times its live nodes are more than it has.

@@ -7,7 +7,7 @@ the documents twice each time: *cold* is the first, *warm* the second. At each t
 mask and reads the token; the time of a place in the text is the least of all repeats, which keeps
 other processes out. Where the mask is a view of ours, *filled* also copies it into a buffer, as
 the others always do. *Closed* machines have worked out their masks ahead, in at most so many
-seconds; *keywords* are no names there, which is a priority, and which llguidance does not have.
+seconds. *Both* follows keywords that may be names in both readings, as llguidance does.
 *Load* is the time of opening an artifact, in milliseconds.
 llguidance and xgrammar take part if they are installed (pip install llguidance xgrammar torch).
 """
@@ -26,7 +26,7 @@ from typing import Protocol, TypeAlias, TypeVar
 import numpy as np
 import peers
 from numpy.typing import NDArray
-from samples import CODE, JSON, SCHEMA, code_document, json_document, schema_document
+from samples import SCHEMA, code_document, json_document, schema_document
 
 from constrain.artifacts import Artifact, Matcher, load, tokenset
 from constrain.artifacts.errors import ConstrainError
@@ -42,6 +42,8 @@ from constrain.compiler.parsing.greedy_closure import close
 
 # A repeat that would end later than so many seconds after the first has begun is not made.
 PATIENCE = 120.0
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
 
 Seconds: TypeAlias = NDArray[np.float64]
 
@@ -88,11 +90,9 @@ class Compiler:
         for name, compiled in (
             ("bytes", self._network),
             ("longest, closed", self._longest),
-            ("longest, closed, keywords", lambda: self._longest(keywords=True)),
-            ("longest, lazy", lambda: self._longest(closed=False)),
+            ("longest, closed, both", lambda: self._longest(both=True)),
+            ("longest, lazy, both", lambda: self._longest(closed=False, both=True)),
         ):
-            if name.endswith("keywords") and "\nNAME:" not in self.grammar:
-                continue
             kept = cache(lambda c=compiled: _timed(c))
             yield f"{name}: view", lambda k=kept: _viewing(*k(), None)
             yield f"{name}: filled", lambda k=kept: _viewing(*k(), buffer)
@@ -104,6 +104,7 @@ class Compiler:
             tokenizer=self.tokenizer,
             tokenization="any",
             engine="network",
+            meaning="exact",
         )
         path = self.folder / "grammar.cst"
         artifact.save(path)
@@ -117,9 +118,9 @@ class Compiler:
         return fresh, loading * 1e3
 
     def _longest(
-        self, *, closed: bool = True, keywords: bool = False
+        self, *, closed: bool = True, both: bool = False
     ) -> tuple[Callable[[], Callable[[], Matcher]], float]:
-        grammar = self.grammar.replace("\nNAME:", "\nNAME.-1:") if keywords else self.grammar
+        grammar = "%llguidance {}\n" + self.grammar if both else self.grammar
         tables = greedy_tables(read_grammar(grammar, "lark"))
         size, eos = self.tokenizer.vocab_size, self.tokenizer.eos
         vocabulary = self.tokenizer.vocabulary(size)
@@ -229,9 +230,9 @@ def main() -> None:
     wanted = parser.parse_args()
     tokenizer = load_tokenizer(wanted.tokenizer)
     for title, grammar, document in (
-        ("JSON", JSON, json_document),
+        ("JSON", (EXAMPLES / "json.lark").read_text(encoding="utf-8"), json_document),
         ("schema", SCHEMA, schema_document),
-        ("C-like", CODE, code_document),
+        ("C-like", (EXAMPLES / "code.lark").read_text(encoding="utf-8"), code_document),
     ):
         if not title.startswith(wanted.grammar):
             continue

@@ -1,49 +1,8 @@
-"""Grammars and documents that the engines are compared on; made here, with fixed seeds."""
+"""Documents that the engines are compared on; made here, with fixed seeds."""
 
 import json
 import random
 from typing import Any
-
-JSON = r"""
-start: value
-?value: object | array | STRING | NUMBER | "true" | "false" | "null"
-object: "{" [pair ("," pair)*] "}"
-pair: STRING ":" value
-array: "[" [value ("," value)*] "]"
-STRING: /"([^"\\\x00-\x1f]|\\(["\\\/bfnrt]|u[0-9a-fA-F]{4}))*"/
-NUMBER: /-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?/
-%ignore /[ \t\n\r]+/
-"""
-CODE = r"""
-start: item+
-item: type NAME "(" [param ("," param)*] ")" block | declaration
-param: type NAME
-declaration: type NAME ["=" e] ("," NAME ["=" e])* ";"
-type: ("int" | "char" | "void" | "double") "*"*
-block: "{" statement* "}"
-statement: declaration | block | ";" | e ";"
-  | "if" "(" e ")" statement ["else" statement]
-  | "while" "(" e ")" statement
-  | "for" "(" [e] ";" [e] ";" [e] ")" statement
-  | "return" [e] ";" | "break" ";" | "continue" ";"
-e: unary "=" e | or
-or: and | or "||" and
-and: eq | and "&&" eq
-eq: rel | eq ("==" | "!=") rel
-rel: sum | rel ("<" | ">" | "<=" | ">=") sum
-sum: product | sum ("+" | "-") product
-product: unary | product ("*" | "/" | "%") unary
-unary: ("-" | "!" | "*" | "&" | "++" | "--") unary | postfix
-postfix: atom | postfix ("++" | "--") | postfix "[" e "]" | postfix "(" [e ("," e)*] ")"
-  | postfix ("." | "->") NAME
-atom: NAME | NUMBER | STRING | CHAR | "(" e ")"
-NAME: /[A-Za-z_][A-Za-z_0-9]*/
-NUMBER: /[0-9]+(\.[0-9]+)?/
-STRING: /"([^"\\\n]|\\.)*"/
-CHAR: /'([^'\\\n]|\\.)'/
-%ignore /[ \t\n]+/
-%ignore /\/\/[^\n]*/
-"""
 
 # An object of typed fields, as a schema would give it.
 SCHEMA = r"""

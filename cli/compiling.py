@@ -1,19 +1,19 @@
 """Compile what the user named, with the bar and the notes that belong to it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from .console import Bar, UsageError, note
 from .inputs import artifact_or_text, dialect_for, tokenizer_at
-from .options import Engine, Method, Tokenization, Unk
+from .options import Engine, Meaning, Method, Tokenization, Unk
 
 if TYPE_CHECKING:
     from constrain.artifacts import Artifact
     from constrain.compiler.automata.dfa import Dfa
+    from constrain.compiler.front import Recogniser
     from constrain.compiler.grammar.tree import Grammar
     from constrain.compiler.limits import Limits
-    from constrain.compiler.parsers import Parser
     from constrain.compiler.pipeline import Automaton, Compilation
 
 
@@ -36,6 +36,7 @@ class Wanted:
     prewarm: int | None = None
     max_depth: int | None = None
     unk: Unk | None = None
+    meaning: Meaning | None = None
 
 
 def limits_of(states: int, transitions: int, memory: int, seconds: float, nesting: int) -> "Limits":
@@ -48,26 +49,27 @@ def limits_of(states: int, transitions: int, memory: int, seconds: float, nestin
 
 
 def automaton_of(text: str, path: str, wanted: Wanted, limits: "Limits") -> "Automaton":
-    """The stages that need no tokenizer, for the grammar in the file ``path``."""
-    from constrain.compiler.pipeline import build_automaton
+    """The stages that need no tokenizer, for the regular grammar in the file ``path``."""
+    from constrain.compiler.front import Automaton
 
-    dialect = dialect_for(path, wanted.dialect, wanted.extended)
-    return build_automaton(text, dialect=dialect, start=wanted.start, limits=limits, name=path)
+    found = recogniser_of(text, path, replace(wanted, engine=Engine.DFA), limits)
+    assert isinstance(found, Automaton)
+    return found
 
 
 def grammar_of(text: str, path: str, wanted: Wanted, limits: "Limits") -> "Grammar":
     """The tree alone, checked."""
-    from constrain.compiler.front import read_normal
+    from constrain.compiler.front import read_checked
 
     dialect = dialect_for(path, wanted.dialect, wanted.extended)
-    return read_normal(text, dialect, wanted.start, limits, path)[0]
+    return read_checked(text, dialect, wanted.start, limits, path)
 
 
 def recogniser_of(
     text: str, path: str, wanted: Wanted, limits: "Limits", *, parser: str = "auto"
-) -> "Automaton | Parser":
-    """The same for a grammar that need not be regular: an automaton where there is one, else
-    the tables of ``parser``."""
+) -> "Recogniser":
+    """The same for any grammar: an automaton where there is one, else the tables of ``parser``,
+    or those of maximal munch."""
     from constrain.compiler.pipeline import build_engine
 
     return build_engine(
@@ -79,6 +81,7 @@ def recogniser_of(
         engine=(wanted.engine or Engine.AUTO).value,
         parser=parser,
         max_depth=wanted.max_depth,
+        meaning=wanted.meaning.value if wanted.meaning else None,
     )
 
 
@@ -109,13 +112,10 @@ def canonical_text(artifact: "Artifact", text: str) -> bytes:
     return normalizer.canonical(text).encode("utf-8")
 
 
-def compilation_of(
-    automaton: "Automaton | Parser", wanted: Wanted, limits: "Limits"
-) -> "Compilation":
+def compilation_of(automaton: "Recogniser", wanted: Wanted, limits: "Limits") -> "Compilation":
     """All other stages; notes go to stderr."""
     from constrain.compiler.cache import Cache, default_folder
     from constrain.compiler.merge.stored import TokenizerTables
-    from constrain.compiler.package_parser import PREWARM
     from constrain.compiler.pipeline import build_artifact
     from constrain.compiler.tokenizers import Tokenizer
 
@@ -132,7 +132,7 @@ def compilation_of(
             max_artifact_bytes=wanted.max_artifact_bytes,
             strip=wanted.strip,
             method=(wanted.method or Method.AUTO).value,
-            prewarm=PREWARM if wanted.prewarm is None else wanted.prewarm,
+            prewarm=wanted.prewarm,
             keep_unknown=wanted.unk is Unk.ALLOW,
             progress=bar,
             tables=TokenizerTables(tokenizer, cache) if isinstance(tokenizer, Tokenizer) else None,

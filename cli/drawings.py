@@ -9,12 +9,13 @@ from constrain.artifacts.errors import ConstrainError
 
 from .compiling import Wanted, canonical_text, compilation_of, grammar_of, recogniser_of
 from .console import UsageError, note, status
-from .options import Engine
+from .options import Engine, Meaning
 
 if TYPE_CHECKING:
     from constrain.artifacts import Artifact
     from constrain.compiler.drawing import Drawing
     from constrain.compiler.limits import Limits
+    from constrain.compiler.meanings import GreedyGrammar
     from constrain.compiler.parsers import Parser
     from constrain.compiler.pipeline import Automaton, Compilation
 
@@ -48,18 +49,22 @@ def draw_grammar(
 ) -> "Drawing":
     """The drawing of a grammar's stage; ``prefix``: of a WordPiece tokenizer what it uses."""
     from constrain.compiler.drawing import draw_rules
-    from constrain.compiler.parsers import Parser
+    from constrain.compiler.front import Automaton
+    from constrain.compiler.meanings import meaning_of
 
     _check_prefix(prefix, stage in _OF_ANY)
     if stage is Stage.RULES:
         return draw_rules(grammar_of(text, path, wanted, limits), max_states=max_states)
     if stage in _OF_ANY:
+        grammar = grammar_of(text, path, wanted, limits)
         engine = Engine.NETWORK if stage is Stage.PARSER else Engine.EARLEY
+        if meaning_of(grammar, wanted.meaning)[0] == Meaning.MAXIMAL_MUNCH:
+            engine = Engine.GREEDY
         parser = recogniser_of(text, path, replace(wanted, engine=engine), limits)
-        assert isinstance(parser, Parser)
+        assert not isinstance(parser, Automaton)
         return _draw_parser(stage, parser, max_states)
     recogniser = recogniser_of(text, path, wanted, limits, parser="earley")
-    if isinstance(recogniser, Parser):
+    if not isinstance(recogniser, Automaton):
         raise UsageError(_only_regular(stage, recogniser.reason))
     artifact = None
     if stage in (Stage.TOKENS, Stage.TOKENIZER):
@@ -83,7 +88,7 @@ def draw_artifact(
         if m.source is None:
             what = f"its {stage.value.upper() if stage is Stage.NFA else stage.value} cannot be"
             raise UsageError(f"{path}: the grammar's text was stripped, so {what} drawn")
-        wanted = Wanted(dialect=m.dialect, start=m.start)
+        wanted = Wanted(dialect=m.dialect, start=m.start, meaning=Meaning(m.meaning))
         return draw_grammar(m.source, path, stage, wanted, limits, max_states, prefix)
     return _draw_automaton(stage, None, artifact, max_states, prefix)
 
@@ -91,14 +96,16 @@ def draw_artifact(
 def write_all_drawings(compilation: "Compilation", folder: Path) -> None:
     """All stages as SVG; where Graphviz is missing, as DOT text with a note."""
     from constrain.compiler.drawing import MissingDotError, render
+    from constrain.compiler.front import Automaton
     from constrain.compiler.parsers import Parser
 
     folder.mkdir(parents=True, exist_ok=True)
     missing: ConstrainError | None = None
     recogniser = compilation.automaton
     for stage in Stage:
-        if isinstance(recogniser, Parser):
-            if stage not in _OF_ANY or (stage is Stage.PARSER and recogniser.network is None):
+        if not isinstance(recogniser, Automaton):
+            earley = isinstance(recogniser, Parser) and recogniser.network is None
+            if stage not in _OF_ANY or (stage is Stage.PARSER and earley):
                 continue
             drawing = _draw_parser(stage, recogniser, MAX_STATES)
         elif stage in _OF_ANY or (stage is Stage.TOKENIZER and compilation.canonical is None):
@@ -113,22 +120,27 @@ def write_all_drawings(compilation: "Compilation", folder: Path) -> None:
         note(str(missing))
 
 
-def _draw_parser(stage: Stage, parser: "Parser", max_states: int) -> "Drawing":
+def _draw_parser(stage: Stage, parser: "Parser | GreedyGrammar", max_states: int) -> "Drawing":
     from constrain.compiler.drawing import draw_lexer, draw_network, draw_rules
+    from constrain.compiler.parsers import Parser
     from constrain.compiler.parsing.lexer import joint_lexer
 
     title, names = parser.grammar.start, parser.token_names
+    if isinstance(parser, Parser):
+        network, dfas, texts = parser.network, parser.lexer, parser.layout.tables.texts
+    else:
+        network, dfas = parser.tables.network, parser.tables.lexer.dfas
+        texts = parser.tables.lexer.texts
     if stage is Stage.RULES:
         return draw_rules(parser.grammar, max_states=max_states)
     if stage is Stage.PARSER:
-        assert parser.network is not None
-        return draw_network(
-            parser.network, title=title, terminal_names=names, max_states=max_states
-        )
+        assert network is not None
+        symbols = names if isinstance(parser, Parser) else texts
+        return draw_network(network, title=title, terminal_names=symbols, max_states=max_states)
     return draw_lexer(
-        joint_lexer(parser.lexer),
+        joint_lexer(dfas),
         title=title,
-        texts=parser.layout.tables.texts,
+        texts=texts,
         terminal_names=names,
         max_states=max_states,
     )

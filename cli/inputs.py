@@ -15,7 +15,7 @@ from .console import UsageError, is_terminal, status
 
 if TYPE_CHECKING:
     from constrain.artifacts import Artifact
-    from constrain.compiler.pipeline import AnyTokenizer
+    from constrain.compiler.vocabularies import AnyTokenizer
 
 STDIN = "-"
 

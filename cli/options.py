@@ -20,6 +20,14 @@ class Engine(StrEnum):
     DFA = "dfa"
     NETWORK = "network"
     EARLEY = "earley"
+    GREEDY = "greedy"
+
+
+class Meaning(StrEnum):
+    """How a grammar reads a text."""
+
+    EXACT = "exact"
+    MAXIMAL_MUNCH = "maximal-munch"
 
 
 class Method(StrEnum):
@@ -93,9 +101,22 @@ EngineChoice = Annotated[
     Engine | None,
     typer.Option(
         help="dfa: for regular grammars; network: automata that call each other, with all masks "
-        "worked out ahead; earley: any grammar, masks at run time; auto: the first that the "
-        "grammar and the limits allow.  [default: auto]"
+        "worked out ahead; earley: any grammar, masks at run time; greedy: a network over lexemes, "
+        "by maximal munch; auto: the first that the grammar, its meaning and the limits allow.  "
+        "[default: auto]"
     ),
+]
+MeaningChoice = Annotated[
+    Meaning | None,
+    typer.Option(
+        help="exact: each way to cut a text into terminals counts; maximal-munch: a lexer cuts it, "
+        "each lexeme as long as possible.  [default: maximal-munch for Lark's grammars with "
+        "%ignore or %llguidance, else exact]"
+    ),
+]
+Lazy = Annotated[
+    bool,
+    typer.Option("--lazy", help="Work no masks out ahead, as --prewarm 0: all is at run time."),
 ]
 MaxDepth = Annotated[
     int | None,
@@ -111,8 +132,8 @@ Prewarm = Annotated[
         min=0,
         max=1_000_000,
         metavar="COUNT",
-        help="Answers that a network's masks are made of to work out ahead; 0 for none.  "
-        "[default: 50000]",
+        help="Answers that masks are made of to work out ahead; 0 for none.  [default: 50000, by "
+        "maximal munch 500000]",
     ),
 ]
 MethodChoice = Annotated[

@@ -5,12 +5,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from constrain.artifacts.canonical_network import behind_prefix
-from constrain.artifacts.endings import TEXT_END, Endings
+from constrain.artifacts.canonical_network import CanonicalNetwork
+from constrain.artifacts.endings import TEXT_END
+from constrain.artifacts.network import REFUSED, Network
 from constrain.artifacts.network_tables import NetworkTables
 
+from .closing.closing import closed_rows
 from .diagnostics import CheckError, Diagnostic, TokenizerError
-from .merge.cuts_sections import cuts_of, tokenizer_sections
+from .limits import Limits
+from .merge.cuts_sections import tokenizer_sections
 from .merge.stored import TokenizerTables
 from .package import Request
 from .parsers import Parser
@@ -22,16 +25,20 @@ def canonical_sections(
     request: Request,
     tables: TokenizerTables,
     notes: list[str],
+    limits: Limits,
+    answers: int,
     *,
     needed: bool,
 ) -> dict[str, NDArray[Any]] | None:
-    """The sections of the tokenizer; notes for the user are added.
+    """The sections of the tokenizer, and of the rows that are worked out ahead; notes for the
+    user are added. ``answers``: how many are worked out ahead, 0 for none.
 
-    Where there are no canonical masks: if they are ``needed`` raises ``CheckError`` for such a
-    grammar, ``TokenizerError`` for such a tokenizer, else None and a note why.
+    Raises ``LimitError``. Where there are no canonical masks: if they are ``needed`` raises
+    ``CheckError`` for such a grammar, ``TokenizerError`` for such a tokenizer, else None and a
+    note why.
     """
     try:
-        return _sections(parser, request, tables, notes)
+        return _sections(parser, request, tables, notes, limits, answers)
     except (CheckError, TokenizerError) as error:
         if needed:
             raise
@@ -44,7 +51,12 @@ def canonical_sections(
 
 
 def _sections(
-    parser: Parser, request: Request, tables: TokenizerTables, notes: list[str]
+    parser: Parser,
+    request: Request,
+    tables: TokenizerTables,
+    notes: list[str],
+    limits: Limits,
+    answers: int,
 ) -> dict[str, NDArray[Any]]:
     source, tokenizer = parser.grammar.source, request.tokenizer
     network = parser.network
@@ -57,9 +69,16 @@ def _sections(
         hint = "say --tokenization any"
         found = [Diagnostic(message, token.span, help=hint) for token in parser.grammar.tokens]
         raise CheckError(source, found)
+    if tables.cuts.unless_begun and _begins_with(network, tables.cuts.prefix):
+        raise TokenizerError(
+            f"{tokenizer.name}: this tokenizer puts a space before texts that do not begin with "
+            f"one, and members of this grammar, which nests, do; use --tokenization any"
+        )
     sections = tokenizer_sections(tables, request.vocab_size)
     sections["cuts.final"] = tables.cuts.dfa.final.astype(np.uint8)
-    if not _has_members(network, tables):
+    vocabulary = tokenizer.vocabulary(request.vocab_size)
+    masks = CanonicalNetwork(network, sections, request.eos, vocabulary)
+    if not _has_members(masks):
         message = "the tokenizer can spell no member: it has no token for a part of each"
         raise CheckError(source, [Diagnostic(message)])
     if tokenizer.added_tokens:
@@ -71,13 +90,28 @@ def _sections(
             "this tokenizer normalizes text: members that this would change have no canonical "
             "tokenization, but the masks do not leave them out"
         )
+    memory = min(request.max_bytes - sum(a.nbytes for a in sections.values()), limits.memory)
+    if answers and memory > 0:
+        closed = closed_rows(masks, answers, memory, limits)
+        if not closed.is_complete:
+            notes.append(
+                "not all masks were worked out ahead: the rest is at run time (--prewarm, "
+                "--max-artifact-bytes)"
+            )
+        sections |= closed.arrays
     return sections
 
 
-def _has_members(network: NetworkTables, tables: TokenizerTables) -> bool:
-    cuts, final = cuts_of(tables.cuts), tables.cuts.dfa.final.astype(np.bool_)
-    if network.nullable_start and final[cuts.start]:
+def _begins_with(network: NetworkTables, prefix: bytes) -> bool:
+    """Whether some member may begin with ``prefix``."""
+    found = Network(network)
+    return found.read(found.start, prefix) != REFUSED
+
+
+def _has_members(masks: CanonicalNetwork) -> bool:
+    """Whether the tokenizer can spell a member."""
+    network, start = masks.network, masks.cuts.start
+    if network.may_end(network.start) and masks.final[start]:
         return True
-    whole = behind_prefix(network, tables.cuts.prefix) if tables.cuts.prefix else network
-    endings = Endings(whole, cuts, final)
-    return endings.is_live(endings.number(whole.start, cuts.start), TEXT_END)
+    endings = masks.threads.endings
+    return endings.is_live(endings.number(network.tables.start, start), TEXT_END)

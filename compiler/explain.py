@@ -8,6 +8,9 @@ import numpy as np
 
 from constrain.artifacts.byte_dfa import DEAD, ByteDfa
 
+# Rules that a path shows at its beginning and its end.
+_FIRST, _LAST = 3, 5
+
 
 class Status(Enum):
     """What became of a text."""
@@ -98,6 +101,23 @@ def ranges(octets: Iterable[int]) -> tuple[tuple[int, int], ...]:
 def without_line_break(text: bytes) -> bytes:
     """A text without the line break at its end, if it has one."""
     return text.removesuffix(b"\n").removesuffix(b"\r") if text.endswith(b"\n") else text
+
+
+def common(paths: Sequence[list[str]]) -> list[str]:
+    """What all paths of rules begin with."""
+    shared: list[str] = []
+    for rules in zip(*paths, strict=False):
+        if len(set(rules)) > 1:
+            break
+        shared.append(rules[0])
+    return shared
+
+
+def shortened(path: list[str]) -> tuple[str, ...]:
+    """A path without its middle if it is long."""
+    if len(path) <= _FIRST + _LAST:
+        return tuple(path)
+    return (*path[:_FIRST], "…", *path[-_LAST:])
 
 
 def _ends_early(dfa: ByteDfa, text: bytes) -> bool:

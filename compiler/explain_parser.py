@@ -11,10 +11,9 @@ from itertools import pairwise
 
 from constrain.artifacts.earley import Earley
 
-from .explain import Status, Verdict, position, ranges, without_line_break
+from .explain import Status, Verdict, common, position, ranges, shortened, without_line_break
 
-# Rules that a path shows at its beginning and its end, and terminals that are listed.
-_FIRST, _LAST = 3, 5
+# Terminals that are listed.
 _TERMINALS = 12
 
 _FIRST_TERMINAL = 256
@@ -58,12 +57,12 @@ def explain_parser(earley: Earley, text: bytes, names: Sequence[str] = ()) -> Ve
         and shorter < len(text)
         and offset >= shorter
         and earley.accepts_at(shorter),
-        path=_shortened(_common([_path(earley, item) for item in items])),
+        path=shortened(common([path_of(earley, item) for item in items])),
         terminals=tuple(terminals),
     )
 
 
-def _path(earley: Earley, item: tuple[int, int, int, int]) -> list[str]:
+def path_of(earley: Earley, item: tuple[int, int, int, int]) -> list[str]:
     """The rules around an item, the start first, by a shortest way to the whole text.
 
     Completing an item's head takes it to the items that wait for it where it began. Leo's
@@ -95,19 +94,3 @@ def _path(earley: Earley, item: tuple[int, int, int, int]) -> list[str]:
         if place == dot or not tables.rests[tables.symbols[place]]:
             path += tables.path(place)
     return path[:1] + [b for a, b in pairwise(path) if a != b]
-
-
-def _common(paths: Sequence[list[str]]) -> list[str]:
-    """What all paths begin with."""
-    shared: list[str] = []
-    for rules in zip(*paths, strict=False):
-        if len(set(rules)) > 1:
-            break
-        shared.append(rules[0])
-    return shared
-
-
-def _shortened(path: list[str]) -> tuple[str, ...]:
-    if len(path) <= _FIRST + _LAST:
-        return tuple(path)
-    return (*path[:_FIRST], "…", *path[-_LAST:])

@@ -31,6 +31,7 @@ from .merge.token_edges import with_token_edges
 from .package import Request
 from .progress import Progress
 from .tokenizers import Tokenizer
+from .tokenizers.steps import ByteLevel
 
 AUTO, DIRECT, CARTESIAN = "auto", "direct", "cartesian"
 
@@ -105,7 +106,7 @@ def _merged(
     product = build_product(dfa, cuts, limits)
 
     def direct(bound: Limits) -> CanonicalDfa:
-        if tokenizer.splits:
+        if tokenizer.splits or cuts.prefix:
             return direct_with_cuts(product, dfa, tokenizer, bound, progress, rules)
         merges = proper_merges(tokenizer)
         return canonical_dfa(dfa, tokenizer.base, (), merges, bound, progress, rules)
@@ -154,6 +155,10 @@ def _why_not_direct(request: Request, rest: StableTables | None) -> str:
         return "the tokenizer cuts text, and a table knows no cuts behind a prompt"
     if not tokenizer.byte_level:
         return "the tokenizer merges characters"
+    if any(
+        isinstance(step, ByteLevel) and step.add_prefix_space for step in tokenizer.pre_tokenizers
+    ):
+        return "the tokenizer puts a space before a text, and a table knows no prompts"
     if rest is not None:
         return "a table cannot follow which characters the tokenizer would compose"
     return ""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from constrain.artifacts import tokenset
 from constrain.artifacts.artifact import Artifact
-from constrain.artifacts.manifest import Manifest, Origin
+from constrain.artifacts.manifest import EXACT, Manifest, Origin
 from constrain.artifacts.trie import Trie
 
 from .automata.dfa import Dfa, TokenIds
@@ -32,7 +32,7 @@ class Request:
     """What the caller wants of the artifact.
 
     ``eos``: token ids. ``vocab_size``: padded. ``max_bytes``: beyond it rows are left out and
-    computed at run time. ``strip``: leave the grammar's text out.
+    computed at run time. ``strip``: leave the grammar's text out. ``meaning``: the grammar's.
     """
 
     tokenizer: Tokenizer
@@ -40,6 +40,7 @@ class Request:
     vocab_size: int
     max_bytes: int
     strip: bool
+    meaning: str = EXACT
 
 
 def package(
@@ -88,6 +89,7 @@ def package(
         token_start=_start(canonical),
         counts=_counts(dfa, canonical, table),
         origins=tuple(Origin(rule, ((start, end),)) for rule, start, end in origins),
+        meaning=request.meaning,
     )
     return Artifact(manifest, arrays)
 

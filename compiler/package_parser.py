@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constrain.artifacts.artifact import Artifact
+from constrain.artifacts.earley_tables import StackedDfas
 from constrain.artifacts.errors import ArtifactError
 from constrain.artifacts.manifest import Manifest, ParserNames
 from constrain.artifacts.network_masks import NetworkMasks
@@ -42,10 +43,11 @@ def package_parser(
     """The artifact; what the user should know is added to ``notes``.
 
     ``answers``: how many of a network's masks are worked out ahead, 0 for none.
-    ``canonical``: the tokenizer's sections, which make a network's masks canonical; these are
-    worked out at run time. Raises ``LimitError``, ``CheckError`` and ``TokenizerError``.
+    ``canonical``: the tokenizer's sections, which make a network's masks canonical, and those of
+    the rows that were worked out ahead.
+    Raises ``LimitError``, ``CheckError`` and ``TokenizerError``.
     """
-    _check_spelling(parser, request)
+    check_spelling(parser.lexer, request)
     tokenizer, source = request.tokenizer, parser.grammar.source
     terminals = TokenClasses.of(token_ids(parser.grammar, tokenizer, request.eos))
     arrays: dict[str, NDArray[Any]] = {
@@ -57,7 +59,7 @@ def package_parser(
     counts = {"productions": len(parser.layout.tables.bodies)}
     tables = parser.network
     if tables is not None:
-        arrays |= _network(tables)
+        arrays |= network_sections(tables)
         counts |= {"network_states": tables.states - 1, "calls": len(tables.call_starts)}
         size = sum(array.nbytes for array in arrays.values())
         masks = _masks(tables, terminals, request)
@@ -77,6 +79,10 @@ def package_parser(
         arrays |= memo.arrays()
         if canonical is None:
             counts |= {"answers": len(memo.keys), "rows": len(memo.rows)}
+        elif "closed.keys" in canonical:
+            rows = len(canonical["closed.rows"]) + len(canonical["closed.id_offsets"]) - 1
+            complete = int(canonical["closed.all"][1])
+            counts |= {"answers": len(canonical["closed.keys"]), "rows": rows, "complete": complete}
     earley = parser.layout.tables
     manifest = Manifest(
         kind=parser.engine,
@@ -123,13 +129,13 @@ def _masks(tables: NetworkTables, terminals: TokenClasses, request: Request) -> 
     return NetworkMasks(tables, lambda: trie, vocabulary, request.eos, request.vocab_size, named)
 
 
-def _check_spelling(parser: Parser, request: Request) -> None:
+def check_spelling(lexer: StackedDfas, request: Request) -> None:
     """Each byte of the grammar's texts is a token: else a mask could lead into a dead end."""
     vocabulary = request.tokenizer.vocabulary(request.vocab_size)
     alone = (vocabulary.lengths == 1) & (vocabulary.kinds == TEXT)
     spelled = np.zeros(256, dtype=np.bool_)
     spelled[vocabulary.data[vocabulary.offsets[:-1][alone]]] = True
-    used = (parser.lexer.table[:, parser.lexer.columns[:256]] != 0).any(axis=0)
+    used = (lexer.table[:, lexer.columns[:256]] != 0).any(axis=0)
     lost = np.flatnonzero(used & ~spelled)
     if len(lost):
         listed = ", ".join(f"0x{octet:02X}" for octet in lost[:8]) + ", …" * (len(lost) > 8)
@@ -155,7 +161,8 @@ def _earley(parser: Parser) -> dict[str, NDArray[Any]]:
     }
 
 
-def _network(tables: NetworkTables) -> dict[str, NDArray[Any]]:
+def network_sections(tables: NetworkTables) -> dict[str, NDArray[Any]]:
+    """The sections of a network."""
     return {
         "network.accepting": tables.accepting,
         "network.call_offsets": tables.call_offsets,

@@ -22,10 +22,12 @@ def package_words(
     eos: tuple[int, ...],
     vocab_size: int,
     strip: bool,
+    meaning: str,
 ) -> Artifact:
     """The artifact. ``dfa``: the grammar's own, ``words``: what its texts become.
 
     ``eos``: token ids. ``vocab_size``: padded. ``strip``: leave the grammar's text out.
+    ``meaning``: the grammar's.
     """
     vocabulary, source = tokenizer.vocabulary(vocab_size), grammar.source
     arrays = {
@@ -51,5 +53,6 @@ def package_words(
         token_start=words.dfa.start,
         counts={"dfa_states": dfa.states - 1, "word_states": words.dfa.states - 1},
         origins=tuple(Origin(rule, ((start, end),)) for rule, start, end in origins),
+        meaning=meaning,
     )
     return Artifact(manifest, arrays)

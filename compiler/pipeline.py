@@ -2,37 +2,38 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 import numpy as np
 
 from constrain.artifacts.artifact import Artifact
+from constrain.artifacts.manifest import EXACT
 from constrain.artifacts.trie import Trie
 
 from .automata.dfa import Dfa, TokenIds
 from .automata.token_classes import over_classes
 from .canonical_parser import canonical_sections
 from .diagnostics import CheckError, Diagnostic, TokenizerError
-from .front import Automaton, build_automaton, build_engine
+from .front import Automaton, Recogniser, build_automaton, build_engine
 from .limits import Limits
 from .masks.overlaps import without_overlaps
+from .meanings import GreedyGrammar
 from .merge.canonical import CanonicalDfa
 from .merge.canonical_words import CanonicalWords, canonical_words
 from .merge.cartesian import CartesianDfa
 from .merge.stored import TokenizerTables
 from .merging import AUTO, Chosen, merged, merged_with_tokens
 from .package import Request, package
+from .package_greedy import package_greedy, refuse_canonical
 from .package_parser import PREWARM, package_parser
 from .package_words import package_words
 from .parsers import AUTO as AUTO_ENGINE
 from .parsers import Parser
+from .parsing.greedy_closure import Closure
 from .progress import Progress, silent
 from .token_ids import token_ids
 from .tokenizers import Tokenizer
+from .vocabularies import AnyTokenizer, eos_ids, padded_size
 from .wordpiece import WordPieceTokenizer
-
-# What a grammar can be compiled for.
-AnyTokenizer: TypeAlias = Tokenizer | WordPieceTokenizer
 
 __all__ = [
     "ANY",
@@ -56,15 +57,17 @@ class Compilation:
     """A compiled grammar and every stage on the way.
 
     ``notes`` are for the user to read. ``method``: how canonical masks were found, and
-    ``reason`` why so; empty under ``any``.
+    ``reason`` why so; empty under ``any``. ``closure``: by maximal munch, how far masks were
+    worked out ahead.
     """
 
-    automaton: Automaton | Parser
+    automaton: Recogniser
     canonical: CanonicalDfa | CartesianDfa | CanonicalWords | None
     artifact: Artifact
     notes: tuple[str, ...] = field(default=())
     method: str = ""
     reason: str = ""
+    closure: Closure | None = None
 
 
 def compile_grammar(
@@ -75,12 +78,14 @@ def compile_grammar(
     start: str | None = None,
     tokenization: str | None = None,
     engine: str = AUTO_ENGINE,
+    meaning: str | None = None,
     limits: Limits | None = None,
     eos: Sequence[int | str] = (),
     vocab_size: int | None = None,
     method: str = AUTO,
     max_artifact_bytes: int = MAX_ARTIFACT_BYTES,
     strip: bool = False,
+    prewarm: int | None = None,
     keep_unknown: bool = False,
     name: str = "<grammar>",
     progress: Progress = silent,
@@ -90,8 +95,9 @@ def compile_grammar(
 
     ``tokenization``: ``canonical`` allows exactly the token sequences that the tokenizer gives
     for the members (the default where there are such masks), ``any`` every sequence that spells a
-    member. ``engine``: see ``parsers``. ``method``: ``direct``, ``cartesian`` or ``auto``, how
-    canonical masks are found; the masks are the same.
+    member. ``engine``: see ``parsers``. ``meaning``: ``exact`` or ``maximal-munch``, see
+    ``meanings``. ``method``: ``direct``, ``cartesian`` or ``auto``, how canonical masks are
+    found; the masks are the same. ``prewarm``: as of ``build_artifact``.
     ``tables``: the tokenizer's, which several compilations can share. ``eos``: ids or
     names of the tokens that end a text (by default the tokenizer's own). ``vocab_size`` pads
     the masks. ``strip`` leaves the grammar's text out. ``keep_unknown``, of WordPiece alone,
@@ -100,7 +106,13 @@ def compile_grammar(
     """
     limits = (limits or Limits()).started()
     automaton = build_engine(
-        text, dialect=dialect, start=start, limits=limits, name=name, engine=engine
+        text,
+        dialect=dialect,
+        start=start,
+        limits=limits,
+        name=name,
+        engine=engine,
+        meaning=meaning,
     )
     return build_artifact(
         automaton,
@@ -112,6 +124,7 @@ def compile_grammar(
         method=method,
         max_artifact_bytes=max_artifact_bytes,
         strip=strip,
+        prewarm=prewarm,
         keep_unknown=keep_unknown,
         progress=progress,
         tables=tables,
@@ -119,7 +132,7 @@ def compile_grammar(
 
 
 def build_artifact(
-    automaton: Automaton | Parser,
+    automaton: Recogniser,
     tokenizer: AnyTokenizer,
     *,
     tokenization: str | None = None,
@@ -129,15 +142,15 @@ def build_artifact(
     method: str = AUTO,
     max_artifact_bytes: int = MAX_ARTIFACT_BYTES,
     strip: bool = False,
-    prewarm: int = PREWARM,
+    prewarm: int | None = None,
     keep_unknown: bool = False,
     progress: Progress = silent,
     tables: TokenizerTables | None = None,
 ) -> Compilation:
     """The stages that need a tokenizer: merging, masks, packaging.
 
-    ``prewarm``: how many of a network's masks are worked out ahead. ``tables``: the
-    tokenizer's, to be used again for other grammars.
+    ``prewarm``: how many answers that masks are made of are worked out ahead, where an engine
+    does that. ``tables``: the tokenizer's, to be used again for other grammars.
     """
     if tokenization not in (None, CANONICAL, ANY):
         raise ValueError(f"tokenization must be 'canonical' or 'any', not {tokenization!r}")
@@ -148,29 +161,38 @@ def build_artifact(
                 f"{tokenizer.name}: WordPiece tokenizers are compiled as 'canonical' only: a "
                 f"member's words may be cut in one way each"
             )
-        if isinstance(automaton, Parser):
+        if not isinstance(automaton, Automaton):
             message = f"WordPiece tokenizers need the engine dfa, and this is {automaton.engine}"
-            hint = f"{automaton.reason}; --max-depth bounds the nesting"
+            exact = "with --meaning exact " * isinstance(automaton, GreedyGrammar)
+            hint = f"{automaton.reason}; {exact}--max-depth bounds the nesting"
             raise CheckError(automaton.grammar.source, [Diagnostic(message, help=hint)])
-        size, ends = _padded_size(tokenizer, vocab_size), _eos_ids(tokenizer, eos)
+        size, ends = padded_size(tokenizer, vocab_size), eos_ids(tokenizer, eos)
         return _build_words(automaton, tokenizer, ends, size, strip, keep_unknown, limits)
     if keep_unknown:
         raise TokenizerError(f"{tokenizer.name}: only WordPiece has words that become unknown")
     notes: list[str] = []
     request = Request(
         tokenizer=tokenizer,
-        eos=_eos_ids(tokenizer, eos),
-        vocab_size=_padded_size(tokenizer, vocab_size),
+        eos=eos_ids(tokenizer, eos),
+        vocab_size=padded_size(tokenizer, vocab_size),
         max_bytes=max_artifact_bytes,
         strip=strip,
+        meaning=automaton.meaning if isinstance(automaton, Automaton) else EXACT,
     )
+    if isinstance(automaton, GreedyGrammar):
+        if tokenization == CANONICAL:
+            refuse_canonical(automaton)
+        artifact, closure = package_greedy(automaton, request, limits, notes, prewarm)
+        return Compilation(automaton, None, artifact, tuple(notes), closure=closure)
     if isinstance(automaton, Parser):
         tables = tables or TokenizerTables(tokenizer)
-        sections = None
+        sections, count = None, PREWARM if prewarm is None else prewarm
         if tokenization != ANY:
             needed = tokenization == CANONICAL
-            sections = canonical_sections(automaton, request, tables, notes, needed=needed)
-        artifact = package_parser(automaton, request, limits, notes, prewarm, sections)
+            sections = canonical_sections(
+                automaton, request, tables, notes, limits, count, needed=needed
+            )
+        artifact = package_parser(automaton, request, limits, notes, count, sections)
         return Compilation(automaton, None, artifact, tuple(notes))
     chosen: Chosen | None = None
     rules = [rule for rule, _, _ in automaton.origins]
@@ -224,7 +246,15 @@ def _build_words(
         message = "the tokenizer can spell no member: each has a word that becomes unknown"
         raise CheckError(source, [Diagnostic(message)])
     artifact = package_words(
-        grammar, automaton.dfa, automaton.origins, words, tokenizer, eos, vocab_size, strip
+        grammar,
+        automaton.dfa,
+        automaton.origins,
+        words,
+        tokenizer,
+        eos,
+        vocab_size,
+        strip,
+        automaton.meaning,
     )
     return Compilation(automaton, words, artifact, words.notes)
 
@@ -257,35 +287,3 @@ def _unreachable_ends(
         for ids, goes_on in zip(classes, going_on.tolist(), strict=True)
         for i in (ids[np.isin(ids, list(eos))].tolist() if goes_on else ())
     ]
-
-
-def _eos_ids(tokenizer: AnyTokenizer, given: Sequence[int | str]) -> tuple[int, ...]:
-    """Ids of the tokens that end a text: those given, else the tokenizer's own."""
-    if not given:
-        if not tokenizer.eos:
-            raise TokenizerError(
-                f"{tokenizer.name}: no end-of-text token is known; name it with --eos"
-            )
-        return tokenizer.eos
-    by_name = {name: i for i, name in tokenizer.added.items()}
-    ids = []
-    for wanted in given:
-        token_id = by_name.get(str(wanted))
-        if token_id is None and str(wanted).isdecimal() and len(str(wanted)) < 10:
-            token_id = int(wanted)
-        if token_id is None:
-            found = [i for i, octets in tokenizer.tokens.items() if octets == str(wanted).encode()]
-            token_id = found[0] if found else None
-        if token_id is None or token_id >= tokenizer.vocab_size:
-            raise TokenizerError(f"{tokenizer.name}: there is no token {wanted!r} to end a text")
-        ids.append(token_id)
-    return tuple(sorted(set(ids)))
-
-
-def _padded_size(tokenizer: AnyTokenizer, wanted: int | None) -> int:
-    if wanted is not None and wanted < tokenizer.vocab_size:
-        raise TokenizerError(
-            f"{tokenizer.name}: a vocabulary of {wanted} is too small for token "
-            f"{tokenizer.vocab_size - 1}"
-        )
-    return wanted or tokenizer.vocab_size

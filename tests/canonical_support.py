@@ -8,7 +8,6 @@ import numpy as np
 from constrain.artifacts import tokenset
 from constrain.artifacts.canonical_masks import CanonicalMasks
 from constrain.artifacts.cuts import Cuts
-from constrain.artifacts.first_tokens import FirstTokens
 from constrain.artifacts.network import REFUSED, Network
 from constrain.artifacts.network_tables import NetworkTables
 from constrain.artifacts.vocabulary import Vocabulary
@@ -100,9 +99,7 @@ def random_walks(
     machine: CanonicalMasks, eos: Sequence[int], rng: random.Random, count: int, longest: int
 ) -> Iterator[list[int]]:
     """Token sequences by the masks alone. Behind ``longest`` tokens they make for the end."""
-    firsts = FirstTokens(
-        machine.network, machine.cuts, machine.endings, machine.pairs, machine.walks.trie
-    )
+    firsts = machine.threads.firsts
 
     def left(state: int) -> int:
         threads = machine.network.threads[machine.configuration_of(state)]

@@ -2,53 +2,26 @@
 
 import random
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+from support import EXAMPLES
 
+from constrain.artifacts import Artifact
 from constrain.artifacts.greedy_masks import GreedyMasks
 from constrain.artifacts.greedy_memo import GreedyMemo
 from constrain.artifacts.trie import Trie
 from constrain.artifacts.vocabulary import Vocabulary
+from constrain.compiler import Tokenizer, compile_grammar
 from constrain.compiler.diagnostics import CheckError
 from constrain.compiler.dialects import read_grammar
 from constrain.compiler.parsing.contextual_lexer import greedy_tables
 from constrain.compiler.parsing.greedy_plain import GreedyPlain
+from constrain.compiler.tokenizers.steps import AddedToken
 
-JSON = r"""
-start: value
-?value: object | array | STRING | NUMBER | "true" | "false" | "null"
-object: "{" [pair ("," pair)*] "}"
-pair: STRING ":" value
-array: "[" [value ("," value)*] "]"
-STRING: /"([^"\\\x00-\x1f]|\\(["\\\/bfnrt]|u[0-9a-fA-F]{4}))*"/
-NUMBER: /-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?/
-%ignore /[ \t\n\r]+/
-"""
-CODE = r"""
-start: item+
-item: type NAME "(" [param ("," param)*] ")" block | declaration
-param: type NAME
-declaration: type NAME ["=" e] ("," NAME ["=" e])* ";"
-type: ("int" | "char" | "void") "*"*
-block: "{" statement* "}"
-statement: declaration | block | ";" | e ";" | "if" "(" e ")" statement ["else" statement]
-  | "while" "(" e ")" statement | "return" [e] ";"
-e: unary "=" e | or
-or: and | or "||" and
-and: rel | and "&&" rel
-rel: sum | rel ("<" | ">" | "<=" | ">=" | "==" | "!=") sum
-sum: product | sum ("+" | "-") product
-product: unary | product ("*" | "/" | "%") unary
-unary: ("-" | "!" | "*" | "&" | "++" | "--") unary | postfix
-postfix: atom | postfix ("++" | "--") | postfix "[" e "]" | postfix "(" [e ("," e)*] ")"
-  | postfix ("." | "->") NAME
-atom: NAME | NUMBER | STRING | "(" e ")"
-NAME: /[A-Za-z_][A-Za-z_0-9]*/
-NUMBER: /[0-9]+(\.[0-9]+)?/
-STRING: /"([^"\\\n]|\\.)*"/
-%ignore /[ \t\n]+/
-%ignore /\/\/[^\n]*/
-"""
+JSON, CODE = ((EXAMPLES / name).read_text(encoding="utf-8") for name in ("json.lark", "code.lark"))
+# As llguidance reads it: a keyword may be a name, too.
+BOTH = "%llguidance {}\n"
 SAMPLES = {
     JSON: '{"a": [1, -2.5e3, {"b": null}], "c": "x\\u00e9 é",\n "d": {}, "e": [[[{}]]]}',
     CODE: "int f(int a, char *b) { // note\n  int x = a+1;\n  if (a <= b[x]) return f(a, b)"
@@ -75,6 +48,8 @@ def random_lark(rng: random.Random) -> str:
         return f"({expr(depth - 1)}){rng.choice('?*+')}"
 
     lines = [f"{rule}: {expr(2)} | {expr(1)}" for rule in rules]
+    if rng.random() < 0.4:
+        lines.insert(0, BOTH.strip())
     for name in terminals:
         lines.append(f"{name}{rng.choice(['', '', '.1', '.2'])}: {rng.choice(_PATTERNS)}")
     for _ in range(rng.choice([0, 1, 1, 2])):
@@ -114,3 +89,33 @@ def masks_of(text: str, tokens: list[bytes], memo: GreedyMemo | None = None) -> 
     trie = Trie.from_vocabulary(vocabulary)
     rest = vocabulary, [len(tokens)], len(tokens) + 1
     return GreedyMasks(tables, lambda: trie, *rest, memo=memo)
+
+
+def tokenizer_over(tokens: list[bytes]) -> Tokenizer:
+    """A tokenizer of these tokens, the first ones single bytes, and one that ends the text."""
+    end = len(tokens)
+    return Tokenizer(
+        name="words",
+        sha256="0" * 64,
+        tokens=dict(enumerate(tokens)),
+        added_tokens=(AddedToken(end, "<end>", special=True),),
+        merges=np.zeros((0, 3), dtype=np.int32),
+        base=range(sum(len(token) == 1 for token in tokens)),
+        eos=(end,),
+        vocab_size=end + 1,
+    )
+
+
+def compiled_lark(text: str, tokenizer: Tokenizer, **options: Any) -> Artifact:
+    """The artifact of a Lark grammar read by maximal munch."""
+    return compile_grammar(
+        text,
+        **{
+            "dialect": "lark",
+            "meaning": "maximal-munch",
+            "tokenization": "any",
+            "engine": "greedy",
+            **options,
+        },
+        tokenizer=tokenizer,
+    )

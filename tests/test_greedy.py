@@ -6,7 +6,7 @@
 import random
 
 import pytest
-from greedy_support import CODE, JSON, SAMPLES, masks_of, plain_of, random_larks
+from greedy_support import BOTH, CODE, JSON, SAMPLES, masks_of, plain_of, random_larks
 
 from constrain.artifacts import tokenset
 from constrain.artifacts.errors import ArtifactError
@@ -32,8 +32,12 @@ OCTETS = [bytes([octet]) for octet in range(256)]
         ('start: /a+/ "ab" | "c"\n', ["c"], ["aab", "aaab"]),
         # Only what the parser allows is read: "ab" is no lexeme at the beginning.
         ('start: "a" ("ab" | "b")\n', ["aab", "ab"], ["a", "abb"]),
-        # Of one length and one priority both are followed; a longer one beats both.
-        (KEYWORDS.format("", ""), ["if;", "if1", "ifs;"], ["ab1", "ifs1"]),
+        # Of one length and one priority the string is taken; a longer one beats both.
+        (KEYWORDS.format("", ""), ["if1", "ifs;"], ["if;", "ab1", "ifs1"]),
+        (KEYWORDS.format("", "").replace('"if"', '"if"i'), ["IF1", "ifs;"], ["If;"]),
+        # Of two regexes, and as llguidance reads strings, both are followed.
+        (KEYWORDS.format("", "").replace('"if"', "/if/"), ["if;", "if1"], ["ab1"]),
+        (BOTH + KEYWORDS.format("", ""), ["if;", "if1", "ifs;"], ["ab1", "ifs1"]),
         (KEYWORDS.format(".1", ""), ["if1", "ifs;"], ["if;"]),
         (KEYWORDS.format("", ".1"), ["if;", "ifs;"], ["if1"]),
         # Ignored text stands at both ends and between; never inside a lexeme.

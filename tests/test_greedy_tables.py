@@ -6,12 +6,20 @@
 import random
 
 import pytest
-from greedy_support import CODE, JSON, SAMPLES, masks_of, plain_of, random_larks, vocabulary_of
+from greedy_support import (
+    BOTH,
+    CODE,
+    JSON,
+    SAMPLES,
+    masks_of,
+    plain_of,
+    random_larks,
+    vocabulary_of,
+)
 
 from constrain.artifacts import tokenset
 from constrain.artifacts.greedy_masks import GreedyMasks
 from constrain.artifacts.greedy_memo import GreedyMemo
-from constrain.artifacts.heads import BELOW_ALL
 from constrain.artifacts.lexer import NONE, Lexer
 from constrain.artifacts.slices import Slices
 from constrain.artifacts.trie import Trie
@@ -19,12 +27,11 @@ from constrain.compiler import Tokenizer
 from constrain.compiler.automata import regex
 from constrain.compiler.dialects import read_grammar
 from constrain.compiler.limits import Limits
+from constrain.compiler.parsing.below import frames_below
 from constrain.compiler.parsing.contextual_lexer import greedy_tables
-from constrain.compiler.parsing.greedy_closure import close, frames_below
+from constrain.compiler.parsing.greedy_closure import close
 from constrain.compiler.parsing.slices import json_slices, slice_of
 
-# Names are what is no keyword; without that, a text is read in two ways that nest.
-KEYWORDS_FIRST = CODE.replace("\nNAME:", "\nNAME.-1:")
 NESTED_IF = 'start: "i" start ["e" start] | "x"\n'
 
 
@@ -32,7 +39,7 @@ def with_tokenizer(tokenizer: Tokenizer, grammar: str, *, sliced: bool = False) 
     """The masks of a Lark grammar over a tokenizer, with the slices for JSON or without."""
     vocabulary = tokenizer.vocabulary(tokenizer.vocab_size)
     trie = Trie.from_vocabulary(vocabulary)
-    slices = Slices(json_slices(), trie, tokenizer.vocab_size) if sliced else None
+    slices = (lambda: Slices(json_slices(), trie, tokenizer.vocab_size)) if sliced else None
     tables = greedy_tables(read_grammar(grammar, "lark"))
     return GreedyMasks(
         tables, lambda: trie, vocabulary, tokenizer.eos, tokenizer.vocab_size, slices=slices
@@ -41,7 +48,7 @@ def with_tokenizer(tokenizer: Tokenizer, grammar: str, *, sliced: bool = False) 
 
 def test_a_lexer_reads_what_is_allowed() -> None:
     """Lexemes that are not allowed at the start are never found; ignored ones always are."""
-    text = 'start: NAME | "if"\nNAME: /[a-z]+/\n%ignore " "\n'
+    text = BOTH + 'start: NAME | "if"\nNAME: /[a-z]+/\n%ignore " "\n'
     tables = greedy_tables(read_grammar(text, "lark")).lexer
     lexer = Lexer(tables)
     name, word, space = (tables.texts.index(t) for t in ("NAME", '"if"', '" "'))
@@ -59,7 +66,7 @@ def test_closing_json_leaves_nothing_to_do(default_tokenizer: Tokenizer) -> None
     masks = with_tokenizer(default_tokenizer, JSON)
     closed = close(masks)
     assert closed.complete
-    residuals, visited = len(masks.residual.known), masks.walks.visited
+    residuals, visited = len(masks.residual), masks.walks.visited
     deep = '[{"a":' * 20 + "[1, {}]" + "}]" * 20
     for sample in (SAMPLES[JSON], deep):
         state = masks.start
@@ -67,7 +74,7 @@ def test_closing_json_leaves_nothing_to_do(default_tokenizer: Tokenizer) -> None
             assert tokenset.contains(masks.row(state), token)
             state = masks.step(state, token)
         assert masks.is_accepting(state)
-    assert (residuals, visited) == (len(masks.residual.known), masks.walks.visited)
+    assert (residuals, visited) == (len(masks.residual), masks.walks.visited)
 
 
 def test_closing_changes_no_mask(full: bool) -> None:
@@ -79,7 +86,7 @@ def test_closing_changes_no_mask(full: bool) -> None:
         tokens = sorted(words)
         machines = [masks_of(text, tokens) for _ in range(3)]
         complete += close(machines[0], Limits(states=300)).complete
-        close(machines[1], most_rows=4)
+        close(machines[1], Limits(states=2_000), most_rows=4)
         states = [masks.start for masks in machines]
         for _ in range(8):
             rows = [masks.row(s) for masks, s in zip(machines, states, strict=True)]
@@ -101,7 +108,7 @@ def test_runs_of_frames_that_may_return_are_closed() -> None:
     # Four begin in the longest token, one before it, and one is allowed behind it.
     assert 6 == masks.runs.longest(frame)
     assert close(masks).complete
-    known = len(masks.residual.known)
+    known = len(masks.residual)
     for depth in range(12):
         for closed in range(depth + 1):
             text = b"i" * depth + b"x" + b"ex" * closed
@@ -113,7 +120,7 @@ def test_runs_of_frames_that_may_return_are_closed() -> None:
                 if plain.read(reading, token).length == len(text) + len(token)
             ] + [len(tokens)] * plain.may_end(reading)
             assert expected == tokenset.to_ids(masks.row(state)).tolist(), text
-    assert known == len(masks.residual.known)
+    assert known == len(masks.residual)
 
 
 def test_closing_stops_at_a_limit() -> None:
@@ -134,14 +141,23 @@ def test_closing_stops_at_a_limit() -> None:
         state, reading = machine.step(state, token), plain.read(reading, tokens[token])
 
 
+def test_closing_stops_where_heads_grow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond so many heads nothing more is worked out ahead."""
+    monkeypatch.setattr("constrain.compiler.parsing.greedy_closure.MOST_HEADS", 20)
+    text = 'start: x\nx: A x B | B x A | "c"\nA: /[ab]/\nB: /[bc]/\n'
+    closed = close(masks_of(text, [b"a", b"b", b"c"]))
+    assert (False, 21) == (closed.complete, closed.heads)
+
+
 def test_frames_that_can_lie_below() -> None:
-    """Only what can call a state's own rule; nothing but the text's end below the start."""
+    """Only what can call a state's own rule; nothing below the start."""
     tables = greedy_tables(read_grammar('start: "(" x ")"\nx: "[" x "]" | "a"\n', "lark")).network
     below = frames_below(tables)
-    assert frozenset([BELOW_ALL]) == below[tables.start]
+    assert [] == below[tables.start]
     frames = set(tables.call_returns.tolist())
     starts = set(tables.call_starts.tolist())
-    assert all(below[start] <= frames for start in starts)
+    assert starts
+    assert all(below[start] and frames.issuperset(below[start]) for start in starts)
 
 
 @pytest.mark.parametrize("grammar", SAMPLES, ids=["json", "code"])
@@ -190,16 +206,16 @@ def test_where_slices_fit(pattern: str, fits: bool) -> None:
 
 def test_what_was_closed_is_not_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows made ahead do not count against those that may be made later; those do."""
-    monkeypatch.setattr("constrain.artifacts.greedy_masks._KEPT_ROWS", 5)
+    monkeypatch.setattr("constrain.artifacts.greedy_masks._KEPT_BYTES", 180)
     tokens = [bytes([octet]) for octet in range(256)]
     masks, plain = masks_of(JSON, tokens), masks_of(JSON, tokens)
     close(masks)
-    known = len(masks.residual.known)
+    known = len(masks.residual)
     left, right = masks.start, plain.start
     for octet in SAMPLES[JSON].encode():
         assert masks.row(left).tolist() == plain.row(right).tolist()
         left, right = masks.step(left, octet), plain.step(right, octet)
-    assert known == len(masks.residual.known) > len(plain.residual.known)
+    assert known == len(masks.residual) > len(plain.residual)
 
 
 def test_a_memo_is_carried_over(default_tokenizer: Tokenizer) -> None:
@@ -230,7 +246,7 @@ def test_a_memo_that_lacks_something_is_added_to(full: bool) -> None:
         words = {bytes(rng.choice(b"abc #") for _ in range(rng.randint(1, 6))) for _ in range(30)}
         tokens = sorted(words)
         plain, part = masks_of(text, tokens), masks_of(text, tokens)
-        close(part, most_rows=3)
+        close(part, Limits(states=2_000), most_rows=3)
         begun = masks_of(text, tokens, memo=part.memo())
         left, right = plain.start, begun.start
         for _ in range(8):
@@ -257,7 +273,7 @@ def test_code_is_closed(default_tokenizer: Tokenizer, most_rows: int, full: bool
     """All of the memo, or a part, is made ahead of time, and the text goes on from there."""
     if most_rows > 300 and not full:
         pytest.skip("closing code takes a while: --full")
-    masks = with_tokenizer(default_tokenizer, KEYWORDS_FIRST)
+    masks = with_tokenizer(default_tokenizer, CODE)
     assert close(masks, most_rows=most_rows).complete == (most_rows > 300)
     visited = masks.walks.visited
     state = masks.start

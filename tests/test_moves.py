@@ -13,8 +13,9 @@ from constrain.artifacts.network import REFUSED, Network
 from constrain.artifacts.network_tables import NetworkTables
 from constrain.artifacts.residual import NOTHING, ROOT
 from constrain.compiler.limits import Limits
+from constrain.compiler.parsing.below import frames_below
 from constrain.compiler.parsing.network import network
-from constrain.compiler.parsing.prewarm import frames_below, prewarm, prewarm_unions
+from constrain.compiler.parsing.prewarm import prewarm, prewarm_unions
 
 
 def tables_of(text: str) -> NetworkTables:

@@ -19,7 +19,7 @@ Data = Callable[[str], Path]
 
 def engines(text: str, dialect: str, start: str | None = None) -> list[Callable[[bytes], bool]]:
     """The verdicts of the network and of Earley on a text."""
-    parser = build_engine(text, dialect=dialect, start=start, engine="network")
+    parser = build_engine(text, dialect=dialect, start=start, engine="network", meaning="exact")
     assert isinstance(parser, Parser)
     assert parser.network is not None
     found = Network(parser.network)

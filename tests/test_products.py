@@ -15,7 +15,7 @@ from constrain.compiler.diagnostics import CheckError, TokenizerError
 from constrain.compiler.merge.tables import build_cuts
 from constrain.compiler.merge.tabulate import tabulated
 from constrain.compiler.pipeline import build_artifact, build_automaton
-from constrain.compiler.tokenizers.steps import AddedToken, ByteLevel, Metaspace, Strip
+from constrain.compiler.tokenizers.steps import ByteLevel, Metaspace, Prepend, Replace, Split, Strip
 
 END = 10
 
@@ -42,6 +42,17 @@ def test_sections_that_do_not_fit_are_refused(small: Tokenizer) -> None:
             load_bytes(encoded(artifact, {name: damaged}))
         with pytest.raises(ArtifactError, match=name):
             load_bytes(encoded(artifact, {name: None}))
+
+
+def test_a_prefix_that_is_put_once_is_checked(small: Tokenizer) -> None:
+    """The optional section says so of one byte."""
+    once = replace(small, pre_tokenizers=(ByteLevel(add_prefix_space=True),))
+    artifact = compiled('s ::= #"(a|b| ){1,3}";', once, method="cartesian")
+    flag = artifact.arrays["cuts.unless_begun"]
+    longer = np.concatenate([artifact.arrays["cuts.prefix"]] * 2)
+    for damaged in ({"cuts.unless_begun": np.repeat(flag, 2)}, {"cuts.prefix": longer}):
+        with pytest.raises(ArtifactError, match=r"cuts\.unless_begun"):
+            load_bytes(encoded(artifact, damaged))
 
 
 def test_a_table_of_a_product_has_the_same_masks(small: Tokenizer) -> None:
@@ -84,11 +95,15 @@ def test_a_grammar_whose_members_all_change_is_refused(small: Tokenizer) -> None
 
 def test_what_cannot_be_followed_is_refused(small: Tokenizer) -> None:
     """By name, with the way out."""
-    lonely = AddedToken(11, "aba", single_word=True)
+    spaces = Replace(" ", "_"), Replace("_", "-")
     for changed in (
-        replace(small, added_tokens=(lonely,)),
-        replace(small, normalizers=(Strip(),)),
-        replace(small, pre_tokenizers=(ByteLevel(add_prefix_space=True),)),
+        replace(small, normalizers=spaces),
+        replace(small, normalizers=(Prepend(" "), Strip())),
+        replace(small, normalizers=(Replace("a|", "-", is_regex=True),)),
+        replace(small, normalizers=(Replace("a+?", "-", is_regex=True),)),
+        replace(small, normalizers=(Replace("a", "-", is_regex=True), Replace("-", "a"))),
+        replace(small, pre_tokenizers=(Split("b"), ByteLevel(add_prefix_space=True))),
+        replace(small, pre_tokenizers=(ByteLevel(), Split("b"))),
         replace(small, pre_tokenizers=(Metaspace(),)),
     ):
         with pytest.raises(TokenizerError, match="use --tokenization any"):

@@ -161,6 +161,15 @@ NORMALIZERS = {
     "NFKD": normalizers.NFKD(),
     "SentencePiece": normalizers.Sequence(SENTENCE_PIECE),
     "regex": normalizers.Replace(Regex(r"\s+"), " "),
+    **{
+        f"regex {pattern}": normalizers.Replace(Regex(pattern), content)
+        for pattern, content in {
+            r"a*": "-",
+            r"(?=b)|o+": "x",
+            r"[^\w]": "",
+            r"\p{L}{2}": "Aé",
+        }.items()
+    },
     "lower case": normalizers.Lowercase(),
     "strip": normalizers.Strip(left=True, right=False),
     "all": normalizers.Sequence([normalizers.NFKC(), normalizers.Strip(), *SENTENCE_PIECE]),

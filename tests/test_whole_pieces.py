@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import tokenizers
+from matcher_support import accepted_behind_prompts
 from support import tokenizer_json, written
 
 from constrain.artifacts import tokenset
@@ -88,17 +89,7 @@ def test_behind_a_prompt(tmp_path: Path) -> None:
         artifact = compile_grammar(
             "(a|b| ){1,4}", dialect="regex", tokenizer=tokenizer, eos=[END], method="cartesian"
         )
-        for _ in range(40):
-            prompt, text = ("".join(rng.choices("ab ", k=rng.randrange(1, 5))) for _ in "12")
-            before, ids = library.encode(prompt).ids, library.encode(prompt + text).ids
-            if ids[: len(before)] != before:
-                continue
-            matcher = artifact.matcher(after=before)
-            for token in ids[len(before) :]:
-                assert tokenset.contains(matcher.mask(), token)
-                matcher.advance(token)
-            assert matcher.is_accepting
-            kept += 1
+        kept += accepted_behind_prompts(artifact, library, rng)
     assert kept > 50
 
 

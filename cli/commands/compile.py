@@ -15,8 +15,8 @@ from ..drawings import write_all_drawings
 from ..inputs import STDIN, grammar_text
 
 if TYPE_CHECKING:
-    from constrain.compiler.parsers import Parser
-    from constrain.compiler.pipeline import Automaton, Compilation
+    from constrain.compiler.front import Recogniser
+    from constrain.compiler.pipeline import Compilation
 
 # Lines of the growth table.
 _GROWTH_LINES = 20
@@ -42,7 +42,9 @@ def compile_(
     method: options.MethodChoice = None,
     engine: options.EngineChoice = None,
     max_depth: options.MaxDepth = None,
+    meaning: options.MeaningChoice = None,
     prewarm: options.Prewarm = None,
+    lazy: options.Lazy = False,
     unk: options.UnknownWords = None,
     eos: options.Eos = None,
     vocab_size: options.VocabSize = None,
@@ -53,7 +55,9 @@ def compile_(
     stats: Annotated[
         bool,
         typer.Option(
-            "--stats", help="Say which method was taken and why, and how its automaton grew."
+            "--stats",
+            help="Say what the grammar means, which method was taken and why, and how its "
+            "automaton grew.",
         ),
     ] = False,
     strip: Annotated[
@@ -91,10 +95,13 @@ def compile_(
         no_cache,
         method,
         engine,
-        prewarm,
+        0 if lazy else prewarm,
         max_depth,
         unk,
+        meaning,
     )
+    if lazy and prewarm:
+        raise UsageError("--lazy works out nothing ahead, and --prewarm says how much to")
     if max_depth is not None and engine not in (None, options.Engine.AUTO, options.Engine.DFA):
         raise UsageError(f"--max-depth makes a DFA, and --engine says {engine.value}")
     recogniser = recogniser_of(text, grammar, wanted, limits)
@@ -124,11 +131,16 @@ def _target(grammar: str, output: str | None) -> str:
     return target
 
 
-def _say_engine(recogniser: "Automaton | Parser", max_depth: int | None) -> None:
+def _say_engine(recogniser: "Recogniser", max_depth: int | None) -> None:
     """A note where the engine is not the plain one, and what a depth has cut."""
-    from constrain.compiler.parsers import Parser
+    from constrain.compiler.front import Automaton
+    from constrain.compiler.meanings import GreedyGrammar
 
-    if isinstance(recogniser, Parser):
+    if isinstance(recogniser, GreedyGrammar) or (
+        isinstance(recogniser, Automaton) and recogniser.meaning == options.Meaning.MAXIMAL_MUNCH
+    ):
+        note("read by maximal munch, as Lark and llguidance do; --meaning exact reads it otherwise")
+    if not isinstance(recogniser, Automaton):
         note(f"engine {recogniser.engine}: {recogniser.reason}")
     elif max_depth is not None and recogniser.cut:
         rules = ", ".join(repr(rule) for rule in recogniser.cut)
@@ -145,6 +157,8 @@ def _print_summary(
     elif "network_states" in counts:
         parts.append(f"network of {counts['network_states']:,} states")
         parts.append(f"{counts['calls']:,} calls")
+        if "lexemes" in counts:
+            parts.append(f"{counts['lexemes']:,} lexemes")
     else:
         parts.append(f"{counts['productions']:,} productions for Earley's recogniser")
     if "token_states" in counts:
@@ -167,6 +181,17 @@ def _print_growth(compilation: "Compilation") -> None:
     """The automaton's size along the merge list, thinned to a screenful."""
     from constrain.compiler.merge.canonical import CanonicalDfa
 
+    status(f"meaning: {compilation.artifact.manifest.meaning}")
+    if compilation.closure is not None:
+        closure = compilation.closure
+        known = "for every text" if closure.complete else "in part"
+        status(f"masks known ahead {known}: {closure.heads:,} heads, {closure.answers:,} answers")
+        return
+    counts = compilation.artifact.manifest.counts
+    if "complete" in counts:
+        left = "nothing is" if counts["complete"] else "some are"
+        status(f"{counts['answers']:,} answers of masks ahead; {left} left to decoding")
+        return
     if not compilation.method:
         which = "--tokenization any" if compilation.canonical is None else "WordPiece"
         note(f"--stats shows the merges; {which} has none")

@@ -60,6 +60,7 @@ def diff(
         typer.Option(metavar="RULE", help="The start rule of both; given twice, of A and of B."),
     ] = None,
     extended: options.Extended = False,
+    meaning: options.MeaningChoice = None,
     max_states: options.MaxStates = 200_000,
     max_transitions: options.MaxTransitions = 100_000_000,
     max_memory: options.MaxMemory = 2_000_000_000,
@@ -85,7 +86,9 @@ def diff(
     limits = limits_of(max_states, max_transitions, max_memory, max_seconds, max_nesting)
     dialects, starts = _pair("--dialect", dialect), _pair("--start", start)
     one, other = (
-        language_of(path, Wanted(dialect=named, start=rule, extended=extended), limits)
+        language_of(
+            path, Wanted(dialect=named, start=rule, extended=extended, meaning=meaning), limits
+        )
         for path, named, rule in zip((left, right), dialects, starts, strict=True)
     )
     found = compare(one, other, limits)

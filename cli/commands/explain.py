@@ -12,8 +12,8 @@ from ..inputs import STDIN, artifact_or_text, read_bytes
 if TYPE_CHECKING:
     from constrain.artifacts import Artifact
     from constrain.compiler.explain import Verdict
-    from constrain.compiler.front import Automaton
-    from constrain.compiler.parsers import Parser
+    from constrain.compiler.front import Recogniser
+    from constrain.compiler.meanings import GreedyGrammar
 
 
 def explain(
@@ -24,6 +24,7 @@ def explain(
     dialect: options.DialectName = None,
     extended: options.Extended = False,
     start: options.Start = None,
+    meaning: options.MeaningChoice = None,
     max_states: options.MaxStates = 200_000,
     max_transitions: options.MaxTransitions = 100_000_000,
     max_memory: options.MaxMemory = 2_000_000_000,
@@ -50,7 +51,7 @@ def explain(
     text = read_bytes(file)
     if isinstance(found, str):
         limits = limits_of(max_states, max_transitions, max_memory, max_seconds, max_nesting)
-        wanted = Wanted(dialect=dialect, start=start, extended=extended)
+        wanted = Wanted(dialect=dialect, start=start, extended=extended, meaning=meaning)
         recogniser = recogniser_of(found, subject, wanted, limits, parser="earley")
         verdict = _by_grammar(recogniser, text)
     else:
@@ -59,11 +60,16 @@ def explain(
     return 0 if verdict.status is Status.ACCEPTED else 1
 
 
-def _by_grammar(recogniser: "Automaton | Parser", text: bytes) -> "Verdict":
+def _by_grammar(recogniser: "Recogniser", text: bytes) -> "Verdict":
     from constrain.compiler.explain import explain
+    from constrain.compiler.explain_greedy import explain_greedy
     from constrain.compiler.explain_parser import explain_parser
+    from constrain.compiler.meanings import GreedyGrammar
     from constrain.compiler.parsers import Parser
+    from constrain.compiler.parsing.greedy_dfa import text_machine
 
+    if isinstance(recogniser, GreedyGrammar):
+        return explain_greedy(text_machine(recogniser.tables), text, recogniser)
     if isinstance(recogniser, Parser):
         return explain_parser(recogniser.recogniser(), text, recogniser.token_names)
     origins, of_state = recogniser.origins, recogniser.dfa.origins
@@ -72,16 +78,35 @@ def _by_grammar(recogniser: "Automaton | Parser", text: bytes) -> "Verdict":
 
 
 def _by_artifact(artifact: "Artifact", text: bytes) -> "Verdict":
+    from constrain.artifacts.greedy_parser import GreedyParser
     from constrain.compiler.automata.text import ids_text, terminal_names
     from constrain.compiler.explain import explain
+    from constrain.compiler.explain_greedy import explain_greedy
     from constrain.compiler.explain_parser import explain_parser
 
+    if isinstance(artifact.parsers, GreedyParser):
+        return explain_greedy(artifact.parsers.machine(), text, _grammar_of(artifact))
     if artifact.parsers is not None:
         names = [ids_text(ids.tolist()) for ids in artifact.parsers.named]
         return explain_parser(artifact.parsers.recogniser(), text, names)
     dfa = artifact.byte_dfa
     rules = [[o.rule for o in artifact.origins_of(state)] for state in range(dfa.states)]
     return explain(dfa, rules.__getitem__, text, terminal_names(dfa))
+
+
+def _grammar_of(artifact: "Artifact") -> "GreedyGrammar | None":
+    """The grammar of an artifact of maximal munch; None if its text was stripped."""
+    from constrain.compiler.front import build_engine
+    from constrain.compiler.meanings import GreedyGrammar
+
+    m = artifact.manifest
+    if m.source is None:
+        return None
+    found = build_engine(
+        m.source, dialect=m.dialect, start=m.start, meaning=m.meaning, engine=m.kind
+    )
+    assert isinstance(found, GreedyGrammar)
+    return found
 
 
 def _said(verdict: "Verdict", name: str, text: bytes) -> str:

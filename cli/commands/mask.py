@@ -53,6 +53,7 @@ def mask(
     extended: options.Extended = False,
     start: options.Start = None,
     tokenization: options.TokenizationChoice = None,
+    meaning: options.MeaningChoice = None,
     unk: options.UnknownWords = None,
     eos: options.Eos = None,
     vocab_size: options.VocabSize = None,
@@ -89,12 +90,15 @@ def mask(
             extended=extended,
             no_cache=no_cache,
             unk=unk,
+            meaning=meaning,
+            # One mask is asked for: there is no use in working others out.
+            prewarm=0,
         )
         recogniser = recogniser_of(artifact, subject, wanted, limits)
         artifact = compilation_of(recogniser, wanted, limits).artifact
     elif any(
         value is not None
-        for value in (tokenizer, dialect, start, tokenization, unk, eos, vocab_size)
+        for value in (tokenizer, dialect, start, tokenization, meaning, unk, eos, vocab_size)
     ):
         note("the artifact has its own tokenizer and grammar; the options for a grammar are unused")
     if prefix_ids is not None:

@@ -55,6 +55,7 @@ def sample(
     ] = Format.TEXT,
     dialect: options.DialectName = None,
     start: options.Start = None,
+    meaning: options.MeaningChoice = None,
     extended: options.Extended = False,
     max_states: options.MaxStates = 200_000,
     max_transitions: options.MaxTransitions = 100_000_000,
@@ -81,7 +82,8 @@ def sample(
     from constrain.compiler.automata.members import shortest as shortest_of
 
     limits = limits_of(max_states, max_transitions, max_memory, max_seconds, max_nesting)
-    dfa = language_of(subject, Wanted(dialect=dialect, start=start, extended=extended), limits)
+    wanted = Wanted(dialect=dialect, start=start, extended=extended, meaning=meaning)
+    dfa = language_of(subject, wanted, limits)
     least = shortest_of(dfa)
     if least is None or len(least) > max_bytes:
         error(_nothing(subject, least, max_bytes))

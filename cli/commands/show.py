@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .. import options
-from ..compiling import Wanted, automaton_of, compilation_of, limits_of
-from ..console import UsageError, write_text
-from ..inputs import dialect_for, grammar_text
+from ..compiling import Wanted, automaton_of, compilation_of, grammar_of, limits_of
+from ..console import UsageError, note, write_text
+from ..inputs import grammar_text
 
 if TYPE_CHECKING:
     from constrain.compiler.limits import Limits
@@ -23,6 +23,7 @@ class Stage(StrEnum):
     DFA = "dfa"
     TOKENS = "tokens"
     NETWORK = "network"
+    LEXEMES = "lexemes"
 
 
 def show(
@@ -31,6 +32,7 @@ def show(
         Stage,
         typer.Option(
             help="tree: as parsed; lnf: the normal form; network: automata that call each other; "
+            "lexemes: what a lexer cuts a text into, by maximal munch; "
             "of regular grammars nfa, dfa: over bytes; tokens: over tokens."
         ),
     ] = Stage.LNF,
@@ -39,6 +41,7 @@ def show(
     dialect: options.DialectName = None,
     extended: options.Extended = False,
     start: options.Start = None,
+    meaning: options.MeaningChoice = None,
     eos: options.Eos = None,
     max_states: options.MaxStates = 200_000,
     max_transitions: options.MaxTransitions = 100_000_000,
@@ -54,8 +57,16 @@ def show(
     """
     text = grammar_text(grammar)
     limits = limits_of(max_states, max_transitions, max_memory, max_seconds, max_nesting)
-    wanted = Wanted(tokenizer, dialect, start, eos=eos, extended=extended, no_cache=no_cache)
-    if stage in (Stage.TREE, Stage.LNF, Stage.NETWORK):
+    wanted = Wanted(
+        tokenizer,
+        dialect,
+        start,
+        eos=eos,
+        extended=extended,
+        no_cache=no_cache,
+        meaning=meaning,
+    )
+    if stage in (Stage.TREE, Stage.LNF, Stage.NETWORK, Stage.LEXEMES):
         write_text(_of_any(stage, text, grammar, wanted, limits))
         return
     automaton = automaton_of(text, grammar, wanted, limits)
@@ -85,17 +96,30 @@ def show(
 
 def _of_any(stage: Stage, text: str, path: str, wanted: Wanted, limits: "Limits") -> str:
     """The stages that every grammar has."""
-    from constrain.compiler.front import read_normal
+    from constrain.compiler.front import normal_form
     from constrain.compiler.grammar.tree_text import tree_text
     from constrain.compiler.lnf.text import lnf_text
+    from constrain.compiler.meanings import meaning_of
+    from constrain.compiler.parsing.lexemes import lexeme_grammar
     from constrain.compiler.parsing.network import network
-    from constrain.compiler.parsing.text import network_text
+    from constrain.compiler.parsing.text import lexemes_text, network_text
 
-    dialect = dialect_for(path, wanted.dialect, wanted.extended)
-    tree, _, lnf = read_normal(text, dialect, wanted.start, limits, path)
+    tree = grammar_of(text, path, wanted, limits)
     if stage is Stage.TREE:
         return tree_text(tree)
+    meaning, reason = meaning_of(tree, wanted.meaning)
+    if meaning == options.Meaning.EXACT:
+        if stage is Stage.LEXEMES:
+            raise UsageError(f"{path} is read exactly ({reason}); say --meaning maximal-munch")
+        lnf = normal_form(tree, limits)[1]
+        names = [token.text for token in tree.tokens]
+    else:
+        note(f"read by maximal munch: {reason}")
+        found = lexeme_grammar(tree, limits)
+        if stage is Stage.LEXEMES:
+            return lexemes_text(found.lexemes)
+        lnf = found.lnf(limits)
+        names = [lexeme.text for lexeme in found.lexemes]
     if stage is Stage.LNF:
         return lnf_text(lnf)
-    tables = network(lnf, limits, len(tree.tokens))
-    return network_text(tables, [token.text for token in tree.tokens])
+    return network_text(network(lnf, limits, len(names)), names)

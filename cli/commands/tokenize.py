@@ -15,7 +15,7 @@ from ..quoting import quoted, text_of
 
 if TYPE_CHECKING:
     from constrain.compiler import WordPieceTokenizer
-    from constrain.compiler.pipeline import AnyTokenizer
+    from constrain.compiler.vocabularies import AnyTokenizer
 
 # The version of the JSON below.
 SCHEMA = 1

@@ -47,6 +47,7 @@ def viz(
     extended: options.Extended = False,
     start: options.Start = None,
     tokenization: options.TokenizationChoice = None,
+    meaning: options.MeaningChoice = None,
     unk: options.UnknownWords = None,
     eos: options.Eos = None,
     max_transitions: options.MaxTransitions = 100_000_000,
@@ -67,7 +68,15 @@ def viz(
     """
     limits = limits_of(200_000, max_transitions, max_memory, max_seconds, max_nesting)
     wanted = Wanted(
-        tokenizer, dialect, start, tokenization, eos, extended=extended, no_cache=no_cache, unk=unk
+        tokenizer,
+        dialect,
+        start,
+        tokenization,
+        eos,
+        extended=extended,
+        no_cache=no_cache,
+        unk=unk,
+        meaning=meaning,
     )
     found = artifact_or_text(subject)
     if isinstance(found, str):

@@ -71,6 +71,8 @@ class Builder:
         self.partial = False
         # What may stand before each terminal, in dialects that have such a thing.
         self.ignored: list[Expr] = []
+        # Whether a lexer would follow a string and a regex of one length both.
+        self.follows_all = False
         # Groups leave no node behind, so a rule that nothing ends asks where the last one ended.
         self.last_group_end = 0
 

@@ -116,7 +116,7 @@ class LarkBuilder(StatementsBuilder):
         text = self._text(token)
         if not token.endswith("i"):
             return literal_of(text, span)
-        return pattern_of(either_case(text), str(token), span)
+        return pattern_of(either_case(text), str(token), span, "string")
 
     def range(self, items: list[Token]) -> Expr:
         """Two characters with .. between them."""

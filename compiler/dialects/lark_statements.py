@@ -44,6 +44,7 @@ class StatementsBuilder(EbnfBuilder):
 
     def options(self, items: list[Token]) -> None:
         """%llguidance {}, which says which program the grammar is for."""
+        self.follows_all = True
 
     def imports(self, items: list[Token]) -> list[Rule]:
         """%import common.NAME, %import common.NAME -> NAME, %import common (NAME, NAME)"""

@@ -25,7 +25,8 @@ class Literal:
 class Pattern:
     """A regular expression used as a terminal; ``text`` is how the author wrote it.
 
-    ``kind``: ``regex``, or for KBNF's special ones ``e`` (shortest matches) or ``substrs``.
+    ``kind``: ``regex``, or for KBNF's special ones ``e`` (shortest matches) or ``substrs``, or
+    ``string`` for a text in either case.
     """
 
     node: regex.Node
@@ -146,6 +147,8 @@ class Grammar:
     ``tokens``: the distinct token terminals, one of each meaning; their places in it number
     them in normal forms and automata, also in those of parts of the grammar.
     ``ignored``: what may stand any number of times before each terminal and at the end.
+    ``follows_all``: a lexer that finds a string and a regex of one length follows both, as
+    llguidance does; else the string wins, as in Lark.
     """
 
     source: Source
@@ -153,6 +156,7 @@ class Grammar:
     start: str
     tokens: tuple[Token, ...] = ()
     ignored: tuple[Expr, ...] = ()
+    follows_all: bool = False
 
     @property
     def terminals(self) -> frozenset[str]:

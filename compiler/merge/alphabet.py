@@ -6,6 +6,7 @@ all code points, and characters that lie in the same sets are one *atom*.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,30 +42,30 @@ class Alphabet:
     members: dict[CharSet, NDArray[np.bool_]]
 
 
-def alphabet_of(sets: Iterable[CharSet], extra: Iterable[NDArray[np.bool_]] = ()) -> Alphabet:
-    """The coarsest alphabet that the sets (and ``extra``, bool (0x110000,)) are unions of."""
+def alphabet_of(
+    sets: Iterable[CharSet], extra: Iterable[NDArray[np.bool_]] = (), space: str = " "
+) -> Alphabet:
+    """The coarsest alphabet that the sets (and ``extra``, bool (0x110000,)) are unions of.
+
+    ``space``: the character that the sets see where a text has a space.
+    """
     distinct = list(dict.fromkeys(sets))
-    # Blocks without a substitute are left as they are, which is most of them.
-    blocks = range(0, CODE_POINTS, _BLOCK)
-    text = "".join(
-        as_cut("".join(map(chr, range(first, first + _BLOCK))))
-        for first in blocks
-        if not _FIRST <= first < _LAST
-    )
-    flags = [_found(chars, text) for chars in distinct]
+    flags = [_found(chars) for chars in distinct]
+    for flag in flags:
+        flag[ord(" ")] = flag[ord(space)]
     codes = np.ones(CODE_POINTS, dtype=np.uint64)
     for flag in (*flags, *extra):
         codes = codes << np.uint64(1) | flag
     codes[_FIRST:_LAST] = NO_CHARACTER
     if len(flags) > _MOST_SETS:
         raise TokenizerError(
-            f"the pre-tokenizer's patterns use more than {_MOST_SETS} sets of characters; use "
+            f"the tokenizer's patterns use more than {_MOST_SETS} sets of characters; use "
             f"--tokenization any"
         )
     values, atoms = np.unique(codes, return_inverse=True)
     if len(values) > 256:
         raise TokenizerError(
-            "the pre-tokenizer's patterns divide characters into more than 256 classes; use "
+            "the tokenizer's patterns divide characters into more than 256 classes; use "
             "--tokenization any"
         )
     atoms = atoms.reshape(-1)
@@ -78,8 +79,21 @@ def alphabet_of(sets: Iterable[CharSet], extra: Iterable[NDArray[np.bool_]] = ()
     return Alphabet(atoms.astype(np.uint8), count, members)
 
 
-def _found(chars: CharSet, text: str) -> NDArray[np.bool_]:
-    """Which code points a set holds: one search over ``text``, all characters in order."""
+@cache
+def _characters() -> str:
+    """All characters in order, as patterns are to see them."""
+    # Blocks without a substitute are left as they are, which is most of them.
+    blocks = range(0, CODE_POINTS, _BLOCK)
+    return "".join(
+        as_cut("".join(map(chr, range(first, first + _BLOCK))))
+        for first in blocks
+        if not _FIRST <= first < _LAST
+    )
+
+
+def _found(chars: CharSet) -> NDArray[np.bool_]:
+    """Which code points a set holds: one search over all characters."""
+    text = _characters()
     held = np.zeros(len(text), dtype=np.bool_)
     for match in compile_pattern(f"{chars.pattern_of_one}+").finditer(text):
         held[match.start() : match.end()] = True

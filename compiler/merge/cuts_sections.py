@@ -18,7 +18,9 @@ def cuts_of(tables: CutTables) -> Cuts:
 
 def cut_sections(cuts: CutTables) -> dict[str, NDArray[Any]]:
     """The sections ``cuts.*``."""
+    once = {"cuts.unless_begun": np.ones(1, dtype=np.uint8)} if cuts.unless_begun else {}
     return {
+        **once,
         "cuts.classes": cuts.classes,
         "cuts.fallback": cuts.fallback,
         "cuts.prefix": np.frombuffer(cuts.prefix, dtype=np.uint8),

@@ -7,7 +7,7 @@ Tokens that lead the same rows to the same state are not told apart before they 
 import numpy as np
 from numpy.typing import NDArray
 
-from constrain.artifacts.trie import ranges
+from constrain.artifacts.frontiers import ranges
 
 from .lift import Lift
 from .product import Product

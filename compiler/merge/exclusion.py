@@ -13,11 +13,10 @@ from .marked_dfa import DEAD, MarkedDfa, minimal
 from .text_trie import trie_of
 
 
-def without_texts(texts: Iterable[bytes], planes: int, prefix: bytes = b"") -> MarkedDfa:
-    """All marked byte sequences that hold none of ``texts`` behind ``prefix``.
+def without_texts(texts: Iterable[bytes], planes: int) -> MarkedDfa:
+    """All marked byte sequences that hold none of ``texts``.
 
-    The automaton of Aho and Corasick, each plane alike, minimal. ``prefix`` begins each
-    sequence that is not empty.
+    The automaton of Aho and Corasick, each plane alike, minimal.
     """
     wanted = sorted({text for text in texts if text})
     children, ends = trie_of(wanted)
@@ -39,15 +38,8 @@ def without_texts(texts: Iterable[bytes], planes: int, prefix: bytes = b"") -> M
     table[dead[table]] = DEAD
     final = ~dead
     final[DEAD] = False
-    start = 1
-    for octet in reversed(prefix):
-        table = np.concatenate([table, np.zeros((1, 256), np.int32)])
-        table[-1, octet] = start
-        start = len(table) - 1
-        final = np.append(final, False)
-    final[start] = True
     whole = np.repeat(table[:, None, :], planes, axis=1)
-    return minimal(MarkedDfa(np.ascontiguousarray(whole), final, start))
+    return minimal(MarkedDfa(np.ascontiguousarray(whole), final, 1))
 
 
 def intersected(first: MarkedDfa, second: MarkedDfa) -> MarkedDfa:

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from constrain.artifacts.trie import Trie, ranges
+from constrain.artifacts.frontiers import ranges
+from constrain.artifacts.trie import Trie
 
 from ..limits import Limits
 from .marked_dfa import DEAD

@@ -15,7 +15,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from constrain.artifacts.trie import ranges
+from constrain.artifacts.frontiers import ranges
 
 from ..diagnostics import TokenizerError
 
@@ -68,7 +68,7 @@ def subset_automaton(
         rows.append(row)
         if len(numbers) > _MOST_STATES:
             raise TokenizerError(
-                f"the pre-tokenizer's patterns need more than {_MOST_STATES:,} states; use "
+                f"the tokenizer's patterns need more than {_MOST_STATES:,} states; use "
                 f"--tokenization any"
             )
     final = np.array([any(map(may_end, subset)) for subset in numbers])

@@ -9,11 +9,9 @@ one marking.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
-
-from constrain.artifacts.token_dfa import TokenDfa
 
 from ..automata.dfa import Dfa
 from ..limits import Limits
@@ -24,8 +22,7 @@ from .families import with_letters
 from .marked_dfa import DEAD
 from .product import Product
 from .proper import proper_merges
-
-_STAGE = "erasing the marks of cuts"
+from .token_edges import with_token_edges
 
 
 def direct_with_cuts(
@@ -49,14 +46,20 @@ def direct_with_cuts(
     automaton = with_letters(
         len(number), number[product.start], [number[s] for s in finals], letters
     )
-    byte_states = [product.byte_state[s] for s in (DEAD, *reached)]
+    # What reads a prefix is beyond the states of the grammar.
+    known = np.where(product.byte_state < dfa.states, product.byte_state, dfa.start)
+    byte_states = known[[DEAD, *reached]].tolist()
     names = [sorted({rules[o] for o in dfa.origins[q] if o < len(rules)}) for q in byte_states]
     plain = proper_merges(tokenizer)
     twice = np.repeat(plain, 2, axis=0)
     twice[::2, 0] += size
     twice[::2, 2] += size
     marked = merge_families(automaton, twice, names, limits, progress)
-    return _erased(marked, size, np.array(byte_states, dtype=np.int32), limits)
+    # A mark is erased as a class of tokens is read: t + V stands for the class of t alone.
+    alone = list(np.arange(size, dtype=np.int32).reshape(-1, 1))
+    erased = with_token_edges(marked, size, alone, limits, names)
+    families = slice(None) if erased.family_states is None else erased.family_states
+    return replace(erased, family_states=np.array(byte_states, dtype=np.int32)[families])
 
 
 def _reached(product: Product) -> list[int]:
@@ -79,55 +82,3 @@ def _letters(
             for octet in np.flatnonzero(targets).tolist():
                 letter = tokenizer.base[octet] + plane * tokenizer.vocab_size
                 yield state, letter, int(targets[octet])
-
-
-def _erased(
-    marked: CanonicalDfa, size: int, byte_states: NDArray[np.int32], limits: Limits
-) -> CanonicalDfa:
-    """The subset construction over t and t + V alike; each subset is a family of its own."""
-    dfa = marked.dfa
-    number: dict[tuple[int, ...], int] = {(dfa.start,): 0}
-    pending: list[tuple[int, ...]] = [(dfa.start,)]
-    tokens: list[int] = []
-    targets: list[int] = []
-    offsets, accepting, states = [0], [], []
-    for subset in pending:
-        reached: dict[int, set[int]] = {}
-        for state in subset:
-            edges, ends = dfa.edges_of(state)
-            kept = marked.flags(state)
-            for token, target in zip(
-                (edges[kept] % size).tolist(), ends[kept].tolist(), strict=True
-            ):
-                reached.setdefault(token, set()).add(target)
-        for token in sorted(reached):
-            target_set = tuple(sorted(reached[token]))
-            if target_set not in number:
-                number[target_set] = len(number)
-                pending.append(target_set)
-            tokens.append(token)
-            targets.append(number[target_set])
-        offsets.append(len(tokens))
-        accepting.append(any(dfa.accepting[state] for state in subset))
-        states.append(byte_states[dfa.family[subset[0]]])
-        limits.check_states(len(number), _STAGE)
-        limits.check_transitions(len(tokens), _STAGE)
-    counts = np.diff(offsets)
-    octets = (counts + 7) // 8
-    bits = [np.packbits(np.ones(n, np.uint8), bitorder="little") for n in counts.tolist()]
-    table = TokenDfa(
-        family=np.arange(len(pending), dtype=np.int32),
-        accepting=np.array(accepting, dtype=np.uint8),
-        edge_offsets=np.array(offsets, dtype=np.int64),
-        edge_tokens=np.array(tokens, dtype=np.int32),
-        edge_targets=np.array(targets, dtype=np.int32),
-        start=0,
-    )
-    return CanonicalDfa(
-        table,
-        np.concatenate(bits) if bits else np.zeros(0, np.uint8),
-        np.concatenate([[0], np.cumsum(octets)]).astype(np.int64),
-        marked.growth,
-        len(tokens),
-        np.array(states, dtype=np.int32),
-    )

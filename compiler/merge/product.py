@@ -9,6 +9,7 @@ from ..automata.dfa import Dfa
 from ..limits import Limits
 from .in_step import in_step
 from .marked_dfa import DEAD, reaching
+from .prefixed import members_behind
 from .tables import CutTables
 
 _STAGE = "the product with the tokenizer's cuts"
@@ -57,7 +58,8 @@ def build_product(
     limits = (limits or Limits()).started()
     cuts, continued = tables.dfa, dfa.start
     if tables.prefix:
-        dfa, continued = _with_prefix(dfa, tables.prefix)
+        once = tables.unless_begun
+        dfa, continued = members_behind(dfa, tables.prefix, limits, unless_begun=once)
     joint, classes = _joint_classes(dfa, tables.classes)
     # A character may begin where one has ended, whether or not a piece starts with it.
     beginning = tables.classes[np.r_[:0x80, 0xC0:0x100]]
@@ -81,32 +83,6 @@ def build_product(
     after_cut = np.zeros(cuts.states, dtype=np.int32)
     after_cut[begins] = 2 + np.arange(len(begins))
     return _trimmed(table, classes, accepting, byte_state, cut_state, after_cut)
-
-
-def _with_prefix(dfa: Dfa, prefix: bytes) -> tuple[Dfa, int]:
-    """The members that are not empty behind ``prefix``, and the empty one; and where a
-    member begins."""
-    table, accepting = dfa.table, dfa.accepting
-    by_byte = table[:, dfa.classes]
-    start = dfa.start
-    rows, ends = [by_byte[start]], [False]
-    for octet in reversed(prefix):
-        row = np.zeros(256, dtype=np.int32)
-        row[octet] = len(table) + len(rows) - 1
-        rows.append(row)
-        ends.append(False)
-    ends[-1] = bool(accepting[start])
-    whole = np.concatenate([by_byte, np.stack(rows)])
-    return (
-        Dfa(
-            table=whole,
-            classes=np.arange(256, dtype=np.uint8),
-            accepting=np.append(accepting, ends),
-            start=len(whole) - 1,
-            origins=(*dfa.origins, *[dfa.origins[start]] * len(rows)),
-        ),
-        start,
-    )
 
 
 def _joint_classes(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..diagnostics import TokenizerError
 from ..tokenizers import Tokenizer
+from ..tokenizers.steps import ByteLevel
 from .derivations import derive
 from .tables import spelled
 
@@ -57,6 +58,11 @@ def not_followed(tokenizer: Tokenizer) -> Iterator[str]:
         yield (
             "this tokenizer cuts text into pieces before it merges, which the masks do not "
             "follow yet: where a merge could cross a cut they differ from its own encoding"
+        )
+    if any(isinstance(s, ByteLevel) and s.add_prefix_space for s in tokenizer.pre_tokenizers):
+        yield (
+            "this tokenizer puts a space before a text, which the masks do not follow: its own "
+            "tokens spell a space before each member"
         )
     if tokenizer.normalizers:
         yield (

@@ -18,7 +18,7 @@ def shortest_lost(dfa: Dfa, tables: CutTables) -> bytes | None:
     inside = texts.table[:, 0].copy()
     inside[texts.start] = texts.table[texts.start, 1]
     begin = texts.start
-    for octet in tables.prefix:
+    for octet in tables.text_prefix:
         begin = int(inside[begin, octet])
     classes = np.arange(256)
     keeps_empty = bool(texts.final[texts.start])
@@ -81,7 +81,7 @@ def kept_members(dfa: Dfa, tables: CutTables) -> Dfa:
     inside = texts.table[:, 0].astype(np.int64)
     inside[texts.start] = texts.table[texts.start, 1]
     begin = texts.start
-    for octet in tables.prefix:
+    for octet in tables.text_prefix:
         begin = int(inside[begin, octet])
     columns = np.ascontiguousarray(np.concatenate([dfa.table[:, dfa.classes], inside]).T)
     known: dict[bytes, int] = {}

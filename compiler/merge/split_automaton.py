@@ -24,13 +24,13 @@ from .alphabet import Alphabet
 from .marked_dfa import MarkedDfa, subset_automaton
 from .split_pattern import Op, Program
 
-_CONTINUE, _MATCH, _GAP = range(3)
+CONTINUE, MATCH, GAP = range(3)
 
 _Threads: TypeAlias = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class _State:
+class State:
     """``threads``: of the current match in order, None inside a gap and at the start.
 
     ``failing``: threads that must not reach MATCH. ``last``: kind of the current segment, -1
@@ -44,11 +44,11 @@ class _State:
 
 def split_automaton(split: Split, program: Program, alphabet: Alphabet) -> MarkedDfa:
     """The automaton of one step. Raises ``TokenizerError`` where a pattern is not supported."""
-    machine = _Machine(program, alphabet)
-    start = _State(None, frozenset(), -1)
+    machine = Machine(program, alphabet)
+    start = State(None, frozenset(), -1)
 
-    def successors(state: _State, mark: int, atom: int) -> Iterable[_State]:
-        for label in (_CONTINUE, _MATCH, _GAP):
+    def successors(state: State, mark: int, atom: int) -> Iterable[State]:
+        for label in (CONTINUE, MATCH, GAP):
             cut = _is_cut(split, state.last, label)
             if cut == bool(mark):
                 target = machine.step(state, label, atom)
@@ -63,31 +63,34 @@ def _is_cut(split: Split, last: int, label: int) -> bool | None:
 
     None if that segment's text would be dropped: such a text is not spelled by its tokens.
     """
-    if label == _CONTINUE:
+    if label == CONTINUE:
         return False
     if split.behaviour is Behaviour.CONTIGUOUS:
         return label != last
     if split.invert:
-        swap = {_MATCH: _GAP, _GAP: _MATCH, -1: -1}
+        swap = {MATCH: GAP, GAP: MATCH, -1: -1}
         label, last = swap[label], swap[last]
     match split.behaviour:
         case Behaviour.REMOVED:
-            return None if label == _MATCH else True
+            return None if label == MATCH else True
         case Behaviour.MERGED_WITH_PREVIOUS:
-            return not (label == _MATCH and last == _GAP)
+            return not (label == MATCH and last == GAP)
         case Behaviour.MERGED_WITH_NEXT:
-            return not (label == _GAP and last == _MATCH)
+            return not (label == GAP and last == MATCH)
     return True
 
 
-class _Machine:
-    """Steps the states of one pattern."""
+class Machine:
+    """Steps the states of one pattern: ``step`` guesses, a wrong guess leads to None."""
 
     def __init__(self, program: Program, alphabet: Alphabet) -> None:
         self.program, self.alphabet = program, alphabet
         self.entry = self.closure([0])
         if any(program[pc].op is Op.MATCH for pc in self.resolved(self.entry, None)):
-            raise TokenizerError("the pre-tokenizer's pattern matches the empty text")
+            raise TokenizerError(
+                "a pattern of the tokenizer matches the empty text, which canonical masks do not "
+                "support; use --tokenization any"
+            )
 
     def closure(self, threads: Iterable[int]) -> _Threads:
         """The threads after all forks, in order, each once."""
@@ -137,7 +140,7 @@ class _Machine:
             for target in self.program[pc].targets
         )
 
-    def step(self, state: _State, label: int, atom: int) -> _State | None:
+    def step(self, state: State, label: int, atom: int) -> State | None:
         """The state after a character whose segment is marked ``label``; None if wrong."""
         failing = set(self.resolved(state.failing, atom))
         threads: _Threads | None = None
@@ -145,7 +148,7 @@ class _Machine:
         if state.threads is not None:
             threads = self.resolved(state.threads, atom)
             ends = self.match_at(threads)
-        if label == _CONTINUE:
+        if label == CONTINUE:
             if state.last < 0:
                 return None
             if threads is not None:
@@ -158,11 +161,11 @@ class _Machine:
                 if ends is None:
                     return None
                 failing.update(threads[:ends])
-            elif label == _GAP and state.last == _GAP:
+            elif label == GAP and state.last == GAP:
                 return None
             kind = label
-            threads = self.resolved(self.entry, atom) if label == _MATCH else None
-        if kind == _GAP:
+            threads = self.resolved(self.entry, atom) if label == MATCH else None
+        if kind == GAP:
             failing.update(self.resolved(self.entry, atom))
         if self.match_at(tuple(failing)) is not None:
             return None
@@ -172,9 +175,9 @@ class _Machine:
             if not after:
                 return None
         still = frozenset(self.read(failing, atom))
-        return _State(after, still, kind)
+        return State(after, still, kind)
 
-    def may_end(self, state: _State) -> bool:
+    def may_end(self, state: State) -> bool:
         """Whether the guesses hold if the text ends here."""
         if self.match_at(self.resolved(state.failing, None)) is not None:
             return False

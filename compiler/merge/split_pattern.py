@@ -90,7 +90,7 @@ class _Parser:
 
     def error(self, what: str) -> TokenizerError:
         return TokenizerError(
-            f"the pre-tokenizer's pattern {self.pattern!r} has {what} at character {self.place}, "
+            f"the tokenizer's pattern {self.pattern!r} has {what} at character {self.place}, "
             f"which canonical masks do not support; use --tokenization any"
         )
 

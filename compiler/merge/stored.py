@@ -19,7 +19,7 @@ from .stable_text import StableTables, build_stable
 from .tables import CutTables, PairTables, build_cuts, build_pairs
 
 # Goes up with every change of what the tables hold or how they are found.
-_VERSION = 3
+_VERSION = 4
 
 
 _CHARACTERS = ("classes", "combining", "second", "row", "seconds")
@@ -122,6 +122,7 @@ def _cut_arrays(tables: CutTables) -> dict[str, NDArray[Any]]:
         "classes": tables.classes,
         "fallback": tables.fallback,
         "prefix": np.frombuffer(tables.prefix, dtype=np.uint8),
+        "unless_begun": np.array([tables.unless_begun], dtype=np.uint8),
         "whole": tables.whole,
         "whole_bytes": np.frombuffer(
             b"".join(octets for _, octets in sorted(tables.whole_pieces.items())), dtype=np.uint8
@@ -140,6 +141,7 @@ def _cuts_of(arrays: Tables) -> CutTables:
         arrays["prefix"].tobytes(),
         _dfa_of("texts.", arrays),
         _pieces_of(arrays),
+        bool(arrays["unless_begun"][0]),
     )
 
 

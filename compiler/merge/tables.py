@@ -5,7 +5,7 @@ split_pattern -> split_automaton   where pieces start
               -> split_bytes       the same over bytes, and what no encoding can spell
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
 
@@ -17,16 +17,21 @@ from constrain.artifacts.vocabulary import Vocabulary
 
 from ..diagnostics import TokenizerError
 from ..tokenizers import Tokenizer
-from ..tokenizers.steps import ByteLevel, Lowercase, Metaspace, Normalize, Prepend, Replace
+from ..tokenizers.steps import AddedToken
 from .alphabet import CODE_POINTS, alphabet_of
+from .character_texts import over_planes
 from .derivations import derive
 from .exclusion import intersected, without_texts
+from .lone_words import without_tokens
 from .marked_dfa import MarkedDfa, composed, unsplit
+from .prefixed import texts_behind
 from .rectangles import Rectangles, build_rectangles, without_followers
 from .split_automaton import split_automaton
 from .split_bytes import over_bytes
 from .split_pattern import compile_pattern, sets_of
+from .unchanged import unchanged
 from .whole_pieces import whole_automaton, with_whole_planes
+from .written import Written, written
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,9 +40,10 @@ class CutTables:
 
     ``dfa``: over planes and byte classes. ``classes``: uint8 (256,), class of each byte.
     ``fallback``: int32 (256,), token of each byte of a character that has none of its own, -1
-    without. ``prefix``: what the tokenizer puts before a text that is not empty. ``texts``:
-    the same texts over bytes, (S, 2, 256), with their start as the only mark. ``whole_pieces``:
-    the tokens that are given for whole pieces alone, with their bytes.
+    without. ``prefix``: what the tokenizer puts before a text that is not empty; if
+    ``unless_begun`` only before texts that do not begin with it. ``texts``: the same texts over
+    bytes, (S, 2, 256), with their start as the only mark, and behind ``text_prefix``.
+    ``whole_pieces``: the tokens that are given for whole pieces alone, with their bytes.
     """
 
     dfa: MarkedDfa
@@ -46,6 +52,12 @@ class CutTables:
     prefix: bytes
     texts: MarkedDfa
     whole_pieces: Mapping[int, bytes]
+    unless_begun: bool = False
+
+    @property
+    def text_prefix(self) -> bytes:
+        """What is put before each of ``texts``."""
+        return b"" if self.unless_begun else self.prefix
 
     @property
     def whole(self) -> NDArray[np.int32]:
@@ -76,7 +88,8 @@ def build_pairs(tokenizer: Tokenizer) -> PairTables:
 
 def build_cuts(tokenizer: Tokenizer) -> CutTables:
     """Where texts are cut. Raises ``TokenizerError`` for steps that tables cannot express."""
-    prefix, space = _written(tokenizer)
+    steps = written(tokenizer)
+    prefix, space = steps.prefix.encode("utf-8"), steps.space
     fallback = np.array(tokenizer.byte_fallback or [-1] * 256, dtype=np.int32)
     splits = [s for step in tokenizer.pre_tokenizers if (s := step.split) is not None]
     programs = [compile_pattern(split.pattern) for split in splits]
@@ -84,6 +97,7 @@ def build_cuts(tokenizer: Tokenizer) -> CutTables:
     alphabet = alphabet_of(
         (chars for program in programs for chars in sets_of(program)),
         [planes == value for value in (0, 2)],
+        space or " ",
     )
     by_atom = np.full(alphabet.count, -1, dtype=np.int8)
     by_atom[alphabet.atoms] = planes
@@ -92,13 +106,16 @@ def build_cuts(tokenizer: Tokenizer) -> CutTables:
         for split, program in zip(splits, programs, strict=True)
     ]
     whole = reduce(composed, parts) if parts else unsplit(alphabet.count)
-    cuts = _kept(over_bytes(whole, alphabet, by_atom), tokenizer, prefix, space)
+    cuts = _kept(over_bytes(whole, alphabet, by_atom), tokenizer, steps, spelled=True)
     whole_pieces = _whole_pieces(tokenizer)
     if whole_pieces:
         cuts = intersected(with_whole_planes(cuts), whole_automaton(whole_pieces.values()))
     either = np.minimum(by_atom, 0)
-    texts = _kept(over_bytes(unsplit(alphabet.count), alphabet, either), tokenizer, prefix, space)
-    return CutTables(*_joined_columns(cuts), fallback, prefix, texts, whole_pieces)
+    texts = over_bytes(unsplit(alphabet.count), alphabet, either)
+    texts = _kept(texts, tokenizer, steps, spelled=not steps.unless_begun)
+    return CutTables(
+        *_joined_columns(cuts), fallback, prefix, texts, whole_pieces, steps.unless_begun
+    )
 
 
 def _whole_pieces(tokenizer: Tokenizer) -> dict[int, bytes]:
@@ -140,74 +157,47 @@ def _letters(tokenizer: Tokenizer, octets: bytes) -> list[int]:
     return [space if char == " " else tokenizer.characters[char] for char in octets.decode("utf-8")]
 
 
-def _written(tokenizer: Tokenizer) -> tuple[bytes, str | None]:
-    """What is put before each text, and what stands for a space in it.
+def _kept(dfa: MarkedDfa, tokenizer: Tokenizer, steps: Written, *, spelled: bool) -> MarkedDfa:
+    """Only texts whose bytes have tokens, that hold no added token, and that no step changes.
 
-    Raises ``TokenizerError`` for steps that change a text in other ways.
+    ``spelled``: the texts with all that is put before them.
     """
-    prefix, space = "", None
-    for step in tokenizer.normalizers:
-        match step:
-            case Prepend(text):
-                prefix = text + prefix
-            case Replace(" ", content, False) if len(content) == 1 and not tokenizer.byte_level:
-                space, prefix = content, prefix.replace(" ", content)
-            case Normalize() | Lowercase():
-                # ``stable_text`` leaves out what these change; ASCII is inert.
-                if not prefix.replace(space or " ", " ").isascii():
-                    raise _unsupported(tokenizer, step)
-            case Replace(pattern, _, False) if pattern in _left_out(tokenizer):
-                continue
-            case _:
-                raise _unsupported(tokenizer, step)
-    for place, cut in enumerate(tokenizer.pre_tokenizers):
-        behind = tokenizer.pre_tokenizers[place + 1 :]
-        rewrites = isinstance(cut, ByteLevel) and (
-            cut.add_prefix_space or any(later.split is not None for later in behind)
-        )
-        if rewrites or isinstance(cut, Metaspace):
-            raise _unsupported(tokenizer, cut)
-    if space is not None:
-        prefix = prefix.replace(space, " ")
-    return prefix.encode("utf-8"), space
-
-
-def _left_out(tokenizer: Tokenizer) -> set[str]:
-    """Texts that a step replaces for good: no step writes their first character."""
-    steps = tokenizer.normalizers
-    written = "".join(step.content for step in steps if isinstance(step, Replace))
-    written += "".join(step.prefix for step in steps if isinstance(step, Prepend))
-    return {
-        step.pattern
-        for step in steps
-        if isinstance(step, Replace) and not step.is_regex and step.pattern
-        if step.pattern[0] not in written
-    }
-
-
-def _unsupported(tokenizer: Tokenizer, step: object) -> TokenizerError:
-    return TokenizerError(
-        f"{tokenizer.name}: canonical masks do not support the step {type(step).__name__!r} as "
-        f"this tokenizer has it; use --tokenization any"
-    )
-
-
-def _kept(dfa: MarkedDfa, tokenizer: Tokenizer, prefix: bytes, space: str | None) -> MarkedDfa:
-    """Only texts whose bytes have tokens, and that hold no added token."""
     if tokenizer.byte_level:
         dfa.table[:, :, np.array(tokenizer.base) < 0] = 0
-    for token in tokenizer.added_tokens:
-        if token.single_word:
-            raise _unsupported(tokenizer, token)
-    encoder = tokenizer.encoder
-    verbatim = [text.encode("utf-8") for text in encoder.verbatim.texts]
-    written_otherwise = {" "} if space else set[str]()
-    verbatim += [text.encode("utf-8") for text in _left_out(tokenizer) - written_otherwise]
-    rewritten = [text.replace(space or " ", " ").encode() for text in encoder.rewritten.texts]
-    for texts, before in ((verbatim, prefix), (rewritten, b"")):
-        if texts or before:
-            dfa = intersected(dfa, without_texts(texts, dfa.table.shape[1], before))
+    for texts, before in _filters(tokenizer, steps, dfa.table.shape[1]):
+        try:
+            whole = texts_behind(texts, before.encode(), unless_begun=steps.unless_begun)
+        except ValueError as error:
+            raise TokenizerError(
+                f"{tokenizer.name}: canonical masks do not support what this tokenizer puts "
+                f"before a text together with what it finds or replaces in it ({error}); use "
+                f"--tokenization any"
+            ) from None
+        dfa = intersected(dfa, whole if spelled else texts)
     return dfa
+
+
+def _filters(tokenizer: Tokenizer, steps: Written, planes: int) -> Iterator[tuple[MarkedDfa, str]]:
+    """Automata of what must hold of a text, each with what only later steps put before it."""
+    encoder, space = tokenizer.encoder, steps.normalized_space
+    rewritten = {text.replace(space, " "): t for text, t in encoder.rewritten.tokens.items()}
+    left_out = set(steps.left_out)
+    if _of_single_words(encoder.verbatim.tokens):
+        yield over_planes(*without_tokens(encoder.verbatim.tokens), planes), steps.prefix
+    else:
+        left_out.update(encoder.verbatim.texts)
+    if left_out or steps.prefix:
+        yield without_texts((text.encode() for text in left_out), planes), steps.prefix
+    if _of_single_words(rewritten):
+        yield over_planes(*without_tokens(rewritten, space), planes), steps.cut_prefix
+    elif rewritten:
+        yield without_texts((text.encode() for text in rewritten), planes), steps.cut_prefix
+    for change in steps.changes:
+        yield over_planes(*unchanged(change), planes), change.before
+
+
+def _of_single_words(tokens: Mapping[str, AddedToken]) -> bool:
+    return any(token.single_word for token in tokens.values())
 
 
 def _planes_by_character(tokenizer: Tokenizer, space: str | None) -> NDArray[np.int8]:

@@ -20,7 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from constrain.artifacts.trie import Trie, ranges
+from constrain.artifacts.frontiers import ranges
+from constrain.artifacts.trie import Trie
 
 from .marked_dfa import DEAD
 

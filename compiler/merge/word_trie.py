@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from constrain.artifacts.trie import expand
+from constrain.artifacts.frontiers import expand
 from constrain.artifacts.word_trie import NONE, ROOT, SUFFIX_ROOT, WordTrie
 
 

@@ -15,16 +15,18 @@ from constrain.artifacts.lexer import LexerTables
 
 from ..grammar.tree import Grammar
 from ..limits import Limits
+from ..lnf.form import Lnf
 from .lexemes import Lexeme, lexeme_grammar
 from .network import network
-from .tables import stacked
+from .tables import stacked_dfas
 
 
 def lexer_tables(lexemes: Sequence[Lexeme], limits: Limits | None = None) -> LexerTables:
-    """The minimal automata of all lexemes, stacked. Raises ``LimitError``."""
+    """The minimal automata of all lexemes, stacked, and their ranks. Raises ``LimitError``."""
+    ranks = sorted({lexeme.precedence for lexeme in lexemes})
     return LexerTables(
-        stacked([lexeme.node for lexeme in lexemes], limits),
-        np.array([lexeme.priority for lexeme in lexemes], dtype=np.int32),
+        stacked_dfas([lexeme.dfa for lexeme in lexemes], (limits or Limits()).started()),
+        np.array([ranks.index(lexeme.precedence) for lexeme in lexemes], dtype=np.int32),
         np.array([lexeme.ignored for lexeme in lexemes], dtype=np.uint8),
         tuple(lexeme.text for lexeme in lexemes),
     )
@@ -37,7 +39,9 @@ def greedy_tables(grammar: Grammar, limits: Limits | None = None) -> GreedyTable
     """
     limits = (limits or Limits()).started()
     found = lexeme_grammar(grammar, limits)
-    return GreedyTables(
-        network(found.lnf(limits), limits, len(found.lexemes)),
-        lexer_tables(found.lexemes, limits),
-    )
+    return tables_over(found.lexemes, found.lnf(limits), limits)
+
+
+def tables_over(lexemes: Sequence[Lexeme], lnf: Lnf, limits: Limits) -> GreedyTables:
+    """The same, the lexemes being numbered and ``lnf`` the normal form over them."""
+    return GreedyTables(network(lnf, limits, len(lexemes)), lexer_tables(lexemes, limits))

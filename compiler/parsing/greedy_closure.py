@@ -18,25 +18,42 @@ from constrain.artifacts.greedy_masks import GreedyMasks
 from constrain.artifacts.greedy_residual import BETWEEN
 from constrain.artifacts.heads import BELOW_ALL, REFUSED
 from constrain.artifacts.lexer import NONE
-from constrain.artifacts.network_tables import DEAD, NetworkTables
+from constrain.artifacts.network_tables import DEAD
 
 from ..limits import Limits
+from .below import frames_below, states_inside
 
 # Rows that are worked out ahead of time at most; at 150,000 tokens a row has 19 kB.
 MOST_ROWS = 1 << 14
 
+# Heads that are gone through at most. Where there is an end, it mostly comes sooner (199 in a
+# C-like grammar); where there is none, heads grow, and each takes longer than the one before.
+MOST_HEADS = 2_000
+
 
 @dataclass(frozen=True)
 class Closure:
-    """``complete``: no text leads to a mask that is not known. ``heads``: how many were met."""
+    """``complete``: no text leads to a mask that is not known. ``heads``: how many were met.
+
+    ``answers``: of the residual automaton, all that are known.
+    """
 
     complete: bool
     heads: int
+    answers: int
 
 
-def close(masks: GreedyMasks, limits: Limits | None = None, most_rows: int = MOST_ROWS) -> Closure:
-    """Fill the memo of ``masks``, until it is complete or a limit is met (none is raised)."""
-    closure = _Closing(masks, (limits or Limits()).started(), most_rows).run()
+def close(
+    masks: GreedyMasks,
+    limits: Limits | None = None,
+    most_rows: int = MOST_ROWS,
+    answers: int | None = None,
+) -> Closure:
+    """Fill the memo of ``masks``, until it is complete or a limit is met (none is raised).
+
+    ``answers``: the most that are known then; the last one is finished.
+    """
+    closure = _Closing(masks, (limits or Limits()).started(), most_rows, answers).run()
     masks.keep()
     return closure
 
@@ -53,11 +70,17 @@ class _Closing:
     A task is a head to be gone through, an open head to be closed, or a residual to be fed.
     """
 
-    def __init__(self, masks: GreedyMasks, limits: Limits, most_rows: int) -> None:
+    def __init__(
+        self, masks: GreedyMasks, limits: Limits, most_rows: int, most_answers: int | None
+    ) -> None:
         self.masks, self.limits, self.most_rows = masks, limits, most_rows
+        self.most_answers = most_answers
         self.heads, self.lexer, self.residual = masks.heads, masks.lexer, masks.residual
         self.runs = masks.runs
-        self.below = frames_below(masks.heads.tables)
+        tables = masks.heads.tables
+        self.below = [frozenset(frames) for frames in frames_below(tables)]
+        for state in states_inside(tables, tables.start) - {DEAD}:
+            self.below[state] |= {BELOW_ALL}
         self.tasks: list[tuple[int, int, _Task, int, frozenset[int]]] = []
         self.seen: set[tuple[_Task, int, frozenset[int]]] = set()
 
@@ -67,8 +90,8 @@ class _Closing:
         self._add(0, _Task.CLOSE, heads.start, self._below_hole(heads.start))
         met = 0
         while self.tasks:
-            if self._is_over():
-                return Closure(False, met)
+            if met > MOST_HEADS or self._is_over():
+                return Closure(False, met, len(self.residual.answers))
             depth, _, task, subject, below = heappop(self.tasks)
             if task is _Task.VISIT:
                 met += 1
@@ -85,13 +108,14 @@ class _Closing:
                 for frame in sorted(below):
                     plugged = self.runs.shortened(heads.plug(subject, frame))
                     self._add(depth + 1, _Task.CLOSE, plugged, self.below[frame])
-        return Closure(True, met)
+        return Closure(True, met, len(self.residual.answers))
 
     def _is_over(self) -> bool:
         return (
             self.limits.is_over()
+            or (self.most_answers is not None and len(self.residual.answers) >= self.most_answers)
             or len(self.seen) > self.limits.states
-            or len(self.masks.walks.rows) > self.most_rows
+            or self.masks.walks.row_count > self.most_rows
         )
 
     def _add(self, depth: int, task: _Task, subject: int, below: frozenset[int]) -> None:
@@ -116,7 +140,7 @@ class _Closing:
         self, depth: int, residual: int, frame: int | None, below: frozenset[int] = frozenset()
     ) -> None:
         """Feed a residual next, if anything is pending in it."""
-        if self.residual.known[residual].pending:
+        if self.residual.known(residual).pending:
             frames = below if frame is None else self.below[frame]
             self._add(depth, _Task.FEED, residual, frames)
 
@@ -126,24 +150,3 @@ class _Closing:
         if not above:
             return frozenset([BELOW_ALL])
         return frozenset.intersection(*(self.below[p] for p in above))
-
-
-def frames_below(tables: NetworkTables) -> dict[int, frozenset[int]]:
-    """For each state the frames that can lie directly below it (or below it as a frame)."""
-    returns: dict[int, set[int]] = {tables.start: {BELOW_ALL}}
-    for calls in tables.calls:
-        for start, frame in calls:
-            returns.setdefault(start, set()).add(frame)
-    below: dict[int, set[int]] = {BELOW_ALL: set()}
-    for start, frames in returns.items():
-        inside = {start}
-        pending = [start]
-        for state in pending:
-            following = {t for t in tables.rows[state] if t != DEAD}
-            following.update(frame for _, frame in tables.calls[state])
-            new = following - inside
-            inside |= new
-            pending.extend(new)
-        for state in inside:
-            below.setdefault(state, set()).update(frames)
-    return {state: frozenset(frames) for state, frames in below.items()}

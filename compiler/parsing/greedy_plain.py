@@ -1,16 +1,18 @@
 """Maximal munch by definition: the oracle of the greedy engine.
 
-The meaning of a grammar read with a lexer, as llguidance has it. A text is cut into lexemes
-from left to right, without going back.
+The meaning of a grammar read with a lexer, as llguidance and Lark have it. A text is cut into
+lexemes from left to right, without going back.
 
 1. The lexer reads the lexemes that the parser allows at that point, and the ignored ones. The
    parser allows what some reading of the lexemes so far could be followed by.
 2. A lexeme goes on as long as any of these can read the next byte, and ends before the first
    byte that none can read. It must then be complete; no lexeme is empty. Nothing shorter is
    tried: ``/a+/ "ab"`` has no member, as /a+/ takes the "a" of "ab", too.
-3. Of the lexemes that are complete there, those of the highest priority are what was read. If
-   these are several, the parser follows all of them: neither the order of definition nor
-   whether a lexeme is a literal matters. An ignored one leaves the parser as it is.
+3. Of the lexemes that are complete there, those of the highest priority are what was read, and
+   of these the strings, if there are any (Lark's rule: a keyword is no name); under
+   ``%llguidance {}`` strings and regexes count alike. If these are several, the parser follows
+   all of them: the order of definition does not matter. An ignored one leaves the parser as it
+   is.
 4. A text is a member if it can be cut so that its last lexeme is complete and the parser may
    end behind it. Ignored lexemes may stand at the beginning and at the end, too.
 
@@ -125,8 +127,8 @@ class GreedyPlain:
     def _ended(self, begun: dict[int, set[int]]) -> set[int]:
         """The lexemes that were read if the one in progress ends here."""
         complete = {i for i, states in begun.items() if not self._nfas[i].finals.isdisjoint(states)}
-        highest = max((self.lexemes[i].priority for i in complete), default=0)
-        return {i for i in complete if self.lexemes[i].priority == highest}
+        highest = max((self.lexemes[i].precedence for i in complete), default=None)
+        return {i for i in complete if self.lexemes[i].precedence == highest}
 
     def _after(
         self, columns: list[_Column], ended: set[int], unread: bool

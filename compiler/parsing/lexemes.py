@@ -5,8 +5,10 @@
     %ignore " "
 
 Every use of a terminal in a rule, whether it has a name or not, is a symbol; terminals of the
-same texts and the same priority are one lexeme. Where a terminal matches ε its use is optional,
-so that no lexeme is ever empty. ``lexer`` and ``greedy_plain`` say how a text is cut into them.
+same texts and the same priority are one lexeme. One that is written as a string wins over
+regexes (Lark's documentation, "Grammar Reference", on the precedence of terminals). Where a
+terminal matches ε its use is optional, so that no lexeme is ever empty. ``lexer`` and
+``greedy_plain`` say how a text is cut into them.
 """
 
 from collections.abc import Sequence
@@ -19,8 +21,9 @@ from ..automata.dfa import Dfa
 from ..automata.epsilon import without_epsilon
 from ..automata.minimize import minimize
 from ..automata.nfa import Nfa
+from ..automata.resolve import resolved
 from ..automata.thompson import thompson
-from ..diagnostics import CheckError, Diagnostic
+from ..diagnostics import CheckError, Diagnostic, Span
 from ..folding import fold
 from ..grammar.tree import (
     Choice,
@@ -47,15 +50,28 @@ _WHOLE = "(lexeme)"
 
 @dataclass(frozen=True, eq=False)
 class Lexeme:
-    """``node``: what it matches, never ε. ``ignored``: it may stand between any two lexemes.
+    """``dfa``: what it matches, never ε; minimal.
 
-    ``text``: as its author wrote it.
+    ``ignored``: it may stand between any two lexemes. ``is_string``: it wins over regexes of its
+    length and priority. ``text``: as its author wrote it, first at ``span``.
     """
 
-    node: regex.Node
+    dfa: Dfa
     priority: int
     ignored: bool
     text: str
+    span: Span
+    is_string: bool
+
+    @property
+    def node(self) -> regex.Node:
+        """The same as an expression."""
+        return embedded(self.dfa)
+
+    @property
+    def precedence(self) -> tuple[int, bool]:
+        """Of lexemes that end together those of the highest precedence were read."""
+        return self.priority, self.is_string
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,8 +182,27 @@ class _Numbering:
         if key not in self.numbers:
             self.numbers[key] = len(self.lexemes)
             text = self.grammar.source.text[expr.span.start : expr.span.end]
-            self.lexemes.append(Lexeme(embedded(dfa), priority, False, text))
-        return self.numbers[key]
+            self.lexemes.append(Lexeme(dfa, priority, False, text, expr.span, False))
+        number = self.numbers[key]
+        if not self.grammar.follows_all and self._is_string(expr):
+            self.lexemes[number] = replace(self.lexemes[number], is_string=True)
+        return number
+
+    def _is_string(self, expr: Expr) -> bool:
+        """Whether a terminal is one text, written as such or named."""
+        expr = self._behind_names(expr)
+        return isinstance(expr, Literal) or (isinstance(expr, Pattern) and expr.kind == "string")
+
+    def _behind_names(self, expr: Expr) -> Expr:
+        """What a name stands for, as long as that is a name of one definition."""
+        seen = set[str]()
+        while isinstance(expr, Reference) and expr.name not in seen:
+            seen.add(expr.name)
+            bodies = self.bodies[expr.name]
+            if len(bodies) > 1:
+                break
+            expr = bodies[0].body
+        return expr
 
     def _priority(self, expr: Expr) -> int:
         if isinstance(expr, Reference):
@@ -176,6 +211,11 @@ class _Numbering:
 
     def _automaton(self, expr: Expr) -> Dfa:
         """The minimal DFA of a terminal; what it uses are terminals too."""
+        match self._behind_names(expr):
+            case Literal(data):
+                return self._small(thompson(regex.lit(data), self.limits))
+            case Pattern(node):
+                return self._small(thompson(resolved(node, self.limits), self.limits))
         used, pending = set[str](), [expr]
         while pending:
             for inner in walk(pending.pop()):

@@ -2,13 +2,8 @@
 
 A mask is a chain of answers F(e, p) down the stack (``constrain.artifacts.residual``). The
 first has the root as its exit set, at any state; each further one has what the one before
-left pending, at a frame that can lie right below. Which frames can is a local relation:
-
-    below(p) = {g : some call (s, g) starts in s, and p can be reached from s in that call}
-
-where a call goes on by its own edges, and behind a call that it makes at the frame to which
-that one returns. Pending exit sets lie ever deeper in the token trie, so this ends; but there
-can be many of them, so it is also bounded.
+left pending, at a frame that can lie right below (``below``). Pending exit sets lie ever
+deeper in the token trie, so this ends; but there can be many of them, so it is also bounded.
 
 The rows of a chain are united in its order, and their unions are kept as far as there is room,
 short chains first: a text then finds nearly all of its masks ready.
@@ -16,12 +11,11 @@ short chains first: a text then finds nearly all of its masks ready.
 
 from collections import deque
 
-import numpy as np
-
-from constrain.artifacts.network_tables import DEAD, NetworkTables
+from constrain.artifacts.network_tables import NetworkTables
 from constrain.artifacts.residual import NOTHING, ROOT, Residual
 
 from ..limits import Limits
+from .below import frames_below
 
 
 def prewarm(
@@ -76,29 +70,3 @@ def prewarm_unions(tables: NetworkTables, residual: Residual, memory: int, limit
                 seen.add(key)
                 todo.append(key)
     return True
-
-
-def frames_below(tables: NetworkTables) -> list[list[int]]:
-    """For each state the frames that can lie right below it, ascending."""
-    frames: dict[int, set[int]] = {}
-    for calls in tables.calls:
-        for start, frame in calls:
-            frames.setdefault(start, set()).add(frame)
-    below: list[set[int]] = [set() for _ in range(tables.states)]
-    for start, returns in frames.items():
-        for state in _inside(tables, start):
-            below[state] |= returns
-    return [sorted(found) for found in below]
-
-
-def _inside(tables: NetworkTables, start: int) -> set[int]:
-    """The states that a call which begins in ``start`` can be in."""
-    found = {start}
-    pending = [start]
-    while pending:
-        state = pending.pop()
-        targets = {*np.unique(tables.table[state]).tolist(), *(g for _, g in tables.calls[state])}
-        for target in targets - found - {DEAD}:
-            found.add(target)
-            pending.append(target)
-    return found

@@ -8,8 +8,6 @@ beginnings, so that tokens which stop inside a character belong to it as well.
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from constrain.artifacts.slices import Slice
 
 from ..automata import regex
@@ -28,9 +26,7 @@ JSON_LENGTHS: Sequence[int | None] = (10, 30, None)
 def slice_of(node: regex.Node) -> Slice:
     """All beginnings of what ``node`` matches."""
     dfa = minimize(determinize(thompson(node)))
-    table = dfa.table[:, dfa.classes]
-    assert dfa.start == 1
-    return Slice(np.ascontiguousarray(table))
+    return Slice(dfa.table, dfa.classes, dfa.start)
 
 
 def json_slices() -> list[Slice]:

@@ -106,6 +106,11 @@ def stacked(
         minimize(determinize(thompson(resolved(node, limits), limits), limits, terminals), limits)
         for node in nodes
     ]
+    return stacked_dfas(dfas, limits, terminals)
+
+
+def stacked_dfas(dfas: Sequence[Dfa], limits: Limits, terminals: int = 0) -> StackedDfas:
+    """The same of minimal automata."""
     states = 1 + sum(dfa.states - 1 for dfa in dfas)
     limits.check_states(states, "the terminals' automata")
     if states * (FIRST_TERMINAL + terminals) * 4 > limits.memory:

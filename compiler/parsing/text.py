@@ -1,10 +1,11 @@
-"""A network as text, one line an edge; the same network, the same text."""
+"""A network and lexemes as text; the same tables, the same text."""
 
 from collections.abc import Sequence
 
 from constrain.artifacts.network_tables import DEAD, NetworkTables
 
 from ..automata.text import class_text
+from .lexemes import Lexeme
 
 
 def network_text(tables: NetworkTables, names: Sequence[str] = ()) -> str:
@@ -29,6 +30,16 @@ def network_text(tables: NetworkTables, names: Sequence[str] = ()) -> str:
         for start, frame in tables.calls[state]:
             rule = rules.get(start, "")
             lines.append(f"  {state} -- call {rule} from {start}, then {frame}")
+    return "\n".join(lines) + "\n"
+
+
+def lexemes_text(lexemes: Sequence[Lexeme]) -> str:
+    """One line a lexeme: its number, its text, and what tells it from others of one length."""
+    lines = [f"lexemes: {len(lexemes)}"]
+    for number, lexeme in enumerate(lexemes):
+        marks = ["string"] * lexeme.is_string + ["ignored"] * lexeme.ignored
+        marks += [f"priority {lexeme.priority}"] if lexeme.priority else []
+        lines.append(f"  {number} {lexeme.text}" + (f"   ; {', '.join(marks)}" if marks else ""))
     return "\n".join(lines) + "\n"
 
 

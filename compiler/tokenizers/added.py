@@ -1,7 +1,7 @@
 """Finding added tokens in text."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
 from .steps import AddedToken
@@ -20,6 +20,11 @@ class AddedTokens:
 
     def __bool__(self) -> bool:
         return bool(self._tokens)
+
+    @property
+    def tokens(self) -> Mapping[str, AddedToken]:
+        """The tokens by what is looked for."""
+        return self._tokens
 
     @property
     def texts(self) -> Iterable[str]:

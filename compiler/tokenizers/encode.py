@@ -3,19 +3,16 @@
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import chain, compress, filterfalse
-from typing import TYPE_CHECKING
 
 from .added import AddedTokens
 from .bpe import Bpe
+from .definition import Definition
 from .merge_rows import WIDEST, RowMerges
 from .normalize import normalize
 from .pretokenize import pretokenize
 from .seams import Seams
 from .steps import AddedToken
 from .symbols import Symbols
-
-if TYPE_CHECKING:
-    from .tokenizer import Tokenizer
 
 # Pieces that are kept with their ids; most of a text is words that come again.
 _KEPT_PIECES = 1 << 17
@@ -41,7 +38,7 @@ class _Kept(dict[str, list[int]]):
 class Encoder:
     """Encodes as a tokenizer does, without adding special tokens."""
 
-    def __init__(self, tokenizer: "Tokenizer") -> None:
+    def __init__(self, tokenizer: Definition) -> None:
         self.tokenizer = tokenizer
         added = tokenizer.added_tokens
         self.verbatim = AddedTokens((t.content, t) for t in added if not t.normalized)

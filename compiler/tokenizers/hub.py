@@ -15,6 +15,16 @@ if TYPE_CHECKING:
 
 HUGGING_FACE, TIKTOKEN = "hf:", "tiktoken:"
 
+# What errors of huggingface_hub mean, by the names of their classes, which versions differ in.
+_REASONS = {
+    "LocalEntryNotFoundError": "no copy is kept here, and the network does not answer",
+    "OfflineModeIsEnabled": "no copy is kept here, and huggingface_hub is set to be offline",
+    "EntryNotFoundError": "the repository has no tokenizer.json",
+    "RevisionNotFoundError": "the repository has no such revision",
+    "GatedRepoError": "the repository is for those who have been given access and are logged in",
+    "RepositoryNotFoundError": "there is no such repository, or it is a private one",
+}
+
 
 def hugging_face_file(name: str) -> Path:
     """The ``tokenizer.json`` of ``hf:ORG/REPO`` or ``hf:ORG/REPO@REVISION``, a local copy.
@@ -27,13 +37,15 @@ def hugging_face_file(name: str) -> Path:
     except ImportError:
         raise _missing("huggingface_hub", "hf") from None
     repository, _, revision = name.removeprefix(HUGGING_FACE).partition("@")
+    if not repository:
+        raise TokenizerError("it names no repository; write hf:ORG/REPO or hf:ORG/REPO@REVISION")
     try:
         file = Path(hf_hub_download(repository, "tokenizer.json", revision=revision or None))
         with suppress(EntryNotFoundError):
             hf_hub_download(repository, "tokenizer_config.json", revision=revision or None)
     except Exception as error:
         # The package raises errors of its own, of the network's and of the values' kinds.
-        raise TokenizerError(f"not available ({_first_line(error)})") from None
+        raise _unavailable(error) from None
     return file
 
 
@@ -53,7 +65,7 @@ def tiktoken_encoding(name: str) -> tuple[Mapping[bytes, int], "Encoding"]:
         found = ENCODING_CONSTRUCTORS[wanted]()
     except Exception as error:
         # A download that failed, by whatever library tiktoken uses for it.
-        raise TokenizerError(f"not available ({_first_line(error)})") from None
+        raise _unavailable(error) from None
     # tiktoken writes its patterns for speed; for those that are known the plain form serves.
     pattern = NAMED[wanted].pattern if wanted in NAMED else found["pat_str"]
     return found["mergeable_ranks"], Encoding(pattern, found["special_tokens"])
@@ -66,5 +78,9 @@ def _missing(package: str, extra: str) -> TokenizerError:
     )
 
 
-def _first_line(error: Exception) -> str:
-    return (str(error) or type(error).__name__).strip().split("\n")[0]
+def _unavailable(error: Exception) -> TokenizerError:
+    kinds = (kind.__name__ for kind in type(error).__mro__)
+    reason = next((_REASONS[kind] for kind in kinds if kind in _REASONS), None)
+    if reason is None:
+        reason = (str(error) or type(error).__name__).strip().split("\n")[0]
+    return TokenizerError(f"not available ({reason}); a file of your own will do as well")

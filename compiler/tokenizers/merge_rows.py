@@ -6,10 +6,12 @@ of the longest chain of merges, whatever the number of rows.
 """
 
 from collections.abc import Callable
-from itertools import islice
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .pair_ranks import PairRanks
 
 # Symbols that a row may have. Longer pieces are rare, and would make every row wide.
 WIDEST = 32
@@ -17,24 +19,14 @@ WIDEST = 32
 # Rows that are left from which on a step costs more than to merge each for itself.
 _FEW = 24
 
-# A pair of symbols as one number: no id reaches this.
-_SHIFT = 32
-
 
 class RowMerges:
     """Applies a merge list, int32 (n, 3), to many pieces; ``merge`` is ``Bpe.merge``."""
 
     def __init__(self, merges: NDArray[np.int32], merge: Callable[[list[int]], list[int]]) -> None:
-        wide = merges.astype(np.int64)
-        keys = wide[:, 0] << _SHIFT | wide[:, 1]
-        order = np.argsort(keys, kind="stable")
-        # Of several merges of one pair the last one counts.
-        last = np.append(keys[order][1:] != keys[order][:-1], True)[: len(keys)]
-        # A key that no pair has, so that there is always a nearest one.
-        self._keys = np.append(keys[order][last], np.iinfo(np.int64).max)
-        self._none = len(keys)
-        self._ranks = np.append(order[last], self._none).astype(np.int32)
-        self._results = wide[:, 2]
+        self._pairs = PairRanks(merges)
+        self._none = self._pairs.none
+        self._results = merges[:, 2].astype(np.int64)
         self._merge = merge
 
     def merged(self, ids: NDArray[np.int64], lengths: NDArray[np.int64]) -> list[list[int]]:
@@ -49,7 +41,7 @@ class RowMerges:
         ranks = np.full(rows.shape, self._none, dtype=np.int32)
         filled = np.arange(rows.shape[1]) < lengths[:, None]
         rows[filled] = ids
-        found = np.append(self._rank(ids[:-1], ids[1:]), self._none)
+        found = np.append(self._pairs.of(ids[:-1], ids[1:]), self._none)
         found[np.cumsum(lengths) - 1] = self._none
         ranks[filled] = found
         left = self._steps(rows, ranks)
@@ -58,8 +50,9 @@ class RowMerges:
             rows[row] = -1
             rows[row, : len(merged)] = merged
         kept = rows >= 0
-        symbols = iter(rows[kept].tolist())
-        return [list(islice(symbols, count)) for count in kept.sum(axis=1).tolist()]
+        symbols = rows[kept].tolist()
+        ends = np.cumsum(kept.sum(axis=1)).tolist()
+        return [symbols[start:end] for start, end in pairwise([0, *ends])]
 
     def _steps(self, rows: NDArray[np.int64], ranks: NDArray[np.int32]) -> NDArray[np.int64]:
         """Merge in ``rows`` (-1: no symbol) until few rows have a pair; those rows' numbers.
@@ -91,14 +84,7 @@ class RowMerges:
             merged = ids[place] = self._results[rank]
             ids[after], rank_at[after] = -1, self._none
             next_at[place], before_at[behind] = column_behind, column
-            created = self._rank(
+            created = self._pairs.of(
                 np.concatenate((ids[previous], merged)), np.concatenate((merged, ids[behind]))
             )
             rank_at[previous], rank_at[place] = np.split(created, 2)
-
-    def _rank(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.int32]:
-        """The ranks of pairs, the number of merges for those that have none."""
-        # subtle: without a symbol (-1) on either side, a key is negative and in no list.
-        keys = left << _SHIFT | right
-        nearest = self._keys[:-1].searchsorted(keys)
-        return np.where(self._keys[nearest] == keys, self._ranks[nearest], self._none)

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from .patterns import compile_pattern
+from .patterns import matches
 from .steps import Lowercase, Normalize, Normalizer, Prepend, Replace, Strip
-from .unicode_versions import WHITE_SPACE, normalized
+from .unicode_versions import WHITE_SPACE, as_cut, normalized
 
 
 def normalize(text: str, steps: Iterable[Normalizer], *, continued: bool = False) -> str:
@@ -14,10 +14,11 @@ def normalize(text: str, steps: Iterable[Normalizer], *, continued: bool = False
             case Normalize(form):
                 text = normalized(form.value, text)
             case Replace(pattern, content, is_regex):
-                if is_regex:
-                    text = compile_pattern(pattern).sub(lambda _: content, text)
-                else:
-                    text = text.replace(pattern, content)
+                text = (
+                    _replaced(text, pattern, content)
+                    if is_regex
+                    else text.replace(pattern, content)
+                )
             case Prepend(prefix):
                 text = prefix + text if text and not continued else text
             case Lowercase():
@@ -27,3 +28,12 @@ def normalize(text: str, steps: Iterable[Normalizer], *, continued: bool = False
                 text = text.lstrip(WHITE_SPACE) if left else text
                 text = text.rstrip(WHITE_SPACE) if right else text
     return text
+
+
+def _replaced(text: str, pattern: str, content: str) -> str:
+    """The text with ``content`` for each match of a regular expression."""
+    parts, end = [], 0
+    for start, stop in matches(pattern, as_cut(text)):
+        parts += [text[end:start], content]
+        end = stop
+    return "".join([*parts, text[end:]])

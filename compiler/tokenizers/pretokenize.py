@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 from . import byte_alphabet
-from .patterns import compile_pattern
+from .patterns import compile_pattern, matches
 from .steps import Behaviour, ByteLevel, Metaspace, PrependScheme, PreTokenizer, Split
 from .unicode_versions import as_cut
 
@@ -60,13 +60,11 @@ def _stretches(text: str, split: Split) -> list[_Stretch]:
     """Matches and what lies between them, in order and without gaps."""
     found: list[_Stretch] = []
     end = 0
-    for match in compile_pattern(split.pattern).finditer(text):
-        if match.start() == match.end() == end and found:
-            continue  # Oniguruma finds no empty match at the end of another one.
-        if end < match.start():
-            found.append((end, match.start(), split.invert))
-        found.append((*match.span(), not split.invert))
-        end = match.end()
+    for start, stop in matches(split.pattern, text):
+        if end < start:
+            found.append((end, start, split.invert))
+        found.append((start, stop, not split.invert))
+        end = stop
     if end < len(text):
         found.append((end, len(text), split.invert))
     return found

@@ -5,13 +5,14 @@ right part begins with d. Between characters that no merge bridges, both sides a
 for itself: rank order is kept on either side, and nothing on one side touches the other.
 """
 
-from typing import TYPE_CHECKING
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from .tokenizer import Tokenizer
+from .definition import Definition
+
+_NUL = "\x00"
 
 # Code points are below this.
 _CODES = 0x110000
@@ -24,7 +25,7 @@ class Seams:
     neighbours adjacent, and runs of unknown ones may be fused.
     """
 
-    def __init__(self, tokenizer: "Tokenizer") -> None:
+    def __init__(self, tokenizer: Definition) -> None:
         found = _bridged(tokenizer) if tokenizer.byte_fallback else None
         self._bridged = None if found is None else _Pairs(*found)
 
@@ -33,9 +34,15 @@ class Seams:
         if self._bridged is None or len(text) < 2:
             return [text]
         codes = np.frombuffer(text.encode("utf-32-le"), dtype=np.uint32)
-        cuts = np.flatnonzero(~self._bridged.has(codes[:-1], codes[1:])) + 1
-        ends = [*cuts.tolist(), len(text)]
-        return [text[start:end] for start, end in zip([0, *ends[:-1]], ends, strict=True)]
+        cut = np.append(False, ~self._bridged.has(codes[:-1], codes[1:]))
+        if _NUL in text:
+            ends = [*np.flatnonzero(cut).tolist(), len(text)]
+            return [text[start:end] for start, end in pairwise([0, *ends])]
+        # A character that the text lacks is put into each seam, and the text split there.
+        places = np.arange(len(codes)) + np.cumsum(cut)
+        divided = np.zeros(places[-1] + 1, dtype=np.uint32)
+        divided[places] = codes
+        return divided.tobytes().decode("utf-32-le").split(_NUL)
 
 
 class _Pairs:
@@ -59,7 +66,7 @@ class _Pairs:
         return bits.astype(bool)
 
 
-def _bridged(tokenizer: "Tokenizer") -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+def _bridged(tokenizer: Definition) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
     """Pairs of characters that a merge bridges; None if a part is of no characters."""
     first = np.full(tokenizer.vocab_size, -1, dtype=np.int64)
     for char, token_id in tokenizer.characters.items():

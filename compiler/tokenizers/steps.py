@@ -33,7 +33,7 @@ PUNCTUATION_PATTERN = (
 )
 
 # The characters of words as Rust's regular expressions have them.
-_WORD = (
+WORD = (
     r"\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\u200C\u200D\u24B6-\u24E9"
     r"\x{1F130}-\x{1F149}\x{1F150}-\x{1F169}\x{1F170}-\x{1F189}"
 )
@@ -119,7 +119,7 @@ class Whitespace:
     @property
     def split(self) -> Split:
         """How it cuts."""
-        return Split(rf"[{_WORD}]+|[^{_WORD}\s]+", Behaviour.REMOVED, invert=True)
+        return Split(rf"[{WORD}]+|[^{WORD}\s]+", Behaviour.REMOVED, invert=True)
 
 
 @dataclass(frozen=True, slots=True)

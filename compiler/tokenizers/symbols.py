@@ -2,22 +2,19 @@
 
 from collections.abc import Sequence
 from itertools import compress, repeat
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import byte_alphabet
+from .definition import Definition
 from .steps import ByteLevel
-
-if TYPE_CHECKING:
-    from .tokenizer import Tokenizer
 
 
 class Symbols:
     """Turns pieces of text into the ids of single symbols, and into bytes."""
 
-    def __init__(self, tokenizer: "Tokenizer") -> None:
+    def __init__(self, tokenizer: Definition) -> None:
         self._tokenizer = tokenizer
         self._of_byte = tuple(tokenizer.base).__getitem__
         # Behind ``ByteLevel`` other steps cut text that is written in its alphabet.

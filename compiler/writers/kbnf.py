@@ -38,7 +38,7 @@ class KbnfStyle:
 
     def pattern(self, pattern: Pattern) -> Text | None:
         """A regex, which KBNF reads as a string first."""
-        if pattern.kind != "regex":
+        if pattern.kind not in ("regex", "string"):
             return Text(f'#{pattern.kind}"{_quoted(pattern.text)}"', ATOM)
         if pattern.node is ANY_CHARACTER:
             return Text("any!", ATOM)

@@ -42,7 +42,9 @@ class LarkStyle:
         return _regex(RegexStyle().characters(ranges))
 
     def pattern(self, pattern: Pattern) -> Text | None:
-        """A regex between slashes."""
+        """A regex between slashes, or a text in either case."""
+        if pattern.kind == "string":
+            return Text(pattern.text, ATOM)
         return _regex(node_text(pattern.node, RegexStyle()))
 
     def token(self, token: Token) -> Text:
@@ -81,7 +83,7 @@ def write_lark(grammar: Grammar) -> str:
     terminals = grammar.terminals
     # Lark itself has no hyphens in names.
     hyphens = "-" if grammar.source.dialect == "lark" else ""
-    lines = []
+    lines = ["%llguidance {}\n"] if grammar.follows_all else []
     fixed = [(grammar.start, "start")]
     if grammar.start in terminals:
         fixed = [("", "start")]

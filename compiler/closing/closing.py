@@ -1,0 +1,217 @@
+"""Find the rows of all threads that can come about, on all stacks (``artifacts.closed_rows``).
+
+    reach         the pairs of states, by the calls that they lie in
+    parts         where tokens lead from each pair, in each plane
+    certificates  which of them are alive, whatever lies below
+    dead_ends     the few others one by one, with nothing known of the stacks but the context,
+                  then with one and two frames
+
+A walk that leaves its call goes on at the frame below, in the calls that it can lie on.
+"""
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from constrain.artifacts.canonical_masks import CanonicalMasks
+from constrain.artifacts.closed_rows import DEEPER, UNKNOWN
+from constrain.artifacts.piece_walk import ROOT
+
+from ..limits import Limits
+from .certificates import IS_DOUBTFUL, IS_OPEN, Outlook
+from .decisions import Decisions, Doubt, Thread
+from .joint import joint_table
+from .parts import PairWalks, Part, Pending
+from .reach import reach
+
+_STAGE = "the canonical masks of the network"
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """``arrays``: the sections ``closed.*``. ``answers``: how many. ``is_complete``: whether no
+    row will be missing while decoding."""
+
+    arrays: dict[str, NDArray[Any]]
+    answers: int
+    is_complete: bool
+
+
+def closed_rows(masks: CanonicalMasks, answers: int, memory: int, limits: Limits) -> Closed:
+    """Stops beyond so many ``answers`` or bytes of ``memory``, both approximately. Raises
+    ``LimitError`` on time alone, so that the same grammar gives the same rows."""
+    closing = _Closing(masks, limits)
+    closing.run(answers, memory)
+    return Closed(closing.arrays(), len(closing.decisions.answers), closing.is_complete)
+
+
+class _Closing:
+    def __init__(self, masks: CanonicalMasks, limits: Limits) -> None:
+        self.masks, self.limits = masks, limits
+        self.threads, self.stacks = masks.threads, masks.network.stacks
+        self.endings = endings = masks.threads.endings
+        tables = masks.network.tables
+        self.joint = joint_table(tables, masks.cuts, endings)
+        self.calls = reach(tables, masks.cuts, endings, self.joint, masks.continued)
+        self.walks = PairWalks(tables, endings, self.joint, masks.threads.walks)
+        self.decisions = Decisions(masks, self.calls)
+        # Whether what is not in the answers has no tokens.
+        self.has_all = True
+        self._outlooks: dict[int, Outlook] = {}
+        # Where walks go on; those at the root of the trie are numbered by plane and cut state.
+        self._entries: dict[Pending, int] = {}
+        self._sets: dict[tuple[int, ...], int] = {(): 0}
+        self._width = len(masks.cuts.table)
+
+    def run(self, answers: int, memory: int) -> None:
+        """Find all rows, those where a piece may start or the text end first."""
+        reached = np.array(self.calls.reached)
+        pairs = np.flatnonzero(reached.any(axis=0))
+        opened = [self._outlook(c).status == IS_OPEN for c in sorted(set(self.calls.contexts))]
+        pairs = pairs[np.argsort(~np.logical_or.reduce(opened)[pairs], kind="stable")]
+        keys = [(pair, plane) for plane in range(self.masks.planes) for pair in pairs.tolist()]
+        below: deque[tuple[Pending, int, int]] = deque()
+        for places, part in self.walks.walk(keys):
+            threads = []
+            for place, pending in zip(places, part.pending, strict=True):
+                pair, plane = keys[place]
+                entry = self._entry((int(self.endings.cut_of[pair]), ROOT, plane))
+                calls = np.flatnonzero(reached[:, pair]).tolist()
+                left = self._set(pending)
+                threads.append(Thread(entry, int(self.endings.states[pair]), left, calls))
+                below.extend(self._below(pending, calls))
+            self._answer(part, threads)
+            if self._is_beyond(answers, memory):
+                return
+        seen = set()
+        while below:
+            item = below.popleft()
+            if item in seen:
+                continue
+            seen.add(item)
+            where, frame, call = item
+            part = self.walks.below(where, frame)
+            left = self._set(part.pending[0])
+            self._answer(part, [Thread(self._entry(where), frame, left, [call])])
+            below.extend(self._below(part.pending[0], [call]))
+            if self._is_beyond(answers, memory):
+                return
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing is left to decoding."""
+        return self.has_all and self.decisions.is_complete
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The sections."""
+        found = self.decisions
+        states, suffixes = self.masks.network.tables.states, len(found.suffixes)
+        listed = sorted(found.answers)
+        keys = np.array(listed, dtype=np.int64).reshape(-1, 3)
+        placed = [
+            (row if row == DEEPER else found.rows.place(row), left)
+            for row, left in map(found.answers.__getitem__, listed)
+        ]
+        return {
+            "closed.all": np.array([self.has_all, self.is_complete], dtype=np.uint8),
+            "closed.answers": np.array(placed, dtype=np.int32).reshape(-1, 2),
+            "closed.contexts": np.array(sorted(self.endings.pushes()), np.int32).reshape(-1, 3),
+            "closed.keys": (keys[:, 0] * states + keys[:, 1]) * suffixes + keys[:, 2],
+            "closed.pending": np.array([e for left in self._sets for e in left], dtype=np.int32),
+            "closed.pending_offsets": np.cumsum([0, *map(len, self._sets)]).astype(np.int64),
+            "closed.suffixes": np.array(list(self.decisions.suffixes), dtype=np.int32),
+            **self.decisions.rows.arrays(),
+        }
+
+    def _is_beyond(self, answers: int, memory: int) -> bool:
+        self.limits.check_time(_STAGE, self.masks.network.tables.names[:1])
+        found = self.decisions
+        size = found.rows.nbytes + 16 * len(found.answers)
+        beyond = len(found.answers) >= answers or size > memory
+        self.has_all &= not beyond
+        return beyond
+
+    def _entry(self, pending: Pending) -> int:
+        cut, exits, plane = pending
+        if exits == ROOT:
+            return plane * self._width + cut
+        roots = self.masks.planes * self._width
+        return self._entries.setdefault(pending, roots + len(self._entries))
+
+    def _set(self, pending: Sequence[Pending]) -> int:
+        left = tuple(sorted(map(self._entry, pending)))
+        return self._sets.setdefault(left, len(self._sets))
+
+    def _below(
+        self, pending: Sequence[Pending], calls: Sequence[int]
+    ) -> list[tuple[Pending, int, int]]:
+        """What is pending, with the frame below each call and the calls that this lies in. At
+        the root all is found anyway."""
+        return [
+            (left, self.calls.calls[call][0], caller)
+            for left in pending
+            if left[1] != ROOT
+            for call in calls
+            for caller in sorted(self.calls.callers[call])
+        ]
+
+    def _answer(self, part: Part, threads: Sequence[Thread]) -> None:
+        """The rows of a part in all contexts."""
+        contexts = [{self.calls.contexts[call] for call in thread.calls} for thread in threads]
+        for context in sorted(set().union(*contexts)):
+            alive, doubtful = self._certified(part, context)
+            for number, thread in enumerate(threads):
+                if context not in contexts[number]:
+                    continue
+                span = slice(part.bounds[number], part.bounds[number + 1])
+                sure = part.ids[span][alive[span]]
+                doubt = self._by_place(part, doubtful, span)
+                self.decisions.decide(thread, sure, doubt, (), (UNKNOWN, context))
+
+    def _certified(self, part: Part, context: int) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+        """Which tokens are surely alive in a context; the places of those in doubt."""
+        alive = np.zeros(len(part.ids), dtype=np.bool_)
+        doubtful = [np.zeros(0, dtype=np.int64)]
+        for number, frames in enumerate(part.frames):
+            above = context
+            for frame in frames:
+                above = self.endings.push(frame, above)
+            outlook = self._outlook(above)
+            places = np.flatnonzero(part.pushed == number)
+            status = outlook.status[part.pairs[places]]
+            alive[places] = status == IS_OPEN
+            places = places[status == IS_DOUBTFUL]
+            left = outlook.dead_ends(part.pairs[places], part.ids[places])
+            alive[places] = ~left
+            doubtful.append(places[left])
+        return alive, np.sort(np.concatenate(doubtful))
+
+    def _by_place(self, part: Part, doubtful: NDArray[np.int64], span: slice) -> Doubt:
+        low, high = np.searchsorted(doubtful, [span.start, span.stop])
+        if low == high:
+            return {}
+        mine = doubtful[low:high]
+        mine = mine[np.lexsort((part.pairs[mine], part.pushed[mine]))]
+        pairs, pushed = part.pairs[mine], part.pushed[mine]
+        bounds = np.flatnonzero((np.diff(pairs) != 0) | (np.diff(pushed) != 0)) + 1
+        return {
+            (int(part.pairs[places[0]]), part.frames[part.pushed[places[0]]]): np.unique(
+                part.ids[places]
+            )
+            for places in np.split(mine, bounds)
+        }
+
+    def _outlook(self, context: int) -> Outlook:
+        if context not in self._outlooks:
+            self._outlooks[context] = Outlook(
+                self.joint,
+                self.endings,
+                context,
+                self.masks.pairs,
+                self.threads.firsts.first_token,
+            )
+        return self._outlooks[context]

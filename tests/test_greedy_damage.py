@@ -1,0 +1,242 @@
+"""No damage to an artifact of maximal munch gets past the reader, or does harm."""
+
+# Tests here say `expected == actual`.
+
+import random
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+import pytest
+from greedy_support import compiled_lark, tokenizer_over
+from numpy.typing import NDArray
+from support import encoded, opened, sealed
+
+from constrain.artifacts import Artifact, ArtifactError, TokenRefusedError
+from constrain.artifacts.greedy_parser import GreedyParser
+from constrain.artifacts.prefix import boundaries
+from constrain.artifacts.read import load_bytes
+from constrain.compiler.explain_greedy import explain_greedy
+
+# Calls, frames that may return, ignored text, and tokens of several lexemes.
+TEXT = """
+start: "(" start ")" | "i" start ["e" start] | NAME
+NAME: /[ab]+/
+%ignore " "
+"""
+TOKENS = [b"(", b")", b"i", b"e", b"a", b"b", b" ", b"ab", b"i(", b"a)", b"))", b"ae", b"a e"]
+
+Arrays = dict[str, NDArray[Any]]
+Change = Callable[[Arrays, str], NDArray[Any]]
+
+
+@pytest.fixture(scope="module")
+def tiny() -> dict[str, Artifact]:
+    """An artifact small enough to try much with, closed and in part."""
+    return {
+        name: compiled_lark(TEXT, tokenizer_over(TOKENS), prewarm=prewarm)
+        for name, prewarm in (("closed", None), ("part", 20))
+    }
+
+
+def exercise(artifact: Artifact) -> None:
+    """All that a matcher does, with every id there is, two tokens deep; and a verdict."""
+    ids = range(-1, artifact.vocab_size + 33)
+    for first in ids:
+        matcher = artifact.matcher()
+        with suppress(TokenRefusedError):
+            matcher.advance(first)
+            assert isinstance(matcher.is_accepting, bool)
+            matcher.fill(np.zeros(4, dtype=np.uint32))
+            matcher.forced_tokens(8)
+            for second in ids:
+                with suppress(TokenRefusedError):
+                    matcher.advance(second)
+                    matcher.mask()
+                    matcher.rollback(1)
+    boundaries(artifact, b"(iab e")
+    parser = artifact.parsers
+    assert isinstance(parser, GreedyParser)
+    explain_greedy(parser.machine(), b"((a) e")
+
+
+def refused(data: bytes, verify: bool = True) -> str:
+    """The message of the ``ArtifactError`` that reading ``data`` gives."""
+    with pytest.raises(ArtifactError) as found:
+        load_bytes(data, verify=verify, name="file.cst")
+    message = str(found.value)
+    assert message.startswith("file.cst: ")
+    assert "\n" not in message
+    return message
+
+
+@pytest.mark.parametrize("name", ["closed", "part"])
+def test_whole_files_work(tiny: dict[str, Artifact], name: str) -> None:
+    """What the other tests damage is sound; one holds the trie, and the other needs none."""
+    assert (name == "part") == ("trie.octets" in tiny[name].arrays)
+    exercise(load_bytes(tiny[name].to_bytes(), verify=True))
+
+
+def test_truncated_files_are_refused(tiny: dict[str, Artifact]) -> None:
+    """Wherever the file ends."""
+    data = tiny["part"].to_bytes()
+    for length in {*range(0, len(data), 97), len(data) - 1}:
+        refused(data[:length], verify=False)
+
+
+def test_flipped_bits_are_found(tiny: dict[str, Artifact], full: bool) -> None:
+    """Checksums cover every bit."""
+    data = tiny["part"].to_bytes()
+    rng = random.Random(2)
+    places = sorted(rng.sample(range(len(data)), 3000 if full else 300))
+    for place in places:
+        damaged = bytearray(data)
+        damaged[place] ^= 1 << rng.randrange(8)
+        refused(bytes(damaged))
+
+
+@pytest.mark.parametrize("name", ["closed", "part"])
+def test_flipped_bits_do_no_harm_unverified(
+    tiny: dict[str, Artifact], name: str, full: bool
+) -> None:
+    """A section with a flipped bit is refused, or it can be walked to an ``ArtifactError`` at
+    worst: no other error, and no walk without end."""
+    artifact = tiny[name]
+    rng = random.Random(4)
+    walked = 0
+    for _ in range(3000 if full else 300):
+        section = rng.choice(sorted(artifact.arrays))
+        octets = bytearray(artifact.arrays[section].tobytes())
+        if not octets:
+            continue
+        octets[rng.randrange(len(octets))] ^= 1 << rng.randrange(8)
+        array = artifact.arrays[section]
+        changed = np.frombuffer(bytes(octets), dtype=array.dtype).reshape(array.shape)
+        with suppress(ArtifactError):
+            exercise(load_bytes(encoded(artifact, {section: changed})))
+            walked += 1
+    assert walked > 20
+
+
+def changed(place: Any, value: int) -> Change:
+    """One value of a section replaced."""
+
+    def change(arrays: Arrays, name: str) -> NDArray[Any]:
+        array = arrays[name].copy()
+        array[place] = value
+        return array
+
+    return change
+
+
+DAMAGE: list[tuple[str, Change]] = [
+    ("network.table", changed((0, 0), 1)),
+    ("network.table", changed((1, -1), 99)),
+    ("network.classes", changed(97, 1)),
+    ("network.accepting", changed(0, 1)),
+    ("network.call_offsets", changed(-1, 9)),
+    ("network.call_starts", changed(0, 0)),
+    ("network.call_returns", changed(0, 99)),
+    ("network.entries", changed(0, 99)),
+    ("lexer.table", changed((0, 0), 1)),
+    ("lexer.columns", changed(97, 200)),
+    ("lexer.accepting", changed(0, 1)),
+    ("lexer.starts", changed(0, 0)),
+    ("lexer.starts", lambda a, n: a[n][::-1]),
+    ("lexer.priorities", lambda a, n: a[n][1:]),
+    ("lexer.ignored", lambda a, n: a[n][1:]),
+    ("greedy.stacks", changed((0, 0), 1)),
+    ("greedy.stacks", changed((1, 0), 0)),
+    ("greedy.stacks", changed((-1, 1), 99)),
+    ("greedy.stacks", changed((-1, 0), 99)),
+    ("greedy.stacks_offsets", changed(1, 0)),
+    ("greedy.heads", changed((-1, 0), 99)),
+    ("greedy.heads", changed((-1, 1), 99)),
+    ("greedy.heads_offsets", changed(1, 1)),
+    ("greedy.lexer", changed(0, 99)),
+    ("greedy.lexer_offsets", changed(1, 1)),
+    ("greedy.steps", changed((0, 0), 1)),
+    ("greedy.steps", changed((-1, 0), 99)),
+    ("greedy.codes", lambda a, n: a[n][:, :0]),
+    ("greedy.codes", lambda a, n: a[n][:0]),
+    ("greedy.block_offsets", changed(-1, 99)),
+    ("greedy.exits", changed(0, -1)),
+    ("greedy.exits_offsets", changed(1, 1)),
+    ("greedy.exits_offsets", changed(-1, 99)),
+    ("greedy.known", changed(0, 99)),
+    ("greedy.pending", changed((0, 0), 99)),
+    ("greedy.pending", changed((0, 1), 999)),
+    ("greedy.pending_offsets", changed(-1, 99)),
+    ("greedy.firsts", lambda a, n: a[n][:, 1:]),
+    ("greedy.feeds", lambda a, n: a[n][:, 1:]),
+    ("slices.table", changed((0, 0), 1)),
+    ("slices.table", changed((1, 0), 9999)),
+    ("slices.classes", changed(97, 200)),
+    ("slices.starts", changed(0, 0)),
+    ("trie.first", changed(0, 0)),
+    ("trie.first", changed(-1, 99)),
+    ("trie.held", changed(-1, 99)),
+    ("trie.ids", changed(0, 99)),
+    ("vocab.kinds", changed(0, 9)),
+]
+
+
+@pytest.mark.parametrize(("name", "change"), DAMAGE)
+def test_values_that_do_not_fit_are_refused(
+    tiny: dict[str, Artifact], name: str, change: Change
+) -> None:
+    """Right checksums, wrong contents: the section is named, also without verifying."""
+    artifact = tiny["part"]
+    damaged = encoded(artifact, {name: change(dict(artifact.arrays), name)})
+    assert name.split(".")[0] in refused(damaged, False)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("greedy.codes", changed((slice(None), 0), 9999)),
+        ("greedy.blocks", changed((slice(None), 0), -1 & 0xFFFFFFFF)),
+        ("greedy.exits", changed(slice(1, None), 9999)),
+        ("greedy.firsts", changed((slice(None), -1), 9999)),
+        ("greedy.feeds", changed((slice(None), -1), -1)),
+    ],
+)
+def test_what_is_checked_when_it_is_read(
+    tiny: dict[str, Artifact], name: str, change: Change
+) -> None:
+    """Rows, exits and answers are looked at when they are asked for: an ``ArtifactError``."""
+    artifact = tiny["part"]
+    damaged = load_bytes(encoded(artifact, {name: change(dict(artifact.arrays), name)}))
+    with pytest.raises(ArtifactError, match="is damaged"):
+        exercise(damaged)
+
+
+def test_each_section_is_needed(tiny: dict[str, Artifact]) -> None:
+    """Without one of them, or with another type, the file is refused by its name."""
+    artifact = tiny["part"]
+    for name, array in artifact.arrays.items():
+        if name != "trie.octets":
+            assert f"section {name!r} is missing" in refused(encoded(artifact, {name: None}))
+        other = array.astype("<u4" if array.dtype != np.dtype("<u4") else "<i4")
+        assert f"section {name!r} is damaged" in refused(encoded(artifact, {name: other}))
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"parser": None},
+        {"parser": {"start": 0, "nullable_start": 1, "rules": [], "texts": [], "called": []}},
+        {"parser": {"start": 0, "nullable_start": False, "rules": [], "texts": [], "called": []}},
+        {"meaning": "greedy"},
+        {"meaning": 3},
+        {"byte_start": 99},
+        {"kind": "network"},
+    ],
+)
+def test_manifests_that_make_no_sense_are_refused(
+    tiny: dict[str, Artifact], fields: dict[str, object]
+) -> None:
+    """The manifest is checked as closely as the arrays."""
+    manifest, described, body = opened(tiny["part"].to_bytes())
+    refused(sealed({**manifest, **fields}, described, body))
