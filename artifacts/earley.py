@@ -25,8 +25,9 @@ from collections.abc import Iterable, Sequence
 from .earley_tables import DEAD, END, EarleyTables, Terminals
 from .jagged import Jagged
 
-# Columns whose waiting items are kept sorted out; beyond them they are sorted out again.
-_KEPT_COLUMNS = 1 << 16
+# Columns whose waiting items are kept sorted out, and whose Leo items are kept; beyond them they
+# are found again. To lose the second means to follow a whole chain once more.
+_KEPT_WAITING, _KEPT_LEO = 1 << 13, 1 << 16
 
 _Pair = tuple[int, int]
 _Item = tuple[int, int, int, int]
@@ -253,9 +254,8 @@ class Earley:
                 symbol = self._symbols[item[0]]
                 if symbol >= 0:
                     waiting.setdefault(symbol, []).append(item)
-            if len(self._waiting) >= _KEPT_COLUMNS:
+            if len(self._waiting) >= _KEPT_WAITING:
                 self._waiting.clear()
-                self._leo.clear()
             self._waiting[column] = waiting
         return waiting.get(nonterminal, ())
 
@@ -263,6 +263,8 @@ class Earley:
         """The end of the chain that completing a pair sets off; the pair itself if none."""
         pair = nonterminal, column
         path: list[_Pair] = []
+        if len(self._leo) >= _KEPT_LEO:
+            self._leo.clear()
         while (known := self._leo.get(pair[1], _NO_LEO).get(pair[0])) is None:
             path.append(pair)
             above = self._leo_item(*pair)

@@ -88,6 +88,16 @@ class EarleyMasks:
         """Nothing is read."""
         return self._start
 
+    @property
+    def read(self) -> int:
+        """How many symbols the recogniser holds."""
+        return len(self._earley)
+
+    @property
+    def nbytes(self) -> int:
+        """The size of the columns."""
+        return self._earley.nbytes
+
     def step(self, state: int, token_id: int) -> int:
         """Read a token. Raises ``ArtifactError`` if it does not fit (an unverified file)."""
         self._go_to(state)
@@ -103,6 +113,19 @@ class EarleyMasks:
         """Whether the text so far is a member."""
         self._go_to(state)
         return self._earley.is_accepting
+
+    def allows(self, state: int, token_id: int) -> bool:
+        """Whether the row holds a token; read, where the row is not known."""
+        row = self._memo.rows.get(state)
+        if row is not None:
+            return tokenset.contains(row, token_id)
+        self._go_to(state)
+        if token_id in self._eos and self._earley.is_accepting:
+            return True
+        length = len(self._earley)
+        fits = self._read(token_id)
+        self._cut(length)
+        return fits
 
     def row(self, state: int) -> Words:
         """The allowed tokens; walked on a miss, in time linear in the live part of the trie."""

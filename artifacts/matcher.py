@@ -1,7 +1,7 @@
 """The matcher: follows one text token by token and says what may come next."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,14 @@ class Machine(Protocol):
         """Whether the match may end here."""
 
 
+@runtime_checkable
+class Reader(Protocol):
+    """A machine that reads a token in less time than it makes a row."""
+
+    def allows(self, state: int, token_id: int) -> bool:
+        """Whether the state's row holds a token."""
+
+
 class Matcher:
     """Follows one text. Made by ``Artifact.matcher``; not shared between threads.
 
@@ -52,6 +60,7 @@ class Matcher:
         self._eos_row = tokenset.from_ids(list(eos), vocab_size)
         self._eos_row.flags.writeable = False
         self._states = [machine.start if start is None else start]
+        self._reader = machine if isinstance(machine, Reader) and first_row is None else None
 
     def mask(self) -> Words:
         """The allowed tokens: read-only uint32 (ceil(V / 32),), bit i % 32 of word i // 32.
@@ -77,8 +86,10 @@ class Matcher:
                 f"fill needs an int32 or uint32 row of at least {len(mask)} words, "
                 f"not {row.dtype} {row.shape}"
             )
-        row[: len(mask)] = mask.view(row.dtype)
-        row[len(mask) :] = 0
+        if len(row) > len(mask):
+            row[len(mask) :] = 0
+            row = row[: len(mask)]
+        row[:] = mask.view(row.dtype)
 
     def apply(self, logits: NDArray[Any]) -> None:
         """Set the logits of disallowed tokens to -inf, in place.
@@ -103,7 +114,11 @@ class Matcher:
         EOS ends the match where it may end; elsewhere it is what the grammar has there, a text
         or a token that it names.
         """
-        if not tokenset.contains(self.mask(), token_id):
+        if self._reader is None or self.is_finished:
+            allowed = tokenset.contains(self.mask(), token_id)
+        else:
+            allowed = self._reader.allows(self._states[-1], token_id)
+        if not allowed:
             raise TokenRefusedError(token_id, self._reason())
         if token_id in self._eos and self.is_accepting:
             self._states.append(_FINISHED)

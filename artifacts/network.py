@@ -6,6 +6,7 @@ frames can lie below. Equal configurations are one number.
 
 from collections.abc import Iterable, Mapping
 
+from .first_moves import FirstMoves
 from .network_tables import DEAD, NetworkTables
 from .stacks import BOTTOM, Stacks
 
@@ -25,7 +26,8 @@ class Network:
     def __init__(self, tables: NetworkTables) -> None:
         self.tables = tables
         self.stacks = Stacks()
-        self._rows, self._calls, self._ends = tables.rows, tables.calls, tables.ends
+        self._calls, self._ends = tables.calls, tables.ends
+        self.moves = FirstMoves(tables)
         # Whether a text may end where a node is the stack, as far as that was asked.
         self._returning: dict[int, bool] = {BOTTOM: True}
         self.threads: list[Threads] = []
@@ -90,13 +92,25 @@ class Network:
         return pending
 
     def _read(self, threads: Mapping[int, int], symbol: int) -> dict[int, int]:
-        rows = self._rows
         found: dict[int, int] = {}
-        for state, node in self.unfolded(threads.items()):
-            target = rows[state][symbol]
-            if target != DEAD:
-                self.add(found, target, node)
+        for state, node in self._returned(threads):
+            for target, frames in self.moves.of(state, symbol):
+                reached = node
+                for frame in frames:
+                    reached = self.stacks.push(frame, reached)
+                self.add(found, target, reached)
         return found
+
+    def _returned(self, threads: Mapping[int, int]) -> list[tuple[int, int]]:
+        """The threads and all that they become by returns; what is called does not end at once."""
+        pending = list(threads.items())
+        found = set(pending)
+        for state, node in pending:
+            for entry in self.stacks.entries[node] if self._ends[state] else ():
+                if entry[0] > DEAD and entry not in found:
+                    found.add(entry)
+                    pending.append(entry)
+        return pending
 
     def configuration(self, threads: Mapping[int, int]) -> int:
         """The number of a configuration: sets of stacks by state."""

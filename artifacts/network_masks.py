@@ -24,6 +24,8 @@ _CONFIGURATIONS = 1 << 20
 
 FIRST_TERMINAL = 256
 
+_EOS = -1
+
 
 class NetworkMasks:
     """Reads whole tokens, and answers the rows that they lead to.
@@ -50,6 +52,8 @@ class NetworkMasks:
         self._moves = Moves(self.network, self._readings)
         self._steps: dict[tuple[int, int], int] = {}
         self._row_of: dict[int, Words] = {}
+        # The numbers of the rows of each terminal, and of EOS.
+        self._given: dict[int, int] = {}
 
     @property
     def start(self) -> int:
@@ -84,17 +88,17 @@ class NetworkMasks:
         if row is None:
             if len(self._row_of) >= _KEPT or self.residual.is_full:
                 self._row_of.clear()
+                self._given.clear()
                 self.residual.forget()
             row = self._row_of[state] = self.residual.rows[self._row(state)]
         return row
 
     def _readings(self, token_id: int) -> list[Iterable[int]]:
         """The symbols of a token: its bytes, and each of the terminals that name it."""
-        found: list[Iterable[int]] = [
-            [FIRST_TERMINAL + number]
-            for number, named in enumerate(self._named)
-            if tokenset.contains(named, token_id)
-        ]
+        found: list[Iterable[int]] = []
+        for number, named in enumerate(self._named):
+            if tokenset.contains(named, token_id):
+                found.append([FIRST_TERMINAL + number])
         if self._vocabulary.is_text(token_id) and (text := self._vocabulary.token(token_id)):
             found.append(text)
         return found
@@ -107,8 +111,14 @@ class NetworkMasks:
         if self._named:
             row = residual.union(row, self._named_row(configuration))
         if self.network.may_end(configuration):
-            row = residual.union(row, residual.row_number(self._eos))
+            row = residual.union(row, self._given_row(_EOS, self._eos))
         return row
+
+    def _given_row(self, number: int, row: Words) -> int:
+        known = self._given.get(number)
+        if known is None:
+            known = self._given[number] = self.residual.add(row)
+        return known
 
     def _thread_row(self, state: int, node: int) -> int:
         """row(e0, p) | row(e1, g1) | … down the stacks, until nothing is pending."""
@@ -137,5 +147,5 @@ class NetworkMasks:
         row = NOTHING
         for number, named in enumerate(self._named):
             if any(rows[state][FIRST_TERMINAL + number] != DEAD for state, _ in threads):
-                row = self.residual.union(row, self.residual.row_number(named))
+                row = self.residual.union(row, self._given_row(number, named))
         return row

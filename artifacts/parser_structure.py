@@ -45,6 +45,7 @@ _MEMO = {
     "memo.exit_offsets": ("i8", 1),
     "memo.keys": ("i4", 2),
     "memo.rows": ("u4", 2),
+    "memo.unions": ("i4", 2),
 }
 
 # What the recogniser packs into an item beside the column that it began in.
@@ -193,5 +194,14 @@ def _check_memo(manifest: Manifest, arrays: Arrays, states: int) -> None:
         (answers[:, 1], exits, "memo.answers"),
     ):
         require(not len(values) or bool(values.min() >= 0 and values.max() < high), name)
-    joined = keys[:, 0].astype(np.int64) * states + keys[:, 1]
-    require(bool((joined[1:] > joined[:-1]).all()), "memo.keys")
+    require(_ascending(keys, states), "memo.keys")
+    unions = arrays["memo.unions"]
+    require(unions.shape[1] == 3, "memo.unions")
+    require_range(arrays, "memo.unions", 0, len(rows))
+    require(_ascending(unions, len(rows)), "memo.unions")
+
+
+def _ascending(pairs: NDArray[np.integer], most: int) -> bool:
+    """Whether the first two columns ascend, the second being less than ``most``."""
+    joined = pairs[:, 0].astype(np.int64) * most + pairs[:, 1]
+    return bool((joined[1:] > joined[:-1]).all())

@@ -35,6 +35,9 @@ NOTHING, ROOT = 0, 1
 # out anew.
 _KEPT_BYTES, _KEPT_ANSWERS = 1 << 26, 1 << 20
 
+# Nodes that are fewer than one in so many are sorted, others are counted off.
+_SPARSE = 64
+
 _Key = tuple[int, int]
 _Answer = tuple[int, int]
 
@@ -57,10 +60,10 @@ class Residual:
         self._memo = memo or ResidualMemo.empty(vocab_size)
         self._trie: Trie | None = None
         self.rows: list[Words] = list(self._memo.rows)
-        self.answers: dict[_Key, _Answer] = {}
+        self.answers: dict[_Key, _Answer] = self._memo.at_hand()
         self._exits: list[Nodes] = []
         self._added_nodes = 0
-        self._unions: dict[tuple[int, int], int] = {}
+        self._unions: dict[tuple[int, int], int] = self._memo.unions_at_hand()
         # By content; what the memo holds is added when the first new one is numbered.
         self._row_numbers: dict[bytes, int] = {}
         self._exit_numbers: dict[bytes, int] = {}
@@ -84,8 +87,8 @@ class Residual:
         del self.rows[len(self._memo.rows) :]
         self._exits.clear()
         self._added_nodes = 0
-        self.answers.clear()
-        self._unions.clear()
+        self.answers = self._memo.at_hand()
+        self._unions = self._memo.unions_at_hand()
         self._row_numbers.clear()
         self._exit_numbers.clear()
 
@@ -109,7 +112,8 @@ class Residual:
         return self.find(*key)
 
     def union(self, left: int, right: int) -> int:
-        """The row that holds both."""
+        """A row that holds both. It is not compared with the others, which takes as long as to
+        read it several times."""
         if left == right or right == 0:
             return left
         if left == 0:
@@ -117,8 +121,24 @@ class Residual:
         key = (left, right) if left < right else (right, left)
         known = self._unions.get(key)
         if known is None:
-            known = self._unions[key] = self.row_number(self.rows[left] | self.rows[right])
+            known = self._memo.union(*key)
+            if known is None:
+                known = self.add(self.rows[left] | self.rows[right])
+            self._unions[key] = known
         return known
+
+    def numbered_union(self, left: int, right: int) -> int:
+        """``union``, but equal rows have one number; for the memo."""
+        key = (left, right) if left < right else (right, left)
+        if left != right and 0 not in key and key not in self._unions:
+            self._unions[key] = self.row_number(self.rows[left] | self.rows[right])
+        return self.union(left, right)
+
+    def add(self, row: Words) -> int:
+        """A number for a row that is not compared with the others."""
+        row.flags.writeable = False
+        self.rows.append(row)
+        return len(self.rows) - 1
 
     def row_number(self, row: Words) -> int:
         """The number of a row."""
@@ -127,9 +147,7 @@ class Residual:
         key = row.tobytes()
         number = self._row_numbers.get(key)
         if number is None:
-            row.flags.writeable = False
-            number = self._row_numbers[key] = len(self.rows)
-            self.rows.append(row)
+            number = self._row_numbers[key] = self.add(row)
         return number
 
     def exit_set(self, number: int) -> Nodes:
@@ -142,7 +160,7 @@ class Residual:
         exit_sets = [self.exit_set(i) for i in range(self._memo.exits + len(self._exits))]
         given = zip(self._memo.keys.tolist(), self._memo.answers.tolist(), strict=True)
         known: dict[_Key, _Answer] = {(e, s): (row, left) for (e, s), (row, left) in given}
-        return ResidualMemo.of(self.rows, exit_sets, known | self.answers)
+        return ResidualMemo.of(self.rows, exit_sets, known | self.answers, self._unions)
 
     def _whole_trie(self) -> Trie:
         """The trie, when an answer is missing. Raises ``ArtifactError`` for another memo."""
@@ -157,7 +175,8 @@ class Residual:
     def _steps(self, key: _Key) -> Generator[_Key, _Answer, _Answer]:
         exits, state = key
         tokens, groups = self._walked(self.exit_set(exits), state)
-        row = self.row_number(tokenset.from_ids(tokens, self._vocab_size))
+        row = tokenset.from_ids(tokens, self._vocab_size)
+        parts: set[int] = set()
         pending: list[Nodes] = []
         for reached, nodes in groups:
             if self._tables.accepting[reached]:
@@ -166,15 +185,28 @@ class Residual:
             number = self._exit_number(nodes) if calls else NOTHING
             for start, frame in calls:
                 inside, left = yield number, start
-                row = self.union(row, inside)
+                parts.add(inside)
                 if left != NOTHING:
                     after, still = yield left, frame
-                    row = self.union(row, after)
+                    parts.add(after)
                     pending.append(self.exit_set(still))
         merged = np.unique(np.concatenate(pending)) if pending else self.exit_set(NOTHING)
-        answer = row, self._exit_number(merged)
+        for part in sorted(parts):
+            row |= self.rows[part]
+        answer = self.row_number(row), self._exit_number(merged)
         self.answers[exits, state] = answer
         return answer
+
+    def _merged(self, parts: list[Nodes]) -> Nodes:
+        """The nodes of all parts, ascending, each once."""
+        nodes = np.concatenate(parts)
+        size = len(self._whole_trie().octets)
+        if len(nodes) * _SPARSE < size:
+            nodes.sort()
+            return nodes[np.diff(nodes, prepend=-1) > 0]
+        flags = np.zeros(size, dtype=np.bool_)
+        flags[nodes] = True
+        return np.flatnonzero(flags).astype(np.int32)
 
     def _walked(
         self, nodes: Nodes, state: int
@@ -185,7 +217,7 @@ class Residual:
         """
         trie, table = self._whole_trie(), self._tables.table
         states = np.full(len(nodes), state, dtype=np.int32)
-        tokens: list[NDArray[np.int32]] = []
+        visited: list[Nodes] = []
         stopped: list[tuple[Nodes, NDArray[np.int32]]] = []
         while len(nodes):
             fan_out = trie.first[nodes + 1] - trie.first[nodes]
@@ -196,9 +228,10 @@ class Residual:
             targets = table[np.repeat(states, fan_out), self._columns[children]]
             live = targets != DEAD
             nodes, states = children[live], targets[live]
-            held = trie.held[nodes]
-            tokens.append(trie.ids[ranges(held, trie.held[nodes + 1] - held)])
-        found = np.concatenate(tokens) if tokens else np.zeros(0, dtype=np.int32)
+            visited.append(nodes)
+        passed = np.concatenate(visited) if visited else nodes
+        held = trie.held[passed]
+        found = trie.ids[ranges(held, trie.held[passed + 1] - held)]
         return found, grouped(stopped)
 
     def _exit_number(self, nodes: Nodes) -> int:

@@ -1,9 +1,10 @@
 """Other engines, as far as they are installed."""
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -52,36 +53,50 @@ class Xgrammar:
             raise ValueError(f"xgrammar refuses token {token_id}")
 
 
+# Makes an engine that has met no text, and gives what begins a session.
+Fresh: TypeAlias = Callable[[], Callable[[], Any]]
+
+# With it, the seconds of compiling, and the milliseconds of loading what was compiled.
+Compiled: TypeAlias = tuple[Fresh, float, float]
+
+
 def engines(
     grammar: str, tokenizer: Tokenizer, file: Path
-) -> Iterator[tuple[str, Callable[[], Callable[[], Any]]]]:
-    """Names, and functions that compile a Lark grammar into a maker of sessions."""
+) -> Iterator[tuple[str, Callable[[], Compiled]]]:
+    """Names, and functions that compile a Lark grammar. Nothing is loaded."""
     with suppress(ImportError):
-        yield "llguidance", _guidance(grammar, tokenizer, file)
+        yield "llguidance", _compiled(_guidance(grammar, tokenizer, file))
     with suppress(ImportError):
-        yield "xgrammar", _xgrammar(grammar, tokenizer)
+        yield "xgrammar", _compiled(_xgrammar(grammar, tokenizer))
 
 
-def _guidance(
-    grammar: str, tokenizer: Tokenizer, file: Path
-) -> Callable[[], Callable[[], Guidance]]:
+def _compiled(fresh: Fresh) -> Callable[[], Compiled]:
+    def compiled() -> Compiled:
+        before = time.process_time()
+        fresh()
+        return fresh, time.process_time() - before, float("nan")
+
+    return compiled
+
+
+def _guidance(grammar: str, tokenizer: Tokenizer, file: Path) -> Fresh:
     import llguidance
 
     text = file.read_text(encoding="utf-8")
     theirs = llguidance.LLTokenizer(text, n_vocab=tokenizer.vocab_size)
     buffer = np.zeros(tokenset.word_count(tokenizer.vocab_size), dtype=np.uint32)
 
-    def make() -> Callable[[], Guidance]:
+    def fresh() -> Callable[[], Guidance]:
         compiled = llguidance.LLMatcher.grammar_from_lark(grammar)
         first = llguidance.LLMatcher(theirs, compiled)
         if first.is_error():
             raise ValueError(first.get_error())
         return lambda: Guidance(first.deep_copy(), buffer)
 
-    return make
+    return fresh
 
 
-def _xgrammar(grammar: str, tokenizer: Tokenizer) -> Callable[[], Callable[[], Xgrammar]]:
+def _xgrammar(grammar: str, tokenizer: Tokenizer) -> Fresh:
     import xgrammar
 
     # It reads llama.cpp's dialect, which ignores nothing: ignored text is woven into the rules.
@@ -91,9 +106,9 @@ def _xgrammar(grammar: str, tokenizer: Tokenizer) -> Callable[[], Callable[[], X
     spelled = [tokenizer.tokens.get(i, b"") for i in range(size)]
     info = xgrammar.TokenizerInfo(spelled, vocab_size=size, stop_token_ids=list(tokenizer.eos))
 
-    def make() -> Callable[[], Xgrammar]:
+    def fresh() -> Callable[[], Xgrammar]:
         compiled = xgrammar.GrammarCompiler(info).compile_grammar(text)
         bitmask = xgrammar.allocate_token_bitmask(1, size)
         return lambda: Xgrammar(xgrammar.GrammarMatcher(compiled), bitmask)
 
-    return make
+    return fresh

@@ -4,6 +4,29 @@ import json
 import random
 from typing import Any
 
+# An object of typed fields, as a schema would give it.
+SCHEMA = r"""
+start: "{" id "," name "," email "," status "," score "," active "," tags "," home "," children "}"
+id: "\"id\"" ":" INT
+name: "\"name\"" ":" STRING
+email: "\"email\"" ":" STRING
+status: "\"state\"" ":" state
+score: "\"score\"" ":" NUMBER
+active: "\"active\"" ":" BOOL
+tags: "\"tags\"" ":" "[" [STRING ("," STRING)*] "]"
+home: "\"address\"" ":" "{" street "," zip "," city "}"
+street: "\"street\"" ":" STRING
+zip: "\"zip\"" ":" STRING
+city: "\"city\"" ":" STRING
+children: "\"children\"" ":" "[" [start ("," start)*] "]"
+state: "\"new\"" | "\"open\"" | "\"closed\"" | "\"rejected\""
+STRING: /"([^"\\\x00-\x1f]|\\(["\\\/bfnrt]|u[0-9a-fA-F]{4}))*"/
+INT: /0|[1-9][0-9]*/
+NUMBER: /-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?/
+BOOL: /true|false/
+%ignore /[ \t\n\r]+/
+"""
+
 _WORDS = ["hello ", "wörld", "a", "B c", "\n", '"', "x_1", "größe", " and the ", "日本"]
 _KEYS = ["name", "id", "list", "values", "x", "key one", "url"]
 _NAMES = ["count", "i", "buffer", "node", "size", "value", "tmp_2", "next", "result"]
@@ -32,6 +55,29 @@ def _value(rng: random.Random, depth: int) -> Any:
         keys = [f"{rng.choice(_KEYS)}{rng.randint(0, 9)}" for _ in range(count)]
         return {key: _value(rng, depth + 1) for key in keys}
     return [_value(rng, depth + 1) for _ in range(count)]
+
+
+def schema_document(seed: int) -> str:
+    """A text of the schema grammar."""
+    rng = random.Random(seed)
+    return json.dumps(_record(rng, 0), ensure_ascii=bool(seed % 2), indent=rng.choice([None, 2]))
+
+
+def _record(rng: random.Random, depth: int) -> dict[str, Any]:
+    def text() -> str:
+        return "".join(rng.choice(_WORDS) for _ in range(rng.randint(1, 5)))
+
+    return {
+        "id": rng.randint(0, 10**6),
+        "name": text(),
+        "email": text(),
+        "state": rng.choice(["new", "open", "closed", "rejected"]),
+        "score": rng.choice([0, 1.5, -3e-7, 12345]),
+        "active": rng.random() < 0.5,
+        "tags": [text() for _ in range(rng.randint(0, 4))],
+        "address": {"street": text(), "zip": str(rng.randint(1000, 99999)), "city": text()},
+        "children": [_record(rng, depth + 1) for _ in range(3 - depth if depth < 3 else 0)],
+    }
 
 
 def code_document(seed: int, length: int = 4000) -> str:

@@ -22,11 +22,14 @@ from .diagnostics import LimitError, TokenizerError
 from .limits import Limits
 from .package import Request, vocabulary_arrays
 from .parsers import Parser
-from .parsing.prewarm import prewarm
+from .parsing.prewarm import prewarm, prewarm_unions
 from .token_ids import token_ids
 
 # Answers of the residual automaton that are worked out ahead.
 PREWARM = 50_000
+
+# Rows that unite such answers. What there is no room for is united at run time.
+UNIONS_BYTES = 1 << 24
 
 
 def package_parser(
@@ -70,6 +73,8 @@ def package_parser(
                     "not all masks were worked out ahead: the rest is at run time (--prewarm, "
                     "--max-artifact-bytes)"
                 )
+            else:
+                prewarm_unions(tables, masks.residual, min(memory, UNIONS_BYTES), limits)
             memo = masks.residual.memo()
         arrays |= memo.arrays()
         if canonical is None:

@@ -95,15 +95,42 @@ def test_the_head_moves_with_the_start() -> None:
     assert earley.is_accepting
 
 
-@pytest.mark.parametrize("grammar", [RIGHT, LEFT])
-def test_items_per_byte_are_constant(grammar: str) -> None:
-    """Left and right recursion take the same number of items for each byte (Leo)."""
-    counts = []
-    for length in (1_000, 10_000):
+@pytest.mark.parametrize(("grammar", "items", "octets"), [(RIGHT, 3, 20), (LEFT, 1, 12)])
+def test_items_per_byte_are_constant(grammar: str, items: int, octets: int, full: bool) -> None:
+    """Left and right recursion (Leo) take so many items and bytes for each byte that is read, at
+    any length, and next to nothing once what was read is forgotten."""
+    for length in (1_000, 10_000, 100_000) if full else (1_000, 10_000):
         earley = recogniser(lnf_of(grammar))
         assert earley.feed(b"a" * length) == length
-        counts.append(round(earley.item_count / length, 2))
-    assert counts[0] == counts[1] <= 3
+        assert items * length <= earley.item_count <= items * length + 2
+        assert octets * length <= earley.nbytes <= octets * length + 16
+        earley.compact()
+        assert earley.item_count <= 3
+        assert earley.nbytes <= 28
+
+
+@pytest.mark.parametrize(
+    ("grammar", "slope"),
+    [
+        # A column holds an item for each place where what it completes may have begun.
+        ("start ::= start start | 'a';", 1 / 2),
+        ("start ::= start start start | start start | 'a';", 3 / 2),
+        ("start ::= 'a' start 'a' | 'a';", 1 / 4),
+        # Two lists side by side: ambiguous, but Leo leaves one item for all cuts.
+        ("start ::= x x; x ::= 'a' x | 'a';", 0),
+    ],
+)
+def test_items_of_ambiguous_grammars(grammar: str, slope: float) -> None:
+    """The items of all columns grow with the square of the length where each column grows with
+    it, by a constant; never faster."""
+    totals = []
+    for length in (30, 60, 120):
+        earley = recogniser(lnf_of(grammar))
+        assert earley.feed(b"a" * length) == length
+        totals.append(earley.item_count - slope * length * length)
+    # What is left beside the square is linear.
+    assert abs(totals[2] - 3 * totals[1] + 2 * totals[0]) <= 2
+    assert totals[2] <= 6 * 120
 
 
 def test_without_leo_right_recursion_is_quadratic() -> None:
@@ -174,6 +201,8 @@ def test_masks_are_viable_prefixes(full: bool) -> None:
                 i for i, t in enumerate(tokens) if plain.viable(prefix + t) == len(prefix + t)
             ] + [len(tokens)] * plain.accepts(prefix)
             for masks, state in zip((kept, computed), states, strict=True):
+                read = [i for i in range(len(tokens) + 1) if masks.allows(state, i)]
+                assert expected == read, (text, prefix)
                 assert expected == tokenset.to_ids(masks.row(state)).tolist(), (text, prefix)
             choices = [i for i in expected if i < len(tokens)]
             if not choices:

@@ -146,6 +146,10 @@ NETWORK_DAMAGE: list[tuple[str, Change]] = [
     ("memo.keys", lambda a, n: a[n][::-1]),
     ("memo.answers", changed((0, 0), 99)),
     ("memo.answers", changed((0, 1), -1)),
+    ("memo.unions", changed((0, 2), 99)),
+    ("memo.unions", changed((0, 0), -1)),
+    ("memo.unions", changed((-1, 0), 0)),
+    ("memo.unions", lambda a, n: a[n][:, :2]),
 ]
 COMMON_DAMAGE: list[tuple[str, Change]] = [
     ("earley.symbols", changed(0, 99)),

@@ -59,20 +59,20 @@ def _simulates(goal: Goal, left: int, right: int) -> bool:
     return True
 
 
-def planned(goals: Goals) -> Plan:
-    """A small set of goals that all cycles with a framed call pass through.
+def planned(goals: Goals, called: frozenset[int] = frozenset()) -> Plan:
+    """A small set of goals that all cycles with a framed call pass through, and ``called``.
 
     Greedy: the goal whose removal leaves the fewest framed calls on cycles, then the largest,
     which would be copied. A goal that stays a call need not be expanded as a left corner
     either, which may break other cycles; members that turn out not to be needed are dropped.
     """
-    plan = _plan(goals, frozenset())
+    plan = _plan(goals, called)
     while bad := _framed_on_cycles(plan, plan.kept):
         candidates = sorted({goal for call in bad for goal in call})
         sizes = {c: len(plan.goals[c].edges) for c in candidates}
         left = {c: len(_framed_on_cycles(plan, plan.kept | {c})) for c in candidates}
         plan = _plan(goals, plan.kept | {min(candidates, key=lambda c: (left[c], -sizes[c], c))})
-    for member in sorted(plan.kept):
+    for member in sorted(plan.kept - called):
         smaller = _plan(goals, plan.kept - {member})
         if not _framed_on_cycles(smaller, smaller.kept):
             plan = smaller

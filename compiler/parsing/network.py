@@ -6,6 +6,10 @@
     components     the start and the goals in R; all their tail calls jump
     joint          all components in one minimal automaton, tail calls gone
 
+A copy that may end where it may also go on can overlap with all that follows it, as a comment
+does which any of its characters can end: its caller's subsets then grow to powers. Such a goal
+is called after all, and what it can be side by side with is told apart at run time.
+
 Two properties follow that a pushdown automaton made by hand seldom has: a frame is pushed at
 a real call only, and no frame is there just to return. A frame that is popped without a byte
 being read is one that may be missing.
@@ -24,6 +28,7 @@ from ..automata.dfa import DEAD, Dfa, as_nfa
 from ..automata.minimize import minimize
 from ..automata.nfa import FIRST_TERMINAL, Nfa
 from ..automata.thompson import Fragment, Thompson
+from ..diagnostics import LimitError
 from ..limits import Limits
 from ..lnf.form import Lnf
 from .calls import Plan, planned
@@ -31,6 +36,9 @@ from .goals import Goals
 
 # A goal that is larger than this and is called in several places is not copied.
 INLINED_STATES = 200
+
+# Deterministic states for each of an automaton's own, and beyond them, that copies may cost.
+_GROWTH, _SLACK = 4, 1000
 
 _STAGE = "the grammar's network"
 
@@ -43,13 +51,27 @@ def network(lnf: Lnf, limits: Limits | None = None, terminals: int = 0) -> Netwo
     limits = (limits or Limits()).started()
     goals = Goals(lnf, limits)
     plan = planned(goals)
+    called = refused = frozenset[int]()
     while True:
-        build = _Build(goals, plan, limits, terminals)
-        refused = build.inline_all()
-        if not refused:
-            return build.joint()
-        # Any superset will do. Left corners are not cut at these: it would only add threads.
-        plan = replace(plan, kept=plan.kept | refused)
+        # Any superset will do. Left corners are not cut at what is large: it would only add
+        # threads.
+        build = _Build(goals, replace(plan, kept=plan.kept | refused), limits, terminals)
+        try:
+            large = build.inline_all()
+            if not large:
+                return build.joint()
+            refused |= large
+        except _Overlap as overlap:
+            called |= {overlap.goal}
+            plan = planned(goals, called)
+
+
+class _Overlap(Exception):  # noqa: N818
+    """Copies of a ``goal`` make their caller's subsets too many."""
+
+    def __init__(self, goal: int) -> None:
+        super().__init__(goal)
+        self.goal = goal
 
 
 class _Build:
@@ -59,13 +81,16 @@ class _Build:
         self.goals, self.limits, self.terminals = goals, limits, terminals
         self.reached, self.tails, self.kept = plan.goals, plan.tails, plan.kept
         start = goals.lnf.start
-        self.entries = [start, *sorted(self.kept - {start})]
+        self.entries = [start, *sorted((self.kept & set(self.reached)) - {start})]
         self._call_symbol = {
             nonterminal: FIRST_TERMINAL + terminals + i
             for i, nonterminal in enumerate(self.entries)
         }
         self._symbols = terminals + len(self.entries)
         self.inlined: dict[int, Nfa] = {}
+        # What each goal outside R has copied into it, and how far it overlaps with what follows.
+        self._copied: dict[int, set[int]] = {}
+        self._open: dict[int, tuple[int, int]] = {}
 
     def inline_all(self) -> set[int]:
         """Make the automata of the goals that are copied; those that are too large for it."""
@@ -77,7 +102,8 @@ class _Build:
         )
         refused = set()
         for nonterminal in self._callees_first():
-            dfa = self._reduced(self._assembled(nonterminal, inside=True))
+            dfa = self._component(nonterminal, inside=True)
+            self._open[nonterminal] = _openness(dfa), -dfa.states
             if dfa.states > INLINED_STATES and sites[nonterminal] > 1:
                 refused.add(nonterminal)
             self.inlined[nonterminal] = as_nfa(dfa, keep_origins=False)
@@ -91,7 +117,7 @@ class _Build:
         for i, nonterminal in enumerate(self.entries):
             builder = Thompson(self.limits)
             builder.nfa = whole
-            component = as_nfa(self._reduced(self._assembled(nonterminal, inside=False)))
+            component = as_nfa(self._component(nonterminal, inside=False))
             offset = whole.states
             builder.copy(component)
             starts.append(component.start + offset)
@@ -137,10 +163,26 @@ class _Build:
                     pending.append(callee)
         return found
 
-    def _assembled(self, nonterminal: int, *, inside: bool) -> Nfa:
-        """A goal's automaton over bytes, with copies for calls; ``inside`` another component
-        its tail calls to goals that stay calls keep their frames."""
+    def _component(self, nonterminal: int, *, inside: bool) -> Dfa:
+        """A goal's minimal automaton. Raises ``_Overlap`` if a goal that is copied into it had
+        better be called, and ``LimitError``."""
+        nfa, copied = self._assembled(nonterminal, inside=inside)
+        most = min(self.limits.states, _GROWTH * nfa.states + _SLACK) if copied else None
+        try:
+            dfa = self._reduced(nfa, most=most)
+        except LimitError as error:
+            if error.limit != "states" or not copied:
+                raise
+            raise _Overlap(max(copied, key=lambda goal: (*self._open[goal], -goal))) from None
+        self._copied[nonterminal] = copied
+        return dfa
+
+    def _assembled(self, nonterminal: int, *, inside: bool) -> tuple[Nfa, set[int]]:
+        """A goal's automaton over bytes, with copies for calls, and the goals that are copied,
+        also in copies; ``inside`` another component its tail calls to goals that stay calls keep
+        their frames."""
         builder = Thompson(self.limits)
+        copied: set[int] = set()
         starts: dict[int, int] = {}
         finals: set[int] = set()
         pending = [nonterminal]
@@ -178,18 +220,19 @@ class _Build:
                         continue
                     else:
                         fragment = builder.copy(self.inlined[symbol])
+                        copied |= {symbol, *self._copied[symbol]}
                     self._join(builder, source, fragment, end)
         builder.nfa.finals = frozenset(finals)
-        return builder.nfa
+        return builder.nfa, copied
 
     @staticmethod
     def _join(builder: Thompson, source: int, fragment: Fragment, end: int) -> None:
         builder.add_epsilon(source, fragment.start)
         builder.add_epsilon(fragment.end, end)
 
-    def _reduced(self, nfa: Nfa, entries: int = 0) -> Dfa:
-        dfa = determinize(nfa, self.limits, self._symbols + entries)
-        return minimize(dfa, self.limits)
+    def _reduced(self, nfa: Nfa, entries: int = 0, most: int | None = None) -> Dfa:
+        limits = self.limits if most is None else replace(self.limits, states=most)
+        return minimize(determinize(nfa, limits, self._symbols + entries), self.limits)
 
     def _tail_calls(self, dfa: Dfa) -> list[tuple[int, int]]:
         """(state, entry) of the calls behind which there is nothing but the end."""
@@ -232,3 +275,9 @@ class _Build:
             names=tuple(owners[nonterminal] for nonterminal in self.entries),
             entries=begins.astype(np.int32),
         )
+
+
+def _openness(dfa: Dfa) -> int:
+    """The most bytes that an automaton goes on with where it may also end."""
+    live = dfa.table[dfa.accepting][:, dfa.classes] != DEAD
+    return int(live.sum(axis=1).max(initial=0))

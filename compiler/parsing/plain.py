@@ -23,18 +23,29 @@ class PlainEarley:
     def __init__(self, lnf: Lnf) -> None:
         self.lnf = lnf
         self._dfas = [_dfa(t.content) for t in lnf.terminals]
+        self._of: dict[int, list[int]] = {}
+        for number, production in enumerate(lnf.productions):
+            self._of.setdefault(production.head, []).append(number)
+
+    def first(self) -> set[_Item]:
+        """S(0)."""
+        return self._closed([], {self._begun(p, 0) for p in self._of.get(self.lnf.start, ())})
+
+    def following(self, columns: list[set[_Item]], symbol: int) -> set[_Item]:
+        """The item set behind a symbol that is read after those of ``columns``."""
+        moved = {
+            item
+            for old in columns[-1]
+            if self._waits_for_terminal(old)
+            for item in self._scanned(old, symbol)
+        }
+        return self._closed(columns, moved)
 
     def columns(self, symbols: Sequence[int]) -> list[set[_Item]]:
         """The item sets S(0), S(1), …; they end with the first empty one."""
-        columns = [self._closed([], {self._begun(p, 0) for p in self._of(self.lnf.start)})]
+        columns = [self.first()]
         for symbol in symbols:
-            moved = {
-                item
-                for old in columns[-1]
-                if self._waits_for_terminal(old)
-                for item in self._scanned(old, symbol)
-            }
-            columns.append(self._closed(columns, moved))
+            columns.append(self.following(columns, symbol))
             if not columns[-1]:
                 break
         return columns
@@ -46,10 +57,14 @@ class PlainEarley:
 
     def accepts(self, symbols: Sequence[int]) -> bool:
         """Whether ``symbols`` are a member."""
-        if not symbols:
-            return self.lnf.nullable_start
         columns = self.columns(symbols)
-        return len(columns) == len(symbols) + 1 and any(
+        return len(columns) == len(symbols) + 1 and self.accepts_at(columns)
+
+    def accepts_at(self, columns: list[set[_Item]]) -> bool:
+        """Whether what was read to the last of ``columns`` is a member."""
+        if len(columns) == 1:
+            return self.lnf.nullable_start
+        return any(
             self._symbol(item) is None
             and self.lnf.productions[item[0]].head == self.lnf.start
             and item[3] == 0
@@ -72,7 +87,7 @@ class PlainEarley:
                     if self._symbol(old) == head
                 }
             elif symbol >= 0:
-                new = {self._begun(p, here) for p in self._of(symbol)}
+                new = {self._begun(p, here) for p in self._of.get(symbol, ())}
             pending.extend(new - found)
             found |= new
         return found
@@ -102,9 +117,6 @@ class PlainEarley:
     def _waits_for_terminal(self, item: _Item) -> bool:
         symbol = self._symbol(item)
         return symbol is not None and symbol < 0
-
-    def _of(self, nonterminal: int) -> list[int]:
-        return [i for i, p in enumerate(self.lnf.productions) if p.head == nonterminal]
 
 
 def _dfa(content: bytes | regex.Node) -> Dfa:

@@ -4,6 +4,9 @@ A mask is a chain of answers F(e, p) down the stack (``constrain.artifacts.resid
 first has the root as its exit set, at any state; each further one has what the one before
 left pending, at a frame that can lie right below (``below``). Pending exit sets lie ever
 deeper in the token trie, so this ends; but there can be many of them, so it is also bounded.
+
+The rows of a chain are united in its order, and their unions are kept as far as there is room,
+short chains first: a text then finds nearly all of its masks ready.
 """
 
 from collections import deque
@@ -39,4 +42,31 @@ def prewarm(
             if (pending, frame) not in seen:
                 seen.add((pending, frame))
                 todo.append((pending, frame))
+    return True
+
+
+def prewarm_unions(tables: NetworkTables, residual: Residual, memory: int, limits: Limits) -> bool:
+    """Fill the unions of ``residual``, which is prewarmed; whether all of single stacks are there.
+
+    Stops beyond so many bytes of ``memory`` for the rows that are added.
+    """
+    most = residual.nbytes + memory
+    below = frames_below(tables)
+    todo: deque[tuple[int, int, int]] = deque()
+    for state in range(1, tables.states):
+        row, pending = residual.answer(ROOT, state)
+        if pending != NOTHING:
+            todo.append((row, pending, state))
+    seen = set(todo)
+    while todo:
+        row, pending, state = todo.popleft()
+        for frame in below[state]:
+            if residual.nbytes > most:
+                return False
+            limits.check_time("the masks of the network", tables.names[:1])
+            more, still = residual.answer(pending, frame)
+            key = residual.numbered_union(row, more), still, frame
+            if still != NOTHING and key not in seen:
+                seen.add(key)
+                todo.append(key)
     return True

@@ -1,0 +1,107 @@
+"""Long and deep texts through matchers of both engines: nothing recurses, memory is bounded."""
+
+# Tests here say `expected == actual`.
+# ruff: noqa: SIM300
+
+import json
+import random
+
+import pytest
+from grammars import JSON, RIGHT
+
+from constrain.artifacts import Artifact, Matcher, TokenRefusedError
+from constrain.artifacts.earley_masks import EarleyMasks
+from constrain.artifacts.network_masks import NetworkMasks
+from constrain.compiler import Tokenizer, compile_grammar
+
+ENGINES = ("network", "earley")
+
+
+def compiled(text: str, tokenizer: Tokenizer, engine: str) -> Artifact:
+    """The artifact of a kbnf grammar under ``any``."""
+    return compile_grammar(
+        text, dialect="kbnf", tokenizer=tokenizer, tokenization="any", engine=engine
+    )
+
+
+def document(octets: int) -> str:
+    """A JSON text of at least so many bytes, up to six levels deep."""
+    rng = random.Random(12)
+
+    def value(depth: int) -> object:
+        kind = rng.randrange(3 if depth < 6 else 1)
+        if kind == 1:
+            return [value(depth + 1) for _ in range(rng.randrange(5))]
+        if kind == 2:
+            return {rng.choice(["id", "name", "x y"]): value(depth + 1) for _ in range(3)}
+        return rng.choice([1, -2.5e30, None, True, "a longer text, with words", "\u00e9\n"])
+
+    listed: list[str] = []
+    length = 0
+    while length < octets:
+        listed.append(json.dumps(value(0), indent=rng.choice([None, 1])))
+        length += len(listed[-1]) + 1
+    return f"[{','.join(listed)}]"
+
+
+def read(artifact: Artifact, ids: list[int]) -> tuple[Matcher, int]:
+    """A matcher behind all tokens that fit, and how many these are."""
+    matcher = artifact.matcher()
+    for count, token_id in enumerate(ids):
+        try:
+            matcher.advance(token_id)
+        except TokenRefusedError:
+            return matcher, count
+    return matcher, len(ids)
+
+
+def test_a_long_document_by_the_network(default_tokenizer: Tokenizer, full: bool) -> None:
+    """A megabyte (a tenth without --full): what is kept depends on the nesting, not the length."""
+    artifact = compiled(JSON, default_tokenizer, "network")
+    ids = default_tokenizer.encode(document(1_000_000 if full else 100_000))
+    matcher, count = read(artifact, ids)
+    assert len(ids) == count
+    assert matcher.is_accepting
+    assert artifact.parsers is not None
+    machine = artifact.parsers.machine()
+    assert isinstance(machine, NetworkMasks)
+    assert len(machine.network.stacks.entries) < 200
+    assert len(machine.network.threads) < 3_000
+
+
+def test_a_long_document_by_earley(default_tokenizer: Tokenizer, full: bool) -> None:
+    """A megabyte (a fiftieth without --full): columns, which going back needs, of 80 bytes for
+    each byte of text; no mask is made where none is asked for."""
+    artifact = compiled(JSON, default_tokenizer, "earley")
+    text = document(1_000_000 if full else 20_000)
+    ids = default_tokenizer.encode(text)
+    machine = artifact.machine_and_rows()[0]
+    assert isinstance(machine, EarleyMasks)
+    matcher = Matcher(machine, machine, artifact.manifest.eos, artifact.vocab_size)
+    for token_id in ids:
+        matcher.advance(token_id)
+    assert matcher.is_accepting
+    assert 0 == machine.visited
+    assert len(text.encode()) == machine.read
+    assert machine.nbytes < 80 * len(text)
+    matcher.rollback(len(ids))
+    assert len(matcher.mask().nonzero()[0])
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_deep_documents(engine: str, default_tokenizer: Tokenizer, deep: int) -> None:
+    """Sixty thousand brackets inside each other (6,000 without --full), one closed too often."""
+    artifact = compiled("start ::= '[' start ']' | '';", default_tokenizer, engine)
+    opening, closing = (default_tokenizer.encode(bracket) for bracket in "[]")
+    matcher, count = read(artifact, opening * deep + closing * (deep + 1))
+    assert 2 * deep == count
+    assert matcher.is_accepting
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_long_lists(engine: str, default_tokenizer: Tokenizer, deep: int) -> None:
+    """Right recursion as deep: Leo's items and tail calls leave nothing to come back to."""
+    artifact = compiled(f"{RIGHT[:-1]} | '(' start ')';", default_tokenizer, engine)
+    matcher, count = read(artifact, default_tokenizer.encode("a") * deep)
+    assert deep == count
+    assert matcher.is_accepting
