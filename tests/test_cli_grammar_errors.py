@@ -65,8 +65,8 @@ def test_errors_on_standard_input_are_called_so(cli: Cli) -> None:
     ("option", "value", "unit"),
     [
         ("--max-states", "3", "3 states"),
-        ("--max-transitions", "1", "1 transition"),
-        ("--max-memory", "5000", "5,000 bytes of memory"),
+        ("--max-transitions", "50", "50 transitions"),
+        ("--max-memory", "1000", "1,000 bytes of memory"),
         ("--max-seconds", "0", "0 seconds"),
         ("--max-nesting", "2", "2 levels of nesting"),
     ],
