@@ -42,6 +42,7 @@ STABLE = {
     "stable.start": ("i4", 1),
     "stable.table": ("u2", 2),
     "stable.tokens": ("i4", 1),
+    "stable.unsure": ("i4", 1),
 }
 
 
@@ -93,6 +94,7 @@ def _check_stable(manifest: Manifest, arrays: Arrays) -> None:
     require(len(arrays["stable.start"]) == 1, "stable.start")
     require_range(arrays, "stable.start", 1, states)
     require_range(arrays, "stable.tokens", 0, manifest.vocab_size)
+    require_range(arrays, "stable.unsure", 0, manifest.vocab_size)
 
 
 def _check_automaton(arrays: Arrays, name: str, states: int) -> None:

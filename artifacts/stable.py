@@ -8,7 +8,8 @@ state is one of the product and one of the automaton of stable texts, and the ma
     without tokens that end inside a character of which no end is left
 
 Compiling made sure that nothing else is a dead end: between two characters, and inside one that
-may end as it likes, some characters that the form never changes lead to an end.
+may end as it likes, some characters that the form never changes lead to an end. It also says
+behind which tokens an end must be looked for at all.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,63 +22,27 @@ from numpy.typing import NDArray
 
 from . import tokenset
 from .manifest import Manifest
+from .memo import Memo
 from .product import ProductMachine, ProductRows
 from .rectangles import ForbiddenPairs
 from .requirements import Arrays
+from .stable_texts import DEAD, StableTexts
 from .token_runs import TokenRuns
 from .tokenset import Words
 from .vocabulary import Vocabulary
 
-DEAD = 0
-
-_CONTINUATION = slice(0x80, 0xC0)
-
-
-@dataclass(frozen=True, eq=False)
-class StableTexts:
-    """``table``: uint16 (S, J), next state by byte class, state 0 dead. ``classes``: uint8
-    (256,), class of each byte. ``start``: the state before any text, and where all that went
-    before makes no difference. ``tokens``: int32, the tokens that lead some state between two
-    characters to the dead state or into a character.
-    """
-
-    table: NDArray[np.uint16]
-    classes: NDArray[np.uint8]
-    start: int
-    tokens: NDArray[np.int32]
-
-    def step(self, state: int, octets: bytes) -> int:
-        """The state after some bytes."""
-        for octet in octets:
-            state = int(self.table[state, self.classes[octet]])
-        return state
-
-    @cached_property
-    def inside(self) -> NDArray[np.bool_]:
-        """Which states lie inside a character."""
-        found: NDArray[np.bool_] = (self.table[:, self.classes[_CONTINUATION]] != DEAD).any(axis=1)
-        return found
-
-    @cached_property
-    def is_free(self) -> NDArray[np.bool_]:
-        """Which states let all that is stable by itself follow: all between two characters, and
-        those inside one that the start leads to."""
-        found = ~self.inside
-        pending = [self.start]
-        for state in pending:
-            inner = np.unique(self.table[state])
-            inner = inner[self.inside[inner] & ~found[inner]]
-            found[inner] = True
-            pending.extend(inner.tolist())
-        return found
+# What the tokens do at states of the texts, in bytes, and answers of searches, that are kept.
+_KEPT_BYTES, _KEPT_ANSWERS = 1 << 25, 1 << 18
 
 
 class _Found(NamedTuple):
-    """What the tokens do at a state of the texts: those that do not lead to the dead state;
-    those of them that lead to free states; and the others, with the states."""
+    """What the tokens do at a state of the texts. ``kept``: uint32, the words of a mask that
+    hold any of them, without those that lead to the dead state. ``tokens``, ``states``: the
+    others, and where they lead. ``unsure``: those for which an end must be looked for."""
 
     kept: Words
-    free: Words
+    tokens: NDArray[np.int32]
+    states: NDArray[np.int64]
     unsure: list[tuple[int, int]]
 
 
@@ -90,9 +55,9 @@ class StableMachine:
 
     product: ProductMachine
     texts: StableTexts
-    _by_text: dict[int, "_Found"] = field(default_factory=dict)
+    _by_text: Memo[int, _Found] = field(default_factory=lambda: Memo(_KEPT_BYTES))
     _masks: dict[int, Words] = field(default_factory=dict)
-    _alive: dict[tuple[int, int], bool] = field(default_factory=dict)
+    _alive: Memo[tuple[int, int], bool] = field(default_factory=lambda: Memo(_KEPT_ANSWERS))
 
     def __post_init__(self) -> None:
         self._width = len(self.texts.table)
@@ -155,37 +120,34 @@ class StableMachine:
         return known
 
     def _computed(self, number: int, text: int) -> Words:
-        kept, _, unsure = self._found(text)
-        mask = self.product.row(number) & kept
-        dead = [
-            token
-            for token, after in unsure
-            if tokenset.contains(mask, token)
-            and not self._may_end(self.product.step(number, token), after)
-        ]
-        if dead:
-            mask &= ~tokenset.from_ids(dead, self.product.vocab_size)
+        found = self._found(text)
+        mask = self.product.row(number).copy()
+        mask[self._words] &= found.kept
+        for token, after in found.unsure:
+            if not tokenset.contains(mask, token):
+                continue
+            if not self._may_end(self.product.step(number, token), after):
+                mask[token >> 5] &= ~self._bits[token & 31]
         return mask
 
-    def _found(self, text: int) -> "_Found":
-        if text not in self._by_text:
-            texts = self.texts
-            tokens, states = self._runs.run(text)
-            flags = self._others.copy()
-            flags[tokens] = True
-            kept = tokenset.from_flags(flags)
-            bound = ~texts.is_free[states]
-            flags[tokens[bound]] = False
-            unsure = zip(tokens[bound].tolist(), states[bound].tolist(), strict=True)
-            self._by_text[text] = _Found(kept, tokenset.from_flags(flags), sorted(unsure))
-        return self._by_text[text]
+    def _found(self, text: int) -> _Found:
+        known = self._by_text.get(text)
+        if known is not None:
+            return known
+        tokens, states = self._runs.run(text)
+        kept = self._others.copy()
+        np.bitwise_or.at(kept, self._place[tokens >> 5], self._bits[tokens & 31])
+        some = np.flatnonzero(self._is_unsure[tokens])
+        some = some[~self.texts.are_free(states[some])]
+        unsure = sorted(zip(tokens[some].tolist(), states[some].tolist(), strict=True))
+        found = _Found(kept, tokens, states, unsure)
+        return self._by_text.keep(text, found, kept.nbytes + tokens.nbytes + states.nbytes)
 
     def _may_end(self, number: int, text: int) -> bool:
         """Whether a character that has begun may end in some way: a search for a free state."""
         key = number, text
-        if key not in self._alive:
-            self._alive[key] = self._search(key)
-        return self._alive[key]
+        known = self._alive.get(key)
+        return self._alive.keep(key, self._search(key)) if known is None else known
 
     def _search(self, begin: tuple[int, int]) -> bool:
         pending, seen = [begin], {begin}
@@ -193,13 +155,13 @@ class StableMachine:
             number, text = pending.pop()
             if self.product.finds(number, partial(self._leads_to_free, text)):
                 return True
-            _, free, unsure = self._found(text)
+            found = self._found(text)
             row = self.product.row(number)
-            if (row & free).any():
+            held = np.flatnonzero(row[found.tokens >> 5] & self._bits[found.tokens & 31])
+            states = found.states[held]
+            if self.texts.are_free(states).any():
                 return True
-            for token, after in unsure:
-                if not tokenset.contains(row, token):
-                    continue
+            for token, after in zip(found.tokens[held].tolist(), states.tolist(), strict=True):
                 pair = self.product.step(number, token), after
                 if pair not in seen:
                     seen.add(pair)
@@ -208,15 +170,36 @@ class StableMachine:
 
     def _leads_to_free(self, text: int, token_id: int) -> bool:
         after = self.texts.step(text, self.vocabulary.token(token_id))
-        return after != DEAD and bool(self.texts.is_free[after])
+        return after != DEAD and bool(self.texts.are_free(np.array([after]))[0])
 
     @cached_property
-    def _others(self) -> NDArray[np.bool_]:
-        """The tokens that are none of the texts' own, a multiple of 32."""
-        flags = np.ones(tokenset.word_count(self.product.vocab_size) * 32, dtype=np.bool_)
-        flags[self.product.vocab_size :] = False
-        flags[self.texts.tokens] = False
-        return flags
+    def _bits(self) -> Words:
+        """The words of one bit."""
+        return np.uint32(1) << np.arange(32, dtype=np.uint32)
+
+    @cached_property
+    def _words(self) -> NDArray[np.int32]:
+        """The words of a mask that hold tokens of the texts' own."""
+        return np.unique(self.texts.tokens >> 5)
+
+    @cached_property
+    def _place(self) -> NDArray[np.int32]:
+        """The place of each word of a mask among those."""
+        found = np.zeros(tokenset.word_count(self.product.vocab_size), dtype=np.int32)
+        found[self._words] = np.arange(len(self._words))
+        return found
+
+    @cached_property
+    def _others(self) -> Words:
+        """Those words with the bits of all other tokens."""
+        found = ~tokenset.from_ids(self.texts.tokens, self.product.vocab_size)
+        return found[self._words]
+
+    @cached_property
+    def _is_unsure(self) -> NDArray[np.bool_]:
+        found = np.zeros(self.product.vocab_size, dtype=np.bool_)
+        found[self.texts.unsure] = True
+        return found
 
     @cached_property
     def _runs(self) -> TokenRuns:
@@ -249,10 +232,11 @@ def product_machine(
     )
     if "stable.table" not in arrays:
         return product
-    table, classes, tokens = (arrays[f"stable.{name}"] for name in ("table", "classes", "tokens"))
-    return StableMachine(
-        product, StableTexts(table, classes, int(arrays["stable.start"][0]), tokens)
+    table, classes, tokens, unsure = (
+        arrays[f"stable.{name}"] for name in ("table", "classes", "tokens", "unsure")
     )
+    start = int(arrays["stable.start"][0])
+    return StableMachine(product, StableTexts(table, classes, start, tokens, unsure))
 
 
 def whole_pieces(arrays: Arrays) -> frozenset[int]:

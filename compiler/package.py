@@ -24,6 +24,7 @@ from .merge.cuts_sections import cut_sections
 from .merge.proper import proper_merges
 from .merge.stable_text import StableTables
 from .merge.tables import CutTables
+from .merge.unsure_tokens import unsure_tokens
 from .tokenizers import Tokenizer
 
 
@@ -68,7 +69,8 @@ def package(
         assert cuts is not None
         arrays.update(_product(canonical, cuts, dfa, request))
         if stable is not None:
-            arrays.update(_stable(stable))
+            unsure = unsure_tokens(canonical, cuts, request.tokenizer.tokens, stable.opened)
+            arrays.update(_stable(stable, unsure))
     else:
         arrays.update(_token_dfa(canonical, request.tokenizer))
         table = _rows_of_tokens(canonical, request, limits, arrays, notes)
@@ -129,12 +131,13 @@ def _product(
     }
 
 
-def _stable(tables: StableTables) -> dict[str, NDArray[Any]]:
+def _stable(tables: StableTables, unsure: NDArray[np.int32]) -> dict[str, NDArray[Any]]:
     return {
         "stable.classes": tables.classes,
         "stable.start": np.array([tables.start], dtype=np.int32),
         "stable.table": tables.table,
         "stable.tokens": tables.tokens,
+        "stable.unsure": unsure,
     }
 
 

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from constrain.artifacts.stable_texts import StableTexts
+
 from ..automata.dfa import DEAD, Dfa, trimmed
 from ..automata.minimize import minimize
 from ..limits import Limits
@@ -21,6 +23,7 @@ from ..tokenizers import Tokenizer
 from .in_step import in_step
 from .inert_tokens import is_inert, is_plain
 from .marked_dfa import MarkedDfa, minimal
+from .open_characters import OpenCharacters, open_characters
 from .read_characters import read_characters
 from .spelling import shortest_outside
 from .split_bytes import code_point_blocks
@@ -40,10 +43,10 @@ _TAIL = 64
 class StableTables:
     """The stable texts of a tokenizer. ``table``: uint16 (S, J), over byte classes, states
     below ``between`` lie between two characters and accept. ``classes``: uint8 (256,).
-    ``tokens``: int32, those that hold a character which another may change, or end or begin
-    inside one. ``inert``, ``inert_classes``, ``inert_start``: the same as ``table``, ``classes``
-    and ``start`` for the texts of characters that are stable behind any text. ``bound``: int32,
-    the tokens of other characters beside one that they end.
+    ``tokens``, ``opened``: see ``open_characters``. ``inert``, ``inert_classes``,
+    ``inert_start``: the same as ``table``, ``classes`` and ``start`` for the texts of characters
+    that are stable behind any text. ``bound``: int32, the tokens of other characters beside one
+    that they end.
     """
 
     characters: StableCharacters
@@ -52,6 +55,7 @@ class StableTables:
     start: int
     between: int
     tokens: NDArray[np.int32]
+    opened: OpenCharacters
     inert: NDArray[np.uint16]
     inert_classes: NDArray[np.uint8]
     inert_start: int
@@ -81,13 +85,19 @@ def build_stable(tokenizer: Tokenizer) -> StableTables:
     others = [(i, octets) for i, octets in ordered if not is_plain(octets, plain)]
     may_begin = plain | (characters.classes == LOST)
     bound = [i for i, octets in others if not is_inert(octets, plain, may_begin)]
+    none = np.zeros(0, dtype=np.int32)
+    wide = {i: octets for i, octets in others if not octets.isascii()}
+    tokens, opened = open_characters(
+        StableTexts(table, classes, start, none, none), whole.states, wide
+    )
     return StableTables(
         characters,
         table,
         classes,
         start,
         whole.states,
-        np.array([i for i, octets in others if not octets.isascii()], dtype=np.int32),
+        tokens,
+        opened,
         *inert,
         np.array(bound, dtype=np.int32),
     )

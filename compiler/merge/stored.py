@@ -13,6 +13,7 @@ from constrain.artifacts.trie import Trie
 from ..cache import Cache, Tables
 from ..tokenizers import Tokenizer
 from .marked_dfa import MarkedDfa
+from .open_characters import OpenCharacters
 from .rectangles import Rectangles
 from .stable_characters import StableCharacters, text_normalizers
 from .stable_text import StableTables, build_stable
@@ -73,6 +74,10 @@ def _stable_arrays(tables: StableTables) -> dict[str, NDArray[Any]]:
         "byte_classes": tables.classes,
         "numbers": np.array([tables.start, tables.between, tables.inert_start], dtype=np.int32),
         "tokens": tables.tokens,
+        "opened.tails": tables.opened.tails,
+        "opened.tokens": tables.opened.tokens,
+        "opened.offsets": tables.opened.offsets,
+        "opened.sets": tables.opened.sets.astype(np.uint8),
         "inert": tables.inert,
         "inert_classes": tables.inert_classes,
         "bound": tables.bound,
@@ -82,6 +87,9 @@ def _stable_arrays(tables: StableTables) -> dict[str, NDArray[Any]]:
 def _stable_of(arrays: Tables) -> StableTables:
     fields = {name: arrays[name] for name in _CHARACTERS}
     start, between, inert_start = arrays["numbers"].tolist()
+    tails, tokens, offsets, sets = (
+        arrays[f"opened.{name}"] for name in ("tails", "tokens", "offsets", "sets")
+    )
     return StableTables(
         StableCharacters(**fields, changes=arrays["changes"].astype(np.bool_)),
         arrays["table"],
@@ -89,6 +97,7 @@ def _stable_of(arrays: Tables) -> StableTables:
         start,
         between,
         arrays["tokens"],
+        OpenCharacters(tails, tokens, offsets, sets.astype(np.bool_)),
         arrays["inert"],
         arrays["inert_classes"],
         inert_start,

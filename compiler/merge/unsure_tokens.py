@@ -1,0 +1,68 @@
+"""Tokens behind which an end of the character that they end in must be looked for.
+
+    unsure = tokens that begin inside a character
+           | those t for which some product state p behind t leaves none of a set of tails
+
+where a tail is left if it starts a piece at p, or continues one there and may follow t. The sets
+are of ``open_characters``: behind the other tokens each state of the stable texts lets some tail
+lead to a free state, and decoding need not look.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from constrain.artifacts.product import ProductRows
+
+from .cartesian import CartesianDfa
+from .open_characters import OpenCharacters
+from .product import Product
+from .tables import CutTables
+
+
+def unsure_tokens(
+    cartesian: CartesianDfa, cuts: CutTables, texts: Mapping[int, bytes], opened: OpenCharacters
+) -> NDArray[np.int32]:
+    """int32, ascending. ``texts``: the bytes of the tokens."""
+    product, rows = cartesian.product, cartesian.rows
+    leading, tails = _held(rows, opened.tokens), _held(rows, opened.tails)
+    allowed = ~cartesian.pairs.forbidden(opened.tokens.tolist(), opened.tails.tolist())
+    unsure = opened.tails.tolist()
+    for place, token in enumerate(opened.tokens.tolist()):
+        sources = np.flatnonzero(leading[rows.row_of, place])
+        targets = _targets(product, cuts, sources, token, texts[token])
+        continuing, starting = tails[rows.row_of[2 * targets]], tails[rows.row_of[2 * targets + 1]]
+        left = continuing & allowed[place] | starting
+        met = left.astype(np.float32) @ opened.sets_of(place).T.astype(np.float32)
+        if not met.all():
+            unsure.append(token)
+    return np.sort(np.array(unsure, dtype=np.int32))
+
+
+def _held(rows: ProductRows, tokens: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Which of some tokens the distinct rows hold, bool (R + L + 1, len(tokens)); the last
+    row, which -1 stands for, is empty. ``tokens``: ascending."""
+    lists = len(rows.offsets) - 1
+    found = np.zeros((len(rows.rows) + lists + 1, len(tokens)), dtype=np.bool_)
+    found[: len(rows.rows)] = rows.rows[:, tokens >> 5] >> (tokens & 31).astype(np.uint32) & 1
+    owners = len(rows.rows) + np.repeat(np.arange(lists), np.diff(rows.offsets))
+    # Both are ascending.
+    places = np.searchsorted(tokens, rows.ids)
+    places[places == len(tokens)] = 0
+    is_one = tokens[places] == rows.ids if len(tokens) else np.zeros(len(places), dtype=np.bool_)
+    found[owners[is_one], places[is_one]] = True
+    return found
+
+
+def _targets(
+    product: Product, cuts: CutTables, rows: NDArray[np.int64], token: int, octets: bytes
+) -> NDArray[np.int64]:
+    """Where a token leads, as ``ProductMachine.step`` has it, from some rows of a lift."""
+    states, kinds = np.divmod(rows, 2)
+    bytewise = len(octets) == 1 and int(cuts.fallback[octets[0]]) == token
+    plane = 2 if bytewise or token in cuts.whole_pieces else 0
+    states = product.table[states, plane + kinds, product.classes[octets[0]]]
+    for octet in octets[1:]:
+        states = product.table[states, 0, product.classes[octet]]
+    return np.unique(states).astype(np.int64)
