@@ -81,7 +81,7 @@ class ProductMachine:
 
     ``table``: int32 (N, P, J), as in ``Cuts`` but for product states. A state number is
     group * (classes + 1) + class + 1, the class being that of the last token, or -1 before
-    any. ``whole``: as in ``Cuts``.
+    any. ``whole``: as in ``Cuts``. ``_token_of``: a token of each class, plus 1, that was last.
     """
 
     table: NDArray[np.int32]
@@ -98,6 +98,7 @@ class ProductMachine:
     _groups: list[_Group] = field(default_factory=list)
     _number: dict[tuple[int, ...], int] = field(default_factory=dict)
     _masks: dict[int, Words] = field(default_factory=dict)
+    _token_of: dict[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._width = self.pairs.classes + 1
@@ -119,7 +120,10 @@ class ProductMachine:
         if key not in self._number:
             self._number[key] = len(self._groups)
             self._groups.append(self._group(key))
-        after = 0 if last is None else int(self.pairs.row_class[last]) + 1
+        after = 0
+        if last is not None:
+            after = int(self.pairs.row_class[last]) + 1
+            self._token_of[after] = last
         return self._number[key] * self._width + after
 
     def members(self, state: int) -> tuple[int, ...]:
@@ -150,7 +154,7 @@ class ProductMachine:
         continuing = self._groups[number].continuing
         if not after or continuing is None or continuing.dtype != np.int32:
             return False
-        last = self._token_of[after - 1]
+        last = self._token_of[after]
         return any(
             is_wanted(token) and not self.pairs.forbids(last, token)
             for token in continuing[:_TRIED].tolist()
@@ -167,7 +171,7 @@ class ProductMachine:
         if octets:
             bytewise = len(octets) == 1 and int(self.fallback[octets[0]]) == token_id
             plane = 2 if bytewise or token_id in self.whole else 0
-            follows = after > 0 and not self.pairs.forbids(self._token_of[after - 1], token_id)
+            follows = after > 0 and not self.pairs.forbids(self._token_of[after], token_id)
             for p in self._groups[number].states:
                 found.add(self._run(p, plane + 1, octets))
                 if follows:
@@ -204,7 +208,7 @@ class ProductMachine:
         group = self._groups[number]
         if group.continuing is None or not after:
             return group.starting.copy()
-        forbidden = self.pairs.ids(self._token_of[after - 1])
+        forbidden = self.pairs.ids(self._token_of[after])
         flags, continuing = self._flags, group.continuing
         if continuing.dtype == np.uint32:
             flags[forbidden] = True
@@ -219,14 +223,6 @@ class ProductMachine:
         flags[continuing] = False
         mask |= group.starting
         return mask
-
-    @cached_property
-    def _token_of(self) -> list[int]:
-        """A token of each class."""
-        found = np.zeros(self._width, dtype=np.int64)
-        found[self.pairs.row_class] = np.arange(len(self.pairs.row_class))
-        tokens: list[int] = found.tolist()
-        return tokens
 
     @cached_property
     def _columns(self) -> list[int]:

@@ -69,8 +69,7 @@ def package(
         assert cuts is not None
         arrays.update(_product(canonical, cuts, dfa, request))
         if stable is not None:
-            unsure = unsure_tokens(canonical, cuts, request.tokenizer.tokens, stable.opened)
-            arrays.update(_stable(stable, unsure))
+            arrays.update(_stable(stable, canonical, cuts, request.tokenizer))
     else:
         arrays.update(_token_dfa(canonical, request.tokenizer))
         table = _rows_of_tokens(canonical, request, limits, arrays, notes)
@@ -131,12 +130,15 @@ def _product(
     }
 
 
-def _stable(tables: StableTables, unsure: NDArray[np.int32]) -> dict[str, NDArray[Any]]:
+def _stable(
+    tables: StableTables, cartesian: CartesianDfa, cuts: CutTables, tokenizer: Tokenizer
+) -> dict[str, NDArray[Any]]:
+    tokens, unsure = unsure_tokens(cartesian, cuts, tables, tokenizer.tokens)
     return {
         "stable.classes": tables.classes,
         "stable.start": np.array([tables.start], dtype=np.int32),
         "stable.table": tables.table,
-        "stable.tokens": tables.tokens,
+        "stable.tokens": tokens,
         "stable.unsure": unsure,
     }
 

@@ -1,11 +1,12 @@
-"""Tokens behind which an end of the character that they end in must be looked for.
+"""What decoding has to know of the tokens of stable texts, for one grammar.
 
-    unsure = tokens that begin inside a character
+    tokens = those of the tokenizer's that some row of the product holds
+    unsure = of them those that begin inside a character
            | those t for which some product state p behind t leaves none of a set of tails
 
 where a tail is left if it starts a piece at p, or continues one there and may follow t. The sets
 are of ``open_characters``: behind the other tokens each state of the stable texts lets some tail
-lead to a free state, and decoding need not look.
+lead to a free state, and decoding need not look for an end.
 """
 
 from collections.abc import Mapping
@@ -16,28 +17,29 @@ from numpy.typing import NDArray
 from constrain.artifacts.product import ProductRows
 
 from .cartesian import CartesianDfa
-from .open_characters import OpenCharacters
 from .product import Product
+from .stable_text import StableTables
 from .tables import CutTables
 
 
 def unsure_tokens(
-    cartesian: CartesianDfa, cuts: CutTables, texts: Mapping[int, bytes], opened: OpenCharacters
-) -> NDArray[np.int32]:
-    """int32, ascending. ``texts``: the bytes of the tokens."""
-    product, rows = cartesian.product, cartesian.rows
+    cartesian: CartesianDfa, cuts: CutTables, stable: StableTables, octets: Mapping[int, bytes]
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """``tokens`` and ``unsure``, int32, ascending. ``octets``: the bytes of each token."""
+    product, rows, opened = cartesian.product, cartesian.rows, stable.opened
     leading, tails = _held(rows, opened.tokens), _held(rows, opened.tails)
     allowed = ~cartesian.pairs.forbidden(opened.tokens.tolist(), opened.tails.tolist())
-    unsure = opened.tails.tolist()
-    for place, token in enumerate(opened.tokens.tolist()):
+    unsure = opened.tails[tails.any(axis=0)].tolist()
+    for place in np.flatnonzero(leading.any(axis=0)).tolist():
+        token = int(opened.tokens[place])
         sources = np.flatnonzero(leading[rows.row_of, place])
-        targets = _targets(product, cuts, sources, token, texts[token])
+        targets = _targets(product, cuts, sources, token, octets[token])
         continuing, starting = tails[rows.row_of[2 * targets]], tails[rows.row_of[2 * targets + 1]]
         left = continuing & allowed[place] | starting
         met = left.astype(np.float32) @ opened.sets_of(place).T.astype(np.float32)
         if not met.all():
             unsure.append(token)
-    return np.sort(np.array(unsure, dtype=np.int32))
+    return stable.tokens[_held(rows, stable.tokens).any(axis=0)], np.array(sorted(unsure), np.int32)
 
 
 def _held(rows: ProductRows, tokens: NDArray[np.int32]) -> NDArray[np.bool_]:
