@@ -17,14 +17,15 @@ from numpy.typing import NDArray
 
 from . import tokenset
 from .errors import ArtifactError
+from .memo import Memo
 from .rectangles import ForbiddenPairs
 from .tokenset import Words
 from .vocabulary import Vocabulary
 
 DEAD = 0
 
-# Bytes of computed masks that are kept, and forbidden rows.
-_KEPT_BYTES = 1 << 26
+# Bytes of computed masks that are kept, and of sets of tokens that may follow others.
+_KEPT_BYTES, _KEPT_ALLOWED = 1 << 26, 1 << 24
 
 # Tokens that are tried one by one before a mask is computed.
 _TRIED = 6
@@ -99,6 +100,7 @@ class ProductMachine:
     _number: dict[tuple[int, ...], int] = field(default_factory=dict)
     _masks: dict[int, Words] = field(default_factory=dict)
     _token_of: dict[int, int] = field(default_factory=dict)
+    _allowed: Memo[int, Words] = field(default_factory=lambda: Memo(_KEPT_ALLOWED))
 
     def __post_init__(self) -> None:
         self._width = self.pairs.classes + 1
@@ -208,21 +210,25 @@ class ProductMachine:
         group = self._groups[number]
         if group.continuing is None or not after:
             return group.starting.copy()
-        forbidden = self.pairs.ids(self._token_of[after])
-        flags, continuing = self._flags, group.continuing
+        continuing, allowed = group.continuing, self._allowed_after(after)
         if continuing.dtype == np.uint32:
-            flags[forbidden] = True
-            mask = ~tokenset.from_flags(flags)
-            flags[forbidden] = False
-            mask &= continuing
-            mask |= group.starting
-            return mask
-        flags[continuing] = True
-        flags[forbidden] = False
-        mask = tokenset.from_flags(flags)
-        flags[continuing] = False
+            return allowed & continuing.view(np.uint32) | group.starting
+        ids = continuing[(allowed[continuing >> 5] >> (continuing & 31).view(np.uint32) & 1) != 0]
+        self._flags[ids] = True
+        mask = tokenset.from_flags(self._flags)
+        self._flags[ids] = False
         mask |= group.starting
         return mask
+
+    def _allowed_after(self, after: int) -> Words:
+        """The tokens that may follow those of a class; bits past the vocabulary are set."""
+        known = self._allowed.get(after)
+        if known is None:
+            self._flags[self.pairs.ids(self._token_of[after])] = True
+            known = ~tokenset.from_flags(self._flags)
+            self._flags.fill(False)
+            self._allowed.keep(after, known, known.nbytes)
+        return known
 
     @cached_property
     def _columns(self) -> list[int]:
