@@ -61,6 +61,8 @@ class StableMachine:
 
     def __post_init__(self) -> None:
         self._width = len(self.texts.table)
+        # So that the first mask need not lay the tokens out.
+        self._found(self.texts.start)
 
     @property
     def start(self) -> int:
