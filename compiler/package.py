@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from constrain.artifacts import tokenset
 from constrain.artifacts.artifact import Artifact
-from constrain.artifacts.manifest import EXACT, Manifest, Origin
+from constrain.artifacts.manifest import EXACT, Manifest, Origin, ParserNames
 from constrain.artifacts.trie import Trie
 
 from .automata.dfa import Dfa, TokenIds
@@ -73,10 +73,40 @@ def package(
     else:
         arrays.update(_token_dfa(canonical, request.tokenizer))
         table = _rows_of_tokens(canonical, request, limits, arrays, notes)
-    tokenizer, source = request.tokenizer, grammar.source
-    manifest = Manifest(
+    manifest = manifest_of(
+        grammar,
+        request,
         kind=_kind(canonical),
         tokenization="any" if canonical is None else "canonical",
+        splits_applied=cuts is not None and request.tokenizer.splits,
+        byte_start=dfa.start,
+        token_start=_start(canonical),
+        counts=_counts(dfa, canonical, table),
+        origins=tuple(Origin(rule, ((start, end),)) for rule, start, end in origins),
+        meaning=request.meaning,
+    )
+    return Artifact(manifest, arrays)
+
+
+def manifest_of(
+    grammar: Grammar,
+    request: Request,
+    *,
+    kind: str,
+    tokenization: str,
+    splits_applied: bool,
+    byte_start: int,
+    token_start: int,
+    counts: dict[str, int],
+    origins: tuple[Origin, ...] = (),
+    parser: ParserNames | None = None,
+    meaning: str = EXACT,
+) -> Manifest:
+    """The manifest: what the grammar and the request say of it, and the rest as given."""
+    tokenizer, source = request.tokenizer, grammar.source
+    return Manifest(
+        kind=kind,
+        tokenization=tokenization,
         dialect=source.dialect,
         start=grammar.start,
         source=None if request.strip else source.text,
@@ -85,14 +115,14 @@ def package(
         vocab_size=request.vocab_size,
         eos=request.eos,
         splits=tokenizer.splits,
-        splits_applied=cuts is not None and tokenizer.splits,
-        byte_start=dfa.start,
-        token_start=_start(canonical),
-        counts=_counts(dfa, canonical, table),
-        origins=tuple(Origin(rule, ((start, end),)) for rule, start, end in origins),
-        meaning=request.meaning,
+        splits_applied=splits_applied,
+        byte_start=byte_start,
+        token_start=token_start,
+        counts=counts,
+        origins=origins,
+        parser=parser,
+        meaning=meaning,
     )
-    return Artifact(manifest, arrays)
 
 
 def _kind(canonical: CanonicalDfa | CartesianDfa | None) -> str:

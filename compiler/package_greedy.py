@@ -1,6 +1,5 @@
 """Lay a grammar read by maximal munch, and the masks that were worked out, out as an artifact."""
 
-from hashlib import sha256
 from typing import Any, NoReturn
 
 import numpy as np
@@ -10,14 +9,14 @@ from constrain.artifacts import tokenset
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.greedy_masks import GreedyMasks
 from constrain.artifacts.lexer import LexerTables
-from constrain.artifacts.manifest import GREEDY, MAXIMAL_MUNCH, Manifest, ParserNames
+from constrain.artifacts.manifest import GREEDY, MAXIMAL_MUNCH, ParserNames
 from constrain.artifacts.slices import Slice, Slices
 from constrain.artifacts.trie import Trie
 
 from .diagnostics import CheckError, Diagnostic
 from .limits import Limits
 from .meanings import GreedyGrammar
-from .package import Request, vocabulary_arrays
+from .package import Request, manifest_of, vocabulary_arrays
 from .package_parser import check_spelling, network_sections
 from .parsing.greedy_closure import MOST_ROWS, Closure, close
 from .parsing.slices import json_slices
@@ -40,7 +39,7 @@ def package_greedy(
     ``LimitError`` and ``TokenizerError``.
     """
     answers = PREWARM if answers is None else answers
-    tables, tokenizer, source = parser.tables, request.tokenizer, parser.grammar.source
+    tables, tokenizer = parser.tables, request.tokenizer
     check_spelling(tables.lexer.dfas, request)
     slices = json_slices()
     fixed = {
@@ -79,17 +78,11 @@ def package_greedy(
             "--max-artifact-bytes)"
         )
     texts = tuple("" if request.strip else text for text in tables.lexer.texts)
-    manifest = Manifest(
+    manifest = manifest_of(
+        parser.grammar,
+        request,
         kind=GREEDY,
         tokenization="any",
-        dialect=source.dialect,
-        start=parser.grammar.start,
-        source=None if request.strip else source.text,
-        grammar_sha256=sha256(source.text.encode("utf-8", "surrogatepass")).hexdigest(),
-        tokenizer_sha256=tokenizer.sha256,
-        vocab_size=request.vocab_size,
-        eos=request.eos,
-        splits=tokenizer.splits,
         splits_applied=False,
         byte_start=tables.network.start,
         token_start=0,
@@ -101,7 +94,6 @@ def package_greedy(
             "answers": closure.answers,
             "rows": masks.walks.row_count,
         },
-        origins=(),
         parser=ParserNames(
             start=0,
             nullable_start=tables.network.nullable_start,

@@ -1,7 +1,6 @@
 """Lay a parser's tables and its prewarmed masks out as an artifact."""
 
 from collections.abc import Mapping
-from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.earley_tables import StackedDfas
 from constrain.artifacts.errors import ArtifactError
-from constrain.artifacts.manifest import Manifest, ParserNames
+from constrain.artifacts.manifest import ParserNames
 from constrain.artifacts.network_masks import NetworkMasks
 from constrain.artifacts.network_tables import NetworkTables
 from constrain.artifacts.residual_memo import ResidualMemo
@@ -20,7 +19,7 @@ from constrain.artifacts.vocabulary import TEXT
 
 from .diagnostics import LimitError, TokenizerError
 from .limits import Limits
-from .package import Request, vocabulary_arrays
+from .package import Request, manifest_of, vocabulary_arrays
 from .parsers import Parser
 from .parsing.prewarm import prewarm, prewarm_unions
 from .token_ids import token_ids
@@ -48,8 +47,7 @@ def package_parser(
     Raises ``LimitError``, ``CheckError`` and ``TokenizerError``.
     """
     check_spelling(parser.lexer, request)
-    tokenizer, source = request.tokenizer, parser.grammar.source
-    terminals = TokenClasses.of(token_ids(parser.grammar, tokenizer, request.eos))
+    terminals = TokenClasses.of(token_ids(parser.grammar, request.tokenizer, request.eos))
     arrays: dict[str, NDArray[Any]] = {
         **vocabulary_arrays(request),
         **_earley(parser),
@@ -84,22 +82,15 @@ def package_parser(
             complete = int(canonical["closed.all"][1])
             counts |= {"answers": len(canonical["closed.keys"]), "rows": rows, "complete": complete}
     earley = parser.layout.tables
-    manifest = Manifest(
+    manifest = manifest_of(
+        parser.grammar,
+        request,
         kind=parser.engine,
         tokenization="any" if canonical is None else "canonical",
-        dialect=source.dialect,
-        start=parser.grammar.start,
-        source=None if request.strip else source.text,
-        grammar_sha256=sha256(source.text.encode("utf-8", "surrogatepass")).hexdigest(),
-        tokenizer_sha256=tokenizer.sha256,
-        vocab_size=request.vocab_size,
-        eos=request.eos,
-        splits=tokenizer.splits,
-        splits_applied=canonical is not None and tokenizer.splits,
+        splits_applied=canonical is not None and request.tokenizer.splits,
         byte_start=tables.start if tables else 0,
         token_start=0,
         counts=counts,
-        origins=(),
         parser=ParserNames(
             start=earley.start,
             nullable_start=earley.nullable_start,

@@ -1,11 +1,14 @@
 """What tests of the artifact's file share; the fixtures ``tiny`` and ``dates`` give artifacts."""
 
+import random
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from support import encoded
 
 from constrain.artifacts import Artifact, ArtifactError, TokenRefusedError
 from constrain.artifacts.prefix import boundaries
@@ -47,6 +50,38 @@ def exercise(artifact: Artifact) -> None:
     boundaries(artifact, b"bab")
     for state in range(artifact.byte_dfa.states):
         artifact.origins_of(state)
+
+
+def check_every_bit_counts(artifact: Artifact, count: int | None) -> None:
+    """A file with a flipped bit is refused: in so many bytes, or in all of them."""
+    data = artifact.to_bytes()
+    rng = random.Random(2)
+    places = range(len(data)) if count is None else sorted(rng.sample(range(len(data)), count))
+    for place in places:
+        damaged = bytearray(data)
+        damaged[place] ^= 1 << rng.randrange(8)
+        refused(bytes(damaged))
+
+
+def check_flipped_bits_do_no_harm(
+    artifact: Artifact, exercise: Callable[[Artifact], None], count: int
+) -> None:
+    """A section with a flipped bit, whose checksum holds, is refused, or it can be walked to an
+    ``ArtifactError`` at worst: no other error, and no walk without end."""
+    rng = random.Random(4)
+    walked = 0
+    for _ in range(count):
+        name = rng.choice(sorted(artifact.arrays))
+        array = artifact.arrays[name]
+        octets = bytearray(array.tobytes())
+        if not octets:
+            continue
+        octets[rng.randrange(len(octets))] ^= 1 << rng.randrange(8)
+        flipped = np.frombuffer(bytes(octets), dtype=array.dtype).reshape(array.shape)
+        with suppress(ArtifactError):
+            exercise(load_bytes(encoded(artifact, {name: flipped})))
+            walked += 1
+    assert walked > 20
 
 
 def taken(advance: Callable[[int], None], token_id: int) -> bool:

@@ -2,15 +2,18 @@
 
 # Tests here say `expected == actual`.
 
-import random
-from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
 
 import numpy as np
 import pytest
+from container_support import (
+    Change,
+    changed,
+    check_every_bit_counts,
+    check_flipped_bits_do_no_harm,
+    refused,
+)
 from greedy_support import compiled_lark, tokenizer_over
-from numpy.typing import NDArray
 from support import encoded, opened, sealed
 
 from constrain.artifacts import Artifact, ArtifactError, TokenRefusedError
@@ -26,9 +29,6 @@ NAME: /[ab]+/
 %ignore " "
 """
 TOKENS = [b"(", b")", b"i", b"e", b"a", b"b", b" ", b"ab", b"i(", b"a)", b"))", b"ae", b"a e"]
-
-Arrays = dict[str, NDArray[Any]]
-Change = Callable[[Arrays, str], NDArray[Any]]
 
 
 @pytest.fixture(scope="module")
@@ -61,16 +61,6 @@ def exercise(artifact: Artifact) -> None:
     explain_greedy(parser.machine(), b"((a) e")
 
 
-def refused(data: bytes, verify: bool = True) -> str:
-    """The message of the ``ArtifactError`` that reading ``data`` gives."""
-    with pytest.raises(ArtifactError) as found:
-        load_bytes(data, verify=verify, name="file.cst")
-    message = str(found.value)
-    assert message.startswith("file.cst: ")
-    assert "\n" not in message
-    return message
-
-
 @pytest.mark.parametrize("name", ["closed", "part"])
 def test_whole_files_work(tiny: dict[str, Artifact], name: str) -> None:
     """What the other tests damage is sound; one holds the trie, and the other needs none."""
@@ -87,13 +77,7 @@ def test_truncated_files_are_refused(tiny: dict[str, Artifact]) -> None:
 
 def test_flipped_bits_are_found(tiny: dict[str, Artifact], full: bool) -> None:
     """Checksums cover every bit."""
-    data = tiny["part"].to_bytes()
-    rng = random.Random(2)
-    places = sorted(rng.sample(range(len(data)), 3000 if full else 300))
-    for place in places:
-        damaged = bytearray(data)
-        damaged[place] ^= 1 << rng.randrange(8)
-        refused(bytes(damaged))
+    check_every_bit_counts(tiny["part"], 3000 if full else 300)
 
 
 @pytest.mark.parametrize("name", ["closed", "part"])
@@ -102,32 +86,7 @@ def test_flipped_bits_do_no_harm_unverified(
 ) -> None:
     """A section with a flipped bit is refused, or it can be walked to an ``ArtifactError`` at
     worst: no other error, and no walk without end."""
-    artifact = tiny[name]
-    rng = random.Random(4)
-    walked = 0
-    for _ in range(3000 if full else 300):
-        section = rng.choice(sorted(artifact.arrays))
-        octets = bytearray(artifact.arrays[section].tobytes())
-        if not octets:
-            continue
-        octets[rng.randrange(len(octets))] ^= 1 << rng.randrange(8)
-        array = artifact.arrays[section]
-        changed = np.frombuffer(bytes(octets), dtype=array.dtype).reshape(array.shape)
-        with suppress(ArtifactError):
-            exercise(load_bytes(encoded(artifact, {section: changed})))
-            walked += 1
-    assert walked > 20
-
-
-def changed(place: Any, value: int) -> Change:
-    """One value of a section replaced."""
-
-    def change(arrays: Arrays, name: str) -> NDArray[Any]:
-        array = arrays[name].copy()
-        array[place] = value
-        return array
-
-    return change
+    check_flipped_bits_do_no_harm(tiny[name], exercise, 3000 if full else 300)
 
 
 DAMAGE: list[tuple[str, Change]] = [

@@ -3,13 +3,13 @@
 # Tests here say `expected == actual`.
 # ruff: noqa: SIM300
 
-import json
 import random
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from grammars import JSON, nullable_lnf_of
+from parser_support import long_json
 
 from constrain.artifacts import Artifact, TokenRefusedError
 from constrain.artifacts.network import Network
@@ -117,20 +117,7 @@ def taken(artifact: Artifact, ids: list[int]) -> bool:
 
 def test_a_long_document(artifact: Artifact, default_tokenizer: Tokenizer, full: bool) -> None:
     """A megabyte of JSON (a tenth without --full); what is kept grows with depth, not length."""
-    rng = random.Random(12)
-
-    def value(depth: int) -> object:
-        kind = rng.randrange(3 if depth < 6 else 1)
-        if kind == 1:
-            return [value(depth + 1) for _ in range(rng.randrange(5))]
-        if kind == 2:
-            return {rng.choice(["id", "name", "x y"]): value(depth + 1) for _ in range(3)}
-        return rng.choice([1, -2.5e30, None, True, "a longer text, with words", "\u00e9\n"])
-
-    listed: list[str] = []
-    while sum(map(len, listed)) < (1_000_000 if full else 100_000):
-        listed.append(json.dumps(value(0), indent=rng.choice([None, 1])))
-    ids = default_tokenizer.encode(f"[{','.join(listed)}]")
+    ids = default_tokenizer.encode(long_json(1_000_000 if full else 100_000))
     assert taken(artifact, ids)
     assert artifact.parsers is not None
     machine = artifact.parsers.machine()

@@ -3,45 +3,14 @@
 # Tests here say `expected == actual`.
 # ruff: noqa: SIM300
 
-import json
-import random
-
 import pytest
 from grammars import JSON, RIGHT
+from parser_support import ENGINES, long_json, made
 
 from constrain.artifacts import Artifact, Matcher, TokenRefusedError
 from constrain.artifacts.earley_masks import EarleyMasks
 from constrain.artifacts.network_masks import NetworkMasks
-from constrain.compiler import Tokenizer, compile_grammar
-
-ENGINES = ("network", "earley")
-
-
-def compiled(text: str, tokenizer: Tokenizer, engine: str) -> Artifact:
-    """The artifact of a kbnf grammar under ``any``."""
-    return compile_grammar(
-        text, dialect="kbnf", tokenizer=tokenizer, tokenization="any", engine=engine
-    )
-
-
-def document(octets: int) -> str:
-    """A JSON text of at least so many bytes, up to six levels deep."""
-    rng = random.Random(12)
-
-    def value(depth: int) -> object:
-        kind = rng.randrange(3 if depth < 6 else 1)
-        if kind == 1:
-            return [value(depth + 1) for _ in range(rng.randrange(5))]
-        if kind == 2:
-            return {rng.choice(["id", "name", "x y"]): value(depth + 1) for _ in range(3)}
-        return rng.choice([1, -2.5e30, None, True, "a longer text, with words", "\u00e9\n"])
-
-    listed: list[str] = []
-    length = 0
-    while length < octets:
-        listed.append(json.dumps(value(0), indent=rng.choice([None, 1])))
-        length += len(listed[-1]) + 1
-    return f"[{','.join(listed)}]"
+from constrain.compiler import Tokenizer
 
 
 def read(artifact: Artifact, ids: list[int]) -> tuple[Matcher, int]:
@@ -57,8 +26,8 @@ def read(artifact: Artifact, ids: list[int]) -> tuple[Matcher, int]:
 
 def test_a_long_document_by_the_network(default_tokenizer: Tokenizer, full: bool) -> None:
     """A megabyte (a tenth without --full): what is kept depends on the nesting, not the length."""
-    artifact = compiled(JSON, default_tokenizer, "network")
-    ids = default_tokenizer.encode(document(1_000_000 if full else 100_000))
+    artifact = made(JSON, default_tokenizer, "network")
+    ids = default_tokenizer.encode(long_json(1_000_000 if full else 100_000))
     matcher, count = read(artifact, ids)
     assert len(ids) == count
     assert matcher.is_accepting
@@ -72,8 +41,8 @@ def test_a_long_document_by_the_network(default_tokenizer: Tokenizer, full: bool
 def test_a_long_document_by_earley(default_tokenizer: Tokenizer, full: bool) -> None:
     """A megabyte (a fiftieth without --full): columns, which going back needs, of 80 bytes for
     each byte of text; no mask is made where none is asked for."""
-    artifact = compiled(JSON, default_tokenizer, "earley")
-    text = document(1_000_000 if full else 20_000)
+    artifact = made(JSON, default_tokenizer, "earley")
+    text = long_json(1_000_000 if full else 20_000)
     ids = default_tokenizer.encode(text)
     machine = artifact.machine_and_rows()[0]
     assert isinstance(machine, EarleyMasks)
@@ -91,7 +60,7 @@ def test_a_long_document_by_earley(default_tokenizer: Tokenizer, full: bool) -> 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_deep_documents(engine: str, default_tokenizer: Tokenizer, deep: int) -> None:
     """Sixty thousand brackets inside each other (6,000 without --full), one closed too often."""
-    artifact = compiled("start ::= '[' start ']' | '';", default_tokenizer, engine)
+    artifact = made("start ::= '[' start ']' | '';", default_tokenizer, engine)
     opening, closing = (default_tokenizer.encode(bracket) for bracket in "[]")
     matcher, count = read(artifact, opening * deep + closing * (deep + 1))
     assert 2 * deep == count
@@ -101,7 +70,7 @@ def test_deep_documents(engine: str, default_tokenizer: Tokenizer, deep: int) ->
 @pytest.mark.parametrize("engine", ENGINES)
 def test_long_lists(engine: str, default_tokenizer: Tokenizer, deep: int) -> None:
     """Right recursion as deep: Leo's items and tail calls leave nothing to come back to."""
-    artifact = compiled(f"{RIGHT[:-1]} | '(' start ')';", default_tokenizer, engine)
+    artifact = made(f"{RIGHT[:-1]} | '(' start ')';", default_tokenizer, engine)
     matcher, count = read(artifact, default_tokenizer.encode("a") * deep)
     assert deep == count
     assert matcher.is_accepting

@@ -17,10 +17,10 @@ from grammars import (
     lnf_of,
     nullable_lnf_of,
     random_grammars,
-    random_text,
     recogniser,
 )
 from greedy_support import vocabulary_of
+from parser_support import check_against_earley
 
 from constrain.artifacts import tokenset
 from constrain.artifacts.earley_masks import EarleyMasks
@@ -122,15 +122,7 @@ def test_equals_earley(full: bool) -> None:
     """Viable prefixes and members are Earley's on random grammars: ε, cycles, ambiguity."""
     rng = random.Random(7)
     for text, lnf in random_grammars(1000 if full else 80, seed=21):
-        earley, found = recogniser(lnf), network_of(text)
-        for _ in range(5):
-            word = random_text(rng, earley, 10)
-            viable = earley.feed(word)
-            assert viable == found.viable(word), (text, word)
-            for length in range(viable, -1, -1):
-                earley.truncate(length)
-                reached = found.read(found.start, word[:length])
-                assert earley.is_accepting == found.may_end(reached), (text, word, length)
+        check_against_earley(network_of(text), lnf, rng, text)
 
 
 def test_masks_equal_earleys(full: bool) -> None:

@@ -5,7 +5,8 @@
 import random
 
 import pytest
-from grammars import lnf_of, nullable_lnf_of, random_grammars, random_text, recogniser
+from grammars import lnf_of, nullable_lnf_of, random_grammars, recogniser
+from parser_support import check_against_earley
 
 from constrain.artifacts.network import Network
 from constrain.compiler.limits import Limits
@@ -57,13 +58,5 @@ def test_whatever_is_called_equals_earley(monkeypatch: pytest.MonkeyPatch, full:
     for text, lnf in random_grammars(1000 if full else 80, seed=41):
         tables = network(nullable_lnf_of(text))
         called += len(tables.names) > 1
-        earley, found = recogniser(lnf), Network(tables)
-        for _ in range(5):
-            word = random_text(rng, earley, 10)
-            viable = earley.feed(word)
-            assert viable == found.viable(word), (text, word)
-            for length in range(viable, -1, -1):
-                earley.truncate(length)
-                reached = found.read(found.start, word[:length])
-                assert earley.is_accepting == found.may_end(reached), (text, word, length)
+        check_against_earley(Network(tables), lnf, rng, text)
     assert called > 20

@@ -2,19 +2,25 @@
 
 # Tests here say `expected == actual`.
 
-import random
 from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 import pytest
-from container_support import Arrays, Change, changed, refused
+from container_support import (
+    Arrays,
+    Change,
+    changed,
+    check_every_bit_counts,
+    check_flipped_bits_do_no_harm,
+    refused,
+)
 from numpy.typing import NDArray
 from parser_support import ENGINES
 from support import encoded, opened, sealed, tokenizer_of
 
-from constrain.artifacts import Artifact, ArtifactError, TokenRefusedError
+from constrain.artifacts import Artifact, TokenRefusedError
 from constrain.artifacts.prefix import boundaries
 from constrain.artifacts.read import load_bytes
 from constrain.compiler import compile_grammar
@@ -77,13 +83,7 @@ def test_truncated_files_are_refused(tiny: dict[str, Artifact], engine: str) -> 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_flipped_bits_are_found(tiny: dict[str, Artifact], engine: str, full: bool) -> None:
     """Checksums cover every bit."""
-    data = tiny[engine].to_bytes()
-    rng = random.Random(2)
-    places = range(len(data)) if full else sorted(rng.sample(range(len(data)), 300))
-    for place in places:
-        damaged = bytearray(data)
-        damaged[place] ^= 1 << rng.randrange(8)
-        refused(bytes(damaged))
+    check_every_bit_counts(tiny[engine], None if full else 300)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -92,21 +92,7 @@ def test_flipped_bits_do_no_harm_unverified(
 ) -> None:
     """A section with a flipped bit is refused, or it can be walked to an ``ArtifactError`` at
     worst: no other error, and no walk without end."""
-    artifact = tiny[engine]
-    rng = random.Random(4)
-    walked = 0
-    for _ in range(3000 if full else 250):
-        name = rng.choice(sorted(artifact.arrays))
-        octets = bytearray(artifact.arrays[name].tobytes())
-        if not octets:
-            continue
-        octets[rng.randrange(len(octets))] ^= 1 << rng.randrange(8)
-        array = artifact.arrays[name]
-        changed = np.frombuffer(bytes(octets), dtype=array.dtype).reshape(array.shape)
-        with suppress(ArtifactError):
-            exercise(load_bytes(encoded(artifact, {name: changed})))
-            walked += 1
-    assert walked > 20
+    check_flipped_bits_do_no_harm(tiny[engine], exercise, 3000 if full else 250)
 
 
 def ends(value: int) -> Change:
