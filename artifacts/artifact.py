@@ -27,9 +27,8 @@ from .vocabulary import Vocabulary
 if TYPE_CHECKING:
     from .greedy_parser import GreedyParser
     from .parsers import Parsers
-    from .product import ProductMachine
+    from .product_sections import AnyProduct
     from .rectangles import ForbiddenPairs
-    from .stable import StableMachine
     from .word_machine import WordMachine
 
 
@@ -132,11 +131,11 @@ class Artifact:
         return lazy or self.token_dfa or ByteMachine(self.byte_dfa, self.vocabulary)
 
     @cached_property
-    def product(self) -> "ProductMachine | StableMachine | None":
+    def product(self) -> "AnyProduct | None":
         """The automaton of CartesianMerge, made as it is walked; None in other artifacts."""
         if self.manifest.kind != "product":
             return None
-        from .stable import product_machine
+        from .product_sections import product_machine
 
         return product_machine(self.manifest, self.arrays, self.vocabulary)
 
@@ -243,10 +242,11 @@ class Artifact:
 
         return b"".join(encode(self.manifest.to_json(), self.arrays))
 
-    def _state_after(self, product: "ProductMachine | StableMachine", after: Sequence[int]) -> int:
+    def _state_after(self, product: "AnyProduct", after: Sequence[int]) -> int:
         """Where a member begins behind a prompt: by the cuts there, and its last token."""
         from .cuts import Cuts
-        from .stable import StableMachine, whole_pieces
+        from .product import ProductMachine
+        from .product_sections import whole_pieces
 
         a = self.arrays
         start = int(a["cuts.start"][0])
@@ -255,10 +255,10 @@ class Artifact:
         if last is None:
             return product.start
         begins = {int(a["product.after_cut"][state]) for state in states} - {0}
-        if isinstance(product, StableMachine):
-            state = product.behind(product.product.state_of(sorted(begins), last), after)
-        else:
+        if isinstance(product, ProductMachine):
             state = product.state_of(sorted(begins), last)
+        else:
+            state = product.behind(product.product.state_of(sorted(begins), last), after)
         if not product.row(state).any():
             raise ArtifactError(
                 f"no member of the grammar continues token {last}: the tokenizer would join "

@@ -64,7 +64,7 @@ class CanonicalMasks:
         self._read, self.final = read, final
         self._eos = tokenset.from_ids(list(eos), vocab_size)
         self.continued, self.closed = continued, closed
-        self.planes = 4 if (cuts.fallback >= 0).any() else 2
+        self.planes = 4 if len(cuts.apart) else 2
         self.rows = NumberedRows(vocab_size, _KEPT_BYTES)
         self._width = pairs.classes + 1
         self._most = max(64, _KEPT_BYTES // (4 * tokenset.word_count(vocab_size)))

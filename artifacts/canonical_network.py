@@ -14,6 +14,7 @@ from .errors import ArtifactError
 from .moves import Moves
 from .network import Network
 from .network_tables import NetworkTables
+from .product_sections import whole_pieces
 from .rectangles import ForbiddenPairs
 from .stacks import BOTTOM
 from .vocabulary import Vocabulary
@@ -34,7 +35,13 @@ class CanonicalNetwork(CanonicalMasks):
         self._begin = whole.states - 1 if prefix else whole.start
         network = Network(whole)
         start = int(arrays["cuts.start"][0])
-        cuts = Cuts(arrays["cuts.table"], arrays["cuts.classes"], arrays["cuts.fallback"], start)
+        cuts = Cuts(
+            arrays["cuts.table"],
+            arrays["cuts.classes"],
+            arrays["cuts.fallback"],
+            start,
+            whole_pieces(arrays),
+        )
         super().__init__(
             network,
             Moves(network, lambda token: [vocabulary.token(token)]).step,

@@ -30,6 +30,12 @@ class Cuts:
     start: int
     whole: frozenset[int] = frozenset()
 
+    @property
+    def apart(self) -> NDArray[np.int32]:
+        """The tokens that are read in planes 2 and 3, ascending."""
+        bytewise = self.fallback[self.fallback >= 0]
+        return np.union1d(bytewise, sorted(self.whole)).astype(np.int32)
+
     def step(self, state: int, plane: int, token: int, octets: bytes) -> int:
         """The state after a token that begins in plane 0 or 1; 0 if it cannot."""
         if not octets:

@@ -80,6 +80,7 @@ def _check_canonical(manifest: Manifest, arrays: Arrays) -> None:
     require(bool(text[arrays["pairs.order"]].all()), "pairs.order")
     fallback = arrays["cuts.fallback"]
     require(bool(text[fallback[fallback >= 0]].all()), "cuts.fallback")
+    require(bool(text[arrays.get("cuts.whole", fallback[:0])].all()), "cuts.whole")
     if "closed.keys" in arrays:
         check_closed(manifest, arrays)
 

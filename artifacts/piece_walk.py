@@ -53,7 +53,8 @@ class Walk:
 
 class PieceWalks:
     """Memoised walks. ``pairs.order`` are the tokens that merging gives; a token of a byte
-    that has none is walked by itself. ``tries``: of both, for planes 0 and 1, 2 and 3."""
+    that has none, or of a whole piece, is walked by itself. ``tries``: of both, for planes 0
+    and 1, 2 and 3."""
 
     def __init__(
         self,
@@ -65,8 +66,8 @@ class PieceWalks:
     ) -> None:
         self._tables, self._cuts, self._endings = tables, cuts, endings
         self.tries = [_trie_of(pairs.order, vocabulary)]
-        if (cuts.fallback >= 0).any():
-            self.tries.append(_trie_of(cuts.fallback[cuts.fallback >= 0], vocabulary))
+        if len(cuts.apart):
+            self.tries.append(_trie_of(cuts.apart, vocabulary))
         self._columns = [
             (tables.classes[trie.octets], cuts.classes[trie.octets]) for trie in self.tries
         ]
@@ -79,7 +80,8 @@ class PieceWalks:
 
     @property
     def planes(self) -> int:
-        """How many ways there are to begin a token: 2, or 4 with tokens of bytes."""
+        """How many ways there are to begin a token: 2, or 4 with tokens of bytes or
+        whole pieces."""
         return 2 * len(self.tries)
 
     @property

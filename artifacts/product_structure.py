@@ -36,7 +36,7 @@ PRODUCT = {
     "product.table": ("i4", 3),
 }
 
-# Sections of stable texts, all or none.
+# Sections of stable texts, all or none; beside them maybe ``stable.prompts``.
 STABLE = {
     "stable.classes": ("u1", 1),
     "stable.start": ("i4", 1),
@@ -80,7 +80,8 @@ def check_tokenizer(manifest: Manifest, arrays: Arrays) -> None:
         require(len(arrays["cuts.unless_begun"]) == 1, "cuts.unless_begun")
         require(len(arrays["cuts.prefix"]) == 1, "cuts.unless_begun")
     if any(name in arrays for name in STABLE):
-        check_types(arrays, STABLE)
+        prompts = {"stable.prompts": ("u1", 1)} if "stable.prompts" in arrays else {}
+        check_types(arrays, {**STABLE, **prompts})
         _check_stable(manifest, arrays)
 
 

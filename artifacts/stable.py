@@ -21,11 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import tokenset
-from .manifest import Manifest
 from .memo import Memo
-from .product import ProductMachine, ProductRows
+from .product import ProductMachine
 from .rectangles import ForbiddenPairs
-from .requirements import Arrays
 from .stable_texts import DEAD, StableTexts
 from .token_runs import TokenRuns
 from .tokenset import Words
@@ -47,27 +45,11 @@ class _Found(NamedTuple):
 
 
 @dataclass(eq=False)
-class StableMachine:
-    """A product in step with ``texts``: the machine and the rows of a matcher.
-
-    A state number is that of the product's state, times S, plus that of ``texts``.
-    """
+class WithTexts:
+    """A product and the stable texts beside it."""
 
     product: ProductMachine
     texts: StableTexts
-    _by_text: Memo[int, _Found] = field(default_factory=lambda: Memo(_KEPT_BYTES))
-    _masks: dict[int, Words] = field(default_factory=dict)
-    _alive: Memo[tuple[int, int], bool] = field(default_factory=lambda: Memo(_KEPT_ANSWERS))
-
-    def __post_init__(self) -> None:
-        self._width = len(self.texts.table)
-        # So that the first mask need not lay the tokens out.
-        self._found(self.texts.start)
-
-    @property
-    def start(self) -> int:
-        """The state before any token, at the start of a text."""
-        return self.product.start * self._width + self.texts.start
 
     @property
     def pairs(self) -> ForbiddenPairs:
@@ -84,6 +66,28 @@ class StableMachine:
         """The tokens."""
         return self.product.vocabulary
 
+
+@dataclass(eq=False)
+class StableMachine(WithTexts):
+    """A product in step with ``texts``: the machine and the rows of a matcher.
+
+    A state number is that of the product's state, times S, plus that of ``texts``.
+    """
+
+    _by_text: Memo[int, _Found] = field(default_factory=lambda: Memo(_KEPT_BYTES))
+    _masks: dict[int, Words] = field(default_factory=dict)
+    _alive: Memo[tuple[int, int], bool] = field(default_factory=lambda: Memo(_KEPT_ANSWERS))
+
+    def __post_init__(self) -> None:
+        self._width = len(self.texts.table)
+        # So that the first mask need not lay the tokens out.
+        self._found(self.texts.start)
+
+    @property
+    def start(self) -> int:
+        """The state before any token, at the start of a text."""
+        return self.product.start * self._width + self.texts.start
+
     def members(self, state: int) -> tuple[int, ...]:
         """The product states that the text so far may be in."""
         return self.product.members(state // self._width)
@@ -93,16 +97,8 @@ class StableMachine:
         return self.product.is_accepting(state // self._width)
 
     def behind(self, state: int, ids: Iterable[int]) -> int:
-        """A state of the product behind a prompt, as one of both.
-
-        Text begins anew behind a special token, and where the prompt is not stable.
-        """
-        found = self.texts.start
-        for token in ids:
-            is_text = self.vocabulary.is_text(token)
-            found = self.texts.step(found, self.vocabulary.token(token)) if is_text else DEAD
-            found = found or self.texts.start
-        return state * self._width + found
+        """A state of the product behind a prompt, as one of both."""
+        return state * self._width + self.texts.behind(ids, self.vocabulary)
 
     def step(self, state: int, token_id: int) -> int:
         """The state after a token that the mask allows."""
@@ -208,39 +204,3 @@ class StableMachine:
         ids, texts = self.texts.tokens, self.texts
         octets = [self.vocabulary.token(token) for token in ids.tolist()]
         return TokenRuns(ids, octets, texts.table, texts.classes)
-
-
-def product_machine(
-    manifest: Manifest, arrays: Arrays, vocabulary: Vocabulary
-) -> ProductMachine | StableMachine:
-    """The machine in the sections of a product."""
-    product = ProductMachine(
-        arrays["product.table"],
-        arrays["product.classes"],
-        arrays["product.accepting"],
-        manifest.token_start,
-        arrays["cuts.fallback"],
-        ProductRows(
-            arrays["product.row_of"],
-            arrays["product.rows"],
-            arrays["product.ids"],
-            arrays["product.id_offsets"],
-        ),
-        ForbiddenPairs.from_arrays(arrays, "pairs."),
-        vocabulary,
-        manifest.eos,
-        manifest.vocab_size,
-        whole_pieces(arrays),
-    )
-    if "stable.table" not in arrays:
-        return product
-    table, classes, tokens, unsure = (
-        arrays[f"stable.{name}"] for name in ("table", "classes", "tokens", "unsure")
-    )
-    start = int(arrays["stable.start"][0])
-    return StableMachine(product, StableTexts(table, classes, start, tokens, unsure))
-
-
-def whole_pieces(arrays: Arrays) -> frozenset[int]:
-    """The tokens of whole pieces."""
-    return frozenset(arrays["cuts.whole"].tolist()) if "cuts.whole" in arrays else frozenset()

@@ -1,10 +1,13 @@
 """The automaton of texts that a tokenizer's normalizer leaves alone, over bytes."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .vocabulary import Vocabulary
 
 DEAD = 0
 
@@ -32,6 +35,17 @@ class StableTexts:
         for octet in octets:
             state = int(self.table[state, self.classes[octet]])
         return state
+
+    def behind(self, ids: Iterable[int], vocabulary: Vocabulary) -> int:
+        """The state that a prompt ends in.
+
+        Text begins anew behind a special token, and where the prompt is not stable.
+        """
+        found = self.start
+        for token in ids:
+            found = self.step(found, vocabulary.token(token)) if vocabulary.is_text(token) else DEAD
+            found = found or self.start
+        return found
 
     def are_inside(self, states: NDArray[np.integer]) -> NDArray[np.bool_]:
         """Which of some states lie inside a character."""

@@ -44,7 +44,8 @@ class Chosen:
     """The result of one method.
 
     ``dfa``: the members that have a canonical tokenization. ``cuts``: those that the masks
-    follow, None where they follow none. ``rest``: stable texts that are followed beside them.
+    follow, None where they follow none. ``rest``: stable texts that are followed beside them,
+    maybe behind prompts alone.
     """
 
     dfa: Dfa
@@ -135,7 +136,7 @@ def _merged(
         return sorted({rules[origin] for origin in known})
 
     check = None
-    if rest is not None:
+    if rest is not None and not rest.prompts:
         check = partial(ends_freely, rest)
     cartesian = cartesian_merge(
         product,
@@ -174,7 +175,7 @@ def _encoded(
     lost, changed = shortest_lost(dfa, tables.cuts), stable.changed
     without = [text for text in (changed, lost) if text is not None]
     if not without:
-        return _Encoded(dfa, None, ())
+        return _Encoded(stable.dfa, stable.rest, ())
     text = min(without, key=lambda found: (len(found), found))
     name = repr(text.decode("utf-8", "backslashreplace"))
     kept = stable.dfa

@@ -143,9 +143,7 @@ def _product(
     product, rows = cartesian.product, cartesian.rows
     # The states that read a prefix stand for the start.
     byte_state = np.where(product.byte_state < dfa.states, product.byte_state, dfa.start)
-    whole = {"cuts.whole": cuts.whole} if cuts.whole_pieces else {}
     return {
-        **whole,
         **cartesian.pairs.padded(request.vocab_size).arrays("pairs."),
         **cut_sections(cuts),
         "product.accepting": product.accepting.astype(np.uint8),
@@ -164,7 +162,9 @@ def _stable(
     tables: StableTables, cartesian: CartesianDfa, cuts: CutTables, tokenizer: Tokenizer
 ) -> dict[str, NDArray[Any]]:
     tokens, unsure = unsure_tokens(cartesian, cuts, tables, tokenizer.tokens)
+    prompts = {"stable.prompts": np.ones(1, dtype=np.uint8)} if tables.prompts else {}
     return {
+        **prompts,
         "stable.classes": tables.classes,
         "stable.start": np.array([tables.start], dtype=np.int32),
         "stable.table": tables.table,

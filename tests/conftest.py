@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from cli_support import Cli, Result
@@ -27,6 +27,9 @@ from constrain.cli.app import run
 from constrain.compiler import Tokenizer, load_tokenizer
 from constrain.compiler.pipeline import Automaton, build_automaton
 from constrain.compiler.tokenizers import default_path
+
+if TYPE_CHECKING:
+    from cartesian_support import Case
 
 VARIABLE = "CONSTRAIN_TEST_DATA"
 
@@ -185,3 +188,23 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> Tokenizer:
 def json_artifacts(default_tokenizer: Tokenizer) -> dict[str, Artifact]:
     """JSON by engine, with the built-in tokenizer."""
     return {engine: made(JSON, default_tokenizer, engine) for engine in ENGINES}
+
+
+@pytest.fixture(scope="session")
+def case(data: Callable[[str], Path]) -> "Callable[[str], Case]":
+    """A tokenizer of the test data beside its own library; each is loaded once."""
+    from cartesian_support import Case
+
+    return cache(lambda name: Case(data(f"tokenizers/{name}/tokenizer.json")))
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """--full: what tests counted (``record_property``), a line each."""
+    if not config.getoption("--full"):
+        return
+    for report in terminalreporter.getreports("passed") + terminalreporter.getreports("failed"):
+        if report.when == "call" and report.user_properties:
+            counted = ", ".join(f"{value:,} {name}" for name, value in report.user_properties)
+            terminalreporter.write_line(f"{report.nodeid}: {counted}")

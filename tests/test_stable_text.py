@@ -7,15 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from canonical_support import following
+from cartesian_support import Case, check_masks, members_of
 from support import encoded
-from test_cartesian import Case, spelled
 from tokenizers import normalizers
 
 from constrain.artifacts import Artifact, ArtifactError, tokenset
 from constrain.artifacts.read import load_bytes
 from constrain.compiler.automata.dfa import Dfa
 from constrain.compiler.merge import stable_text
-from constrain.compiler.merge.read_characters import read_characters
+from constrain.compiler.merge.read_characters import opening, read_characters
 from constrain.compiler.merge.stable_characters import stable_characters, text_normalizers
 from constrain.compiler.merge.stable_text import stable_automaton, stable_bytes
 from constrain.compiler.pipeline import build_automaton
@@ -90,6 +91,10 @@ def test_the_characters_of_a_grammar() -> None:
     found = np.flatnonzero(read_characters(dfa))
 
     assert sorted([*wanted, "x"]) == [chr(code) for code in found]
+    first = np.flatnonzero(
+        read_characters(opening(build_automaton("aé*|漢x", dialect="regex").dfa))
+    )
+    assert [chr(code) for code in first] == ["a", "漢"]
 
 
 @pytest.fixture(scope="module")
@@ -120,26 +125,11 @@ def test_masks_of_finite_languages(
     monkeypatch.setattr(stable_text, "_FEW_STATES", 0 if beside else 10_000)
     monkeypatch.setattr(stable_text, "_GROWTH", 0 if beside else 10_000)
     artifact = load_bytes(normalizing.compiled(regex, "cartesian").to_bytes())
-    eos = artifact.manifest.eos[0]
-    following: dict[tuple[int, ...], set[int]] = {}
-    for text in members_of(regex):
-        if normalizing.library.normalizer.normalize_str(text) != text:
-            continue
-        ids = normalizing.encode(text)
-        for place, token_id in enumerate([*ids, eos]):
-            following.setdefault(tuple(ids[:place]), set()).add(token_id)
-    assert len(following) > 2
-    for prefix, expected in following.items():
-        matcher = artifact.matcher()
-        for token_id in prefix:
-            matcher.advance(token_id)
-        assert expected == set(tokenset.to_ids(matcher.mask()).tolist()), prefix
-
-
-def members_of(regex: str) -> list[str]:
-    """All members, the unstable ones too."""
-    found: Dfa = build_automaton(regex, dialect="regex").dfa
-    return [bytes(word).decode() for word in found.members(24)]
+    normalized = normalizing.library.normalizer.normalize_str
+    texts = [text for text in members_of(regex) if normalized(text) == text]
+    expected = following(map(normalizing.encode, texts), artifact.manifest.eos)
+    assert len(expected) > 2
+    assert check_masks(artifact.matcher(), expected) > 2
 
 
 WORDS = [*"aeiouxkα", "é", "ệ", "\u0301", "\u0323", "\u0302", "\u05b4", "가", "ᆨ", "か", "\u3099"]
@@ -170,7 +160,7 @@ def test_one_sequence_or_none(name: str, data: Callable[[str], Path], full: bool
         stable = case.library.normalizer.normalize_str(text) == text
         counts[stable] += 1
         expected = [case.encode(text)] if stable else []
-        assert expected == list(spelled(case, artifact, text.encode())), ascii(text)
+        assert expected == case.spelled(artifact.matcher(), text.encode()), ascii(text)
     assert min(counts) > 4
 
 
@@ -216,6 +206,33 @@ def test_after_a_prompt_the_last_character_counts(data: Callable[[str], Path]) -
             matcher.advance(token_id)
         else:
             assert accepted
+
+
+OPENING = {
+    "maybe a mark": "(\u0323|\u0301)?x?",
+    "two marks": "\u0316\u0323x|\u0316\u0301|ab",
+    "a mark that must come": "(\u0316|\u0301|ं)(\u0323|\u0301)?(\u0915\u094d|e)",
+    "Hangul": "(ᅡ|a)(ᆨ|b)|ᆨ",
+    "many": "(\u0323|\u0301|ᅡ| |a|é){0,3}",
+}
+
+
+@pytest.mark.parametrize("regex", OPENING.values(), ids=OPENING)
+def test_masks_behind_prompts_of_what_composes_with_them(regex: str, normalizing: Case) -> None:
+    """Whole masks: where members alone are stable, and where they are not."""
+    artifact = load_bytes(normalizing.compiled(regex, "cartesian").to_bytes())
+    texts = members_of(regex)
+    count = 0
+    for prompt in ("s", "e", "ᄀ", "가", "a\u0316", "q ", "xe\u0323\u0301", "か", "\u0301", "1"):
+        before = normalizing.encode(prompt)
+        expected = following(normalizing.behind(prompt, texts), artifact.manifest.eos)
+        if expected:
+            count += check_masks(artifact.matcher(after=before), expected)
+        else:
+            with pytest.raises(ArtifactError):
+                artifact.matcher(after=before)
+    assert count > 20
+    assert "stable.table" in artifact.arrays
 
 
 def test_sections_that_do_not_fit_are_refused(data: Callable[[str], Path]) -> None:

@@ -50,8 +50,16 @@ def model(rng: random.Random) -> dict[str, Any]:
     return value
 
 
+engines = pytest.mark.parametrize(
+    "options", [{"method": "cartesian"}, {"engine": "network"}], ids=["product", "network"]
+)
+
+
+@engines
 @pytest.mark.parametrize("regex", GRAMMARS)
-def test_masks_are_those_of_all_encodings(regex: str, tmp_path: Path, full: bool) -> None:
+def test_masks_are_those_of_all_encodings(
+    regex: str, options: dict[str, Any], tmp_path: Path, full: bool
+) -> None:
     """After each prefix of an encoding exactly the tokens that some member's goes on with."""
     rng = random.Random(6)
     words = build_automaton(regex, dialect="regex").dfa.members(9)
@@ -61,7 +69,12 @@ def test_masks_are_those_of_all_encodings(regex: str, tmp_path: Path, full: bool
         path = written(tmp_path, model(rng))
         library, tokenizer = tokenizers.Tokenizer.from_file(str(path)), load_tokenizer(path)
         found = compile_grammar(
-            regex, dialect="regex", tokenizer=tokenizer, eos=[END], method="cartesian"
+            regex,
+            dialect="regex",
+            tokenizer=tokenizer,
+            tokenization="canonical",
+            eos=[END],
+            **options,
         )
         artifact = load_bytes(found.to_bytes())
         whole = set(artifact.arrays.get("cuts.whole", ()))
@@ -79,7 +92,8 @@ def test_masks_are_those_of_all_encodings(regex: str, tmp_path: Path, full: bool
     assert given > 10
 
 
-def test_behind_a_prompt(tmp_path: Path) -> None:
+@engines
+def test_behind_a_prompt(options: dict[str, Any], tmp_path: Path) -> None:
     """Where the library keeps the prompt's last boundary, prompt and member are accepted."""
     rng = random.Random(5)
     kept = 0
@@ -87,7 +101,12 @@ def test_behind_a_prompt(tmp_path: Path) -> None:
         path = written(tmp_path, model(rng))
         library, tokenizer = tokenizers.Tokenizer.from_file(str(path)), load_tokenizer(path)
         artifact = compile_grammar(
-            "(a|b| ){1,4}", dialect="regex", tokenizer=tokenizer, eos=[END], method="cartesian"
+            "(a|b| ){1,4}",
+            dialect="regex",
+            tokenizer=tokenizer,
+            tokenization="canonical",
+            eos=[END],
+            **options,
         )
         kept += accepted_behind_prompts(artifact, library, rng)
     assert kept > 50

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from constrain.artifacts import tokenset
 from constrain.artifacts.artifact import Artifact
-from constrain.artifacts.product import ProductMachine
-from constrain.artifacts.stable import StableMachine
+from constrain.artifacts.product_sections import AnyProduct
 from constrain.artifacts.trie import walk
 from constrain.artifacts.word_machine import WordMachine
 
@@ -111,7 +110,7 @@ class _AllowedMoves:
 
 
 def _stepped(
-    machine: ProductMachine | StableMachine | WordMachine, state: int, eos: Sequence[int]
+    machine: AnyProduct | WordMachine, state: int, eos: Sequence[int]
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """The text tokens that the state's row allows, and where each leads."""
     ends = eos if machine.is_accepting(state) else ()

@@ -13,14 +13,17 @@ from .tables import CutTables
 
 def cuts_of(tables: CutTables) -> Cuts:
     """The cuts as they are followed at run time."""
-    return Cuts(tables.dfa.table, tables.classes, tables.fallback, tables.dfa.start)
+    whole = frozenset(tables.whole_pieces)
+    return Cuts(tables.dfa.table, tables.classes, tables.fallback, tables.dfa.start, whole)
 
 
 def cut_sections(cuts: CutTables) -> dict[str, NDArray[Any]]:
     """The sections ``cuts.*``."""
     once = {"cuts.unless_begun": np.ones(1, dtype=np.uint8)} if cuts.unless_begun else {}
+    whole = {"cuts.whole": cuts.whole} if cuts.whole_pieces else {}
     return {
         **once,
+        **whole,
         "cuts.classes": cuts.classes,
         "cuts.fallback": cuts.fallback,
         "cuts.prefix": np.frombuffer(cuts.prefix, dtype=np.uint8),

@@ -1,5 +1,7 @@
 """Tokens whose characters a normalizer leaves alone behind any text."""
 
+from codecs import getincrementaldecoder
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,6 +17,13 @@ def is_plain(octets: bytes, plain: NDArray[np.bool_]) -> bool:
     except UnicodeDecodeError:
         return False
     return bool(plain[codes].all())
+
+
+def ends_inside(octets: bytes) -> bool:
+    """Whether a token ends inside a character."""
+    decoder = getincrementaldecoder("utf-8")("ignore")
+    decoder.decode(octets)
+    return bool(decoder.getstate()[0])
 
 
 def is_inert(octets: bytes, plain: NDArray[np.bool_], may_begin: NDArray[np.bool_]) -> bool:

@@ -64,7 +64,9 @@ def build_product(
     # A character may begin where one has ended, whether or not a piece starts with it.
     beginning = tables.classes[np.r_[:0x80, 0xC0:0x100]]
     ends = np.flatnonzero((cuts.table[:, :, beginning] != DEAD).any(axis=(1, 2)) | cuts.final)
-    begins = np.setdiff1d(ends, [DEAD, cuts.start])
+    # Behind some prompts ("don't") the cuts are where they were before any text. Without a prefix
+    # that pair is the start's own.
+    begins = np.setdiff1d(ends, [DEAD, cuts.start] if continued == dfa.start else [DEAD])
     width = np.int64(cuts.states)
 
     def check(count: int) -> None:
@@ -81,6 +83,7 @@ def build_product(
     accepting = dfa.accepting[byte_state] & cuts.final[cut_state]
     accepting[DEAD] = False
     after_cut = np.zeros(cuts.states, dtype=np.int32)
+    after_cut[cuts.start] = 1
     after_cut[begins] = 2 + np.arange(len(begins))
     return _trimmed(table, classes, accepting, byte_state, cut_state, after_cut)
 

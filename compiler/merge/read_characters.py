@@ -1,8 +1,10 @@
-"""Which characters an automaton over the bytes of UTF-8 reads anywhere.
+"""Which characters an automaton over the bytes of UTF-8 reads anywhere, or first.
 
 States that read the same in d continuation bytes are of one kind. The kinds of d bytes are the
 different rows of kinds of d - 1 bytes, so that automata of many copies cost little more than one.
 """
+
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,3 +37,15 @@ def read_characters(dfa: Dfa) -> NDArray[np.bool_]:
         if depth < len(_LEADS):
             reads = reads[held].reshape(len(held), -1)
     return found[:CODE_POINTS]
+
+
+def opening(dfa: Dfa) -> Dfa:
+    """What members begin with: nothing is read behind the first character."""
+    within = (dfa.table[:, dfa.classes[0x80:0xC0]] != DEAD).any(axis=1)
+    return replace(
+        dfa,
+        table=np.append(np.where(within[:, None], dfa.table, DEAD), dfa.table[[dfa.start]], axis=0),
+        accepting=np.append(dfa.accepting, dfa.accepting[dfa.start]),
+        start=dfa.states,
+        origins=(*dfa.origins, dfa.origins[dfa.start]),
+    )

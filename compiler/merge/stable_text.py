@@ -9,7 +9,7 @@ Only the grammar's own characters are looked at, so that for most grammars there
 do: ASCII is stable in all forms.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +21,10 @@ from ..automata.minimize import minimize
 from ..limits import Limits
 from ..tokenizers import Tokenizer
 from .in_step import in_step
-from .inert_tokens import is_inert, is_plain
+from .inert_tokens import ends_inside, is_inert, is_plain
 from .marked_dfa import MarkedDfa, minimal
 from .open_characters import OpenCharacters, open_characters
-from .read_characters import read_characters
+from .read_characters import opening, read_characters
 from .spelling import shortest_outside
 from .split_bytes import code_point_blocks
 from .stable_characters import LOST, StableCharacters, stable_characters, text_normalizers
@@ -46,7 +46,8 @@ class StableTables:
     ``tokens``, ``opened``: see ``open_characters``. ``inert``, ``inert_classes``,
     ``inert_start``: the same as ``table``, ``classes`` and ``start`` for the texts of characters
     that are stable behind any text. ``bound``: int32, the tokens of other characters beside one
-    that they end.
+    that they end. ``edges``: int32, ``tokens`` and all others that end inside a character.
+    ``prompts``: all this counts behind prompts alone.
     """
 
     characters: StableCharacters
@@ -55,17 +56,20 @@ class StableTables:
     start: int
     between: int
     tokens: NDArray[np.int32]
+    edges: NDArray[np.int32]
     opened: OpenCharacters
     inert: NDArray[np.uint16]
     inert_classes: NDArray[np.uint8]
     inert_start: int
     bound: NDArray[np.int32]
+    prompts: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StableMembers:
-    """``dfa``: the stable members, if ``rest`` is None; else those of which each character is
-    stable, and ``rest`` says what may follow what. ``changed``: the shortest other member.
+    """``dfa``: the stable members, if ``rest`` is None or for prompts; else those of which each
+    character is stable, and ``rest`` says what may follow what. ``changed``: the shortest other
+    member.
     """
 
     dfa: Dfa
@@ -87,9 +91,9 @@ def build_stable(tokenizer: Tokenizer) -> StableTables:
     bound = [i for i, octets in others if not is_inert(octets, plain, may_begin)]
     none = np.zeros(0, dtype=np.int32)
     wide = {i: octets for i, octets in others if not octets.isascii()}
-    tokens, opened = open_characters(
-        StableTexts(table, classes, start, none, none), whole.states, wide
-    )
+    texts = StableTexts(table, classes, start, none, none)
+    tokens, opened = open_characters(texts, whole.states, wide)
+    edges = [*tokens.tolist(), *(i for i, octets in wide.items() if ends_inside(octets))]
     return StableTables(
         characters,
         table,
@@ -97,6 +101,7 @@ def build_stable(tokenizer: Tokenizer) -> StableTables:
         start,
         whole.states,
         tokens,
+        np.unique(np.array(edges, dtype=np.int32)),
         opened,
         *inert,
         np.array(bound, dtype=np.int32),
@@ -130,14 +135,17 @@ def stable_members(
     final = np.arange(len(tables.table)) < tables.between
     final[DEAD] = False
     lost = shortest_outside(dfa, tables.table, tables.classes, final, tables.start)
+    # The last character of a prompt may compose with what members begin with.
+    begins = characters.classes[read_characters(opening(dfa))]
+    prompts = None if characters.is_inert[begins].all() else replace(tables, prompts=True)
     if lost is None:
-        return StableMembers(dfa, None)
+        return StableMembers(dfa, None, prompts)
     if whole or _least_states(characters, present) <= _FEW_STATES:
         automaton = stable_automaton(characters, present)
         if whole or automaton.states <= _FEW_STATES:
             found = _members(dfa, automaton, characters, limits)
             if whole or found.states <= _GROWTH * dfa.states:
-                return StableMembers(found, lost)
+                return StableMembers(found, lost, prompts)
     alone = stable_automaton(characters.each_alone, present)
     return StableMembers(_members(dfa, alone, characters, limits), lost, tables)
 

@@ -20,7 +20,7 @@ from .stable_text import StableTables, build_stable
 from .tables import CutTables, PairTables, build_cuts, build_pairs
 
 # Goes up with every change of what the tables hold or how they are found.
-_VERSION = 5
+_VERSION = 6
 
 
 _CHARACTERS = ("classes", "combining", "second", "row", "seconds")
@@ -74,6 +74,7 @@ def _stable_arrays(tables: StableTables) -> dict[str, NDArray[Any]]:
         "byte_classes": tables.classes,
         "numbers": np.array([tables.start, tables.between, tables.inert_start], dtype=np.int32),
         "tokens": tables.tokens,
+        "edges": tables.edges,
         "opened.tails": tables.opened.tails,
         "opened.tokens": tables.opened.tokens,
         "opened.offsets": tables.opened.offsets,
@@ -97,6 +98,7 @@ def _stable_of(arrays: Tables) -> StableTables:
         start,
         between,
         arrays["tokens"],
+        arrays["edges"],
         OpenCharacters(tails, tokens, offsets, sets.astype(np.bool_)),
         arrays["inert"],
         arrays["inert_classes"],

@@ -17,7 +17,7 @@ from constrain.artifacts.vocabulary import Vocabulary
 
 from ..diagnostics import TokenizerError
 from ..tokenizers import Tokenizer
-from ..tokenizers.steps import AddedToken
+from ..tokenizers.steps import AddedToken, Lowercase
 from .alphabet import CODE_POINTS, alphabet_of
 from .character_texts import over_planes
 from .derivations import derive
@@ -29,6 +29,7 @@ from .rectangles import Rectangles, build_rectangles, without_followers
 from .split_automaton import split_automaton
 from .split_bytes import over_bytes
 from .split_pattern import compile_pattern, sets_of
+from .stable_characters import LOST, stable_characters
 from .unchanged import unchanged
 from .whole_pieces import whole_automaton, with_whole_planes
 from .written import Written, written
@@ -202,13 +203,16 @@ def _of_single_words(tokens: Mapping[str, AddedToken]) -> bool:
 
 def _planes_by_character(tokenizer: Tokenizer, space: str | None) -> NDArray[np.int8]:
     """How each code point is spelled: 0 by merging, 2 by byte tokens, -1 by none."""
-    if tokenizer.byte_level:
-        return np.zeros(CODE_POINTS, dtype=np.int8)
-    planes = np.full(CODE_POINTS, 2 if tokenizer.byte_fallback else -1, dtype=np.int8)
-    planes[[ord(char) for char in tokenizer.characters if len(char) == 1]] = 0
+    planes = np.zeros(CODE_POINTS, dtype=np.int8)
+    if not tokenizer.byte_level:
+        planes[:] = 2 if tokenizer.byte_fallback else -1
+        planes[[ord(char) for char in tokenizer.characters if len(char) == 1]] = 0
     if space is not None:
         # A space is written so, and what is written so reads as a space.
         planes[ord(" ")], planes[ord(space)] = planes[ord(space)], -1
+    if Lowercase() in tokenizer.normalizers:
+        # It changes each character by itself, so that here grammars that nest learn of it, too.
+        planes[stable_characters((Lowercase(),)).classes == LOST] = -1
     return planes
 
 

@@ -25,8 +25,13 @@ from .tables import CutTables
 def unsure_tokens(
     cartesian: CartesianDfa, cuts: CutTables, stable: StableTables, octets: Mapping[int, bytes]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """``tokens`` and ``unsure``, int32, ascending. ``octets``: the bytes of each token."""
+    """``tokens`` and ``unsure``, int32, ascending. ``octets``: the bytes of each token.
+
+    For prompts alone, all tokens at the edge of a character: each is followed there.
+    """
     product, rows, opened = cartesian.product, cartesian.rows, stable.opened
+    if stable.prompts:
+        return stable.edges[_held(rows, stable.edges).any(axis=0)], np.zeros(0, dtype=np.int32)
     leading, tails = _held(rows, opened.tokens), _held(rows, opened.tails)
     allowed = ~cartesian.pairs.forbidden(opened.tokens.tolist(), opened.tails.tolist())
     unsure = opened.tails[tails.any(axis=0)].tolist()
