@@ -79,3 +79,10 @@ class Cuts:
         planes = (0, 1) if follows else (1,)
         found = {self.step(state, plane, token, octets) for state in states for plane in planes}
         return sorted(found - {DEAD})
+
+
+def begins_character(table: NDArray[np.int32], classes: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """In which states of ``Cuts`` a character may begin, whether or not a piece starts with it."""
+    beginning = classes[np.r_[:0x80, 0xC0:0x100]]
+    found: NDArray[np.bool_] = (table[:, :, beginning] != DEAD).any(axis=(1, 2))
+    return found

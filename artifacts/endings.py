@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .cuts import Cuts
+from .cuts import Cuts, begins_character
 from .network_tables import DEAD, NetworkTables
 from .stacks import BOTTOM, Stacks
 
@@ -218,7 +218,7 @@ def _reached(tables: NetworkTables, cuts: Cuts, final: _Bits, continued: int) ->
     columns, cut_columns = _joint_columns(tables, cuts)
     frames = np.unique(tables.call_returns).astype(np.int64)
     # A prompt ends between characters.
-    ends = np.flatnonzero((cuts.table[:, 1::2] != DEAD).any(axis=(1, 2)) | final)
+    ends = np.flatnonzero(begins_character(cuts.table, cuts.classes) | final)
     begins = continued * width + ends[ends != DEAD]
     frontier = np.union1d(begins, [tables.start * width + cuts.start])
     known = frontier

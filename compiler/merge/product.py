@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from constrain.artifacts.cuts import begins_character
+
 from ..automata.dfa import Dfa
 from ..limits import Limits
 from .in_step import in_step
@@ -61,9 +63,7 @@ def build_product(
         once = tables.unless_begun
         dfa, continued = members_behind(dfa, tables.prefix, limits, unless_begun=once)
     joint, classes = _joint_classes(dfa, tables.classes)
-    # A character may begin where one has ended, whether or not a piece starts with it.
-    beginning = tables.classes[np.r_[:0x80, 0xC0:0x100]]
-    ends = np.flatnonzero((cuts.table[:, :, beginning] != DEAD).any(axis=(1, 2)) | cuts.final)
+    ends = np.flatnonzero(begins_character(cuts.table, tables.classes) | cuts.final)
     # Behind some prompts ("don't") the cuts are where they were before any text. Without a prefix
     # that pair is the start's own.
     begins = np.setdiff1d(ends, [DEAD, cuts.start] if continued == dfa.start else [DEAD])
