@@ -60,7 +60,10 @@ class CanonicalNetwork(CanonicalMasks):
         states, last = self.cuts.after(after, self.vocabulary, self.pairs)
         if last is None:
             return self.start
-        begin = self.network.configuration({self._begin: BOTTOM})
+        # The network's own start knows of the empty member, too.
+        begin = self.network.start
+        if self._begin != self.network.tables.start:
+            begin = self.network.configuration({self._begin: BOTTOM})
         state = self.state_of(begin, states, last)
         if not self.row(state).any():
             raise ArtifactError(

@@ -63,12 +63,15 @@ class Case:
         return load_bytes(self._files[key])
 
     def compiled(self, regex: str, method: str, limits: Limits | None = None) -> Artifact:
-        """Any regex by any method."""
+        """Any regex by any method, or ``network`` for the engine of grammars that nest."""
+        nests = method == "network"
         return compile_grammar(
             regex,
             dialect="regex",
             tokenizer=self.tokenizer,
-            method=method,
+            tokenization="canonical",
+            engine="network" if nests else "dfa",
+            method="auto" if nests else method,
             tables=self.tables,
             limits=limits,
             eos=[] if self.tokenizer.eos else [0],

@@ -87,7 +87,9 @@ def random_language(rng: random.Random) -> str:
             return regex
 
 
-def compared(here: Case, rng: random.Random, languages: int) -> dict[str, int]:
+def compared(
+    here: Case, rng: random.Random, languages: int, method: str = "auto"
+) -> dict[str, int]:
     """Compare the masks of random languages; what was counted."""
     counts = dict.fromkeys(("languages", "without members", "prompts", "masks", "tokens"), 0)
     for _ in range(languages):
@@ -98,9 +100,9 @@ def compared(here: Case, rng: random.Random, languages: int) -> dict[str, int]:
         if not found:
             counts["without members"] += 1
             with pytest.raises(CheckError):
-                here.compiled(regex, "auto")
+                here.compiled(regex, method)
             continue
-        artifact = here.compiled(regex, "auto")
+        artifact = here.compiled(regex, method)
         expected = following(map(here.encode, found), artifact.manifest.eos)
         counts["masks"] += len(expected)
         counts["tokens"] += check_masks(artifact.matcher(), expected)
@@ -129,6 +131,21 @@ def test_masks_of_random_languages(
     if not full and name not in (*SAMPLED, TINY[1]):
         pytest.skip("sampled: --full runs all tokenizers")
     counts = compared(case(name), random.Random(name), 40 if full else 3)
+    for kind, count in counts.items():
+        record_property(kind, count)
+
+
+@pytest.mark.parametrize("name", [name for name in (*TOKENIZERS, *TINY) if name != "qwen2_5"])
+def test_masks_of_networks_of_random_languages(
+    name: str,
+    case: Callable[[str], Case],
+    full: bool,
+    record_property: Callable[[str, object], None],
+) -> None:
+    """The same for networks; they do not follow the normalization forms of Qwen 2.5."""
+    if not full and name != TINY[1]:
+        pytest.skip("sampled: --full runs all tokenizers")
+    counts = compared(case(name), random.Random(name), 8 if full else 3, "network")
     for kind, count in counts.items():
         record_property(kind, count)
 
