@@ -244,9 +244,8 @@ class Artifact:
 
     def _state_after(self, product: "AnyProduct", after: Sequence[int]) -> int:
         """Where a member begins behind a prompt: by the cuts there, and its last token."""
-        from .cuts import Cuts
+        from .cuts import Cuts, whole_pieces
         from .product import ProductMachine
-        from .product_sections import whole_pieces
 
         a = self.arrays
         start = int(a["cuts.start"][0])

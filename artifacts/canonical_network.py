@@ -9,12 +9,11 @@ from numpy.typing import NDArray
 
 from .canonical_masks import CanonicalMasks
 from .closed_rows import ClosedRows
-from .cuts import Cuts
+from .cuts import Cuts, whole_pieces
 from .errors import ArtifactError
 from .moves import Moves
 from .network import Network
 from .network_tables import NetworkTables
-from .product_sections import whole_pieces
 from .rectangles import ForbiddenPairs
 from .stacks import BOTTOM
 from .vocabulary import Vocabulary

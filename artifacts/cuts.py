@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .rectangles import ForbiddenPairs
+from .requirements import Arrays
 from .vocabulary import Vocabulary
 
 DEAD = 0
@@ -86,3 +87,8 @@ def begins_character(table: NDArray[np.int32], classes: NDArray[np.uint8]) -> ND
     beginning = classes[np.r_[:0x80, 0xC0:0x100]]
     found: NDArray[np.bool_] = (table[:, :, beginning] != DEAD).any(axis=(1, 2))
     return found
+
+
+def whole_pieces(arrays: Arrays) -> frozenset[int]:
+    """The tokens of whole pieces, of the sections of an artifact."""
+    return frozenset(arrays["cuts.whole"].tolist()) if "cuts.whole" in arrays else frozenset()

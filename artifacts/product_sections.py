@@ -2,6 +2,7 @@
 
 from typing import TypeAlias
 
+from .cuts import whole_pieces
 from .manifest import Manifest
 from .product import ProductMachine, ProductRows
 from .rectangles import ForbiddenPairs
@@ -43,8 +44,3 @@ def product_machine(manifest: Manifest, arrays: Arrays, vocabulary: Vocabulary) 
     if "stable.prompts" in arrays:
         return PromptedMachine(product, texts)
     return StableMachine(product, texts)
-
-
-def whole_pieces(arrays: Arrays) -> frozenset[int]:
-    """The tokens of whole pieces."""
-    return frozenset(arrays["cuts.whole"].tolist()) if "cuts.whole" in arrays else frozenset()
