@@ -2,12 +2,9 @@
 
 import random
 from collections.abc import Callable
-from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
-import tokenizers
 from canonical_support import (
     FINITE,
     check,
@@ -17,42 +14,15 @@ from canonical_support import (
     members,
     random_walks,
 )
+from cartesian_support import TINY, Case
 from grammars import DYCK, JSON, MARKUP, SAMPLES, STATEMENTS, nullable_lnf_of
 
 from constrain.artifacts import Artifact, ArtifactError, tokenset
 from constrain.artifacts.read import load_bytes
-from constrain.compiler import Tokenizer, compile_grammar, load_tokenizer
+from constrain.compiler import Tokenizer, compile_grammar
 from constrain.compiler.lnf.unroll import unroll
-from constrain.compiler.merge.stored import TokenizerTables
 from constrain.compiler.parsing import network as networks
 from constrain.compiler.pipeline import build_artifact, build_engine
-
-TINY = ("tiny-bpe-300", "tiny-bpe-1000", "tiny-bpe-4000")
-
-
-class Case:
-    """A tokenizer, its library and its tables."""
-
-    def __init__(self, path: Path) -> None:
-        self.library = tokenizers.Tokenizer.from_file(str(path))
-        self.tokenizer: Tokenizer = load_tokenizer(path)
-        self.tables = TokenizerTables(self.tokenizer)
-
-    def encode(self, text: str) -> list[int]:
-        """The library's own tokens."""
-        found: list[int] = self.library.encode(text, add_special_tokens=False).ids
-        return found
-
-
-@pytest.fixture(scope="module")
-def case(data: Callable[[str], Path]) -> Callable[[str], Case]:
-    """A tokenizer of the test data, loaded once."""
-
-    @cache
-    def find(name: str) -> Case:
-        return Case(data(f"tokenizers/{name}/tokenizer.json"))
-
-    return find
 
 
 @pytest.mark.parametrize("largest", [0, 200], ids=["calls", "inlined"])

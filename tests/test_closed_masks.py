@@ -2,13 +2,11 @@
 
 import random
 from collections.abc import Callable
-from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
-import tokenizers
 from canonical_support import FINITE, check, eos_of, following, machine_of, members, random_walks
+from cartesian_support import Case
 from grammars import DYCK, JSON, MARKUP, SAMPLES, STATEMENTS, nullable_lnf_of
 from test_canonical_random import PIECES, machine_and_encode, random_finite_grammar
 
@@ -17,11 +15,10 @@ from constrain.artifacts.canonical_masks import CanonicalMasks
 from constrain.artifacts.closed_rows import ClosedRows
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.stacks import Stacks
-from constrain.compiler import Tokenizer, compile_grammar, load_tokenizer
+from constrain.compiler import Tokenizer, compile_grammar
 from constrain.compiler.closing.closing import Closed, closed_rows
 from constrain.compiler.diagnostics import CheckError
 from constrain.compiler.limits import Limits
-from constrain.compiler.merge.stored import TokenizerTables
 from constrain.compiler.parsing import network as networks
 from constrain.compiler.pipeline import build_artifact, build_engine
 
@@ -133,37 +130,13 @@ def test_masks_of_random_nesting_grammars_are_those_on_demand(
     assert masks > 200
 
 
-class Case:
-    """A tokenizer, its library and its tables."""
-
-    def __init__(self, path: Path) -> None:
-        self.library = tokenizers.Tokenizer.from_file(str(path))
-        self.tokenizer: Tokenizer = load_tokenizer(path)
-        self.tables = TokenizerTables(self.tokenizer)
-
-    def encode(self, text: str) -> list[int]:
-        """The library's own tokens."""
-        found: list[int] = self.library.encode(text, add_special_tokens=False).ids
-        return found
-
-    def artifact(self, grammar: str) -> Artifact:
-        """A grammar's artifact, by way of the file."""
-        eos = [] if self.tokenizer.eos else [0]
-        found = compile_grammar(
-            grammar, dialect="kbnf", tokenizer=self.tokenizer, tables=self.tables, eos=eos
-        )
-        return load_bytes(found.to_bytes())
-
-
-@pytest.fixture(scope="module")
-def case(data: Callable[[str], Path]) -> Callable[[str], Case]:
-    """A tokenizer of the test data, loaded once."""
-
-    @cache
-    def find(name: str) -> Case:
-        return Case(data(f"tokenizers/{name}/tokenizer.json"))
-
-    return find
+def artifact_of(case: Case, grammar: str) -> Artifact:
+    """A grammar's artifact, by way of the file."""
+    eos = [] if case.tokenizer.eos else [0]
+    found = compile_grammar(
+        grammar, dialect="kbnf", tokenizer=case.tokenizer, tables=case.tables, eos=eos
+    )
+    return load_bytes(found.to_bytes())
 
 
 @pytest.mark.parametrize("grammar", FINITE.values(), ids=FINITE)
@@ -220,7 +193,7 @@ def test_masks_behind_a_prefix_are_those_on_demand(case: Callable[[str], Case], 
 def test_nothing_is_left_to_be_worked_out_for_json(name: str, case: Callable[[str], Case]) -> None:
     """At the start of a text and behind prompts."""
     here = case(name)
-    artifact = here.artifact(JSON)
+    artifact = artifact_of(here, JSON)
     assert artifact.parsers is not None
     for prompt in ("", "Answer:\n", "Yes"):
         own = here.encode(prompt)
@@ -241,7 +214,7 @@ def test_no_walk_by_masks_meets_a_dead_end(
 ) -> None:
     """What they spell is encoded so."""
     here = case("gpt2")
-    artifact = here.artifact(grammar)
+    artifact = artifact_of(here, grammar)
     assert artifact.parsers is not None
     machine = artifact.parsers.canonical()
     assert machine is not None
