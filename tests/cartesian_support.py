@@ -6,6 +6,7 @@ from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
 
+import pytest
 import tokenizers
 from canonical_cases import GRAMMARS
 
@@ -20,6 +21,8 @@ from constrain.compiler.pipeline import build_automaton
 SAMPLED = ("gpt2", "mistral-v3")
 TOKENIZERS = (*SAMPLED, "cl100k_base", "qwen2_5", "mistral_nemo", "whisper-multilingual")
 TINY = ("tiny-bpe-300", "tiny-bpe-1000", "tiny-bpe-4000")
+
+_LONG = {("mistral-v3", name) for name in ("scripts", "object", "string")}
 
 # Languages whose members can all be encoded.
 FINITE = {
@@ -36,6 +39,14 @@ INFINITE = {
     "letters": "(th|he|in|er)*(s|!)?",
     "numbers": "[1e]*(, ?[1e]+)*",
 }
+
+
+def skip_unless_sampled(
+    name: str, grammar: str, full: bool, sampled: Sequence[str] = SAMPLED
+) -> None:
+    """Without --full only some tokenizers, and of them not what takes longest to compile."""
+    if not full and (name not in sampled or (name, grammar) in _LONG):
+        pytest.skip("sampled: --full runs all tokenizers")
 
 
 class Case:

@@ -52,6 +52,23 @@ def exercise(artifact: Artifact) -> None:
         artifact.origins_of(state)
 
 
+def walk_two_deep(artifact: Artifact) -> None:
+    """All that a matcher does, with every id there is, two tokens deep."""
+    ids = range(-1, artifact.vocab_size + 33)
+    for first in ids:
+        matcher = artifact.matcher()
+        with suppress(TokenRefusedError):
+            matcher.advance(first)
+            assert isinstance(matcher.is_accepting, bool)
+            matcher.fill(np.zeros(4, dtype=np.uint32))
+            matcher.forced_tokens(8)
+            for second in ids:
+                with suppress(TokenRefusedError):
+                    matcher.advance(second)
+                    matcher.mask()
+                    matcher.rollback(1)
+
+
 def check_every_bit_counts(artifact: Artifact, count: int | None) -> None:
     """A file with a flipped bit is refused: in so many bytes, or in all of them."""
     data = artifact.to_bytes()

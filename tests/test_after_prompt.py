@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from canonical_cases import GRAMMARS, member
-from cartesian_support import SAMPLED, TOKENIZERS, Case
+from cartesian_support import TOKENIZERS, Case, skip_unless_sampled
 from support import tokenizer_json, written
 
 from constrain.artifacts import ArtifactError, tokenset
@@ -17,7 +17,6 @@ PROMPTS = [
     *("http", "```\n", "x\t", "I", "e", "\r\n", "12 3", "“", "ap", "no", "क", "😀", "https://"),
     *("re@", "-", "we'll", "they don't", "it's "),
 ]
-_LONG = {("mistral-v3", name) for name in ("scripts", "object", "string")}
 
 
 @pytest.mark.parametrize("grammar", GRAMMARS)
@@ -31,8 +30,7 @@ def test_after_a_prompt(
 ) -> None:
     """Where the tokenizer keeps the prompt's last boundary, the one sequence of a member is what
     the tokenizer puts behind the prompt; where it does not, the member has none."""
-    if not full and (name not in SAMPLED or (name, grammar) in _LONG):
-        pytest.skip("sampled: --full runs all tokenizers")
+    skip_unless_sampled(name, grammar, full)
     here = case(name)
     artifact = here.artifact(grammar)
     eos = artifact.manifest.eos[0]

@@ -8,12 +8,9 @@ from pathlib import Path
 
 import pytest
 from canonical_cases import GRAMMARS, member
-from cartesian_support import SAMPLED, TOKENIZERS, Case
+from cartesian_support import SAMPLED, TOKENIZERS, Case, skip_unless_sampled
 
 from constrain.artifacts import tokenset
-
-# What takes longest to compile.
-_LONG = {("mistral-v3", name) for name in ("scripts", "object", "string")}
 
 
 @pytest.mark.parametrize("grammar", GRAMMARS)
@@ -27,8 +24,7 @@ def test_one_sequence_is_accepted_and_it_is_the_tokenizers_own(
 ) -> None:
     """Along it every mask holds the next token, at the end EOS; of members that the tokenizer
     does not give back no sequence is accepted."""
-    if not full and (name not in SAMPLED or (name, grammar) in _LONG):
-        pytest.skip("sampled: --full runs all tokenizers")
+    skip_unless_sampled(name, grammar, full)
     here = case(name)
     artifact = here.artifact(grammar)
     rng = random.Random(2024)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from canonical_cases import GRAMMARS
-from cartesian_support import SAMPLED, TINY, TOKENIZERS, Case
+from cartesian_support import SAMPLED, TINY, TOKENIZERS, Case, skip_unless_sampled
 from completions import Completions
 from numpy.typing import NDArray
 
@@ -14,7 +14,6 @@ from constrain.artifacts import Artifact, tokenset
 # Of walks in full, so that those of six tokenizers and twelve grammars are 100,000.
 _WALKS = 1389
 _LONGEST = 12
-_LONG = {("mistral-v3", name) for name in ("scripts", "object", "string")}
 
 
 class Walker:
@@ -76,8 +75,7 @@ def test_walks_end_in_texts_that_are_encoded_so(
     record_property: Callable[[str, object], None],
 ) -> None:
     """No mask before the end is empty, and from where a walk has come to there is an end."""
-    if not full and (name not in (*SAMPLED, TINY[1]) or (name, grammar) in _LONG):
-        pytest.skip("sampled: --full runs all tokenizers")
+    skip_unless_sampled(name, grammar, full, (*SAMPLED, TINY[1]))
     here = case(name)
     artifact = here.artifact(grammar)
     walker = Walker(artifact, 11)

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
+from command_support import Captured, called
 from support import EXAMPLES
 
 from constrain.artifacts import load
@@ -14,8 +15,6 @@ from constrain.cli.app import run
 
 CODE, JSON = str(EXAMPLES / "code.lark"), str(EXAMPLES / "json.lark")
 MUNCH = ("--meaning", "maximal-munch")
-
-Captured = pytest.CaptureFixture[bytes]
 
 
 @pytest.fixture(scope="module")
@@ -25,14 +24,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert 0 == run(["compile", JSON, "-o", str(path / "json.cst")])
     assert 0 == run(["compile", CODE, "--lazy", "-o", str(path / "code.cst")])
     return path
-
-
-def called(captured: Captured, *arguments: str) -> tuple[int, str, str]:
-    """Exit code, standard output and standard error of a command line."""
-    captured.readouterr()
-    code = run(list(arguments))
-    out, err = captured.readouterr()
-    return code, out.decode(), err.decode()
 
 
 def test_compile_names_the_meaning(tmp_path: Path, capsysbinary: Captured) -> None:

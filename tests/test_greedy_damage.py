@@ -2,8 +2,6 @@
 
 # Tests here say `expected == actual`.
 
-from contextlib import suppress
-
 import numpy as np
 import pytest
 from container_support import (
@@ -12,11 +10,12 @@ from container_support import (
     check_every_bit_counts,
     check_flipped_bits_do_no_harm,
     refused,
+    walk_two_deep,
 )
 from greedy_support import compiled_lark, tokenizer_over
 from support import encoded, opened, sealed
 
-from constrain.artifacts import Artifact, ArtifactError, TokenRefusedError
+from constrain.artifacts import Artifact, ArtifactError
 from constrain.artifacts.greedy_parser import GreedyParser
 from constrain.artifacts.prefix import boundaries
 from constrain.artifacts.read import load_bytes
@@ -42,19 +41,7 @@ def tiny() -> dict[str, Artifact]:
 
 def exercise(artifact: Artifact) -> None:
     """All that a matcher does, with every id there is, two tokens deep; and a verdict."""
-    ids = range(-1, artifact.vocab_size + 33)
-    for first in ids:
-        matcher = artifact.matcher()
-        with suppress(TokenRefusedError):
-            matcher.advance(first)
-            assert isinstance(matcher.is_accepting, bool)
-            matcher.fill(np.zeros(4, dtype=np.uint32))
-            matcher.forced_tokens(8)
-            for second in ids:
-                with suppress(TokenRefusedError):
-                    matcher.advance(second)
-                    matcher.mask()
-                    matcher.rollback(1)
+    walk_two_deep(artifact)
     boundaries(artifact, b"(iab e")
     parser = artifact.parsers
     assert isinstance(parser, GreedyParser)

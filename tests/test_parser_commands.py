@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from command_support import Captured, called
 from support import EXAMPLES
 
 from constrain.artifacts import load
@@ -15,8 +16,6 @@ from constrain.cli.app import run
 
 HERE = Path(__file__).parent
 GRAMMAR = str(EXAMPLES / "json.ebnf")
-
-Captured = pytest.CaptureFixture[bytes]
 
 
 ANY = ("--tokenization", "any")
@@ -31,14 +30,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         made = ["compile", GRAMMAR, option, value, *ANY, "-o", str(path / name)]
         assert 0 == run(made)
     return path
-
-
-def called(captured: Captured, *arguments: str) -> tuple[int, str, str]:
-    """Exit code, standard output and standard error of a command line."""
-    captured.readouterr()
-    code = run(list(arguments))
-    out, err = captured.readouterr()
-    return code, out.decode(), err.decode()
 
 
 def test_the_engine_is_named_with_its_reason(tmp_path: Path, capsysbinary: Captured) -> None:

@@ -2,7 +2,6 @@
 
 # Tests here say `expected == actual`.
 
-from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 
@@ -15,12 +14,13 @@ from container_support import (
     check_every_bit_counts,
     check_flipped_bits_do_no_harm,
     refused,
+    walk_two_deep,
 )
 from numpy.typing import NDArray
 from parser_support import ENGINES
 from support import encoded, opened, sealed, tokenizer_of
 
-from constrain.artifacts import Artifact, TokenRefusedError
+from constrain.artifacts import Artifact
 from constrain.artifacts.prefix import boundaries
 from constrain.artifacts.read import load_bytes
 from constrain.compiler import compile_grammar
@@ -48,19 +48,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Artifact]:
 
 def exercise(artifact: Artifact) -> None:
     """All that a matcher does, with every id there is, two tokens deep; and a verdict."""
-    ids = range(-1, artifact.vocab_size + 33)
-    for first in ids:
-        matcher = artifact.matcher()
-        with suppress(TokenRefusedError):
-            matcher.advance(first)
-            assert isinstance(matcher.is_accepting, bool)
-            matcher.fill(np.zeros(4, dtype=np.uint32))
-            matcher.forced_tokens(8)
-            for second in ids:
-                with suppress(TokenRefusedError):
-                    matcher.advance(second)
-                    matcher.mask()
-                    matcher.rollback(1)
+    walk_two_deep(artifact)
     boundaries(artifact, b"aabb")
     assert artifact.parsers is not None
     explain_parser(artifact.parsers.recogniser(), b"aab")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 from canonical_cases import GRAMMARS, member
-from cartesian_support import INFINITE, SAMPLED, TINY, TOKENIZERS, Case
+from cartesian_support import INFINITE, SAMPLED, TINY, TOKENIZERS, Case, skip_unless_sampled
 from completions import Completions, Places
 
 from constrain.artifacts import Artifact, tokenset
@@ -102,9 +102,6 @@ def test_a_token_is_allowed_iff_it_has_a_witness(
     record_property("members", members)
 
 
-_LONG = {("mistral-v3", name) for name in ("scripts", "object", "string")}
-
-
 @pytest.mark.parametrize("grammar", GRAMMARS)
 @pytest.mark.parametrize("name", [*TOKENIZERS, *TINY])
 def test_sampled_tokens_are_allowed_iff_they_have_a_witness(
@@ -117,8 +114,7 @@ def test_sampled_tokens_are_allowed_iff_they_have_a_witness(
     """Inside encodings of random members: of sampled tokens that the grammar's bytes can read,
     those allowed have one; those refused have none among some texts that go on by twelve bytes
     or less, or by any token and the shortest text behind it."""
-    if not full and (name not in (*SAMPLED, *TINY[1:2]) or (name, grammar) in _LONG):
-        pytest.skip("sampled: --full runs all tokenizers")
+    skip_unless_sampled(name, grammar, full, (*SAMPLED, TINY[1]))
     here = case(name)
     artifact = here.artifact(grammar)
     ways = Completions(artifact)
