@@ -1,7 +1,7 @@
 """Canonical masks of random finite grammars over random merges and cuts, against encoding."""
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -75,6 +75,18 @@ def random_finite_grammar(rng: random.Random) -> str:
     )
 
 
+def finite_languages(rng: random.Random, count: int) -> Iterator[tuple[NetworkTables, list[str]]]:
+    """Networks of random grammars with all their members, without empty and large ones."""
+    for _ in range(count):
+        try:
+            tables = networks.network(nullable_lnf_of(random_finite_grammar(rng)))
+        except CheckError:
+            continue
+        texts = [text.decode() for text in members(tables)]
+        if len(texts) <= 400:
+            yield tables, texts
+
+
 def machine_and_encode(
     rng: random.Random, name: str, tables: NetworkTables
 ) -> tuple[CanonicalMasks, Callable[[str], list[int]], int]:
@@ -116,14 +128,7 @@ def test_masks_are_those_of_all_encodings(
     monkeypatch.setattr(networks, "INLINED_STATES", largest)
     rng = random.Random(41)
     tokens = calls = 0
-    for _ in range(1500 if full else 40):
-        try:
-            tables = networks.network(nullable_lnf_of(random_finite_grammar(rng)))
-        except CheckError:
-            continue
-        texts = [text.decode() for text in members(tables)]
-        if len(texts) > 400:
-            continue
+    for tables, texts in finite_languages(rng, 1500 if full else 40):
         machine, encode, eos = machine_and_encode(rng, name, tables)
         tokens += check(machine, following(map(encode, texts), [eos]))
         calls += len(tables.call_starts)

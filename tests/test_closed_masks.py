@@ -8,7 +8,7 @@ import pytest
 from canonical_support import FINITE, check, eos_of, following, machine_of, members, random_walks
 from cartesian_support import Case
 from grammars import DYCK, JSON, MARKUP, SAMPLES, STATEMENTS, nullable_lnf_of
-from test_canonical_random import PIECES, machine_and_encode, random_finite_grammar
+from test_canonical_random import PIECES, finite_languages, machine_and_encode
 
 from constrain.artifacts import Artifact, ArtifactError, tokenset
 from constrain.artifacts.canonical_masks import CanonicalMasks
@@ -87,14 +87,7 @@ def test_masks_of_random_finite_grammars_are_those_of_all_encodings(
     monkeypatch.setattr(networks, "INLINED_STATES", largest)
     rng = random.Random(43)
     tokens = complete = 0
-    for _ in range(1500 if full else 8):
-        try:
-            tables = networks.network(nullable_lnf_of(random_finite_grammar(rng)))
-        except CheckError:
-            continue
-        texts = [text.decode() for text in members(tables)]
-        if len(texts) > 400:
-            continue
+    for tables, texts in finite_languages(rng, 1500 if full else 8):
         machine, encode, eos = machine_and_encode(rng, name, tables)
         found, rows = close(machine)
         tokens += check(machine, following(map(encode, texts), [eos]))
