@@ -6,7 +6,19 @@ from typing import TYPE_CHECKING
 
 from .console import Bar, UsageError, note
 from .inputs import artifact_or_text, dialect_for, tokenizer_at
-from .options import Engine, Meaning, Method, Tokenization, Unk
+from .options import (
+    ARTIFACT_BYTES,
+    MEMORY,
+    NESTING,
+    SECONDS,
+    STATES,
+    TRANSITIONS,
+    Engine,
+    Meaning,
+    Method,
+    Tokenization,
+    Unk,
+)
 
 if TYPE_CHECKING:
     from constrain.artifacts import Artifact
@@ -27,7 +39,7 @@ class Wanted:
     tokenization: Tokenization | None = None
     eos: Sequence[str] | None = None
     vocab_size: int | None = None
-    max_artifact_bytes: int = 256_000_000
+    max_artifact_bytes: int = ARTIFACT_BYTES
     strip: bool = False
     extended: bool = False
     no_cache: bool = False
@@ -39,7 +51,13 @@ class Wanted:
     meaning: Meaning | None = None
 
 
-def limits_of(states: int, transitions: int, memory: int, seconds: float, nesting: int) -> "Limits":
+def limits_of(
+    states: int = STATES,
+    transitions: int = TRANSITIONS,
+    memory: int = MEMORY,
+    seconds: float = SECONDS,
+    nesting: int = NESTING,
+) -> "Limits":
     """The limits of the options, with the clock running."""
     from constrain.compiler.limits import Limits
 

@@ -77,12 +77,18 @@ def decoded(data: bytes, path: str) -> str:
     try:
         return data.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        column = error.start - (data.rfind(b"\n", 0, error.start) + 1) + 1
-        raise UsageError(
-            f"{path}:{line}:{column}: error: byte 0x{data[error.start]:02X} is not UTF-8; "
-            "grammars are UTF-8 text"
-        ) from None
+        raise _not_utf8(data, path, error.start) from None
+
+
+def _not_utf8(data: bytes, path: str, place: int) -> ConstrainError:
+    """The error of the byte at ``place``, before which all is UTF-8."""
+    from constrain.compiler.diagnostics import Diagnostic, DialectError, Source, Span
+
+    begin = len(data[:place].decode("utf-8").removeprefix("\ufeff"))
+    text = data.decode("utf-8", "replace").removeprefix("\ufeff")
+    message = f"byte 0x{data[place]:02X} is not UTF-8"
+    found = Diagnostic(message, Span(begin, begin + 1), "save the grammar as UTF-8 text")
+    return DialectError(Source(text, path, ""), [found])
 
 
 def dialect_for(path: str, given: str | None, extended: bool = False) -> str:

@@ -5,6 +5,10 @@ from typing import Annotated
 
 import typer
 
+# Defaults of the limits, as the library's own; bytes and seconds.
+STATES, TRANSITIONS, NESTING = 200_000, 100_000_000, 100_000
+MEMORY, ARTIFACT_BYTES, SECONDS = 2_000_000_000, 256_000_000, 600.0
+
 
 class Tokenization(StrEnum):
     """Which token sequences spell a member."""

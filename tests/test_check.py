@@ -106,6 +106,27 @@ def test_lints_beside_errors(tmp_path: Path, capsysbinary: pytest.CaptureFixture
     assert "[unproductive]" not in printed
 
 
+def test_files_that_cannot_be_read_are_errors_and_the_others_are_checked(
+    tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    """One file's fault hides no other's findings; the worst is the exit code."""
+    odd = write(tmp_path, "odd.ebnf", 'a ::= "x";\nb ::= "y";')
+    plain = write(tmp_path, "plain.txt", 'a ::= "x";')
+    missing, bad = str(tmp_path / "no.ebnf"), tmp_path / "bad.ebnf"
+    bad.write_bytes('\ufeffa ::=\n "é'.encode() + b'\xff";')
+    assert run(["check", str(bad), missing, plain, odd]) == 2
+    printed = capsysbinary.readouterr().out.decode()
+    place = printed.index(f"{bad}:2:4: error: byte 0xFF is not UTF-8")
+    assert '2 |  "é\ufffd";\n  |    ^' in printed
+    assert place < printed.index(f"{missing}: error: No such file or directory")
+    assert f"{plain}: error: the suffix does not tell the dialect" in printed
+    assert "[unreachable]" in printed
+    deep = write(tmp_path, "deep.ebnf", "a ::= " + "[" * 9 + '"x"' + "]" * 9 + ";")
+    assert run(["check", missing, deep, odd, "--max-nesting", "5", "--format", "json"]) == 3
+    files = [f["file"] for f in json.loads(capsysbinary.readouterr().out)["findings"]]
+    assert files == [missing, deep, odd]
+
+
 def test_json(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
     """One object with a schema, places from 1."""
     odd = write(tmp_path, "odd.ebnf", 'a ::= "x";\nb ::= "y";')

@@ -25,7 +25,11 @@ INPUT_ERRORS: list[tuple[str, Sequence[str], str]] = [
     ("unknown dialect", ["compile", "g.ebnf", "-d", "yacc"], "no dialect 'yacc'; known are: kbnf"),
     ("no such start", ["compile", "g.ebnf", "--start", "t"], "no rule 't' to start from"),
     ("no such tokenizer", ["compile", "g.ebnf", "-t", "no.json"], "no.json: No such file"),
-    ("a folder without tokenizer", ["compile", "g.ebnf", "-t", "folder.ebnf"], "folder.ebnf"),
+    (
+        "a folder without tokenizer",
+        ["compile", "g.ebnf", "-t", "folder.ebnf"],
+        "folder.ebnf: the folder has none of tokenizer.json, ",
+    ),
     ("unknown end", ["compile", "g.ebnf", "--eos", "</s>"], "there is no token '</s>'"),
     ("end past the ids", ["compile", "g.ebnf", "--eos", "8192"], "there is no token '8192'"),
     ("small vocabulary", ["compile", "g.ebnf", "--vocab-size", "9"], "too small for token 8191"),

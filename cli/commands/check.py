@@ -5,10 +5,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from constrain.artifacts.errors import ConstrainError
+
 from .. import options, report
 from ..compiling import Wanted, limits_of
 from ..console import UsageError, write_text
-from ..inputs import dialect_for, grammar_text
+from ..inputs import STDIN, dialect_for, grammar_text
 
 if TYPE_CHECKING:
     from constrain.compiler.diagnostics import GrammarError
@@ -39,12 +41,13 @@ def check(
     dialect: options.DialectName = None,
     extended: options.Extended = False,
     start: options.Start = None,
-    max_seconds: options.MaxSeconds = 600.0,
-    max_nesting: options.MaxNesting = 100_000,
+    max_seconds: options.MaxSeconds = options.SECONDS,
+    max_nesting: options.MaxNesting = options.NESTING,
 ) -> int:
     """Report what is wrong with grammars, and what is probably not meant.
 
-    Exit code 0 if nothing was found, 1 for findings of lints, 2 for errors. A comment with
+    Exit code 0 if nothing was found, 1 for findings of lints, 2 for errors, 3 where a limit was
+    hit; files that cannot be read are errors, and the others are checked. A comment with
     "constrain: allow(LINT)" before a rule silences a lint there, elsewhere in the whole file.
 
     \b
@@ -56,14 +59,18 @@ def check(
     for name in allow or ():
         if name not in LINTS:
             raise UsageError(f"there is no lint {name!r}; known are: {', '.join(LINTS)}")
-    limits = limits_of(200_000, 100_000_000, 2_000_000_000, max_seconds, max_nesting)
+    limits = limits_of(seconds=max_seconds, nesting=max_nesting)
     wanted = Wanted(dialect=dialect, start=start, extended=extended)
-    found = [
-        item
-        for path in files
-        for item in _findings(path, wanted, limits)
-        if item.lint not in (allow or ())
-    ]
+    if dialect is not None:
+        dialect_for(STDIN, dialect, extended)  # A name that does not exist is no file's fault.
+    listed, code = list[report.Item](), 0
+    for path in files:
+        try:
+            listed.extend(_findings(path, wanted, limits))
+        except (ConstrainError, OSError) as error:
+            listed.append(_unread(path, error))
+            code = max(code, error.exit_code if isinstance(error, ConstrainError) else 2)
+    found = [item for item in listed if item.lint not in (allow or ())]
     match format_:
         case Format.TEXT:
             write_text(report.as_text(found))
@@ -74,7 +81,7 @@ def check(
         case Format.SARIF:
             write_text(report.as_sarif(found, LINTS))
     levels = {item.level for item in found}
-    return 2 if "error" in levels else 1 if "warning" in levels else 0
+    return max(code, 2 if "error" in levels else 1 if "warning" in levels else 0)
 
 
 def _findings(path: str, wanted: Wanted, limits: "Limits") -> list[report.Item]:
@@ -87,9 +94,9 @@ def _findings(path: str, wanted: Wanted, limits: "Limits") -> list[report.Item]:
     from constrain.compiler.lnf import normalize
     from constrain.compiler.lnf.resolve_exclusions import resolve_exclusions
 
-    text, read_as = grammar_text(path), dialect_for(path, wanted.dialect, wanted.extended)
     errors: GrammarError | None = None
     try:
+        text, read_as = grammar_text(path), dialect_for(path, wanted.dialect, wanted.extended)
         grammar = read_grammar(text, read_as, name=path, start=wanted.start, limits=limits)
     except GrammarError as error:
         return _errors(error)
@@ -118,6 +125,15 @@ def _findings(path: str, wanted: Wanted, limits: "Limits") -> list[report.Item]:
     ]
     both = [*(_errors(errors) if errors else ()), *listed]
     return sorted(both, key=lambda item: (item.line, item.column))
+
+
+def _unread(path: str, error: ConstrainError | OSError) -> report.Item:
+    """What keeps a file from being checked, as a finding of no line."""
+    from constrain.compiler.diagnostics import Source
+
+    message = (error.strerror if isinstance(error, OSError) else None) or str(error)
+    source = Source("", path, "")
+    return report.item(source, "error", "error", message.removeprefix(f"{path}: "), None, "")
 
 
 def _errors(error: "GrammarError") -> list[report.Item]:

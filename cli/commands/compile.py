@@ -63,12 +63,12 @@ def compile_(
     strip: Annotated[
         bool, typer.Option("--strip", help="Leave the grammar's text out of the artifact.")
     ] = False,
-    max_artifact_bytes: options.MaxArtifactBytes = 256_000_000,
-    max_states: options.MaxStates = 200_000,
-    max_transitions: options.MaxTransitions = 100_000_000,
-    max_memory: options.MaxMemory = 2_000_000_000,
-    max_seconds: options.MaxSeconds = 600.0,
-    max_nesting: options.MaxNesting = 100_000,
+    max_artifact_bytes: options.MaxArtifactBytes = options.ARTIFACT_BYTES,
+    max_states: options.MaxStates = options.STATES,
+    max_transitions: options.MaxTransitions = options.TRANSITIONS,
+    max_memory: options.MaxMemory = options.MEMORY,
+    max_seconds: options.MaxSeconds = options.SECONDS,
+    max_nesting: options.MaxNesting = options.NESTING,
 ) -> None:
     """Compile a grammar for a tokenizer into an artifact.
 

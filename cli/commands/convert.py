@@ -18,8 +18,8 @@ def convert(
     dialect: options.DialectName = None,
     extended: options.Extended = False,
     start: options.Start = None,
-    max_seconds: options.MaxSeconds = 600.0,
-    max_nesting: options.MaxNesting = 100_000,
+    max_seconds: options.MaxSeconds = options.SECONDS,
+    max_nesting: options.MaxNesting = options.NESTING,
 ) -> None:
     """Write a grammar in another dialect.
 
@@ -38,7 +38,7 @@ def convert(
         raise UsageError(f"cannot write {to!r}; known are: {', '.join(sorted(WRITERS))}")
     text = grammar_text(grammar)
     read_as = dialect_for(grammar, dialect, extended)
-    limits = limits_of(200_000, 100_000_000, 2_000_000_000, max_seconds, max_nesting)
+    limits = limits_of(seconds=max_seconds, nesting=max_nesting)
     tree = read_grammar(text, read_as, name=grammar, start=start, limits=limits)
     check(tree)
     written = write(tree, to, limits)

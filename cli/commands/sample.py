@@ -57,11 +57,11 @@ def sample(
     start: options.Start = None,
     meaning: options.MeaningChoice = None,
     extended: options.Extended = False,
-    max_states: options.MaxStates = 200_000,
-    max_transitions: options.MaxTransitions = 100_000_000,
-    max_memory: options.MaxMemory = 2_000_000_000,
-    max_seconds: options.MaxSeconds = 600.0,
-    max_nesting: options.MaxNesting = 100_000,
+    max_states: options.MaxStates = options.STATES,
+    max_transitions: options.MaxTransitions = options.TRANSITIONS,
+    max_memory: options.MaxMemory = options.MEMORY,
+    max_seconds: options.MaxSeconds = options.SECONDS,
+    max_nesting: options.MaxNesting = options.NESTING,
 ) -> int:
     """Draw members of a grammar, or list them.
 

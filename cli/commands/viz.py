@@ -50,10 +50,10 @@ def viz(
     meaning: options.MeaningChoice = None,
     unk: options.UnknownWords = None,
     eos: options.Eos = None,
-    max_transitions: options.MaxTransitions = 100_000_000,
-    max_memory: options.MaxMemory = 2_000_000_000,
-    max_seconds: options.MaxSeconds = 600.0,
-    max_nesting: options.MaxNesting = 100_000,
+    max_transitions: options.MaxTransitions = options.TRANSITIONS,
+    max_memory: options.MaxMemory = options.MEMORY,
+    max_seconds: options.MaxSeconds = options.SECONDS,
+    max_nesting: options.MaxNesting = options.NESTING,
 ) -> None:
     """Draw the automata of a grammar or an artifact with Graphviz.
 
@@ -66,7 +66,9 @@ def viz(
       constrain viz json.ebnf --stage parser -o json.svg
       constrain viz words.ebnf -t bert/vocab.txt --stage tokenizer --prefix "to be" -o words.svg
     """
-    limits = limits_of(200_000, max_transitions, max_memory, max_seconds, max_nesting)
+    limits = limits_of(
+        transitions=max_transitions, memory=max_memory, seconds=max_seconds, nesting=max_nesting
+    )
     wanted = Wanted(
         tokenizer,
         dialect,

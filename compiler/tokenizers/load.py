@@ -93,7 +93,9 @@ def _in_folder(folder: Path) -> Path:
 
     names = ["tokenizer.json", *(vocab for vocab, _ in NAMES)]
     found = [folder / name for name in names if (folder / name).is_file()]
-    return found[0] if found else folder / names[0]
+    if not found:
+        raise TokenizerError(f"the folder has none of {', '.join(names)}")
+    return found[0]
 
 
 def _merges_beside(file: Path) -> Path | None:
