@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from .console import Bar, UsageError, note
 from .inputs import artifact_or_text, dialect_for, tokenizer_at
@@ -113,13 +113,18 @@ def language_of(path: str, wanted: Wanted, limits: "Limits") -> "Dfa":
     else:
         if found.parsers is not None:
             raise UsageError(
-                f"{path}: the languages of regular grammars alone are compared and sampled, and "
-                f"this artifact is of the kind {found.manifest.kind}"
+                f"{path}: the languages of regular grammars alone are compared, and this artifact "
+                f"is of the kind {found.manifest.kind}; compile it with --max-depth N"
             )
         dfa = from_tables(found.byte_dfa)
     if dfa.token_columns:
-        raise UsageError(f"{path}: it names tokens by id, so its members are not texts alone")
+        refuse_tokens(path)
     return dfa
+
+
+def refuse_tokens(path: str) -> NoReturn:
+    """Raise ``UsageError``: no text stands for a token that a grammar names."""
+    raise UsageError(f"{path}: it names tokens by id, so its members are not texts alone")
 
 
 def canonical_text(artifact: "Artifact", text: str) -> bytes:

@@ -18,6 +18,7 @@ from .explain import Status, Verdict, common, position, ranges, shortened, witho
 from .explain_parser import path_of
 from .lnf import normalize_without_nullable
 from .meanings import GreedyGrammar
+from .parsing.greedy_dfa import accepts
 from .parsing.tables import layout, stacked
 
 # Lexemes that are listed.
@@ -51,15 +52,10 @@ def explain_greedy(
         may_end=may_end,
         but_for_line_break=status is Status.REJECTED
         and len(shorter) < len(text)
-        and _accepts(masks, shorter),
+        and accepts(masks, shorter),
         path=path,
         terminals=_lexemes(masks, masks.ended(state), row),
     )
-
-
-def _accepts(masks: GreedyMasks, text: bytes) -> bool:
-    state = masks.read(masks.start, text)
-    return state is not None and masks.is_accepting(state)
 
 
 def _lexemes(masks: GreedyMasks, head: int, row: list[int]) -> tuple[str, ...]:

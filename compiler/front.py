@@ -109,7 +109,7 @@ def build_engine(
         return _automaton(grammar, lnf, limits)
     except NotRegularError as error:
         if engine == DFA:
-            raise
+            raise _advised(error) from None
         reason = error.diagnostics[0].message
     except LimitError as error:
         if engine == DFA or error.limit == "seconds":
@@ -119,6 +119,13 @@ def build_engine(
         return build_parser(resolved, lnf, limits, engine=parser, reason=reason)
     except LimitError as error:
         raise refused or error from None
+
+
+def _advised(error: NotRegularError) -> NotRegularError:
+    """The same, and what helps besides another grammar."""
+    advice = "--max-depth N keeps the members that nest at most so deep"
+    found = [replace(d, help=f"{d.help}; {advice}") for d in error.diagnostics]
+    return NotRegularError(error.source, found)
 
 
 def _by_maximal_munch(

@@ -125,6 +125,24 @@ def test_equals_earley(full: bool) -> None:
         check_against_earley(network_of(text), lnf, rng, text)
 
 
+@pytest.mark.parametrize(
+    ("pattern", "viable"),
+    [
+        (r"[a-z ]*\\bfoo\\b[a-z ]*", {b"((a foo": 7, b"(afoo)": 5, b"(foo)": 5, b"(a foo)": 7}),
+        (r"(\\Bb|^a)+", {b"((a": 3, b"(abb)": 5, b"(b": 1, b"(aa": 2}),
+    ],
+)
+def test_terminals_may_look_around(pattern: str, viable: dict[bytes, int]) -> None:
+    """Assertions of a regex are about its own text, whatever calls it."""
+    text = f's ::= "(" s ")" | #"{pattern}";'
+    found, earley = network_of(text), recogniser(lnf_of(text))
+    for word, length in viable.items():
+        earley.truncate(0)
+        assert length == found.viable(word) == earley.feed(word), word
+        earley.truncate(length)
+        assert earley.is_accepting == found.may_end(found.read(found.start, word[:length])), word
+
+
 def test_masks_equal_earleys(full: bool) -> None:
     """Whole masks on random grammars with random tokens, as long as eight bytes."""
     rng = random.Random(13)

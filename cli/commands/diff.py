@@ -61,6 +61,7 @@ def diff(
     ] = None,
     extended: options.Extended = False,
     meaning: options.MeaningChoice = None,
+    max_depth: options.MaxDepth = None,
     max_states: options.MaxStates = options.STATES,
     max_transitions: options.MaxTransitions = options.TRANSITIONS,
     max_memory: options.MaxMemory = options.MEMORY,
@@ -69,10 +70,10 @@ def diff(
 ) -> int:
     """Say whether two grammars have the same members, and how they differ.
 
-    Grammars of any two dialects, and artifacts by their byte automaton. For each side: the
-    shortest member that the other has not (of equally long ones the first by bytes), and how
-    many such members there are of each length. Exit code 0 if there is no difference, 1 if
-    there is one.
+    Grammars of any two dialects, and artifacts by their byte automaton; where they nest, the
+    members that nest at most --max-depth deep. For each side: the shortest member that the
+    other has not (of equally long ones the first by bytes), and how many such members there
+    are of each length. Exit code 0 if there is no difference, 1 if there is one.
 
     \b
     Examples:
@@ -87,7 +88,15 @@ def diff(
     dialects, starts = _pair("--dialect", dialect), _pair("--start", start)
     one, other = (
         language_of(
-            path, Wanted(dialect=named, start=rule, extended=extended, meaning=meaning), limits
+            path,
+            Wanted(
+                dialect=named,
+                start=rule,
+                extended=extended,
+                meaning=meaning,
+                max_depth=max_depth,
+            ),
+            limits,
         )
         for path, named, rule in zip((left, right), dialects, starts, strict=True)
     )

@@ -9,9 +9,10 @@ from typing import Annotated
 import typer
 
 from .. import options
-from ..compiling import Wanted, language_of, limits_of
+from ..compiling import Wanted, limits_of
 from ..console import UsageError, error, write_raw
 from ..quoting import escaped, text_of
+from ..sampling import source_of
 
 SCHEMA = 1
 
@@ -56,6 +57,7 @@ def sample(
     dialect: options.DialectName = None,
     start: options.Start = None,
     meaning: options.MeaningChoice = None,
+    max_depth: options.MaxDepth = None,
     extended: options.Extended = False,
     max_states: options.MaxStates = options.STATES,
     max_transitions: options.MaxTransitions = options.TRANSITIONS,
@@ -67,9 +69,10 @@ def sample(
 
     Each draw is independent of the others, and every member of at most B bytes is equally
     likely in it: uniform over texts, not over lengths or over the grammar's alternatives. Where
-    long members outnumber short ones, as they mostly do, draws are about B bytes long. Members
-    of --all come in order of length, equally long ones in order of bytes. Exit code 1 if no
-    member has at most B bytes.
+    long members outnumber short ones, as they mostly do, draws are about B bytes long. Of
+    grammars that nest every reading is equally likely: a text that the grammar derives in two
+    ways is twice as likely as another. Members of --all come in order of length, equally long
+    ones in order of bytes. Exit code 1 if no member has at most B bytes.
 
     \b
     Examples:
@@ -78,35 +81,21 @@ def sample(
     """
     if (number is not None) + shortest + every > 1:
         raise UsageError("--number, --shortest and --all exclude each other")
-    from constrain.compiler.automata.members import Members
-    from constrain.compiler.automata.members import shortest as shortest_of
-
     limits = limits_of(max_states, max_transitions, max_memory, max_seconds, max_nesting)
-    wanted = Wanted(dialect=dialect, start=start, extended=extended, meaning=meaning)
-    dfa = language_of(subject, wanted, limits)
-    least = shortest_of(dfa)
-    if least is None or len(least) > max_bytes:
-        error(_nothing(subject, least, max_bytes))
+    wanted = Wanted(
+        dialect=dialect, start=start, extended=extended, meaning=meaning, max_depth=max_depth
+    )
+    source = source_of(subject, wanted, limits)
+    if why := source.nothing(max_bytes):
+        error(f"{subject}: {why}")
         return 1
-    members = Members(dfa, limits)
-    if shortest:
-        found: Iterable[bytes] = [least]
-    elif every:
-        found = members.up_to(max_bytes)
+    found: Iterator[bytes]
+    if shortest or every:
+        found = islice(source.up_to(max_bytes), 1 if shortest else None)
     else:
-        found = members.draws(number or 1, max_bytes, seed)
+        found = source.draws(number or 1, max_bytes, seed)
     _write(found, format_)
     return 0
-
-
-def _nothing(subject: str, least: bytes | None, max_bytes: int) -> str:
-    """Why there is nothing to write."""
-    if least is None:
-        return f"{subject}: the grammar has no member"
-    return (
-        f"{subject}: no member has at most {max_bytes} bytes, the shortest has {len(least)}; "
-        "raise --max-bytes"
-    )
 
 
 def _write(members: Iterable[bytes], format_: Format) -> None:

@@ -42,6 +42,7 @@ def show(
     extended: options.Extended = False,
     start: options.Start = None,
     meaning: options.MeaningChoice = None,
+    max_depth: options.MaxDepth = None,
     eos: options.Eos = None,
     max_states: options.MaxStates = options.STATES,
     max_transitions: options.MaxTransitions = options.TRANSITIONS,
@@ -65,6 +66,7 @@ def show(
         extended=extended,
         no_cache=no_cache,
         meaning=meaning,
+        max_depth=max_depth,
     )
     if stage in (Stage.TREE, Stage.LNF, Stage.NETWORK, Stage.LEXEMES):
         write_text(_of_any(stage, text, grammar, wanted, limits))

@@ -48,6 +48,7 @@ def viz(
     start: options.Start = None,
     tokenization: options.TokenizationChoice = None,
     meaning: options.MeaningChoice = None,
+    max_depth: options.MaxDepth = None,
     unk: options.UnknownWords = None,
     eos: options.Eos = None,
     max_transitions: options.MaxTransitions = options.TRANSITIONS,
@@ -79,6 +80,7 @@ def viz(
         no_cache=no_cache,
         unk=unk,
         meaning=meaning,
+        max_depth=max_depth,
     )
     found = artifact_or_text(subject)
     if isinstance(found, str):

@@ -22,6 +22,8 @@ from ..automata.determinize import determinize
 from ..automata.epsilon import without_epsilon
 from ..automata.minimize import minimize
 from ..automata.nfa import FIRST_TERMINAL, Arc, Nfa
+from ..automata.resolve import resolved
+from ..diagnostics import LimitError
 from ..limits import Limits
 from ..lnf.derivable import nullable_nonterminals
 from ..lnf.form import Lnf, Symbol
@@ -53,7 +55,7 @@ class Goal:
 class Goals:
     """Makes goal automata of a grammar (``normalize``'s result: nullable symbols are kept).
 
-    ``nodes``: what terminal t matches, without ε.
+    ``nodes``: what terminal t matches, without ε and assertions.
     """
 
     def __init__(self, lnf: Lnf, limits: Limits | None = None) -> None:
@@ -67,7 +69,7 @@ class Goals:
             ~number for number, node in enumerate(contents) if regex.is_nullable(node)
         }
         self.nodes = [
-            without_epsilon(node) if ~number in self.nullable else node
+            self._resolved(number, without_epsilon(node) if ~number in self.nullable else node)
             for number, node in enumerate(contents)
         ]
         self.nullable |= nullable_nonterminals(lnf, self.nullable)
@@ -84,6 +86,13 @@ class Goals:
                 self._beginning.setdefault(production.head, []).append((number, place))
                 if symbol not in self.nullable:
                     break
+
+    def _resolved(self, terminal: int, node: regex.Node) -> regex.Node:
+        try:
+            return resolved(node, self._limits)
+        except LimitError as error:
+            rules = sorted({rule for rule, _, _ in self.lnf.terminals[terminal].origins})
+            raise LimitError(error.stage, error.limit, error.value, rules, error.part) from None
 
     def reached(self, cut: frozenset[int] = frozenset()) -> dict[int, Goal]:
         """The goals of the start and of all that is called; see ``goal``."""

@@ -25,6 +25,12 @@ def text_machine(tables: GreedyTables) -> GreedyMasks:
     return GreedyMasks(tables, lambda: Trie.from_vocabulary(nothing), nothing, (), 1)
 
 
+def accepts(machine: GreedyMasks, text: bytes) -> bool:
+    """Whether a text is a member."""
+    state = machine.read(machine.start, text)
+    return state is not None and machine.is_accepting(state)
+
+
 def greedy_dfa(tables: GreedyTables, limits: Limits) -> Dfa:
     """The minimal DFA; origins are the lexemes that may be read. Raises ``LimitError``."""
     machine = text_machine(tables)

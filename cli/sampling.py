@@ -1,0 +1,147 @@
+"""Where ``sample`` takes members from: an automaton, or a network and longest matches."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, Protocol
+
+from .compiling import Wanted, recogniser_of, refuse_tokens
+from .console import UsageError
+from .inputs import artifact_or_text
+from .options import Engine, Meaning
+
+if TYPE_CHECKING:
+    from constrain.artifacts.network_tables import NetworkTables
+    from constrain.compiler.automata.dfa import Dfa
+    from constrain.compiler.limits import Limits
+
+# So many draws in a row are looked at for one that longest matches read.
+_DRAWS = 100_000
+
+
+class Source(Protocol):
+    """The members of one grammar."""
+
+    def nothing(self, at_most: int) -> str | None:
+        """Why no member has at most so many bytes; None if one has, as far as is known ahead."""
+
+    def draws(self, number: int, at_most: int, seed: int) -> Iterator[bytes]:
+        """Independent draws."""
+
+    def up_to(self, at_most: int) -> Iterator[bytes]:
+        """The members of at most so many bytes, by length, then by bytes."""
+
+
+class Regular:
+    """By the counts of an automaton; all members are equally likely."""
+
+    def __init__(self, dfa: "Dfa", limits: "Limits") -> None:
+        from constrain.compiler.automata.members import Members, shortest
+
+        self._members, self._least = Members(dfa, limits), shortest(dfa)
+
+    def nothing(self, at_most: int) -> str | None:
+        if self._least is None:
+            return "the grammar has no member"
+        return None if len(self._least) <= at_most else _too_short(at_most, len(self._least))
+
+    def draws(self, number: int, at_most: int, seed: int) -> Iterator[bytes]:
+        return self._members.draws(number, at_most, seed)
+
+    def up_to(self, at_most: int) -> Iterator[bytes]:
+        return self._members.up_to(at_most)
+
+
+class Nesting:
+    """By the counts of a network; all readings are equally likely. ``accepts``: whether a member
+    of the network is meant."""
+
+    def __init__(
+        self, tables: "NetworkTables", limits: "Limits", accepts: Callable[[bytes], bool]
+    ) -> None:
+        from constrain.compiler.parsing.members import NetworkMembers
+
+        self._members, self._accepts = NetworkMembers(tables, limits), accepts
+
+    def nothing(self, at_most: int) -> str | None:
+        return _too_short(at_most) if self._members.least(at_most) is None else None
+
+    def draws(self, number: int, at_most: int, seed: int) -> Iterator[bytes]:
+        drawn = self._members.draws(at_most, seed)
+        for _ in range(number):
+            found = next(filter(self._accepts, islice(drawn, _DRAWS)), None)
+            if found is None:
+                raise UsageError(
+                    f"none of {_DRAWS:,} texts that were drawn is a member by maximal munch; "
+                    "another --max-bytes may help, or --all"
+                )
+            yield found
+
+    def up_to(self, at_most: int) -> Iterator[bytes]:
+        return filter(self._accepts, self._members.up_to(at_most))
+
+
+def source_of(path: str, wanted: Wanted, limits: "Limits") -> Source:
+    """The members of the grammar or artifact at ``path``; token terminals are refused."""
+    from constrain.artifacts.parsers import Parsers
+    from constrain.compiler.automata.dfa import from_tables
+
+    found = artifact_or_text(path)
+    if isinstance(found, str):
+        return _of_grammar(found, path, wanted, limits)
+    if found.parsers is None:
+        return _regular(from_tables(found.byte_dfa), path, limits)
+    if isinstance(found.parsers, Parsers) and found.manifest.kind == "network":
+        return _nesting(found.parsers.network, path, limits)
+    m = found.manifest
+    if m.source is None:
+        raise UsageError(
+            f"{path}: members of an artifact of the kind {m.kind} are drawn by its grammar, which "
+            "was left out"
+        )
+    named = replace(wanted, dialect=m.dialect, start=m.start, meaning=Meaning(m.meaning))
+    return _of_grammar(m.source, path, named, limits)
+
+
+def _of_grammar(text: str, path: str, wanted: Wanted, limits: "Limits") -> Source:
+    from constrain.compiler.front import Automaton
+    from constrain.compiler.meanings import GreedyGrammar
+    from constrain.compiler.parsers import Parser
+    from constrain.compiler.parsing.greedy_dfa import accepts, text_machine
+
+    found = recogniser_of(text, path, wanted, limits, parser="network")
+    if isinstance(found, Automaton):
+        return _regular(found.dfa, path, limits)
+    if not isinstance(found, GreedyGrammar):
+        assert found.network is not None
+        return _nesting(found.network, path, limits)
+    # What maximal munch reads can be cut up exactly, too: its members are some of those.
+    machine = text_machine(found.tables)
+    exact = replace(wanted, meaning=Meaning.EXACT, engine=Engine.NETWORK)
+    whole = recogniser_of(text, path, exact, limits)
+    assert isinstance(whole, Parser)
+    assert whole.network is not None
+    return _nesting(whole.network, path, limits, partial(accepts, machine))
+
+
+def _regular(dfa: "Dfa", path: str, limits: "Limits") -> Regular:
+    if dfa.token_columns:
+        refuse_tokens(path)
+    return Regular(dfa, limits)
+
+
+def _nesting(
+    tables: "NetworkTables",
+    path: str,
+    limits: "Limits",
+    accepts: Callable[[bytes], bool] = lambda _: True,
+) -> Nesting:
+    if tables.terminals:
+        refuse_tokens(path)
+    return Nesting(tables, limits, accepts)
+
+
+def _too_short(at_most: int, least: int | None = None) -> str:
+    shortest = "" if least is None else f", the shortest has {least}"
+    return f"no member has at most {at_most} bytes{shortest}; raise --max-bytes"
