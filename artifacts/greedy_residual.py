@@ -93,6 +93,11 @@ class GreedyResidual:
             raise ArtifactError("section 'greedy.feeds' is damaged: nothing lies below all frames")
         return found
 
+    def learn(self, key: _Key, known: Known) -> int:
+        """The number of an answer that was found otherwise."""
+        number = self.answers[key] = self._number(known)
+        return number
+
     def find(self, key: _Key) -> int | None:
         """An answer if it is known."""
         known = self.answers.get(key)

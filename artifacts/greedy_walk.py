@@ -20,10 +20,11 @@ from numpy.typing import NDArray
 from . import tokenset
 from .earley_tables import DEAD
 from .errors import ArtifactError
-from .frontiers import expand, grouped, ranges
+from .frontiers import expand, grouped
 from .greedy_memo import GreedyMemo
 from .lexer import NONE, Lexer
-from .slices import Slices
+from .slices import Covered, Slices
+from .subtrees import OTHER, Stays, Subtrees
 from .tokenset import Words
 from .trie import Trie
 
@@ -31,6 +32,7 @@ NOTHING, ROOT = 0, 1
 EMPTY = 0
 
 _Nodes = NDArray[np.int32]
+_NO_NODES: _Nodes = np.zeros(0, dtype=np.int32)
 
 
 class Walked(NamedTuple):
@@ -74,7 +76,8 @@ class Walks:
         # By content; filled when the first new set of exits is numbered.
         self._exit_numbers: dict[bytes, int] = {}
         self._trie: Trie | None = None
-        self._columns: NDArray[np.intp] = np.zeros(0, dtype=np.intp)
+        self._tokens: Subtrees | None = None
+        self.stays = Stays(lexer)
         self._walked: dict[tuple[int, int], Walked] = {}
         self._unions: dict[tuple[int, int], int] = {}
         self._joined: dict[tuple[int, int], int] = {}
@@ -129,7 +132,7 @@ class Walks:
         known = self._joined.get(key)
         if known is None:
             nodes = np.union1d(self.exits[left], self.exits[right])
-            known = self._joined[key] = self._exit_number(nodes)
+            known = self._joined[key] = self.exit_number(nodes)
         return known
 
     def row_number(self, row: Words) -> int:
@@ -142,7 +145,7 @@ class Walks:
             self._rows.append(row)
         return number
 
-    def _ready(self) -> Trie:
+    def trie(self) -> Trie:
         """The trie, when a walk is missing. Raises ``ArtifactError`` for another memo."""
         if self._trie is None:
             trie = self._make_trie()
@@ -150,46 +153,68 @@ class Walks:
                 raise ArtifactError("section 'greedy.exits' is damaged: there are no such nodes")
             if self._make_slices is not None:
                 self._slices = self._make_slices()
-            self._columns = self._lexer.columns[trie.octets]
             self._trie = trie
         return self._trie
 
-    def _walk(self, exits: int, state: int) -> Walked:
-        trie, table, wins = self._ready(), self._lexer.table, self._lexer.win_numbers
-        nodes = self.exits[exits]
+    def tokens(self) -> Subtrees:
+        """The tokens of the trie, in subtrees that can be taken whole if there are slices."""
+        if self._tokens is None:
+            trie, slices = self.trie(), self._slices
+            self._tokens = Subtrees.leaves(trie) if slices is None else slices.subtrees
+        return self._tokens
+
+    def nodes(self, exits: int) -> _Nodes:
+        """The nodes whose own byte is read next."""
+        first = self.trie().first
         if exits == ROOT:
-            nodes = np.arange(trie.first[0], trie.first[1], dtype=np.int32)
-        skip = None
-        flags = np.zeros(tokenset.word_count(self._vocab_size) * 32, dtype=np.bool_)
-        if self._slices is not None and exits == ROOT:
-            skip = self._slices.covered(self._lexer, state)
-            if skip is not None:
-                nodes = nodes[skip.needed[nodes]]
+            return np.arange(first[0], first[1], dtype=np.int32)
+        return self.exits[exits]
+
+    def skipped(self, exits: int, state: int) -> Covered | None:
+        """The slices that fit, where subtrees do not do the same."""
+        if (
+            self._slices is None
+            or exits != ROOT
+            or not int(self.stays.leaving()[state]) >> OTHER & 1
+        ):
+            return None
+        return self._slices.covered(self._lexer, state)
+
+    def _walk(self, exits: int, state: int) -> Walked:
+        trie, tokens, leaving = self.trie(), self.tokens(), self.stays.leaving()
+        lexer = self._lexer
+        nodes, skip = self.nodes(exits), self.skipped(exits, state)
         states = np.full(len(nodes), state, dtype=np.int32)
+        begins, ends = [_NO_NODES], [_NO_NODES]
         ended: list[tuple[_Nodes, NDArray[np.int32]]] = []
         while len(nodes):
+            if skip is not None:
+                nodes, states = nodes[skip.needed[nodes]], states[skip.needed[nodes]]
             self.visited += len(nodes)
-            targets = table[states, self._columns[nodes]]
+            whole = (tokens.within[nodes] & leaving[states]) == 0
+            begins.append(tokens.begin[nodes[whole]])
+            ends.append(tokens.end[nodes[whole]])
+            nodes, states = nodes[~whole], states[~whole]
+            targets = lexer.table[states, lexer.columns[trie.octets[nodes]]]
             dead = targets == DEAD
-            winners = wins[states[dead]]
+            winners = lexer.win_numbers[states[dead]]
             stops = winners != NONE
             if stops.any():
                 ended.append((nodes[dead][stops], winners[stops]))
                 self.parsed += len(ended[-1][0])
-            live = ~dead
-            nodes, states = nodes[live], targets[live]
-            held = trie.held[nodes]
-            flags[trie.ids[ranges(held, trie.held[nodes + 1] - held)]] = True
+            nodes, states = nodes[~dead], targets[~dead]
+            whole = (tokens.below[nodes] & leaving[states]) == 0
+            begins.append(tokens.begin[nodes])
+            ends.append(np.where(whole, tokens.end[nodes], begins[-1] + tokens.own[nodes]))
+            nodes, states = nodes[~whole], states[~whole]
             fan_out = trie.first[nodes + 1] - trie.first[nodes]
             states, nodes = expand(states, trie.first[nodes], fan_out)
-            if skip is not None:
-                kept = skip.needed[nodes]
-                nodes, states = nodes[kept], states[kept]
-        row = tokenset.from_flags(flags)
+        row = tokens.row(np.concatenate(begins), np.concatenate(ends), self._vocab_size)
         number = self.row_number(row if skip is None else row | skip.row)
-        return Walked(number, [(w, self._exit_number(n)) for w, n in grouped(ended)])
+        return Walked(number, [(w, self.exit_number(n)) for w, n in grouped(ended)])
 
-    def _exit_number(self, nodes: _Nodes) -> int:
+    def exit_number(self, nodes: _Nodes) -> int:
+        """The number of a set of exits; nodes ascend."""
         if not self._exit_numbers:
             self._exit_numbers = {known.tobytes(): i for i, known in enumerate(self.exits)}
         key = nodes.tobytes()

@@ -144,10 +144,13 @@ class Lexer:
 
     def _fill(self, state: int) -> None:
         inner = self._sets[state]
+        steps = self.tables.dfas.table[list(inner)]
+        targets = np.zeros(steps.shape[1], dtype=np.int32)
+        live = np.flatnonzero(steps.any(axis=0))
         # Lexemes are laid out one behind the other, so what is left of a set stays sorted.
-        targets = [
+        targets[live] = [
             self._number(tuple(t for t in column if t != DEAD))
-            for column in self.tables.dfas.table[list(inner)].T.tolist()
+            for column in steps[:, live].T.tolist()
         ]
         while state >= len(self._table):
             self._table = np.concatenate((self._table, np.zeros_like(self._table)))

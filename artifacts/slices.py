@@ -11,6 +11,7 @@ Source: llguidance, "Optimizing": the slicer optimization.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from . import tokenset
 from .earley_tables import DEAD
 from .lexer import Lexer
+from .subtrees import Subtrees, levels_of
 from .tokenset import Words
 from .trie import Trie
 
@@ -54,6 +56,11 @@ class Slices:
         self._members: dict[int, NDArray[np.bool_]] = {}
         self._covered: dict[int, Covered | None] = {}
         self._by_fit: dict[tuple[int, ...], Covered | None] = {}
+
+    @cached_property
+    def subtrees(self) -> Subtrees:
+        """What is taken whole without a slice."""
+        return Subtrees.of(self._trie)
 
     def covered(self, lexer: Lexer, state: int) -> Covered | None:
         """The tokens of the slices that fit into a lexer's state; None if none fits."""
@@ -98,20 +105,11 @@ def _leading_to(wanted: NDArray[np.bool_], trie: Trie) -> NDArray[np.bool_]:
     parents = np.repeat(np.arange(len(trie.octets)), np.diff(trie.first))
     needed = wanted.copy()
     # Children have higher numbers than their parents, level by level.
-    levels = _levels(trie)
+    levels = levels_of(trie)
     for first, last in reversed(levels[1:]):
         below = np.arange(first, last)[needed[first:last]]
         needed[parents[below - 1]] = True
     return needed
-
-
-def _levels(trie: Trie) -> list[tuple[int, int]]:
-    """First node and end of each level, the root's first."""
-    levels = [(0, 1)]
-    while levels[-1][0] < levels[-1][1]:
-        first, last = levels[-1]
-        levels.append((int(trie.first[first]), int(trie.first[last])))
-    return levels[:-1]
 
 
 def _fits(part: Slice, lexer: Lexer, state: int) -> bool:

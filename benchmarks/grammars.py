@@ -32,6 +32,7 @@ from constrain.artifacts import Artifact, Matcher, load, tokenset
 from constrain.artifacts.errors import ConstrainError
 from constrain.artifacts.greedy_masks import GreedyMasks
 from constrain.artifacts.greedy_memo import GreedyMemo
+from constrain.artifacts.slices import Slices
 from constrain.artifacts.tokenset import Words
 from constrain.artifacts.trie import Trie
 from constrain.compiler import Tokenizer, compile_grammar, load_tokenizer
@@ -39,6 +40,7 @@ from constrain.compiler.dialects import read_grammar
 from constrain.compiler.limits import Limits
 from constrain.compiler.parsing.contextual_lexer import greedy_tables
 from constrain.compiler.parsing.greedy_closure import close
+from constrain.compiler.parsing.slices import json_slices
 
 # A repeat that would end later than so many seconds after the first has begun is not made.
 PATIENCE = 120.0
@@ -91,6 +93,7 @@ class Compiler:
             ("bytes", self._network),
             ("longest, closed", self._longest),
             ("longest, closed, both", lambda: self._longest(both=True)),
+            ("longest, lazy", lambda: self._longest(closed=False)),
             ("longest, lazy, both", lambda: self._longest(closed=False, both=True)),
         ):
             kept = cache(lambda c=compiled: _timed(c))
@@ -125,9 +128,11 @@ class Compiler:
         size, eos = self.tokenizer.vocab_size, self.tokenizer.eos
         vocabulary = self.tokenizer.vocabulary(size)
         trie = Trie.from_vocabulary(vocabulary)
+        slices = Slices(json_slices(), trie, size)
+        rest = vocabulary, eos, size, lambda: slices
 
         def masks(memo: GreedyMemo | None) -> GreedyMasks:
-            return GreedyMasks(tables, lambda: trie, vocabulary, eos, size, memo=memo)
+            return GreedyMasks(tables, lambda: trie, *rest, memo)
 
         memo: GreedyMemo | None = None
         if closed:

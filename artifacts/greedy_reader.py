@@ -1,0 +1,246 @@
+"""All tokens read at once, byte by byte, as texts are read: masks that nobody knows yet.
+
+Longest matches leave no choice: each trie node is reached with one state of the lexer, one head
+and certain frames above a hole. So a frontier of the trie is three arrays side by side. A byte is
+one step of the lexer for all of them, and the parser is asked once for each different way in which
+lexemes end there. Where it would need a frame out of the hole, tokens are left *pending*, as
+``greedy_residual`` has it. That file puts the same together of what masks have in common, which
+pays where all of them are worked out; this one makes a single mask in one go.
+
+Source: llguidance, "Optimizing": the walk of the trie with a lexer, and a parser at its ends.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .earley_tables import DEAD
+from .frontiers import expand, grouped
+from .greedy_frames import HOLE, Frames
+from .greedy_residual import BETWEEN, GreedyResidual, Known
+from .greedy_walk import EMPTY, ROOT, Walks
+from .heads import REFUSED
+from .lexer import NONE
+from .runs import Runs
+
+# A frontier of so few nodes is read node by node.
+_FEW = 32
+
+# So many ends of lexemes are looked up without sorting out equal ones.
+_SINGLY = 48
+
+# What a place has for a state of the lexer where the head is open.
+_PENDING = -1
+
+# Remembered places; when there are more, they are met anew.
+_KEPT = 1 << 20
+
+_Ints = NDArray[np.int32]
+
+
+class _Frontier(NamedTuple):
+    """Nodes whose own byte is read next, and the place and the state of the lexer before it."""
+
+    nodes: _Ints
+    places: _Ints
+    states: _Ints
+
+
+_NOTHING = _Frontier(*np.zeros((3, 0), dtype=np.int32))
+
+
+class _Found(NamedTuple):
+    """What a reading has met: where runs of allowed tokens begin and end, and the nodes and
+    places that are pending."""
+
+    begins: list[_Ints]
+    ends: list[_Ints]
+    pending: list[tuple[_Ints, _Ints]]
+
+
+class GreedyReader:
+    """Answers what ``GreedyResidual`` does. Nodes that are read count among those of ``walks``."""
+
+    def __init__(
+        self,
+        frames: Frames,
+        residual: GreedyResidual,
+        walks: Walks,
+        runs: Runs,
+        vocab_size: int,
+    ) -> None:
+        self._frames, self._walks, self._runs = frames, walks, runs
+        self._residual, self._heads, self._lexer = residual, residual.heads, residual.lexer
+        self._vocab_size = vocab_size
+        self._items: tuple[memoryview, ...] | None = None
+        # A place is a closed head with the frames above the hole, or an open head.
+        self._places: list[tuple[int, int]] = []
+        self._numbers: dict[tuple[int, int], int] = {}
+        self._behind: dict[int, tuple[int, int]] = {}
+
+    def first(self, head: int, state: int) -> Known:
+        """The tokens after a closed head, the lexer being in ``state`` (or ``BETWEEN``)."""
+        self._ready()
+        place, start = self._place(head, HOLE)
+        return self._known(EMPTY, [(ROOT, place, start if state == BETWEEN else state)])
+
+    def feed(self, known: Known, frame: int) -> Known:
+        """What is known when ``frame`` is put into the hole."""
+        self._ready()
+        plugged = [(exits, self._heads.plug(head, frame)) for head, exits in known.pending]
+        begun = [(exits, *self._place(head, HOLE)) for exits, head in plugged]
+        return self._known(known.row, begun)
+
+    def _ready(self) -> None:
+        if len(self._places) > _KEPT:
+            self._places.clear()
+            self._numbers.clear()
+            self._behind.clear()
+
+    def _known(self, row: int, begun: Iterable[tuple[int, int, int]]) -> Known:
+        """All from (exits, place, state) on, together with a row."""
+        walks = self._walks
+        found = _Found([], [], [])
+        parts = [_NOTHING]
+        words, skip = walks.row(row), None
+        for exits, place, state in begun:
+            nodes = walks.nodes(exits)
+            places = np.full(len(nodes), place, dtype=np.int32)
+            if state == _PENDING:
+                found.pending.append((nodes, places))
+            elif state != DEAD:
+                states = np.full(len(nodes), state, dtype=np.int32)
+                parts.append(_Frontier(nodes, places, states))
+                skip = walks.skipped(exits, state)
+        frontier = _Frontier(*map(np.concatenate, zip(*parts, strict=True)))
+        while size := len(frontier.nodes):
+            if skip is not None:
+                frontier = _Frontier(*(part[skip.needed[frontier.nodes]] for part in frontier))
+            frontier = (self._singly if size <= _FEW else self._together)(frontier, found)
+        if found.begins:
+            runs = np.concatenate(found.begins), np.concatenate(found.ends)
+            words = words | walks.tokens().row(*runs, self._vocab_size)
+        words = words if skip is None else words | skip.row
+        return Known(walks.row_number(words), self._pending(found))
+
+    def _views(self) -> tuple[memoryview, ...]:
+        """What is read node by node, where an item is a Python number."""
+        if self._items is None:
+            trie, tokens = self._walks.trie(), self._walks.tokens()
+            parts = trie.octets, trie.first, tokens.begin, tokens.end, tokens.own, tokens.below
+            self._items = tuple(part.data for part in parts)
+        return self._items
+
+    def _together(self, frontier: _Frontier, found: _Found) -> _Frontier:
+        """Read the byte of each node: the nodes behind them."""
+        walks, lexer = self._walks, self._lexer
+        trie, tokens = walks.trie(), walks.tokens()
+        nodes, places, states = frontier
+        walks.visited += len(nodes)
+        walked = (tokens.within[nodes] & walks.stays.leaving()[states]) != 0
+        taken = nodes[~walked]
+        found.begins.append(tokens.begin[taken])
+        found.ends.append(tokens.end[taken])
+        nodes, places, states = nodes[walked], places[walked], states[walked]
+        columns = lexer.columns[trie.octets[nodes]]
+        targets = lexer.table[states, columns]
+        ended = np.flatnonzero(targets == DEAD)
+        winners = lexer.win_numbers[states[ended]]
+        ended, winners = ended[winners != NONE], winners[winners != NONE]
+        if len(ended):
+            walks.parsed += len(ended)
+            places[ended], starts = self._after(places[ended], winners)
+            waiting = ended[starts == _PENDING]
+            found.pending.append((nodes[waiting], places[waiting]))
+            # subtle: asking the parser has added states to the table.
+            targets[ended] = lexer.table[np.maximum(starts, DEAD), columns[ended]]
+        live = targets != DEAD
+        nodes, places, states = nodes[live], places[live], targets[live]
+        whole = (tokens.below[nodes] & walks.stays.leaving()[states]) == 0
+        begins = tokens.begin[nodes]
+        found.begins.append(begins)
+        found.ends.append(np.where(whole, tokens.end[nodes], begins + tokens.own[nodes]))
+        part = ~whole
+        nodes, places, states = nodes[part], places[part], states[part]
+        fan_out = trie.first[nodes + 1] - trie.first[nodes]
+        places, below = expand(places, trie.first[nodes], fan_out)
+        return _Frontier(below, places, np.repeat(states, fan_out))
+
+    def _singly(self, frontier: _Frontier, found: _Found) -> _Frontier:
+        """The same node by node, and the nodes behind them as long as they are few."""
+        octets, first, begin, end, own, below = self._views()
+        rows, wins, leaving = self._lexer.rows, self._lexer.wins, self._walks.stays.leaving()
+        begins: list[int] = []
+        ends: list[int] = []
+        pending = list(zip(*(part.tolist() for part in frontier), strict=True))
+        while pending and len(pending) <= 2 * _FEW:
+            node, place, state = pending.pop()
+            self._walks.visited += 1
+            octet = octets[node]
+            target = rows[state][octet]
+            if target == DEAD and wins[state] != NONE:
+                self._walks.parsed += 1
+                place, start = self._behind_one(place << 32 | wins[state])
+                if start == _PENDING:
+                    one = np.array([node], dtype=np.int32), np.array([place], dtype=np.int32)
+                    found.pending.append(one)
+                    continue
+                target = rows[start][octet]
+            if target == DEAD:
+                continue
+            if target >= len(leaving):
+                leaving = self._walks.stays.leaving()
+            begins.append(begin[node])
+            if not below[node] & int(leaving[target]):
+                ends.append(end[node])
+                continue
+            ends.append(begin[node] + own[node])
+            pending.extend((n, place, target) for n in range(first[node], first[node + 1]))
+        found.begins.append(np.array(begins, dtype=np.int32))
+        found.ends.append(np.array(ends, dtype=np.int32))
+        return _Frontier(*np.array(pending, dtype=np.int32).reshape(-1, 3).T)
+
+    def _after(self, places: _Ints, winners: _Ints) -> tuple[_Ints, _Ints]:
+        """For each pair the place behind that lexeme, and the state of the lexer there."""
+        keys = places.astype(np.int64) << 32 | winners
+        if len(keys) <= _SINGLY:
+            behind = np.array([self._behind_one(key) for key in keys.tolist()], dtype=np.int32)
+        else:
+            different, which = np.unique(keys, return_inverse=True)
+            found = [self._behind_one(key) for key in different.tolist()]
+            behind = np.array(found, dtype=np.int32)[which]
+        return behind[:, 0], behind[:, 1]
+
+    def _behind_one(self, key: int) -> tuple[int, int]:
+        known = self._behind.get(key)
+        if known is None:
+            head, frames = self._places[key >> 32]
+            settled = self._frames.after(head, frames, key & 0xFFFFFFFF)
+            known = self._behind[key] = self._place(*settled)
+        return known
+
+    def _place(self, head: int, frames: int) -> tuple[int, int]:
+        """The number of a place, and what the lexer begins with there; ``DEAD`` for a refused
+        head, ``_PENDING`` for an open one."""
+        head, frames = self._frames.settled(head, frames)
+        is_open = self._heads.view(head).is_open
+        if is_open:
+            # What a mask does not depend on would only make for more residuals.
+            head = self._runs.shortened(head)
+        number = self._numbers.setdefault((head, frames), len(self._places))
+        if number == len(self._places):
+            self._places.append((head, frames))
+        if head == REFUSED:
+            return number, DEAD
+        return number, _PENDING if is_open else self._lexer.start(self._heads.view(head).allowed)
+
+    def _pending(self, found: _Found) -> tuple[tuple[int, int], ...]:
+        """(head, exits) pairs, by head."""
+        open_ = [(nodes, places) for nodes, places in found.pending if len(nodes)]
+        pairs = [
+            (self._places[place][0], self._walks.exit_number(nodes))
+            for place, nodes in grouped(open_)
+        ]
+        return tuple(sorted(pairs))
