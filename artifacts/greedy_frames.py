@@ -6,34 +6,18 @@ hole stays open.
 """
 
 from .heads import BELOW_ALL, REFUSED, Heads
-from .lexer import Lexer
 
 # The roots: nothing is known of what lies there; and nothing lies below all frames.
 HOLE, LOWEST = 0, 1
-
-# Remembered lexemes behind heads; when there are more, they are worked out anew.
-_KEPT = 1 << 20
 
 
 class Frames:
     """Frames are integers, equal ones the same; ``entries``: (frame, frames below it)."""
 
-    def __init__(self, heads: Heads, lexer: Lexer) -> None:
-        self._heads, self._lexer = heads, lexer
+    def __init__(self, heads: Heads) -> None:
+        self._heads = heads
         self.entries: list[tuple[int, int]] = [(BELOW_ALL, HOLE), (BELOW_ALL, HOLE)]
         self._numbers: dict[tuple[int, int], int] = {}
-        self._behind: dict[tuple[int, int, int], tuple[int, int]] = {}
-
-    def after(self, head: int, frames: int, winners: int) -> tuple[int, int]:
-        """The head and the frames behind a lexeme, one of the lexer's ``winners``."""
-        known = self._behind.get((head, frames, winners))
-        if known is None:
-            if len(self._behind) >= _KEPT:
-                self._behind.clear()
-            lexer = self._lexer
-            target = self._heads.read(head, lexer.winners[winners], lexer.ignored)
-            known = self._behind[head, frames, winners] = self.settled(target, frames)
-        return known
 
     def settled(self, head: int, frames: int) -> tuple[int, int]:
         """The closed and shortest head, with the frames that then lie below it; or an open one

@@ -8,13 +8,12 @@ from . import tokenset
 from .block_rows import shared_blocks
 from .earley_tables import DEAD
 from .errors import ArtifactError
-from .greedy_frames import LOWEST, Frames
 from .greedy_memo import GreedyMemo, laid_out, pairs_of
 from .greedy_reader import GreedyReader
 from .greedy_residual import BETWEEN, GreedyResidual
 from .greedy_tables import GreedyTables
-from .greedy_walk import ROOT, Walks
-from .heads import REFUSED, Heads
+from .greedy_walk import Walks
+from .heads import BELOW_ALL, REFUSED, Heads
 from .lexer import NONE, Lexer
 from .runs import Runs
 from .slices import Slices
@@ -31,6 +30,9 @@ _KEPT_BYTES = 1 << 26
 
 # States, heads and frames from which on a new matcher is given a new machine.
 _STATES = 1 << 20
+
+# The stacks below all frames, and with ``BELOW_ALL`` alone.
+_NO_FRAMES, _BOTTOM_ONLY = 0, 1
 
 
 class GreedyMasks:
@@ -61,13 +63,16 @@ class GreedyMasks:
         self._memo = memo
         self._vocabulary = vocabulary
         self._eos = tokenset.from_ids(list(eos), vocab_size)
-        self._frames = Frames(self.heads, self.lexer)
+        # Frames as a tree that grows upwards: (top frame, what lies below).
+        self._frames: list[tuple[int, int]] = [(BELOW_ALL, _NO_FRAMES), (BELOW_ALL, _NO_FRAMES)]
+        self._frame_numbers: dict[tuple[int, int], int] = {}
         self._states: list[tuple[int, int, int]] = []
         self._numbers: dict[tuple[int, int, int], int] = {}
         self._steps: dict[tuple[int, int], int] = {}
+        self._behind: dict[tuple[int, int, int], tuple[int, int]] = {}
         self._row_of: dict[int, Words] = {}
         self._forget()
-        self._start = self._state(*self._frames.settled(self.heads.start, LOWEST), BETWEEN)
+        self._start = self._state(*self._settled(self.heads.start, _BOTTOM_ONLY), BETWEEN)
 
     @property
     def start(self) -> int:
@@ -112,7 +117,7 @@ class GreedyMasks:
                     winners = wins[inside]
                     if winners == NONE:
                         break
-                    ended = self._frames.after(head, frames, winners)
+                    ended = self._after(head, frames, winners)
                     if ended[0] == REFUSED:
                         break
                 target = rows[starting(ended[0])][octet]
@@ -133,7 +138,7 @@ class GreedyMasks:
         if inside == BETWEEN:
             return head
         winners = self.lexer.wins[inside]
-        return REFUSED if winners == NONE else self._frames.after(head, frames, winners)[0]
+        return REFUSED if winners == NONE else self._after(head, frames, winners)[0]
 
     def row(self, state: int) -> Words:
         """The allowed tokens; worked out once for each state."""
@@ -152,8 +157,8 @@ class GreedyMasks:
     @property
     def is_full(self) -> bool:
         """Whether it has met so much that the next text should have its own."""
-        heads, frames = len(self.heads.threads), len(self._frames.entries)
-        return max(len(self._states), frames, heads, self.lexer.states) > _STATES
+        met = len(self._states), len(self._frames), len(self.heads.threads), self.lexer.states
+        return max(met) > _STATES
 
     def keep(self) -> None:
         """Count what was worked out so far as given, so that it is not forgotten."""
@@ -188,27 +193,47 @@ class GreedyMasks:
     def _row(self, state: int) -> int:
         head, frames, inside = self._states[state]
         residual = self.residual
-        found = self._first(self.runs.shortened(head), inside)
+        found = residual.first(head, inside)
         while residual.known(found).pending:
-            frame, frames = self._frames.entries[frames]
-            found = self._fed(found, frame)
+            frame, frames = self._frames[frames]
+            found = residual.feed(found, frame)
         return residual.known(found).row
-
-    def _first(self, head: int, inside: int) -> int:
-        key = ROOT, head, inside
-        known = self.residual.find(key)
-        if known is None:
-            known = self.residual.learn(key, self.reader.first(head, inside))
-        return known
-
-    def _fed(self, residual: int, frame: int) -> int:
-        key = residual, frame
-        if self.residual.find(key) is None:
-            self.residual.learn(key, self.reader.feed(self.residual.known(residual), frame))
-        return self.residual.feed(residual, frame)
 
     def _starting(self, head: int) -> int:
         return self.lexer.start(self.heads.view(head).allowed)
+
+    def _after(self, head: int, frames: int, winners: int) -> tuple[int, int]:
+        """The head and the frames behind a lexeme."""
+        known = self._behind.get((head, frames, winners))
+        if known is None:
+            if len(self._behind) >= _KEPT:
+                self._behind.clear()
+            lexer = self.lexer
+            target = self.heads.read(head, lexer.winners[winners], lexer.ignored)
+            known = self._behind[head, frames, winners] = self._settled(target, frames)
+        return known
+
+    def _settled(self, head: int, frames: int) -> tuple[int, int]:
+        """The closed and shortest head, with the frames that then lie below it."""
+        if head == REFUSED:
+            return REFUSED, _NO_FRAMES
+        while self.heads.view(head).is_open:
+            frame, frames = self._frames[frames]
+            head = self.heads.plug(head, frame)
+        head, cut = self.heads.cut(head)
+        for frame in cut:
+            frames = self._pushed(frame, frames)
+        return head, frames
+
+    def _pushed(self, frame: int, frames: int) -> int:
+        if frame == BELOW_ALL:
+            return _BOTTOM_ONLY
+        key = frame, frames
+        number = self._frame_numbers.get(key)
+        if number is None:
+            number = self._frame_numbers[key] = len(self._frames)
+            self._frames.append(key)
+        return number
 
     def _state(self, head: int, frames: int, inside: int) -> int:
         key = head, frames, inside
@@ -224,7 +249,5 @@ class GreedyMasks:
         rest = self._vocab_size, self._slices, self._memo
         self.walks = Walks(self.lexer, self._trie, *rest)
         self.residual = GreedyResidual(self.heads, self.lexer, self.walks, self.runs, self._memo)
-        self.reader = GreedyReader(
-            self._frames, self.residual, self.walks, self.runs, self._vocab_size
-        )
+        self.residual.single = GreedyReader(self.residual, self._vocab_size).answer
         self.keep()

@@ -20,10 +20,9 @@ from .earley_tables import DEAD
 from .frontiers import expand, grouped
 from .greedy_frames import HOLE, Frames
 from .greedy_residual import BETWEEN, GreedyResidual, Known
-from .greedy_walk import EMPTY, ROOT, Walks
+from .greedy_walk import EMPTY
 from .heads import REFUSED
 from .lexer import NONE
-from .runs import Runs
 
 # A frontier of so few nodes is read node by node.
 _FEW = 32
@@ -61,18 +60,12 @@ class _Found(NamedTuple):
 
 
 class GreedyReader:
-    """Answers what ``GreedyResidual`` does. Nodes that are read count among those of ``walks``."""
+    """Answers what ``GreedyResidual`` does. Nodes that are read count among those of its walks."""
 
-    def __init__(
-        self,
-        frames: Frames,
-        residual: GreedyResidual,
-        walks: Walks,
-        runs: Runs,
-        vocab_size: int,
-    ) -> None:
-        self._frames, self._walks, self._runs = frames, walks, runs
-        self._residual, self._heads, self._lexer = residual, residual.heads, residual.lexer
+    def __init__(self, residual: GreedyResidual, vocab_size: int) -> None:
+        self._residual, self._walks, self._runs = residual, residual.walks, residual.runs
+        self._heads, self._lexer = residual.heads, residual.lexer
+        self._frames = Frames(residual.heads)
         self._vocab_size = vocab_size
         self._items: tuple[memoryview, ...] | None = None
         # A place is a closed head with the frames above the hole, or an open head.
@@ -80,21 +73,21 @@ class GreedyReader:
         self._numbers: dict[tuple[int, int], int] = {}
         self._behind: dict[int, tuple[int, int]] = {}
 
-    def first(self, head: int, state: int) -> Known:
-        """The tokens after a closed head, the lexer being in ``state`` (or ``BETWEEN``)."""
+    def answer(self, key: tuple[int, ...]) -> Known:
+        """What the residual is that ``GreedyResidual`` has under a key."""
         self._ready()
+        if len(key) == 2:
+            residual, frame = key
+            row, pending = self._residual.known(residual)
+            plugged = [(exits, self._heads.plug(head, frame)) for head, exits in pending]
+            return self._known(row, [(exits, *self._place(head, HOLE)) for exits, head in plugged])
+        exits, head, state = key
         place, start = self._place(head, HOLE)
-        return self._known(EMPTY, [(ROOT, place, start if state == BETWEEN else state)])
-
-    def feed(self, known: Known, frame: int) -> Known:
-        """What is known when ``frame`` is put into the hole."""
-        self._ready()
-        plugged = [(exits, self._heads.plug(head, frame)) for head, exits in known.pending]
-        begun = [(exits, *self._place(head, HOLE)) for exits, head in plugged]
-        return self._known(known.row, begun)
+        return self._known(EMPTY, [(exits, place, start if state == BETWEEN else state)])
 
     def _ready(self) -> None:
-        if len(self._places) > _KEPT:
+        if max(len(self._places), len(self._frames.entries)) > _KEPT:
+            self._frames = Frames(self._heads)
             self._places.clear()
             self._numbers.clear()
             self._behind.clear()
@@ -217,8 +210,9 @@ class GreedyReader:
         known = self._behind.get(key)
         if known is None:
             head, frames = self._places[key >> 32]
-            settled = self._frames.after(head, frames, key & 0xFFFFFFFF)
-            known = self._behind[key] = self._place(*settled)
+            lexemes = self._lexer.winners[key & 0xFFFFFFFF]
+            target = self._heads.read(head, lexemes, self._lexer.ignored)
+            known = self._behind[key] = self._place(target, frames)
         return known
 
     def _place(self, head: int, frames: int) -> tuple[int, int]:

@@ -15,7 +15,7 @@ gives the mask of p over the frames g1 g2 …. Both are memoised. A head that is
 first, worked out for its short form and fed what was cut off: equal work is done once.
 """
 
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from typing import NamedTuple
 
 from .asking import asked
@@ -45,7 +45,7 @@ class GreedyResidual:
     """Residuals are integers, equal ones the same.
 
     ``answers``: by (exits, head, state of the lexer), and by (residual, frame), as far as they
-    were asked for.
+    were asked for. ``single``: what finds an answer by itself, where not many are wanted.
     """
 
     def __init__(
@@ -64,6 +64,7 @@ class GreedyResidual:
         # By content; filled when the first new one is numbered.
         self._numbers: dict[Known, int] = {}
         self.answers: dict[_Key, int] = {}
+        self.single: Callable[[_Key], Known] | None = None
 
     def __len__(self) -> int:
         """How many residuals have a number."""
@@ -93,11 +94,6 @@ class GreedyResidual:
             raise ArtifactError("section 'greedy.feeds' is damaged: nothing lies below all frames")
         return found
 
-    def learn(self, key: _Key, known: Known) -> int:
-        """The number of an answer that was found otherwise."""
-        number = self.answers[key] = self._number(known)
-        return number
-
     def find(self, key: _Key) -> int | None:
         """An answer if it is known."""
         known = self.answers.get(key)
@@ -109,6 +105,8 @@ class GreedyResidual:
 
     def _answer(self, key: _Key) -> int:
         known = self.find(key)
+        if known is None and self.single is not None:
+            known = self.answers[key] = self._number(self.single(key))
         return asked(key, self.find, self._steps) if known is None else known
 
     def _steps(self, key: _Key) -> _Steps:

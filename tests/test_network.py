@@ -54,7 +54,7 @@ def test_left_recursion_is_a_loop() -> None:
     """A left-recursive list calls nothing that is a left corner of itself."""
     goals = Goals(nullable_lnf_of(LEFT))
     goal = goals.goal(goals.lnf.start)
-    assert [] == goal.calls()
+    assert [] == goal.calls
     assert 2 == len(goal.edges)
 
 
@@ -62,7 +62,7 @@ def test_right_recursion_is_a_tail_call() -> None:
     """A right-recursive list calls itself with nothing left to do."""
     goals = Goals(nullable_lnf_of(RIGHT))
     goal = goals.goal(goals.lnf.start)
-    assert set(goal.calls()) == tail_calls(goals.lnf.start, goal) != set()
+    assert set(goal.calls) == tail_calls(goals.lnf.start, goal) != set()
 
 
 def test_a_binary_operator_needs_no_frame() -> None:

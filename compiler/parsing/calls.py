@@ -12,6 +12,7 @@ not a tail call. Any superset of one will do; small ones make small stacks.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from ..lnf.components import strongly_connected
 from .goals import Goal, Goals
@@ -27,11 +28,26 @@ class Plan:
     tails: Mapping[int, set[Call]]
     kept: frozenset[int]
 
+    @cached_property
+    def callees(self) -> Mapping[int, set[int]]:
+        """What each goal calls."""
+        return {caller: {call[1] for call in goal.calls} for caller, goal in self.goals.items()}
+
+    @cached_property
+    def framed(self) -> set[tuple[int, int]]:
+        """(caller, callee) of the calls that are no tail calls."""
+        return {
+            (caller, call[1])
+            for caller, goal in self.goals.items()
+            for call in goal.calls
+            if call not in self.tails[caller]
+        }
+
 
 def tail_calls(nonterminal: int, goal: Goal) -> set[Call]:
     """The calls (state, callee, target) of a goal that need no frame."""
     found = set()
-    for call in goal.calls():
+    for call in goal.calls:
         _, callee, target = call
         if target in goal.finals and (
             not goal.edges[target]
@@ -70,7 +86,7 @@ def planned(goals: Goals, called: frozenset[int] = frozenset()) -> Plan:
     while bad := _framed_on_cycles(plan, plan.kept):
         candidates = sorted({goal for call in bad for goal in call})
         sizes = {c: len(plan.goals[c].edges) for c in candidates}
-        left = {c: len(_framed_on_cycles(plan, plan.kept | {c})) for c in candidates}
+        left = {c: _left_without(plan, c) for c in candidates}
         plan = _plan(goals, plan.kept | {min(candidates, key=lambda c: (left[c], -sizes[c], c))})
     for member in sorted(plan.kept - called):
         smaller = _plan(goals, plan.kept - {member})
@@ -86,20 +102,21 @@ def _plan(goals: Goals, kept: frozenset[int]) -> Plan:
 
 def _framed_on_cycles(plan: Plan, without: frozenset[int]) -> Sequence[tuple[int, int]]:
     """The framed calls (caller, callee) on some cycle that avoids ``without``."""
-    kept = [caller for caller in plan.goals if caller not in without]
-    number = {caller: i for i, caller in enumerate(kept)}
-    calls = {
-        caller: [call for call in plan.goals[caller].calls() if call[1] in number]
-        for caller in kept
-    }
-    uses = [sorted({number[callee] for _, callee, _ in calls[caller]}) for caller in kept]
+    members = [caller for caller in plan.goals if caller not in without]
+    return _framed_among(plan, members)
+
+
+def _left_without(plan: Plan, goal: int) -> int:
+    """How many framed calls stay on cycles if a goal on such a cycle is a call, too."""
+    return len(_framed_on_cycles(plan, plan.kept | {goal}))
+
+
+def _framed_among(plan: Plan, members: Sequence[int]) -> Sequence[tuple[int, int]]:
+    """The same on the cycles through nothing but ``members``."""
+    number = {caller: i for i, caller in enumerate(members)}
+    uses = [sorted(number[c] for c in plan.callees[m] if c in number) for m in members]
     component = {
-        member: i for i, members in enumerate(strongly_connected(uses)) for member in members
+        members[place]: i for i, places in enumerate(strongly_connected(uses)) for place in places
     }
-    framed = {
-        (caller, call[1])
-        for caller in kept
-        for call in calls[caller]
-        if call not in plan.tails[caller]
-    }
-    return sorted((a, b) for a, b in framed if component[number[a]] == component[number[b]])
+    both = ((a, b) for a, b in plan.framed if a in component and b in component)
+    return sorted((a, b) for a, b in both if component[a] == component[b])

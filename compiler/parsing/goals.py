@@ -16,6 +16,7 @@ symbol that may be missing has an ε edge beside it. The start's own ε is the c
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from ..automata import regex
 from ..automata.determinize import determinize
@@ -42,6 +43,7 @@ class Goal:
     edges: Sequence[Mapping[Symbol, int]]
     finals: frozenset[int]
 
+    @cached_property
     def calls(self) -> list[tuple[int, int, int]]:
         """All (state, nonterminal, target)."""
         return [
@@ -102,7 +104,7 @@ class Goals:
             nonterminal = pending.pop()
             if nonterminal not in goals:
                 goals[nonterminal] = self.goal(nonterminal, cut)
-                pending.extend(called for _, called, _ in goals[nonterminal].calls())
+                pending.extend(called for _, called, _ in goals[nonterminal].calls)
         return goals
 
     def goal(self, nonterminal: int, cut: frozenset[int] = frozenset()) -> Goal:

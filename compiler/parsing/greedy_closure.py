@@ -53,7 +53,10 @@ def close(
 
     ``answers``: the most that are known then; the last one is finished.
     """
+    # All are wanted, so what they have in common is kept.
+    single, masks.residual.single = masks.residual.single, None
     closure = _Closing(masks, (limits or Limits()).started(), most_rows, answers).run()
+    masks.residual.single = single
     masks.keep()
     return closure
 

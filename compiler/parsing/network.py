@@ -97,7 +97,7 @@ class _Build:
         sites = Counter(
             call[1]
             for caller, goal in self.reached.items()
-            for call in goal.calls()
+            for call in goal.calls
             if call not in self.tails[caller]
         )
         refused = set()
@@ -140,7 +140,7 @@ class _Build:
                 needed = [
                     callee
                     for member in self._jumped_to(nonterminal)
-                    for call in self.reached[member].calls()
+                    for call in self.reached[member].calls
                     for callee in [call[1]]
                     if call not in self.tails[member] and callee not in self.kept | done
                 ]
