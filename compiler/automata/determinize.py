@@ -87,7 +87,7 @@ def determinize(
             classes=classes,
             accepting=np.array([not nfa.finals.isdisjoint(s) for s in subsets], dtype=np.bool_),
             start=numbers[start],
-            origins=tuple(_origins_of(nfa, subset) for subset in subsets),
+            origins=_origins(nfa, subsets),
         )
     )
 
@@ -158,8 +158,13 @@ def _filled(
     return table.reshape(states, width)
 
 
-def _origins_of(nfa: Nfa, subset: frozenset[int]) -> Origins:
-    return united(arc.origins for state in subset for arc in nfa.arcs[state])
+def _origins(nfa: Nfa, subsets: Sequence[frozenset[int]]) -> tuple[Origins, ...]:
+    """For each subset the origins of its arcs."""
+    if not any(arc.origins for arcs in nfa.arcs for arc in arcs):
+        return (frozenset(),) * len(subsets)
+    return tuple(
+        united(arc.origins for state in subset for arc in nfa.arcs[state]) for subset in subsets
+    )
 
 
 def _rules_of(nfa: Nfa, subset: frozenset[int]) -> Sequence[str]:

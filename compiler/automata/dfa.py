@@ -75,11 +75,11 @@ class Dfa:
     def byte_ranges(self) -> list[list[tuple[int, int]]]:
         """For each of the C columns its bytes as ranges, ascending."""
         ranges: list[list[tuple[int, int]]] = [[] for _ in range(self.byte_columns)]
-        for octet, column in enumerate(self.classes.tolist()):
-            if ranges[column] and ranges[column][-1][1] == octet - 1:
-                ranges[column][-1] = (ranges[column][-1][0], octet)
-            else:
-                ranges[column].append((octet, octet))
+        ends = np.append(np.flatnonzero(self.classes[1:] != self.classes[:-1]), 255)
+        first = 0
+        for last, column in zip(ends.tolist(), self.classes[ends].tolist(), strict=True):
+            ranges[column].append((first, last))
+            first = last + 1
         return ranges
 
     def used_bytes(self) -> NDArray[np.bool_]:
@@ -123,6 +123,23 @@ class Dfa:
             self.accepting.astype(np.uint8),
             self.start,
         )
+
+
+def literal(data: bytes) -> Dfa:
+    """The minimal automaton of one text, not empty: a chain, as ``minimize`` would leave it."""
+    octets = np.frombuffer(data, dtype=np.uint8)
+    distinct = np.zeros(256, dtype=np.bool_)
+    distinct[octets] = True
+    # Columns are numbered by their first bytes; what the text does not hold shares one.
+    missing = np.flatnonzero(~distinct)[:1]
+    firsts = np.sort(np.append(np.flatnonzero(distinct), missing))
+    classes = np.full(256, np.searchsorted(firsts, missing).sum(), dtype=np.uint8)
+    classes[distinct] = np.searchsorted(firsts, np.flatnonzero(distinct))
+    table = np.zeros((len(data) + 2, len(firsts)), dtype=np.int32)
+    table[np.arange(len(data)) + 1, classes[octets]] = np.arange(len(data)) + 2
+    accepting = np.zeros(len(table), dtype=np.bool_)
+    accepting[-1] = True
+    return Dfa(table, classes, accepting, 1, (frozenset(),) * len(table), is_trimmed=True)
 
 
 def nothing() -> Dfa:

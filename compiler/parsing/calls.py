@@ -14,10 +14,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from ..automata import regex
+from ..automata.nfa import FIRST_TERMINAL, Arc, Nfa
 from ..lnf.components import strongly_connected
 from .goals import Goal, Goals
 
 Call = tuple[int, int, int]
+
+_NOTHING: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +77,28 @@ def _simulates(goal: Goal, left: int, right: int) -> bool:
                 seen.add(pair)
                 pending.append(pair)
     return True
+
+
+def over_symbols(goals: Goals, goal: Goal, calls: Mapping[int, int]) -> Nfa | None:
+    """A goal as it is, if it reads nothing but tokens and those ``calls``, each a symbol.
+
+    It is minimal as long as no two edges of one state become the same symbol; else None.
+    """
+    labels: dict[int, int] = {}
+    used = {symbol for edges in goal.edges for symbol in edges}
+    for symbol in used:
+        node = goals.nodes[~symbol] if symbol < 0 else None
+        if isinstance(node, regex.TokenTerminal):
+            labels[symbol] = FIRST_TERMINAL + node.index
+        elif symbol in calls:
+            labels[symbol] = calls[symbol]
+    if len(labels) < len(used) or len(set(labels.values())) < len(labels):
+        return None
+    arcs = [
+        [Arc(labels[symbol], labels[symbol], target, _NOTHING) for symbol, target in edges.items()]
+        for edges in goal.edges
+    ]
+    return Nfa(arcs, [[] for _ in arcs], 0, goal.finals)
 
 
 def planned(goals: Goals, called: frozenset[int] = frozenset()) -> Plan:

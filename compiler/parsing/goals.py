@@ -19,17 +19,18 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..automata import regex
-from ..automata.determinize import determinize
 from ..automata.epsilon import without_epsilon
-from ..automata.minimize import minimize
-from ..automata.nfa import FIRST_TERMINAL, Arc, Nfa
 from ..automata.resolve import resolved
 from ..diagnostics import LimitError
 from ..limits import Limits
 from ..lnf.derivable import nullable_nonterminals
 from ..lnf.form import Lnf, Symbol
 
-_NOTHING: frozenset[int] = frozenset()
+# A production and how far it is read; ``_END`` says that the goal is complete.
+_Item = tuple[int, int]
+_END = (-1, 0)
+
+_STAGE = "the grammar's network"
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,46 +125,79 @@ class Goals:
         )
 
     def _goal(self, nonterminal: int, cut: frozenset[int]) -> Goal:
-        self._limits.check_time("the grammar's network", [self.lnf.owners[nonterminal]])
+        self._limits.check_time(_STAGE, [self.lnf.owners[nonterminal]])
         corners = self._expanded(nonterminal, cut)
         productions = self.lnf.productions
-        nfa = Nfa(arcs=[[], []], epsilon=[[], []], start=0, finals=frozenset([1]))
-        labels: dict[Symbol, int] = {}
-        states: dict[tuple[int, int], int] = {}
-        pending: deque[tuple[int, int]] = deque()
+        finished: dict[int, frozenset[_Item]] = {}
+        moves: list[dict[Symbol, int]] = []
+        finals: list[bool] = []
+        numbers: dict[frozenset[_Item], int] = {}
+        pending: deque[frozenset[_Item]] = deque()
 
-        def state_of(item: tuple[int, int]) -> int:
-            if item not in states:
-                states[item] = nfa.states
-                nfa.arcs.append([])
-                nfa.epsilon.append([])
-                pending.append(item)
-            return states[item]
+        def add(read: Mapping[Symbol, set[_Item]], *, ends: bool) -> None:
+            row: dict[Symbol, int] = {}
+            for symbol in sorted(read):
+                items = frozenset().union(*(behind(*item) for item in read[symbol]))
+                if items not in numbers:
+                    # The start, number 0, is no set of such items.
+                    numbers[items] = len(numbers) + 1
+                    self._limits.check_states(len(numbers), _STAGE, [self.lnf.owners[nonterminal]])
+                    pending.append(items)
+                row[symbol] = numbers[items]
+            moves.append(row)
+            finals.append(ends)
 
-        def read(source: int, symbol: Symbol, item: tuple[int, int]) -> None:
-            label = FIRST_TERMINAL + labels.setdefault(symbol, len(labels))
-            nfa.arcs[source].append(Arc(label, label, state_of(item), _NOTHING))
+        def behind(number: int, dot: int) -> frozenset[_Item]:
+            head, items = self._waiting(number, dot)
+            if head is None:
+                return frozenset(items)
+            if head not in finished:
+                finished[head] = self._finished(head, nonterminal, corners)
+            return finished[head].union(items)
 
-        for corner in sorted(corners):
+        begun: dict[Symbol, set[_Item]] = {}
+        for corner in corners:
             for number, place in self._beginning.get(corner, ()):
                 symbol = productions[number].body[place]
                 if symbol < 0 or symbol in cut:
-                    read(0, symbol, (number, place + 1))
+                    begun.setdefault(symbol, set()).add((number, place + 1))
+        add(begun, ends=False)
         while pending:
-            number, dot = item = pending.popleft()
-            source, production = states[item], productions[number]
-            if dot < len(production.body):
-                symbol = production.body[dot]
-                read(source, symbol, (number, dot + 1))
-                if symbol in self.nullable:
-                    nfa.epsilon[source].append(state_of((number, dot + 1)))
-                continue
-            if production.head == nonterminal:
-                nfa.epsilon[source].append(1)
-            for other, place in self._leading.get(production.head, ()):
-                if productions[other].head in corners:
-                    nfa.epsilon[source].append(state_of((other, place + 1)))
-        return _deterministic(nfa, list(labels), self._limits)
+            items = pending.popleft()
+            read: dict[Symbol, set[_Item]] = {}
+            for number, dot in items - {_END}:
+                symbol = productions[number].body[dot]
+                read.setdefault(symbol, set()).add((number, dot + 1))
+            add(read, ends=_END in items)
+        return _minimal(moves, finals)
+
+    def _waiting(self, number: int, dot: int) -> tuple[int | None, list[_Item]]:
+        """The items that an item leads to within its production, and the head if it may be over."""
+        production = self.lnf.productions[number]
+        items = []
+        for place in range(dot, len(production.body)):
+            items.append((number, place))
+            if production.body[place] not in self.nullable:
+                return None, items
+        return production.head, items
+
+    def _finished(self, head: int, nonterminal: int, corners: set[int]) -> frozenset[_Item]:
+        """What follows a finished left corner, in all that can begin with it."""
+        found: set[_Item] = set()
+        heads = {head}
+        pending = [head]
+        while pending:
+            current = pending.pop()
+            if current == nonterminal:
+                found.add(_END)
+            for number, place in self._leading.get(current, ()):
+                if self.lnf.productions[number].head in corners:
+                    over, items = self._waiting(number, place + 1)
+                    found.update(items)
+                    if over is not None and over not in heads:
+                        heads.add(over)
+                        pending.append(over)
+        return frozenset(found)
 
     def left_corners(self, nonterminal: int) -> set[int]:
         """The nonterminals that a derivation can begin with, itself included."""
@@ -184,17 +218,22 @@ class Goals:
         return found
 
 
-def _deterministic(nfa: Nfa, labels: Sequence[Symbol], limits: Limits) -> Goal:
-    """The minimal automaton with its labels put back, numbered from the start."""
-    dfa = minimize(determinize(nfa, limits, len(labels)), limits)
-    base = dfa.byte_columns
-    number = {dfa.start: 0}
-    for state in range(1, dfa.states):
-        number.setdefault(state, len(number))
-    edges: list[dict[Symbol, int]] = [{} for _ in number]
-    for state, row in enumerate(dfa.table.tolist()):
-        for column, target in enumerate(row):
-            if target:
-                edges[number[state]][labels[column - base]] = number[target]
-    finals = frozenset(number[s] for s in range(1, dfa.states) if dfa.accepting[s])
-    return Goal(edges, finals)
+def _minimal(moves: Sequence[Mapping[Symbol, int]], finals: Sequence[bool]) -> Goal:
+    """The minimal automaton, by Moore's rounds, numbered from the start; all states are alive."""
+    targets = [tuple(row.values()) for row in moves]
+    signatures: list[object] = [(final, *row) for final, row in zip(finals, moves, strict=True)]
+    count = 0
+    while True:
+        numbers: dict[object, int] = {}
+        block = [numbers.setdefault(signature, len(numbers)) for signature in signatures]
+        if len(numbers) == count:
+            break
+        count = len(numbers)
+        signatures = [
+            (block[state], *(block[target] for target in row)) for state, row in enumerate(targets)
+        ]
+    # Blocks are numbered by their first states, so the start's is 0.
+    edges: list[Mapping[Symbol, int]] = [{}] * count
+    for state, row in enumerate(moves):
+        edges[block[state]] = {symbol: block[target] for symbol, target in row.items()}
+    return Goal(edges, frozenset(b for b, final in zip(block, finals, strict=True) if final))

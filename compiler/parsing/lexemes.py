@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from ..automata import regex
 from ..automata.boolean import embedded
 from ..automata.determinize import determinize
-from ..automata.dfa import Dfa
+from ..automata.dfa import Dfa, literal
 from ..automata.epsilon import without_epsilon
 from ..automata.minimize import minimize
 from ..automata.nfa import Nfa
@@ -212,8 +212,9 @@ class _Numbering:
     def _automaton(self, expr: Expr) -> Dfa:
         """The minimal DFA of a terminal; what it uses are terminals too."""
         match self._behind_names(expr):
-            case Literal(data):
-                return self._small(thompson(regex.lit(data), self.limits))
+            case Literal(data) if data:
+                self.limits.check_states(len(data) + 2, "a terminal")
+                return literal(data)
             case Pattern(node):
                 return self._small(thompson(resolved(node, self.limits), self.limits))
         used, pending = set[str](), [expr]

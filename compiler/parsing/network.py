@@ -31,7 +31,7 @@ from ..automata.thompson import Fragment, Thompson
 from ..diagnostics import LimitError
 from ..limits import Limits
 from ..lnf.form import Lnf
-from .calls import Plan, planned
+from .calls import Plan, over_symbols, planned
 from .goals import Goals
 
 # A goal that is larger than this and is called in several places is not copied.
@@ -101,7 +101,13 @@ class _Build:
             if call not in self.tails[caller]
         )
         refused = set()
+        calls = {nonterminal: self._call_symbol[nonterminal] for nonterminal in self.kept}
         for nonterminal in self._callees_first():
+            plain = over_symbols(self.goals, self.reached[nonterminal], calls)
+            if plain is not None and plain.states < INLINED_STATES:
+                self._open[nonterminal] = 0, -plain.states
+                self._copied[nonterminal], self.inlined[nonterminal] = set(), plain
+                continue
             dfa = self._component(nonterminal, inside=True)
             self._open[nonterminal] = _openness(dfa), -dfa.states
             if dfa.states > INLINED_STATES and sites[nonterminal] > 1:
