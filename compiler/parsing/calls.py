@@ -10,7 +10,7 @@ frame. The goals that stay calls are a *feedback set*: outside it no cycle holds
 not a tail call. Any superset of one will do; small ones make small stacks.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -112,7 +112,9 @@ def planned(goals: Goals, called: frozenset[int] = frozenset()) -> Plan:
     while bad := _framed_on_cycles(plan, plan.kept):
         candidates = sorted({goal for call in bad for goal in call})
         sizes = {c: len(plan.goals[c].edges) for c in candidates}
-        left = {c: _left_without(plan, c) for c in candidates}
+        # One goal less makes no new cycles, so the others on these are all that matter.
+        around = _on_cycles_with(plan, bad)
+        left = {c: len(_framed_among(plan, around - {c})) for c in candidates}
         plan = _plan(goals, plan.kept | {min(candidates, key=lambda c: (left[c], -sizes[c], c))})
     for member in sorted(plan.kept - called):
         smaller = _plan(goals, plan.kept - {member})
@@ -128,21 +130,28 @@ def _plan(goals: Goals, kept: frozenset[int]) -> Plan:
 
 def _framed_on_cycles(plan: Plan, without: frozenset[int]) -> Sequence[tuple[int, int]]:
     """The framed calls (caller, callee) on some cycle that avoids ``without``."""
-    members = [caller for caller in plan.goals if caller not in without]
-    return _framed_among(plan, members)
+    return _framed_among(plan, plan.goals.keys() - without)
 
 
-def _left_without(plan: Plan, goal: int) -> int:
-    """How many framed calls stay on cycles if a goal on such a cycle is a call, too."""
-    return len(_framed_on_cycles(plan, plan.kept | {goal}))
-
-
-def _framed_among(plan: Plan, members: Sequence[int]) -> Sequence[tuple[int, int]]:
+def _framed_among(plan: Plan, members: Set[int]) -> Sequence[tuple[int, int]]:
     """The same on the cycles through nothing but ``members``."""
-    number = {caller: i for i, caller in enumerate(members)}
-    uses = [sorted(number[c] for c in plan.callees[m] if c in number) for m in members]
-    component = {
-        members[place]: i for i, places in enumerate(strongly_connected(uses)) for place in places
-    }
+    component = _components(plan, members)
     both = ((a, b) for a, b in plan.framed if a in component and b in component)
     return sorted((a, b) for a, b in both if component[a] == component[b])
+
+
+def _on_cycles_with(plan: Plan, calls: Sequence[tuple[int, int]]) -> set[int]:
+    """The goals that call each other with those of ``calls`` which avoid what stays a call."""
+    component = _components(plan, plan.goals.keys() - plan.kept)
+    wanted = {component[caller] for caller, _ in calls}
+    return {goal for goal, number in component.items() if number in wanted}
+
+
+def _components(plan: Plan, members: Set[int]) -> dict[int, int]:
+    """For each of ``members`` the number of those that call each other with it."""
+    ordered = sorted(members)
+    number = {caller: i for i, caller in enumerate(ordered)}
+    uses = [sorted(number[c] for c in plan.callees[m] if c in number) for m in ordered]
+    return {
+        ordered[place]: i for i, places in enumerate(strongly_connected(uses)) for place in places
+    }
