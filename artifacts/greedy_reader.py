@@ -59,6 +59,12 @@ class _Found(NamedTuple):
     pending: list[tuple[_Ints, _Ints]]
 
 
+def _chosen(frontier: _Frontier, flags: NDArray[np.bool_]) -> _Frontier:
+    """The entries that are flagged. Numbers pick them faster than flags do."""
+    which = np.flatnonzero(flags)
+    return _Frontier(frontier.nodes[which], frontier.places[which], frontier.states[which])
+
+
 class GreedyReader:
     """Answers what ``GreedyResidual`` does. Nodes that are read count among those of its walks."""
 
@@ -110,7 +116,7 @@ class GreedyReader:
         frontier = _Frontier(*map(np.concatenate, zip(*parts, strict=True)))
         while size := len(frontier.nodes):
             if skip is not None:
-                frontier = _Frontier(*(part[skip.needed[frontier.nodes]] for part in frontier))
+                frontier = _chosen(frontier, skip.needed[frontier.nodes])
             frontier = (self._singly if size <= _FEW else self._together)(frontier, found)
         if found.begins:
             runs = np.concatenate(found.begins), np.concatenate(found.ends)
@@ -132,11 +138,10 @@ class GreedyReader:
         trie, tokens = walks.trie(), walks.tokens()
         nodes, places, states = frontier
         walks.visited += len(nodes)
-        walked = (tokens.within[nodes] & walks.stays.leaving()[states]) != 0
-        taken = nodes[~walked]
-        found.begins.append(tokens.begin[taken])
-        found.ends.append(tokens.end[taken])
-        nodes, places, states = nodes[walked], places[walked], states[walked]
+        taken = (tokens.within[nodes] & walks.stays.leaving()[states]) == 0
+        found.begins.append(tokens.begin[nodes[taken]])
+        found.ends.append(tokens.end[nodes[taken]])
+        nodes, places, states = _chosen(frontier, ~taken)
         columns = lexer.columns[trie.octets[nodes]]
         targets = lexer.table[states, columns]
         ended = np.flatnonzero(targets == DEAD)
@@ -149,14 +154,13 @@ class GreedyReader:
             found.pending.append((nodes[waiting], places[waiting]))
             # subtle: asking the parser has added states to the table.
             targets[ended] = lexer.table[np.maximum(starts, DEAD), columns[ended]]
-        live = targets != DEAD
-        nodes, places, states = nodes[live], places[live], targets[live]
+        frontier = _chosen(_Frontier(nodes, places, targets), targets != DEAD)
+        nodes, places, states = frontier
         whole = (tokens.below[nodes] & walks.stays.leaving()[states]) == 0
         begins = tokens.begin[nodes]
         found.begins.append(begins)
         found.ends.append(np.where(whole, tokens.end[nodes], begins + tokens.own[nodes]))
-        part = ~whole
-        nodes, places, states = nodes[part], places[part], states[part]
+        nodes, places, states = _chosen(frontier, ~whole)
         fan_out = trie.first[nodes + 1] - trie.first[nodes]
         places, below = expand(places, trie.first[nodes], fan_out)
         return _Frontier(below, places, np.repeat(states, fan_out))
@@ -164,7 +168,8 @@ class GreedyReader:
     def _singly(self, frontier: _Frontier, found: _Found) -> _Frontier:
         """The same node by node, and the nodes behind them as long as they are few."""
         octets, first, begin, end, own, below = self._views()
-        rows, wins, leaving = self._lexer.rows, self._lexer.wins, self._walks.stays.leaving()
+        rows, wins = self._lexer.rows, self._lexer.wins
+        leaving = self._walks.stays.leaving().tolist()
         begins: list[int] = []
         ends: list[int] = []
         pending = list(zip(*(part.tolist() for part in frontier), strict=True))
@@ -184,13 +189,14 @@ class GreedyReader:
             if target == DEAD:
                 continue
             if target >= len(leaving):
-                leaving = self._walks.stays.leaving()
-            begins.append(begin[node])
-            if not below[node] & int(leaving[target]):
-                ends.append(end[node])
-                continue
-            ends.append(begin[node] + own[node])
-            pending.extend((n, place, target) for n in range(first[node], first[node + 1]))
+                leaving = self._walks.stays.leaving().tolist()
+            whole = not below[node] & leaving[target]
+            if whole or own[node]:
+                begins.append(begin[node])
+                ends.append(end[node] if whole else begin[node] + own[node])
+            if not whole:
+                children = range(first[node], first[node + 1])
+                pending.extend([(child, place, target) for child in children])
         found.begins.append(np.array(begins, dtype=np.int32))
         found.ends.append(np.array(ends, dtype=np.int32))
         return _Frontier(*np.array(pending, dtype=np.int32).reshape(-1, 3).T)
