@@ -140,14 +140,17 @@ class Subtrees:
         return cls(trie.ids, trie.held[:-1], trie.held[1:], np.diff(trie.held), below, within)
 
     def row(self, begins: NDArray[np.int32], ends: NDArray[np.int32], vocab_size: int) -> Words:
-        """The tokens of runs ``ids[begins[i]:ends[i]]``."""
+        """The tokens of runs ``ids[begins[i]:ends[i]]``; none is in two of them."""
         flags = np.zeros(tokenset.word_count(vocab_size) * 32, dtype=np.bool_)
+        filled = np.flatnonzero(ends > begins)
+        begins, ends = begins[filled], ends[filled]
         if int((ends - begins).sum()) <= _MARKED_SINGLY:
             flags[self.ids[ranges(begins, ends - begins)]] = True
         else:
-            count = len(self.ids) + 1
-            open_ = np.bincount(begins, minlength=count) - np.bincount(ends, minlength=count)
-            flags[self.ids] = np.cumsum(open_[:-1]) > 0
+            changes = np.zeros(len(self.ids) + 1, dtype=np.int8)
+            changes[begins] += 1
+            changes[ends] -= 1
+            flags[self.ids] = np.cumsum(changes[:-1], dtype=np.int8) != 0
         return tokenset.from_flags(flags)
 
 
