@@ -112,12 +112,11 @@ def _shortest(table: NDArray[np.int32], accepting: NDArray[np.uint8], start: int
 
     Raises ``ArtifactError`` if there is none.
     """
-    states = np.array([start])
+    states = [start]
     length = 0
     while not accepting[states].any():
         if length == len(table):
             raise ArtifactError("section 'lexer.accepting' is damaged: a lexeme never ends")
-        targets = np.unique(table[states])
-        states = targets[targets != DEAD]
+        states = sorted(set(table[states].ravel().tolist()) - {DEAD})
         length += 1
     return length
