@@ -101,8 +101,9 @@ class Runs:
         octets = (dfas.table[starts] != DEAD).any(axis=0)[dfas.columns[:256]]
         length = min(_shortest(dfas.table, dfas.accepting, int(start)) for start in starts)
         vocabulary = self._vocabulary
-        fitting = np.concatenate(([0], np.cumsum(octets[vocabulary.data])))
-        begun = fitting[vocabulary.offsets[1:]] - fitting[vocabulary.offsets[:-1]]
+        fitting = np.zeros(len(vocabulary.data) + 1, dtype=np.int32)
+        np.cumsum(octets.take(vocabulary.data), out=fitting[1:])
+        begun = np.diff(fitting[vocabulary.offsets])
         most: int = np.minimum(begun, (vocabulary.lengths + length - 1) // length).max()
         return int(most)
 
