@@ -103,7 +103,7 @@ class Subtrees:
         levels = levels_of(trie)
         own = np.diff(trie.held)
         totals, below = own.copy(), np.zeros(len(own), dtype=np.uint64)
-        read, into = _read(trie, levels)
+        inside, begun, into = _read(trie, levels)
         for first, last in reversed(levels):
             starts = trie.first[first : last + 1]
             inner = np.flatnonzero(starts[1:] > starts[:-1])
@@ -117,17 +117,18 @@ class Subtrees:
         for first, last in levels:
             starts = trie.first[first : last + 1]
             children = slice(int(starts[0]), int(starts[-1]))
-            before = np.cumsum(totals[children]) - totals[children]
-            fan_out = np.diff(starts)
-            parents = np.repeat(np.arange(first, last), fan_out)
-            eldest = np.repeat(starts[:-1] - starts[0], fan_out)
-            begin[children] = begin[parents] + own[parents] + before - before[eldest]
+            before = np.cumsum(totals[children], dtype=np.int32) - totals[children]
+            # Where the eldest child begins, less what stands before it on its level.
+            base = begin[first:last] + own[first:last]
+            inner = np.flatnonzero(starts[1:] > starts[:-1])
+            base[inner] -= before[starts[inner] - starts[0]]
+            begin[children] = np.repeat(base, np.diff(starts)) + before
         ids = np.zeros(len(trie.ids), dtype=np.int32)
         ids[ranges(begin, own)] = trie.ids
         # What is well-formed from the beginning of a token need not be so from inside a character.
-        inside, broken = read != _BETWEEN, np.uint64(1 << _BROKEN)
+        broken = np.uint64(1 << _BROKEN)
         within = below | into
-        within[1:][np.repeat(inside, np.diff(trie.first))] |= broken
+        within[begun] |= broken
         below[inside & (below != 0)] |= broken
         return cls(ids, begin, begin + totals, own, below, within)
 
@@ -165,17 +166,20 @@ def levels_of(trie: Trie) -> list[tuple[int, int]]:
 
 def _read(
     trie: Trie, levels: list[tuple[int, int]]
-) -> tuple[NDArray[np.uint8], NDArray[np.uint64]]:
-    """The state of UTF-8 at each node, and the class of the byte into it, as a bit."""
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.uint64]]:
+    """Whether a character is open behind each node, and whether one is before it; and the class of
+    the byte into it, as a bit."""
     read = np.zeros(len(trie.octets), dtype=np.uint8)
+    before = np.zeros_like(read)
     for first, last in levels:
         starts = trie.first[first : last + 1]
-        parents = np.repeat(read[first:last], np.diff(starts))
         children = slice(int(starts[0]), int(starts[-1]))
-        read[children] = _STEPS[parents, trie.octets[children]]
-    into = _BITS[trie.octets]
+        before[children] = np.repeat(read[first:last], np.diff(starts))
+        cells = before[children].astype(np.intp) << 8 | trie.octets[children]
+        read[children] = _STEPS.ravel().take(cells)
+    into = _BITS.take(trie.octets)
     into[read == _ILL] = 1 << _BROKEN
-    return read, into
+    return read != _BETWEEN, before != _BETWEEN, into
 
 
 class Stays:
