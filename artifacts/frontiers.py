@@ -10,8 +10,8 @@ def ranges(starts: NDArray[np.integer], counts: NDArray[np.integer]) -> NDArray[
     """``starts=[3, 9], counts=[2, 1] -> [3, 4, 9]``"""
     ends = np.cumsum(counts)
     total = int(ends[-1]) if len(ends) else 0
-    shift = np.repeat(starts - (ends - counts), counts)
-    expanded: NDArray[np.int32] = (np.arange(total) + shift).astype(np.int32)
+    expanded = np.repeat((starts - (ends - counts)).astype(np.int32), counts)
+    expanded += np.arange(total, dtype=np.int32)
     return expanded
 
 

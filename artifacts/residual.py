@@ -17,15 +17,12 @@ strictly deeper in the trie than the caller's, so that no bound on nesting is ne
 
 from collections.abc import Callable, Generator
 
-import numpy as np
-from numpy.typing import NDArray
-
 from . import tokenset
 from .asking import asked
 from .errors import ArtifactError
-from .frontiers import grouped, ranges
-from .network_tables import DEAD, NetworkTables
+from .network_tables import NetworkTables
 from .residual_memo import Nodes, ResidualMemo
+from .residual_walk import ResidualWalk
 from .tokenset import Words
 from .trie import Trie
 
@@ -34,9 +31,6 @@ NOTHING, ROOT = 0, 1
 # Bytes of rows, and answers, beyond those given ahead; when there are more, they are worked
 # out anew.
 _KEPT_BYTES, _KEPT_ANSWERS = 1 << 26, 1 << 20
-
-# Nodes that are fewer than one in so many are sorted, others are counted off.
-_SPARSE = 64
 
 _Key = tuple[int, int]
 _Answer = tuple[int, int]
@@ -58,7 +52,7 @@ class Residual:
     ) -> None:
         self._tables, self._make_trie, self._vocab_size = tables, trie, vocab_size
         self._memo = memo or ResidualMemo.empty(vocab_size)
-        self._trie: Trie | None = None
+        self._walk: ResidualWalk | None = None
         self.rows: list[Words] = list(self._memo.rows)
         self.answers: dict[_Key, _Answer] = self._memo.at_hand()
         self._exits: list[Nodes] = []
@@ -86,6 +80,8 @@ class Residual:
         """Go back to what was given ahead; numbers of rows and exit sets begin anew."""
         del self.rows[len(self._memo.rows) :]
         self._exits.clear()
+        if self._walk is not None:
+            self._walk.forget()
         self._added_nodes = 0
         self.answers = self._memo.at_hand()
         self._unions = self._memo.unions_at_hand()
@@ -162,19 +158,20 @@ class Residual:
         known: dict[_Key, _Answer] = {(e, s): (row, left) for (e, s), (row, left) in given}
         return ResidualMemo.of(self.rows, exit_sets, known | self.answers, self._unions)
 
-    def _whole_trie(self) -> Trie:
-        """The trie, when an answer is missing. Raises ``ArtifactError`` for another memo."""
-        if self._trie is None:
-            self._trie = self._make_trie()
-            self._columns = self._tables.classes[self._trie.octets]
-            self._stops = (self._tables.accepting != 0) | (np.diff(self._tables.call_offsets) > 0)
-            if int(self._memo.exit_nodes.max()) >= len(self._trie.octets):
+    def _whole_walk(self) -> ResidualWalk:
+        """The walk, when an answer is missing. Raises ``ArtifactError`` for another memo."""
+        if self._walk is None:
+            trie = self._make_trie()
+            if int(self._memo.exit_nodes.max()) >= len(trie.octets):
                 raise ArtifactError("section 'memo.exit_nodes' is damaged: there are no such nodes")
-        return self._trie
+            self._walk = ResidualWalk(self._tables, trie)
+        return self._walk
 
     def _steps(self, key: _Key) -> Generator[_Key, _Answer, _Answer]:
         exits, state = key
-        tokens, groups = self._walked(self.exit_set(exits), state)
+        walk = self._whole_walk()
+        begun = self.exit_set(exits)
+        tokens, groups = walk.walk(exits, begun, state)
         row = tokenset.from_ids(tokens, self._vocab_size)
         parts: set[int] = set()
         pending: list[Nodes] = []
@@ -182,7 +179,7 @@ class Residual:
             if self._tables.accepting[reached]:
                 pending.append(nodes)
             calls = self._tables.calls[reached]
-            number = self._exit_number(nodes) if calls else NOTHING
+            number = self._exit_number(nodes) if calls and nodes is not begun else exits
             for start, frame in calls:
                 inside, left = yield number, start
                 parts.add(inside)
@@ -190,49 +187,14 @@ class Residual:
                     after, still = yield left, frame
                     parts.add(after)
                     pending.append(self.exit_set(still))
-        merged = np.unique(np.concatenate(pending)) if pending else self.exit_set(NOTHING)
         for part in sorted(parts):
             row |= self.rows[part]
-        answer = self.row_number(row), self._exit_number(merged)
+        # A large set is compared with all others; one that is left as it was need not be.
+        unchanged = len(pending) == 1 and pending[0] is begun
+        rest = exits if unchanged else self._exit_number(walk.merged(pending))
+        answer = self.row_number(row), rest
         self.answers[exits, state] = answer
         return answer
-
-    def _merged(self, parts: list[Nodes]) -> Nodes:
-        """The nodes of all parts, ascending, each once."""
-        nodes = np.concatenate(parts)
-        size = len(self._whole_trie().octets)
-        if len(nodes) * _SPARSE < size:
-            nodes.sort()
-            return nodes[np.diff(nodes, prepend=-1) > 0]
-        flags = np.zeros(size, dtype=np.bool_)
-        flags[nodes] = True
-        return np.flatnonzero(flags).astype(np.int32)
-
-    def _walked(
-        self, nodes: Nodes, state: int
-    ) -> tuple[NDArray[np.int32], list[tuple[int, Nodes]]]:
-        """Walk the trie from ``nodes`` by the automaton's own edges.
-
-        The ids of the tokens met, and the nodes by reached state, where calls begin or end.
-        """
-        trie, table = self._whole_trie(), self._tables.table
-        states = np.full(len(nodes), state, dtype=np.int32)
-        visited: list[Nodes] = []
-        stopped: list[tuple[Nodes, NDArray[np.int32]]] = []
-        while len(nodes):
-            fan_out = trie.first[nodes + 1] - trie.first[nodes]
-            stops = self._stops[states] & (fan_out > 0)
-            if stops.any():
-                stopped.append((nodes[stops], states[stops]))
-            children = ranges(trie.first[nodes], fan_out)
-            targets = table[np.repeat(states, fan_out), self._columns[children]]
-            live = targets != DEAD
-            nodes, states = children[live], targets[live]
-            visited.append(nodes)
-        passed = np.concatenate(visited) if visited else nodes
-        held = trie.held[passed]
-        found = trie.ids[ranges(held, trie.held[passed + 1] - held)]
-        return found, grouped(stopped)
 
     def _exit_number(self, nodes: Nodes) -> int:
         if not self._exit_numbers:
