@@ -81,6 +81,9 @@ class Matcher:
         A longer row's tail is cleared. Raises ``ValueError`` on another shape or dtype.
         """
         mask = self.mask()
+        if row.dtype == mask.dtype and row.shape == mask.shape:
+            row[...] = mask
+            return
         if row.ndim != 1 or row.dtype not in (np.int32, np.uint32) or len(row) < len(mask):
             raise ValueError(
                 f"fill needs an int32 or uint32 row of at least {len(mask)} words, "

@@ -69,10 +69,31 @@ class Network:
 
     def may_end(self, configuration: int) -> bool:
         """Whether the text so far is a member."""
-        return any(
-            state == DEAD or (self._ends[state] and self._may_return(node))
-            for state, node in self.threads[configuration]
-        )
+        for state, node in self.threads[configuration]:
+            if state == DEAD or (self._ends[state] and self.may_return(node)):
+                return True
+        return False
+
+    def may_return(self, node: int) -> bool:
+        """Whether some stack of a set has nothing on it but frames that may end."""
+        below = self.stacks.entries[node]
+        if len(below) == 1:
+            frame, _ = below[0]
+            # Nearly all stacks are single, and few frames may end.
+            if frame == DEAD or not self._ends[frame]:
+                return frame == DEAD
+        pending = [node]
+        while pending:
+            current = pending[-1]
+            rests = [r for f, r in self.stacks.entries[current] if f != DEAD and self._ends[f]]
+            missing = [rest for rest in rests if rest not in self._returning]
+            if current not in self._returning and missing:
+                pending.extend(missing)
+                continue
+            pending.pop()
+            empty = any(frame == DEAD for frame, _ in self.stacks.entries[current])
+            self._returning[current] = empty or any(self._returning[rest] for rest in rests)
+        return self._returning[node]
 
     def unfolded(self, threads: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
         """The threads and all that they become by calls and returns, before any symbol.
@@ -120,18 +141,3 @@ class Network:
             number = self._numbers[key] = len(self.threads)
             self.threads.append(key)
         return number
-
-    def _may_return(self, node: int) -> bool:
-        """Whether some stack of a set has nothing on it but frames that may end."""
-        pending = [node]
-        while pending:
-            current = pending[-1]
-            rests = [r for f, r in self.stacks.entries[current] if f != DEAD and self._ends[f]]
-            missing = [rest for rest in rests if rest not in self._returning]
-            if current not in self._returning and missing:
-                pending.extend(missing)
-                continue
-            pending.pop()
-            empty = any(frame == DEAD for frame, _ in self.stacks.entries[current])
-            self._returning[current] = empty or any(self._returning[rest] for rest in rests)
-        return self._returning[node]

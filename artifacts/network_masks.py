@@ -1,17 +1,19 @@
 """Masks of a network: the machine that a matcher steps, and the rows of its states."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import tokenset
+from .chains import Chains
 from .errors import ArtifactError
 from .moves import Moves
 from .network import REFUSED, Network
 from .network_tables import DEAD, NetworkTables
-from .residual import NOTHING, ROOT, Residual
+from .residual import Residual
 from .residual_memo import ResidualMemo
+from .stack_rows import MISSING, StackRows
 from .tokenset import Words
 from .trie import Trie
 from .vocabulary import Vocabulary
@@ -30,7 +32,8 @@ _EOS = -1
 class NetworkMasks:
     """Reads whole tokens, and answers the rows that they lead to.
 
-    States are configurations. ``trie``: makes the token trie where ``memo`` lacks something.
+    States are configurations. ``trie``: makes the token trie where ``memo`` lacks something;
+    ``chains`` are over the rows and exit sets of ``memo``.
     ``terminals``: the ids of each token terminal, ascending; a token may be in several.
     """
 
@@ -43,12 +46,16 @@ class NetworkMasks:
         vocab_size: int,
         terminals: Sequence[NDArray[np.int32]] = (),
         memo: ResidualMemo | None = None,
+        chains: Chains | None = None,
     ) -> None:
         self.network = Network(tables)
         self.residual = Residual(tables, trie, vocab_size, memo)
+        chains = chains or Chains.of(tables, {}, {})
+        self._stacks = StackRows(tables, self.residual, self.network.stacks.entries, chains)
         self._vocabulary = vocabulary
         self._named = [tokenset.from_ids(ids, vocab_size) for ids in terminals]
         self._eos = tokenset.from_ids(list(eos), vocab_size)
+        self._ends = tables.ends
         self._moves = Moves(self.network, self._readings)
         self._steps: dict[tuple[int, int], int] = {}
         self._row_of: dict[int, Words] = {}
@@ -86,12 +93,22 @@ class NetworkMasks:
         """The allowed tokens; worked out once for each configuration."""
         row = self._row_of.get(state)
         if row is None:
-            if len(self._row_of) >= _KEPT or self.residual.is_full:
-                self._row_of.clear()
-                self._given.clear()
-                self.residual.forget()
-            row = self._row_of[state] = self.residual.rows[self._row(state)]
+            number = self._row_ahead(state)
+            if number == MISSING or len(self._row_of) >= _KEPT:
+                self._make_room()
+                number = self._row(state)
+            row = self._row_of[state] = self.residual.row(number)
         return row
+
+    def forget(self) -> None:
+        """Go back to the rows that were given ahead; the others are worked out anew."""
+        self._row_of.clear()
+        self._given.clear()
+        self.residual.forget()
+
+    def _make_room(self) -> None:
+        if len(self._row_of) >= _KEPT or self.residual.is_full:
+            self.forget()
 
     def _readings(self, token_id: int) -> list[Iterable[int]]:
         """The symbols of a token: its bytes, and each of the terminals that name it."""
@@ -103,16 +120,25 @@ class NetworkMasks:
             found.append(text)
         return found
 
+    def _row_ahead(self, configuration: int) -> int:
+        """The row if it was worked out ahead, else ``MISSING``; nothing is added."""
+        threads = self.network.threads[configuration]
+        if len(threads) != 1 or self._named:
+            return MISSING
+        state, node = threads[0]
+        if state == DEAD or (self._ends[state] and self.network.may_return(node)):
+            return MISSING
+        return self._stacks.ahead(state, node)
+
     def _row(self, configuration: int) -> int:
-        residual = self.residual
-        row = NOTHING
-        for state, node in self.network.threads[configuration]:
-            row = residual.union(row, self._thread_row(state, node))
+        network = self.network
+        threads = network.threads[configuration]
+        rows = {self._stacks.row(state, node) for state, node in threads}
         if self._named:
-            row = residual.union(row, self._named_row(configuration))
-        if self.network.may_end(configuration):
-            row = residual.union(row, self._given_row(_EOS, self._eos))
-        return row
+            rows.update(self._named_rows(configuration))
+        if network.may_end(configuration):
+            rows.add(self._given_row(_EOS, self._eos))
+        return self.residual.union(rows)
 
     def _given_row(self, number: int, row: Words) -> int:
         known = self._given.get(number)
@@ -120,32 +146,11 @@ class NetworkMasks:
             known = self._given[number] = self.residual.add(row)
         return known
 
-    def _thread_row(self, state: int, node: int) -> int:
-        """row(e0, p) | row(e1, g1) | … down the stacks, until nothing is pending."""
-        residual, entries = self.residual, self.network.stacks.entries
-        row, pending = residual.answer(ROOT, state)
-        if pending == NOTHING:
-            return row
-        waiting = [(pending, node)]
-        seen = set(waiting)
-        for exits, below in waiting:
-            for frame, rest in entries[below]:
-                if frame == DEAD:
-                    continue
-                more, still = residual.answer(exits, frame)
-                row = residual.union(row, more)
-                if still != NOTHING and (still, rest) not in seen:
-                    seen.add((still, rest))
-                    waiting.append((still, rest))
-        return row
-
-    def _named_row(self, configuration: int) -> int:
+    def _named_rows(self, configuration: int) -> Iterator[int]:
         """The tokens that are read by their terminals."""
         network = self.network
         threads = network.unfolded(network.threads[configuration])
         rows = network.tables.rows
-        row = NOTHING
         for number, named in enumerate(self._named):
             if any(rows[state][FIRST_TERMINAL + number] != DEAD for state, _ in threads):
-                row = self.residual.union(row, self._given_row(number, named))
-        return row
+                yield self._given_row(number, named)

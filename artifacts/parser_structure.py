@@ -7,11 +7,11 @@ neither a chain of single nonterminals nor one of first calls leads back to its 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import tokenset
 from .closed_structure import check_closed
 from .earley_tables import END
 from .errors import ArtifactError
 from .manifest import Manifest, ParserNames
+from .memo_structure import check_memo
 from .product_structure import TOKENIZER, check_tokenizer
 from .requirements import Arrays, check_types, require, require_offsets, require_range
 from .vocabulary import TEXT
@@ -39,15 +39,6 @@ NETWORK = {
     "network.entries": ("i4", 1),
     "network.table": ("i4", 2),
 }
-_MEMO = {
-    "memo.answers": ("i4", 2),
-    "memo.exit_nodes": ("i4", 1),
-    "memo.exit_offsets": ("i8", 1),
-    "memo.keys": ("i4", 2),
-    "memo.rows": ("u4", 2),
-    "memo.unions": ("i4", 2),
-}
-
 # What the recogniser packs into an item beside the column that it began in.
 _ITEM_BITS = 44
 
@@ -62,11 +53,11 @@ def check_parser(manifest: Manifest, arrays: Arrays) -> None:
     require_dfas(arrays, len(names.texts), 256 + named)
     _check_productions(names, arrays)
     if manifest.kind == "network":
-        check_types(arrays, {**NETWORK, **_MEMO})
+        check_types(arrays, NETWORK)
         states = check_network(manifest, names, arrays, named)
         if manifest.tokenization == "canonical":
             _check_canonical(manifest, arrays)
-        _check_memo(manifest, arrays, states)
+        check_memo(manifest, arrays, states)
 
 
 def _check_canonical(manifest: Manifest, arrays: Arrays) -> None:
@@ -172,37 +163,3 @@ def _ends(size: int, sources: NDArray[np.integer], targets: NDArray[np.integer])
             return False
         sources, targets = sources[left], targets[left]
     return True
-
-
-def _check_memo(manifest: Manifest, arrays: Arrays, states: int) -> None:
-    rows, nodes, offsets = (arrays[f"memo.{n}"] for n in ("rows", "exit_nodes", "exit_offsets"))
-    keys, answers = arrays["memo.keys"], arrays["memo.answers"]
-    require(rows.shape[1] == tokenset.word_count(manifest.vocab_size), "memo.rows")
-    require(len(rows) > 0 and not rows[0].any(), "memo.rows")
-    spare = -manifest.vocab_size % 32
-    require(not (rows[:, -1] >> (32 - spare)).any() if spare else True, "memo.rows")
-    exits = len(offsets) - 1
-    require(exits >= 2, "memo.exit_offsets")
-    require_offsets(arrays, "memo.exit_offsets", exits, len(nodes))
-    # Exit set 0 is empty, 1 the root. How many nodes there are is known with the trie.
-    require(offsets[:3].tolist() == [0, 0, 1] and nodes[0] == 0, "memo.exit_offsets")
-    require_range(arrays, "memo.exit_nodes", 0, len(arrays["vocab.data"]) + 1)
-    require(keys.shape[1] == 2 and answers.shape == keys.shape, "memo.keys")
-    for values, high, name in (
-        (keys[:, 0], exits, "memo.keys"),
-        (keys[:, 1], states, "memo.keys"),
-        (answers[:, 0], len(rows), "memo.answers"),
-        (answers[:, 1], exits, "memo.answers"),
-    ):
-        require(not len(values) or bool(values.min() >= 0 and values.max() < high), name)
-    require(_ascending(keys, states), "memo.keys")
-    unions = arrays["memo.unions"]
-    require(unions.shape[1] == 3, "memo.unions")
-    require_range(arrays, "memo.unions", 0, len(rows))
-    require(_ascending(unions, len(rows)), "memo.unions")
-
-
-def _ascending(pairs: NDArray[np.integer], most: int) -> bool:
-    """Whether the first two columns ascend, the second being less than ``most``."""
-    joined = pairs[:, 0].astype(np.int64) * most + pairs[:, 1]
-    return bool((joined[1:] > joined[:-1]).all())

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .canonical_network import CanonicalNetwork
+from .chains import Chains
 from .earley import Earley
 from .earley_masks import EarleyMasks, EarleyMemo
 from .earley_tables import EarleyTables, StackedDfas
@@ -74,7 +75,11 @@ class Parsers:
                 m.vocab_size,
                 self.named,
                 ResidualMemo.from_arrays(self.arrays),
+                Chains.from_arrays(self.arrays),
             )
+            if len(self.arrays["memo.keys"]):
+                # Every text needs it; and then no other one is the first.
+                self._network_masks.row(self._network_masks.start)
         return self._network_masks
 
     def recogniser(self) -> Earley:

@@ -15,7 +15,10 @@ until nothing is pending. F is memoised; it depends on no stack, and a call's ex
 strictly deeper in the trie than the caller's, so that no bound on nesting is needed.
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
 
 from . import tokenset
 from .asking import asked
@@ -32,6 +35,9 @@ NOTHING, ROOT = 0, 1
 # out anew.
 _KEPT_BYTES, _KEPT_ANSWERS = 1 << 26, 1 << 20
 
+# So many rows are made views of in a tenth of a millisecond.
+_FEW = 1024
+
 _Key = tuple[int, int]
 _Answer = tuple[int, int]
 
@@ -39,8 +45,8 @@ _Answer = tuple[int, int]
 class Residual:
     """F for one network and one vocabulary; rows and exit sets are numbered, equal ones once.
 
-    ``trie`` is made when the first answer is missing in ``memo``. ``rows``: uint32 (W,) each,
-    row 0 is empty. ``answers``: F by (exit set, state) as (row, exit set), as far as asked.
+    ``trie`` is made when the first answer is missing in ``memo``. Row 0 is empty. ``answers``: F
+    by (exit set, state) as (row, exit set), as far as asked.
     """
 
     def __init__(
@@ -53,11 +59,15 @@ class Residual:
         self._tables, self._make_trie, self._vocab_size = tables, trie, vocab_size
         self._memo = memo or ResidualMemo.empty(vocab_size)
         self._walk: ResidualWalk | None = None
-        self.rows: list[Words] = list(self._memo.rows)
+        # Few rows are made views ahead, which takes longer than to look one up.
+        rows = self._memo.rows
+        self._given: Sequence[Words] | NDArray[np.uint32] = list(rows) if len(rows) < _FEW else rows
+        self._added: list[Words] = []
+        self._most_added = _KEPT_BYTES // (4 * tokenset.word_count(vocab_size))
         self.answers: dict[_Key, _Answer] = self._memo.at_hand()
         self._exits: list[Nodes] = []
         self._added_nodes = 0
-        self._unions: dict[tuple[int, int], int] = self._memo.unions_at_hand()
+        self._unions: dict[tuple[int, ...], int] = {}
         # By content; what the memo holds is added when the first new one is numbered.
         self._row_numbers: dict[bytes, int] = {}
         self._exit_numbers: dict[bytes, int] = {}
@@ -65,26 +75,34 @@ class Residual:
     @property
     def is_full(self) -> bool:
         """Whether so much was found at run time that it should be forgotten."""
-        added = len(self.rows) - len(self._memo.rows)
-        row_bytes = 4 * tokenset.word_count(self._vocab_size)
-        return added * row_bytes > _KEPT_BYTES or len(self.answers) > _KEPT_ANSWERS
+        return len(self._added) > self._most_added or len(self.answers) > _KEPT_ANSWERS
 
     @property
     def nbytes(self) -> int:
         """About the size that ``memo`` would have."""
-        row_bytes = 4 * tokenset.word_count(self._vocab_size)
         nodes = self._memo.exit_nodes.nbytes + self._added_nodes * 4
-        return len(self.rows) * row_bytes + nodes + len(self.answers) * 16
+        row_bytes = 4 * tokenset.word_count(self._vocab_size)
+        return len(self) * row_bytes + nodes + len(self.answers) * 16
+
+    def __len__(self) -> int:
+        """The number of rows."""
+        return len(self._memo.rows) + len(self._added)
+
+    def row(self, number: int) -> Words:
+        """A row, uint32 (W,), read-only."""
+        given = len(self._given)
+        row: Words = self._given[number] if number < given else self._added[number - given]
+        return row
 
     def forget(self) -> None:
         """Go back to what was given ahead; numbers of rows and exit sets begin anew."""
-        del self.rows[len(self._memo.rows) :]
+        self._added.clear()
         self._exits.clear()
         if self._walk is not None:
             self._walk.forget()
         self._added_nodes = 0
         self.answers = self._memo.at_hand()
-        self._unions = self._memo.unions_at_hand()
+        self._unions.clear()
         self._row_numbers.clear()
         self._exit_numbers.clear()
 
@@ -107,39 +125,30 @@ class Residual:
     def _found(self, key: _Key) -> _Answer | None:
         return self.find(*key)
 
-    def union(self, left: int, right: int) -> int:
-        """A row that holds both. It is not compared with the others, which takes as long as to
-        read it several times."""
-        if left == right or right == 0:
-            return left
-        if left == 0:
-            return right
-        key = (left, right) if left < right else (right, left)
+    def union(self, numbers: Iterable[int]) -> int:
+        """A row that holds all of these. It is not compared with the others, which takes as long
+        as to read it several times."""
+        key = tuple(sorted({NOTHING, *numbers}))[1:]
+        if len(key) < 2:
+            return key[0] if key else NOTHING
         known = self._unions.get(key)
         if known is None:
-            known = self._memo.union(*key)
-            if known is None:
-                known = self.add(self.rows[left] | self.rows[right])
-            self._unions[key] = known
+            whole = self.row(key[0]) | self.row(key[1])
+            for number in key[2:]:
+                whole |= self.row(number)
+            known = self._unions[key] = self.add(whole)
         return known
-
-    def numbered_union(self, left: int, right: int) -> int:
-        """``union``, but equal rows have one number; for the memo."""
-        key = (left, right) if left < right else (right, left)
-        if left != right and 0 not in key and key not in self._unions:
-            self._unions[key] = self.row_number(self.rows[left] | self.rows[right])
-        return self.union(left, right)
 
     def add(self, row: Words) -> int:
         """A number for a row that is not compared with the others."""
         row.flags.writeable = False
-        self.rows.append(row)
-        return len(self.rows) - 1
+        self._added.append(row)
+        return len(self) - 1
 
     def row_number(self, row: Words) -> int:
         """The number of a row."""
         if not self._row_numbers:
-            self._row_numbers = {known.tobytes(): i for i, known in enumerate(self.rows)}
+            self._row_numbers = {self.row(i).tobytes(): i for i in range(len(self))}
         key = row.tobytes()
         number = self._row_numbers.get(key)
         if number is None:
@@ -156,7 +165,8 @@ class Residual:
         exit_sets = [self.exit_set(i) for i in range(self._memo.exits + len(self._exits))]
         given = zip(self._memo.keys.tolist(), self._memo.answers.tolist(), strict=True)
         known: dict[_Key, _Answer] = {(e, s): (row, left) for (e, s), (row, left) in given}
-        return ResidualMemo.of(self.rows, exit_sets, known | self.answers, self._unions)
+        rows = [*self._memo.rows, *self._added]
+        return ResidualMemo.of(rows, exit_sets, known | self.answers)
 
     def _whole_walk(self) -> ResidualWalk:
         """The walk, when an answer is missing. Raises ``ArtifactError`` for another memo."""
@@ -188,7 +198,7 @@ class Residual:
                     parts.add(after)
                     pending.append(self.exit_set(still))
         for part in sorted(parts):
-            row |= self.rows[part]
+            row |= self.row(part)
         # A large set is compared with all others; one that is left as it was need not be.
         unchanged = len(pending) == 1 and pending[0] is begun
         rest = exits if unchanged else self._exit_number(walk.merged(pending))

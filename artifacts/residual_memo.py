@@ -25,8 +25,6 @@ class ResidualMemo:
     ``rows``: uint32 (R, W). Exit set e is ``exit_nodes[exit_offsets[e]:exit_offsets[e + 1]]``
     (int32, int64 (X + 1,)), nodes of the token trie, ascending. ``keys``: int32 (A, 2), the
     (exit set, state) of each answer, ascending. ``answers``: int32 (A, 2), its (row, exit set).
-    ``unions``: int32 (U, 3), two rows, the smaller number first, and the row that holds both,
-    ascending.
     """
 
     rows: NDArray[np.uint32]
@@ -34,7 +32,6 @@ class ResidualMemo:
     exit_offsets: NDArray[np.int64]
     keys: NDArray[np.int32]
     answers: NDArray[np.int32]
-    unions: NDArray[np.int32]
 
     @classmethod
     def empty(cls, vocab_size: int) -> "ResidualMemo":
@@ -47,7 +44,6 @@ class ResidualMemo:
             np.array([0, 0, 1], dtype=np.int64),
             np.zeros((0, 2), dtype=np.int32),
             np.zeros((0, 2), dtype=np.int32),
-            np.zeros((0, 3), dtype=np.int32),
         )
 
     @classmethod
@@ -56,7 +52,6 @@ class ResidualMemo:
         rows: list[Words],
         exit_sets: list[Nodes],
         answers: Mapping[tuple[int, int], tuple[int, int]],
-        unions: Mapping[tuple[int, int], int],
     ) -> "ResidualMemo":
         """Lay out what a ``Residual`` has found."""
         keys = sorted(answers)
@@ -66,9 +61,6 @@ class ResidualMemo:
             np.cumsum([0, *map(len, exit_sets)]).astype(np.int64),
             np.array(keys, dtype=np.int32).reshape(-1, 2),
             np.array([answers[key] for key in keys], dtype=np.int32).reshape(-1, 2),
-            np.array([(*key, row) for key, row in sorted(unions.items())], dtype=np.int32).reshape(
-                -1, 3
-            ),
         )
 
     @classmethod
@@ -80,7 +72,6 @@ class ResidualMemo:
             arrays["memo.exit_offsets"],
             arrays["memo.keys"],
             arrays["memo.answers"],
-            arrays["memo.unions"],
         )
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -91,7 +82,6 @@ class ResidualMemo:
             "memo.exit_offsets": self.exit_offsets,
             "memo.keys": self.keys,
             "memo.answers": self.answers,
-            "memo.unions": self.unions,
         }
 
     @property
@@ -110,52 +100,23 @@ class ResidualMemo:
         keys, answers = map(tuple, self.keys.tolist()), map(tuple, self.answers.tolist())
         return dict(zip(keys, answers, strict=True))
 
-    def unions_at_hand(self) -> dict[tuple[int, int], int]:
-        """All unions if they are few, else none."""
-        if len(self.unions) > _FEW:
-            return {}
-        return {(left, right): row for left, right, row in self.unions.tolist()}
-
     def find(self, exits: int, state: int) -> tuple[int, int] | None:
         """The answer, if it is here; by halving."""
-        place = _place(self._sought, exits, state)
-        if place is None:
+        wanted = exits << 32 | state
+        place = bisect_left(self._sought, wanted)
+        if place == len(self._sought) or self._sought[place] != wanted:
             return None
-        found = self._found
-        return found[2 * place], found[2 * place + 1]
+        return self._found[2 * place], self._found[2 * place + 1]
 
-    def union(self, left: int, right: int) -> int | None:
-        """The row that holds both, if it is here; ``left`` is the smaller number."""
-        place = _place(self._united, left, right)
-        return None if place is None else self._unions[place]
-
+    # subtle: a memoryview's items are Python's own integers, which numpy's are slow to become;
+    # and bisect has found one before numpy's search has begun.
     @cached_property
     def _sought(self) -> memoryview:
-        return _joined(self.keys)
+        """Exit set and state as one integer each."""
+        wide = self.keys.astype(np.int64)
+        joined: NDArray[np.int64] = wide[:, 0] << 32 | wide[:, 1]
+        return joined.data
 
     @cached_property
     def _found(self) -> memoryview:
         return self.answers.ravel().data
-
-    @cached_property
-    def _united(self) -> memoryview:
-        return _joined(self.unions)
-
-    @cached_property
-    def _unions(self) -> memoryview:
-        return self.unions[:, 2].copy().data
-
-
-# subtle: a memoryview's items are Python's own integers, which numpy's are slow to become; and
-# bisect has found one before numpy's search has begun.
-def _joined(pairs: NDArray[np.int32]) -> memoryview:
-    """The first two columns as one integer each."""
-    wide = pairs.astype(np.int64)
-    joined: NDArray[np.int64] = wide[:, 0] << 32 | wide[:, 1]
-    return joined.data
-
-
-def _place(joined: memoryview, left: int, right: int) -> int | None:
-    wanted = left << 32 | right
-    place = bisect_left(joined, wanted)
-    return place if place < len(joined) and joined[place] == wanted else None

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constrain.artifacts.artifact import Artifact
+from constrain.artifacts.chains import Chains
 from constrain.artifacts.earley_tables import StackedDfas
 from constrain.artifacts.errors import ArtifactError
 from constrain.artifacts.manifest import ParserNames
@@ -21,14 +22,15 @@ from .diagnostics import LimitError, TokenizerError
 from .limits import Limits
 from .package import Request, manifest_of, vocabulary_arrays
 from .parsers import Parser
-from .parsing.prewarm import prewarm, prewarm_unions
+from .parsing.prewarm import prewarm, prewarm_chains
 from .token_ids import token_ids
 
 # Answers of the residual automaton that are worked out ahead.
 PREWARM = 50_000
 
-# Rows that unite such answers. What there is no room for is united at run time.
-UNIONS_BYTES = 1 << 24
+# Chains of such answers, and the rows that unite them. What there is no room for is united at
+# run time.
+CHAINS_BYTES = 1 << 24
 
 
 def package_parser(
@@ -63,6 +65,7 @@ def package_parser(
         masks = _masks(tables, terminals, request)
         memory = min(request.max_bytes - size, limits.memory)
         memo = ResidualMemo.empty(request.vocab_size)
+        chains = Chains.of(tables, {}, {})
         if canonical is not None:
             arrays |= canonical
         elif answers and memory > 0:
@@ -72,9 +75,10 @@ def package_parser(
                     "--max-artifact-bytes)"
                 )
             else:
-                prewarm_unions(tables, masks.residual, min(memory, UNIONS_BYTES), limits)
+                most = min(memory, CHAINS_BYTES)
+                chains, _ = prewarm_chains(tables, masks.residual, most, limits)
             memo = masks.residual.memo()
-        arrays |= memo.arrays()
+        arrays |= memo.arrays() | chains.arrays()
         if canonical is None:
             counts |= {"answers": len(memo.keys), "rows": len(memo.rows)}
         elif "closed.keys" in canonical:

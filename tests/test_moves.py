@@ -15,7 +15,7 @@ from constrain.artifacts.residual import NOTHING, ROOT
 from constrain.compiler.limits import Limits
 from constrain.compiler.parsing.below import frames_below
 from constrain.compiler.parsing.network import network
-from constrain.compiler.parsing.prewarm import prewarm, prewarm_unions
+from constrain.compiler.parsing.prewarm import prewarm
 
 
 def tables_of(text: str) -> NetworkTables:
@@ -124,38 +124,6 @@ def test_prewarming_is_closed(default_tokenizer) -> None:  # type: ignore[no-unt
     again = Residual(tables, lambda: trie, default_tokenizer.vocab_size, residual.memo())
     for key, answer in residual.answers.items():
         assert answer == again.find(*key)
-    again.row_number(~again.rows[1])
+    again.row_number(~again.row(1))
     again.forget()
-    assert len(residual.rows) == len(again.rows)
-
-
-def test_unions_are_made_ahead(default_tokenizer) -> None:  # type: ignore[no-untyped-def]
-    """Masks of single stacks add no row to those that were united, as far as there is room."""
-    from constrain.artifacts.network_masks import NetworkMasks
-    from constrain.artifacts.residual import Residual
-    from constrain.artifacts.trie import Trie
-
-    vocabulary = default_tokenizer.vocabulary(default_tokenizer.vocab_size)
-    trie = Trie.from_vocabulary(vocabulary)
-    tables = tables_of(JSON)
-    limits = Limits().started()
-    memos = []
-    for memory in (0, 1 << 26):
-        residual = Residual(tables, lambda: trie, default_tokenizer.vocab_size)
-        prewarm(tables, residual, 10_000, 1 << 30, limits)
-        assert bool(memory) == prewarm_unions(tables, residual, memory, limits)
-        memos.append(residual.memo())
-    few, memo = memos
-    assert len(few.unions) < len(memo.unions)
-    for left, right, both in memo.unions.tolist():
-        assert (memo.rows[left] | memo.rows[right] == memo.rows[both]).all()
-        assert both == memo.union(left, right)
-    assert memo.union(len(memo.rows), 0) is None
-    rest = default_tokenizer.eos, default_tokenizer.vocab_size
-    masks = NetworkMasks(tables, lambda: trie, vocabulary, *rest, memo=memo)
-    state = masks.start
-    for token_id in default_tokenizer.encode('[{"a": [1, {"b": [[2, 3]]}]}'):
-        state = masks.step(state, token_id)
-        assert masks.row(state).any()
-        if len(masks.network.threads[state]) == 1:
-            assert len(memo.rows) == len(masks.residual.rows)
+    assert len(residual) == len(again)

@@ -1,0 +1,66 @@
+"""Whether the answers that a ``network`` artifact was given ahead fit it, and each other."""
+
+import numpy as np
+
+from . import tokenset
+from .manifest import Manifest
+from .requirements import Arrays, check_types, require, require_offsets, require_range
+
+_TYPES = {
+    "chains.answers": ("i4", 2),
+    "chains.first": ("i4", 1),
+    "chains.steps": ("i4", 2),
+    "memo.answers": ("i4", 2),
+    "memo.exit_nodes": ("i4", 1),
+    "memo.exit_offsets": ("i8", 1),
+    "memo.keys": ("i4", 2),
+    "memo.rows": ("u4", 2),
+}
+
+
+def check_memo(manifest: Manifest, arrays: Arrays, states: int) -> None:
+    """Raise ``ArtifactError`` naming the first section that does not fit.
+
+    ``states``: of the network, whose own sections have been checked.
+    """
+    check_types(arrays, _TYPES)
+    rows, nodes, offsets = (arrays[f"memo.{n}"] for n in ("rows", "exit_nodes", "exit_offsets"))
+    keys = arrays["memo.keys"]
+    require(rows.shape[1] == tokenset.word_count(manifest.vocab_size), "memo.rows")
+    require(len(rows) > 0 and not rows[0].any(), "memo.rows")
+    spare = -manifest.vocab_size % 32
+    require(not (rows[:, -1] >> (32 - spare)).any() if spare else True, "memo.rows")
+    exits = len(offsets) - 1
+    require(exits >= 2, "memo.exit_offsets")
+    require_offsets(arrays, "memo.exit_offsets", exits, len(nodes))
+    # Exit set 0 is empty, 1 the root. How many nodes there are is known with the trie.
+    require(offsets[:3].tolist() == [0, 0, 1] and nodes[0] == 0, "memo.exit_offsets")
+    require_range(arrays, "memo.exit_nodes", 0, len(arrays["vocab.data"]) + 1)
+    _require_pairs(arrays, "memo.keys", exits, states)
+    _require_pairs(arrays, "memo.answers", len(rows), exits)
+    require(len(keys) == len(arrays["memo.answers"]), "memo.keys")
+    joined = keys[:, 0].astype(np.int64) * states + keys[:, 1]
+    require(bool((joined[1:] > joined[:-1]).all()), "memo.keys")
+    _check_chains(arrays, len(rows), exits, states)
+
+
+def _check_chains(arrays: Arrays, rows: int, exits: int, states: int) -> None:
+    answers, steps = arrays["chains.answers"], arrays["chains.steps"]
+    _require_pairs(arrays, "chains.answers", rows, exits)
+    require(len(arrays["chains.first"]) == states, "chains.first")
+    require_range(arrays, "chains.first", 0, len(answers))
+    pending, frames = steps.shape
+    require(0 < pending <= len(answers), "chains.steps")
+    require(frames == 1 + len(np.unique(arrays["network.call_returns"])), "chains.steps")
+    require_range(arrays, "chains.steps", 0, len(answers))
+    # What lies below the end of a stack is its end again.
+    last = steps[:, 0]
+    require(bool(((last == 0) | (last >= pending)).all()), "chains.steps")
+
+
+def _require_pairs(arrays: Arrays, name: str, first: int, second: int) -> None:
+    """Two columns from 0 to below ``first`` and ``second``."""
+    pairs = arrays[name]
+    require(pairs.shape[1] == 2, name)
+    for values, high in zip(pairs.T, (first, second), strict=True):
+        require(not len(values) or bool(values.min() >= 0 and values.max() < high), name)
