@@ -24,8 +24,9 @@ from .vocabulary import Vocabulary
 
 DEAD = 0
 
-# Bytes of computed masks that are kept, and of sets of tokens that may follow others.
-_KEPT_BYTES, _KEPT_ALLOWED = 1 << 26, 1 << 24
+# Bytes of computed masks that are kept, of sets of tokens that may follow others, and of the
+# tokens of sets of product states.
+_KEPT_BYTES, _KEPT_ALLOWED, _KEPT_UNITED = 1 << 26, 1 << 24, 1 << 26
 
 # Tokens that are tried one by one before a mask is computed.
 _TRIED = 6
@@ -67,13 +68,15 @@ class ProductRows:
 
 
 @dataclass(slots=True, eq=False)
-class _Group:
-    """A set of product states: ``starting`` and ``continuing`` as ``united`` gives them."""
+class _United:
+    """The tokens of a set of product states: ``continuing`` as ``united`` gives them."""
 
-    states: tuple[int, ...]
-    accepting: bool
     starting: Words
     continuing: "Words | NDArray[np.int32] | None"
+
+    @property
+    def nbytes(self) -> int:
+        return self.starting.nbytes + (0 if self.continuing is None else self.continuing.nbytes)
 
 
 @dataclass(eq=False)
@@ -96,11 +99,13 @@ class ProductMachine:
     eos: Sequence[int]
     vocab_size: int
     whole: frozenset[int] = frozenset()
-    _groups: list[_Group] = field(default_factory=list)
+    # Sets of product states by number, and whether a member may end in one of them.
+    _groups: list[tuple[tuple[int, ...], bool]] = field(default_factory=list)
     _number: dict[tuple[int, ...], int] = field(default_factory=dict)
     _masks: dict[int, Words] = field(default_factory=dict)
     _token_of: dict[int, int] = field(default_factory=dict)
     _allowed: Memo[int, Words] = field(default_factory=lambda: Memo(_KEPT_ALLOWED))
+    _united: Memo[int, _United] = field(default_factory=lambda: Memo(_KEPT_UNITED))
 
     def __post_init__(self) -> None:
         self._width = self.pairs.classes + 1
@@ -121,7 +126,7 @@ class ProductMachine:
         key = tuple(states)
         if key not in self._number:
             self._number[key] = len(self._groups)
-            self._groups.append(self._group(key))
+            self._groups.append((key, any(self.accepting[p] for p in key)))
         after = 0
         if last is not None:
             after = int(self.pairs.row_class[last]) + 1
@@ -130,11 +135,11 @@ class ProductMachine:
 
     def members(self, state: int) -> tuple[int, ...]:
         """The product states that the text so far may be in."""
-        return self._groups[state // self._width].states
+        return self._groups[state // self._width][0]
 
     def is_accepting(self, state: int) -> bool:
         """Whether the tokens so far spell a member."""
-        return self._groups[state // self._width].accepting
+        return self._groups[state // self._width][1]
 
     def row(self, state: int) -> Words:
         """The mask at a state: read-only, computed on a miss."""
@@ -153,7 +158,7 @@ class ProductMachine:
         Only where few tokens continue a piece, and at the first of them.
         """
         number, after = divmod(state, self._width)
-        continuing = self._groups[number].continuing
+        continuing = self._tokens(number).continuing
         if not after or continuing is None or continuing.dtype != np.int32:
             return False
         last = self._token_of[after]
@@ -174,7 +179,7 @@ class ProductMachine:
             bytewise = len(octets) == 1 and int(self.fallback[octets[0]]) == token_id
             plane = 2 if bytewise or token_id in self.whole else 0
             follows = after > 0 and not self.pairs.forbids(self._token_of[after], token_id)
-            for p in self._groups[number].states:
+            for p in self._groups[number][0]:
                 found.add(self._run(p, plane + 1, octets))
                 if follows:
                     found.add(self._run(p, plane, octets))
@@ -190,11 +195,18 @@ class ProductMachine:
             state = cells[state * self._row + columns[octet]]
         return state
 
-    def _group(self, states: tuple[int, ...]) -> _Group:
+    def _tokens(self, number: int) -> _United:
+        """The tokens of a set of product states, with EOS where a member may end."""
+        known = self._united.get(number)
+        if known is None:
+            known = self._worked_out(*self._groups[number])
+            self._united.keep(number, known, known.nbytes)
+        return known
+
+    def _worked_out(self, states: tuple[int, ...], accepting: bool) -> _United:
         rows = self.product_rows
         starting = rows.united([2 * p + 1 for p in states], self.vocab_size)
         continuing = rows.united([2 * p for p in states], self.vocab_size)
-        accepting = any(self.accepting[p] for p in states)
         if starting is None:
             packed = self._empty
         elif starting.dtype == np.uint32:
@@ -203,11 +215,11 @@ class ProductMachine:
             packed = tokenset.from_ids(starting, self.vocab_size)
         if accepting:
             packed = packed | tokenset.from_ids(list(self.eos), self.vocab_size)
-        return _Group(states, accepting, packed, continuing)
+        return _United(packed, continuing)
 
     def _computed(self, state: int) -> Words:
         number, after = divmod(state, self._width)
-        group = self._groups[number]
+        group = self._tokens(number)
         if group.continuing is None or not after:
             return group.starting.copy()
         continuing, allowed = group.continuing, self._allowed_after(after)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from support import compiled, encoded, tokenizer_of
 
-from constrain.artifacts import ArtifactError, tokenset
+from constrain.artifacts import ArtifactError, product, tokenset
 from constrain.artifacts.product_structure import PRODUCT
 from constrain.artifacts.read import load_bytes
 from constrain.compiler import Tokenizer
@@ -72,6 +72,33 @@ def test_a_table_of_a_product_has_the_same_masks(small: Tokenizer) -> None:
                 pending.append(pair)
     assert len(seen) > 5
     assert tabulated(table) is table
+
+
+def test_what_is_forgotten_is_worked_out_anew(
+    small: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Masks are the same where nothing that they are made of is kept but the last."""
+    data = compiled('s ::= #"(a|b| ){1,4}";', small, method="cartesian").to_bytes()
+    artifact = load_bytes(data)
+    for name in ("_KEPT_ALLOWED", "_KEPT_UNITED"):
+        monkeypatch.setattr(product, name, 1)
+    other = load_bytes(data)
+    assert isinstance(other.machine, product.ProductMachine)
+    other.machine.most_masks = 1
+    states = [artifact.machine.start]
+    assert states == [other.machine.start]
+    seen = set(states)
+    for state in states:
+        row = artifact.rows.row(state)
+        assert row.tolist() == other.rows.row(state).tolist()
+        assert len(other.machine._united) == 1
+        for token in set(tokenset.to_ids(row).tolist()) - {END}:
+            reached = artifact.machine.step(state, token)
+            assert reached == other.machine.step(state, token)
+            if reached not in seen:
+                seen.add(reached)
+                states.append(reached)
+    assert len({other.machine.members(state) for state in states}) > 3
 
 
 @pytest.mark.parametrize("method", ["cartesian", "direct"])
