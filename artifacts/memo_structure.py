@@ -1,6 +1,7 @@
 """Whether the answers that a ``network`` artifact was given ahead fit it, and each other."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import tokenset
 from .manifest import Manifest
@@ -15,6 +16,7 @@ _TYPES = {
     "memo.exit_offsets": ("i8", 1),
     "memo.keys": ("i4", 2),
     "memo.rows": ("u4", 2),
+    "memo.unions": ("i4", 2),
 }
 
 
@@ -39,8 +41,11 @@ def check_memo(manifest: Manifest, arrays: Arrays, states: int) -> None:
     _require_pairs(arrays, "memo.keys", exits, states)
     _require_pairs(arrays, "memo.answers", len(rows), exits)
     require(len(keys) == len(arrays["memo.answers"]), "memo.keys")
-    joined = keys[:, 0].astype(np.int64) * states + keys[:, 1]
-    require(bool((joined[1:] > joined[:-1]).all()), "memo.keys")
+    require(_ascending(keys, states), "memo.keys")
+    unions = arrays["memo.unions"]
+    require(unions.shape[1] == 3, "memo.unions")
+    require_range(arrays, "memo.unions", 0, len(rows))
+    require(_ascending(unions, len(rows)), "memo.unions")
     _check_chains(arrays, len(rows), exits, states)
 
 
@@ -64,3 +69,9 @@ def _require_pairs(arrays: Arrays, name: str, first: int, second: int) -> None:
     require(pairs.shape[1] == 2, name)
     for values, high in zip(pairs.T, (first, second), strict=True):
         require(not len(values) or bool(values.min() >= 0 and values.max() < high), name)
+
+
+def _ascending(pairs: NDArray[np.integer], most: int) -> bool:
+    """Whether the first two columns ascend, the second being less than ``most``."""
+    joined = pairs[:, 0].astype(np.int64) * most + pairs[:, 1]
+    return bool((joined[1:] > joined[:-1]).all())

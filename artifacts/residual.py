@@ -67,7 +67,7 @@ class Residual:
         self.answers: dict[_Key, _Answer] = self._memo.at_hand()
         self._exits: list[Nodes] = []
         self._added_nodes = 0
-        self._unions: dict[tuple[int, ...], int] = {}
+        self._unions = self._memo.unions_at_hand()
         # By content; what the memo holds is added when the first new one is numbered.
         self._row_numbers: dict[bytes, int] = {}
         self._exit_numbers: dict[bytes, int] = {}
@@ -102,7 +102,7 @@ class Residual:
             self._walk.forget()
         self._added_nodes = 0
         self.answers = self._memo.at_hand()
-        self._unions.clear()
+        self._unions = self._memo.unions_at_hand()
         self._row_numbers.clear()
         self._exit_numbers.clear()
 
@@ -139,6 +139,13 @@ class Residual:
             known = self._unions[key] = self.add(whole)
         return known
 
+    def numbered_union(self, left: int, right: int) -> int:
+        """``union``, but equal rows have one number; for the memo."""
+        key = (left, right) if left < right else (right, left)
+        if left != right and NOTHING not in key and key not in self._unions:
+            self._unions[key] = self.row_number(self.row(left) | self.row(right))
+        return self.union(key)
+
     def add(self, row: Words) -> int:
         """A number for a row that is not compared with the others."""
         row.flags.writeable = False
@@ -166,7 +173,8 @@ class Residual:
         given = zip(self._memo.keys.tolist(), self._memo.answers.tolist(), strict=True)
         known: dict[_Key, _Answer] = {(e, s): (row, left) for (e, s), (row, left) in given}
         rows = [*self._memo.rows, *self._added]
-        return ResidualMemo.of(rows, exit_sets, known | self.answers)
+        unions = {(key[0], key[1]): row for key, row in self._unions.items() if len(key) == 2}
+        return ResidualMemo.of(rows, exit_sets, known | self.answers, unions)
 
     def _whole_walk(self) -> ResidualWalk:
         """The walk, when an answer is missing. Raises ``ArtifactError`` for another memo."""

@@ -25,6 +25,8 @@ class ResidualMemo:
     ``rows``: uint32 (R, W). Exit set e is ``exit_nodes[exit_offsets[e]:exit_offsets[e + 1]]``
     (int32, int64 (X + 1,)), nodes of the token trie, ascending. ``keys``: int32 (A, 2), the
     (exit set, state) of each answer, ascending. ``answers``: int32 (A, 2), its (row, exit set).
+    ``unions``: int32 (U, 3), two rows, the smaller number first, and the row that holds both,
+    ascending.
     """
 
     rows: NDArray[np.uint32]
@@ -32,6 +34,7 @@ class ResidualMemo:
     exit_offsets: NDArray[np.int64]
     keys: NDArray[np.int32]
     answers: NDArray[np.int32]
+    unions: NDArray[np.int32]
 
     @classmethod
     def empty(cls, vocab_size: int) -> "ResidualMemo":
@@ -44,6 +47,7 @@ class ResidualMemo:
             np.array([0, 0, 1], dtype=np.int64),
             np.zeros((0, 2), dtype=np.int32),
             np.zeros((0, 2), dtype=np.int32),
+            np.zeros((0, 3), dtype=np.int32),
         )
 
     @classmethod
@@ -52,6 +56,7 @@ class ResidualMemo:
         rows: list[Words],
         exit_sets: list[Nodes],
         answers: Mapping[tuple[int, int], tuple[int, int]],
+        unions: Mapping[tuple[int, int], int],
     ) -> "ResidualMemo":
         """Lay out what a ``Residual`` has found."""
         keys = sorted(answers)
@@ -61,6 +66,9 @@ class ResidualMemo:
             np.cumsum([0, *map(len, exit_sets)]).astype(np.int64),
             np.array(keys, dtype=np.int32).reshape(-1, 2),
             np.array([answers[key] for key in keys], dtype=np.int32).reshape(-1, 2),
+            np.array([(*key, row) for key, row in sorted(unions.items())], dtype=np.int32).reshape(
+                -1, 3
+            ),
         )
 
     @classmethod
@@ -72,6 +80,7 @@ class ResidualMemo:
             arrays["memo.exit_offsets"],
             arrays["memo.keys"],
             arrays["memo.answers"],
+            arrays["memo.unions"],
         )
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -82,6 +91,7 @@ class ResidualMemo:
             "memo.exit_offsets": self.exit_offsets,
             "memo.keys": self.keys,
             "memo.answers": self.answers,
+            "memo.unions": self.unions,
         }
 
     @property
@@ -99,6 +109,12 @@ class ResidualMemo:
             return {}
         keys, answers = map(tuple, self.keys.tolist()), map(tuple, self.answers.tolist())
         return dict(zip(keys, answers, strict=True))
+
+    def unions_at_hand(self) -> dict[tuple[int, ...], int]:
+        """All unions if they are few, else none."""
+        if len(self.unions) > _FEW:
+            return {}
+        return {(left, right): row for left, right, row in self.unions.tolist()}
 
     def find(self, exits: int, state: int) -> tuple[int, int] | None:
         """The answer, if it is here; by halving."""

@@ -23,6 +23,7 @@ from .limits import Limits
 from .package import Request, manifest_of, vocabulary_arrays
 from .parsers import Parser
 from .parsing.prewarm import prewarm, prewarm_chains
+from .parsing.thread_sets import prewarm_pairs
 from .token_ids import token_ids
 
 # Answers of the residual automaton that are worked out ahead.
@@ -31,6 +32,9 @@ PREWARM = 50_000
 # Chains of such answers, and the rows that unite them. What there is no room for is united at
 # run time.
 CHAINS_BYTES = 1 << 24
+
+# Rows that two threads have together.
+PAIRS_BYTES = 1 << 22
 
 
 def package_parser(
@@ -77,6 +81,8 @@ def package_parser(
             else:
                 most = min(memory, CHAINS_BYTES)
                 chains, _ = prewarm_chains(tables, masks.residual, most, limits)
+                most = min(memory, PAIRS_BYTES)
+                prewarm_pairs(tables, chains, masks.residual, most, limits)
             memo = masks.residual.memo()
         arrays |= memo.arrays() | chains.arrays()
         if canonical is None:

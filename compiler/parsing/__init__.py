@@ -9,6 +9,7 @@ goals        one automaton a nonterminal, over terminals and calls
 calls        tail calls, and the goals that stay calls
 network      automata that call each other
 prewarm      masks worked out before a text is read
+thread_sets  those of several threads at once
 lexer        all terminals in one automaton, for drawings
 paths        in which of the author's rules a production lies
 text         a network, for people
