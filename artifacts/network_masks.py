@@ -11,7 +11,7 @@ from .errors import ArtifactError
 from .moves import Moves
 from .network import REFUSED, Network
 from .network_tables import DEAD, NetworkTables
-from .residual import Residual
+from .residual import NOTHING, Residual
 from .residual_memo import ResidualMemo
 from .stack_rows import MISSING, StackRows
 from .tokenset import Words
@@ -93,7 +93,7 @@ class NetworkMasks:
         """The allowed tokens; worked out once for each configuration."""
         row = self._row_of.get(state)
         if row is None:
-            number = self._row_ahead(state)
+            number = MISSING if self._named else self._row_ahead(state)
             if number == MISSING or len(self._row_of) >= _KEPT:
                 self._make_room()
                 number = self._row(state)
@@ -122,13 +122,18 @@ class NetworkMasks:
 
     def _row_ahead(self, configuration: int) -> int:
         """The row if it was worked out ahead, else ``MISSING``; nothing is added."""
-        threads = self.network.threads[configuration]
-        if len(threads) != 1 or self._named:
-            return MISSING
-        state, node = threads[0]
-        if state == DEAD or (self._ends[state] and self.network.may_return(node)):
-            return MISSING
-        return self._stacks.ahead(state, node)
+        whole = NOTHING
+        for state, node in self.network.threads[configuration]:
+            if state == DEAD or (self._ends[state] and self.network.may_return(node)):
+                return MISSING
+            row = self._stacks.ahead(state, node)
+            if row == MISSING:
+                return MISSING
+            united = row if whole == NOTHING else self.residual.find_union(whole, row)
+            if united is None:
+                return MISSING
+            whole = united
+        return whole
 
     def _row(self, configuration: int) -> int:
         network = self.network

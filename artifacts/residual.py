@@ -139,6 +139,12 @@ class Residual:
             known = self._unions[key] = self.add(whole)
         return known
 
+    def find_union(self, left: int, right: int) -> int | None:
+        """``union`` of two, if it is known."""
+        if left == right or right == NOTHING:
+            return left
+        return self._unions.get((left, right) if left < right else (right, left))
+
     def numbered_union(self, left: int, right: int) -> int:
         """``union``, but equal rows have one number; for the memo."""
         key = (left, right) if left < right else (right, left)
