@@ -67,7 +67,7 @@ class CanonicalMasks:
         self.planes = 4 if len(cuts.apart) else 2
         self.rows = NumberedRows(vocab_size, _KEPT_BYTES)
         self._width = pairs.classes + 1
-        self._most = max(64, _KEPT_BYTES // (4 * tokenset.word_count(vocab_size)))
+        self.most_masks = max(64, _KEPT_BYTES // (4 * tokenset.word_count(vocab_size)))
         self._flags = np.zeros(tokenset.word_count(vocab_size) * 32, dtype=np.bool_)
         self._sets: list[tuple[int, ...]] = []
         self._set_numbers: dict[tuple[int, ...], int] = {}
@@ -112,6 +112,11 @@ class CanonicalMasks:
         """The configuration of the network at a state."""
         return self._states[state][0]
 
+    def places(self, state: int) -> tuple[int, tuple[int, ...]]:
+        """The same, and the states that the cuts may be in."""
+        configuration, cuts, _ = self._states[state]
+        return configuration, self._sets[cuts]
+
     def is_accepting(self, state: int) -> bool:
         """Whether the tokens so far spell a member as the tokenizer would."""
         configuration, cuts, _ = self._states[state]
@@ -148,7 +153,7 @@ class CanonicalMasks:
                 self._forget()
             known = self._mask(*self._states[state])
             known.flags.writeable = False
-            if len(self._masks) >= self._most:
+            if len(self._masks) >= self.most_masks:
                 self._masks.pop(next(iter(self._masks)))
             self._masks[state] = known
         return known
@@ -193,7 +198,7 @@ class CanonicalMasks:
             self._flags.fill(False)
             self.pairs.mark(self._token_of(after), self._flags)
             known = tokenset.from_flags(self._flags)
-            if len(self._forbidden_rows) >= self._most:
+            if len(self._forbidden_rows) >= self.most_masks:
                 self._forbidden_rows.pop(next(iter(self._forbidden_rows)))
             self._forbidden_rows[after] = known
         return known

@@ -48,15 +48,26 @@ class Endings:
     calls may end in. ``returns``: bool (n, exits), those that each pair's call may end in.
 
     ``final``: bool (Q,), the cut states that a text may end in. ``continued``: the state in
-    which a member begins behind a prompt, if that is not the start. Contexts are numbered as they
-    are met; ``TEXT_END`` is the first.
+    which a member begins behind a prompt, if that is not the start. ``beside``: of a network
+    beside other cuts, whose pairs are pairs here as well. Contexts are numbered as they are met;
+    ``TEXT_END`` is the first.
     """
 
     def __init__(
-        self, tables: NetworkTables, cuts: Cuts, final: _Bits, continued: int | None = None
+        self,
+        tables: NetworkTables,
+        cuts: Cuts,
+        final: _Bits,
+        continued: int | None = None,
+        beside: "Endings | None" = None,
     ) -> None:
         self._tables = tables
-        found = _reached(tables, cuts, final, tables.start if continued is None else continued)
+        self.states: NDArray[np.int64]
+        self.cut_of: NDArray[np.int64]
+        begins = _begins(tables, cuts, final, tables.start if continued is None else continued)
+        if beside is not None:
+            begins = np.union1d(begins, beside.states[1:] * len(cuts.table) + beside.cut_of[1:])
+        found = _reached(tables, cuts, begins)
         self.exits = np.unique(found.cuts[tables.accepting[found.states] != 0])
         self._slot = np.full(len(cuts.table), -1, dtype=np.int64)
         self._slot[self.exits] = np.arange(len(self.exits))
@@ -209,19 +220,24 @@ def _joint_columns(tables: NetworkTables, cuts: Cuts) -> tuple[NDArray[np.int64]
     return tables.classes[octets].astype(np.int64), cuts.classes[octets].astype(np.int64)
 
 
-def _reached(tables: NetworkTables, cuts: Cuts, final: _Bits, continued: int) -> _Pairs:
-    """The pairs that some text or prompt may lead to; and some that none does.
+def _begins(tables: NetworkTables, cuts: Cuts, final: _Bits, continued: int) -> NDArray[np.int64]:
+    """The pairs in which texts begin, state · Q + cut state, also behind a prompt."""
+    width = len(cuts.table)
+    # A prompt ends between characters.
+    ends = np.flatnonzero(begins_character(cuts.table, cuts.classes) | final)
+    begins = continued * width + ends[ends != DEAD]
+    return np.union1d(begins, [tables.start * width + cuts.start])
+
+
+def _reached(tables: NetworkTables, cuts: Cuts, begins: NDArray[np.int64]) -> _Pairs:
+    """The pairs that some text leads to from where it begins; and some that none does.
 
     Behind a call that may end in q each frame is taken beside q, whoever called.
     """
     width = len(cuts.table)
     columns, cut_columns = _joint_columns(tables, cuts)
     frames = np.unique(tables.call_returns).astype(np.int64)
-    # A prompt ends between characters.
-    ends = np.flatnonzero(begins_character(cuts.table, cuts.classes) | final)
-    begins = continued * width + ends[ends != DEAD]
-    frontier = np.union1d(begins, [tables.start * width + cuts.start])
-    known = frontier
+    known = frontier = begins
     edges: list[NDArray[np.int64]] = []
     starting: list[NDArray[np.int64]] = []
     while len(frontier):

@@ -18,6 +18,7 @@ from .network import Network
 from .network_masks import NetworkMasks
 from .network_tables import NetworkTables
 from .residual_memo import ResidualMemo
+from .stable_network import StableNetwork, canonical_machine
 from .trie import Trie
 from .vocabulary import Vocabulary
 
@@ -36,20 +37,20 @@ class Parsers:
     vocabulary: Vocabulary
     trie: Callable[[], Trie]
     _network_masks: NetworkMasks | None = None
-    _canonical: CanonicalNetwork | None = None
+    _canonical: CanonicalNetwork | StableNetwork | None = None
     _memo: EarleyMemo = field(default_factory=EarleyMemo)
 
-    def canonical(self) -> CanonicalNetwork | None:
+    def canonical(self) -> CanonicalNetwork | StableNetwork | None:
         """The machine of the next matcher under ``canonical``, else None."""
         if self.manifest.tokenization != "canonical":
             return None
         if self._canonical is None or self._canonical.is_full:
-            self._canonical = CanonicalNetwork(
+            self._canonical = canonical_machine(
                 self.network, self.arrays, self.manifest.eos, self.vocabulary
             )
         return self._canonical
 
-    def machine(self) -> NetworkMasks | EarleyMasks | CanonicalNetwork:
+    def machine(self) -> NetworkMasks | EarleyMasks | CanonicalNetwork | StableNetwork:
         """The machine of the next matcher; it answers the rows as well."""
         m = self.manifest
         if canonical := self.canonical():

@@ -5,7 +5,7 @@ answer is *groups*: tokens that lead to one state, one cut state and one list of
 The plane of a walk says how the token begins (``Cuts``); it matters at the root alone.
 """
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -52,22 +52,17 @@ class Walk:
 
 
 class PieceWalks:
-    """Memoised walks. ``pairs.order`` are the tokens that merging gives; a token of a byte
-    that has none, or of a whole piece, is walked by itself. ``tries``: of both, for planes 0
-    and 1, 2 and 3."""
+    """Memoised walks. ``tries``: see ``piece_tries``."""
 
     def __init__(
         self,
         tables: NetworkTables,
         cuts: Cuts,
         endings: Endings,
-        pairs: ForbiddenPairs,
-        vocabulary: Vocabulary,
+        tries: Sequence[Trie],
     ) -> None:
         self._tables, self._cuts, self._endings = tables, cuts, endings
-        self.tries = [_trie_of(pairs.order, vocabulary)]
-        if len(cuts.apart):
-            self.tries.append(_trie_of(cuts.apart, vocabulary))
+        self.tries = tries
         self._columns = [
             (tables.classes[trie.octets], cuts.classes[trie.octets]) for trie in self.tries
         ]
@@ -193,6 +188,15 @@ def united(parts: list[NDArray[np.int32]]) -> NDArray[np.int32]:
     new = np.ones(len(values), dtype=np.bool_)
     new[1:] = values[1:] != values[:-1]
     return values[new]
+
+
+def piece_tries(cuts: Cuts, pairs: ForbiddenPairs, vocabulary: Vocabulary) -> list[Trie]:
+    """The tries for planes 0 and 1, of the tokens that merging gives (``pairs.order``), and for
+    planes 2 and 3, if there are tokens of a byte that has none, or of a whole piece."""
+    found = [_trie_of(pairs.order, vocabulary)]
+    if len(cuts.apart):
+        found.append(_trie_of(cuts.apart, vocabulary))
+    return found
 
 
 def _trie_of(ids: NDArray[np.int32], vocabulary: Vocabulary) -> Trie:

@@ -14,34 +14,21 @@ behind which tokens an end must be looked for at all.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
-from typing import NamedTuple
+from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from . import tokenset
 from .memo import Memo
 from .product import ProductMachine
 from .rectangles import ForbiddenPairs
 from .stable_texts import DEAD, StableTexts
-from .token_runs import TokenRuns
+from .text_tokens import TextTokens
 from .tokenset import Words
 from .vocabulary import Vocabulary
 
-# What the tokens do at states of the texts, in bytes, and answers of searches, that are kept.
-_KEPT_BYTES, _KEPT_ANSWERS = 1 << 25, 1 << 18
-
-
-class _Found(NamedTuple):
-    """What the tokens do at a state of the texts. ``kept``: uint32, the words of a mask that
-    hold any of them, without those that lead to the dead state. ``tokens``, ``states``: the
-    others, and where they lead. ``unsure``: those for which an end must be looked for."""
-
-    kept: Words
-    tokens: NDArray[np.int32]
-    states: NDArray[np.int64]
-    unsure: list[tuple[int, int]]
+# Answers of searches that are kept.
+_KEPT_ANSWERS = 1 << 18
 
 
 @dataclass(eq=False)
@@ -74,14 +61,12 @@ class StableMachine(WithTexts):
     A state number is that of the product's state, times S, plus that of ``texts``.
     """
 
-    _by_text: Memo[int, _Found] = field(default_factory=lambda: Memo(_KEPT_BYTES))
     _masks: dict[int, Words] = field(default_factory=dict)
     _alive: Memo[tuple[int, int], bool] = field(default_factory=lambda: Memo(_KEPT_ANSWERS))
 
     def __post_init__(self) -> None:
         self._width = len(self.texts.table)
-        # So that the first mask need not lay the tokens out.
-        self._found(self.texts.start)
+        self._tokens = TextTokens(self.texts, self.vocabulary, self.product.vocab_size)
 
     @property
     def start(self) -> int:
@@ -118,28 +103,15 @@ class StableMachine(WithTexts):
         return known
 
     def _computed(self, number: int, text: int) -> Words:
-        found = self._found(text)
+        found = self._tokens.at(text)
         mask = self.product.row(number).copy()
-        mask[self._words] &= found.kept
+        mask[self._tokens.words] &= found.kept
         for token, after in found.unsure:
             if not tokenset.contains(mask, token):
                 continue
             if not self._may_end(self.product.step(number, token), after):
-                mask[token >> 5] &= ~self._bits[token & 31]
+                mask[token >> 5] &= ~self._tokens.bits[token & 31]
         return mask
-
-    def _found(self, text: int) -> _Found:
-        known = self._by_text.get(text)
-        if known is not None:
-            return known
-        tokens, states = self._runs.run(text)
-        kept = self._others.copy()
-        np.bitwise_or.at(kept, self._place[tokens >> 5], self._bits[tokens & 31])
-        some = np.flatnonzero(self._is_unsure[tokens])
-        some = some[~self.texts.are_free(states[some])]
-        unsure = sorted(zip(tokens[some].tolist(), states[some].tolist(), strict=True))
-        found = _Found(kept, tokens, states, unsure)
-        return self._by_text.keep(text, found, kept.nbytes + tokens.nbytes + states.nbytes)
 
     def _may_end(self, number: int, text: int) -> bool:
         """Whether a character that has begun may end in some way: a search for a free state."""
@@ -153,9 +125,8 @@ class StableMachine(WithTexts):
             number, text = pending.pop()
             if self.product.finds(number, partial(self._leads_to_free, text)):
                 return True
-            found = self._found(text)
-            row = self.product.row(number)
-            held = np.flatnonzero(row[found.tokens >> 5] & self._bits[found.tokens & 31])
+            found = self._tokens.at(text)
+            held = self._tokens.held(found, self.product.row(number))
             states = found.states[held]
             if self.texts.are_free(states).any():
                 return True
@@ -169,38 +140,3 @@ class StableMachine(WithTexts):
     def _leads_to_free(self, text: int, token_id: int) -> bool:
         after = self.texts.step(text, self.vocabulary.token(token_id))
         return after != DEAD and bool(self.texts.are_free(np.array([after]))[0])
-
-    @cached_property
-    def _bits(self) -> Words:
-        """The words of one bit."""
-        return np.uint32(1) << np.arange(32, dtype=np.uint32)
-
-    @cached_property
-    def _words(self) -> NDArray[np.int32]:
-        """The words of a mask that hold tokens of the texts' own."""
-        return np.unique(self.texts.tokens >> 5)
-
-    @cached_property
-    def _place(self) -> NDArray[np.int32]:
-        """The place of each word of a mask among those."""
-        found = np.zeros(tokenset.word_count(self.product.vocab_size), dtype=np.int32)
-        found[self._words] = np.arange(len(self._words))
-        return found
-
-    @cached_property
-    def _others(self) -> Words:
-        """Those words with the bits of all other tokens."""
-        found = ~tokenset.from_ids(self.texts.tokens, self.product.vocab_size)
-        return found[self._words]
-
-    @cached_property
-    def _is_unsure(self) -> NDArray[np.bool_]:
-        found = np.zeros(self.product.vocab_size, dtype=np.bool_)
-        found[self.texts.unsure] = True
-        return found
-
-    @cached_property
-    def _runs(self) -> TokenRuns:
-        ids, texts = self.texts.tokens, self.texts
-        octets = [self.vocabulary.token(token) for token in ids.tolist()]
-        return TokenRuns(ids, octets, texts.table, texts.classes)

@@ -5,6 +5,7 @@ token trie down the stacks (``piece_walk``), which part the tokens into those th
 places, whatever the stacks of a context, and *doubtful* ones, of which ``dead_ends`` decides.
 """
 
+from collections.abc import Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -18,8 +19,9 @@ from .first_tokens import FirstTokens
 from .network import Network
 from .network_tables import DEAD
 from .numbered_rows import NOTHING, NumberedRows
-from .piece_walk import ROOT, Group, PieceWalks, WalkKey
+from .piece_walk import ROOT, Group, PieceWalks, WalkKey, piece_tries
 from .rectangles import ForbiddenPairs
+from .trie import Trie
 from .vocabulary import Vocabulary
 
 # The row of what leads to open places, and the groups that lead to others.
@@ -28,7 +30,8 @@ _Parted: TypeAlias = tuple[int, tuple[Group, ...]]
 
 class ThreadRows:
     """``rows``: where the rows that are found are numbered. ``final`` and ``continued``: see
-    ``Endings``."""
+    ``Endings``. ``reader``: says what each token reads, and these cuts what may follow it; its
+    states of the cuts are states of these."""
 
     def __init__(
         self,
@@ -39,10 +42,17 @@ class ThreadRows:
         vocabulary: Vocabulary,
         rows: NumberedRows,
         continued: int | None = None,
+        reader: "ThreadRows | None" = None,
     ) -> None:
         self._network, self._rows, self._vocab_size = network, rows, vocabulary.size
-        self.endings = Endings(network.tables, cuts, final, continued)
-        self.walks = PieceWalks(network.tables, cuts, self.endings, pairs, vocabulary)
+        self.cuts = cuts
+        beside: Endings | None = None if reader is None else reader.endings
+        self.endings: Endings = Endings(network.tables, cuts, final, continued, beside)
+        tries: Sequence[Trie] = (
+            reader.walks.tries if reader else piece_tries(cuts, pairs, vocabulary)
+        )
+        self.walks: PieceWalks = PieceWalks(network.tables, cuts, self.endings, tries)
+        self._read = (reader or self).walks.walk
         self.firsts = FirstTokens(network, cuts, self.endings, pairs, self.walks.trie)
         self.dead_ends = DeadEnds(network, self.endings, self.walks, self.firsts, pairs)
         self._sure: dict[tuple[WalkKey, int], _Parted] = {}
@@ -60,7 +70,7 @@ class ThreadRows:
             row = self._rows.union(row, sure)
             for group in doubtful:
                 row = self._rows.union(row, self._surviving(group, below))
-            for after, left, left_plane in self.walks.walk(*key).pending:
+            for after, left, left_plane in self._read(*key).pending:
                 for frame, rest in stacks.entries[below]:
                     more = (left, frame, after, left_plane), rest
                     if frame != DEAD and more not in seen:
@@ -81,13 +91,14 @@ class ThreadRows:
             endings = self.endings
             found: list[NDArray[np.int32]] = []
             doubtful = []
-            for group in self.walks.walk(*key).groups:
+            for group in self._read(*key).groups:
+                pair = endings.number(group.state, group.cut)
                 above = context
                 for frame in group.frames:
                     above = endings.push(frame, above)
-                if endings.is_open(group.pair, above):
+                if endings.is_open(pair, above):
                     found.append(group.ids)
-                elif endings.is_live(group.pair, above):
+                elif endings.is_live(pair, above):
                     doubtful.append(group)
             ids = np.concatenate(found) if found else np.zeros(0, dtype=np.int32)
             row = self._rows.number(tokenset.from_ids(ids, self._vocab_size))

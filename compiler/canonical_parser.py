@@ -9,15 +9,17 @@ from constrain.artifacts.canonical_network import CanonicalNetwork
 from constrain.artifacts.endings import TEXT_END
 from constrain.artifacts.network import REFUSED, Network
 from constrain.artifacts.network_tables import NetworkTables
+from constrain.artifacts.stable_network import StableNetwork, canonical_machine
 
 from .closing.closing import closed_rows
 from .diagnostics import CheckError, Diagnostic, TokenizerError
 from .limits import Limits
 from .merge.cuts_sections import tokenizer_sections
+from .merge.read_characters import reads_inert
+from .merge.stable_cuts import stable_cut_sections
 from .merge.stored import TokenizerTables
 from .package import Request
 from .parsers import Parser
-from .tokenizers.steps import Normalize
 
 
 def canonical_sections(
@@ -76,23 +78,24 @@ def _sections(
         )
     sections = tokenizer_sections(tables, request.vocab_size)
     sections["cuts.final"] = tables.cuts.dfa.final.astype(np.uint8)
+    stable = tables.stable
+    if stable is not None and not reads_inert(network, stable.characters):
+        sections |= stable_cut_sections(tables.cuts, stable)
+        notes.append("members that the tokenizer's normalizers change are left out")
     vocabulary = tokenizer.vocabulary(request.vocab_size)
-    masks = CanonicalNetwork(network, sections, request.eos, vocabulary)
-    if not _has_members(masks):
+    machine = canonical_machine(network, sections, request.eos, vocabulary)
+    if not _has_members(machine):
         message = "the tokenizer can spell no member: it has no token for a part of each"
         raise CheckError(source, [Diagnostic(message)])
     if tokenizer.added_tokens:
         notes.append("members in which the tokenizer finds one of its added tokens are left out")
-    forms = any(isinstance(step, Normalize) for step in tokenizer.normalizers)
-    # The first character that a form changes is U+0300, whose first byte is 0xCC.
-    if forms and (network.table[:, network.classes[0xCC:]] != 0).any():
-        notes.append(
-            "this tokenizer normalizes text: members that this would change have no canonical "
-            "tokenization, but the masks do not leave them out"
-        )
     memory = min(request.max_bytes - sum(a.nbytes for a in sections.values()), limits.memory)
     if answers and memory > 0:
-        closed = closed_rows(masks, answers, memory, limits)
+        if isinstance(machine, StableNetwork):
+            inert = machine.doubts.threads
+            closed = closed_rows(machine.inner, answers, memory, limits, inert)
+        else:
+            closed = closed_rows(machine, answers, memory, limits)
         if not closed.is_complete:
             notes.append(
                 "not all masks were worked out ahead: the rest is at run time (--prewarm, "
@@ -108,10 +111,12 @@ def _begins_with(network: NetworkTables, prefix: bytes) -> bool:
     return found.read(found.start, prefix) != REFUSED
 
 
-def _has_members(masks: CanonicalNetwork) -> bool:
+def _has_members(machine: CanonicalNetwork | StableNetwork) -> bool:
     """Whether the tokenizer can spell a member."""
-    network, start = masks.network, masks.cuts.start
-    if network.may_end(network.start) and masks.final[start]:
+    if isinstance(machine, StableNetwork):
+        return bool(machine.row(machine.start).any())
+    network, start = machine.network, machine.cuts.start
+    if network.may_end(network.start) and machine.final[start]:
         return True
-    endings = masks.threads.endings
+    endings = machine.threads.endings
     return endings.is_live(endings.number(network.tables.start, start), TEXT_END)

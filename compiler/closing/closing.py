@@ -20,10 +20,12 @@ from numpy.typing import NDArray
 from constrain.artifacts.canonical_masks import CanonicalMasks
 from constrain.artifacts.closed_rows import DEEPER, UNKNOWN
 from constrain.artifacts.piece_walk import ROOT
+from constrain.artifacts.thread_rows import ThreadRows
 
 from ..limits import Limits
-from .certificates import IS_DOUBTFUL, IS_OPEN, Outlook
+from .certificates import IS_DEAD, IS_DOUBTFUL, IS_OPEN, Outlook
 from .decisions import Decisions, Doubt, Thread
+from .freely import Freely
 from .joint import joint_table
 from .parts import PairWalks, Part, Pending
 from .reach import reach
@@ -41,16 +43,25 @@ class Closed:
     is_complete: bool
 
 
-def closed_rows(masks: CanonicalMasks, answers: int, memory: int, limits: Limits) -> Closed:
-    """Stops beyond so many ``answers`` or bytes of ``memory``, both approximately. Raises
+def closed_rows(
+    masks: CanonicalMasks,
+    answers: int,
+    memory: int,
+    limits: Limits,
+    inert: ThreadRows | None = None,
+) -> Closed:
+    """Stops beyond so many ``answers`` or bytes of ``memory``, both approximately. ``inert``:
+    of the inert cuts, where stable texts are followed beside the masks. Raises
     ``LimitError`` on time alone, so that the same grammar gives the same rows."""
-    closing = _Closing(masks, limits)
+    closing = _Closing(masks, limits, inert)
     closing.run(answers, memory)
     return Closed(closing.arrays(), len(closing.decisions.answers), closing.is_complete)
 
 
 class _Closing:
-    def __init__(self, masks: CanonicalMasks, limits: Limits) -> None:
+    def __init__(
+        self, masks: CanonicalMasks, limits: Limits, inert: ThreadRows | None = None
+    ) -> None:
         self.masks, self.limits = masks, limits
         self.threads, self.stacks = masks.threads, masks.network.stacks
         self.endings = endings = masks.threads.endings
@@ -58,7 +69,10 @@ class _Closing:
         self.joint = joint_table(tables, masks.cuts, endings)
         self.calls = reach(tables, masks.cuts, endings, self.joint, masks.continued)
         self.walks = PairWalks(tables, endings, self.joint, masks.threads.walks)
-        self.decisions = Decisions(masks, self.calls)
+        self.freely = None if inert is None else Freely(masks, inert)
+        if self.freely is not None:
+            self.freely.follow(endings.pushes())
+        self.decisions = Decisions(masks, self.calls, self.freely)
         # Whether what is not in the answers has no tokens.
         self.has_all = True
         self._outlooks: dict[int, Outlook] = {}
@@ -125,7 +139,13 @@ class _Closing:
             "closed.pending_offsets": np.cumsum([0, *map(len, self._sets)]).astype(np.int64),
             "closed.suffixes": np.array(list(self.decisions.suffixes), dtype=np.int32),
             **self.decisions.rows.arrays(),
+            **self._doubtful(),
         }
+
+    def _doubtful(self) -> dict[str, NDArray[Any]]:
+        if self.freely is None:
+            return {}
+        return {"closed.doubtful": np.array(sorted(self.freely.doubtful), dtype=np.int32)}
 
     def _is_beyond(self, answers: int, memory: int) -> bool:
         self.limits.check_time(_STAGE, self.masks.network.tables.names[:1])
@@ -163,19 +183,25 @@ class _Closing:
         """The rows of a part in all contexts."""
         contexts = [{self.calls.contexts[call] for call in thread.calls} for thread in threads]
         for context in sorted(set().union(*contexts)):
-            alive, doubtful = self._certified(part, context)
+            alive, doubtful, unfree = self._certified(part, context)
             for number, thread in enumerate(threads):
                 if context not in contexts[number]:
                     continue
                 span = slice(part.bounds[number], part.bounds[number + 1])
                 sure = part.ids[span][alive[span]]
                 doubt = self._by_place(part, doubtful, span)
+                if self.freely is not None:
+                    for (pair, pushed), ids in self._by_place(part, unfree, span).items():
+                        self.freely.search(pair, pushed, ids, (), (UNKNOWN, context))
                 self.decisions.decide(thread, sure, doubt, (), (UNKNOWN, context))
 
-    def _certified(self, part: Part, context: int) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-        """Which tokens are surely alive in a context; the places of those in doubt."""
+    def _certified(
+        self, part: Part, context: int
+    ) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64]]:
+        """Which tokens are surely alive in a context; the places of those in doubt; and the
+        places of those alive that may not be so by inert characters."""
         alive = np.zeros(len(part.ids), dtype=np.bool_)
-        doubtful = [np.zeros(0, dtype=np.int64)]
+        doubtful, unfree = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
         for number, frames in enumerate(part.frames):
             above = context
             for frame in frames:
@@ -183,12 +209,20 @@ class _Closing:
             outlook = self._outlook(above)
             places = np.flatnonzero(part.pushed == number)
             status = outlook.status[part.pairs[places]]
+            if self.freely is not None:
+                places, status = places[status != IS_DEAD], status[status != IS_DEAD]
+                free = self.freely.certified(part.pairs[places], part.ids[places], frames, context)
+                alive[places[free]] = True
+                places, status = places[~free], status[~free]
+                unfree.append(places[status == IS_OPEN])
             alive[places] = status == IS_OPEN
             places = places[status == IS_DOUBTFUL]
             left = outlook.dead_ends(part.pairs[places], part.ids[places])
             alive[places] = ~left
+            if self.freely is not None:
+                unfree.append(places[~left])
             doubtful.append(places[left])
-        return alive, np.sort(np.concatenate(doubtful))
+        return alive, np.sort(np.concatenate(doubtful)), np.sort(np.concatenate(unfree))
 
     def _by_place(self, part: Part, doubtful: NDArray[np.int64], span: slice) -> Doubt:
         low, high = np.searchsorted(doubtful, [span.start, span.stop])

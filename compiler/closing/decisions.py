@@ -14,6 +14,7 @@ from constrain.artifacts.first_tokens import Place
 from constrain.artifacts.piece_walk import Frames
 from constrain.artifacts.stacks import BOTTOM
 
+from .freely import Freely
 from .reach import TEXT, Calls
 from .rows import LaidOutRows
 
@@ -46,12 +47,12 @@ class Decisions:
     entries. ``suffixes``: numbered, see ``ClosedRows``. ``is_complete``: whether all was decided.
     """
 
-    def __init__(self, masks: CanonicalMasks, calls: Calls) -> None:
+    def __init__(self, masks: CanonicalMasks, calls: Calls, freely: Freely | None = None) -> None:
         self.answers: dict[tuple[int, int, int], tuple[int, int]] = {}
         self.rows = LaidOutRows(masks.vocabulary.size)
         self.suffixes: dict[tuple[int, int], int] = {(TEXT, BOTTOM): 0}
         self.is_complete = True
-        self._calls, self._stacks = calls, masks.network.stacks
+        self._calls, self._stacks, self._freely = calls, masks.network.stacks, freely
         self._endings, self._dead_ends = masks.threads.endings, masks.threads.dead_ends
         self._failed = 0
         self._fates: dict[Place, _Fates] = {}
@@ -81,6 +82,8 @@ class Decisions:
             fates = self._alive(place, ids, whole=ground[0] != UNKNOWN)
             found = [fates.get(token) for token in ids.tolist()] if fates else [None] * len(ids)
             alive.append(ids[[fate is True for fate in found]])
+            if self._freely is not None and len(alive[-1]):
+                self._freely.search(pair, pushed, alive[-1], frames, ground)
             if None in found:
                 left[pair, pushed] = ids[[fate is None for fate in found]]
         sure = np.concatenate(alive)

@@ -9,8 +9,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from constrain.artifacts.network_tables import NetworkTables
+
 from ..automata.dfa import DEAD, Dfa
 from .alphabet import CODE_POINTS
+from .stable_characters import StableCharacters
 
 # Bits of a continuation byte; lead bytes of two, three and four bytes.
 _TAIL = 64
@@ -37,6 +40,24 @@ def read_characters(dfa: Dfa) -> NDArray[np.bool_]:
         if depth < len(_LEADS):
             reads = reads[held].reshape(len(held), -1)
     return found[:CODE_POINTS]
+
+
+def reads_inert(tables: NetworkTables, characters: StableCharacters) -> bool:
+    """Whether a network reads no characters but inert ones, as far as its states say alone.
+
+    Where a call might begin or end inside a character, the answer is no.
+    """
+    by_byte = tables.table[:, : int(tables.classes.max()) + 1]
+    inside = (tables.table[:, tables.classes[0x80:0xC0]] != DEAD).any(axis=1)
+    calls = np.diff(tables.call_offsets) > 0
+    meets = calls | (tables.accepting != 0)
+    meets[np.concatenate([tables.call_starts, tables.call_returns, [tables.start]])] = True
+    if (inside & meets).any():
+        return False
+    nothing = (frozenset[int](),) * tables.states
+    dfa = Dfa(by_byte, tables.classes, tables.accepting != 0, tables.start, nothing)
+    present = np.unique(characters.classes[read_characters(dfa)])
+    return bool(characters.is_inert[present].all())
 
 
 def opening(dfa: Dfa) -> Dfa:

@@ -1,0 +1,96 @@
+"""Tokens of a network's canonical masks of which it is not known that stable texts follow.
+
+Which characters a text may go on with depends on the last ones before (``stable_texts``). But
+*inert* characters are stable behind any text. So beside the cuts there are the *inert cuts*: the
+same, where all that follows a token, behind the end of the character that it may end in, is
+inert. A token that leads to an end by these does so whatever went before:
+
+    alive by the inert cuts  =>  alive beside the stable texts  =>  alive by the cuts
+
+and the tokens between the first and the last of these are *in doubt*. Most grammars have none.
+"""
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import tokenset
+from .canonical_masks import CanonicalMasks
+from .cuts import Cuts
+from .errors import ArtifactError
+from .memo import Memo
+from .numbered_rows import NumberedRows
+from .thread_rows import ThreadRows
+from .tokenset import Words
+
+# Bytes of rows that are kept; and other answers.
+_KEPT_BYTES, _KEPT = 1 << 25, 1 << 18
+
+
+class Doubts:
+    """``masks``: of the cuts. ``cuts`` and ``final``: the inert ones, and those of their states
+    that a text may end in. ``ahead``: the tokens in doubt in some row that was worked out
+    ahead of time."""
+
+    def __init__(
+        self,
+        masks: CanonicalMasks,
+        cuts: Cuts,
+        final: NDArray[np.bool_],
+        ahead: NDArray[np.int32],
+    ) -> None:
+        self._masks, self._cuts, self._final = masks, cuts, final
+        size = masks.vocabulary.size
+        self._ahead = tokenset.from_ids(ahead, size) if len(ahead) else None
+        self._rows = NumberedRows(size, _KEPT_BYTES)
+        self._known: Memo[tuple[int, tuple[int, ...]], Words] = Memo(_KEPT)
+
+    @cached_property
+    def threads(self) -> ThreadRows:
+        """The tokens that are alive by the inert cuts."""
+        masks = self._masks
+        return ThreadRows(
+            masks.network,
+            self._cuts,
+            self._final,
+            masks.pairs,
+            masks.vocabulary,
+            self._rows,
+            masks.continued,
+            masks.threads,
+        )
+
+    def of(self, state: int) -> Words | None:
+        """The tokens in doubt, and maybe others that the mask of ``state`` does not hold. None
+        for no tokens."""
+        if self._masks.closed is not None and self._masks.closed.is_complete:
+            return self._ahead
+        key = self._masks.places(state)
+        found = self._known.get(key)
+        return self._known.keep(key, self._found(*key)) if found is None else found
+
+    def _found(self, configuration: int, cuts: tuple[int, ...]) -> Words:
+        closed, network = self._masks.closed, self._masks.network
+        words = tokenset.from_ids([], self._masks.vocabulary.size)
+        if self._ahead is not None:
+            words |= self._ahead
+        for cut in cuts:
+            for state, node in network.threads[configuration]:
+                for plane in range(self._masks.planes):
+                    thread = state, cut, node, plane
+                    if closed is None or closed.find(network.stacks, *thread) is None:
+                        words |= self._of_thread(*thread)
+        return words
+
+    def _of_thread(self, state: int, cut: int, node: int, plane: int) -> Words:
+        read = self._masks.rows[self._masks.threads.row(state, cut, node, plane)]
+        if self._rows.is_full:
+            self._rows.clear()
+            self.threads.forget()
+        try:
+            sure = self._rows[self.threads.row(state, cut, node, plane)]
+        except ArtifactError:
+            # Too much to search: none of them is known to be sure.
+            return read
+        return read & ~sure

@@ -1,0 +1,200 @@
+"""Canonical masks of a network beside stable texts.
+
+A state is one of the network's masks and one of the automaton of stable texts
+(``stable_texts``). The mask is
+
+    mask of the network, without tokens that lead the other automaton to its dead state,
+    without tokens behind which no way is left to go on
+
+The latter can only be tokens in doubt (``doubts``), and those that end inside a character of
+which the stable texts forbid some ends: for these a way is searched.
+"""
+
+from collections.abc import Sequence
+from heapq import heappop, heappush
+from itertools import count
+from typing import NamedTuple
+
+from . import tokenset
+from .canonical_network import CanonicalNetwork, patched
+from .doubts import Doubts
+from .errors import ArtifactError
+from .memo import Memo
+from .network_tables import NetworkTables
+from .requirements import Arrays
+from .stable_texts import StableTexts
+from .text_tokens import TextTokens
+from .tokenset import Words
+from .vocabulary import Vocabulary
+
+# States that one search may meet.
+_BUDGET = 20_000
+
+# Remembered answers, and steps; when there are more, they are worked out anew.
+_KEPT = 1 << 20
+
+# A state of the network's masks, and one of the stable texts.
+_Pair = tuple[int, int]
+
+
+def canonical_machine(
+    tables: NetworkTables, arrays: Arrays, eos: Sequence[int], vocabulary: Vocabulary
+) -> "CanonicalNetwork | StableNetwork":
+    """The canonical machine of a network: beside stable texts, where it has such sections."""
+    inner = CanonicalNetwork(tables, arrays, eos, vocabulary)
+    if "stable.table" not in arrays:
+        return inner
+    table, classes, tokens, unsure = (
+        arrays[f"stable.{name}"] for name in ("table", "classes", "tokens", "unsure")
+    )
+    texts = StableTexts(table, classes, int(arrays["stable.start"][0]), tokens, unsure)
+    doubtful = arrays.get("closed.doubtful", tokens[:0])
+    doubts = Doubts(inner, *patched(inner.cuts, inner.final, arrays, "inert"), doubtful)
+    return StableNetwork(inner, texts, doubts)
+
+
+class _Parts(NamedTuple):
+    """``row``: the tokens that both automata read. ``suspects``: those of them behind which a
+    way must be searched, and the states of the texts that they lead to."""
+
+    row: Words
+    suspects: list[tuple[int, int]]
+
+
+class StableNetwork:
+    """Both the machine and the rows of a matcher.
+
+    A state number is that of the state of ``inner``, times S, plus that of ``texts``.
+    """
+
+    def __init__(self, inner: CanonicalNetwork, texts: StableTexts, doubts: Doubts) -> None:
+        self.inner, self.texts, self.doubts = inner, texts, doubts
+        self._width, self._vocab_size = len(texts.table), inner.vocabulary.size
+        self._tokens = TextTokens(texts, inner.vocabulary, self._vocab_size)
+        self._masks: dict[int, Words] = {}
+        self._steps: dict[tuple[int, int], int] = {}
+        self._alive: Memo[_Pair, bool] = Memo(_KEPT)
+
+    @property
+    def start(self) -> int:
+        """The state before any token, at the start of a text."""
+        return self.inner.start * self._width + self.texts.start
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it has met so much that the next text should have its own."""
+        return self.inner.is_full
+
+    def state_after(self, after: Sequence[int]) -> int:
+        """Where a member begins behind a prompt. Raises ``ArtifactError`` if none can."""
+        inner = self.inner.state_after(after)
+        state = inner * self._width + self.texts.behind(after, self.inner.vocabulary)
+        if not self.row(state).any():
+            raise ArtifactError(
+                "no member of the grammar continues this prompt: its last characters compose "
+                "with what each member begins with"
+            )
+        return state
+
+    def configuration_of(self, state: int) -> int:
+        """The configuration of the network at a state."""
+        return self.inner.configuration_of(state // self._width)
+
+    def is_accepting(self, state: int) -> bool:
+        """Whether the tokens so far spell a member as the tokenizer would."""
+        return self.inner.is_accepting(state // self._width)
+
+    def step(self, state: int, token_id: int) -> int:
+        """The state after a token that the mask allows.
+
+        Raises ``ArtifactError`` if it leads nowhere (an unverified file).
+        """
+        target = self._steps.get((state, token_id))
+        if target is None:
+            number, text = divmod(state, self._width)
+            after = self.texts.step(text, self.inner.vocabulary.token(token_id))
+            if len(self._steps) >= _KEPT:
+                self._steps.clear()
+            target = self.inner.step(number, token_id) * self._width + after
+            self._steps[state, token_id] = target
+        return target
+
+    def row(self, state: int) -> Words:
+        """The mask at a state: read-only, computed on a miss."""
+        known = self._masks.get(state)
+        if known is None:
+            known = self._computed(*divmod(state, self._width))
+            known.flags.writeable = False
+            if len(self._masks) >= self.inner.most_masks:
+                self._masks.pop(next(iter(self._masks)))
+            self._masks[state] = known
+        return known
+
+    def _computed(self, number: int, text: int) -> Words:
+        mask, suspects = self._parts(number, text)
+        for token, after in suspects:
+            if not self._goes_on((self.inner.step(number, token), after)):
+                mask[token >> 5] &= ~self._tokens.bits[token & 31]
+        return mask
+
+    def _parts(self, number: int, text: int) -> _Parts:
+        found = self._tokens.at(text)
+        row = self.inner.row(number).copy()
+        row[self._tokens.words] &= found.kept
+        suspects = [pair for pair in found.unsure if tokenset.contains(row, pair[0])]
+        doubtful = self.doubts.of(number)
+        if doubtful is not None:
+            known = {token for token, _ in suspects}
+            for token in tokenset.to_ids(doubtful & row).tolist():
+                if token not in known and self.inner.vocabulary.is_text(token):
+                    after = self.texts.step(text, self.inner.vocabulary.token(token))
+                    suspects.append((token, after))
+        return _Parts(row, suspects)
+
+    def _goes_on(self, pair: _Pair) -> bool:
+        """Whether some way leads from a pair to the end of the text."""
+        known = self._alive.get(pair)
+        return self._search(pair) if known is None else known
+
+    def _search(self, begin: _Pair) -> bool:
+        """By the way that is shortest to the end of the text first. Raises ``ArtifactError``
+        where it meets too much."""
+        led = {begin: begin}
+        order = count()
+        heap = [(0, next(order), begin)]
+        for _ in range(_BUDGET):
+            if not heap:
+                for pair in led:
+                    self._alive.keep(pair, False)
+                return False
+            pair = heappop(heap)[2]
+            known = self._alive.get(pair)
+            if known is False:
+                continue
+            row, suspects = self._parts(*pair)
+            # EOS is a token of the row, too.
+            others = row & ~tokenset.from_ids([token for token, _ in suspects], self._vocab_size)
+            if known or others.any():
+                self._found_alive(pair, led)
+                return True
+            for token, text in suspects:
+                after = self.inner.step(pair[0], token), text
+                if after not in led:
+                    led[after] = pair
+                    heappush(heap, (self._left(after[0]), next(order), after))
+        raise ArtifactError(
+            f"what may come next was not decided within {_BUDGET:,} steps, beside texts that the "
+            f"tokenizer does not change; compile with --tokenization any"
+        )
+
+    def _found_alive(self, pair: _Pair, led: dict[_Pair, _Pair]) -> None:
+        self._alive.keep(pair, True)
+        while led[pair] != pair:
+            pair = led[pair]
+            self._alive.keep(pair, True)
+
+    def _left(self, number: int) -> int:
+        """At least so many bytes lead to the end of the text."""
+        inner = self.inner
+        threads = inner.network.threads[inner.configuration_of(number)]
+        return min(inner.threads.firsts.left((p, 0, node)) for p, node in threads)

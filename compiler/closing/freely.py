@@ -1,0 +1,138 @@
+"""Which tokens are alive by characters that are stable behind any text.
+
+While the rows of a network are worked out, what the cuts say is held against what the inert cuts
+say (``constrain.artifacts.doubts``): the same certificates, then the same searches. Tokens that
+only the former call alive are in doubt.
+"""
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from constrain.artifacts.canonical_masks import CanonicalMasks
+from constrain.artifacts.closed_rows import UNKNOWN
+from constrain.artifacts.endings import TEXT_END
+from constrain.artifacts.errors import ArtifactError
+from constrain.artifacts.piece_walk import Frames
+from constrain.artifacts.stacks import BOTTOM
+from constrain.artifacts.thread_rows import ThreadRows
+
+from .certificates import IS_DEAD, IS_DOUBTFUL, Outlook
+from .joint import joint_table
+
+# Steps of one search, and searches that may come to nothing.
+_BUDGET, _MOST_FAILED = 50, 500
+
+
+class Freely:
+    """``doubtful``: the tokens of which it was not shown. ``threads``: of the inert cuts, beside
+    those of ``masks``."""
+
+    def __init__(self, masks: CanonicalMasks, threads: ThreadRows) -> None:
+        self.doubtful: set[int] = set()
+        self._masks, self._threads, self._stacks = masks, threads, masks.network.stacks
+        self._endings = threads.endings
+        self._joint = joint_table(masks.network.tables, threads.cuts, self._endings)
+        own = masks.threads.endings
+        self._states, self._cuts = own.states, own.cut_of
+        # The pair of each pair of the cuts.
+        self._pairs = self._endings.pair[own.states, own.cut_of]
+        # The contexts of stacks that have some context by the cuts.
+        self._contexts: dict[int, set[int]] = {}
+        self._outlooks: dict[int, Outlook] = {}
+        self._failed = 0
+
+    def follow(self, pushes: Iterable[tuple[int, int, int]]) -> None:
+        """Find the contexts of all stacks; ``pushes``: frame, context and the context above."""
+        above: dict[int, list[tuple[int, int]]] = {}
+        for frame, below, context in pushes:
+            above.setdefault(below, []).append((frame, context))
+        pending = [(TEXT_END, TEXT_END)]
+        seen = set(pending)
+        for context, mine in pending:
+            self._contexts.setdefault(context, set()).add(mine)
+            for frame, pushed in above.get(context, ()):
+                more = pushed, self._endings.push(frame, mine)
+                if more not in seen:
+                    seen.add(more)
+                    pending.append(more)
+
+    def certified(
+        self,
+        pairs: NDArray[np.integer],
+        tokens: NDArray[np.integer],
+        frames: Frames,
+        context: int,
+    ) -> NDArray[np.bool_]:
+        """Which tokens, that lead to ``pairs`` with ``frames`` pushed, are surely alive."""
+        found = np.ones(len(pairs), dtype=np.bool_)
+        mine = self._pairs[pairs]
+        for below in sorted(self._contexts[context]):
+            outlook = self._outlook(self._pushed(frames, below))
+            status = outlook.status[mine]
+            found &= status != IS_DEAD
+            places = np.flatnonzero(found & (status == IS_DOUBTFUL))
+            found[places] = ~outlook.dead_ends(mine[places], tokens[places])
+        return found
+
+    def search(
+        self,
+        pair: int,
+        pushed: Frames,
+        tokens: NDArray[np.int32],
+        known: Frames,
+        ground: tuple[int, int],
+    ) -> None:
+        """Add to ``doubtful`` those of ``tokens``, alive by the cuts, of which no search shows it.
+
+        They lead to ``pair`` with the frames ``pushed``, above the frames ``known``, the
+        uppermost first, and the stack ``ground``; see ``Decisions.decide``.
+        """
+        left = np.setdiff1d(tokens, np.array(sorted(self.doubtful), dtype=np.int32))
+        nodes = [BOTTOM]
+        if ground[0] == UNKNOWN:
+            contexts = sorted(self._contexts[ground[1]])
+            nodes = [self._endings.unknown(self._stacks, context) for context in contexts]
+        for node in nodes:
+            leads = self._threads.dead_ends.pushed((*reversed(known), *pushed), node)
+            place = int(self._states[pair]), int(self._cuts[pair]), leads
+            alive = self._alive(place, left, whole=ground[0] != UNKNOWN)
+            self.doubtful.update(np.setdiff1d(left, alive).tolist())
+            left = alive
+
+    def _alive(
+        self, place: tuple[int, int, int], tokens: NDArray[np.int32], *, whole: bool
+    ) -> NDArray[np.int32]:
+        endings, dead_ends = self._endings, self._threads.dead_ends
+        if dead_ends.is_open(place):
+            return tokens
+        context = endings.of_node(self._stacks, place[2])
+        if not endings.is_live(endings.number(place[0], place[1]), context):
+            return tokens[:0]
+        found = []
+        for token in tokens.tolist():
+            if self._failed > _MOST_FAILED:
+                break
+            one = np.array([token], dtype=np.int32)
+            try:
+                alive = dead_ends.alive(place, one, whole=whole, budget=_BUDGET)
+            except ArtifactError:
+                alive = None
+            self._failed += alive is None
+            if alive is not None and len(alive):
+                found.append(token)
+        return np.array(found, dtype=np.int32)
+
+    def _pushed(self, frames: Frames, context: int) -> int:
+        for frame in frames:
+            context = self._endings.push(frame, context)
+        return context
+
+    def _outlook(self, context: int) -> Outlook:
+        if context not in self._outlooks:
+            first_token = self._threads.firsts.first_token
+            self._outlooks[context] = Outlook(
+                self._joint, self._endings, context, self._masks.pairs, first_token
+            )
+        return self._outlooks[context]
