@@ -9,27 +9,19 @@ from numpy.typing import NDArray
 
 from constrain.artifacts.canonical_masks import CanonicalMasks
 from constrain.artifacts.closed_rows import DEEPER, UNKNOWN
-from constrain.artifacts.errors import ArtifactError
-from constrain.artifacts.first_tokens import Place
 from constrain.artifacts.piece_walk import Frames
 from constrain.artifacts.stacks import BOTTOM
 
+from .fates import Fates
 from .freely import Freely
 from .reach import TEXT, Calls
 from .rows import LaidOutRows
-
-# Steps of a search above frames that are not known; and searches that may come to nothing. Where
-# more do, the rest is left to decoding, which knows the stacks.
-_BUDGET, _MOST_FAILED = 50, 500
 
 # Frames that are looked at one by one.
 _FRAMES = 4
 
 # Tokens in doubt by the place that they lead to: pair and frames.
 Doubt: TypeAlias = dict[tuple[int, Frames], NDArray[np.int32]]
-
-# Whether tokens are alive at a place; None, or nothing, where that was not decided.
-_Fates: TypeAlias = dict[int, bool | None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,8 +46,7 @@ class Decisions:
         self.is_complete = True
         self._calls, self._stacks, self._freely = calls, masks.network.stacks, freely
         self._endings, self._dead_ends = masks.threads.endings, masks.threads.dead_ends
-        self._failed = 0
-        self._fates: dict[Place, _Fates] = {}
+        self._fates = Fates(self._dead_ends)
 
     def decide(
         self,
@@ -79,7 +70,7 @@ class Decisions:
         for (pair, pushed), ids in doubt.items():
             leads = self._dead_ends.pushed(pushed, node)
             place = int(self._endings.states[pair]), int(self._endings.cut_of[pair]), leads
-            fates = self._alive(place, ids, whole=ground[0] != UNKNOWN)
+            fates = self._fates.of(place, ids, whole=ground[0] != UNKNOWN)
             found = [fates.get(token) for token in ids.tolist()] if fates else [None] * len(ids)
             alive.append(ids[[fate is True for fate in found]])
             if self._freely is not None and len(alive[-1]):
@@ -92,7 +83,7 @@ class Decisions:
             self.answers[key] = self.rows.add(sure), thread.pending
             return
         self.answers[key] = DEEPER, thread.pending
-        if ground[0] != UNKNOWN or len(frames) == _FRAMES or self._failed > _MOST_FAILED:
+        if ground[0] != UNKNOWN or len(frames) == _FRAMES or self._fates.has_given_up:
             self.is_complete = False
             return
         for call in thread.calls:
@@ -105,30 +96,3 @@ class Decisions:
                 self.decide(under, sure, left, frames, (TEXT, BOTTOM))
             else:
                 self.decide(under, sure, left, (*frames, frame), (UNKNOWN, below))
-
-    def _alive(self, place: Place, ids: NDArray[np.int32], *, whole: bool) -> _Fates:
-        """Of each of ``ids`` whether it is alive at a place; None where that is not known."""
-        known = self._fates.setdefault(place, {})
-        if self._failed > _MOST_FAILED:
-            return known
-        new = [token for token in ids.tolist() if token not in known]
-        # Tokens are sieved together, and one by one only where some depend on more.
-        for asked in ([new], [[token] for token in new]):
-            for some in asked:
-                if self._failed > _MOST_FAILED:
-                    return known
-                if some and some[0] not in known:
-                    found = self._asked(place, np.array(some, dtype=np.int32), whole=whole)
-                    if found is not None:
-                        known.update(dict.fromkeys(some, False) | dict.fromkeys(found, True))
-                    elif len(some) == 1:
-                        known[some[0]] = None
-        return known
-
-    def _asked(self, place: Place, ids: NDArray[np.int32], *, whole: bool) -> list[int] | None:
-        try:
-            found = self._dead_ends.alive(place, ids, whole=whole, budget=_BUDGET)
-        except ArtifactError:
-            found = None
-        self._failed += found is None
-        return None if found is None else found.tolist()

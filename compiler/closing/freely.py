@@ -13,16 +13,14 @@ from numpy.typing import NDArray
 from constrain.artifacts.canonical_masks import CanonicalMasks
 from constrain.artifacts.closed_rows import UNKNOWN
 from constrain.artifacts.endings import TEXT_END
-from constrain.artifacts.errors import ArtifactError
+from constrain.artifacts.first_tokens import Place
 from constrain.artifacts.piece_walk import Frames
 from constrain.artifacts.stacks import BOTTOM
 from constrain.artifacts.thread_rows import ThreadRows
 
 from .certificates import IS_DEAD, IS_DOUBTFUL, Outlook
+from .fates import Fates, Known
 from .joint import joint_table
-
-# Steps of one search, and searches that may come to nothing.
-_BUDGET, _MOST_FAILED = 50, 500
 
 
 class Freely:
@@ -41,7 +39,7 @@ class Freely:
         # The contexts of stacks that have some context by the cuts.
         self._contexts: dict[int, set[int]] = {}
         self._outlooks: dict[int, Outlook] = {}
-        self._failed = 0
+        self._fates = Fates(threads.dead_ends)
 
     def follow(self, pushes: Iterable[tuple[int, int, int]]) -> None:
         """Find the contexts of all stacks; ``pushes``: frame, context and the context above."""
@@ -89,7 +87,6 @@ class Freely:
         They lead to ``pair`` with the frames ``pushed``, above the frames ``known``, the
         uppermost first, and the stack ``ground``; see ``Decisions.decide``.
         """
-        left = np.setdiff1d(tokens, np.array(sorted(self.doubtful), dtype=np.int32))
         nodes = [BOTTOM]
         if ground[0] == UNKNOWN:
             contexts = sorted(self._contexts[ground[1]])
@@ -97,32 +94,17 @@ class Freely:
         for node in nodes:
             leads = self._threads.dead_ends.pushed((*reversed(known), *pushed), node)
             place = int(self._states[pair]), int(self._cuts[pair]), leads
-            alive = self._alive(place, left, whole=ground[0] != UNKNOWN)
-            self.doubtful.update(np.setdiff1d(left, alive).tolist())
-            left = alive
+            self._search(place, tokens, whole=ground[0] != UNKNOWN)
 
-    def _alive(
-        self, place: tuple[int, int, int], tokens: NDArray[np.int32], *, whole: bool
-    ) -> NDArray[np.int32]:
-        endings, dead_ends = self._endings, self._threads.dead_ends
-        if dead_ends.is_open(place):
-            return tokens
+    def _search(self, place: Place, tokens: NDArray[np.int32], *, whole: bool) -> None:
+        endings = self._endings
+        if self._threads.dead_ends.is_open(place):
+            return
         context = endings.of_node(self._stacks, place[2])
-        if not endings.is_live(endings.number(place[0], place[1]), context):
-            return tokens[:0]
-        found = []
-        for token in tokens.tolist():
-            if self._failed > _MOST_FAILED:
-                break
-            one = np.array([token], dtype=np.int32)
-            try:
-                alive = dead_ends.alive(place, one, whole=whole, budget=_BUDGET)
-            except ArtifactError:
-                alive = None
-            self._failed += alive is None
-            if alive is not None and len(alive):
-                found.append(token)
-        return np.array(found, dtype=np.int32)
+        alive: Known = {}
+        if endings.is_live(endings.number(place[0], place[1]), context):
+            alive = self._fates.of(place, tokens, whole=whole)
+        self.doubtful.update(token for token in tokens.tolist() if not alive.get(token))
 
     def _pushed(self, frames: Frames, context: int) -> int:
         for frame in frames:
