@@ -12,6 +12,7 @@ from constrain.artifacts.network_tables import NetworkTables
 from constrain.artifacts.stable_network import StableNetwork, canonical_machine
 
 from .closing.closing import closed_rows
+from .closing.freely import Freely
 from .diagnostics import CheckError, Diagnostic, TokenizerError
 from .limits import Limits
 from .merge.cuts_sections import tokenizer_sections
@@ -92,8 +93,9 @@ def _sections(
     memory = min(request.max_bytes - sum(a.nbytes for a in sections.values()), limits.memory)
     if answers and memory > 0:
         if isinstance(machine, StableNetwork):
-            inert = machine.doubts.threads
-            closed = closed_rows(machine.inner, answers, memory, limits, inert)
+            assert stable is not None
+            freely = Freely(machine.inner, machine.doubts.threads, stable.opened)
+            closed = closed_rows(machine.inner, answers, memory, limits, freely)
         else:
             closed = closed_rows(machine, answers, memory, limits)
         if not closed.is_complete:

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from constrain.artifacts.canonical_masks import CanonicalMasks
 from constrain.artifacts.closed_rows import DEEPER, UNKNOWN
 from constrain.artifacts.piece_walk import ROOT
-from constrain.artifacts.thread_rows import ThreadRows
 
 from ..limits import Limits
 from .certificates import IS_DEAD, IS_DOUBTFUL, IS_OPEN, Outlook
@@ -48,20 +47,18 @@ def closed_rows(
     answers: int,
     memory: int,
     limits: Limits,
-    inert: ThreadRows | None = None,
+    freely: Freely | None = None,
 ) -> Closed:
-    """Stops beyond so many ``answers`` or bytes of ``memory``, both approximately. ``inert``:
-    of the inert cuts, where stable texts are followed beside the masks. Raises
-    ``LimitError`` on time alone, so that the same grammar gives the same rows."""
-    closing = _Closing(masks, limits, inert)
+    """Stops beyond so many ``answers`` or bytes of ``memory``, both approximately. ``freely``:
+    where stable texts are followed beside the masks. Raises ``LimitError`` on time alone, so
+    that the same grammar gives the same rows."""
+    closing = _Closing(masks, limits, freely)
     closing.run(answers, memory)
     return Closed(closing.arrays(), len(closing.decisions.answers), closing.is_complete)
 
 
 class _Closing:
-    def __init__(
-        self, masks: CanonicalMasks, limits: Limits, inert: ThreadRows | None = None
-    ) -> None:
+    def __init__(self, masks: CanonicalMasks, limits: Limits, freely: Freely | None = None) -> None:
         self.masks, self.limits = masks, limits
         self.threads, self.stacks = masks.threads, masks.network.stacks
         self.endings = endings = masks.threads.endings
@@ -69,9 +66,9 @@ class _Closing:
         self.joint = joint_table(tables, masks.cuts, endings)
         self.calls = reach(tables, masks.cuts, endings, self.joint, masks.continued)
         self.walks = PairWalks(tables, endings, self.joint, masks.threads.walks)
-        self.freely = None if inert is None else Freely(masks, inert)
-        if self.freely is not None:
-            self.freely.follow(endings.pushes())
+        self.freely = freely
+        if freely is not None:
+            freely.follow(endings.pushes())
         self.decisions = Decisions(masks, self.calls, self.freely)
         # Whether what is not in the answers has no tokens.
         self.has_all = True
@@ -139,13 +136,19 @@ class _Closing:
             "closed.pending_offsets": np.cumsum([0, *map(len, self._sets)]).astype(np.int64),
             "closed.suffixes": np.array(list(self.decisions.suffixes), dtype=np.int32),
             **self.decisions.rows.arrays(),
-            **self._doubtful(),
+            **self._beside_texts(),
         }
 
-    def _doubtful(self) -> dict[str, NDArray[Any]]:
+    def _beside_texts(self) -> dict[str, NDArray[Any]]:
         if self.freely is None:
             return {}
-        return {"closed.doubtful": np.array(sorted(self.freely.doubtful), dtype=np.int32)}
+        doubtful, found = self.freely.doubtful, self.decisions
+        sections = {"closed.doubtful": np.array(sorted(doubtful), dtype=np.int32)}
+        if self.has_all:
+            sections["stable.unsure"] = self.freely.ends.unsure(
+                found.answers, found.suffixes, found.rows, doubtful
+            )
+        return sections
 
     def _is_beyond(self, answers: int, memory: int) -> bool:
         self.limits.check_time(_STAGE, self.masks.network.tables.names[:1])
@@ -182,6 +185,7 @@ class _Closing:
     def _answer(self, part: Part, threads: Sequence[Thread]) -> None:
         """The rows of a part in all contexts."""
         contexts = [{self.calls.contexts[call] for call in thread.calls} for thread in threads]
+        opened = self._opened(part)
         for context in sorted(set().union(*contexts)):
             alive, doubtful, unfree = self._certified(part, context)
             for number, thread in enumerate(threads):
@@ -193,7 +197,15 @@ class _Closing:
                 if self.freely is not None:
                     for (pair, pushed), ids in self._by_place(part, unfree, span).items():
                         self.freely.search(pair, pushed, ids, (), (UNKNOWN, context))
+                    for (pair, pushed), ids in self._by_place(part, opened, span).items():
+                        self.freely.ends.meet(pair, pushed, ids, context)
                 self.decisions.decide(thread, sure, doubt, (), (UNKNOWN, context))
+
+    def _opened(self, part: Part) -> NDArray[np.int64]:
+        """The places of tokens that end inside a character of which some ends are forbidden."""
+        if self.freely is None:
+            return np.zeros(0, dtype=np.int64)
+        return np.flatnonzero(self.freely.ends.is_opened[part.ids])
 
     def _certified(
         self, part: Part, context: int

@@ -33,6 +33,16 @@ class LaidOutRows:
             known[content] = len(known)
         return 2 * known[content] + (known is self._lists)
 
+    def held(self, tokens: NDArray[np.int32]) -> dict[int, NDArray[np.bool_]]:
+        """Which of ``tokens`` each row holds, by its number."""
+        found: dict[int, NDArray[np.bool_]] = {}
+        for number, content in enumerate(self._bits):
+            words: Words = np.frombuffer(content, dtype="<u4")
+            found[2 * number] = tokenset.to_flags(words)[tokens]
+        for number, content in enumerate(self._lists):
+            found[2 * number + 1] = np.isin(tokens, np.frombuffer(content, dtype="<i4"))
+        return found
+
     def place(self, number: int) -> int:
         """The place of a row among all, those of bits first."""
         return number // 2 + len(self._bits) * (number % 2)

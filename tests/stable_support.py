@@ -1,0 +1,78 @@
+"""Small tokenizers with a normalization form, and finite grammars of what these change."""
+
+import random
+from pathlib import Path
+from typing import Any
+
+from test_tokenizer_steps import bpe
+from tokenizers import Regex, Tokenizer, normalizers, pre_tokenizers
+
+from constrain.compiler.tokenizers import byte_alphabet
+
+# Starters that compose, also with starters, marks of four classes, jamo, what is never stable
+# (U+0958, U+212B, U+0344), and what is inert.
+PARTS = [
+    *("a", "e", "x", " ", "é", "ế", "ệ", "한", "하", "か", "क", "漢", "α", "😀"),
+    *("\u0301", "\u0302", "\u0323", "\u0327", "\u0345", "\u05b4", "\u3099", "\u093c"),
+    *("\u1112", "\u1161", "\u11ab", "\u0958", "\u212b", "\u0344", "A", "e\u0301", "\u0323\u0301"),
+]
+
+# How text is cut: not at all, before spaces, behind letters with their marks, each by itself.
+PATTERNS = [None, r" ?[^\s]+|\s+", r"\p{L}\p{M}*", r"\p{M}", r"\p{L}|\p{M}+"]
+
+FORMS = ["NFC", "NFD", "NFKC", "NFKD", "Lowercase"]
+
+
+def normalizing(rng: random.Random, form: str, folder: Path) -> Path:
+    """A file of a tokenizer of bytes whose merges join parts of such texts, and some of them."""
+    alphabet = byte_alphabet.characters()
+    merges: list[tuple[str, str]] = []
+    names = set(alphabet)
+    for _ in range(rng.choice([0, 4, 15, 40])):
+        octets = "".join(rng.choices(PARTS, k=3)).encode()
+        pieces = [alphabet[octet] for octet in octets]
+        for left, right in merges:
+            pieces = _merged(pieces, left, right)
+        if len(pieces) > 1:
+            place = rng.randrange(len(pieces) - 1)
+            left, right = pieces[place : place + 2]
+            if left + right not in names:
+                names.add(left + right)
+                merges.append((left, right))
+    vocab = {char: number for number, char in enumerate(alphabet)}
+    model: Any = Tokenizer(bpe(vocab, merges))
+    model.normalizer = getattr(normalizers, form)()
+    steps: list[Any] = [pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)]
+    pattern = rng.choice(PATTERNS)
+    if pattern is not None:
+        steps.insert(0, pre_tokenizers.Split(Regex(pattern), "isolated"))
+    model.pre_tokenizer = pre_tokenizers.Sequence(steps)
+    model.add_special_tokens(["<eos>"])
+    file = folder / "tokenizer.json"
+    model.save(str(file))
+    return file
+
+
+def _merged(pieces: list[str], left: str, right: str) -> list[str]:
+    found: list[str] = []
+    for piece in pieces:
+        if found and found[-1] == left and piece == right:
+            found[-1] += piece
+        else:
+            found.append(piece)
+    return found
+
+
+def finite_grammar(rng: random.Random) -> str:
+    """Rules that call those behind them, with few of such texts."""
+    names = ["start", "x", "y", "z"]
+    some = rng.sample(PARTS, rng.randint(3, 7))
+
+    def body(after: int) -> str:
+        parts = [*names[after:], *names[after:], *(f"'{part}'" for part in some)]
+        return " ".join(rng.choice(parts) for _ in range(rng.randint(1, 3)))
+
+    return "".join(
+        f"{name} ::= {' | '.join(body(i) for _ in range(rng.randint(1, 3)))};"
+        for i, name in enumerate(names, start=1)
+    )
