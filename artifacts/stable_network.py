@@ -173,7 +173,10 @@ class StableNetwork:
                 continue
             row, suspects = self._parts(*pair)
             # EOS is a token of the row, too.
-            others = row & ~tokenset.from_ids([token for token, _ in suspects], self._vocab_size)
+            others = row
+            if suspects:
+                tokens = [token for token, _ in suspects]
+                others = row & ~tokenset.from_ids(tokens, self._vocab_size)
             if known or others.any():
                 self._found_alive(pair, led)
                 return True

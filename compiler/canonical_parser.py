@@ -11,8 +11,7 @@ from constrain.artifacts.network import REFUSED, Network
 from constrain.artifacts.network_tables import NetworkTables
 from constrain.artifacts.stable_network import StableNetwork, canonical_machine
 
-from .closing.closing import closed_rows
-from .closing.freely import Freely
+from .closing.closing import Beside, closed_rows
 from .diagnostics import CheckError, Diagnostic, TokenizerError
 from .limits import Limits
 from .merge.cuts_sections import tokenizer_sections
@@ -94,8 +93,8 @@ def _sections(
     if answers and memory > 0:
         if isinstance(machine, StableNetwork):
             assert stable is not None
-            freely = Freely(machine.inner, machine.doubts.threads, stable.opened)
-            closed = closed_rows(machine.inner, answers, memory, limits, freely)
+            beside = Beside(stable, machine.doubts.threads)
+            closed = closed_rows(machine.inner, answers, memory, limits, beside)
         else:
             closed = closed_rows(machine, answers, memory, limits)
         if not closed.is_complete:

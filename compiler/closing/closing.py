@@ -20,16 +20,27 @@ from numpy.typing import NDArray
 from constrain.artifacts.canonical_masks import CanonicalMasks
 from constrain.artifacts.closed_rows import DEEPER, UNKNOWN
 from constrain.artifacts.piece_walk import ROOT
+from constrain.artifacts.thread_rows import ThreadRows
 
 from ..limits import Limits
+from ..merge.stable_text import StableTables
 from .certificates import IS_DEAD, IS_DOUBTFUL, IS_OPEN, Outlook
 from .decisions import Decisions, Doubt, Thread
 from .freely import Freely
 from .joint import joint_table
+from .open_ends import OpenEnds
 from .parts import PairWalks, Part, Pending
 from .reach import reach
 
 _STAGE = "the canonical masks of the network"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Beside:
+    """``stable``: the texts that a normalizer leaves alone. ``inert``: rows of the inert cuts."""
+
+    stable: StableTables
+    inert: ThreadRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,18 +58,18 @@ def closed_rows(
     answers: int,
     memory: int,
     limits: Limits,
-    freely: Freely | None = None,
+    beside: Beside | None = None,
 ) -> Closed:
-    """Stops beyond so many ``answers`` or bytes of ``memory``, both approximately. ``freely``:
-    where stable texts are followed beside the masks. Raises ``LimitError`` on time alone, so
-    that the same grammar gives the same rows."""
-    closing = _Closing(masks, limits, freely)
+    """Stops beyond so many ``answers`` or bytes of ``memory``, both approximately. ``beside``:
+    what stable texts beside the masks need. Raises ``LimitError`` on time alone, so that the
+    same grammar gives the same rows."""
+    closing = _Closing(masks, limits, beside)
     closing.run(answers, memory)
     return Closed(closing.arrays(), len(closing.decisions.answers), closing.is_complete)
 
 
 class _Closing:
-    def __init__(self, masks: CanonicalMasks, limits: Limits, freely: Freely | None = None) -> None:
+    def __init__(self, masks: CanonicalMasks, limits: Limits, beside: Beside | None = None) -> None:
         self.masks, self.limits = masks, limits
         self.threads, self.stacks = masks.threads, masks.network.stacks
         self.endings = endings = masks.threads.endings
@@ -66,9 +77,10 @@ class _Closing:
         self.joint = joint_table(tables, masks.cuts, endings)
         self.calls = reach(tables, masks.cuts, endings, self.joint, masks.continued)
         self.walks = PairWalks(tables, endings, self.joint, masks.threads.walks)
-        self.freely = freely
-        if freely is not None:
-            freely.follow(endings.pushes())
+        self.freely = None if beside is None else Freely(masks, beside.inert)
+        self.ends = None if beside is None else OpenEnds(masks, beside.stable)
+        if self.freely is not None:
+            self.freely.follow(endings.pushes())
         self.decisions = Decisions(masks, self.calls, self.freely)
         # Whether what is not in the answers has no tokens.
         self.has_all = True
@@ -140,14 +152,12 @@ class _Closing:
         }
 
     def _beside_texts(self) -> dict[str, NDArray[Any]]:
-        if self.freely is None:
+        if self.freely is None or self.ends is None:
             return {}
-        doubtful, found = self.freely.doubtful, self.decisions
+        doubtful = self.freely.doubtful
         sections = {"closed.doubtful": np.array(sorted(doubtful), dtype=np.int32)}
         if self.has_all:
-            sections["stable.unsure"] = self.freely.ends.unsure(
-                found.answers, found.suffixes, found.rows, doubtful
-            )
+            sections["stable.unsure"] = self.ends.unsure(self.decisions, self.joint, doubtful)
         return sections
 
     def _is_beyond(self, answers: int, memory: int) -> bool:
@@ -197,15 +207,16 @@ class _Closing:
                 if self.freely is not None:
                     for (pair, pushed), ids in self._by_place(part, unfree, span).items():
                         self.freely.search(pair, pushed, ids, (), (UNKNOWN, context))
+                if self.ends is not None:
                     for (pair, pushed), ids in self._by_place(part, opened, span).items():
-                        self.freely.ends.meet(pair, pushed, ids, context)
+                        self.ends.meet(pair, pushed, ids, context)
                 self.decisions.decide(thread, sure, doubt, (), (UNKNOWN, context))
 
     def _opened(self, part: Part) -> NDArray[np.int64]:
         """The places of tokens that end inside a character of which some ends are forbidden."""
-        if self.freely is None:
+        if self.ends is None:
             return np.zeros(0, dtype=np.int64)
-        return np.flatnonzero(self.freely.ends.is_opened[part.ids])
+        return np.flatnonzero(self.ends.is_opened[part.ids])
 
     def _certified(
         self, part: Part, context: int

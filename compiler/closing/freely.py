@@ -18,20 +18,17 @@ from constrain.artifacts.piece_walk import Frames
 from constrain.artifacts.stacks import BOTTOM
 from constrain.artifacts.thread_rows import ThreadRows
 
-from ..merge.open_characters import OpenCharacters
 from .certificates import IS_DEAD, IS_DOUBTFUL, Outlook
 from .fates import Fates, Known
 from .joint import joint_table
-from .open_ends import OpenEnds
 
 
 class Freely:
     """``doubtful``: the tokens of which it was not shown. ``threads``: of the inert cuts, beside
-    those of ``masks``. ``ends``: of the characters that tokens end in."""
+    those of ``masks``."""
 
-    def __init__(self, masks: CanonicalMasks, threads: ThreadRows, opened: OpenCharacters) -> None:
+    def __init__(self, masks: CanonicalMasks, threads: ThreadRows) -> None:
         self.doubtful: set[int] = set()
-        self.ends = OpenEnds(masks, opened)
         self._masks, self._threads, self._stacks = masks, threads, masks.network.stacks
         self._endings = threads.endings
         self._joint = joint_table(masks.network.tables, threads.cuts, self._endings)

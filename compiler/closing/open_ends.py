@@ -3,10 +3,11 @@
 Stable texts may forbid some ends of a character by what went before it. Of each token t that
 ends inside one it is known which *tails*, tokens that begin inside a character, end it behind any
 text (``merge.open_characters``: sets of tails, one of each of which must be left). Where all rows
-behind t hold one of each set that may follow t, some end is always left, and t is sure.
+behind t hold one of each set that may follow t, some end is always left, and t is sure. Where
+they do not, a way of several tails is searched from each state that stable texts may be in.
 """
 
-from collections.abc import Mapping
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,18 +15,26 @@ from numpy.typing import NDArray
 from constrain.artifacts.canonical_masks import CanonicalMasks
 from constrain.artifacts.closed_rows import DEEPER, UNKNOWN
 from constrain.artifacts.piece_walk import Frames
+from constrain.artifacts.stable_texts import DEAD, StableTexts
 
-from ..merge.open_characters import OpenCharacters
-from .rows import LaidOutRows
+from ..merge.stable_text import StableTables
+from .decisions import Decisions
+from .joint import Joint
+
+_States: TypeAlias = NDArray[np.int64]
 
 
 class OpenEnds:
     """The tokens and places that were met. ``is_opened``: bool (V,), the tokens asked for."""
 
-    def __init__(self, masks: CanonicalMasks, opened: OpenCharacters) -> None:
-        self._masks, self._opened = masks, opened
+    def __init__(self, masks: CanonicalMasks, stable: StableTables) -> None:
+        self._masks, self._opened, self._between = masks, stable.opened, stable.between
+        self._texts = StableTexts(
+            stable.table, stable.classes, stable.start, stable.tokens, stable.tokens
+        )
+        self._is_free = self._texts.are_free(np.arange(len(stable.table)))
         self.is_opened = np.zeros(masks.vocabulary.size, dtype=np.bool_)
-        self.is_opened[opened.tokens] = True
+        self.is_opened[self._opened.tokens] = True
         # Pair and context, with the tokens that lead there.
         self._met: dict[tuple[int, int], set[int]] = {}
 
@@ -37,31 +46,85 @@ class OpenEnds:
         if endings.is_live(pair, context):
             self._met.setdefault((pair, context), set()).update(tokens.tolist())
 
-    def unsure(
-        self,
-        answers: Mapping[tuple[int, int, int], tuple[int, int]],
-        suffixes: Mapping[tuple[int, int], int],
-        rows: LaidOutRows,
-        doubtful: set[int],
-    ) -> NDArray[np.int32]:
-        """The tokens that are not sure, int32, ascending: tails among them. The arguments:
-        of ``Decisions``, and the tokens that may themselves be dead ends."""
-        opened, endings = self._opened, self._masks.threads.endings
-        held = rows.held(opened.tails)
-        allowed = ~self._masks.pairs.forbidden(opened.tokens.tolist(), opened.tails.tolist())
-        allowed &= ~np.isin(opened.tails, sorted(doubtful))
+    def unsure(self, decisions: Decisions, joint: Joint, doubtful: set[int]) -> NDArray[np.int32]:
+        """The tokens that are not sure, int32, ascending: all tails, and others.
+
+        ``doubtful``: the tokens that may themselves be dead ends."""
+        opened = self._opened
+        rows = _TailRows(self._masks, decisions, opened.tails, doubtful)
         unsure = set(opened.tails.tolist())
         for (pair, context), tokens in self._met.items():
-            left = np.zeros(len(opened.tails), dtype=np.bool_)
-            state, cut = int(endings.states[pair]), int(endings.cut_of[pair])
-            for plane in range(0, self._masks.planes, 2):
-                entry = plane * len(self._masks.cuts.table) + cut
-                key = entry, state, suffixes.get((UNKNOWN, context), -1)
-                row, _ = answers.get(key, (DEEPER, 0))
-                if row != DEEPER:
-                    left |= held[row]
-            for token in tokens - unsure:
+            for token in sorted(tokens - unsure):
+                left = rows.behind(pair, context, token)
+                if left is None:
+                    continue
                 place = int(np.searchsorted(opened.tokens, token))
-                if not (opened.sets_of(place) & left & allowed[place]).any(axis=1).all():
+                if (opened.sets_of(place) & left).any(axis=1).all():
+                    continue
+                states = self._after(np.arange(1, self._between), token)
+                states = np.unique(states[~self._is_free[states] & (states != DEAD)])
+                if not self._go_on(rows, joint, (pair, context, token), states).all():
                     unsure.add(token)
         return np.array(sorted(unsure), dtype=np.int32)
+
+    def _go_on(
+        self, rows: "_TailRows", joint: Joint, place: tuple[int, int, int], states: _States
+    ) -> NDArray[np.bool_]:
+        """From which states of the texts some tails end the character behind a token, which
+        leads to a pair in a context."""
+        pair, context, token = place
+        found = np.zeros(len(states), dtype=np.bool_)
+        deeper: list[tuple[int, _States]] = []
+        left = rows.behind(pair, context, token)
+        for tail in [] if left is None else self._opened.tails[left].tolist():
+            after = self._after(states, tail)
+            found |= (after != DEAD) & self._is_free[after]
+            deeper.append((tail, after))
+        for tail, after in deeper:
+            open_ = np.flatnonzero(~found & (after != DEAD))
+            target = pair
+            for octet in self._masks.vocabulary.token(tail):
+                target = int(joint.table[target, joint.classes[octet]])
+            if len(open_) and target and not joint.stops[target]:
+                found[open_] = self._go_on(rows, joint, (target, context, tail), after[open_])
+        return found
+
+    def _after(self, states: _States, token: int) -> _States:
+        for octet in self._masks.vocabulary.token(token):
+            states = self._texts.table[states, self._texts.classes[octet]].astype(np.int64)
+        return states
+
+
+class _TailRows:
+    """The tails that may follow a token at a place, as far as is known of the stack there."""
+
+    def __init__(
+        self,
+        masks: CanonicalMasks,
+        decisions: Decisions,
+        tails: NDArray[np.int32],
+        doubtful: set[int],
+    ) -> None:
+        self._masks, self._decisions, self._tails = masks, decisions, tails
+        self._endings = masks.threads.endings
+        self._held = decisions.rows.held(tails)
+        self._sure = ~np.isin(tails, sorted(doubtful))
+        self._allowed: dict[int, NDArray[np.bool_]] = {}
+
+    def behind(self, pair: int, context: int, token: int) -> NDArray[np.bool_] | None:
+        """Which tails continue the piece behind ``token``, which leads to a pair; None if no row
+        holds the token there, because nothing follows it."""
+        state, cut = int(self._endings.states[pair]), int(self._endings.cut_of[pair])
+        suffix = self._decisions.suffixes.get((UNKNOWN, context), -1)
+        found, is_known = np.zeros(len(self._tails), dtype=np.bool_), True
+        for plane in range(0, self._masks.planes, 2):
+            entry = plane * len(self._masks.cuts.table) + cut
+            row, pending = self._decisions.answers.get((entry, state, suffix), (DEEPER, 0))
+            is_known &= row != DEEPER and not pending
+            if row != DEEPER:
+                found |= self._held[row]
+        if token not in self._allowed:
+            forbidden = self._masks.pairs.forbidden([token], self._tails.tolist())[0]
+            self._allowed[token] = ~forbidden
+        found &= self._allowed[token]
+        return found & self._sure if found.any() or not is_known else None
