@@ -45,6 +45,9 @@ def check_closed(manifest: Manifest, arrays: Arrays) -> None:
         fits = not len(values) or bool(values.min() >= low and values.max() < high)
         require(fits, "closed.answers")
     _check_suffixes(arrays)
+    if "closed.doubtful" in arrays:
+        check_types(arrays, {"closed.doubtful": ("i4", 1)})
+        require_range(arrays, "closed.doubtful", 0, manifest.vocab_size)
 
 
 def _check_suffixes(arrays: Arrays) -> None:

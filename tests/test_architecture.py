@@ -53,7 +53,7 @@ INSIDE = {
     "token_ids": BASE | {"automata", "grammar", "tokenizers"},
     "package": BASE | {"automata", "grammar", "masks", "merge", "tokenizers"},
     "parsers": BASE | {"grammar", "lnf", "parsing"},
-    "closing": BASE,
+    "closing": BASE | {"merge"},
     "canonical_parser": BASE | {"closing", "merge", "package", "parsers", "tokenizers"},
     "package_parser": BASE | {"package", "parsers", "parsing", "token_ids"},
     "meanings": BASE | {"grammar", "lnf", "parsing"},

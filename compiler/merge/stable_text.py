@@ -111,8 +111,7 @@ def build_stable(tokenizer: Tokenizer) -> StableTables:
 def each_alone_bytes(
     characters: StableCharacters,
 ) -> tuple[NDArray[np.uint16], NDArray[np.uint8], int]:
-    """The texts whose characters are stable each by itself: uint16 (S, J) over byte classes,
-    uint8 (256,), and the start, the only state between two characters."""
+    """Texts whose characters are stable each by itself; only the start lies between two."""
     whole = stable_automaton(characters.each_alone, np.arange(len(characters.combining)))
     return _over_byte_classes(whole, characters)
 
