@@ -1,7 +1,7 @@
 """Canonical masks of networks for tests: machines, finite grammars, and all their encodings."""
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from constrain.artifacts.canonical_masks import CanonicalMasks
 from constrain.artifacts.cuts import Cuts
 from constrain.artifacts.network import REFUSED, Network
 from constrain.artifacts.network_tables import NetworkTables
+from constrain.artifacts.stable_network import StableNetwork
 from constrain.artifacts.vocabulary import Vocabulary
 from constrain.compiler import Tokenizer
 from constrain.compiler.merge.stored import TokenizerTables
@@ -96,16 +97,25 @@ def check(machine: CanonicalMasks, expected: dict[tuple[int, ...], set[int]]) ->
 
 
 def random_walks(
-    machine: CanonicalMasks, eos: Sequence[int], rng: random.Random, count: int, longest: int
+    machine: CanonicalMasks | StableNetwork,
+    eos: Sequence[int],
+    rng: random.Random,
+    count: int,
+    longest: int,
+    liked: Container[int] = (),
 ) -> Iterator[list[int]]:
-    """Token sequences by the masks alone. Behind ``longest`` tokens they make for the end."""
-    firsts = machine.threads.firsts
+    """Token sequences by the masks alone. Behind ``longest`` tokens they make for the end.
+
+    ``liked``: tokens of which every other one is, where there are any.
+    """
+    masks = machine.inner if isinstance(machine, StableNetwork) else machine
+    firsts = masks.threads.firsts
 
     def left(state: int) -> int:
-        threads = machine.network.threads[machine.configuration_of(state)]
+        threads = masks.network.threads[machine.configuration_of(state)]
         return min(firsts.left((p, 0, node)) for p, node in threads)
 
-    lengths = machine.vocabulary.lengths
+    lengths = masks.vocabulary.lengths
     for _ in range(count):
         state, ids = machine.start, list[int]()
         for _ in range(20 * longest):
@@ -121,6 +131,8 @@ def random_walks(
             else:
                 # Short tokens lead into more corners than long ones, which are the most.
                 tried = [min(rng.choices(text, k=rng.choice([1, 3])))]
+                if some := [token for token in text if token in liked]:
+                    tried = rng.choice([tried, [rng.choice(some)]])
             state, token = min(
                 ((machine.step(state, token), token) for token in tried),
                 key=lambda found: left(found[0]),

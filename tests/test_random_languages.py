@@ -135,14 +135,14 @@ def test_masks_of_random_languages(
         record_property(kind, count)
 
 
-@pytest.mark.parametrize("name", [name for name in (*TOKENIZERS, *TINY) if name != "qwen2_5"])
+@pytest.mark.parametrize("name", [*TOKENIZERS, *TINY])
 def test_masks_of_networks_of_random_languages(
     name: str,
     case: Callable[[str], Case],
     full: bool,
     record_property: Callable[[str, object], None],
 ) -> None:
-    """The same for networks; they do not follow the normalization forms of Qwen 2.5."""
+    """The same for networks."""
     if not full and name != TINY[1]:
         pytest.skip("sampled: --full runs all tokenizers")
     counts = compared(case(name), random.Random(name), 8 if full else 3, "network")
@@ -164,9 +164,11 @@ VARIANTS: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.parametrize("method", ["auto", "network"])
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_masks_of_tokenizers_with_other_steps(
     variant: str,
+    method: str,
     data: Callable[[str], Path],
     tmp_path: Path,
     full: bool,
@@ -177,6 +179,6 @@ def test_masks_of_tokenizers_with_other_steps(
         pytest.skip("sampled: --full runs all steps")
     value = json.loads(data(f"tokenizers/{TINY[1]}/tokenizer.json").read_bytes())
     path = written(tmp_path, {**value, **VARIANTS[variant]})
-    counts = compared(Case(path), random.Random(variant), 60 if full else 2)
+    counts = compared(Case(path), random.Random(variant), 60 if full else 2, method)
     for kind, count in counts.items():
         record_property(kind, count)
