@@ -1,9 +1,4 @@
-"""The canonical machine of an artifact of the kind ``network``, from its sections.
-
-Where a normalizer comes before the tokenizer, the cuts are those of texts whose characters are
-stable each by itself: some rows of their table are others (``alone``), and of the inert cuts
-some of those again (``inert``, see ``doubts``).
-"""
+"""The canonical machine of an artifact of the kind ``network``, from its sections."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -38,14 +33,19 @@ class CanonicalNetwork(CanonicalMasks):
         # Where a member begins behind a prompt.
         self._begin = whole.states - 1 if prefix else whole.start
         network = Network(whole)
-        self._prompts = cuts_of_sections(arrays)
-        final = arrays["cuts.final"].astype(np.bool_)
-        cuts, final = patched(self._prompts, final, arrays, "alone")
+        start = int(arrays["cuts.start"][0])
+        cuts = Cuts(
+            arrays["cuts.table"],
+            arrays["cuts.classes"],
+            arrays["cuts.fallback"],
+            start,
+            whole_pieces(arrays),
+        )
         super().__init__(
             network,
             Moves(network, lambda token: [vocabulary.token(token)]).step,
             cuts,
-            final,
+            arrays["cuts.final"].astype(np.bool_),
             ForbiddenPairs.from_arrays(arrays, "pairs."),
             vocabulary,
             eos,
@@ -56,7 +56,7 @@ class CanonicalNetwork(CanonicalMasks):
 
     def state_after(self, after: Sequence[int]) -> int:
         """Where a member begins behind a prompt. Raises ``ArtifactError`` if none can."""
-        states, last = self._prompts.after(after, self.vocabulary, self.pairs)
+        states, last = self.cuts.after(after, self.vocabulary, self.pairs)
         if last is None:
             return self.start
         # The network's own start knows of the empty member, too.
@@ -70,31 +70,6 @@ class CanonicalNetwork(CanonicalMasks):
                 f"each first token to it"
             )
         return state
-
-
-def cuts_of_sections(arrays: Arrays) -> Cuts:
-    """The cuts of all texts."""
-    return Cuts(
-        arrays["cuts.table"],
-        arrays["cuts.classes"],
-        arrays["cuts.fallback"],
-        int(arrays["cuts.start"][0]),
-        whole_pieces(arrays),
-    )
-
-
-def patched(
-    cuts: Cuts, final: NDArray[np.bool_], arrays: Arrays, name: str
-) -> tuple[Cuts, NDArray[np.bool_]]:
-    """Cuts with the rows of a patch in place of theirs and behind them, if there is one."""
-    if f"{name}.states" not in arrays:
-        return cuts, final
-    states, rows = arrays[f"{name}.states"], arrays[f"{name}.rows"]
-    size = max(len(cuts.table), int(states.max(initial=0)) + 1)
-    table = np.zeros((size, *cuts.table.shape[1:]), dtype=np.int32)
-    table[: len(cuts.table)] = cuts.table
-    table[states] = rows
-    return replace(cuts, table=table), np.append(final, np.zeros(size - len(final), np.bool_))
 
 
 def behind_prefix(tables: NetworkTables, prefix: bytes) -> NetworkTables:

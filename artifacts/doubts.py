@@ -10,6 +10,7 @@ inert. A token that leads to an end by these does so whatever went before:
 and the tokens between the first and the last of these are *in doubt*. Most grammars have none.
 """
 
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -21,11 +22,25 @@ from .cuts import Cuts
 from .errors import ArtifactError
 from .memo import Memo
 from .numbered_rows import NumberedRows
+from .requirements import Arrays
 from .thread_rows import ThreadRows
 from .tokenset import Words
 
 # Bytes of rows that are kept; and other answers.
 _KEPT_BYTES, _KEPT = 1 << 25, 1 << 18
+
+
+def inert_cuts(
+    cuts: Cuts, final: NDArray[np.bool_], arrays: Arrays
+) -> tuple[Cuts, NDArray[np.bool_]]:
+    """The inert cuts, of the sections of an artifact: the cuts with other rows for some states,
+    and more states behind theirs. ``final``: bool (Q,), the states that a text may end in."""
+    states, rows = arrays["inert.states"], arrays["inert.rows"]
+    size = max(len(cuts.table), int(states.max(initial=0)) + 1)
+    table = np.zeros((size, *cuts.table.shape[1:]), dtype=np.int32)
+    table[: len(cuts.table)] = cuts.table
+    table[states] = rows
+    return replace(cuts, table=table), np.append(final, np.zeros(size - len(final), np.bool_))
 
 
 class Doubts:

@@ -12,7 +12,7 @@ from .earley_tables import END
 from .errors import ArtifactError
 from .manifest import Manifest, ParserNames
 from .memo_structure import check_memo
-from .patch_structure import check_patches
+from .patch_structure import check_patch
 from .product_structure import TOKENIZER, check_tokenizer
 from .requirements import Arrays, check_types, require, require_offsets, require_range
 from .vocabulary import TEXT
@@ -74,7 +74,7 @@ def _check_canonical(manifest: Manifest, arrays: Arrays) -> None:
     require(bool(text[fallback[fallback >= 0]].all()), "cuts.fallback")
     require(bool(text[arrays.get("cuts.whole", fallback[:0])].all()), "cuts.whole")
     if "stable.table" in arrays:
-        check_patches(arrays)
+        check_patch(arrays)
     if "closed.keys" in arrays:
         check_closed(manifest, arrays)
 

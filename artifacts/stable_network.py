@@ -16,8 +16,8 @@ from itertools import count
 from typing import NamedTuple
 
 from . import tokenset
-from .canonical_network import CanonicalNetwork, patched
-from .doubts import Doubts
+from .canonical_network import CanonicalNetwork
+from .doubts import Doubts, inert_cuts
 from .errors import ArtifactError
 from .memo import Memo
 from .network_tables import NetworkTables
@@ -49,7 +49,7 @@ def canonical_machine(
     )
     texts = StableTexts(table, classes, int(arrays["stable.start"][0]), tokens, unsure)
     doubtful = arrays.get("closed.doubtful", tokens[:0])
-    doubts = Doubts(inner, *patched(inner.cuts, inner.final, arrays, "inert"), doubtful)
+    doubts = Doubts(inner, *inert_cuts(inner.cuts, inner.final, arrays), doubtful)
     return StableNetwork(inner, texts, doubts)
 
 

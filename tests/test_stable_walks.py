@@ -136,24 +136,21 @@ def test_behind_a_prompt(normalizing: Case) -> None:
         assert bool(marks) == (prompt != "e")
 
 
-def test_the_cuts_agree_between_characters(normalizing: Case) -> None:
-    """The patches replace rows of states between characters and add states inside them."""
+def test_the_inert_cuts_agree_inside_characters(normalizing: Case) -> None:
+    """The patch replaces rows of states between characters, and adds states inside them."""
     tables = TokenizerTables(normalizing.tokenizer)
     assert tables.stable is not None
     sections = stable_cut_sections(tables.cuts, tables.stable)
-    table, classes = sections["cuts.table"], sections["cuts.classes"]
-    between = begins_character(table, classes)
-    for name in ("alone", "inert"):
-        states = sections[f"{name}.states"]
-        old = states[states < len(table)]
-        assert between[old].all()
-        assert len(states) > len(old) > 0
+    table, states = sections["cuts.table"], sections["inert.states"]
+    old = states[states < len(table)]
+    assert begins_character(table, sections["cuts.classes"])[old].all()
+    assert len(states) > len(old) > 0
 
 
 def test_sections_that_do_not_fit_are_refused(normalizing: Case) -> None:
     """A state or a token outside its array names the section."""
     artifact = compiled(normalizing, MARKS)
-    for name in ("alone.states", "alone.rows", "inert.states", "inert.rows", "closed.doubtful"):
+    for name in ("inert.states", "inert.rows", "stable.table", "closed.doubtful"):
         damaged = artifact.arrays[name].copy()
         damaged.flat[-1] = np.iinfo(damaged.dtype).max
         with pytest.raises(ArtifactError, match=name):

@@ -13,7 +13,7 @@ from constrain.artifacts.network_tables import NetworkTables
 
 from ..automata.dfa import DEAD, Dfa
 from .alphabet import CODE_POINTS
-from .stable_characters import StableCharacters
+from .stable_characters import LOST, StableCharacters
 
 # Bits of a continuation byte; lead bytes of two, three and four bytes.
 _TAIL = 64
@@ -43,7 +43,8 @@ def read_characters(dfa: Dfa) -> NDArray[np.bool_]:
 
 
 def reads_inert(tables: NetworkTables, characters: StableCharacters) -> bool:
-    """Whether a network reads no characters but inert ones, as far as its states say alone.
+    """Whether a network reads no characters but inert ones and such as are never stable, as far
+    as its states say alone.
 
     Where a call might begin or end inside a character, the answer is no.
     """
@@ -57,7 +58,7 @@ def reads_inert(tables: NetworkTables, characters: StableCharacters) -> bool:
     nothing = (frozenset[int](),) * tables.states
     dfa = Dfa(by_byte, tables.classes, tables.accepting != 0, tables.start, nothing)
     present = np.unique(characters.classes[read_characters(dfa)])
-    return bool(characters.is_inert[present].all())
+    return bool(characters.is_inert[present[present != LOST]].all())
 
 
 def opening(dfa: Dfa) -> Dfa:

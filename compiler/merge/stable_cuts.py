@@ -1,10 +1,9 @@
-"""A tokenizer's cuts, of the texts that its normalizers leave alone, for grammars that nest.
+"""A tokenizer's cuts beside the texts that its normalizers leave alone, for grammars that nest.
 
-The cuts in step with all stable texts would have millions of states. So only characters that
-are stable by themselves are left in the cuts, and the rest is followed beside them while
-decoding (``constrain.artifacts.stable_network``). Both that and the *inert cuts*, which show
-what goes on whatever went before, are the cuts but for some rows (patches): between two
-characters all of them agree.
+The cuts in step with all stable texts would have millions of states. So these are followed beside
+the cuts while decoding (``constrain.artifacts.stable_network``), which know of characters that
+are never stable alone. The *inert cuts* show what goes on whatever went before: they are the
+cuts but for some rows (a patch), and for states inside characters.
 """
 
 from collections.abc import Mapping
@@ -17,7 +16,7 @@ from constrain.artifacts.cuts import begins_character
 
 from .in_step import in_step
 from .marked_dfa import DEAD
-from .stable_text import StableTables, each_alone_bytes
+from .stable_text import StableTables
 from .tables import CutTables
 
 # A patch: the states whose rows are others, or new, int32 (n,), and their rows, (n, P, J).
@@ -28,27 +27,19 @@ _LONGEST_TAIL = 3
 
 
 def stable_cut_sections(cuts: CutTables, stable: StableTables) -> Mapping[str, NDArray[Any]]:
-    """The sections ``alone.*``, ``inert.*`` and ``stable.*``; and ``cuts.table`` and
-    ``cuts.classes`` anew, with a class for bytes that all these tell apart."""
-    alone, alone_classes, alone_start = each_alone_bytes(stable.characters)
-    keys = cuts.classes.astype(np.int64)
-    for classes in (alone_classes, stable.inert_classes):
-        keys = keys * 256 + classes
+    """The sections ``inert.*`` and ``stable.*``; and ``cuts.table`` and ``cuts.classes`` anew,
+    with a class for bytes that these tell apart."""
+    keys = cuts.classes.astype(np.int64) * 256 + stable.inert_classes
     _, octets, joint = np.unique(keys, return_index=True, return_inverse=True)
-    table = cuts.dfa.table[:, :, cuts.classes[octets]]
+    table = np.ascontiguousarray(cuts.dfa.table[:, :, cuts.classes[octets]])
     between = begins_character(cuts.dfa.table, cuts.classes)
-    first = restricted(table, between, alone[:, alone_classes[octets]], alone_start)
-    whole = _with(table, first)
-    begins = np.append(between, np.zeros(len(whole) - len(table), dtype=np.bool_))
     inert = stable.inert[:, stable.inert_classes[octets]]
-    second = restricted(whole, begins, inert, stable.inert_start)
+    states, rows = restricted(table, between, inert, stable.inert_start)
     return {
-        "cuts.table": np.ascontiguousarray(table),
+        "cuts.table": table,
         "cuts.classes": joint.reshape(-1).astype(np.uint8),
-        "alone.states": first[0],
-        "alone.rows": first[1],
-        "inert.states": second[0],
-        "inert.rows": second[1],
+        "inert.states": states,
+        "inert.rows": rows,
         "stable.classes": stable.classes,
         "stable.start": np.array([stable.start], dtype=np.int32),
         "stable.table": stable.table,
@@ -87,12 +78,3 @@ def restricted(
     kept = kept[(rows[kept] != table[states[kept]]).any(axis=(1, 2))]
     kept = np.concatenate([kept[np.argsort(number[kept])], added])
     return number[kept].astype(np.int32), rows[kept]
-
-
-def _with(table: NDArray[np.int32], patch: Patch) -> NDArray[np.int32]:
-    states, rows = patch
-    size = max(len(table), int(states.max(initial=0)) + 1)
-    whole = np.zeros((size, *table.shape[1:]), dtype=np.int32)
-    whole[: len(table)] = table
-    whole[states] = rows
-    return whole

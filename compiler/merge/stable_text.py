@@ -108,14 +108,6 @@ def build_stable(tokenizer: Tokenizer) -> StableTables:
     )
 
 
-def each_alone_bytes(
-    characters: StableCharacters,
-) -> tuple[NDArray[np.uint16], NDArray[np.uint8], int]:
-    """Texts whose characters are stable each by itself; only the start lies between two."""
-    whole = stable_automaton(characters.each_alone, np.arange(len(characters.combining)))
-    return _over_byte_classes(whole, characters)
-
-
 def _over_byte_classes(
     whole: MarkedDfa, characters: StableCharacters
 ) -> tuple[NDArray[np.uint16], NDArray[np.uint8], int]:

@@ -17,7 +17,7 @@ from constrain.artifacts.vocabulary import Vocabulary
 
 from ..diagnostics import TokenizerError
 from ..tokenizers import Tokenizer
-from ..tokenizers.steps import AddedToken, Lowercase
+from ..tokenizers.steps import AddedToken
 from .alphabet import CODE_POINTS, alphabet_of
 from .character_texts import over_planes
 from .derivations import derive
@@ -29,7 +29,7 @@ from .rectangles import Rectangles, build_rectangles, without_followers
 from .split_automaton import split_automaton
 from .split_bytes import over_bytes
 from .split_pattern import compile_pattern, sets_of
-from .stable_characters import LOST, stable_characters
+from .stable_characters import LOST, stable_characters, text_normalizers
 from .unchanged import unchanged
 from .whole_pieces import whole_automaton, with_whole_planes
 from .written import Written, written
@@ -210,9 +210,9 @@ def _planes_by_character(tokenizer: Tokenizer, space: str | None) -> NDArray[np.
     if space is not None:
         # A space is written so, and what is written so reads as a space.
         planes[ord(" ")], planes[ord(space)] = planes[ord(space)], -1
-    if Lowercase() in tokenizer.normalizers:
-        # It changes each character by itself, so that here grammars that nest learn of it, too.
-        planes[stable_characters((Lowercase(),)).classes == LOST] = -1
+    if changes := text_normalizers(tokenizer.normalizers):
+        # Grammars that nest learn here of characters that are changed by themselves.
+        planes[stable_characters(changes).classes == LOST] = -1
     return planes
 
 
