@@ -55,7 +55,7 @@ class Doubts:
         final: NDArray[np.bool_],
         ahead: NDArray[np.int32],
     ) -> None:
-        self._masks, self._cuts, self._final = masks, cuts, final
+        self._masks, self._cuts, self.final = masks, cuts, final
         size = masks.vocabulary.size
         self._ahead = tokenset.from_ids(ahead, size) if len(ahead) else None
         self._rows = NumberedRows(size, _KEPT_BYTES)
@@ -68,7 +68,7 @@ class Doubts:
         return ThreadRows(
             masks.network,
             self._cuts,
-            self._final,
+            self.final,
             masks.pairs,
             masks.vocabulary,
             self._rows,

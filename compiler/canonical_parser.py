@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constrain.artifacts.canonical_network import CanonicalNetwork
-from constrain.artifacts.endings import TEXT_END
+from constrain.artifacts.endings import TEXT_END, Endings
 from constrain.artifacts.network import REFUSED, Network
 from constrain.artifacts.network_tables import NetworkTables
 from constrain.artifacts.stable_network import StableNetwork, canonical_machine
@@ -114,10 +114,17 @@ def _begins_with(network: NetworkTables, prefix: bytes) -> bool:
 
 def _has_members(machine: CanonicalNetwork | StableNetwork) -> bool:
     """Whether the tokenizer can spell a member."""
-    if isinstance(machine, StableNetwork):
-        return bool(machine.row(machine.start).any())
-    network, start = machine.network, machine.cuts.start
-    if network.may_end(network.start) and machine.final[start]:
+    if not isinstance(machine, StableNetwork):
+        return _has_texts(machine, machine.final, machine.threads.endings)
+    inner, doubts = machine.inner, machine.doubts
+    return _has_texts(inner, doubts.final, doubts.threads.endings) or bool(
+        machine.row(machine.start).any()
+    )
+
+
+def _has_texts(masks: CanonicalNetwork, final: NDArray[np.bool_], endings: Endings) -> bool:
+    """Whether some member leads the cuts that ``endings`` are of to ``final``."""
+    network, start = masks.network, masks.cuts.start
+    if network.may_end(network.start) and final[start]:
         return True
-    endings = machine.threads.endings
     return endings.is_live(endings.number(network.tables.start, start), TEXT_END)

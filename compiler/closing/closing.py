@@ -195,28 +195,23 @@ class _Closing:
     def _answer(self, part: Part, threads: Sequence[Thread]) -> None:
         """The rows of a part in all contexts."""
         contexts = [{self.calls.contexts[call] for call in thread.calls} for thread in threads]
-        opened = self._opened(part)
         for context in sorted(set().union(*contexts)):
             alive, doubtful, unfree = self._certified(part, context)
+            if self.freely is not None and self.ends is not None:
+                met = np.repeat([context in own for own in contexts], np.diff(part.bounds))
+                opened = np.flatnonzero(met & self.ends.is_opened[part.ids])
+                for place, ids in self._by_place(part, opened).items():
+                    self.ends.meet(*place, ids, context)
+                for place, ids in self._by_place(part, unfree[met[unfree]]).items():
+                    self.freely.search(*place, ids, (), (UNKNOWN, context))
             for number, thread in enumerate(threads):
                 if context not in contexts[number]:
                     continue
                 span = slice(part.bounds[number], part.bounds[number + 1])
                 sure = part.ids[span][alive[span]]
-                doubt = self._by_place(part, doubtful, span)
-                if self.freely is not None:
-                    for (pair, pushed), ids in self._by_place(part, unfree, span).items():
-                        self.freely.search(pair, pushed, ids, (), (UNKNOWN, context))
-                if self.ends is not None:
-                    for (pair, pushed), ids in self._by_place(part, opened, span).items():
-                        self.ends.meet(pair, pushed, ids, context)
+                low, high = np.searchsorted(doubtful, [span.start, span.stop])
+                doubt = self._by_place(part, doubtful[low:high])
                 self.decisions.decide(thread, sure, doubt, (), (UNKNOWN, context))
-
-    def _opened(self, part: Part) -> NDArray[np.int64]:
-        """The places of tokens that end inside a character of which some ends are forbidden."""
-        if self.ends is None:
-            return np.zeros(0, dtype=np.int64)
-        return np.flatnonzero(self.ends.is_opened[part.ids])
 
     def _certified(
         self, part: Part, context: int
@@ -247,11 +242,9 @@ class _Closing:
             doubtful.append(places[left])
         return alive, np.sort(np.concatenate(doubtful)), np.sort(np.concatenate(unfree))
 
-    def _by_place(self, part: Part, doubtful: NDArray[np.int64], span: slice) -> Doubt:
-        low, high = np.searchsorted(doubtful, [span.start, span.stop])
-        if low == high:
+    def _by_place(self, part: Part, mine: NDArray[np.int64]) -> Doubt:
+        if not len(mine):
             return {}
-        mine = doubtful[low:high]
         mine = mine[np.lexsort((part.pairs[mine], part.pushed[mine]))]
         pairs, pushed = part.pairs[mine], part.pushed[mine]
         bounds = np.flatnonzero((np.diff(pairs) != 0) | (np.diff(pushed) != 0)) + 1

@@ -40,6 +40,7 @@ class Freely:
         self._contexts: dict[int, set[int]] = {}
         self._outlooks: dict[int, Outlook] = {}
         self._fates = Fates(threads.dead_ends)
+        self._searched: set[tuple[int, Frames, Frames, tuple[int, int], bytes]] = set()
 
     def follow(self, pushes: Iterable[tuple[int, int, int]]) -> None:
         """Find the contexts of all stacks; ``pushes``: frame, context and the context above."""
@@ -87,6 +88,11 @@ class Freely:
         They lead to ``pair`` with the frames ``pushed``, above the frames ``known``, the
         uppermost first, and the stack ``ground``; see ``Decisions.decide``.
         """
+        # The same tokens lead to one place from many others.
+        key = pair, pushed, known, ground, tokens.tobytes()
+        if key in self._searched:
+            return
+        self._searched.add(key)
         nodes = [BOTTOM]
         if ground[0] == UNKNOWN:
             contexts = sorted(self._contexts[ground[1]])
