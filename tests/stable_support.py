@@ -24,13 +24,17 @@ FORMS = ["NFC", "NFD", "NFKC", "NFKD", "Lowercase"]
 
 
 def normalizing(rng: random.Random, form: str, folder: Path) -> Path:
-    """A file of a tokenizer of bytes whose merges join parts of such texts, and some of them."""
+    """A file of a tokenizer whose merges join parts of such texts, and some of them: of bytes, or
+    of characters with tokens of bytes for the others."""
     alphabet = byte_alphabet.characters()
+    bytewise = rng.random() < 0.7
+    letters = alphabet if bytewise else sorted(set("".join(rng.sample(PARTS, 20))))
     merges: list[tuple[str, str]] = []
-    names = set(alphabet)
+    names = set(letters)
     for _ in range(rng.choice([0, 4, 15, 40])):
-        octets = "".join(rng.choices(PARTS, k=3)).encode()
-        pieces = [alphabet[octet] for octet in octets]
+        text = "".join(rng.choices(PARTS, k=3))
+        pieces = [alphabet[octet] for octet in text.encode()] if bytewise else list(text)
+        pieces = [piece for piece in pieces if piece in names]
         for left, right in merges:
             pieces = _merged(pieces, left, right)
         if len(pieces) > 1:
@@ -39,14 +43,16 @@ def normalizing(rng: random.Random, form: str, folder: Path) -> Path:
             if left + right not in names:
                 names.add(left + right)
                 merges.append((left, right))
-    vocab = {char: number for number, char in enumerate(alphabet)}
-    model: Any = Tokenizer(bpe(vocab, merges))
+    octets = [] if bytewise else [f"<0x{octet:02X}>" for octet in range(256)]
+    vocab = {name: number for number, name in enumerate([*letters, *octets])}
+    model: Any = Tokenizer(bpe(vocab, merges, byte_fallback=not bytewise))
     model.normalizer = getattr(normalizers, form)()
-    steps: list[Any] = [pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)]
     pattern = rng.choice(PATTERNS)
-    if pattern is not None:
-        steps.insert(0, pre_tokenizers.Split(Regex(pattern), "isolated"))
-    model.pre_tokenizer = pre_tokenizers.Sequence(steps)
+    steps = [] if pattern is None else [pre_tokenizers.Split(Regex(pattern), "isolated")]
+    if bytewise:
+        steps.append(pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False))
+    if steps:
+        model.pre_tokenizer = pre_tokenizers.Sequence(steps)
     model.add_special_tokens(["<eos>"])
     file = folder / "tokenizer.json"
     model.save(str(file))
