@@ -150,11 +150,12 @@ class DeadEnds:
             doubtful = doubtful[self._pairs.preceding(ids[doubtful], certificate)]
             if not len(doubtful):
                 return ids
-        if self._whole:
-            for follower in self._followers(place):
-                doubtful = doubtful[self._pairs.preceding(ids[doubtful], follower)]
-                if not len(doubtful):
-                    return ids
+        most = _FOLLOWERS if len(doubtful) > _FOLLOWERS else 0
+        more = self._followers(place) if self._whole else self._certain(place, most * len(doubtful))
+        for follower in more:
+            doubtful = doubtful[self._pairs.preceding(ids[doubtful], follower)]
+            if not len(doubtful):
+                return ids
         alive = np.ones(len(ids), dtype=np.bool_)
         for i in doubtful.tolist():
             found = self._is_alive(place, int(ids[i]))
@@ -189,6 +190,14 @@ class DeadEnds:
             token = int(ids[0])
             if self.is_open(after) or self._is_alive(after, token):
                 yield token
+
+    def _certain(self, place: Place, most: int) -> Iterator[int]:
+        """At most so many of the tokens that may continue a piece and lead to open places."""
+        for plane in range(0, self._walks.planes, 2) if most else ():
+            for group, below in self.groups(place, plane):
+                if self.is_open(self.place(group, below)):
+                    yield from group.ids[:most].tolist()
+                    most -= min(most, len(group.ids))
 
     def _is_live(self, place: Place) -> bool:
         context = self._endings.of_node(self._network.stacks, place[2])
