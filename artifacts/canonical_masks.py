@@ -16,6 +16,8 @@ has the lemmas.
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from itertools import chain
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +36,9 @@ from .vocabulary import Vocabulary
 
 # Bytes of masks and of numbered rows that are kept; and other answers.
 _KEPT_BYTES, _KEPT = 1 << 26, 1 << 20
+
+# State, cut state, set of stacks, and the plane in which tokens begin.
+Thread: TypeAlias = tuple[int, int, int, int]
 
 
 class CanonicalMasks:
@@ -79,6 +84,8 @@ class CanonicalMasks:
         self._unions: dict[frozenset[int], int] = {}
         self._forbidden_rows: dict[int, Words] = {}
         self._first: dict[tuple[int, int, int], int] = {}
+        # No more than states: they are asked for as long as masks are kept.
+        self._missing: dict[tuple[int, int, int], tuple[Thread, ...]] = {}
 
     @cached_property
     def threads(self) -> ThreadRows:
@@ -112,10 +119,11 @@ class CanonicalMasks:
         """The configuration of the network at a state."""
         return self._states[state][0]
 
-    def places(self, state: int) -> tuple[int, tuple[int, ...]]:
-        """The same, and the states that the cuts may be in."""
+    def on_demand(self, state: int) -> tuple[Thread, ...]:
+        """The threads whose rows were not ahead when the mask of a state was made."""
         configuration, cuts, _ = self._states[state]
-        return configuration, self._sets[cuts]
+        found = (self._missing.get((configuration, cuts, starts), ()) for starts in (0, 1))
+        return tuple(chain.from_iterable(found))
 
     def is_accepting(self, state: int) -> bool:
         """Whether the tokens so far spell a member as the tokenizer would."""
@@ -167,6 +175,7 @@ class CanonicalMasks:
                 self._first.clear()
             row = NOTHING
             ahead: set[int] = set()
+            missing: list[Thread] = []
             for cut in self._sets[cuts]:
                 for state, node in self.network.threads[configuration]:
                     for plane in range(starts, self.planes, 2):
@@ -175,10 +184,13 @@ class CanonicalMasks:
                         if self.closed is not None:
                             found = self.closed.find(self.network.stacks, *thread)
                         if found is None:
+                            missing.append(thread)
                             row = self.rows.union(row, self.threads.row(*thread))
                         else:
                             ahead |= found
             row = self._first[key] = self.rows.union(row, self._joined(frozenset(ahead)))
+            if missing:
+                self._missing[key] = tuple(missing)
         return row
 
     def _mask(self, configuration: int, cuts: int, after: int) -> Words:

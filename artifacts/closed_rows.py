@@ -156,11 +156,6 @@ class ClosedRows:
         answers = self._answers
         return answers[2 * place], answers[2 * place + 1]
 
-    @property
-    def is_complete(self) -> bool:
-        """Whether no row is left to ``ThreadRows``."""
-        return bool(self.arrays["closed.all"][1])
-
     @cached_property
     def _has_all(self) -> bool:
         return bool(self.arrays["closed.all"][0])

@@ -10,6 +10,7 @@ inert. A token that leads to an end by these does so whatever went before:
 and the tokens between the first and the last of these are *in doubt*. Most grammars have none.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -17,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import tokenset
-from .canonical_masks import CanonicalMasks
+from .canonical_masks import CanonicalMasks, Thread
 from .cuts import Cuts
 from .errors import ArtifactError
 from .memo import Memo
@@ -26,8 +27,8 @@ from .requirements import Arrays
 from .thread_rows import ThreadRows
 from .tokenset import Words
 
-# Bytes of rows that are kept; and other answers.
-_KEPT_BYTES, _KEPT = 1 << 25, 1 << 18
+# Bytes of numbered rows that are kept, and of rows of doubts.
+_KEPT_BYTES = 1 << 25
 
 
 def inert_cuts(
@@ -59,7 +60,7 @@ class Doubts:
         size = masks.vocabulary.size
         self._ahead = tokenset.from_ids(ahead, size) if len(ahead) else None
         self._rows = NumberedRows(size, _KEPT_BYTES)
-        self._known: Memo[tuple[int, tuple[int, ...]], Words] = Memo(_KEPT)
+        self._known: Memo[tuple[Thread, ...], Words] = Memo(_KEPT_BYTES)
 
     @cached_property
     def threads(self) -> ThreadRows:
@@ -77,25 +78,23 @@ class Doubts:
         )
 
     def of(self, state: int) -> Words | None:
-        """The tokens in doubt, and maybe others that the mask of ``state`` does not hold. None
-        for no tokens."""
-        if self._masks.closed is not None and self._masks.closed.is_complete:
+        """The tokens in doubt, and maybe others that the mask of ``state`` does not hold; None
+        for no tokens. The mask has been made."""
+        threads = self._masks.on_demand(state)
+        if not threads:
             return self._ahead
-        key = self._masks.places(state)
-        found = self._known.get(key)
-        return self._known.keep(key, self._found(*key)) if found is None else found
+        found = self._known.get(threads)
+        if found is None:
+            found = self._found(threads)
+            self._known.keep(threads, found, found.nbytes)
+        return found
 
-    def _found(self, configuration: int, cuts: tuple[int, ...]) -> Words:
-        closed, network = self._masks.closed, self._masks.network
+    def _found(self, threads: Sequence[Thread]) -> Words:
         words = tokenset.from_ids([], self._masks.vocabulary.size)
         if self._ahead is not None:
             words |= self._ahead
-        for cut in cuts:
-            for state, node in network.threads[configuration]:
-                for plane in range(self._masks.planes):
-                    thread = state, cut, node, plane
-                    if closed is None or closed.find(network.stacks, *thread) is None:
-                        words |= self._of_thread(*thread)
+        for thread in threads:
+            words |= self._of_thread(*thread)
         return words
 
     def _of_thread(self, state: int, cut: int, node: int, plane: int) -> Words:
