@@ -15,6 +15,8 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import NamedTuple
 
+import numpy as np
+
 from . import tokenset
 from .canonical_network import CanonicalNetwork
 from .doubts import Doubts, inert_cuts
@@ -184,7 +186,7 @@ class StableNetwork:
                 after = self.inner.step(pair[0], token), text
                 if after not in led:
                     led[after] = pair
-                    heappush(heap, (self._left(after[0]), next(order), after))
+                    heappush(heap, (self._left(*after), next(order), after))
         raise ArtifactError(
             f"what may come next was not decided within {_BUDGET:,} steps, beside texts that the "
             f"tokenizer does not change; compile with --tokenization any"
@@ -196,8 +198,11 @@ class StableNetwork:
             pair = led[pair]
             self._alive.keep(pair, True)
 
-    def _left(self, number: int) -> int:
-        """At least so many bytes lead to the end of the text."""
+    def _left(self, number: int, text: int) -> int:
+        """At least so many bytes lead to the end of the text; 0 inside a character, which soon
+        ends."""
         inner = self.inner
+        if self.texts.are_inside(np.array([text]))[0]:
+            return 0
         threads = inner.network.threads[inner.configuration_of(number)]
         return min(inner.threads.firsts.left((p, 0, node)) for p, node in threads)
