@@ -15,7 +15,8 @@ from .closing.closing import Beside, closed_rows
 from .diagnostics import CheckError, Diagnostic, TokenizerError
 from .limits import Limits
 from .merge.cuts_sections import tokenizer_sections
-from .merge.read_characters import reads_inert
+from .merge.read_characters import read_classes
+from .merge.stable_characters import LOST
 from .merge.stable_cuts import stable_cut_sections
 from .merge.stored import TokenizerTables
 from .package import Request
@@ -79,9 +80,14 @@ def _sections(
     sections = tokenizer_sections(tables, request.vocab_size)
     sections["cuts.final"] = tables.cuts.dfa.final.astype(np.uint8)
     stable = tables.stable
-    if stable is not None and not reads_inert(network, stable.characters):
-        sections |= stable_cut_sections(tables.cuts, stable)
-        notes.append("members that the tokenizer's normalizers change are left out")
+    if stable is not None:
+        read = read_classes(network, stable.characters)
+        others = read[~stable.characters.is_inert[read]]
+        if len(others):
+            notes.append("members that the tokenizer's normalizers change are left out")
+        # The cuts know of characters that are changed by themselves.
+        if (others != LOST).any():
+            sections |= stable_cut_sections(tables.cuts, stable)
     vocabulary = tokenizer.vocabulary(request.vocab_size)
     machine = canonical_machine(network, sections, request.eos, vocabulary)
     if not _has_members(machine):

@@ -121,6 +121,28 @@ def test_unrolled_grammars_have_the_masks_of_cartesian_merge(
             state = machine.step(state, token)
 
 
+@pytest.mark.parametrize(
+    ("letters", "noted", "beside"),
+    [
+        ("'a'", False, False),
+        ("'é'", False, False),
+        ("'漢'", False, False),
+        ("'\u212b'", True, False),
+        ("'\u0301'", True, True),
+    ],
+)
+def test_what_grammars_read_decides_what_is_followed(
+    letters: str, noted: bool, beside: bool, normalizing: Case
+) -> None:
+    """Inert characters need nothing, those that are never stable the cuts, others stable texts.
+    Where members may be left out it is noted."""
+    grammar = f"start ::= '(' start ')' | 'x' | {letters};"
+    engine = build_engine(grammar, dialect="kbnf")
+    found = build_artifact(engine, normalizing.tokenizer, tables=normalizing.tables)
+    assert noted == ("members that the tokenizer's normalizers change are left out" in found.notes)
+    assert beside == ("stable.table" in found.artifact.arrays)
+
+
 def test_behind_a_prompt(normalizing: Case) -> None:
     """What a member begins with does not compose with what the prompt ends in."""
     artifact = compiled(normalizing, "start ::= '(' start ')' | '\u0301' | 'x' | '\u0323';")

@@ -13,7 +13,7 @@ from constrain.artifacts.network_tables import NetworkTables
 
 from ..automata.dfa import DEAD, Dfa
 from .alphabet import CODE_POINTS
-from .stable_characters import LOST, StableCharacters
+from .stable_characters import StableCharacters
 
 # Bits of a continuation byte; lead bytes of two, three and four bytes.
 _TAIL = 64
@@ -42,23 +42,19 @@ def read_characters(dfa: Dfa) -> NDArray[np.bool_]:
     return found[:CODE_POINTS]
 
 
-def reads_inert(tables: NetworkTables, characters: StableCharacters) -> bool:
-    """Whether a network reads no characters but inert ones and such as are never stable, as far
-    as its states say alone.
-
-    Where a call might begin or end inside a character, the answer is no.
-    """
+def read_classes(tables: NetworkTables, characters: StableCharacters) -> NDArray[np.integer]:
+    """The classes of the characters that a network reads, ascending, as far as its states say
+    alone: all of them where a call might begin or end inside a character."""
     by_byte = tables.table[:, : int(tables.classes.max()) + 1]
     inside = (tables.table[:, tables.classes[0x80:0xC0]] != DEAD).any(axis=1)
     calls = np.diff(tables.call_offsets) > 0
     meets = calls | (tables.accepting != 0)
     meets[np.concatenate([tables.call_starts, tables.call_returns, [tables.start]])] = True
     if (inside & meets).any():
-        return False
+        return np.arange(len(characters.combining))
     nothing = (frozenset[int](),) * tables.states
     dfa = Dfa(by_byte, tables.classes, tables.accepting != 0, tables.start, nothing)
-    present = np.unique(characters.classes[read_characters(dfa)])
-    return bool(characters.is_inert[present[present != LOST]].all())
+    return np.unique(characters.classes[read_characters(dfa)])
 
 
 def opening(dfa: Dfa) -> Dfa:
