@@ -36,6 +36,14 @@ class Reader(Protocol):
         """Whether the state's row holds a token."""
 
 
+@runtime_checkable
+class Taker(Protocol):
+    """A machine that tells whether a token fits by reading it."""
+
+    def taken(self, state: int, token_id: int) -> int | None:
+        """The state after any token but one that ends the text; None if it does not fit."""
+
+
 class Matcher:
     """Follows one text. Made by ``Artifact.matcher``; not shared between threads.
 
@@ -61,6 +69,7 @@ class Matcher:
         self._eos_row.flags.writeable = False
         self._states = [machine.start if start is None else start]
         self._reader = machine if isinstance(machine, Reader) and first_row is None else None
+        self._taken = machine.taken if isinstance(machine, Taker) and first_row is None else None
 
     def mask(self) -> Words:
         """The allowed tokens: read-only uint32 (ceil(V / 32),), bit i % 32 of word i // 32.
@@ -117,6 +126,13 @@ class Matcher:
         EOS ends the match where it may end; elsewhere it is what the grammar has there, a text
         or a token that it names.
         """
+        if self._taken is not None and token_id not in self._eos:
+            state = self._states[-1]
+            target = None if state == _FINISHED else self._taken(state, token_id)
+            if target is None:
+                raise TokenRefusedError(token_id, self._reason())
+            self._states.append(target)
+            return
         if self._reader is None or self.is_finished:
             allowed = tokenset.contains(self.mask(), token_id)
         else:

@@ -5,6 +5,7 @@ frames can lie below. Equal configurations are one number.
 """
 
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 
 from .first_moves import FirstMoves
 from .network_tables import DEAD, NetworkTables
@@ -16,26 +17,62 @@ REFUSED = -1
 Threads = tuple[tuple[int, int], ...]
 
 
+class Configurations:
+    """The (state, set of stacks) pairs of each configuration, sorted by state.
+
+    One thread alone, in a state over a set of stacks, is the number set * ``states`` + state; the
+    n-th of those with several threads is n * ``states``, as no thread alone is in the dead state;
+    ``several`` lists these.
+    """
+
+    def __init__(self, states: int, stacks: Stacks) -> None:
+        self._states, self._stacks = states, stacks
+        self.several: list[Threads] = []
+        self._numbers: dict[Threads, int] = {}
+
+    def __getitem__(self, configuration: int) -> Threads:
+        number, state = divmod(configuration, self._states)
+        return ((state, number),) if state else self.several[number]
+
+    def __len__(self) -> int:
+        """How many sets of stacks, and of threads, are remembered."""
+        return len(self._stacks.entries) + len(self.several)
+
+    def number(self, threads: Mapping[int, int]) -> int:
+        """The configuration of sets of stacks by state."""
+        if len(threads) == 1 and DEAD not in threads:
+            [(state, node)] = threads.items()
+            return node * self._states + state
+        key = tuple(sorted(threads.items()))
+        number = self._numbers.setdefault(key, len(self.several))
+        if number == len(self.several):
+            self.several.append(key)
+        return number * self._states
+
+
 class Network:
-    """Grows with what was read: one number for each different stack and configuration.
+    """Grows with what was read: one number for each different set of stacks or of threads.
 
     Configurations are integers from 0; ``start`` is the one before any text. ``threads``: the
-    (state, set of stacks) pairs of each, sorted by state.
+    (state, set of stacks) pairs of each.
     """
 
     def __init__(self, tables: NetworkTables) -> None:
         self.tables = tables
         self.stacks = Stacks()
         self._calls, self._ends = tables.calls, tables.ends
-        self.moves = FirstMoves(tables)
         # Whether a text may end where a node is the stack, as far as that was asked.
         self._returning: dict[int, bool] = {BOTTOM: True}
-        self.threads: list[Threads] = []
-        self._numbers: dict[Threads, int] = {}
+        self.threads = Configurations(tables.states, self.stacks)
         # subtle: a later configuration may be the start's in all but this, that the text is
         # empty. If that is a member, a thread in the dead state says so; it reads nothing.
         empty = {DEAD: BOTTOM} if tables.nullable_start else {}
         self.start = self.configuration({tables.start: BOTTOM, **empty})
+
+    @cached_property
+    def moves(self) -> FirstMoves:
+        """How states read symbols, made when one is read: tokens may need none."""
+        return FirstMoves(self.tables)
 
     def read(self, configuration: int, *readings: Iterable[int]) -> int:
         """The configuration after symbols (bytes, token terminals from 256 on).
@@ -135,9 +172,4 @@ class Network:
 
     def configuration(self, threads: Mapping[int, int]) -> int:
         """The number of a configuration: sets of stacks by state."""
-        key = tuple(sorted(threads.items()))
-        number = self._numbers.get(key)
-        if number is None:
-            number = self._numbers[key] = len(self.threads)
-            self.threads.append(key)
-        return number
+        return self.threads.number(threads)

@@ -1,6 +1,7 @@
 """Masks of a network: the machine that a matcher steps, and the rows of its states."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,16 +10,18 @@ from . import tokenset
 from .chains import Chains
 from .errors import ArtifactError
 from .moves import Moves
-from .network import REFUSED, Network
+from .network import Network
 from .network_tables import DEAD, NetworkTables
 from .residual import NOTHING, Residual
 from .residual_memo import ResidualMemo
 from .stack_rows import MISSING, StackRows
+from .token_effects import TokenEffects
+from .token_steps import TokenSteps
 from .tokenset import Words
 from .trie import Trie
 from .vocabulary import Vocabulary
 
-# Remembered steps and rows; when there are more, they are worked out anew.
+# Remembered rows; when there are more, they are worked out anew.
 _KEPT = 1 << 20
 
 # Configurations from which on a new matcher is given a new network.
@@ -34,6 +37,8 @@ class NetworkMasks:
 
     States are configurations. ``trie``: makes the token trie where ``memo`` lacks something;
     ``chains`` are over the rows and exit sets of ``memo``.
+    ``effects``: of all tokens, terminals included; without them tokens are read. ``taken``: the
+    configuration after a token, or None where the row of the configuration lacks it.
     ``terminals``: the ids of each token terminal, ascending; a token may be in several.
     """
 
@@ -47,6 +52,7 @@ class NetworkMasks:
         terminals: Sequence[NDArray[np.int32]] = (),
         memo: ResidualMemo | None = None,
         chains: Chains | None = None,
+        effects: TokenEffects | None = None,
     ) -> None:
         self.network = Network(tables)
         self.residual = Residual(tables, trie, vocab_size, memo)
@@ -56,8 +62,8 @@ class NetworkMasks:
         self._named = [tokenset.from_ids(ids, vocab_size) for ids in terminals]
         self._eos = tokenset.from_ids(list(eos), vocab_size)
         self._ends = tables.ends
-        self._moves = Moves(self.network, self._readings)
-        self._steps: dict[tuple[int, int], int] = {}
+        steps = TokenSteps(self.network, effects or TokenEffects.empty(), self._read)
+        self.taken = steps.step if steps.classes else steps.read
         self._row_of: dict[int, Words] = {}
         # The numbers of the rows of each terminal, and of EOS.
         self._given: dict[int, int] = {}
@@ -70,7 +76,8 @@ class NetworkMasks:
     @property
     def is_full(self) -> bool:
         """Whether it has met so many configurations that the next text should have its own."""
-        return max(len(self.network.threads), len(self._moves)) > _CONFIGURATIONS
+        moves = len(self._moves) if "_moves" in self.__dict__ else 0
+        return max(len(self.network.threads), moves) > _CONFIGURATIONS
 
     def is_accepting(self, state: int) -> bool:
         """Whether the text so far is a member."""
@@ -78,15 +85,9 @@ class NetworkMasks:
 
     def step(self, state: int, token_id: int) -> int:
         """The configuration after a token. Raises ``ArtifactError`` if it does not fit."""
-        known = self._steps.get((state, token_id))
-        if known is not None:
-            return known
-        target = self._moves.step(state, token_id)
-        if target == REFUSED:
+        target = self.taken(state, token_id)
+        if target is None:
             raise ArtifactError(f"damaged artifact: token {token_id} is allowed, but leads nowhere")
-        if len(self._steps) >= _KEPT:
-            self._steps.clear()
-        self._steps[state, token_id] = target
         return target
 
     def row(self, state: int) -> Words:
@@ -109,6 +110,14 @@ class NetworkMasks:
     def _make_room(self) -> None:
         if len(self._row_of) >= _KEPT or self.residual.is_full:
             self.forget()
+
+    @cached_property
+    def _moves(self) -> Moves:
+        """Reads the tokens that the effects lack."""
+        return Moves(self.network, self._readings)
+
+    def _read(self, state: int, token_id: int) -> int:
+        return self._moves.step(state, token_id)
 
     def _readings(self, token_id: int) -> list[Iterable[int]]:
         """The symbols of a token: its bytes, and each of the terminals that name it."""

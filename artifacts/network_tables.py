@@ -46,6 +46,11 @@ class NetworkTables:
         return int(self.table.shape[1]) - int(self.classes.max()) - 1
 
     @cached_property
+    def frames(self) -> NDArray[np.int32]:
+        """The frames that calls push, each once, ascending."""
+        return np.unique(self.call_returns)
+
+    @cached_property
     def calls(self) -> list[list[tuple[int, int]]]:
         """For each state its (start, frame)."""
         pairs = list(zip(self.call_starts.tolist(), self.call_returns.tolist(), strict=True))

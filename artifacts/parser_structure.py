@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from .closed_structure import check_closed
 from .earley_tables import END
+from .effect_structure import check_effects
 from .errors import ArtifactError
 from .manifest import Manifest, ParserNames
 from .memo_structure import check_memo
@@ -59,6 +60,7 @@ def check_parser(manifest: Manifest, arrays: Arrays) -> None:
         if manifest.tokenization == "canonical":
             _check_canonical(manifest, arrays)
         check_memo(manifest, arrays, states)
+        check_effects(arrays, manifest.vocab_size, states)
 
 
 def _check_canonical(manifest: Manifest, arrays: Arrays) -> None:

@@ -19,6 +19,7 @@ from .network_masks import NetworkMasks
 from .network_tables import NetworkTables
 from .residual_memo import ResidualMemo
 from .stable_network import StableNetwork, canonical_machine
+from .token_effects import TokenEffects
 from .trie import Trie
 from .vocabulary import Vocabulary
 
@@ -77,6 +78,7 @@ class Parsers:
                 self.named,
                 ResidualMemo.from_arrays(self.arrays),
                 Chains.from_arrays(self.arrays),
+                TokenEffects.from_arrays(self.arrays),
             )
             if len(self.arrays["memo.keys"]):
                 # Every text needs it; and then no other one is the first.

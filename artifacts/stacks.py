@@ -6,6 +6,7 @@ lost and none is added, and equal sets are the same number.
 """
 
 from collections.abc import Sequence
+from functools import reduce
 
 BOTTOM = 0
 
@@ -32,7 +33,11 @@ class Stacks:
 
     def push(self, frame: int, node: int) -> int:
         """The stacks of ``node`` with ``frame`` on top of each."""
-        return self._number(((frame, node),))
+        entries = ((frame, node),)
+        number = self._numbers.setdefault(entries, len(self.entries))
+        if number == len(self.entries):
+            self.entries.append(entries)
+        return number
 
     def unknown(self, kind: int) -> int:
         """A set of which nothing is known but that it is of some ``kind``: its one entry has
@@ -43,9 +48,13 @@ class Stacks:
         """The stacks of both. On a stack of its own: sets are as deep as stacks are."""
         if left == right:
             return left
+        wanted = _ordered(left, right)
+        known = self._unions.get(wanted)
+        if known is not None:
+            return known
         if len(self._unions) >= _KEPT:
             self._unions.clear()
-        pending = [_ordered(left, right)]
+        pending = [wanted]
         while pending:
             pair = pending[-1]
             if pair in self._unions:
@@ -68,12 +77,20 @@ class Stacks:
             else:
                 self._unions[pair] = self._number(tuple(sorted(merged.items())))
                 pending.pop()
-        return self._unions[_ordered(left, right)]
+        return self._unions[wanted]
+
+    def joined(self, nodes: Sequence[int]) -> int:
+        """The stacks of one or more nodes."""
+        merged: dict[int, int] = {}
+        for node in nodes:
+            for frame, rest in self.entries[node]:
+                if merged.setdefault(frame, rest) != rest:
+                    return reduce(self.union, nodes)
+        return self._number(tuple(sorted(merged.items())))
 
     def _number(self, entries: Entries) -> int:
-        number = self._numbers.get(entries)
-        if number is None:
-            number = self._numbers[entries] = len(self.entries)
+        number = self._numbers.setdefault(entries, len(self.entries))
+        if number == len(self.entries):
             self.entries.append(entries)
         return number
 

@@ -15,6 +15,7 @@ from constrain.artifacts.network_masks import NetworkMasks
 from constrain.artifacts.network_tables import NetworkTables
 from constrain.artifacts.residual_memo import ResidualMemo
 from constrain.artifacts.token_classes import TokenClasses
+from constrain.artifacts.token_effects import TokenEffects
 from constrain.artifacts.trie import Trie
 from constrain.artifacts.vocabulary import TEXT
 
@@ -24,6 +25,7 @@ from .package import Request, manifest_of, vocabulary_arrays
 from .parsers import Parser
 from .parsing.prewarm import prewarm, prewarm_chains
 from .parsing.thread_sets import prewarm_pairs
+from .parsing.token_effects import token_effects
 from .token_ids import token_ids
 
 # Answers of the residual automaton that are worked out ahead.
@@ -35,6 +37,9 @@ CHAINS_BYTES = 1 << 24
 
 # Rows that two threads have together.
 PAIRS_BYTES = 1 << 22
+
+# The table of what tokens do. Tokens that there is no room for are read at run time.
+EFFECTS_BYTES = 1 << 24
 
 
 def package_parser(
@@ -70,9 +75,12 @@ def package_parser(
         memory = min(request.max_bytes - size, limits.memory)
         memo = ResidualMemo.empty(request.vocab_size)
         chains = Chains.of(tables, {}, {})
+        effects = TokenEffects.empty()
         if canonical is not None:
             arrays |= canonical
         elif answers and memory > 0:
+            effects = _effects(tables, terminals, request, memory, limits)
+            memory -= effects.nbytes
             if not prewarm(tables, masks.residual, answers, memory, limits):
                 notes.append(
                     "not all masks were worked out ahead: the rest is at run time (--prewarm, "
@@ -84,7 +92,7 @@ def package_parser(
                 most = min(memory, PAIRS_BYTES)
                 prewarm_pairs(tables, chains, masks.residual, most, limits)
             memo = masks.residual.memo()
-        arrays |= memo.arrays() | chains.arrays()
+        arrays |= memo.arrays() | chains.arrays() | effects.arrays()
         if canonical is None:
             counts |= {"answers": len(memo.keys), "rows": len(memo.rows)}
         elif "closed.keys" in canonical:
@@ -128,6 +136,18 @@ def _masks(tables: NetworkTables, terminals: TokenClasses, request: Request) -> 
     trie = Trie.from_vocabulary(vocabulary)
     named = [terminals.members(k) for k in range(len(terminals))]
     return NetworkMasks(tables, lambda: trie, vocabulary, request.eos, request.vocab_size, named)
+
+
+def _effects(
+    tables: NetworkTables,
+    terminals: TokenClasses,
+    request: Request,
+    memory: int,
+    limits: Limits,
+) -> TokenEffects:
+    vocabulary = request.tokenizer.vocabulary(request.vocab_size)
+    named = [terminals.members(k) for k in range(len(terminals))]
+    return token_effects(tables, vocabulary, named, min(memory, EFFECTS_BYTES), limits)
 
 
 def check_spelling(lexer: StackedDfas, request: Request) -> None:

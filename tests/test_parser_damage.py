@@ -95,6 +95,13 @@ def calling_itself(arrays: Arrays, name: str) -> NDArray[Any]:
     return array
 
 
+def pushed_last(arrays: Arrays, name: str) -> NDArray[Any]:
+    """The last effect pushes a frame and then goes nowhere."""
+    array = arrays[name].copy()
+    array[-1] = -arrays["network.call_returns"][0]
+    return array
+
+
 def ends_with_union(*union: int) -> Change:
     """One union more."""
     return lambda arrays, name: np.vstack((arrays[name], np.array([union], dtype=np.int32)))
@@ -129,6 +136,21 @@ NETWORK_DAMAGE: list[tuple[str, Change]] = [
     ("memo.unions", ends_with_union(-1, 0, 0)),
     ("memo.unions", lambda a, n: np.array([(1, 1, 1), (0, 1, 1)], dtype=np.int32)),
     ("memo.unions", lambda a, n: a[n][:, :2]),
+    ("moves.classes", changed(0, 99)),
+    ("moves.classes", lambda a, n: a[n][1:]),
+    ("moves.classes", lambda a, n: a[n][:0]),
+    ("moves.table", changed((0, 0), 1)),
+    ("moves.table", changed((1, 0), 9999)),
+    ("moves.table", lambda a, n: a[n][1:]),
+    ("moves.rests", changed((0, 0), 9999)),
+    ("moves.rests", lambda a, n: a[n][:, 1:]),
+    ("moves.codes", changed(0, 0)),
+    ("moves.codes", changed(0, -1)),
+    ("moves.codes", changed(0, 99)),
+    ("moves.codes", changed(0, -99)),
+    ("moves.codes", pushed_last),
+    ("moves.code_offsets", ends(99)),
+    ("moves.code_offsets", lambda a, n: a[n][:0]),
     ("chains.answers", changed((0, 0), 99)),
     ("chains.answers", changed((-1, 1), -1)),
     ("chains.answers", lambda a, n: a[n][:, :1]),
