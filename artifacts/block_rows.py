@@ -39,15 +39,27 @@ class BlockRows:
     def row(self, number: int, vocab_size: int) -> Words:
         """Row ``number``: uint32 (W,), read-only. Raises ``ArtifactError`` for a code that has
         no block, or a token that there is not (an unverified file)."""
-        places = self.codes[number] + self.offsets[:-1]
+        row: Words = self.rows(slice(number, number + 1), vocab_size)[0]
+        return row
+
+    def rows(self, numbers: slice, vocab_size: int) -> NDArray[np.uint32]:
+        """Rows, uint32 (n, W), read-only. Raises as ``row`` does."""
+        places = self.codes[numbers] + self.offsets[:-1]
         if (places >= self.offsets[1:]).any():
             raise ArtifactError("section 'greedy.codes' is damaged: it does not fit the others")
-        words = tokenset.word_count(vocab_size)
-        row: Words = self.blocks[places].reshape(-1)[:words]
-        if vocab_size % 32 and int(row[-1]) >> vocab_size % 32:
+        whole = self.blocks.take(places, axis=0).reshape(len(places), -1)
+        rows: NDArray[np.uint32] = whole[:, : tokenset.word_count(vocab_size)]
+        if vocab_size % 32 and (rows[:, -1] >> np.uint32(vocab_size % 32)).any():
             raise ArtifactError("section 'greedy.blocks' is damaged: it does not fit the others")
-        row.flags.writeable = False
-        return row
+        rows.flags.writeable = False
+        return rows
+
+    def only(self, numbers: NDArray[np.integer]) -> "BlockRows":
+        """These rows alone, and the blocks that they have."""
+        places, codes = np.unique(self.codes[numbers] + self.offsets[:-1], return_inverse=True)
+        ends = np.searchsorted(places, self.offsets)
+        codes = codes.reshape(len(numbers), -1) - ends[:-1]
+        return BlockRows(codes.astype(np.uint16), self.blocks[places], ends.astype(np.int64))
 
 
 def shared_blocks(rows: NDArray[np.uint32]) -> BlockRows:

@@ -1,24 +1,36 @@
 """Residuals of longest matches that were worked out ahead of time, as arrays.
 
 Answers are looked up in sorted keys as they are asked for: nothing is unpacked when a file is
-opened.
+opened. A key is one number, so that a look halves the keys without unpacking any:
+
+    first: exits · 2⁴⁴ + head · 2²⁰ + state of the lexer (0 between lexemes)
+    feed:  residual · 2³² + frame
 """
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .block_rows import BlockRows
-from .errors import ArtifactError
 
 _PREFIX = "greedy."
 
 Pairs = tuple[tuple[int, int], ...]
+
+N = TypeVar("N", int, NDArray[np.int64])
+
+# Keys of answers to (exits, head, state of the lexer), and to (residual, frame).
+FIRST, FEED = True, False
+_EXITS, _HEADS, _RESIDUALS = 44, 20, 32
+
+# Keys that do not fit their section are left out.
+_HIGHEST = 1 << 63
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,8 +43,8 @@ class GreedyMemo:
     ``lexer``: int32, the automata's states in each state of the lexer, and ``steps``: int32
     (·, C), where each byte column leads from it. ``exits``: int32, trie nodes of each set of
     exits. Residual i has row ``known[i]`` (int32) and the (head, exits) ``pending``, int32
-    (·, 2). ``firsts``: int32 (·, 4), exits, head and state of the lexer (-1 between lexemes),
-    and the residual; ``feeds``: int32 (·, 3), residual, frame, and residual; both ascending.
+    (·, 2). ``first_keys`` and ``feed_keys``: int64, ascending, and ``firsts`` and ``feeds``,
+    int32: the residual of each.
     """
 
     codes: NDArray[np.uint16]
@@ -50,7 +62,9 @@ class GreedyMemo:
     known: NDArray[np.int32]
     pending: NDArray[np.int32]
     pending_offsets: NDArray[np.int64]
+    first_keys: NDArray[np.int64]
     firsts: NDArray[np.int32]
+    feed_keys: NDArray[np.int64]
     feeds: NDArray[np.int32]
 
     @classmethod
@@ -74,24 +88,70 @@ class GreedyMemo:
 
     def residual(self, number: int) -> tuple[int, Pairs]:
         """The row of a residual, and what is pending in it."""
-        first, end = self.pending_offsets[number : number + 2].tolist()
-        return int(self.known[number]), tuple(map(tuple, self.pending[first:end].tolist()))
+        row, offsets, _ = self._views
+        first, end = offsets[number], offsets[number + 1]
+        if first == end:
+            return row[number], ()
+        return row[number], tuple(map(tuple, self.pending[first:end].tolist()))
 
-    def find(self, key: tuple[int, ...]) -> int | None:
-        """The answer to (exits, head, state of the lexer) or (residual, frame), if it is here.
+    @cached_property
+    def finished(self) -> NDArray[np.int32]:
+        """int32: the row of each residual in which nothing is pending, -1 for others."""
+        return np.where(np.diff(self.pending_offsets) > 0, np.int32(-1), self.known)
 
-        By halving, row by row: most of the keys are never looked at. Raises ``ArtifactError``
-        for an answer that is no residual (an unverified file).
-        """
-        table = self.firsts if len(key) == 3 else self.feeds
-        place = bisect_left(range(len(table)), key, key=lambda i: tuple(table[i, :-1].tolist()))
-        if place == len(table) or tuple(table[place, :-1].tolist()) != key:
+    def find(self, kind: bool, key: int) -> int | None:
+        """The answer to a key, ``FIRST`` or ``FEED``, if it is here."""
+        keys, answers = self._views[2][kind]
+        place = bisect_left(keys, key)
+        if place == len(keys) or keys[place] != key:
             return None
-        answer = int(table[place, -1])
-        if not 0 <= answer < len(self.known):
-            name = "firsts" if len(key) == 3 else "feeds"
-            raise ArtifactError(f"section 'greedy.{name}' is damaged: it does not fit the others")
+        answer: int = answers[place]
         return answer
+
+    def answers(self, kind: bool, most: int | None = None) -> dict[int, int]:
+        """All of them, by key; none if there are more than ``most``."""
+        keys, answers = self._tables[kind]
+        if most is not None and len(keys) > most:
+            return {}
+        return dict(zip(keys.tolist(), answers.tolist(), strict=True))
+
+    @property
+    def _tables(self) -> Sequence[tuple[NDArray[np.int64], NDArray[np.int32]]]:
+        return (self.feed_keys, self.feeds), (self.first_keys, self.firsts)
+
+    @cached_property
+    def _views(self) -> tuple[memoryview, memoryview, list[tuple[memoryview, memoryview]]]:
+        """Rows and offsets of the residuals, and feeds and firsts; single numbers are faster to
+        get from these."""
+        views = [(keys.data, answers.data) for keys, answers in self._tables]
+        return self.known.data, self.pending_offsets.data, views
+
+
+def first_key(exits: int, head: int, inside: int) -> int:
+    """The key of what follows ``exits``; ``inside`` is 0 between lexemes."""
+    return (exits << _EXITS - _HEADS | head) << _HEADS | inside
+
+
+def feed_key(residual: N, frame: N) -> N:
+    """The key of a residual that is fed a frame; of arrays, too."""
+    return residual << _RESIDUALS | frame
+
+
+def exits_of(keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The exits in keys of first answers."""
+    return keys >> _EXITS
+
+
+def split_feeds(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The residuals and frames in keys of feeds."""
+    return keys >> _RESIDUALS, keys & (1 << _RESIDUALS) - 1
+
+
+def laid_out_answers(answers: Mapping[int, int]) -> tuple[Any, Any]:
+    """Keys, int64, ascending, and int32 residuals."""
+    kept = sorted(item for item in answers.items() if item[0] < _HIGHEST)
+    keys = np.array([key for key, _ in kept], dtype=np.int64)
+    return keys, np.array([answer for _, answer in kept], dtype=np.int32)
 
 
 def laid_out(lists: Iterable[Sequence[Any]], width: int = 0) -> tuple[Any, NDArray[np.int64]]:

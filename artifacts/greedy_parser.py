@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 from .earley_tables import StackedDfas
 from .greedy_masks import GreedyMasks
 from .greedy_memo import GreedyMemo
+from .greedy_moves import MoveTables
 from .greedy_tables import GreedyTables
 from .lexer import LexerTables
 from .manifest import Manifest
 from .network_tables import NetworkTables
 from .slices import Slice, Slices
+from .token_actions import TokenActions
 from .trie import Trie
 from .vocabulary import Vocabulary
 
@@ -45,6 +47,8 @@ class GreedyParser:
                 m.vocab_size,
                 self._slices if len(self.arrays["slices.starts"]) else None,
                 GreedyMemo.from_arrays(self.arrays),
+                MoveTables.from_arrays(self.arrays),
+                TokenActions.from_arrays(self.arrays),
             )
         return self._masks
 

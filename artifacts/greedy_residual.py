@@ -11,27 +11,39 @@ head p and state s of the lexer
 
     first(p, s);  feed(·, g1);  feed(·, g2);  …    until nothing is pending
 
-gives the mask of p over the frames g1 g2 …. Both are memoised. A head that is closed is cut
-first, worked out for its short form and fed what was cut off: equal work is done once.
+gives the mask of p over the frames g1 g2 …, p being short (``runs.py``). Both are memoised. A
+head that is closed is cut first, worked out for its short form and fed what was cut off: equal
+work is done once.
 """
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import NamedTuple
 
 from .asking import asked
 from .errors import ArtifactError
-from .greedy_memo import GreedyMemo, Pairs
+from .greedy_memo import FEED, FIRST, GreedyMemo, Pairs, feed_key, first_key
 from .greedy_walk import NOTHING, ROOT, Walks
-from .heads import BELOW_ALL, REFUSED, Heads
+from .heads import REFUSED, Heads
 from .lexer import Lexer
 from .runs import Runs
 
-# The state of the lexer between two lexemes: what it reads is told by the head.
-BETWEEN = -1
+# The state of the lexer between two lexemes: what it reads is told by the head. No text leads
+# to the lexer's own state 0.
+BETWEEN = 0
 
-# What a step asks for: F of (exits, head, state), or a residual fed a frame.
+# A step asks for F of (exits, head, state), or for a residual fed a frame.
 _Key = tuple[int, ...]
 _Steps = Generator[_Key, int, int]
+
+# The node of frames that has none.
+NO_FRAMES = 0
+
+# In place of the row of a residual in which something is pending.
+PENDING = -1
+
+# Answers of a memo that are unpacked when it is begun with: fewer cost less time than a first
+# mask does.
+_UNPACKED = 4096
 
 
 class Known(NamedTuple):
@@ -44,8 +56,8 @@ class Known(NamedTuple):
 class GreedyResidual:
     """Residuals are integers, equal ones the same.
 
-    ``answers``: by (exits, head, state of the lexer), and by (residual, frame), as far as they
-    were asked for. ``single``: what finds an answer by itself, where not many are wanted.
+    ``answers``: feeds and firsts by their keys (``greedy_memo.py``), as far as they were asked
+    for. ``single``: what finds an answer by itself, where not many are wanted.
     """
 
     def __init__(
@@ -59,11 +71,14 @@ class GreedyResidual:
         self.heads, self.lexer, self.walks, self.runs = heads, lexer, walks, runs
         self._memo = memo
         self._first = 0 if memo is None else len(memo.known)
+        self._finished_ahead: Sequence[int] = () if memo is None else memo.finished.data
         self._looked_at: dict[int, Known] = {}
         self._added: list[Known] = []
         # By content; filled when the first new one is numbered.
         self._numbers: dict[Known, int] = {}
-        self.answers: dict[_Key, int] = {}
+        self.answers: tuple[dict[int, int], dict[int, int]] = {}, {}
+        if memo is not None:
+            self.answers = memo.answers(FEED, _UNPACKED), memo.answers(FIRST, _UNPACKED)
         self.single: Callable[[_Key], Known] | None = None
 
     def __len__(self) -> int:
@@ -80,46 +95,74 @@ class GreedyResidual:
             found = self._looked_at[residual] = Known(*self._memo.residual(residual))
         return found
 
-    def first(self, head: int, state: int) -> int:
-        """The residual of a closed head, the lexer being in ``state`` (or ``BETWEEN``)."""
-        return self._answer((ROOT, self.runs.shortened(head), state))
+    def row(self, head: int, inside: int, frames: int, below: Sequence[tuple[int, int]]) -> int:
+        """The number of a mask's row: of ``first(head, inside)`` fed ``frames``, a node of
+        ``below`` (``greedy_moves.py``), until nothing is pending."""
+        feeds, firsts = self.answers
+        finished, given = self._finished_ahead, self._first
+        known = firsts.get(first_key(ROOT, head, inside))
+        found = self._answer((ROOT, head, inside)) if known is None else known
+        while (row := finished[found] if found < given else self._finished(found)) == PENDING:
+            if frames == NO_FRAMES:
+                name = "greedy.feeds"
+                raise ArtifactError(f"section {name!r} is damaged: nothing lies below all frames")
+            frame, frames = below[frames]
+            known = feeds.get(feed_key(found, frame))
+            found = self._answer((found, frame)) if known is None else known
+        return row
+
+    def first(self, head: int, inside: int) -> int:
+        """The residual of a closed and short head, the lexer being in ``inside``, or 0."""
+        return self._answer((ROOT, head, inside))
 
     def feed(self, residual: int, frame: int) -> int:
-        """The residual when it is known that ``frame`` lies below.
+        """The residual when it is known that ``frame`` lies below."""
+        return self._answer((residual, frame))
 
-        Raises ``ArtifactError`` where more than the end of all frames would be below.
-        """
-        found = self._answer((residual, frame))
-        if frame == BELOW_ALL and self.known(found).pending:
-            raise ArtifactError("section 'greedy.feeds' is damaged: nothing lies below all frames")
-        return found
+    @property
+    def answered(self) -> int:
+        """How many answers are in memory."""
+        return sum(map(len, self.answers))
 
     def find(self, key: _Key) -> int | None:
         """An answer if it is known."""
-        known = self.answers.get(key)
+        kind = len(key) == 3
+        number = first_key(*key) if kind else feed_key(*key)
+        known = self.answers[kind].get(number)
         if known is None and self._memo is not None:
-            known = self._memo.find(key)
+            known = self._memo.find(kind, number)
             if known is not None:
-                self.answers[key] = known
+                self.answers[kind][number] = known
         return known
+
+    def _finished(self, residual: int) -> int:
+        """The number of the row of one that was added; ``PENDING`` if that is not all."""
+        known = self._added[residual - self._first]
+        return PENDING if known.pending else known.row
 
     def _answer(self, key: _Key) -> int:
         known = self.find(key)
         if known is None and self.single is not None:
-            known = self.answers[key] = self._number(self.single(key))
+            known = self._number(self.single(key))
+            self._remember(key, known)
         return asked(key, self.find, self._steps) if known is None else known
 
     def _steps(self, key: _Key) -> _Steps:
         """Steps ask each other as deep as tokens have lexemes."""
         found = yield from self._fed(*key) if len(key) == 2 else self._walked(*key)
-        self.answers[key] = found
+        self._remember(key, found)
         return found
 
-    def _walked(self, exits: int, head: int, state: int) -> _Steps:
+    def _remember(self, key: _Key, found: int) -> None:
+        if len(key) == 2:
+            self.answers[FEED][feed_key(*key)] = found
+        else:
+            self.answers[FIRST][first_key(*key)] = found
+
+    def _walked(self, exits: int, head: int, inside: int) -> _Steps:
         """F: the tokens from ``exits`` on, with ``head`` before the lexeme that is read."""
         heads, lexer = self.heads, self.lexer
-        if state == BETWEEN:
-            state = lexer.start(heads.view(head).allowed)
+        state = inside if inside != BETWEEN else lexer.start(heads.view(head).allowed)
         row, ends = self.walks.walk(exits, state)
         behind = [
             (heads.read(head, lexer.winners[winners], lexer.ignored), rest)

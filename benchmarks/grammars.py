@@ -32,15 +32,20 @@ from constrain.artifacts import Artifact, Matcher, load, tokenset
 from constrain.artifacts.errors import ConstrainError
 from constrain.artifacts.greedy_masks import GreedyMasks
 from constrain.artifacts.greedy_memo import GreedyMemo
+from constrain.artifacts.greedy_moves import MoveTables
 from constrain.artifacts.slices import Slices
+from constrain.artifacts.token_actions import TokenActions
 from constrain.artifacts.tokenset import Words
 from constrain.artifacts.trie import Trie
 from constrain.compiler import Tokenizer, compile_grammar, load_tokenizer
 from constrain.compiler.dialects import read_grammar
 from constrain.compiler.limits import Limits
 from constrain.compiler.parsing.contextual_lexer import greedy_tables
+from constrain.compiler.parsing.greedy_chains import add_chains
 from constrain.compiler.parsing.greedy_closure import close
+from constrain.compiler.parsing.greedy_reachable import reachable
 from constrain.compiler.parsing.slices import json_slices
+from constrain.compiler.parsing.token_actions import token_actions
 
 # A repeat that would end later than so many seconds after the first has begun is not made.
 PATIENCE = 120.0
@@ -131,17 +136,21 @@ class Compiler:
         slices = Slices(json_slices(), trie, size)
         rest = vocabulary, eos, size, lambda: slices
 
-        def masks(memo: GreedyMemo | None) -> GreedyMasks:
-            return GreedyMasks(tables, lambda: trie, *rest, memo)
+        def masks() -> GreedyMasks:
+            return GreedyMasks(tables, lambda: trie, *rest, *ahead)
 
-        memo: GreedyMemo | None = None
+        ahead: tuple[GreedyMemo, MoveTables, TokenActions | None] | tuple[()] = ()
         if closed:
-            whole = masks(None)
-            close(whole, Limits(seconds=self.seconds))
-            memo = whole.memo()
+            whole = masks()
+            closure = close(whole, Limits(seconds=self.seconds))
+            actions = token_actions(whole.lexer, vocabulary)
+            if actions is not None:
+                add_chains(whole.moves, whole.lexer, actions)
+            memo = reachable(whole.memo()) if closure.complete else whole.memo()
+            ahead = memo, whole.moves.tables(), actions
 
         def fresh() -> Callable[[], Matcher]:
-            machine = masks(memo)
+            machine = masks()
             return lambda: Matcher(machine, machine, eos, size)
 
         return fresh, float("nan")

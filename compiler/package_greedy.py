@@ -18,8 +18,11 @@ from .limits import Limits
 from .meanings import GreedyGrammar
 from .package import Request, manifest_of, vocabulary_arrays
 from .package_parser import check_spelling, network_sections
+from .parsing.greedy_chains import add_chains
 from .parsing.greedy_closure import MOST_ROWS, Closure, close
+from .parsing.greedy_reachable import reachable
 from .parsing.slices import json_slices
+from .parsing.token_actions import token_actions
 
 # Answers of the residual automaton that are worked out ahead.
 PREWARM = 500_000
@@ -64,7 +67,15 @@ def package_greedy(
         )
         closure = close(masks, limits, most_rows, answers)
         limits.check_time("the masks of the lexemes", tables.network.names[:1])
-        arrays = fixed | masks.memo().arrays()
+        arrays = dict(fixed)
+        actions = token_actions(masks.lexer, vocabulary) if answers else None
+        if actions is not None:
+            add_chains(masks.moves, masks.lexer, actions)
+            arrays |= actions.arrays()
+        # Chains may have met heads of their own.
+        memo = masks.memo()
+        arrays |= (reachable(memo) if closure.complete else memo).arrays()
+        arrays |= masks.moves.tables().arrays()
         if not closure.complete:
             arrays |= _trie(trie)
         size = sum(array.nbytes for array in arrays.values())
@@ -92,7 +103,7 @@ def package_greedy(
             "lexemes": tables.lexer.lexemes,
             "lexer_states": masks.lexer.states - 1,
             "answers": closure.answers,
-            "rows": masks.walks.row_count,
+            "rows": len(arrays["greedy.codes"]),
         },
         parser=ParserNames(
             start=0,

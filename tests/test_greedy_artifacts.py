@@ -242,7 +242,7 @@ def test_a_long_and_a_deep_text(json_artifact: Artifact, deep: int, full: bool) 
     assert matcher.is_accepting
     machine = artifact.parsers.machine()  # type: ignore[union-attr]
     assert machine.walks.held_rows < 1_000  # type: ignore[union-attr]
-    assert len(machine._states) < 1_000  # type: ignore[union-attr]
+    assert len(machine.moves.below) < 1_000  # type: ignore[union-attr]
     matcher = artifact.matcher()
     for octet in b"[" * deep + b"]" * deep:
         matcher.advance(ids[bytes([octet])])

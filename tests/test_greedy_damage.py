@@ -114,8 +114,25 @@ DAMAGE: list[tuple[str, Change]] = [
     ("greedy.pending", changed((0, 0), 99)),
     ("greedy.pending", changed((0, 1), 999)),
     ("greedy.pending_offsets", changed(-1, 99)),
-    ("greedy.firsts", lambda a, n: a[n][:, 1:]),
-    ("greedy.feeds", lambda a, n: a[n][:, 1:]),
+    ("greedy.firsts", lambda a, n: a[n][1:]),
+    ("greedy.firsts", changed(-1, 9999)),
+    ("greedy.feeds", lambda a, n: a[n][1:]),
+    ("greedy.feeds", changed(-1, -1)),
+    ("moves.targets", lambda a, n: a[n][1:]),
+    ("moves.targets", changed(-1, 99)),
+    ("moves.moves", lambda a, n: a[n][:, 1:]),
+    ("moves.moves", changed((-1, 0), 99)),
+    ("moves.moves", changed((-1, 3), 99)),
+    ("moves.moves", changed((slice(None), 1), 1)),
+    ("moves.frames", changed(-1, 99)),
+    ("moves.frames_offsets", changed(-1, 99)),
+    ("actions.classes", lambda a, n: a[n][1:]),
+    ("actions.classes", changed(0, 9999)),
+    ("actions.table", lambda a, n: a[n][:0]),
+    ("actions.table", changed((1, 0), 9999)),
+    ("actions.events", lambda a, n: a[n][:, 1:]),
+    ("actions.events", changed((-1, 0), 99)),
+    ("actions.events", changed((-1, 1), 9999)),
     ("slices.table", changed((0, 0), 1)),
     ("slices.table", changed((1, 0), 9999)),
     ("slices.classes", changed(97, 200)),
@@ -133,7 +150,7 @@ def test_values_that_do_not_fit_are_refused(
     tiny: dict[str, Artifact], name: str, change: Change
 ) -> None:
     """Right checksums, wrong contents: the section is named, also without verifying."""
-    artifact = tiny["part"]
+    artifact = tiny["closed" if name.startswith("moves") else "part"]
     damaged = encoded(artifact, {name: change(dict(artifact.arrays), name)})
     assert name.split(".")[0] in refused(damaged, False)
 
@@ -144,14 +161,13 @@ def test_values_that_do_not_fit_are_refused(
         ("greedy.codes", changed((slice(None), 0), 9999)),
         ("greedy.blocks", changed((slice(None), 0), -1 & 0xFFFFFFFF)),
         ("greedy.exits", changed(slice(1, None), 9999)),
-        ("greedy.firsts", changed((slice(None), -1), 9999)),
-        ("greedy.feeds", changed((slice(None), -1), -1)),
+        ("actions.events", changed((slice(1, None), 1), 13)),
     ],
 )
 def test_what_is_checked_when_it_is_read(
     tiny: dict[str, Artifact], name: str, change: Change
 ) -> None:
-    """Rows, exits and answers are looked at when they are asked for: an ``ArtifactError``."""
+    """Rows, exits and rests of tokens are looked at when they are asked for."""
     artifact = tiny["part"]
     damaged = load_bytes(encoded(artifact, {name: change(dict(artifact.arrays), name)}))
     with pytest.raises(ArtifactError, match="is damaged"):

@@ -94,7 +94,7 @@ class _Closing:
         met = 0
         while self.tasks:
             if met > MOST_HEADS or self._is_over():
-                return Closure(False, met, len(self.residual.answers))
+                return Closure(False, met, self.residual.answered)
             depth, _, task, subject, below = heappop(self.tasks)
             if task is _Task.VISIT:
                 met += 1
@@ -109,14 +109,15 @@ class _Closing:
                     self._add(depth, _Task.VISIT, head, self._below_hole(head))
             else:
                 for frame in sorted(below):
+                    self.masks.moves.plugged(subject, frame)
                     plugged = self.runs.shortened(heads.plug(subject, frame))
                     self._add(depth + 1, _Task.CLOSE, plugged, self.below[frame])
-        return Closure(True, met, len(self.residual.answers))
+        return Closure(True, met, self.residual.answered)
 
     def _is_over(self) -> bool:
         return (
             self.limits.is_over()
-            or (self.most_answers is not None and len(self.residual.answers) >= self.most_answers)
+            or (self.most_answers is not None and self.residual.answered >= self.most_answers)
             or len(self.seen) > self.limits.states
             or self.masks.walks.row_count > self.most_rows
         )
@@ -130,11 +131,12 @@ class _Closing:
     def _visit(self, depth: int, head: int, below: frozenset[int]) -> None:
         """All states of the lexer that a head begins, and what follows their ends."""
         start = self.lexer.start(self.heads.view(head).allowed)
-        self._pend(depth, self.residual.first(head, BETWEEN), None, below)
-        for state in self.lexer.reachable(start):
-            self._pend(depth, self.residual.first(head, state), None, below)
+        short = self.runs.shortened(head)
+        for state in (BETWEEN, *self.lexer.reachable(start)):
+            self._pend(depth, self.residual.first(short, state), None, below)
             winners = self.lexer.wins[state]
             if winners != NONE:
+                self.masks.moves.behind(head, winners)
                 target = self.heads.read(head, self.lexer.winners[winners], self.lexer.ignored)
                 if target != REFUSED:
                     self._add(depth, _Task.CLOSE, target, below)
