@@ -147,7 +147,7 @@ class NetworkMasks:
     def _row(self, configuration: int) -> int:
         network = self.network
         threads = network.threads[configuration]
-        rows = {self._stacks.row(state, node) for state, node in threads}
+        rows = set[int]().union(*(self._stacks.rows(state, node) for state, node in threads))
         if self._named:
             rows.update(self._named_rows(configuration))
         if network.may_end(configuration):

@@ -106,6 +106,8 @@ class ResidualMemo:
     def at_hand(self) -> dict[tuple[int, int], tuple[int, int]]:
         """All answers if they are few: looked up faster than found. Else none."""
         if len(self.keys) > _FEW:
+            # What is searched is laid out now, and not in front of the first mask.
+            self.find(0, 0)
             return {}
         keys, answers = map(tuple, self.keys.tolist()), map(tuple, self.answers.tolist())
         return dict(zip(keys, answers, strict=True))

@@ -45,53 +45,54 @@ class StackRows:
         return self._answers[2 * chain]
 
     def row(self, state: int, node: int) -> int:
-        """The row of a thread: by chains as far as they are known, else by answers."""
-        number = self.ahead(state, node)
-        if number != MISSING:
-            return number
+        """The row of a thread."""
+        return self._residual.union(self.rows(state, node))
+
+    def rows(self, state: int, node: int) -> set[int]:
+        """The rows that are the thread's if united: by chains as far as they are known, else by
+        answers. Uniting those of all threads at once takes less than one by one."""
         chain = self._first[state]
         if chain == UNKNOWN:
-            return self.row_via_answers(state, node)
-        rows = set()
+            return self._pending_rows(*self._residual.answer(ROOT, state), node)
+        rows = set[int]()
         waiting = [(chain, node)]
         seen = set(waiting)
         for current, below in waiting:
+            if current >= self._pending:
+                rows.add(self._answers[2 * current])
+                continue
             place = current * self._width
             following = [
                 (self._steps[place + self._columns[frame]], rest)
                 for frame, rest in self._entries[below]
             ]
             if any(after == UNKNOWN for after, _ in following):
-                row, pending = self._answers[2 * current], self._answers[2 * current + 1]
-                rows.add(self._united(row, pending, below))
+                row, exits = self._answers[2 * current], self._answers[2 * current + 1]
+                rows |= self._pending_rows(row, exits, below)
                 continue
             for thread in following:
-                if thread[0] >= self._pending:
-                    rows.add(self._answers[2 * thread[0]])
-                elif thread not in seen:
+                if thread not in seen:
                     seen.add(thread)
                     waiting.append(thread)
-        return self._residual.union(rows)
+        return rows
 
     def row_via_answers(self, state: int, node: int) -> int:
         """row(e0, p) | row(e1, g1) | … down the stacks, until nothing is pending."""
-        return self._united(*self._residual.answer(ROOT, state), node)
+        answer = self._residual.answer(ROOT, state)
+        return self._residual.union(self._pending_rows(*answer, node))
 
-    def _united(self, row: int, pending: int, node: int) -> int:
+    def _pending_rows(self, row: int, pending: int, node: int) -> set[int]:
         """A row, and those of what is pending over stacks."""
-        if pending == NOTHING:
-            return row
-        residual, entries = self._residual, self._entries
         rows = {row}
-        waiting = [(pending, node)]
+        waiting = [(pending, node)] if pending != NOTHING else []
         seen = set(waiting)
         for exits, below in waiting:
-            for frame, rest in entries[below]:
+            for frame, rest in self._entries[below]:
                 if frame == DEAD:
                     continue
-                more, still = residual.answer(exits, frame)
+                more, still = self._residual.answer(exits, frame)
                 rows.add(more)
                 if still != NOTHING and (still, rest) not in seen:
                     seen.add((still, rest))
                     waiting.append((still, rest))
-        return residual.union(rows)
+        return rows
