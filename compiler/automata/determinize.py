@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -24,13 +25,87 @@ _CLOCK_STRIDE = 256
 _FEW = 8
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Subsets:
+    """A deterministic automaton as the subset construction leaves it; state 0 is dead.
+
+    ``sets``: the NFA states of each of S states. State s has the runs of columns ``first[i]`` to
+    ``last[i]`` that lead to ``targets[i]``, ascending, i from ``begins[s]`` to ``begins[s + 1]``.
+    ``columns``: of each byte; ``width``: how many there are, token terminals included.
+    """
+
+    nfa: Nfa
+    sets: list[frozenset[int]]
+    begins: list[int]
+    first: list[int]
+    last: list[int]
+    targets: list[int]
+    columns: list[int]
+    width: int
+    start: int
+
+    @property
+    def edges(self) -> int:
+        """Number of cells that the runs fill."""
+        return sum(self.last) - sum(self.first) + len(self.first)
+
+    def accepting(self) -> list[bool]:
+        """Whether each set holds a final state."""
+        return [not self.nfa.finals.isdisjoint(subset) for subset in self.sets]
+
+    def origins(self) -> tuple[Origins, ...]:
+        """For each set the origins of its arcs."""
+        arcs = self.nfa.arcs
+        if not any(arc.origins for leaving in arcs for arc in leaving):
+            return (frozenset(),) * len(self.sets)
+        return tuple(
+            united(arc.origins for state in subset for arc in arcs[state]) for subset in self.sets
+        )
+
+    def dfa(self) -> Dfa:
+        """The same as a table, trimmed."""
+        return trimmed(
+            Dfa(
+                table=self._table(),
+                classes=np.array(self.columns, dtype=np.uint8),
+                accepting=np.array(self.accepting(), dtype=np.bool_),
+                start=self.start,
+                origins=self.origins(),
+            )
+        )
+
+    def _table(self) -> NDArray[np.int32]:
+        """int32 (S, width): cells of runs hold their targets, the others are dead."""
+        table = np.full(len(self.sets) * self.width, DEAD, dtype=np.int32)
+        first = np.array(self.first, dtype=np.int64)
+        lengths = np.array(self.last, dtype=np.int64) + 1 - first
+        # Cells are counted through all rows.
+        first += np.repeat(np.arange(len(self.sets)), np.diff(self.begins)) * self.width
+        # Where each run begins among the cells filled, and from there on cell by cell.
+        filled = np.cumsum(lengths) - lengths
+        offsets = np.arange(int(lengths.sum())) - np.repeat(filled, lengths)
+        targets = np.array(self.targets, dtype=np.int32)
+        table[np.repeat(first, lengths) + offsets] = np.repeat(targets, lengths)
+        return table.reshape(len(self.sets), self.width)
+
+
 def determinize(
     nfa: Nfa,
     limits: Limits | None = None,
     terminals: int = 0,
     prune: Callable[[frozenset[int]], frozenset[int]] | None = None,
 ) -> Dfa:
-    """The trimmed DFA of an NFA, by the subset construction.
+    """The trimmed DFA of an NFA, by the subset construction. See ``subsets``."""
+    return subsets(nfa, limits, terminals, prune).dfa()
+
+
+def subsets(
+    nfa: Nfa,
+    limits: Limits | None = None,
+    terminals: int = 0,
+    prune: Callable[[frozenset[int]], frozenset[int]] | None = None,
+) -> Subsets:
+    """The subset construction.
 
     ``terminals``: T, how many token terminals the alphabet has. A DFA state is a set of NFA
     states, kept as those that matter (with arcs or final) and that ``prune`` leaves: it may drop
@@ -38,8 +113,9 @@ def determinize(
     raises ``LimitError`` naming the rules that most of the set came from.
     """
     limits = (limits or Limits()).started()
-    classes, width = _byte_intervals(nfa)
-    arcs = _arcs_by_column(nfa, classes, width)
+    columns = _byte_intervals(nfa)
+    width = columns[-1] + 1
+    arcs = _arcs_by_column(nfa, columns, width)
     closures: dict[int, frozenset[int]] = {}
 
     def closure(state: int) -> frozenset[int]:
@@ -53,13 +129,14 @@ def determinize(
     start = closure(nfa.start)
     numbers: dict[frozenset[int], int] = {frozenset(): DEAD, start: 1}
     by_targets: dict[Targets, int] = {}
-    subsets = [frozenset[int](), start]
-    width += terminals
-    # Runs of cells of the table, row after row, that lead to one state.
+    sets = [frozenset[int](), start]
+    # Runs of columns that lead to one state, row after row.
+    begins: list[int] = []
     first: list[int] = []
-    length: list[int] = []
+    last: list[int] = []
     following: list[int] = []
-    for place, subset in enumerate(subsets):
+    for place, subset in enumerate(sets):
+        begins.append(len(first))
         for low, high, targets in _by_columns([arc for state in subset for arc in arcs[state]]):
             number = by_targets.get(targets)
             if number is None:
@@ -69,50 +146,42 @@ def determinize(
                     together = nfa.epsilon_closure(targets)
                     reached = frozenset(s for s in together if arcs[s] or s in nfa.finals)
                 reached = prune(reached) if prune else reached
-                number = numbers.setdefault(reached, len(subsets))
-                if number == len(subsets):
-                    subsets.append(reached)
+                number = numbers.setdefault(reached, len(sets))
+                if number == len(sets):
+                    sets.append(reached)
                 by_targets[targets] = number
-            first.append(place * width + low)
-            length.append(high + 1 - low)
+            first.append(low)
+            last.append(high)
             following.append(number)
-        if place % _CLOCK_STRIDE == 0:
+        if place % _CLOCK_STRIDE == 0 and limits.is_over():
             limits.check_time(_STAGE, _rules_of(nfa, subset), _part_of(nfa, subset))
-        if len(subsets) > limits.states:
+        if len(sets) > limits.states:
             fault = _rules_of(nfa, subset), _part_of(nfa, subset)
-            limits.check_states(len(subsets), _STAGE, *fault)
-    return trimmed(
-        Dfa(
-            table=_filled(first, length, following, len(subsets), width),
-            classes=classes,
-            accepting=np.array([not nfa.finals.isdisjoint(s) for s in subsets], dtype=np.bool_),
-            start=numbers[start],
-            origins=_origins(nfa, subsets),
-        )
-    )
+            limits.check_states(len(sets), _STAGE, *fault)
+    begins.append(len(first))
+    begin, width = numbers[start], width + terminals
+    return Subsets(nfa, sets, begins, first, last, following, columns, width, begin)
 
 
-def _byte_intervals(nfa: Nfa) -> tuple[NDArray[np.uint8], int]:
-    """Cut the bytes wherever an arc begins or ends; byte to interval, and their number."""
-    borders = np.zeros(257, dtype=np.bool_)
+def _byte_intervals(nfa: Nfa) -> list[int]:
+    """Cut the bytes wherever an arc begins or ends; byte to interval."""
+    borders = bytearray(257)
     for arcs in nfa.arcs:
         for arc in arcs:
             if arc.low < FIRST_TERMINAL:
-                borders[arc.low] = borders[arc.high + 1] = True
-    borders[0] = False
-    classes = np.cumsum(borders[:256]).astype(np.uint8)
-    return classes, int(classes[-1]) + 1
+                borders[arc.low] = borders[arc.high + 1] = 1
+    borders[0] = 0
+    return list(accumulate(borders[:256]))
 
 
 def _arcs_by_column(
-    nfa: Nfa, classes: NDArray[np.uint8], width: int
+    nfa: Nfa, columns: Sequence[int], width: int
 ) -> list[list[tuple[int, int, int]]]:
     """The arcs with columns instead of symbols: first column, last column, target."""
-    column = [*map(int, classes)]
     shift = width - FIRST_TERMINAL
     return [
         [
-            (column[a.low], column[a.high], a.target)
+            (columns[a.low], columns[a.high], a.target)
             if a.low < FIRST_TERMINAL
             else (a.low + shift, a.high + shift, a.target)
             for a in arcs
@@ -141,30 +210,6 @@ def _by_columns(arcs: list[tuple[int, int, int]]) -> Iterator[tuple[int, int, Ta
     for (low, after), targets in zip(pairwise(borders), found, strict=False):
         if targets:
             yield low, after - 1, tuple(sorted(targets))
-
-
-def _filled(
-    first: list[int], length: list[int], number: list[int], states: int, width: int
-) -> NDArray[np.int32]:
-    """The table (states, width) whose cells from ``first[i]`` on, ``length[i]`` of them, are
-    ``number[i]``, and dead elsewhere; cells are counted through all rows."""
-    table = np.full(states * width, DEAD, dtype=np.int32)
-    lengths = np.array(length, dtype=np.int64)
-    # Where each run begins among the cells filled, and from there on cell by cell.
-    begins = np.cumsum(lengths) - lengths
-    offsets = np.arange(int(lengths.sum())) - np.repeat(begins, lengths)
-    cells = np.repeat(np.array(first, dtype=np.int64), lengths) + offsets
-    table[cells] = np.repeat(np.array(number, dtype=np.int32), lengths)
-    return table.reshape(states, width)
-
-
-def _origins(nfa: Nfa, subsets: Sequence[frozenset[int]]) -> tuple[Origins, ...]:
-    """For each subset the origins of its arcs."""
-    if not any(arc.origins for arcs in nfa.arcs for arc in arcs):
-        return (frozenset(),) * len(subsets)
-    return tuple(
-        united(arc.origins for state in subset for arc in nfa.arcs[state]) for subset in subsets
-    )
 
 
 def _rules_of(nfa: Nfa, subset: frozenset[int]) -> Sequence[str]:

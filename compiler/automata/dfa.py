@@ -221,11 +221,13 @@ def as_nfa(dfa: Dfa, rules: Sequence[str] = (), *, keep_origins: bool = True) ->
     ranges = dfa.byte_ranges()
     for terminal in range(dfa.table.shape[1] - len(ranges)):
         ranges.append([(FIRST_TERMINAL + terminal, FIRST_TERMINAL + terminal)])
-    for state, row in enumerate(dfa.table.tolist()):
+    sources, columns = np.nonzero(dfa.table != DEAD)
+    targets = dfa.table[sources, columns]
+    for state, column, target in zip(
+        sources.tolist(), columns.tolist(), targets.tolist(), strict=True
+    ):
         origins = dfa.origins[state] if keep_origins else frozenset[int]()
-        for column, target in enumerate(row):
-            if target != DEAD:
-                nfa.arcs[state].extend(Arc(a, b, target, origins) for a, b in ranges[column])
+        nfa.arcs[state].extend([Arc(a, b, target, origins) for a, b in ranges[column]])
     return nfa
 
 

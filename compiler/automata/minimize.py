@@ -1,6 +1,6 @@
 """Minimal DFAs: Hopcroft's algorithm, and Moore's as its oracle."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,21 @@ def minimize(dfa: Dfa, limits: Limits | None = None) -> Dfa:
     settled = acyclic_classes(dfa)
     blocks, block_of = _first_blocks(dfa, settled)
     before = _predecessors(dfa, settled < 0)
+    refine(blocks, block_of, before, limits)
+    return _quotient(dfa, np.array(block_of))
+
+
+def refine(
+    blocks: list[set[int]],
+    block_of: list[int],
+    before: Callable[[int], Iterable[tuple[int, int]]],
+    limits: Limits,
+) -> None:
+    """Hopcroft's loop: split ``blocks`` until the states of each go on alike.
+
+    ``before``: for a state the (column, source) of the edges into it. States of one block have
+    edges by the same columns. Raises ``LimitError`` (time).
+    """
     waiting = set(range(len(blocks))) - {max(range(len(blocks)), key=lambda i: len(blocks[i]))}
     while waiting:
         limits.check_time("minimisation")
@@ -29,10 +44,12 @@ def minimize(dfa: Dfa, limits: Limits | None = None) -> Dfa:
         for state in blocks[waiting.pop()]:
             for column, source in before(state):
                 reaching.setdefault(column, set()).add(source)
-        for column in sorted(reaching):
+        for states in reaching.values():
             touched: dict[int, set[int]] = {}
-            for state in reaching[column]:
-                touched.setdefault(block_of[state], set()).add(state)
+            for state in states:
+                number = block_of[state]
+                if len(blocks[number]) > 1:
+                    touched.setdefault(number, set()).add(state)
             for number, inside in touched.items():
                 if len(inside) == len(blocks[number]):
                     continue
@@ -45,7 +62,6 @@ def minimize(dfa: Dfa, limits: Limits | None = None) -> Dfa:
                 for state in smaller:
                     block_of[state] = len(blocks) - 1
                 waiting.add(len(blocks) - 1)
-    return _quotient(dfa, np.array(block_of))
 
 
 def _first_blocks(dfa: Dfa, settled: NDArray[np.int64]) -> tuple[list[set[int]], list[int]]:
@@ -54,16 +70,21 @@ def _first_blocks(dfa: Dfa, settled: NDArray[np.int64]) -> tuple[list[set[int]],
     States that reach no cycle are settled, by their classes; the others are told apart by
     acceptance and by which columns lead anywhere. So the dead state splits no block any more.
     """
-    keys: list[object] = settled.tolist()
+    keys: list[Hashable] = settled.tolist()
     open_states = np.flatnonzero(settled < 0)
     alive = np.column_stack([dfa.accepting[open_states], dfa.table[open_states] != DEAD])
     for state, key in zip(open_states.tolist(), alive, strict=True):
         keys[state] = key.tobytes()
-    blocks: dict[object, set[int]] = {}
-    for state, found in enumerate(keys):
-        blocks.setdefault(found, set()).add(state)
-    number = {found: i for i, found in enumerate(blocks)}
-    return list(blocks.values()), [number[found] for found in keys]
+    return blocks_by(keys)
+
+
+def blocks_by(keys: Sequence[Hashable]) -> tuple[list[set[int]], list[int]]:
+    """The states of equal keys together, and the block of each state."""
+    blocks: dict[Hashable, set[int]] = {}
+    for state, key in enumerate(keys):
+        blocks.setdefault(key, set()).add(state)
+    number = {key: i for i, key in enumerate(blocks)}
+    return list(blocks.values()), [number[key] for key in keys]
 
 
 def minimize_via_moore(dfa: Dfa) -> Dfa:

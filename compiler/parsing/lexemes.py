@@ -16,10 +16,9 @@ from dataclasses import dataclass, replace
 
 from ..automata import regex
 from ..automata.boolean import embedded
-from ..automata.determinize import determinize
 from ..automata.dfa import Dfa, literal
 from ..automata.epsilon import without_epsilon
-from ..automata.minimize import minimize
+from ..automata.minimal import minimal
 from ..automata.nfa import Nfa
 from ..automata.resolve import resolved
 from ..automata.thompson import thompson
@@ -229,7 +228,7 @@ class _Numbering:
         return self._small(to_nfa(lnf, self.limits)[0])
 
     def _small(self, nfa: Nfa) -> Dfa:
-        return minimize(determinize(nfa, self.limits), self.limits)
+        return minimal(nfa, self.limits)
 
     def _name(self, number: int) -> str:
         """A rule name that the grammar does not use."""

@@ -23,9 +23,8 @@ import numpy as np
 
 from constrain.artifacts.network_tables import NetworkTables
 
-from ..automata.determinize import determinize
 from ..automata.dfa import DEAD, Dfa, as_nfa
-from ..automata.minimize import minimize
+from ..automata.minimal import minimal
 from ..automata.nfa import FIRST_TERMINAL, Nfa
 from ..automata.thompson import Fragment, Thompson
 from ..diagnostics import LimitError
@@ -238,7 +237,7 @@ class _Build:
 
     def _reduced(self, nfa: Nfa, entries: int = 0, most: int | None = None) -> Dfa:
         limits = self.limits if most is None else replace(self.limits, states=most)
-        return minimize(determinize(nfa, limits, self._symbols + entries), self.limits)
+        return minimal(nfa, limits, self._symbols + entries)
 
     def _tail_calls(self, dfa: Dfa) -> list[tuple[int, int]]:
         """(state, entry) of the calls behind which there is nothing but the end."""
