@@ -149,9 +149,9 @@ def _on_cycles_with(plan: Plan, calls: Sequence[tuple[int, int]]) -> set[int]:
 
 def _components(plan: Plan, members: Set[int]) -> dict[int, int]:
     """For each of ``members`` the number of those that call each other with it."""
-    ordered = sorted(members)
+    ordered = list(members)
     number = {caller: i for i, caller in enumerate(ordered)}
-    uses = [sorted(number[c] for c in plan.callees[m] if c in number) for m in ordered]
+    uses = [[number[c] for c in plan.callees[m] if c in number] for m in ordered]
     return {
         ordered[place]: i for i, places in enumerate(strongly_connected(uses)) for place in places
     }

@@ -26,9 +26,10 @@ from ..limits import Limits
 from ..lnf.derivable import nullable_nonterminals
 from ..lnf.form import Lnf, Symbol
 
-# A production and how far it is read; ``_END`` says that the goal is complete.
-_Item = tuple[int, int]
-_END = (-1, 0)
+# How far a production is read: a place in all bodies, one behind the other, each with a place at
+# its end; ``_END`` says that the goal is complete.
+_Item = int
+_END = -1
 
 _STAGE = "the grammar's network"
 
@@ -76,19 +77,28 @@ class Goals:
             for number, node in enumerate(contents)
         ]
         self.nullable |= nullable_nonterminals(lnf, self.nullable)
-        # Places behind nothing but what may be missing, as (production, place): by the
-        # nonterminal that stands there, and all of them by the production's head.
         self._corners: dict[int, set[int]] = {}
         self._made: dict[tuple[int, frozenset[int]], Goal] = {}
-        self._leading: dict[int, list[tuple[int, int]]] = {}
-        self._beginning: dict[int, list[tuple[int, int]]] = {}
-        for number, production in enumerate(lnf.productions):
-            for place, symbol in enumerate(production.body):
+        # Of each item the symbol behind it (0 at the end), whether it is at the end of its
+        # body, and the production's head.
+        self._symbols: list[Symbol] = []
+        self._at_end: list[bool] = []
+        self._heads: list[int] = []
+        # Items behind nothing but what may be missing: by the nonterminal that stands there,
+        # and all of them by the production's head.
+        self._leading: dict[int, list[_Item]] = {}
+        self._beginning: dict[int, list[_Item]] = {}
+        for production in lnf.productions:
+            for item, symbol in enumerate(production.body, len(self._symbols)):
                 if symbol >= 0:
-                    self._leading.setdefault(symbol, []).append((number, place))
-                self._beginning.setdefault(production.head, []).append((number, place))
+                    self._leading.setdefault(symbol, []).append(item)
+                self._beginning.setdefault(production.head, []).append(item)
                 if symbol not in self.nullable:
                     break
+            length = len(production.body)
+            self._symbols += (*production.body, 0)
+            self._at_end += (*[False] * length, True)
+            self._heads += [production.head] * (length + 1)
 
     def _resolved(self, terminal: int, node: regex.Node) -> regex.Node:
         try:
@@ -127,59 +137,65 @@ class Goals:
     def _goal(self, nonterminal: int, cut: frozenset[int]) -> Goal:
         self._limits.check_time(_STAGE, [self.lnf.owners[nonterminal]])
         corners = self._expanded(nonterminal, cut)
-        productions = self.lnf.productions
+        symbols = self._symbols
         finished: dict[int, frozenset[_Item]] = {}
         moves: list[dict[Symbol, int]] = []
         finals: list[bool] = []
         numbers: dict[frozenset[_Item], int] = {}
+        by_kernel: dict[frozenset[_Item], int] = {}
         pending: deque[frozenset[_Item]] = deque()
 
-        def add(read: Mapping[Symbol, set[_Item]], *, ends: bool) -> None:
+        def add(read: Mapping[Symbol, list[_Item]], *, ends: bool) -> None:
             row: dict[Symbol, int] = {}
             for symbol in sorted(read):
-                items = frozenset().union(*(behind(*item) for item in read[symbol]))
-                if items not in numbers:
-                    # The start, number 0, is no set of such items.
-                    numbers[items] = len(numbers) + 1
-                    self._limits.check_states(len(numbers), _STAGE, [self.lnf.owners[nonterminal]])
-                    pending.append(items)
-                row[symbol] = numbers[items]
+                # Many states read the same items by the same symbol.
+                kernel = frozenset(read[symbol])
+                if kernel not in by_kernel:
+                    by_kernel[kernel] = number_of(kernel)
+                row[symbol] = by_kernel[kernel]
             moves.append(row)
             finals.append(ends)
 
-        def behind(number: int, dot: int) -> frozenset[_Item]:
-            head, items = self._waiting(number, dot)
+        def number_of(kernel: frozenset[_Item]) -> int:
+            items = frozenset().union(*map(behind, kernel))
+            if items not in numbers:
+                # The start, number 0, is no set of such items.
+                numbers[items] = len(numbers) + 1
+                self._limits.check_states(len(numbers), _STAGE, [self.lnf.owners[nonterminal]])
+                pending.append(items)
+            return numbers[items]
+
+        def behind(item: _Item) -> frozenset[_Item]:
+            head, items = self._waiting(item)
             if head is None:
                 return frozenset(items)
             if head not in finished:
                 finished[head] = self._finished(head, nonterminal, corners)
             return finished[head].union(items)
 
-        begun: dict[Symbol, set[_Item]] = {}
+        begun: dict[Symbol, list[_Item]] = {}
         for corner in corners:
-            for number, place in self._beginning.get(corner, ()):
-                symbol = productions[number].body[place]
+            for item in self._beginning.get(corner, ()):
+                symbol = symbols[item]
                 if symbol < 0 or symbol in cut:
-                    begun.setdefault(symbol, set()).add((number, place + 1))
+                    begun.setdefault(symbol, []).append(item + 1)
         add(begun, ends=False)
         while pending:
             items = pending.popleft()
-            read: dict[Symbol, set[_Item]] = {}
-            for number, dot in items - {_END}:
-                symbol = productions[number].body[dot]
-                read.setdefault(symbol, set()).add((number, dot + 1))
+            read: dict[Symbol, list[_Item]] = {}
+            for item in items - {_END}:
+                read.setdefault(symbols[item], []).append(item + 1)
             add(read, ends=_END in items)
         return _minimal(moves, finals)
 
-    def _waiting(self, number: int, dot: int) -> tuple[int | None, list[_Item]]:
+    def _waiting(self, item: _Item) -> tuple[int | None, range]:
         """The items that an item leads to within its production, and the head if it may be over."""
-        production = self.lnf.productions[number]
-        items = []
-        for place in range(dot, len(production.body)):
-            items.append((number, place))
-            if production.body[place] not in self.nullable:
-                return None, items
-        return production.head, items
+        first = item
+        while not self._at_end[item]:
+            item += 1
+            if self._symbols[item - 1] not in self.nullable:
+                return None, range(first, item)
+        return self._heads[item], range(first, item)
 
     def _finished(self, head: int, nonterminal: int, corners: set[int]) -> frozenset[_Item]:
         """What follows a finished left corner, in all that can begin with it."""
@@ -190,9 +206,9 @@ class Goals:
             current = pending.pop()
             if current == nonterminal:
                 found.add(_END)
-            for number, place in self._leading.get(current, ()):
-                if self.lnf.productions[number].head in corners:
-                    over, items = self._waiting(number, place + 1)
+            for item in self._leading.get(current, ()):
+                if self._heads[item] in corners:
+                    over, items = self._waiting(item + 1)
                     found.update(items)
                     if over is not None and over not in heads:
                         heads.add(over)
@@ -210,8 +226,8 @@ class Goals:
         found = {nonterminal}
         pending = [nonterminal]
         while pending:
-            for number, place in self._beginning.get(pending.pop(), ()):
-                symbol = self.lnf.productions[number].body[place]
+            for item in self._beginning.get(pending.pop(), ()):
+                symbol = self._symbols[item]
                 if symbol >= 0 and symbol not in found and symbol not in cut:
                     found.add(symbol)
                     pending.append(symbol)
