@@ -6,6 +6,7 @@ the edges between subsets stay lists here, and go through the same loop of Hopcr
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -13,9 +14,9 @@ from numpy.typing import NDArray
 
 from ..limits import Limits
 from .determinize import Subsets, determinize, subsets
-from .dfa import DEAD, Dfa
+from .dfa import DEAD, Dfa, as_nfa
 from .minimize import blocks_by, minimize, refine
-from .nfa import Nfa, Origins, united
+from .nfa import FIRST_TERMINAL, Arc, Nfa, Origins, united
 
 # The most edges, one a column, of an automaton that is small.
 SMALL = 4000
@@ -41,11 +42,69 @@ def minimal_via_arrays(nfa: Nfa, limits: Limits | None = None, terminals: int = 
     return minimize(determinize(nfa, limits, terminals), limits)
 
 
-def minimal_via_lists(found: Subsets, limits: Limits) -> Dfa:
-    """The minimal automaton of what the subset construction leaves, states numbered breadth-first.
+def minimal_nfa(nfa: Nfa, limits: Limits | None = None, terminals: int = 0) -> Nfa:
+    """The minimal automaton to be copied into others: ``as_nfa`` of it, without origins.
 
-    All sets are reached; those that lead to no final state are in the dead state's block.
+    State for state the same; neighbouring bytes that lead to one state are one arc. Raises
+    ``LimitError``.
     """
+    limits = (limits or Limits()).started()
+    found = subsets(nfa, limits, terminals)
+    if found.edges > SMALL:
+        return as_nfa(minimize(found.dfa(), limits), keep_origins=False)
+    return _quotient(found, limits).nfa()
+
+
+def minimal_via_lists(found: Subsets, limits: Limits) -> Dfa:
+    """The minimal automaton of what the subset construction leaves. Raises ``LimitError``."""
+    return _quotient(found, limits).dfa()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Quotient:
+    """One state for each block of equivalent ``sets``, numbered breadth-first; 0 is dead.
+
+    ``edges``: of each state, over the columns of ``found``. ``number``: the state of each set.
+    """
+
+    found: Subsets
+    edges: _Edges
+    accepting: Sequence[bool]
+    start: int
+    number: Sequence[int]
+
+    def dfa(self) -> Dfa:
+        """The same as a table."""
+        table, classes = _as_table(self.edges, self.found)
+        accepting = np.array(self.accepting, dtype=np.bool_)
+        return Dfa(table, classes, accepting, self.start, self._origins(), is_trimmed=True)
+
+    def nfa(self) -> Nfa:
+        """The same as an NFA, without origins."""
+        symbols = self.found.symbols()
+        arcs: list[list[Arc]] = []
+        for row in self.edges:
+            leaving: list[Arc] = []
+            for column, target in row:
+                low, high = symbols[column]
+                last = leaving[-1] if leaving else None
+                if last and last.target == target and last.high + 1 == low < FIRST_TERMINAL:
+                    low = leaving.pop().low
+                leaving.append(Arc(low, high, target, frozenset()))
+            arcs.append(leaving)
+        finals = frozenset(state for state, final in enumerate(self.accepting) if final)
+        return Nfa(arcs, [[] for _ in arcs], self.start, finals)
+
+    def _origins(self) -> tuple[Origins, ...]:
+        """Of each state those of all its sets."""
+        parts: list[list[Origins]] = [[] for _ in self.edges]
+        for number, origins in zip(self.number, self.found.origins(), strict=True):
+            parts[number].append(origins if number != DEAD else frozenset())
+        return tuple(map(united, parts))
+
+
+def _quotient(found: Subsets, limits: Limits) -> _Quotient:
+    """All sets are reached; those that lead to no final state are one with the dead one."""
     accepting = found.accepting()
     edges, before = _live_edges(found, accepting)
     keys = [(final, *(c for c, _ in row)) for final, row in zip(accepting, edges, strict=True)]
@@ -53,21 +112,19 @@ def minimal_via_lists(found: Subsets, limits: Limits) -> Dfa:
     refine(blocks, block_of, before.__getitem__, limits)
     number = {block_of[DEAD]: DEAD}
     start = number.setdefault(block_of[found.start], len(number))
-    # For each number one of the states.
-    states = [DEAD, found.start][: len(number)]
+    # For each number one of its sets.
+    sets = [DEAD, found.start][: len(number)]
     quotient: list[list[tuple[int, int]]] = []
-    for state in states:
+    for state in sets:
         row = []
         for column, target in edges[state]:
             following = number.setdefault(block_of[target], len(number))
-            if following == len(states):
-                states.append(target)
+            if following == len(sets):
+                sets.append(target)
             row.append((column, following))
         quotient.append(row)
-    table, classes = _as_table(quotient, found)
-    origins = _united(found, [number[block] for block in block_of], len(states))
-    is_final = np.array([accepting[state] for state in states], dtype=np.bool_)
-    return Dfa(table, classes, is_final, start, origins, is_trimmed=True)
+    final = [accepting[state] for state in sets]
+    return _Quotient(found, quotient, final, start, [number[block] for block in block_of])
 
 
 def _live_edges(
@@ -111,11 +168,3 @@ def _as_table(
     places = [state * len(kept) + column for column, cell in enumerate(kept) for state, _ in cell]
     table.ravel()[places] = [target for cell in kept for _, target in cell]
     return table, np.array([joined[column] for column in found.columns], dtype=np.uint8)
-
-
-def _united(found: Subsets, number: Sequence[int], states: int) -> tuple[Origins, ...]:
-    """For each state the origins of its block."""
-    parts: list[list[Origins]] = [[] for _ in range(states)]
-    for state, origins in zip(number, found.origins(), strict=True):
-        parts[state].append(origins if state != DEAD else frozenset())
-    return tuple(map(united, parts))

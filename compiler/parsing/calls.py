@@ -113,8 +113,7 @@ def planned(goals: Goals, called: frozenset[int] = frozenset()) -> Plan:
         candidates = sorted({goal for call in bad for goal in call})
         sizes = {c: len(plan.goals[c].edges) for c in candidates}
         # One goal less makes no new cycles, so the others on these are all that matter.
-        around = _on_cycles_with(plan, bad)
-        left = {c: len(_framed_among(plan, around - {c})) for c in candidates}
+        left = _framed_without_each(plan, candidates, _on_cycles_with(plan, bad))
         plan = _plan(goals, plan.kept | {min(candidates, key=lambda c: (left[c], -sizes[c], c))})
     for member in sorted(plan.kept - called):
         smaller = _plan(goals, plan.kept - {member})
@@ -140,6 +139,21 @@ def _framed_among(plan: Plan, members: Set[int]) -> Sequence[tuple[int, int]]:
     return sorted((a, b) for a, b in both if component[a] == component[b])
 
 
+def _framed_without_each(
+    plan: Plan, candidates: Sequence[int], members: Set[int]
+) -> Mapping[int, int]:
+    """How many framed calls are on cycles through ``members`` but one, for each candidate."""
+    ordered, uses = _calls_among(plan, members)
+    framed = [(a, b) for a, b in plan.framed if a in members and b in members]
+    found = {}
+    for place, goal in enumerate(ordered):
+        if goal in candidates:
+            # What calls nothing is on no cycle.
+            component = _numbered(ordered, [*uses[:place], [], *uses[place + 1 :]])
+            found[goal] = sum(goal not in (a, b) and component[a] == component[b] for a, b in framed)
+    return found
+
+
 def _on_cycles_with(plan: Plan, calls: Sequence[tuple[int, int]]) -> set[int]:
     """The goals that call each other with those of ``calls`` which avoid what stays a call."""
     component = _components(plan, plan.goals.keys() - plan.kept)
@@ -149,9 +163,17 @@ def _on_cycles_with(plan: Plan, calls: Sequence[tuple[int, int]]) -> set[int]:
 
 def _components(plan: Plan, members: Set[int]) -> dict[int, int]:
     """For each of ``members`` the number of those that call each other with it."""
-    ordered = list(members)
-    number = {caller: i for i, caller in enumerate(ordered)}
-    uses = [[number[c] for c in plan.callees[m] if c in number] for m in ordered]
+    return _numbered(*_calls_among(plan, members))
+
+
+def _calls_among(plan: Plan, members: Set[int]) -> tuple[list[int], list[list[int]]]:
+    """``members``, and the places of those that each of them calls."""
+    ordered = sorted(members)
+    place = {goal: i for i, goal in enumerate(ordered)}
+    return ordered, [[place[c] for c in plan.callees[goal] if c in place] for goal in ordered]
+
+
+def _numbered(ordered: Sequence[int], uses: Sequence[Sequence[int]]) -> dict[int, int]:
     return {
         ordered[place]: i for i, places in enumerate(strongly_connected(uses)) for place in places
     }

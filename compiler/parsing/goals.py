@@ -157,7 +157,14 @@ class Goals:
             finals.append(ends)
 
         def number_of(kernel: frozenset[_Item]) -> int:
-            items = frozenset().union(*map(behind, kernel))
+            inner: set[_Item] = set()
+            heads: set[int] = set()
+            for item in kernel:
+                over, waiting = self._waiting(item)
+                inner.update(waiting)
+                if over is not None:
+                    heads.add(over)
+            items = frozenset(inner.union(*map(behind, heads)))
             if items not in numbers:
                 # The start, number 0, is no set of such items.
                 numbers[items] = len(numbers) + 1
@@ -165,13 +172,10 @@ class Goals:
                 pending.append(items)
             return numbers[items]
 
-        def behind(item: _Item) -> frozenset[_Item]:
-            head, items = self._waiting(item)
-            if head is None:
-                return frozenset(items)
+        def behind(head: int) -> frozenset[_Item]:
             if head not in finished:
                 finished[head] = self._finished(head, nonterminal, corners)
-            return finished[head].union(items)
+            return finished[head]
 
         begun: dict[Symbol, list[_Item]] = {}
         for corner in corners:

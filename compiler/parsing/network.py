@@ -24,7 +24,7 @@ import numpy as np
 from constrain.artifacts.network_tables import NetworkTables
 
 from ..automata.dfa import DEAD, Dfa, as_nfa
-from ..automata.minimal import minimal
+from ..automata.minimal import minimal, minimal_nfa
 from ..automata.nfa import FIRST_TERMINAL, Nfa
 from ..automata.thompson import Fragment, Thompson
 from ..diagnostics import LimitError
@@ -87,9 +87,8 @@ class _Build:
         }
         self._symbols = terminals + len(self.entries)
         self.inlined: dict[int, Nfa] = {}
-        # What each goal outside R has copied into it, and how far it overlaps with what follows.
+        # What each goal outside R has copied into it.
         self._copied: dict[int, set[int]] = {}
-        self._open: dict[int, tuple[int, int]] = {}
 
     def inline_all(self) -> set[int]:
         """Make the automata of the goals that are copied; those that are too large for it."""
@@ -104,14 +103,12 @@ class _Build:
         for nonterminal in self._callees_first():
             plain = over_symbols(self.goals, self.reached[nonterminal], calls)
             if plain is not None and plain.states < INLINED_STATES:
-                self._open[nonterminal] = 0, -plain.states
                 self._copied[nonterminal], self.inlined[nonterminal] = set(), plain
                 continue
-            dfa = self._component(nonterminal, inside=True)
-            self._open[nonterminal] = _openness(dfa), -dfa.states
-            if dfa.states > INLINED_STATES and sites[nonterminal] > 1:
+            component = self._component(nonterminal, inside=True)
+            if component.states > INLINED_STATES and sites[nonterminal] > 1:
                 refused.add(nonterminal)
-            self.inlined[nonterminal] = as_nfa(dfa, keep_origins=False)
+            self.inlined[nonterminal] = component
         return refused
 
     def joint(self) -> NetworkTables:
@@ -122,7 +119,7 @@ class _Build:
         for i, nonterminal in enumerate(self.entries):
             builder = Thompson(self.limits)
             builder.nfa = whole
-            component = as_nfa(self._component(nonterminal, inside=False))
+            component = self._component(nonterminal, inside=False)
             offset = whole.states
             builder.copy(component)
             starts.append(component.start + offset)
@@ -130,9 +127,9 @@ class _Build:
             builder.add_arc(0, entry + i, entry + i, starts[i], frozenset())
         # A component ends in its own final states, not in the states that join them.
         whole.finals = frozenset(finals)
-        dfa = self._reduced(whole, len(self.entries))
+        dfa = self._joined(whole)
         while tails := self._tail_calls(dfa):
-            dfa = self._reduced(self._jumping(dfa, tails), len(self.entries))
+            dfa = self._joined(self._jumping(dfa, tails))
         return self._tables(dfa)
 
     def _callees_first(self) -> Iterable[int]:
@@ -168,19 +165,24 @@ class _Build:
                     pending.append(callee)
         return found
 
-    def _component(self, nonterminal: int, *, inside: bool) -> Dfa:
+    def _component(self, nonterminal: int, *, inside: bool) -> Nfa:
         """A goal's minimal automaton. Raises ``_Overlap`` if a goal that is copied into it had
         better be called, and ``LimitError``."""
         nfa, copied = self._assembled(nonterminal, inside=inside)
         most = min(self.limits.states, _GROWTH * nfa.states + _SLACK) if copied else None
         try:
-            dfa = self._reduced(nfa, most=most)
+            limits = self.limits if most is None else replace(self.limits, states=most)
+            component = minimal_nfa(nfa, limits, self._symbols)
         except LimitError as error:
             if error.limit != "states" or not copied:
                 raise
-            raise _Overlap(max(copied, key=lambda goal: (*self._open[goal], -goal))) from None
+            raise _Overlap(max(copied, key=self._overlap)) from None
         self._copied[nonterminal] = copied
-        return dfa
+        return component
+
+    def _overlap(self, goal: int) -> tuple[int, int, int]:
+        """How far a goal outside R overlaps with what follows; the smaller one before the larger."""
+        return _openness(self.inlined[goal]), -self.inlined[goal].states, -goal
 
     def _assembled(self, nonterminal: int, *, inside: bool) -> tuple[Nfa, set[int]]:
         """A goal's automaton over bytes, with copies for calls, and the goals that are copied,
@@ -235,9 +237,8 @@ class _Build:
         builder.add_epsilon(source, fragment.start)
         builder.add_epsilon(fragment.end, end)
 
-    def _reduced(self, nfa: Nfa, entries: int = 0, most: int | None = None) -> Dfa:
-        limits = self.limits if most is None else replace(self.limits, states=most)
-        return minimal(nfa, limits, self._symbols + entries)
+    def _joined(self, whole: Nfa) -> Dfa:
+        return minimal(whole, self.limits, self._symbols + len(self.entries))
 
     def _tail_calls(self, dfa: Dfa) -> list[tuple[int, int]]:
         """(state, entry) of the calls behind which there is nothing but the end."""
@@ -282,7 +283,7 @@ class _Build:
         )
 
 
-def _openness(dfa: Dfa) -> int:
-    """The most bytes that an automaton goes on with where it may also end."""
-    live = dfa.table[dfa.accepting][:, dfa.classes] != DEAD
-    return int(live.sum(axis=1).max(initial=0))
+def _openness(nfa: Nfa) -> int:
+    """The most bytes that a deterministic automaton goes on with where it may also end."""
+    leaving = [nfa.arcs[final] for final in nfa.finals]
+    return max((sum(a.high + 1 - a.low for a in arcs if a.low < FIRST_TERMINAL) for arcs in leaving))
