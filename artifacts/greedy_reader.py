@@ -23,6 +23,8 @@ from .greedy_residual import BETWEEN, GreedyResidual, Known
 from .greedy_walk import EMPTY
 from .heads import REFUSED
 from .lexer import NONE
+from .subtrees import Subtrees
+from .tokenset import Words
 
 # A frontier of so few nodes is read node by node.
 _FEW = 32
@@ -73,7 +75,7 @@ class GreedyReader:
         self._heads, self._lexer = residual.heads, residual.lexer
         self._frames = Frames(residual.heads)
         self._vocab_size = vocab_size
-        self._items: tuple[memoryview, ...] | None = None
+        self._items: tuple[Subtrees, tuple[memoryview, ...]] | None = None
         # A place is a closed head with the frames above the hole, or an open head.
         self._places: list[tuple[int, int]] = []
         self._numbers: dict[tuple[int, int], int] = {}
@@ -114,28 +116,40 @@ class GreedyReader:
                 parts.append(_Frontier(nodes, places, states))
                 skip = walks.skipped(exits, state)
         frontier = _Frontier(*map(np.concatenate, zip(*parts, strict=True)))
+        tokens = walks.tokens(reading=0)
         while size := len(frontier.nodes):
             if skip is not None:
                 frontier = _chosen(frontier, skip.needed[frontier.nodes])
-            frontier = (self._singly if size <= _FEW else self._together)(frontier, found)
+            if (made := walks.tokens(reading=size)) is not tokens:
+                # Runs are of one order of the tokens.
+                words, tokens = words | self._taken(found, tokens), made
+            read = self._singly if size <= _FEW else self._together
+            frontier = read(frontier, tokens, found)
         if found.begins:
-            runs = np.concatenate(found.begins), np.concatenate(found.ends)
-            words = words | walks.tokens().row(*runs, self._vocab_size)
+            words = words | self._taken(found, tokens)
         words = words if skip is None else words | skip.row
         return Known(walks.row_number(words), self._pending(found))
 
-    def _views(self) -> tuple[memoryview, ...]:
-        """What is read node by node, where an item is a Python number."""
-        if self._items is None:
-            trie, tokens = self._walks.trie(), self._walks.tokens()
-            parts = trie.octets, trie.first, tokens.begin, tokens.end, tokens.own, tokens.below
-            self._items = tuple(part.data for part in parts)
-        return self._items
+    def _taken(self, found: _Found, tokens: Subtrees) -> Words:
+        """The row of the runs so far, which are over."""
+        begins = np.concatenate((_NOTHING.nodes, *found.begins))
+        ends = np.concatenate((_NOTHING.nodes, *found.ends))
+        found.begins.clear()
+        found.ends.clear()
+        return tokens.row(begins, ends, self._vocab_size)
 
-    def _together(self, frontier: _Frontier, found: _Found) -> _Frontier:
+    def _views(self, tokens: Subtrees) -> tuple[memoryview, ...]:
+        """What is read node by node, where an item is a Python number."""
+        if self._items is None or self._items[0] is not tokens:
+            trie = self._walks.trie()
+            parts = trie.octets, trie.first, tokens.begin, tokens.end, tokens.own, tokens.below
+            self._items = tokens, tuple(part.data for part in parts)
+        return self._items[1]
+
+    def _together(self, frontier: _Frontier, tokens: Subtrees, found: _Found) -> _Frontier:
         """Read the byte of each node: the nodes behind them."""
         walks, lexer = self._walks, self._lexer
-        trie, tokens = walks.trie(), walks.tokens()
+        trie = walks.trie()
         nodes, places, states = frontier
         walks.visited += len(nodes)
         taken = (tokens.within[nodes] & walks.stays.leaving()[states]) == 0
@@ -165,9 +179,9 @@ class GreedyReader:
         places, below = expand(places, trie.first[nodes], fan_out)
         return _Frontier(below, places, np.repeat(states, fan_out))
 
-    def _singly(self, frontier: _Frontier, found: _Found) -> _Frontier:
+    def _singly(self, frontier: _Frontier, tokens: Subtrees, found: _Found) -> _Frontier:
         """The same node by node, and the nodes behind them as long as they are few."""
-        octets, first, begin, end, own, below = self._views()
+        octets, first, begin, end, own, below = self._views(tokens)
         rows, wins = self._lexer.rows, self._lexer.wins
         leaving = self._walks.stays.leaving().tolist()
         begins: list[int] = []

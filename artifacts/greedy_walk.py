@@ -31,6 +31,10 @@ from .trie import Trie
 NOTHING, ROOT = 0, 1
 EMPTY = 0
 
+# From so many nodes read on, subtrees are made: that takes as long as reading some ten times as
+# many. First masks mostly read a few thousand.
+LARGE = 1 << 15
+
 _Nodes = NDArray[np.int32]
 _NO_NODES: _Nodes = np.zeros(0, dtype=np.int32)
 
@@ -76,7 +80,7 @@ class Walks:
         # By content; filled when the first new set of exits is numbered.
         self._exit_numbers: dict[bytes, int] = {}
         self._trie: Trie | None = None
-        self._tokens: Subtrees | None = None
+        self._leaves: Subtrees | None = None
         self.stays = Stays(lexer)
         self._walked: dict[tuple[int, int], Walked] = {}
         self._unions: dict[tuple[int, int], int] = {}
@@ -156,12 +160,20 @@ class Walks:
             self._trie = trie
         return self._trie
 
-    def tokens(self) -> Subtrees:
-        """The tokens of the trie, in subtrees that can be taken whole if there are slices."""
-        if self._tokens is None:
-            trie, slices = self.trie(), self._slices
-            self._tokens = Subtrees.leaves(trie) if slices is None else slices.subtrees
-        return self._tokens
+    def tokens(self, reading: int | None = None) -> Subtrees:
+        """The tokens of the trie, in subtrees that can be taken whole if there are slices.
+
+        With ``reading`` so many nodes next, these are made only if walks have become large.
+        """
+        trie, slices = self.trie(), self._slices
+        make = reading is None or self.visited + reading >= LARGE
+        found = None if slices is None else slices.subtrees(make=make)
+        if found is not None:
+            self._leaves = None
+            return found
+        if self._leaves is None:
+            self._leaves = Subtrees.leaves(trie)
+        return self._leaves
 
     def nodes(self, exits: int) -> _Nodes:
         """The nodes whose own byte is read next."""

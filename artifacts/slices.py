@@ -11,7 +11,6 @@ Source: llguidance, "Optimizing": the slicer optimization.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,11 +55,13 @@ class Slices:
         self._members: dict[int, NDArray[np.bool_]] = {}
         self._covered: dict[int, Covered | None] = {}
         self._by_fit: dict[tuple[int, ...], Covered | None] = {}
+        self._subtrees: Subtrees | None = None
 
-    @cached_property
-    def subtrees(self) -> Subtrees:
-        """What is taken whole without a slice."""
-        return Subtrees.of(self._trie)
+    def subtrees(self, *, make: bool) -> Subtrees | None:
+        """What is taken whole without a slice; None if it is not made yet, nor asked for."""
+        if make and self._subtrees is None:
+            self._subtrees = Subtrees.of(self._trie)
+        return self._subtrees
 
     def covered(self, lexer: Lexer, state: int) -> Covered | None:
         """The tokens of the slices that fit into a lexer's state; None if none fits."""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from greedy_support import BOTH, CODE, JSON, SAMPLES, masks_of, random_larks, vocabulary_of
 
-from constrain.artifacts import tokenset
+from constrain.artifacts import greedy_walk, tokenset
 from constrain.artifacts.earley_tables import DEAD
 from constrain.artifacts.greedy_masks import GreedyMasks
 from constrain.artifacts.lexer import Lexer
@@ -40,13 +40,18 @@ _PARTS += [b"\xc3", b"\xa9", b"\xe6\x97", b"\xa5", b"\xf0\x9f", b"\xff"]
 
 
 def machine(
-    text: str, vocabulary: Vocabulary, size: int, *, sliced: bool, parts: bool
+    text: str, vocabulary: Vocabulary, size: int, *, sliced: bool, parts: bool, made: bool = True
 ) -> GreedyMasks:
-    """With slices and subtrees or without; of ``parts`` that masks share, or one by one."""
+    """With slices and subtrees or without; of ``parts`` that masks share, or one by one.
+
+    ``made``: subtrees are there from the beginning.
+    """
     trie = Trie.from_vocabulary(vocabulary)
-    slices = (lambda: Slices(json_slices(), trie, size)) if sliced else None
+    slices = Slices(json_slices(), trie, size)
+    slices.subtrees(make=made)
     tables = greedy_tables(read_grammar(text, "lark"))
-    masks = GreedyMasks(tables, lambda: trie, vocabulary, (), size, slices)
+    make = (lambda: slices) if sliced else None
+    masks = GreedyMasks(tables, lambda: trie, vocabulary, (), size, make)
     if parts:
         masks.residual.single = None
     return masks
@@ -101,6 +106,28 @@ def test_subtrees_change_no_mask(full: bool) -> None:
             token = rng.choice(choices)
             left, right = plain.step(left, token), sliced.step(right, token)
         assert sliced.walks.visited < plain.walks.visited
+
+
+def test_subtrees_are_made_in_the_middle_of_a_mask(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many nodes have been read before; what was found until then stays in the mask."""
+    rng = random.Random(5)
+    tokens = sorted({bytes(rng.choices(range(32, 127), k=rng.randint(1, 4))) for _ in range(2000)})
+    size, vocabulary = len(tokens) + 1, vocabulary_of(tokens)
+    plain = machine(_SWALLOWING, vocabulary, size, sliced=False, parts=False)
+    inside = plain.read(plain.start, b"#")
+    assert inside is not None
+    expected, visited = plain.row(inside).tolist(), []
+    for large in (0, 200, 2 * plain.walks.visited):
+        monkeypatch.setattr(greedy_walk, "LARGE", large)
+        sliced = machine(_SWALLOWING, vocabulary, size, sliced=True, parts=False, made=False)
+        inside = sliced.read(sliced.start, b"#")
+        assert inside is not None
+        assert expected == sliced.row(inside).tolist()
+        visited.append(sliced.walks.visited)
+    # Made at once, on the way, and not at all.
+    assert visited == sorted(visited)
+    assert len(set(visited)) == 3
+    assert visited[-1] == plain.walks.visited
 
 
 @pytest.mark.parametrize("grammar", [JSON, CODE, BOTH + CODE], ids=["json", "code", "both"])

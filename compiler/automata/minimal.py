@@ -152,9 +152,7 @@ def _live_edges(
     return after, before
 
 
-def _as_table(
-    edges: _Edges, found: Subsets
-) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+def _as_table(edges: _Edges, found: Subsets) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
     """Table and classes of bytes, which have one column if theirs are equal, by their first."""
     cells: list[list[tuple[int, int]]] = [[] for _ in range(found.width)]
     for state, row in enumerate(edges):

@@ -149,8 +149,8 @@ def _framed_without_each(
     for place, goal in enumerate(ordered):
         if goal in candidates:
             # What calls nothing is on no cycle.
-            component = _numbered(ordered, [*uses[:place], [], *uses[place + 1 :]])
-            found[goal] = sum(goal not in (a, b) and component[a] == component[b] for a, b in framed)
+            group = _numbered(ordered, [*uses[:place], [], *uses[place + 1 :]])
+            found[goal] = sum(goal not in (a, b) and group[a] == group[b] for a, b in framed)
     return found
 
 

@@ -181,7 +181,7 @@ class _Build:
         return component
 
     def _overlap(self, goal: int) -> tuple[int, int, int]:
-        """How far a goal outside R overlaps with what follows; the smaller one before the larger."""
+        """How far a goal outside R overlaps with what follows; of two the smaller comes first."""
         return _openness(self.inlined[goal]), -self.inlined[goal].states, -goal
 
     def _assembled(self, nonterminal: int, *, inside: bool) -> tuple[Nfa, set[int]]:
@@ -285,5 +285,5 @@ class _Build:
 
 def _openness(nfa: Nfa) -> int:
     """The most bytes that a deterministic automaton goes on with where it may also end."""
-    leaving = [nfa.arcs[final] for final in nfa.finals]
-    return max((sum(a.high + 1 - a.low for a in arcs if a.low < FIRST_TERMINAL) for arcs in leaving))
+    leaving = ([arc for arc in nfa.arcs[state] if arc.low < FIRST_TERMINAL] for state in nfa.finals)
+    return max((sum(arc.high + 1 - arc.low for arc in arcs) for arcs in leaving), default=0)
