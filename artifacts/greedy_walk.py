@@ -166,11 +166,8 @@ class Walks:
         With ``reading`` so many nodes next, these are made only if walks have become large.
         """
         trie, slices = self.trie(), self._slices
-        make = reading is None or self.visited + reading >= LARGE
-        found = None if slices is None else slices.subtrees(make=make)
-        if found is not None:
-            self._leaves = None
-            return found
+        if slices is not None:
+            return slices.subtrees(make=reading is None or self.visited + reading >= LARGE)
         if self._leaves is None:
             self._leaves = Subtrees.leaves(trie)
         return self._leaves

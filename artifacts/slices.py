@@ -56,11 +56,14 @@ class Slices:
         self._covered: dict[int, Covered | None] = {}
         self._by_fit: dict[tuple[int, ...], Covered | None] = {}
         self._subtrees: Subtrees | None = None
+        self._made = False
 
-    def subtrees(self, *, make: bool) -> Subtrees | None:
-        """What is taken whole without a slice; None if it is not made yet, nor asked for."""
-        if make and self._subtrees is None:
-            self._subtrees = Subtrees.of(self._trie)
+    def subtrees(self, *, make: bool) -> Subtrees:
+        """What is taken whole without a slice; nothing but leaves before ``make`` asks for more."""
+        if make and not self._made:
+            self._subtrees, self._made = Subtrees.of(self._trie), True
+        elif self._subtrees is None:
+            self._subtrees = Subtrees.leaves(self._trie)
         return self._subtrees
 
     def covered(self, lexer: Lexer, state: int) -> Covered | None:

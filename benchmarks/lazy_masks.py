@@ -37,6 +37,7 @@ class Masks:
         self.vocabulary = tokenizer.vocabulary(self.size)
         self.trie = Trie.from_vocabulary(self.vocabulary)
         self.slices = Slices(json_slices(), self.trie, self.size)
+        self.slices.subtrees(make=True)
 
     def machine(self, tables: GreedyTables, *, sliced: bool) -> GreedyMasks:
         """A machine that knows nothing yet."""

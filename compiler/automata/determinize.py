@@ -188,10 +188,10 @@ def _arcs_by_column(
     shift = width - FIRST_TERMINAL
     return [
         [
-            (columns[a.low], columns[a.high], a.target)
-            if a.low < FIRST_TERMINAL
-            else (a.low + shift, a.high + shift, a.target)
-            for a in arcs
+            (columns[low], columns[high], target)
+            if low < FIRST_TERMINAL
+            else (low + shift, high + shift, target)
+            for low, high, target, _ in arcs
         ]
         for arcs in nfa.arcs
     ]

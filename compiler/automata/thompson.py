@@ -100,13 +100,8 @@ class Thompson:
         for arcs, epsilon in zip(other.arcs, other.epsilon, strict=True):
             self.nfa.arcs.append(
                 [
-                    Arc(
-                        a.low,
-                        a.high,
-                        a.target + offset,
-                        a.origins | origins if origins else a.origins,
-                    )
-                    for a in arcs
+                    Arc(low, high, target + offset, own | origins if origins else own)
+                    for low, high, target, own in arcs
                 ]
             )
             self.nfa.epsilon.append([target + offset for target in epsilon])

@@ -75,6 +75,12 @@ class Production:
     origins: Origins
     times: tuple[int, int | None] = ONCE
 
+    def with_symbols(self, head: int, body: tuple[Symbol, ...]) -> "Production":
+        """The same for other symbols; most passes change few productions."""
+        if head == self.head and body == self.body:
+            return self
+        return Production(head, body, self.origins, self.times)
+
 
 @dataclass(frozen=True, eq=False)
 class Lnf:

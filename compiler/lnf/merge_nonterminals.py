@@ -35,7 +35,7 @@ def merge_nonterminals(lnf: Lnf) -> Lnf:
     if all(head == kept for head, kept in name.items()):
         return lnf
     productions = [
-        replace(p, head=name[p.head], body=tuple(name.get(s, s) for s in p.body))
+        p.with_symbols(name[p.head], tuple([name.get(s, s) for s in p.body]))
         for p in lnf.productions
     ]
     rests = frozenset(name[rest] for rest in lnf.rests if rest in name)

@@ -3,8 +3,6 @@
 A ::= 'b' 'c' 'd' X;    ->    A ::= 'bcd' X;
 """
 
-from dataclasses import replace
-
 from .form import Lnf, Symbol, Terminal
 
 
@@ -33,5 +31,5 @@ def merge_terminals(lnf: Lnf) -> Lnf:
         end_run()
         return tuple(out)
 
-    productions = [replace(p, body=merged(p.body)) for p in lnf.productions]
+    productions = [p.with_symbols(p.head, merged(p.body)) for p in lnf.productions]
     return lnf.with_productions(productions, terminals)

@@ -14,7 +14,6 @@ Here a mask that led into it would lead into a dead end.
 """
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from ..automata import regex
 from ..diagnostics import CheckError, Diagnostic, Span
@@ -42,7 +41,7 @@ def remove_useless(lnf: Lnf) -> Lnf:
     def adds_text(symbol: Symbol) -> bool:
         return symbol in with_text if symbol >= 0 else not _is_epsilon(lnf, symbol)
 
-    kept = [replace(p, body=tuple(s for s in p.body if adds_text(s))) for p in kept]
+    kept = [p.with_symbols(p.head, tuple(filter(adds_text, p.body))) for p in kept]
     kept = [p for p in kept if p.body != (p.head,)]
     reachable = _reachable(lnf.start, kept)
     return lnf.with_productions(p for p in kept if p.head in reachable)
