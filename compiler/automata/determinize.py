@@ -128,8 +128,9 @@ def subsets(
     def closure(state: int) -> frozenset[int]:
         found = closures.get(state)
         if found is None:
-            reached = nfa.epsilon_closure([state]) if nfa.epsilon[state] else (state,)
-            found = frozenset(s for s in reached if arcs[s] or s in nfa.finals)
+            after = nfa.epsilon[state]
+            reached = nfa.epsilon_closure([state]) if after else (state,)
+            found = frozenset([s for s in reached if arcs[s] or s in nfa.finals])
             found = closures[state] = prune(found) if prune else found
         return found
 
@@ -205,8 +206,13 @@ def _by_columns(arcs: list[tuple[int, int, int]]) -> Iterator[tuple[int, int, Ta
         yield low, high, (target,)
         return
     arcs.sort()
-    if all(one[1] < other[0] for one, other in pairwise(arcs)):
-        yield from ((low, high, (target,)) for low, high, target in arcs)
+    after = -1
+    for low, high, _ in arcs:
+        if low <= after:
+            break
+        after = high
+    else:
+        yield from [(low, high, (target,)) for low, high, target in arcs]
         return
     borders = sorted({border for low, high, _ in arcs for border in (low, high + 1)})
     place = {border: i for i, border in enumerate(borders)}
