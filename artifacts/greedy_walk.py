@@ -31,9 +31,9 @@ from .trie import Trie
 NOTHING, ROOT = 0, 1
 EMPTY = 0
 
-# From so many nodes read on, subtrees are made: that takes as long as reading some ten times as
-# many. First masks mostly read a few thousand.
-LARGE = 1 << 15
+# From so many nodes read on, subtrees are made, in the time that reading some ten times as many
+# takes. A first mask mostly reads a few thousand.
+LARGE = 1 << 14
 
 _Nodes = NDArray[np.int32]
 _NO_NODES: _Nodes = np.zeros(0, dtype=np.int32)

@@ -124,12 +124,13 @@ class Subtrees:
             base[inner] -= before[starts[inner] - starts[0]]
             begin[children] = np.repeat(base, np.diff(starts)) + before
         ids = np.zeros(len(trie.ids), dtype=np.int32)
-        ids[ranges(begin, own)] = trie.ids
+        ending = np.flatnonzero(own)
+        ids[ranges(begin[ending], own[ending])] = trie.ids
         # What is well-formed from the beginning of a token need not be so from inside a character.
         broken = np.uint64(1 << _BROKEN)
         within = below | into
-        within[begun] |= broken
-        below[inside & (below != 0)] |= broken
+        within[np.flatnonzero(begun)] |= broken
+        below[np.flatnonzero(inside & (below != 0))] |= broken
         return cls(ids, begin, begin + totals, own, below, within)
 
     @classmethod
