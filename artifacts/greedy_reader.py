@@ -120,11 +120,13 @@ class GreedyReader:
         while size := len(frontier.nodes):
             if skip is not None:
                 frontier = _chosen(frontier, skip.needed[frontier.nodes])
+            if size <= _FEW:
+                frontier = self._singly(frontier, tokens, found)
+                continue
             if (made := walks.tokens(reading=size)) is not tokens:
                 # Runs are of one order of the tokens.
                 words, tokens = words | self._taken(found, tokens), made
-            read = self._singly if size <= _FEW else self._together
-            frontier = read(frontier, tokens, found)
+            frontier = self._together(frontier, tokens, found)
         if found.begins:
             words = words | self._taken(found, tokens)
         words = words if skip is None else words | skip.row
