@@ -17,7 +17,7 @@ from greedy_support import (
     vocabulary_of,
 )
 
-from constrain.artifacts import tokenset
+from constrain.artifacts import greedy_walk, tokenset
 from constrain.artifacts.greedy_masks import GreedyMasks
 from constrain.artifacts.greedy_memo import GreedyMemo
 from constrain.artifacts.lexer import NONE, Lexer
@@ -171,8 +171,11 @@ def test_slices_change_no_mask(grammar: str, default_tokenizer: Tokenizer) -> No
         left, right = plain.step(left, token), sliced.step(right, token)
 
 
-def test_slices_leave_out_most_of_the_trie(default_tokenizer: Tokenizer) -> None:
+def test_slices_leave_out_most_of_the_trie(
+    default_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Where a JSON string is open, less than a quarter of the nodes is visited."""
+    monkeypatch.setattr(greedy_walk, "LARGE", 0)
     visited = []
     for sliced in (True, False):
         masks = with_tokenizer(default_tokenizer, JSON, sliced=sliced)
