@@ -28,7 +28,8 @@ PART = (1 << BITS) - 1
 
 
 class GreedySteps:
-    """``actions``: of all tokens on the lexer's first states."""
+    """``actions``: of all tokens on the lexer's first states. Raises ``ArtifactError`` where they
+    are of another lexer."""
 
     def __init__(
         self,
@@ -43,6 +44,8 @@ class GreedySteps:
         # How many states of the lexer the table has.
         self._tabled = self._width = self._tokens = 0
         if actions is not None:
+            if int(actions.events[:, 0].max()) >= len(lexer.winners):
+                raise ArtifactError("section 'actions.events' is damaged: no such lexemes end")
             self._tabled, self._width = actions.table.shape
             self._classes, self._tokens = actions.classes.data, len(actions.classes)
             self._table = actions.table.reshape(-1).data

@@ -162,12 +162,13 @@ def test_values_that_do_not_fit_are_refused(
         ("greedy.blocks", changed((slice(None), 0), -1 & 0xFFFFFFFF)),
         ("greedy.exits", changed(slice(1, None), 9999)),
         ("actions.events", changed((slice(1, None), 1), 13)),
+        ("actions.events", changed((-1, 0), 7)),
     ],
 )
 def test_what_is_checked_when_it_is_read(
     tiny: dict[str, Artifact], name: str, change: Change
 ) -> None:
-    """Rows, exits and rests of tokens are looked at when they are asked for."""
+    """Rows, exits, and tokens behind lexemes are looked at when they are asked for."""
     artifact = tiny["part"]
     damaged = load_bytes(encoded(artifact, {name: change(dict(artifact.arrays), name)}))
     with pytest.raises(ArtifactError, match="is damaged"):
