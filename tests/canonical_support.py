@@ -128,6 +128,10 @@ def random_walks(
             if len(ids) > longest:
                 short = [token for token in text if lengths[token] <= 2]
                 tried = text if len(text) < 1000 else short
+                if len(ids) > 2 * longest:
+                    # By bytes the nearest to the end may lead in a circle: not all bytes that
+                    # end a member are tokens that may stand there.
+                    tried = rng.sample(tried, -(-len(tried) // 2))
             else:
                 # Short tokens lead into more corners than long ones, which are the most.
                 tried = [min(rng.choices(text, k=rng.choice([1, 3])))]

@@ -107,7 +107,7 @@ def test_masks_of_random_grammars_and_tokenizers(
     """Rules as calls or copied; rows ahead, on demand, or some of each."""
     rng = random.Random(form)
     count = changed = doubtful = 0
-    for _ in range(100 if full else 3):
+    for _ in range(20 if full else 3):
         case = Case(normalizing(rng, form, tmp_path))
         for _ in range(10 if full else 4):
             monkeypatch.setattr(networks, "INLINED_STATES", rng.choice([0, 0, 200]))
