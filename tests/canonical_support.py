@@ -33,16 +33,29 @@ FINITE = {
 
 
 def members(tables: NetworkTables) -> list[bytes]:
-    """All members of a finite language."""
+    """All members of a finite language, by length."""
+    found = few_members(tables, 1 << 30)
+    assert found is not None
+    return found
+
+
+def few_members(tables: NetworkTables, most: int) -> list[bytes] | None:
+    """The same if they are no more than ``most``, else None."""
     network = Network(tables)
-    found, pending = [], [(network.start, b"")]
-    for configuration, text in pending:
-        if network.may_end(configuration):
-            found.append(text)
-        for octet in range(256):
-            after = network.read(configuration, [octet])
-            if after != REFUSED:
-                pending.append((after, text + bytes([octet])))
+    found: list[bytes] = []
+    level = [(network.start, b"")]
+    while level:
+        found += [text for configuration, text in level if network.may_end(configuration)]
+        following = []
+        for configuration, text in level:
+            for octet in range(256):
+                after = network.read(configuration, [octet])
+                if after != REFUSED:
+                    following.append((after, text + bytes([octet])))
+            # Each of them begins a member, and no two the same.
+            if len(found) + len(following) > most:
+                return None
+        level = following
     return found
 
 
