@@ -82,4 +82,4 @@ class Chains:
 
 def frames_of(tables: NetworkTables) -> NDArray[np.int32]:
     """The frames that can lie on a stack, ascending, ``DEAD`` for its end first; int32 (F,)."""
-    return np.union1d(np.array([DEAD], dtype=np.int32), tables.call_returns)
+    return np.union1d(np.array([DEAD], dtype=np.int32), tables.frames)

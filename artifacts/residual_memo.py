@@ -113,9 +113,7 @@ class ResidualMemo:
         return dict(zip(keys, answers, strict=True))
 
     def unions_at_hand(self) -> dict[tuple[int, ...], int]:
-        """All unions if they are few, else none."""
-        if len(self.unions) > _FEW:
-            return {}
+        """All unions."""
         return {(left, right): row for left, right, row in self.unions.tolist()}
 
     def find(self, exits: int, state: int) -> tuple[int, int] | None:
