@@ -26,6 +26,9 @@ class Source(Protocol):
     def nothing(self, at_most: int) -> str | None:
         """Why no member has at most so many bytes; None if one has, as far as is known ahead."""
 
+    def shortest(self, at_most: int) -> bytes | None:
+        """The shortest member, None if it has more than so many bytes."""
+
     def draws(self, number: int, at_most: int, seed: int) -> Iterator[bytes]:
         """Independent draws."""
 
@@ -44,7 +47,10 @@ class Regular:
     def nothing(self, at_most: int) -> str | None:
         if self._least is None:
             return "the grammar has no member"
-        return None if len(self._least) <= at_most else _too_short(at_most, len(self._least))
+        return None if len(self._least) <= at_most else too_short(at_most, len(self._least))
+
+    def shortest(self, at_most: int) -> bytes | None:
+        return self._least if self._least is not None and len(self._least) <= at_most else None
 
     def draws(self, number: int, at_most: int, seed: int) -> Iterator[bytes]:
         return self._members.draws(number, at_most, seed)
@@ -65,7 +71,10 @@ class Nesting:
         self._members, self._accepts = NetworkMembers(tables, limits), accepts
 
     def nothing(self, at_most: int) -> str | None:
-        return _too_short(at_most) if self._members.least(at_most) is None else None
+        return too_short(at_most) if self._members.least(at_most) is None else None
+
+    def shortest(self, at_most: int) -> bytes | None:
+        return next(self.up_to(at_most), None)
 
     def draws(self, number: int, at_most: int, seed: int) -> Iterator[bytes]:
         drawn = self._members.draws(at_most, seed)
@@ -142,6 +151,7 @@ def _nesting(
     return Nesting(tables, limits, accepts)
 
 
-def _too_short(at_most: int, least: int | None = None) -> str:
+def too_short(at_most: int, least: int | None = None) -> str:
+    """What to say where no member is so short."""
     shortest = "" if least is None else f", the shortest has {least}"
     return f"no member has at most {at_most} bytes{shortest}; raise --max-bytes"

@@ -176,3 +176,5 @@ def test_counting_that_takes_too_much(tmp_path: Path, capsysbinary: Captured) ->
     options = ["--max-bytes", "5000", "--max-memory", "100000"]
     assert run(["sample", grammar, *options]) == 3
     assert b"--max-memory" in capsysbinary.readouterr().err
+    long = written(tmp_path, "l.regex", "a{2000}")
+    assert run(["sample", long, "--shortest", *options]) == 0

@@ -12,7 +12,7 @@ from .. import options
 from ..compiling import Wanted, limits_of
 from ..console import UsageError, error, write_raw
 from ..quoting import escaped, text_of
-from ..sampling import source_of
+from ..sampling import source_of, too_short
 
 SCHEMA = 1
 
@@ -89,9 +89,13 @@ def sample(
     if why := source.nothing(max_bytes):
         error(f"{subject}: {why}")
         return 1
-    found: Iterator[bytes]
+    found: Iterable[bytes]
     if shortest or every:
-        found = islice(source.up_to(max_bytes), 1 if shortest else None)
+        least = source.shortest(max_bytes)
+        if least is None:
+            error(f"{subject}: {too_short(max_bytes)}")
+            return 1
+        found = [least] if shortest else source.up_to(max_bytes)
     else:
         found = source.draws(number or 1, max_bytes, seed)
     _write(found, format_)
