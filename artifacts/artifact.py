@@ -9,27 +9,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import tokenset
-from .byte_dfa import ByteDfa, ByteMachine
+from .bpe.merge_table import MergeTable
+from .container.manifest import EARLEY, GREEDY, NETWORK, Manifest, Origin
+from .dfa.byte_dfa import ByteDfa, ByteMachine
+from .dfa.mask_rows import FamilyRows, Rows, StoredRows, WalkedRows
+from .dfa.token_dfa import TokenDfa
 from .errors import ArtifactError
-from .manifest import EARLEY, GREEDY, NETWORK, Manifest, Origin
+from .kinds.check import check_structure
 from .matcher import Machine, Matcher
-from .pairs import MergeTable
-from .rows import FamilyRows, Rows, StoredRows, WalkedRows
-from .structure import check_structure
-from .token_classes import TokenClasses
-from .token_dfa import TokenDfa
-from .tokenset import Words
-from .trie import Trie
-from .vocabulary import Vocabulary
+from .tokens import tokenset
+from .tokens.tokenset import Words
+from .tokens.trie import Trie
+from .tokens.vocabulary import TokenClasses, Vocabulary
 
 # What runs an artifact is imported where an artifact of its kind is met.
 if TYPE_CHECKING:
-    from .greedy_parser import GreedyParser
-    from .parsers import Parsers
-    from .product_sections import AnyProduct
-    from .rectangles import ForbiddenPairs
-    from .word_machine import WordMachine
+    from .bpe.forbidden_pairs import ForbiddenPairs
+    from .kinds.cartesian import AnyProduct
+    from .kinds.maximal_munch import MaximalMunchParser
+    from .kinds.parser import Parsers
+    from .wordpiece.machine import WordMachine
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,15 +91,17 @@ class Artifact:
         )
 
     @cached_property
-    def parsers(self) -> "Parsers | GreedyParser | None":
+    def parsers(self) -> "Parsers | MaximalMunchParser | None":
         """What runs an artifact of a parser; None where there is a byte DFA."""
         if self.manifest.kind == GREEDY:
-            from .greedy_parser import GreedyParser
+            from .kinds.maximal_munch import MaximalMunchParser
 
-            return GreedyParser(self.manifest, self.arrays, self.vocabulary, lambda: self.trie)
+            return MaximalMunchParser(
+                self.manifest, self.arrays, self.vocabulary, lambda: self.trie
+            )
         if self.manifest.kind not in (NETWORK, EARLEY):
             return None
-        from .parsers import Parsers
+        from .kinds.parser import Parsers
 
         return Parsers(self.manifest, self.arrays, self.vocabulary, lambda: self.trie)
 
@@ -135,7 +136,7 @@ class Artifact:
         """The automaton of CartesianMerge, made as it is walked; None in other artifacts."""
         if self.manifest.kind != "product":
             return None
-        from .product_sections import product_machine
+        from .kinds.cartesian import product_machine
 
         return product_machine(self.manifest, self.arrays, self.vocabulary)
 
@@ -156,7 +157,7 @@ class Artifact:
         """The automaton over WordPiece's token sequences; None for other tokenizers."""
         if self.manifest.kind != "word-dfa":
             return None
-        from .word_machine import word_machine
+        from .wordpiece.machine import word_machine
 
         return word_machine(self.manifest, self.arrays, self.vocabulary)
 
@@ -231,25 +232,27 @@ class Artifact:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the file: to a temporary name beside ``path``, then renamed."""
-        from .layout import encode
-        from .write import write_atomically
+        from .container.sections import encode
+        from .container.write import write_atomically
 
         write_atomically(path, encode(self.manifest.to_json(), self.arrays))
 
     def to_bytes(self) -> bytes:
         """The file's bytes; the same artifact gives the same bytes."""
-        from .layout import encode
+        from .container.sections import encode
 
         return b"".join(encode(self.manifest.to_json(), self.arrays))
 
     def _state_after(self, product: "AnyProduct", after: Sequence[int]) -> int:
         """Where a member begins behind a prompt: by the cuts there, and its last token."""
-        from .cuts import Cuts, whole_pieces
-        from .product import ProductMachine
+        from .cartesian.machine import ProductMachine
+        from .pretokenizer.dfa import PretokenizerDfa, whole_pieces
 
         a = self.arrays
         start = int(a["cuts.start"][0])
-        cuts = Cuts(a["cuts.table"], a["cuts.classes"], a["cuts.fallback"], start, whole_pieces(a))
+        cuts = PretokenizerDfa(
+            a["cuts.table"], a["cuts.classes"], a["cuts.fallback"], start, whole_pieces(a)
+        )
         states, last = cuts.after(after, self.vocabulary, product.pairs)
         if last is None:
             return product.start

@@ -6,10 +6,10 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from . import tokenset
+from .dfa.mask_rows import Rows
 from .errors import TokenRefusedError
-from .rows import Rows
-from .tokenset import Words
+from .tokens import tokenset
+from .tokens.tokenset import Words
 
 _FINISHED = -1
 

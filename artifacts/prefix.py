@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from . import tokenset
 from .artifact import Artifact
-from .tokenset import Words
-from .vocabulary import TEXT
+from .tokens import tokenset
+from .tokens.tokenset import Words
+from .tokens.vocabulary import TEXT
 
 Path = tuple[int, ...]
 

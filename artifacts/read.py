@@ -5,9 +5,9 @@ from os import PathLike, fspath
 from pathlib import Path
 
 from .artifact import Artifact
+from .container.manifest import Manifest
+from .container.sections import decode
 from .errors import ArtifactError
-from .layout import decode
-from .manifest import Manifest
 
 
 def load(path: str | PathLike[str], *, verify: bool = False) -> Artifact:

@@ -18,11 +18,11 @@ import tokenizers
 from constrain.artifacts import Artifact
 from constrain.artifacts.errors import TokenRefusedError
 from constrain.compiler import load_tokenizer
-from constrain.compiler.merge.stored import TokenizerTables
+from constrain.compiler.bpe.cached_tables import TokenizerTables
 from constrain.compiler.pipeline import build_artifact, build_automaton
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-from canonical_cases import GRAMMARS, member
+from support.canonical_cases import GRAMMARS, member
 
 
 def main() -> None:

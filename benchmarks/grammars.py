@@ -28,24 +28,23 @@ import peers
 from numpy.typing import NDArray
 from samples import SCHEMA, code_document, json_document, schema_document
 
-from constrain.artifacts import Artifact, Matcher, load, tokenset
+from constrain.artifacts import Artifact, Matcher, load
 from constrain.artifacts.errors import ConstrainError
-from constrain.artifacts.greedy_masks import GreedyMasks
-from constrain.artifacts.greedy_memo import GreedyMemo
-from constrain.artifacts.greedy_moves import MoveTables
-from constrain.artifacts.slices import Slices
-from constrain.artifacts.token_actions import TokenActions
-from constrain.artifacts.tokenset import Words
-from constrain.artifacts.trie import Trie
+from constrain.artifacts.maximal_munch.lexer_actions import TokenActions
+from constrain.artifacts.maximal_munch.machine import MaximalMunchMasks
+from constrain.artifacts.maximal_munch.parser_transitions import ParserTransitionTables
+from constrain.artifacts.maximal_munch.slices import Slices
+from constrain.artifacts.maximal_munch.summary_tables import HeadSummaryTables
+from constrain.artifacts.tokens import tokenset
+from constrain.artifacts.tokens.tokenset import Words
+from constrain.artifacts.tokens.trie import Trie
 from constrain.compiler import Tokenizer, compile_grammar, load_tokenizer
 from constrain.compiler.dialects import read_grammar
 from constrain.compiler.limits import Limits
-from constrain.compiler.parsing.contextual_lexer import greedy_tables
-from constrain.compiler.parsing.greedy_chains import add_chains
-from constrain.compiler.parsing.greedy_closure import close
-from constrain.compiler.parsing.greedy_reachable import reachable
-from constrain.compiler.parsing.slices import json_slices
-from constrain.compiler.parsing.token_actions import token_actions
+from constrain.compiler.maximal_munch.lexer_actions import token_actions
+from constrain.compiler.maximal_munch.lexer_tables import json_slices, maximal_munch_tables
+from constrain.compiler.maximal_munch.precompute import close, reachable
+from constrain.compiler.maximal_munch.precompute_chains import add_chains
 
 # A repeat that would end later than so many seconds after the first has begun is not made.
 PATIENCE = 120.0
@@ -129,17 +128,19 @@ class Compiler:
         self, *, closed: bool = True, both: bool = False
     ) -> tuple[Callable[[], Callable[[], Matcher]], float]:
         grammar = "%llguidance {}\n" + self.grammar if both else self.grammar
-        tables = greedy_tables(read_grammar(grammar, "lark"))
+        tables = maximal_munch_tables(read_grammar(grammar, "lark"))
         size, eos = self.tokenizer.vocab_size, self.tokenizer.eos
         vocabulary = self.tokenizer.vocabulary(size)
         trie = Trie.from_vocabulary(vocabulary)
         slices = Slices(json_slices(), trie, size)
         rest = vocabulary, eos, size, lambda: slices
 
-        def masks() -> GreedyMasks:
-            return GreedyMasks(tables, lambda: trie, *rest, *ahead)
+        def masks() -> MaximalMunchMasks:
+            return MaximalMunchMasks(tables, lambda: trie, *rest, *ahead)
 
-        ahead: tuple[GreedyMemo, MoveTables, TokenActions | None] | tuple[()] = ()
+        ahead: (
+            tuple[HeadSummaryTables, ParserTransitionTables, TokenActions | None] | tuple[()]
+        ) = ()
         if closed:
             whole = masks()
             closure = close(whole, Limits(seconds=self.seconds))

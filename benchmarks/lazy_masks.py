@@ -17,14 +17,13 @@ from pathlib import Path
 
 from samples import code_document, json_document
 
-from constrain.artifacts.greedy_masks import GreedyMasks
-from constrain.artifacts.greedy_tables import GreedyTables
-from constrain.artifacts.slices import Slices
-from constrain.artifacts.trie import Trie
+from constrain.artifacts.maximal_munch.machine import MaximalMunchMasks
+from constrain.artifacts.maximal_munch.slices import Slices
+from constrain.artifacts.maximal_munch.tables import MaximalMunchTables
+from constrain.artifacts.tokens.trie import Trie
 from constrain.compiler import Tokenizer, load_tokenizer
 from constrain.compiler.dialects import read_grammar
-from constrain.compiler.parsing.contextual_lexer import greedy_tables
-from constrain.compiler.parsing.slices import json_slices
+from constrain.compiler.maximal_munch.lexer_tables import json_slices, maximal_munch_tables
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
@@ -39,21 +38,21 @@ class Masks:
         self.slices = Slices(json_slices(), self.trie, self.size)
         self.slices.subtrees(make=True)
 
-    def machine(self, tables: GreedyTables, *, sliced: bool) -> GreedyMasks:
+    def machine(self, tables: MaximalMunchTables, *, sliced: bool) -> MaximalMunchMasks:
         """A machine that knows nothing yet."""
         slices = (lambda: self.slices) if sliced else None
         trie = self.trie
-        return GreedyMasks(tables, lambda: trie, self.vocabulary, self.eos, self.size, slices)
+        return MaximalMunchMasks(tables, lambda: trie, self.vocabulary, self.eos, self.size, slices)
 
     def first(self, text: str) -> float:
         """Seconds to the first mask of a grammar."""
         before = time.process_time()
-        machine = self.machine(greedy_tables(read_grammar(text, "lark")), sliced=True)
+        machine = self.machine(maximal_munch_tables(read_grammar(text, "lark")), sliced=True)
         machine.row(machine.start)
         return time.process_time() - before
 
     def anew(
-        self, tables: GreedyTables, ids: Sequence[int], *, sliced: bool
+        self, tables: MaximalMunchTables, ids: Sequence[int], *, sliced: bool
     ) -> tuple[float, int, int]:
         """Seconds, visited nodes, and those at which a lexeme ended, over all masks of a text."""
         seconds, visited, parsed, text = 0.0, 0, 0, b""
@@ -86,7 +85,7 @@ def main() -> None:
     for name, document in (("json", json_document), ("code", code_document)):
         text = (EXAMPLES / f"{name}.lark").read_text(encoding="utf-8")
         first = min(masks.first(text) for _ in range(7))
-        tables = greedy_tables(read_grammar(text, "lark"))
+        tables = maximal_munch_tables(read_grammar(text, "lark"))
         ids = tokenizer.encode(document(1))[: wanted.tokens]
         plain, sliced = (masks.anew(tables, ids, sliced=s) for s in (False, True))
         sys.stdout.write(

@@ -19,7 +19,7 @@ from decoding import GRAMMAR, document
 from constrain.artifacts import Artifact
 from constrain.artifacts.read import load_bytes
 from constrain.compiler import load_tokenizer
-from constrain.compiler.merge.stored import TokenizerTables
+from constrain.compiler.bpe.cached_tables import TokenizerTables
 from constrain.compiler.pipeline import build_artifact, build_engine
 
 KEYS = [f"{'abcdefghijklmnopqrstuvwxyz'[i % 26]}_field{i}" for i in range(30)]

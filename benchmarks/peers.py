@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from constrain.artifacts import tokenset
-from constrain.artifacts.tokenset import Words
+from constrain.artifacts.tokens import tokenset
+from constrain.artifacts.tokens.tokenset import Words
 from constrain.compiler import Tokenizer
 from constrain.compiler.dialects import read_grammar
 from constrain.compiler.lnf.resolve_exclusions import resolve_exclusions

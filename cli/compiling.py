@@ -23,7 +23,7 @@ from .options import (
 if TYPE_CHECKING:
     from constrain.artifacts import Artifact
     from constrain.compiler.automata.dfa import Dfa
-    from constrain.compiler.front import Recogniser
+    from constrain.compiler.frontend import Recogniser
     from constrain.compiler.grammar.tree import Grammar
     from constrain.compiler.limits import Limits
     from constrain.compiler.pipeline import Automaton, Compilation
@@ -68,7 +68,7 @@ def limits_of(
 
 def automaton_of(text: str, path: str, wanted: Wanted, limits: "Limits") -> "Automaton":
     """The stages that need no tokenizer, for the regular grammar in the file ``path``."""
-    from constrain.compiler.front import Automaton
+    from constrain.compiler.frontend import Automaton
 
     found = recogniser_of(text, path, replace(wanted, engine=Engine.DFA), limits)
     assert isinstance(found, Automaton)
@@ -77,7 +77,7 @@ def automaton_of(text: str, path: str, wanted: Wanted, limits: "Limits") -> "Aut
 
 def grammar_of(text: str, path: str, wanted: Wanted, limits: "Limits") -> "Grammar":
     """The tree alone, checked."""
-    from constrain.compiler.front import read_checked
+    from constrain.compiler.frontend import read_checked
 
     dialect = dialect_for(path, wanted.dialect, wanted.extended)
     return read_checked(text, dialect, wanted.start, limits, path)
@@ -137,8 +137,8 @@ def canonical_text(artifact: "Artifact", text: str) -> bytes:
 
 def compilation_of(automaton: "Recogniser", wanted: Wanted, limits: "Limits") -> "Compilation":
     """All other stages; notes go to stderr."""
+    from constrain.compiler.bpe.cached_tables import TokenizerTables
     from constrain.compiler.cache import Cache, default_folder
-    from constrain.compiler.merge.stored import TokenizerTables
     from constrain.compiler.pipeline import build_artifact
     from constrain.compiler.tokenizers import Tokenizer
 

@@ -14,9 +14,9 @@ from .options import Engine, Meaning
 if TYPE_CHECKING:
     from constrain.artifacts import Artifact
     from constrain.compiler.drawing import Drawing
+    from constrain.compiler.engines import Parser
     from constrain.compiler.limits import Limits
-    from constrain.compiler.meanings import GreedyGrammar
-    from constrain.compiler.parsers import Parser
+    from constrain.compiler.meanings import MaximalMunchGrammar
     from constrain.compiler.pipeline import Automaton, Compilation
 
 MAX_STATES = 100
@@ -49,7 +49,7 @@ def draw_grammar(
 ) -> "Drawing":
     """The drawing of a grammar's stage; ``prefix``: of a WordPiece tokenizer what it uses."""
     from constrain.compiler.drawing import draw_rules
-    from constrain.compiler.front import Automaton
+    from constrain.compiler.frontend import Automaton
     from constrain.compiler.meanings import meaning_of
 
     _check_prefix(prefix, stage in _OF_ANY)
@@ -96,8 +96,8 @@ def draw_artifact(
 def write_all_drawings(compilation: "Compilation", folder: Path) -> None:
     """All stages as SVG; where Graphviz is missing, as DOT text with a note."""
     from constrain.compiler.drawing import MissingDotError, render
-    from constrain.compiler.front import Automaton
-    from constrain.compiler.parsers import Parser
+    from constrain.compiler.engines import Parser
+    from constrain.compiler.frontend import Automaton
 
     folder.mkdir(parents=True, exist_ok=True)
     missing: ConstrainError | None = None
@@ -120,10 +120,12 @@ def write_all_drawings(compilation: "Compilation", folder: Path) -> None:
         note(str(missing))
 
 
-def _draw_parser(stage: Stage, parser: "Parser | GreedyGrammar", max_states: int) -> "Drawing":
+def _draw_parser(
+    stage: Stage, parser: "Parser | MaximalMunchGrammar", max_states: int
+) -> "Drawing":
     from constrain.compiler.drawing import draw_lexer, draw_network, draw_rules
-    from constrain.compiler.parsers import Parser
-    from constrain.compiler.parsing.lexer import joint_lexer
+    from constrain.compiler.earley.union_lexer import joint_lexer
+    from constrain.compiler.engines import Parser
 
     title, names = parser.grammar.start, parser.token_names
     if isinstance(parser, Parser):
@@ -161,7 +163,7 @@ def _draw_automaton(
     """``automaton`` serves nfa and dfa, ``artifact`` all but nfa."""
     is_transducer = stage is Stage.TOKENIZER and artifact is not None and artifact.word_machine
     _check_prefix(prefix, not is_transducer)
-    from constrain.compiler.automata.text import terminal_names
+    from constrain.compiler.automata.dump import terminal_names
     from constrain.compiler.drawing import (
         draw_dfa,
         draw_nfa,

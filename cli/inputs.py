@@ -8,14 +8,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from constrain.artifacts.container.signature import HEAD_BYTES, SUFFIX, looks_like_artifact
 from constrain.artifacts.errors import ConstrainError
-from constrain.artifacts.signature import HEAD_BYTES, SUFFIX, looks_like_artifact
 
 from .console import UsageError, is_terminal, status
 
 if TYPE_CHECKING:
     from constrain.artifacts import Artifact
-    from constrain.compiler.vocabularies import AnyTokenizer
+    from constrain.compiler.token_ids import AnyTokenizer
 
 STDIN = "-"
 

@@ -12,7 +12,7 @@ from .inputs import artifact_or_text
 from .options import Engine, Meaning
 
 if TYPE_CHECKING:
-    from constrain.artifacts.network_tables import NetworkTables
+    from constrain.artifacts.network.tables import NetworkTables
     from constrain.compiler.automata.dfa import Dfa
     from constrain.compiler.limits import Limits
 
@@ -66,7 +66,7 @@ class Nesting:
     def __init__(
         self, tables: "NetworkTables", limits: "Limits", accepts: Callable[[bytes], bool]
     ) -> None:
-        from constrain.compiler.parsing.members import NetworkMembers
+        from constrain.compiler.network.members import NetworkMembers
 
         self._members, self._accepts = NetworkMembers(tables, limits), accepts
 
@@ -93,7 +93,7 @@ class Nesting:
 
 def source_of(path: str, wanted: Wanted, limits: "Limits") -> Source:
     """The members of the grammar or artifact at ``path``; token terminals are refused."""
-    from constrain.artifacts.parsers import Parsers
+    from constrain.artifacts.kinds.parser import Parsers
     from constrain.compiler.automata.dfa import from_tables
 
     found = artifact_or_text(path)
@@ -114,15 +114,15 @@ def source_of(path: str, wanted: Wanted, limits: "Limits") -> Source:
 
 
 def _of_grammar(text: str, path: str, wanted: Wanted, limits: "Limits") -> Source:
-    from constrain.compiler.front import Automaton
-    from constrain.compiler.meanings import GreedyGrammar
-    from constrain.compiler.parsers import Parser
-    from constrain.compiler.parsing.greedy_dfa import accepts, text_machine
+    from constrain.compiler.engines import Parser
+    from constrain.compiler.frontend import Automaton
+    from constrain.compiler.maximal_munch.to_dfa import accepts, text_machine
+    from constrain.compiler.meanings import MaximalMunchGrammar
 
     found = recogniser_of(text, path, wanted, limits, parser="network")
     if isinstance(found, Automaton):
         return _regular(found.dfa, path, limits)
-    if not isinstance(found, GreedyGrammar):
+    if not isinstance(found, MaximalMunchGrammar):
         assert found.network is not None
         return _nesting(found.network, path, limits)
     # What maximal munch reads can be cut up exactly, too: its members are some of those.

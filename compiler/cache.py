@@ -18,9 +18,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from constrain.artifacts import layout
+from constrain.artifacts.container import sections as layout
+from constrain.artifacts.container.write import write_atomically
 from constrain.artifacts.errors import ArtifactError
-from constrain.artifacts.write import write_atomically
 
 VARIABLE = "CONSTRAIN_CACHE_DIR"
 

@@ -1,7 +1,7 @@
 """How a grammar reads a text: exactly, or by maximal munch.
 
 ``exact``: a text is a member if it can be cut into terminals in any way that fits the rules.
-``maximal-munch``: a lexer cuts it, each lexeme as long as possible (``parsing.greedy_plain`` is
+``maximal-munch``: a lexer cuts it, each lexeme as long as possible (``maximal_munch.oracle`` is
 the definition).
 
 Grammars of Lark that ignore text, or say ``%llguidance``, are written for a lexer, and are read
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
-from constrain.artifacts.manifest import EXACT, GREEDY, MAXIMAL_MUNCH, MEANINGS
+from constrain.artifacts.container.manifest import EXACT, GREEDY, MAXIMAL_MUNCH, MEANINGS
 
 from .diagnostics import CheckError, Diagnostic
 from .grammar.tree import Grammar
@@ -20,13 +20,13 @@ from .limits import Limits
 from .lnf.form import Lnf
 
 if TYPE_CHECKING:
-    from constrain.artifacts.greedy_tables import GreedyTables
+    from constrain.artifacts.maximal_munch.tables import MaximalMunchTables
 
-    from .parsing.lexemes import Lexeme
+    from .maximal_munch.lexemes import Lexeme
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class GreedyGrammar:
+class MaximalMunchGrammar:
     """A grammar read by maximal munch, and its tables.
 
     ``numbered``: the rules over the numbers of ``lexemes``, ``lnf`` their normal form.
@@ -37,7 +37,7 @@ class GreedyGrammar:
     numbered: Grammar
     lexemes: "Sequence[Lexeme]"
     lnf: Lnf
-    tables: "GreedyTables"
+    tables: "MaximalMunchTables"
     reason: str
 
     @property
@@ -65,15 +65,15 @@ def meaning_of(grammar: Grammar, wanted: str | None = None) -> tuple[str, str]:
     return EXACT, "each way to cut a text into terminals counts"
 
 
-def build_greedy(grammar: Grammar, limits: Limits, reason: str) -> GreedyGrammar:
+def build_greedy(grammar: Grammar, limits: Limits, reason: str) -> MaximalMunchGrammar:
     """The tables of a checked grammar. Raises ``CheckError``, ``LimitError``."""
-    from .parsing.contextual_lexer import tables_over
-    from .parsing.lexemes import lexeme_grammar
+    from .maximal_munch.lexemes import lexeme_grammar
+    from .maximal_munch.lexer_tables import tables_over
 
     found = lexeme_grammar(grammar, limits)
     lnf = found.lnf(limits)
     tables = tables_over(found.lexemes, lnf, limits)
-    return GreedyGrammar(grammar, found.grammar, found.lexemes, lnf, tables, reason)
+    return MaximalMunchGrammar(grammar, found.grammar, found.lexemes, lnf, tables, reason)
 
 
 def refuse_engine(grammar: Grammar, what: str, meaning: str, reason: str) -> NoReturn:

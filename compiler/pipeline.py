@@ -5,34 +5,33 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from constrain.artifacts.artifact import Artifact
-from constrain.artifacts.manifest import EXACT
-from constrain.artifacts.trie import Trie
+from constrain.artifacts.container.manifest import EXACT
+from constrain.artifacts.tokens.trie import Trie
 
+from .assemble.dfa import ArtifactRequest, assemble
+from .assemble.token_overlaps import without_overlaps
 from .automata.dfa import Dfa, TokenIds
 from .automata.token_classes import over_classes
+from .bpe.cached_tables import TokenizerTables
+from .canonical_choice import AUTO, MergeChoice, merged, merged_with_tokens
+from .cartesian.cartesian_merge import CartesianDfa
 from .diagnostics import CheckError, Diagnostic, TokenizerError
-from .front import Automaton, Recogniser, build_automaton, build_engine
+from .engines import AUTO as AUTO_ENGINE
+from .engines import Parser
+from .frontend import Automaton, Recogniser, build_automaton, build_engine
 from .limits import Limits
-from .masks.overlaps import without_overlaps
-from .meanings import GreedyGrammar
-from .merge.canonical import CanonicalDfa
-from .merge.cartesian import CartesianDfa
-from .merge.stored import TokenizerTables
-from .merging import AUTO, Chosen, merged, merged_with_tokens
-from .package import Request, package
-from .parsers import AUTO as AUTO_ENGINE
-from .parsers import Parser
+from .meanings import MaximalMunchGrammar
+from .merge.direct_merge import CanonicalDfa
 from .progress import Progress, silent
-from .token_ids import token_ids, unreachable_ends
+from .token_ids import AnyTokenizer, eos_ids, padded_size, token_ids, unreachable_ends
 from .tokenizers import Tokenizer
-from .vocabularies import AnyTokenizer, eos_ids, padded_size
 
 # What other engines and tokenizers need is imported where they are met: it costs as much as
 # compiling a small grammar.
 if TYPE_CHECKING:
-    from .merge.canonical_words import CanonicalWords
-    from .parsing.greedy_closure import Closure
+    from .maximal_munch.precompute import Closure
     from .wordpiece import WordPieceTokenizer
+    from .wordpiece.tokenizer_dfa import CanonicalWords
 
 __all__ = [
     "ANY",
@@ -165,7 +164,7 @@ def build_artifact(
     if keep_unknown:
         raise TokenizerError(f"{tokenizer.name}: only WordPiece has words that become unknown")
     notes: list[str] = []
-    request = Request(
+    request = ArtifactRequest(
         tokenizer=tokenizer,
         eos=eos_ids(tokenizer, eos),
         vocab_size=padded_size(tokenizer, vocab_size),
@@ -175,7 +174,7 @@ def build_artifact(
     )
     if not isinstance(automaton, Automaton):
         return _build_parser(automaton, request, tokenization, limits, notes, prewarm, tables)
-    chosen: Chosen | None = None
+    chosen: MergeChoice | None = None
     rules = [rule for rule, _, _ in automaton.origins]
     dfa, classes = _over_tokens(automaton, tokenizer, request.eos, limits)
     notes.extend(unreachable_ends(dfa, classes, tokenizer, request.eos))
@@ -192,7 +191,7 @@ def build_artifact(
         trie = Trie.from_vocabulary(tokenizer.vocabulary())
         dfa, classes = without_overlaps(dfa, classes, trie, limits, rules)
     canonical = chosen.automaton if chosen else None
-    artifact = package(
+    artifact = assemble(
         automaton.grammar,
         dfa,
         classes,
@@ -209,8 +208,8 @@ def build_artifact(
 
 
 def _build_parser(
-    automaton: Parser | GreedyGrammar,
-    request: Request,
+    automaton: Parser | MaximalMunchGrammar,
+    request: ArtifactRequest,
     tokenization: str | None,
     limits: Limits,
     notes: list[str],
@@ -218,25 +217,25 @@ def _build_parser(
     tables: TokenizerTables | None,
 ) -> Compilation:
     """The stages for grammars that nest: masks worked out ahead, packaging."""
-    if isinstance(automaton, GreedyGrammar):
-        from .package_greedy import package_greedy, refuse_canonical
+    if isinstance(automaton, MaximalMunchGrammar):
+        from .assemble.maximal_munch import assemble_maximal_munch, refuse_canonical
 
         if tokenization == CANONICAL:
             refuse_canonical(automaton)
-        artifact, closure = package_greedy(automaton, request, limits, notes, prewarm)
+        artifact, closure = assemble_maximal_munch(automaton, request, limits, notes, prewarm)
         return Compilation(automaton, None, artifact, tuple(notes), closure=closure)
-    from .package_parser import PREWARM, package_parser
+    from .assemble.parser import PREWARM, assemble_parser
 
     sections, count = None, PREWARM if prewarm is None else prewarm
     if tokenization != ANY:
-        from .canonical_parser import canonical_sections
+        from .canonical_network.sections import canonical_sections
 
         tables = tables or TokenizerTables(request.tokenizer)
         needed = tokenization == CANONICAL
         sections = canonical_sections(
             automaton, request, tables, notes, limits, count, needed=needed
         )
-    artifact = package_parser(automaton, request, limits, notes, count, sections)
+    artifact = assemble_parser(automaton, request, limits, notes, count, sections)
     return Compilation(automaton, None, artifact, tuple(notes))
 
 
@@ -250,12 +249,12 @@ def _build_words(
     limits: Limits,
 ) -> Compilation:
     """The stages for WordPiece: canonical text, its words, packaging."""
-    from .merge.canonical_words import canonical_words
-    from .package_words import package_words
+    from .assemble.wordpiece import assemble_wordpiece
+    from .wordpiece.tokenizer_dfa import canonical_words
 
     if not isinstance(automaton, Automaton):
         message = f"WordPiece tokenizers need the engine dfa, and this is {automaton.engine}"
-        exact = "with --meaning exact " * isinstance(automaton, GreedyGrammar)
+        exact = "with --meaning exact " * isinstance(automaton, MaximalMunchGrammar)
         hint = f"{automaton.reason}; {exact}--max-depth bounds the nesting"
         raise CheckError(automaton.grammar.source, [Diagnostic(message, help=hint)])
     grammar, source = automaton.grammar, automaton.grammar.source
@@ -266,7 +265,7 @@ def _build_words(
     if words.is_empty:
         message = "the tokenizer can spell no member: each has a word that becomes unknown"
         raise CheckError(source, [Diagnostic(message)])
-    artifact = package_words(
+    artifact = assemble_wordpiece(
         grammar,
         automaton.dfa,
         automaton.origins,

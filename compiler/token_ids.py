@@ -1,4 +1,6 @@
-"""Which tokens of a tokenizer the token terminals of a grammar stand for.
+"""What a caller says about a tokenizer's ids: which end a text, and how many there are.
+
+Which tokens of a tokenizer the token terminals of a grammar stand for.
 
 A name is first looked for among the added tokens, then among all others by their text. A
 negated terminal stands for all tokens but those named and those that end a text: these are
@@ -7,14 +9,57 @@ for the grammar to ask for, by their own names.
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from typing import TYPE_CHECKING, TypeAlias, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .automata.dfa import Dfa, TokenIds
-from .diagnostics import CheckError, Diagnostic
+from .diagnostics import CheckError, Diagnostic, TokenizerError
 from .grammar.tree import Grammar, Token
 from .tokenizers import Tokenizer
+
+if TYPE_CHECKING:
+    from .wordpiece import WordPieceTokenizer
+
+# What a grammar can be compiled for.
+AnyTokenizer: TypeAlias = Union[Tokenizer, "WordPieceTokenizer"]
+
+
+def eos_ids(tokenizer: AnyTokenizer, given: Sequence[int | str]) -> tuple[int, ...]:
+    """Ids of the tokens that end a text: those given, else the tokenizer's own.
+
+    Raises ``TokenizerError``.
+    """
+    if not given:
+        if not tokenizer.eos:
+            raise TokenizerError(
+                f"{tokenizer.name}: no end-of-text token is known; name it with --eos"
+            )
+        return tokenizer.eos
+    by_name = {name: i for i, name in tokenizer.added.items()}
+    ids = []
+    for wanted in given:
+        token_id = by_name.get(str(wanted))
+        if token_id is None and str(wanted).isdecimal() and len(str(wanted)) < 10:
+            token_id = int(wanted)
+        if token_id is None:
+            found = [i for i, octets in tokenizer.tokens.items() if octets == str(wanted).encode()]
+            token_id = found[0] if found else None
+        if token_id is None or token_id >= tokenizer.vocab_size:
+            raise TokenizerError(f"{tokenizer.name}: there is no token {wanted!r} to end a text")
+        ids.append(token_id)
+    return tuple(sorted(set(ids)))
+
+
+def padded_size(tokenizer: AnyTokenizer, wanted: int | None) -> int:
+    """The size asked for, else the tokenizer's. Raises ``TokenizerError`` if it is too small."""
+    if wanted is not None and wanted < tokenizer.vocab_size:
+        raise TokenizerError(
+            f"{tokenizer.name}: a vocabulary of {wanted} is too small for token "
+            f"{tokenizer.vocab_size - 1}"
+        )
+    return wanted or tokenizer.vocab_size
 
 
 def token_ids(grammar: Grammar, tokenizer: Tokenizer, eos: Iterable[int]) -> list[TokenIds]:

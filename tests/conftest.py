@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from cli_support import Cli, Result
-from container_support import KINDS, VARIANTS
-from drawing_support import DATE
-from grammars import JSON
-from matcher_support import Compile
-from parser_support import ENGINES, made
 from support import EXAMPLES, compiled, constrain, tokenizer_of
+from support.cli import Cli, Result
+from support.container import KINDS, VARIANTS
+from support.drawing import DATE
+from support.grammars import JSON
+from support.matcher import Compile
+from support.network import ENGINES, made
 
 from constrain.artifacts import Artifact
 from constrain.cli.app import run
@@ -29,7 +29,7 @@ from constrain.compiler.pipeline import Automaton, build_automaton
 from constrain.compiler.tokenizers import default_path
 
 if TYPE_CHECKING:
-    from cartesian_support import Case
+    from support.cartesian import Case
 
 VARIABLE = "CONSTRAIN_TEST_DATA"
 
@@ -193,7 +193,7 @@ def json_artifacts(default_tokenizer: Tokenizer) -> dict[str, Artifact]:
 @pytest.fixture(scope="session")
 def case(data: Callable[[str], Path]) -> "Callable[[str], Case]":
     """A tokenizer of the test data beside its own library; each is loaded once."""
-    from cartesian_support import Case
+    from support.cartesian import Case
 
     return cache(lambda name: Case(data(f"tokenizers/{name}/tokenizer.json")))
 

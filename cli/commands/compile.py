@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from constrain.artifacts.signature import SUFFIX
+from constrain.artifacts.container.signature import SUFFIX
 
 from .. import options
 from ..compiling import Wanted, compilation_of, limits_of, recogniser_of
@@ -15,7 +15,7 @@ from ..drawings import write_all_drawings
 from ..inputs import STDIN, grammar_text
 
 if TYPE_CHECKING:
-    from constrain.compiler.front import Recogniser
+    from constrain.compiler.frontend import Recogniser
     from constrain.compiler.pipeline import Compilation
 
 # Lines of the growth table.
@@ -133,10 +133,10 @@ def _target(grammar: str, output: str | None) -> str:
 
 def _say_engine(recogniser: "Recogniser", max_depth: int | None) -> None:
     """A note where the engine is not the plain one, and what a depth has cut."""
-    from constrain.compiler.front import Automaton
-    from constrain.compiler.meanings import GreedyGrammar
+    from constrain.compiler.frontend import Automaton
+    from constrain.compiler.meanings import MaximalMunchGrammar
 
-    if isinstance(recogniser, GreedyGrammar) or (
+    if isinstance(recogniser, MaximalMunchGrammar) or (
         isinstance(recogniser, Automaton) and recogniser.meaning == options.Meaning.MAXIMAL_MUNCH
     ):
         note("read by maximal munch, as Lark and llguidance do; --meaning exact reads it otherwise")
@@ -179,7 +179,7 @@ def _print_summary(
 
 def _print_growth(compilation: "Compilation") -> None:
     """The automaton's size along the merge list, thinned to a screenful."""
-    from constrain.compiler.merge.canonical import CanonicalDfa
+    from constrain.compiler.merge.direct_merge import CanonicalDfa
 
     status(f"meaning: {compilation.artifact.manifest.meaning}")
     if compilation.closure is not None:

@@ -11,9 +11,9 @@ from ..inputs import STDIN, artifact_or_text, read_bytes
 
 if TYPE_CHECKING:
     from constrain.artifacts import Artifact
-    from constrain.compiler.explain import Verdict
-    from constrain.compiler.front import Recogniser
-    from constrain.compiler.meanings import GreedyGrammar
+    from constrain.compiler.explain.report import Verdict
+    from constrain.compiler.frontend import Recogniser
+    from constrain.compiler.meanings import MaximalMunchGrammar
 
 
 def explain(
@@ -45,7 +45,7 @@ def explain(
     """
     if subject == file == STDIN:
         raise UsageError("the grammar and the text cannot both come from standard input")
-    from constrain.compiler.explain import Status
+    from constrain.compiler.explain.report import Status
 
     found = artifact_or_text(subject)
     text = read_bytes(file)
@@ -61,14 +61,14 @@ def explain(
 
 
 def _by_grammar(recogniser: "Recogniser", text: bytes) -> "Verdict":
-    from constrain.compiler.explain import explain
-    from constrain.compiler.explain_greedy import explain_greedy
-    from constrain.compiler.explain_parser import explain_parser
-    from constrain.compiler.meanings import GreedyGrammar
-    from constrain.compiler.parsers import Parser
-    from constrain.compiler.parsing.greedy_dfa import text_machine
+    from constrain.compiler.engines import Parser
+    from constrain.compiler.explain.earley import explain_parser
+    from constrain.compiler.explain.maximal_munch import explain_greedy
+    from constrain.compiler.explain.report import explain
+    from constrain.compiler.maximal_munch.to_dfa import text_machine
+    from constrain.compiler.meanings import MaximalMunchGrammar
 
-    if isinstance(recogniser, GreedyGrammar):
+    if isinstance(recogniser, MaximalMunchGrammar):
         return explain_greedy(text_machine(recogniser.tables), text, recogniser)
     if isinstance(recogniser, Parser):
         return explain_parser(recogniser.recogniser(), text, recogniser.token_names)
@@ -78,13 +78,13 @@ def _by_grammar(recogniser: "Recogniser", text: bytes) -> "Verdict":
 
 
 def _by_artifact(artifact: "Artifact", text: bytes) -> "Verdict":
-    from constrain.artifacts.greedy_parser import GreedyParser
-    from constrain.compiler.automata.text import ids_text, terminal_names
-    from constrain.compiler.explain import explain
-    from constrain.compiler.explain_greedy import explain_greedy
-    from constrain.compiler.explain_parser import explain_parser
+    from constrain.artifacts.kinds.maximal_munch import MaximalMunchParser
+    from constrain.compiler.automata.dump import ids_text, terminal_names
+    from constrain.compiler.explain.earley import explain_parser
+    from constrain.compiler.explain.maximal_munch import explain_greedy
+    from constrain.compiler.explain.report import explain
 
-    if isinstance(artifact.parsers, GreedyParser):
+    if isinstance(artifact.parsers, MaximalMunchParser):
         return explain_greedy(artifact.parsers.machine(), text, _grammar_of(artifact))
     if artifact.parsers is not None:
         names = [ids_text(ids.tolist()) for ids in artifact.parsers.named]
@@ -94,10 +94,10 @@ def _by_artifact(artifact: "Artifact", text: bytes) -> "Verdict":
     return explain(dfa, rules.__getitem__, text, terminal_names(dfa))
 
 
-def _grammar_of(artifact: "Artifact") -> "GreedyGrammar | None":
+def _grammar_of(artifact: "Artifact") -> "MaximalMunchGrammar | None":
     """The grammar of an artifact of maximal munch; None if its text was stripped."""
-    from constrain.compiler.front import build_engine
-    from constrain.compiler.meanings import GreedyGrammar
+    from constrain.compiler.frontend import build_engine
+    from constrain.compiler.meanings import MaximalMunchGrammar
 
     m = artifact.manifest
     if m.source is None:
@@ -105,14 +105,14 @@ def _grammar_of(artifact: "Artifact") -> "GreedyGrammar | None":
     found = build_engine(
         m.source, dialect=m.dialect, start=m.start, meaning=m.meaning, engine=m.kind
     )
-    assert isinstance(found, GreedyGrammar)
+    assert isinstance(found, MaximalMunchGrammar)
     return found
 
 
 def _said(verdict: "Verdict", name: str, text: bytes) -> str:
     """The verdict on one line: place, what stands there, whose text was expected, and which."""
-    from constrain.compiler.automata.text import class_text
-    from constrain.compiler.explain import Status
+    from constrain.compiler.automata.dump import class_text
+    from constrain.compiler.explain.report import Status
 
     if verdict.status is Status.ACCEPTED:
         return f"{name}: accepted"

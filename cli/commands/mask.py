@@ -133,7 +133,7 @@ def _boundaries(artifact: "Artifact", prefix: bytes) -> "list[Boundary]":
         from constrain.artifacts.prefix import boundaries
 
         return boundaries(artifact, prefix)
-    from constrain.artifacts.word_prefix import word_boundaries
+    from constrain.artifacts.prefix_wordpiece import word_boundaries
 
     try:
         text = prefix.decode("utf-8")
@@ -165,7 +165,7 @@ def _answer_ids(artifact: "Artifact", ids: list[int], format_: Format) -> int:
 
 
 def _write(artifact: "Artifact", prefix: bytes, found: "list[Boundary]", format_: Format) -> None:
-    from constrain.artifacts import tokenset
+    from constrain.artifacts.tokens import tokenset
 
     best = found[0]
     match format_:
@@ -194,7 +194,7 @@ def _write(artifact: "Artifact", prefix: bytes, found: "list[Boundary]", format_
 
 
 def _write_table(artifact: "Artifact", boundary: "Boundary") -> None:
-    from constrain.artifacts import tokenset
+    from constrain.artifacts.tokens import tokenset
 
     ids = tokenset.to_ids(boundary.allowed).tolist()
     eos = set(artifact.manifest.eos)

@@ -74,16 +74,16 @@ def show(
     automaton = automaton_of(text, grammar, wanted, limits)
     match stage:
         case Stage.NFA:
-            from constrain.compiler.automata.text import nfa_text
+            from constrain.compiler.automata.dump import nfa_text
 
             write_text(nfa_text(automaton.nfa, automaton.token_names))
         case Stage.DFA:
-            from constrain.compiler.automata.text import dfa_text
+            from constrain.compiler.automata.dump import dfa_text
 
             rules = [[automaton.origins[o][0] for o in sorted(s)] for s in automaton.dfa.origins]
             write_text(dfa_text(automaton.dfa.tables(), rules, automaton.token_names))
         case Stage.TOKENS:
-            from constrain.compiler.merge.text import tokens_text
+            from constrain.compiler.merge.dump import tokens_text
 
             artifact = compilation_of(automaton, wanted, limits).artifact
             if artifact.word_machine is not None:
@@ -98,13 +98,14 @@ def show(
 
 def _of_any(stage: Stage, text: str, path: str, wanted: Wanted, limits: "Limits") -> str:
     """The stages that every grammar has."""
-    from constrain.compiler.front import normal_form
+    from constrain.compiler.frontend import normal_form
     from constrain.compiler.grammar.tree_text import tree_text
-    from constrain.compiler.lnf.text import lnf_text
+    from constrain.compiler.lnf.dump import lnf_text
+    from constrain.compiler.maximal_munch.dump import lexemes_text
+    from constrain.compiler.maximal_munch.lexemes import lexeme_grammar
     from constrain.compiler.meanings import meaning_of
-    from constrain.compiler.parsing.lexemes import lexeme_grammar
-    from constrain.compiler.parsing.network import network
-    from constrain.compiler.parsing.text import lexemes_text, network_text
+    from constrain.compiler.network.build import network
+    from constrain.compiler.network.dump import network_text
 
     tree = grammar_of(text, path, wanted, limits)
     if stage is Stage.TREE:

@@ -15,7 +15,7 @@ from ..quoting import quoted, text_of
 
 if TYPE_CHECKING:
     from constrain.compiler import WordPieceTokenizer
-    from constrain.compiler.vocabularies import AnyTokenizer
+    from constrain.compiler.token_ids import AnyTokenizer
 
 # The version of the JSON below.
 SCHEMA = 1
@@ -91,7 +91,7 @@ def tokenize(
 
 def _write_ids(tokenizer: "AnyTokenizer", chunks: Iterable[str]) -> None:
     from constrain.compiler import Tokenizer
-    from constrain.compiler.tokenizers.stream import stream_parts
+    from constrain.compiler.tokenizers.encoding.stream import stream_parts
 
     if not isinstance(tokenizer, Tokenizer):
         for found in tokenizer.encode_stream(chunks):
@@ -104,7 +104,7 @@ def _write_ids(tokenizer: "AnyTokenizer", chunks: Iterable[str]) -> None:
 
 def _tokens(tokenizer: "AnyTokenizer", chunks: Iterable[str]) -> Iterator[_Token]:
     from constrain.compiler import Tokenizer
-    from constrain.compiler.tokenizers.stream import stream_parts
+    from constrain.compiler.tokenizers.encoding.stream import stream_parts
 
     if not isinstance(tokenizer, Tokenizer):
         yield from _word_tokens(tokenizer, chunks)

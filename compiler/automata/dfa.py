@@ -9,8 +9,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from constrain.artifacts.byte_dfa import ByteDfa
-from constrain.artifacts.token_classes import TokenClasses
+from constrain.artifacts.dfa.byte_dfa import ByteDfa
+from constrain.artifacts.tokens.vocabulary import TokenClasses
 
 from .nfa import FIRST_TERMINAL, Arc, Nfa, Origins
 

@@ -9,9 +9,9 @@ from collections.abc import Generator, Sequence
 from typing import NamedTuple
 
 from ..limits import Limits
-from . import utf8
+from ..unicode import utf8
 from .nfa import FIRST_TERMINAL, Arc, Nfa, Origins
-from .regex import (
+from .regex_ir import (
     Alt,
     And,
     ByteClass,

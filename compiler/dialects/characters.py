@@ -1,14 +1,27 @@
-"""Characters as GBNF and W3C EBNF write them in strings and classes."""
+"""Texts whose case does not matter.
+
+Characters as GBNF and W3C EBNF write them in strings and classes.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from lark import Token
 
-from ..automata import regex as ir
+from ..automata import regex_ir as ir
 from ..diagnostics import Span
 from ..grammar.tree import Pattern
 from .builder import pattern_of, span_of
+
+
+def either_case(text: str) -> ir.Node:
+    """The node of a text with each letter in either case, where that is one character."""
+    return ir.seq(*(ir.char_class([(code, code) for code in _variants(char)]) for char in text))
+
+
+def _variants(char: str) -> set[int]:
+    return {ord(other) for other in (char, char.lower(), char.upper()) if len(other) == 1}
+
 
 Report = Callable[[str, Span, str | None], None]
 

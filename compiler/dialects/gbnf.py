@@ -12,18 +12,12 @@ from typing import ClassVar
 from lark import Token
 from lark.lark import PostLex
 
-from ..automata import regex as ir
+from ..automata import regex_ir as ir
 from ..diagnostics import Span
 from ..grammar.tree import Expr, Literal, Pattern, Rule
 from ..grammar.tree import Token as TokenNode
-from .builder import (
-    literal_of,
-    nothing_at,
-    pattern_of,
-    span_of,
-)
+from .builder import USUAL_TOKENS, EbnfBuilder, literal_of, nothing_at, pattern_of, span_of
 from .characters import Character, class_pattern
-from .ebnf import USUAL_TOKENS, EbnfBuilder
 from .escapes import is_scalar
 
 _SIMPLE = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\", '"': '"', "[": "[", "]": "]"}

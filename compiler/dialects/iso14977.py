@@ -12,9 +12,12 @@ from typing import ClassVar
 
 from lark import Token
 
-from ..automata.regex import ANY_CHARACTER
+from ..automata.regex_ir import ANY_CHARACTER
 from ..grammar.tree import Difference, Expr, Literal, Reference, Repetition, Rule, references
 from .builder import (
+    LONGEST_NUMBER,
+    USUAL_TOKENS,
+    EbnfBuilder,
     Item,
     inner,
     literal_of,
@@ -23,7 +26,6 @@ from .builder import (
     span_of,
     span_over,
 )
-from .ebnf import LONGEST_NUMBER, USUAL_TOKENS, EbnfBuilder
 
 _ANY_CHARACTER = "any character"
 

@@ -5,13 +5,16 @@ from typing import ClassVar
 
 from lark import Token
 
+from ..automata.assertions import resolved
 from ..automata.boolean import embedded, shortest_matches, substrings
 from ..automata.determinize import determinize
-from ..automata.regex import ANY_CHARACTER
-from ..automata.resolve import resolved
+from ..automata.regex_ir import ANY_CHARACTER
 from ..automata.thompson import thompson
 from ..grammar.tree import Excluding, Expr, Literal, Rule
 from .builder import (
+    LONGEST_NUMBER,
+    USUAL_TOKENS,
+    EbnfBuilder,
     Item,
     inner,
     literal_of,
@@ -19,7 +22,6 @@ from .builder import (
     span_of,
     span_over,
 )
-from .ebnf import LONGEST_NUMBER, USUAL_TOKENS, EbnfBuilder
 from .escapes import unescape
 from .regex import parse_pattern
 

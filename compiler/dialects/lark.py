@@ -13,23 +13,14 @@ from typing import ClassVar
 from lark import Token
 from lark.lark import PostLex
 
-from ..automata import regex as ir
+from ..automata import regex_ir as ir
 from ..diagnostics import Span
 from ..grammar.tree import Expr, Rule
 from ..grammar.tree import Token as TokenNode
-from .builder import (
-    Item,
-    literal_of,
-    nothing_at,
-    pattern_of,
-    reference_to,
-    span_of,
-    span_over,
-)
-from .case import either_case
+from .builder import Item, literal_of, nothing_at, pattern_of, reference_to, span_of, span_over
+from .characters import either_case
 from .escapes import Unescaped, unescape
-from .lark_statements import StatementsBuilder
-from .lark_words import EXPECTED, HINTS, MISTAKES
+from .lark_statements import EXPECTED, HINTS, MISTAKES, StatementsBuilder
 from .regex import parse_pattern
 
 # Flags of regexes; u changes nothing, for all text is Unicode.

@@ -16,15 +16,14 @@ from typing import ClassVar, NamedTuple
 from lark import Token
 from lark.parsers.lalr_interactive_parser import InteractiveParser
 
-from ..automata import regex as ir
+from ..automata import regex_ir as ir
 from ..diagnostics import Diagnostic, DialectError, Source, Span
 from ..grammar.tree import Pattern, Rule
 from ..limits import Limits
 from .builder import QUANTITIES, pattern_of, span_of
 from .escapes import Unescaped
 from .parse import parse
-from .regex_classes import Bracketed, ClassBuilder, any_node, cased, node_of
-from .regex_escapes import look_of
+from .regex_classes import Bracketed, ClassBuilder, any_node, cased, look_of, node_of
 from .regex_lexer import RegexLexer, RegexToken
 
 # Characters of the longest {m,n} that is read: two numbers of nine digits.

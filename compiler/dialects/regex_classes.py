@@ -1,17 +1,193 @@
-"""Sets of characters under flags: bracketed classes, their operators, and case."""
+"""Escapes of regular expressions: which characters, bytes or assertions they are.
 
-from collections.abc import Iterable
+Sets of characters under flags: bracketed classes, their operators, and case.
+"""
+
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from lark import Token
 
-from ..automata import regex as ir
-from ..automata.code_points import ANY, complement, intersection, normalized
-from ..automata.unicode.properties import with_other_cases
+from ..automata import regex_ir as ir
 from ..diagnostics import Span
+from ..unicode import class_ranges
+from ..unicode.code_points import ANY, complement, intersection, normalized
+from ..unicode.properties import UnknownPropertyError, property_code_points, with_other_cases
 from .builder import Builder, span_of
-from .regex_escapes import POSIX, EscapeError, Set, is_ascii, is_bytes, set_of
+from .escapes import HEX_DIGITS, is_scalar
 from .regex_lexer import Flags, RegexToken
+
+CONTROL = {"n": 10, "r": 13, "t": 9, "f": 12, "v": 11, "a": 7}
+_PERL = {"d": "digit", "s": "space", "w": "word"}
+_KINDS = {"d": "DIGIT", "s": "WHITESPACE", "w": "WORD"}
+_WIDTHS = {"x": 2, "u": 4, "U": 8}
+
+# Named classes of POSIX, which are ASCII; \d, \s and \w are three of them there.
+POSIX: Mapping[str, ir.CodePoints] = {
+    "alnum": ((48, 57), (65, 90), (97, 122)),
+    "alpha": ((65, 90), (97, 122)),
+    "ascii": ((0, 127),),
+    "blank": ((9, 9), (32, 32)),
+    "cntrl": ((0, 31), (127, 127)),
+    "digit": ((48, 57),),
+    "graph": ((33, 126),),
+    "lower": ((97, 122),),
+    "print": ((32, 126),),
+    "punct": ((33, 47), (58, 64), (91, 96), (123, 126)),
+    "space": ((9, 13), (32, 32)),
+    "upper": ((65, 90),),
+    "word": ((48, 57), (65, 90), (95, 95), (97, 122)),
+    "xdigit": ((48, 57), (65, 70), (97, 102)),
+}
+
+_LOOKS = {
+    "A": "START_TEXT",
+    "z": "END_TEXT",
+    "Z": "END_TEXT",
+    "b": "WORD",
+    "B": "NOT_WORD",
+    "b{start}": "WORD_START",
+    "b{end}": "WORD_END",
+    "b{start-half}": "WORD_START_HALF",
+    "b{end-half}": "WORD_END_HALF",
+}
+
+_UNSUPPORTED = {
+    "G": r"\G asks where a search began, which a text to be written has not",
+    "K": r"\K moves where a match begins, which says nothing about the text",
+    "R": r"\R is not supported; write (?:\r\n|[\n\v\f\r\x85\u2028\u2029])",
+    "X": r"\X, a grapheme cluster, is not supported",
+    "N": r"\N{…}, a character by its name, is not supported; write \u{…}",
+    "Q": r"\Q…\E is not supported; escape each character",
+    "E": r"\Q…\E is not supported; escape each character",
+    "C": r"\C is not supported; for a byte write \y{…} or (?-u:[\x00-\xFF])",
+    "<": r"\< is an assertion to some and a character to others: write \b{start} or <",
+    ">": r"\> is an assertion to some and a character to others: write \b{end} or >",
+}
+
+
+class EscapeError(Exception):
+    """What is wrong with an escape, and how to mend it."""
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message, self.hint = message, hint
+
+
+class Set(NamedTuple):
+    """What an escape stands for: code points, or bytes if ``raw``. ``single``: by its spelling it
+    is one character, which can end a range. ``negated``: all others are meant; they are not
+    taken yet because (?i) adds the other cases first."""
+
+    ranges: ir.CodePoints
+    kind: str = "BRACKET"
+    raw: bool = False
+    single: bool = False
+    negated: bool = False
+
+
+def is_bytes(flags: Flags) -> bool:
+    """Whether an atom stands for bytes there."""
+    return "u" not in flags
+
+
+def is_ascii(flags: Flags) -> bool:
+    """Whether classes and cases are those of ASCII there."""
+    return "a" in flags or "u" not in flags
+
+
+def look_of(text: str, flags: Flags) -> ir.LookKind | None:
+    """The assertion that an escape is, if it is one."""
+    name = _LOOKS.get(text[1:])
+    if name is None:
+        return None
+    if "WORD" in name and is_ascii(flags):
+        name = f"ASCII_{name}"
+    return ir.LookKind[name]
+
+
+def set_of(text: str, flags: Flags, inside_class: bool) -> Set:
+    """The set that an escape stands for. Raises ``EscapeError``."""
+    letter = text[1]
+    if letter.lower() in _PERL:
+        return _perl(letter, flags)
+    if letter in CONTROL and len(text) == 2:
+        return _one(CONTROL[letter])
+    if letter == "b" and inside_class and len(text) == 2:
+        return _one(8)
+    if letter in "xuU":
+        return _code_point(text, flags)
+    if letter == "y":
+        return _raw_byte(text)
+    if letter in "pP":
+        return _property(text, flags)
+    if letter.isdigit():
+        return _octal(text, inside_class)
+    if letter in "kg" and len(text) > 2:
+        raise EscapeError(f"{text} is a back-reference, which no finite automaton can follow")
+    if letter in _UNSUPPORTED:
+        raise EscapeError(_UNSUPPORTED[letter])
+    if letter == "b":
+        raise EscapeError(f"unknown escape {text}", "known: start, end, start-half, end-half")
+    if letter.isascii() and letter.isalnum():
+        raise EscapeError(f"unknown escape {text}")
+    return _one(ord(letter))
+
+
+def _one(code: int) -> Set:
+    return Set(((code, code),), single=True)
+
+
+def _perl(letter: str, flags: Flags) -> Set:
+    name = _PERL[letter.lower()]
+    ranges = POSIX[name] if is_ascii(flags) else class_ranges(name)
+    kind = _KINDS[letter.lower()]
+    if letter.islower():
+        return Set(ranges, kind)
+    return Set(ranges, f"NOT_{kind}", negated=True)
+
+
+def _code_point(text: str, flags: Flags) -> Set:
+    letter, braces = text[1], text[2:3] == "{"
+    digits = text[3:-1] if braces else text[2:]
+    if not braces and len(digits) != _WIDTHS[letter]:
+        raise EscapeError(f"\\{letter} needs {_WIDTHS[letter]} hexadecimal digits, or braces")
+    code = int(digits, 16) if 0 < len(digits) < 9 and HEX_DIGITS.issuperset(digits) else -1
+    if code < 0 or not is_scalar(code):
+        raise EscapeError(f"{text} is no code point that UTF-8 can encode")
+    raw = is_bytes(flags) and letter == "x" and not braces and code > 0x7F
+    return Set(((code, code),), raw=raw, single=True)
+
+
+def _raw_byte(text: str) -> Set:
+    digits = text[3:-1]
+    if text[2:3] != "{" or len(digits) != 2 or not HEX_DIGITS.issuperset(digits):
+        raise EscapeError(r"\y needs two hexadecimal digits in braces, as in \y{FF}")
+    code = int(digits, 16)
+    return Set(((code, code),), raw=True, single=True)
+
+
+def _octal(text: str, inside_class: bool) -> Set:
+    digits = text[1:]
+    octal = set(digits) <= set("01234567")
+    if octal and (digits[0] == "0" or len(digits) == 3 or inside_class):
+        return _one(int(digits, 8))
+    raise EscapeError(f"{text} is a back-reference, which no finite automaton can follow")
+
+
+def _property(text: str, flags: Flags) -> Set:
+    name = text[3:-1] if text[2:3] == "{" else text[2:]
+    negated = name.startswith("^")
+    if is_bytes(flags):
+        raise EscapeError(f"{text} is about characters, but (?-u) is about bytes")
+    try:
+        ranges = property_code_points(name.removeprefix("^"))
+    except UnknownPropertyError as error:
+        hint = f"did you mean {error.suggestion!r}?" if error.suggestion else None
+        raise EscapeError(f"there is no property {name!r} in {text}", hint) from None
+    return Set(ranges, negated=negated != (text[1] == "P"))
+
 
 ALL_BYTES: ir.CodePoints = ((0, 255),)
 

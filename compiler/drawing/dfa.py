@@ -4,20 +4,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from constrain.artifacts.byte_dfa import DEAD, ByteDfa
+from constrain.artifacts.dfa.byte_dfa import DEAD, ByteDfa
 
 from .dot import to_dot
 from .drawing import Drawing, DrawingError
 from .labels import byte_label
-from .picture import (
-    MAX_STATES,
-    Edge,
-    Label,
-    Picture,
-    counted,
-    extent,
-    told_apart,
-)
+from .picture import MAX_STATES, Edge, Label, Picture, counted, extent, told_apart
 
 
 def draw_dfa(

@@ -11,7 +11,7 @@ from unicodedata import category
 import numpy as np
 from numpy.typing import NDArray
 
-from constrain.artifacts.vocabulary import Vocabulary
+from constrain.artifacts.tokens.vocabulary import Vocabulary
 
 from .picture import Label, Notation
 

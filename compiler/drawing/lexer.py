@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ..parsing.lexer import Lexer
+from ..earley.union_lexer import Lexer
 from .dfa import draw_dfa
 from .drawing import Drawing
 from .picture import MAX_STATES, Label, Notation

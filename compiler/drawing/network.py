@@ -2,22 +2,13 @@
 
 from collections.abc import Sequence
 
-from constrain.artifacts.network_tables import NetworkTables
+from constrain.artifacts.network.tables import NetworkTables
 
-from ..parsing.text import edges_of, rules_of_entries
+from ..network.dump import edges_of, rules_of_entries
 from .dot import to_dot
 from .drawing import Drawing
 from .labels import byte_label
-from .picture import (
-    MAX_STATES,
-    PALETTE,
-    Edge,
-    Label,
-    Notation,
-    Picture,
-    counted,
-    extent,
-)
+from .picture import MAX_STATES, PALETTE, Edge, Label, Notation, Picture, counted, extent
 
 _CALL = PALETTE[1]
 

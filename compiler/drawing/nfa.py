@@ -7,14 +7,7 @@ from ..automata.nfa import FIRST_TERMINAL, Nfa
 from .dot import to_dot
 from .drawing import Drawing
 from .labels import byte_label
-from .picture import (
-    MAX_STATES,
-    PALETTE,
-    Edge,
-    Picture,
-    counted,
-    extent,
-)
+from .picture import MAX_STATES, PALETTE, Edge, Picture, counted, extent
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from constrain.artifacts.write import write_atomically
+from constrain.artifacts.container.write import write_atomically
 
 from .drawing import Drawing, DrawingError, MissingDotError
 

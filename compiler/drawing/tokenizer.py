@@ -15,10 +15,10 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from constrain.artifacts import tokenset
 from constrain.artifacts.artifact import Artifact
-from constrain.artifacts.pairs import MergeTable
-from constrain.artifacts.rectangles import ForbiddenPairs
+from constrain.artifacts.bpe.forbidden_pairs import ForbiddenPairs
+from constrain.artifacts.bpe.merge_table import MergeTable
+from constrain.artifacts.tokens import tokenset
 
 from .dot import to_dot
 from .drawing import Drawing, DrawingError

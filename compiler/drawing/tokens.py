@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from constrain.artifacts import tokenset
 from constrain.artifacts.artifact import Artifact
-from constrain.artifacts.product_sections import AnyProduct
-from constrain.artifacts.trie import walk
-from constrain.artifacts.word_machine import WordMachine
+from constrain.artifacts.kinds.cartesian import AnyProduct
+from constrain.artifacts.tokens import tokenset
+from constrain.artifacts.tokens.trie import walk
+from constrain.artifacts.wordpiece.machine import WordMachine
 
 from .dot import to_dot
 from .drawing import Drawing

@@ -8,9 +8,9 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
-from constrain.artifacts.word_machine import WordMachine
-from constrain.artifacts.word_paths import SPACE
-from constrain.artifacts.word_trie import NONE, ROOT
+from constrain.artifacts.wordpiece.dead_ends import SPACE
+from constrain.artifacts.wordpiece.machine import WordMachine
+from constrain.artifacts.wordpiece.trie import NONE, ROOT
 
 # Pairs of a place in the grammar's texts and a node that are looked at.
 _MOST_PAIRS = 20_000

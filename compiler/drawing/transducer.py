@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from constrain.artifacts.artifact import Artifact
-from constrain.artifacts.word_trie import NONE, ROOT, SUFFIX_ROOT, Pops, WordTrie
+from constrain.artifacts.wordpiece.trie import NONE, ROOT, SUFFIX_ROOT, Pops, WordTrie
 
 from .dot import to_dot
 from .drawing import Drawing, DrawingError

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from ..automata import regex
+from ..automata import regex_ir as regex
 from ..diagnostics import Source, Span
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from constrain.artifacts.errors import ConstrainError
 
-from ..automata import regex
+from ..automata import regex_ir as regex
 from ..automata.ambiguity import shortest_member
 from ..automata.dfa import DEAD
 from ..folding import fold

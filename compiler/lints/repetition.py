@@ -5,11 +5,11 @@ from functools import partial
 
 from constrain.artifacts.errors import ConstrainError
 
-from ..automata import regex
+from ..automata import regex_ir as regex
 from ..automata.ambiguity import cut_in_two_ways, neighbours_cut_in_two_ways
+from ..automata.assertions import resolved
 from ..automata.determinize import determinize
 from ..automata.minimize import minimize
-from ..automata.resolve import resolved
 from ..automata.thompson import thompson
 from ..diagnostics import Span
 from ..folding import fold

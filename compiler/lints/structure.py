@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from ..automata import regex
+from ..automata import regex_ir as regex
 from ..folding import fold
 from ..grammar.tree import (
     Choice,

@@ -17,12 +17,12 @@ one twice grow only as fast as their language.
 from collections import Counter
 from collections.abc import Generator, Sequence
 
-from ..automata import regex
+from ..automata import regex_ir as regex
+from ..automata.assertions import resolved
 from ..automata.determinize import determinize
 from ..automata.dfa import Dfa, as_nfa
 from ..automata.minimize import minimize
 from ..automata.nfa import Nfa
-from ..automata.resolve import resolved
 from ..automata.thompson import Fragment, Thompson
 from ..diagnostics import LimitError
 from ..limits import Limits

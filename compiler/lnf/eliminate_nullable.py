@@ -17,9 +17,9 @@ out of n. An automaton that matches ε is replaced by one that does not.
 
 from dataclasses import replace
 
-from ..automata import regex
-from ..automata.epsilon import without_epsilon
-from .derivable import nullable_nonterminals
+from ..automata import regex_ir as regex
+from ..automata.epsilon_removal import without_epsilon
+from .components import nullable_nonterminals
 from .form import Lnf, Origins, Production, Symbol, Terminal
 
 _Bodies = list[tuple[Symbol, ...]]

@@ -9,7 +9,7 @@ A sequence inside a sequence and a choice inside a choice need no name. A count 
 of one nonterminal, in the order of the text.
 """
 
-from ..automata import regex
+from ..automata import regex_ir as regex
 from ..diagnostics import Span
 from ..grammar.tree import (
     Choice,

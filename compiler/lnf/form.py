@@ -32,7 +32,7 @@ from functools import cached_property
 from heapq import nsmallest
 from typing import TypeAlias
 
-from ..automata import regex
+from ..automata import regex_ir as regex
 from ..diagnostics import Source
 from ..grammar.tree import Token
 

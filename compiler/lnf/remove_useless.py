@@ -15,9 +15,9 @@ Here a mask that led into it would lead into a dead end.
 
 from collections.abc import Iterable
 
-from ..automata import regex
+from ..automata import regex_ir as regex
 from ..diagnostics import CheckError, Diagnostic, Span
-from .derivable import derivable
+from .components import derivable
 from .form import Lnf, Production, Symbol
 
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from constrain.artifacts import tokenset
 from constrain.artifacts.artifact import Artifact
+from constrain.artifacts.tokens import tokenset
 
 from ..limits import Limits
 

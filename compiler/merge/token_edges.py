@@ -17,12 +17,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from constrain.artifacts.token_dfa import TokenDfa
+from constrain.artifacts.dfa.token_dfa import TokenDfa
 
 from ..automata.dfa import TokenIds
 from ..automata.token_classes import grouped
 from ..limits import Limits
-from .canonical import CanonicalDfa
+from .direct_merge import CanonicalDfa
 
 _STAGE = "the DFA over tokens"
 # Bytes of an edge while it is kept: token, target, and the place of its bit.

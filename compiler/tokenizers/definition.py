@@ -1,13 +1,243 @@
-"""What a tokenizer's files say: its vocabulary, its merges, its steps, as data."""
+"""What a tokenizer does to text before it merges, as data: one frozen class a kind of step.
+
+The order of a whole encoding, with the fields of ``Tokenizer`` that say how:
+
+    added tokens that are not ``normalized`` are cut out of the text
+    normalizers       rewrite each part between them, one step after another
+    added tokens that are ``normalized`` are cut out of the result
+    pre_tokenizers    cut each part into pieces, every step the pieces of the one before
+    merges            are applied inside each piece
+
+Every pre-tokenizer that cuts does so as a ``Split`` would: ``Cutter.split`` is that one.
+
+What a tokenizer's files say: its vocabulary, its merges, its steps, as data.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .steps import AddedToken, Normalizer, PreTokenizer
+# GPT-2's pattern: contractions, words, numbers and symbols with a space before them, and
+# white space, of which the last character goes with the word that follows.
+BYTE_LEVEL_PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+
+# ASCII symbols count as punctuation beside Unicode's. The library's table of these is older
+# than its other ones, as of Unicode 7.0: what has been made punctuation since is left out, and
+# two characters that no longer are remain in.
+PUNCTUATION_PATTERN = (
+    r"(?![\u061D\u09FD\u0A76\u0C77\u0C84\u1B4E-\u1B4F\u1B7D-\u1B7F\u2E43-\u2E4F\u2E52-\u2E5D"
+    r"\x{10D6E}\x{10EAD}\x{10F55}-\x{10F59}\x{10F86}-\x{10F89}\x{113D4}-\x{113D5}"
+    r"\x{113D7}-\x{113D8}\x{1144B}-\x{1144F}\x{1145A}-\x{1145B}\x{1145D}\x{11660}-\x{1166C}"
+    r"\x{116B9}\x{1183B}\x{11944}-\x{11946}\x{119E2}\x{11A3F}-\x{11A46}\x{11A9A}-\x{11A9C}"
+    r"\x{11A9E}-\x{11AA2}\x{11B00}-\x{11B09}\x{11BE1}\x{11C41}-\x{11C45}\x{11C70}-\x{11C71}"
+    r"\x{11EF7}-\x{11EF8}\x{11F43}-\x{11F4F}\x{11FFF}\x{12FF1}-\x{12FF2}\x{16D6D}-\x{16D6F}"
+    r"\x{16E97}-\x{16E9A}\x{16FE2}\x{1E5FF}\x{1E95E}-\x{1E95F}])"
+    r"[\p{P}\u166D\x{111C9}!-/:-@\[-`{-~]"
+)
+
+# The characters of words as Rust's regular expressions have them.
+WORD = (
+    r"\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\u200C\u200D\u24B6-\u24E9"
+    r"\x{1F130}-\x{1F149}\x{1F150}-\x{1F169}\x{1F170}-\x{1F189}"
+)
+
+
+class Behaviour(StrEnum):
+    """What becomes of the matches of a ``Split``; the text between two matches is a piece.
+
+    ISOLATED: each match is a piece. REMOVED: matches are dropped. MERGED_WITH_PREVIOUS,
+    MERGED_WITH_NEXT: a match joins the piece before or behind it. CONTIGUOUS: matches side by
+    side are one piece.
+    """
+
+    ISOLATED = "Isolated"
+    REMOVED = "Removed"
+    MERGED_WITH_PREVIOUS = "MergedWithPrevious"
+    MERGED_WITH_NEXT = "MergedWithNext"
+    CONTIGUOUS = "Contiguous"
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Cut at the matches of ``pattern``, in Oniguruma's syntax.
+
+    ``invert`` exchanges the matches and what lies between them.
+    """
+
+    pattern: str
+    behaviour: Behaviour = Behaviour.ISOLATED
+    invert: bool = False
+
+    @property
+    def split(self) -> "Split":
+        """This step."""
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class ByteLevel:
+    """Write bytes in the byte-level alphabet, after cutting by GPT-2's pattern if ``use_regex``.
+
+    ``add_prefix_space`` puts a space before each piece that does not begin with one. Steps
+    behind this one see the characters that stand for bytes.
+    """
+
+    use_regex: bool = True
+    add_prefix_space: bool = False
+
+    @property
+    def split(self) -> Split | None:
+        """How it cuts, None if it does not."""
+        return Split(BYTE_LEVEL_PATTERN) if self.use_regex else None
+
+
+@dataclass(frozen=True, slots=True)
+class Digits:
+    """Cut numbers (general category N) out of the text; each alone if ``individual``."""
+
+    individual: bool = False
+
+    @property
+    def split(self) -> Split:
+        """How it cuts."""
+        return Split(r"\p{N}", Behaviour.ISOLATED if self.individual else Behaviour.CONTIGUOUS)
+
+
+@dataclass(frozen=True, slots=True)
+class Punctuation:
+    """Cut at punctuation (general category P, and all symbols of ASCII)."""
+
+    behaviour: Behaviour = Behaviour.ISOLATED
+
+    @property
+    def split(self) -> Split:
+        """How it cuts."""
+        return Split(PUNCTUATION_PATTERN, self.behaviour)
+
+
+@dataclass(frozen=True, slots=True)
+class Whitespace:
+    """Words and runs of symbols; white space is dropped."""
+
+    @property
+    def split(self) -> Split:
+        """How it cuts."""
+        return Split(rf"[{WORD}]+|[^{WORD}\s]+", Behaviour.REMOVED, invert=True)
+
+
+@dataclass(frozen=True, slots=True)
+class WhitespaceSplit:
+    """Cut at white space, which is dropped."""
+
+    @property
+    def split(self) -> Split:
+        """How it cuts."""
+        return Split(r"\s", Behaviour.REMOVED)
+
+
+class PrependScheme(StrEnum):
+    """Where ``Metaspace`` puts its replacement before a piece that does not begin with it."""
+
+    ALWAYS = "always"
+    FIRST = "first"
+    NEVER = "never"
+
+
+@dataclass(frozen=True, slots=True)
+class Metaspace:
+    """SentencePiece's spaces: each becomes ``replacement``, and cuts before it if ``cuts``.
+
+    ``prepend``: which pieces begin with a replacement of their own (``FIRST``: the one at the
+    start of the text).
+    """
+
+    replacement: str = "▁"
+    prepend: PrependScheme = PrependScheme.ALWAYS
+    cuts: bool = True
+
+    @property
+    def split(self) -> Split | None:
+        """How it cuts (after the replacement), None if it does not."""
+        if not self.cuts:
+            return None
+        escaped = "".join(rf"\x{{{ord(char):X}}}" for char in self.replacement)
+        return Split(escaped, Behaviour.MERGED_WITH_NEXT)
+
+
+PreTokenizer = Split | ByteLevel | Digits | Punctuation | Whitespace | WhitespaceSplit | Metaspace
+
+
+class Form(StrEnum):
+    """Unicode's normalization forms."""
+
+    NFC = "NFC"
+    NFD = "NFD"
+    NFKC = "NFKC"
+    NFKD = "NFKD"
+
+
+@dataclass(frozen=True, slots=True)
+class Normalize:
+    """A normalization form of Unicode."""
+
+    form: Form
+
+
+@dataclass(frozen=True, slots=True)
+class Replace:
+    """Replace each match of ``pattern`` by ``content`` (literally).
+
+    ``pattern`` is a text, or Oniguruma's regular expression if ``is_regex``.
+    """
+
+    pattern: str
+    content: str
+    is_regex: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Prepend:
+    """Put ``prefix`` before a text that is not empty."""
+
+    prefix: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lowercase:
+    """Lower case, each character for itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """Drop white space at the ends."""
+
+    left: bool = True
+    right: bool = True
+
+
+Normalizer = Normalize | Replace | Prepend | Lowercase | Strip
+
+
+@dataclass(frozen=True, slots=True)
+class AddedToken:
+    """A token that is found in the text before anything else happens to it.
+
+    ``lstrip``, ``rstrip``: it takes the white space beside it. ``single_word``: only between
+    characters that are not of words. ``normalized``: it is looked for in the normalized text.
+    ``special``: it stands for no text.
+    """
+
+    id: int
+    content: str
+    special: bool = False
+    normalized: bool = False
+    lstrip: bool = False
+    rstrip: bool = False
+    single_word: bool = False
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ..diagnostics import TokenizerError
 
 if TYPE_CHECKING:
-    from .rank_files import Encoding
+    from .tiktoken_ranks import Encoding
 
 HUGGING_FACE, TIKTOKEN = "hf:", "tiktoken:"
 
@@ -55,7 +55,7 @@ def tiktoken_encoding(name: str) -> tuple[Mapping[bytes, int], "Encoding"]:
         from tiktoken_ext.openai_public import ENCODING_CONSTRUCTORS
     except ImportError:
         raise _missing("tiktoken", "tiktoken") from None
-    from .rank_files import NAMED, Encoding
+    from .tiktoken_ranks import NAMED, Encoding
 
     wanted = name.removeprefix(TIKTOKEN)
     if wanted not in ENCODING_CONSTRUCTORS:

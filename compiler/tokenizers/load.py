@@ -55,7 +55,7 @@ def load_tokenizer(path: str | PathLike[str], *, cache: Cache | None = None) -> 
         source = _source(name)
         if cache is None:
             return source.read()
-        from .stored import VERSION, from_arrays, to_arrays
+        from .cached_arrays import VERSION, from_arrays, to_arrays
 
         key = f"tokenizer {VERSION} {source.key}"
         return from_arrays(name, cache.cached("tokenizer", key, lambda: to_arrays(source.read())))
@@ -89,7 +89,7 @@ def _source(name: str) -> _Source:
 
 def _in_folder(folder: Path) -> Path:
     """The file that a folder stands for."""
-    from .merge_files import NAMES
+    from .gpt2_files import NAMES
 
     names = ["tokenizer.json", *(vocab for vocab, _ in NAMES)]
     found = [folder / name for name in names if (folder / name).is_file()]
@@ -100,7 +100,7 @@ def _in_folder(folder: Path) -> Path:
 
 def _merges_beside(file: Path) -> Path | None:
     """The merges that belong to GPT-2's vocabulary file."""
-    from .merge_files import NAMES
+    from .gpt2_files import NAMES
 
     return next((file.with_name(merges) for vocab, merges in NAMES if vocab == file.name), None)
 
@@ -120,7 +120,7 @@ def _rank_file(name: str, file: Path, pattern: str | None) -> _Source:
     raw, stem = file.read_bytes(), file.name.removesuffix(_RANKS)
 
     def read() -> Tokenizer:
-        from .rank_files import encoding_of, read_ranks
+        from .tiktoken_ranks import encoding_of, read_ranks
 
         return read_ranks(name, raw, encoding_of(stem, pattern))
 
@@ -132,7 +132,7 @@ def _merge_files(name: str, file: Path, beside: Path) -> _Source:
     vocab, merges = file.read_bytes(), beside.read_bytes()
 
     def read() -> Tokenizer:
-        from .merge_files import read_merge_files
+        from .gpt2_files import read_merge_files
 
         return read_merge_files(name, vocab, merges, eos)
 
@@ -144,7 +144,7 @@ def _encoding(name: str) -> _Source:
     content = repr((sorted(ranks.items()), encoding)).encode()
 
     def read() -> Tokenizer:
-        from .rank_files import tokenizer_of_ranks
+        from .tiktoken_ranks import tokenizer_of_ranks
 
         return tokenizer_of_ranks(name, sha256(content).hexdigest(), ranks, encoding)
 

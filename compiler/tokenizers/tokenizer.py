@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from constrain.artifacts.vocabulary import Vocabulary
+from constrain.artifacts.tokens.vocabulary import Vocabulary
 
 from .definition import Definition
-from .encode import Encoder
+from .encoding.encode import Encoder
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
 
-from constrain.artifacts.vocabulary import Vocabulary
+from constrain.artifacts.tokens.vocabulary import Vocabulary
 
 from .end_to_end import EndToEnd
 from .normalizer import NO_NORMALIZER, SPACE, BertNormalizer

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from .failure import NULL, FailureLinks, precompute
-from .formal import END
+from .oracle import END
 from .trie import NO_TOKEN, ROOT, SuffixTrie
 
 Step = tuple[int, tuple[int, ...]]

@@ -2,7 +2,7 @@
 
 import re
 
-from ..automata.regex import ANY_CHARACTER
+from ..automata.regex_ir import ANY_CHARACTER
 from ..grammar.tree import Grammar, Pattern, Token
 from .printer import (
     ATOM,

@@ -12,13 +12,12 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
-from ..automata import regex
-from ..automata.characters import NotTextError
+from ..automata import regex_ir as regex
+from ..automata.assertions import resolved
 from ..automata.determinize import determinize
 from ..automata.dfa import Dfa
-from ..automata.eliminate_states import TooLongError, eliminate_states
+from ..automata.eliminate_states import NotTextError, TooLongError, eliminate_states
 from ..automata.minimize import minimize
-from ..automata.resolve import resolved
 from ..automata.thompson import thompson
 from ..diagnostics import CheckError, Diagnostic, Span
 from ..folding import fold

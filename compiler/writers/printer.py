@@ -7,8 +7,7 @@ text in the grammar's own syntax. Nothing recurses over depth.
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
-from ..automata import regex
-from ..automata.utf8 import SURROGATES
+from ..automata import regex_ir as regex
 from ..diagnostics import Diagnostic, GrammarError, Source
 from ..folding import fold
 from ..grammar.tree import (
@@ -25,6 +24,7 @@ from ..grammar.tree import (
     Token,
     children,
 )
+from ..unicode.utf8 import SURROGATES
 
 ATOM, SEQUENCE, CHOICE = range(3)
 

@@ -2,10 +2,10 @@
 
 import re
 
-from ..automata import regex
-from ..automata.regex import complement
-from ..automata.unicode import code_points
+from ..automata import regex_ir as regex
+from ..automata.regex_ir import complement
 from ..grammar.tree import Pattern, Token
+from ..unicode import class_ranges
 from .printer import ATOM, SEQUENCE, CodePoints, NoCounterpart, Special, Text, all_others
 
 _SPECIAL = frozenset(r"\|.*+?{}()[]^$")
@@ -111,7 +111,7 @@ class RegexStyle:
 def _letter(ranges: CodePoints) -> str | None:
     """The letter of ``\\d``, ``\\s``, ``\\w`` and their complements."""
     for name, letter in _LETTERS.items():
-        known = code_points(name)
+        known = class_ranges(name)
         if ranges == known:
             return letter
         if all_others(ranges) == known:

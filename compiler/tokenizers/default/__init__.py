@@ -1,1 +1,1 @@
-"""The embedded default tokenizer, and the recipe that makes it."""
+"""The embedded default tokenizer; ``generators.make_default_tokenizer`` trains it."""

@@ -1,0 +1,1 @@
+"""Which tokens may stand side by side: the forbidden pairs of a BPE vocabulary."""

@@ -1,0 +1,212 @@
+"""Which tokens may not follow a token: the forbidden pairs as rectangles.
+
+Merge k = (a, b) is made across the boundary of two tokens iff a is the right edge of the
+first and b the left edge of the second when its turn comes. In left-spine order (a token,
+then the tokens that it is the left part of, latest merge first, each with its own) the
+second tokens of a merge are neighbours, so a row is a handful of intervals:
+
+    row(t) = intervals of the merges (a, ·) with index below the bound of a,
+             for each a on the right spine of t
+
+with the bound of t itself infinite, and that of r(x) the index m(x) of the merge that makes
+x. ``README.md`` in the compiler's ``merge`` has the lemma and its proof.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..tokens.tokenset import Words, from_flags, word_count
+from ..tokens.trie import ranges
+
+_NEVER = 1 << 40
+
+# Second tokens whose first tokens are remembered.
+_KEPT_COLUMNS = 64
+
+# Tokens of an interval that is marked by itself.
+_LONG = 64
+
+# Sections of an artifact, in the order of the fields below.
+SECTIONS = ("part", "bound", "class", "offsets", "index", "begin", "end", "order")
+
+
+@dataclass(frozen=True, eq=False)
+class ForbiddenPairs:
+    """The pairs of adjacent tokens that no encoding holds.
+
+    ``part``: int32 (V,), right part of each token, -1 for letters and what no merge makes.
+    ``bound``: int32 (V,), index of the merge that makes it, else -1. ``row_class``: int32
+    (V,), tokens of one class have equal rows. ``offsets``: int64 (V + 1,), the merges with
+    left part a are ``offsets[a]`` to ``offsets[a + 1] - 1`` of ``index`` (int32, ascending for
+    each a), ``begin`` and ``end`` (int32, intervals of ``order``). ``order``: int32, token
+    ids in left-spine order.
+    """
+
+    part: NDArray[np.int32]
+    bound: NDArray[np.int32]
+    row_class: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+    index: NDArray[np.int32]
+    begin: NDArray[np.int32]
+    end: NDArray[np.int32]
+    order: NDArray[np.int32]
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], prefix: str) -> "ForbiddenPairs":
+        """The table in the sections ``prefix`` + one of ``SECTIONS``."""
+        return cls(*(arrays[prefix + name] for name in SECTIONS))
+
+    def arrays(self, prefix: str) -> dict[str, NDArray[Any]]:
+        """The sections of the table; ``from_arrays`` is the inverse."""
+        fields: tuple[NDArray[Any], ...] = (self.part, self.bound, self.row_class, self.offsets)
+        fields += (self.index, self.begin, self.end, self.order)
+        return {prefix + name: field for name, field in zip(SECTIONS, fields, strict=True)}
+
+    def padded(self, size: int) -> "ForbiddenPairs":
+        """The same for a vocabulary of ``size`` ids; those added forbid nothing."""
+        more = size - len(self.part)
+        return replace(
+            self,
+            part=np.pad(self.part, (0, more), constant_values=-1),
+            bound=np.pad(self.bound, (0, more), constant_values=-1),
+            row_class=np.pad(self.row_class, (0, more)),
+            offsets=np.pad(self.offsets, (0, more), mode="edge"),
+        )
+
+    @property
+    def classes(self) -> int:
+        """Number of row classes."""
+        return int(self.row_class.max(initial=-1)) + 1
+
+    @cached_property
+    def position(self) -> NDArray[np.int32]:
+        """Place of each token in ``order``, -1 where it has none; int32 (V,)."""
+        found = np.full(len(self.part), -1, dtype=np.int32)
+        found[self.order] = np.arange(len(self.order), dtype=np.int32)
+        return found
+
+    def slices(self, token: int) -> list[tuple[int, int]]:
+        """The parts of ``begin`` and ``end`` that make up the row of ``token``."""
+        offsets, index, bounds, parts = self._views
+        found = [(offsets[token], offsets[token + 1])]
+        while (part := parts[token]) >= 0:
+            low, high = offsets[part], offsets[part + 1]
+            bound, token = bounds[token], part
+            if low < high and index[low] < bound:
+                found.append((low, _first_at_least(index, bound, low, high)))
+        return [span for span in found if span[0] < span[1]]
+
+    def intervals(self, token: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """The row of ``token`` as disjoint intervals of ``order``, in ascending order."""
+        spans = self.slices(token)
+        if not spans:
+            return self.begin[:0], self.end[:0]
+        begin = np.concatenate([self.begin[low:high] for low, high in spans])
+        end = np.concatenate([self.end[low:high] for low, high in spans])
+        place = np.argsort(begin, kind="stable")
+        return begin[place], end[place]
+
+    def ids(self, token: int) -> NDArray[np.int32]:
+        """The tokens that may not follow ``token``, in no particular order."""
+        spans = self.slices(token)
+        if not spans:
+            return self.order[:0]
+        begin = np.concatenate([self.begin[low:high] for low, high in spans])
+        counts = np.concatenate([self.end[low:high] for low, high in spans]) - begin
+        found: NDArray[np.int32] = self.order[ranges(begin, counts)]
+        return found
+
+    def row(self, token: int) -> Words:
+        """The same as a packed set over the whole vocabulary."""
+        flags = np.zeros(word_count(len(self.part)) * 32, dtype=np.bool_)
+        self.mark(token, flags)
+        return from_flags(flags)
+
+    def mark(self, token: int, flags: NDArray[np.bool_]) -> None:
+        """Set the flags of the tokens that may not follow ``token``."""
+        spans = self.slices(token)
+        if not spans:
+            return
+        begin = np.concatenate([self.begin[low:high] for low, high in spans])
+        counts = np.concatenate([self.end[low:high] for low, high in spans]) - begin
+        # Most tokens lie in few long intervals, which need no index of their own.
+        short = counts < _LONG
+        for first, count in zip(begin[~short].tolist(), counts[~short].tolist(), strict=True):
+            flags[self.order[first : first + count]] = True
+        flags[self.order[ranges(begin[short], counts[short])]] = True
+
+    def forbids(self, first: int, second: int) -> bool:
+        """Whether ``second`` may not follow ``first``."""
+        place = self.position[second]
+        return any(
+            bool(((self.begin[low:high] <= place) & (place < self.end[low:high])).any())
+            for low, high in self.slices(first)
+        )
+
+    def preceding(self, first: NDArray[np.integer], second: int) -> NDArray[np.bool_]:
+        """Which of ``first`` ``second`` may not follow; shape (len(first),).
+
+        Down the right spines of all of ``first`` at once.
+        """
+        place = int(self.position[second])
+        if place < 0:
+            return np.zeros(len(first), dtype=np.bool_)
+        earliest = self._earliest(place)
+        found: NDArray[np.bool_] = earliest[first] < _NEVER
+        places, tokens = np.arange(len(first)), np.asarray(first, dtype=np.int64)
+        while len(tokens):
+            made = self.part[tokens] >= 0
+            places, tokens = places[made], tokens[made]
+            bounds, tokens = self.bound[tokens], self.part[tokens].astype(np.int64)
+            found[places] |= earliest[tokens] < bounds
+        return found
+
+    def _earliest(self, place: int) -> NDArray[np.int64]:
+        """For each left part its first merge whose interval holds ``place``; int64 (V,)."""
+        known = self._columns.get(place)
+        if known is None:
+            if len(self._columns) >= _KEPT_COLUMNS:
+                self._columns.clear()
+            hits = np.flatnonzero((self.begin <= place) & (place < self.end))
+            owners = np.searchsorted(self.offsets, hits, side="right") - 1
+            known = self._columns[place] = np.full(len(self.part), _NEVER, dtype=np.int64)
+            np.minimum.at(known, owners, self.index[hits])
+        return known
+
+    @cached_property
+    def _columns(self) -> dict[int, NDArray[np.int64]]:
+        return {}
+
+    def forbidden(self, first: Sequence[int], second: Sequence[int]) -> NDArray[np.bool_]:
+        """Whether ``first[i], second[j]`` is forbidden, shape (len(first), len(second))."""
+        out = np.zeros((len(first), len(second)), dtype=np.bool_)
+        flags = np.zeros(len(self.part), dtype=np.bool_)
+        for i, token in enumerate(first):
+            found = self.ids(token)
+            flags[found] = True
+            out[i] = flags[np.asarray(second, dtype=np.int64)]
+            flags[found] = False
+        return out
+
+    @cached_property
+    def _views(self) -> tuple[memoryview, memoryview, memoryview, memoryview]:
+        # Memoryviews answer integer indices several times faster than arrays.
+        fields = (self.offsets, self.index, self.bound, self.part)
+        offsets, index, bounds, parts = (np.ascontiguousarray(field).data for field in fields)
+        return offsets, index, bounds, parts
+
+
+def _first_at_least(values: memoryview, bound: int, low: int, high: int) -> int:
+    """The first place from ``low`` to ``high`` whose value is at least ``bound``."""
+    while low < high:
+        middle = (low + high) // 2
+        if values[middle] < bound:
+            low = middle + 1
+        else:
+            high = middle
+    return low

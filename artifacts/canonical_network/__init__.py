@@ -1,0 +1,1 @@
+"""Networks whose masks allow the tokenizer's own encoding alone."""

@@ -1,0 +1,201 @@
+"""The tokens that fit the threads of a network, worked out ahead of time for all stacks.
+
+What a walk down the stacks adds at one frame depends on where it enters (the cut state, and
+what tokens have read so far), on the frame, and on the context of the stacks below
+(``ReturnContexts``); seldom on some of the frames below, too. So an answer is found by its *entry*,
+its state and a *suffix*: what is known of the stacks, which is the frames on top and then a
+context, and holds for all stacks that agree there. No stack is looked at below.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import TypeAlias
+
+import numpy as np
+
+from ..container.requirements import Arrays
+from ..network.configurations import Stacks
+from ..network.tables import DEAD
+from ..tokens.tokenset import Words
+
+# In place of a row: the next frame decides.
+DEEPER = -1
+# The frame of a suffix of which nothing but the context is known; the context of no stack.
+UNKNOWN, TEXT_END = -1, 0
+
+# In place of an answer's place.
+_ABSENT, _UNDECIDED = -1, -2
+
+# Remembered contexts of sets of stacks; when there are more, they are worked out anew.
+_KEPT = 1 << 18
+
+# Frames that have been looked at, the uppermost first; the set of stacks below; its context.
+_Below: TypeAlias = tuple[tuple[int, ...], int, int]
+
+
+@dataclass(eq=False)
+class PrecomputedRows:
+    """``states``: S, of the network. ``cuts``: Q, states of the cuts.
+
+    ``keys``: int64 (A,), ascending, (entry · S + state) · U + suffix. ``answers``: int32
+    (A, 2), the row or ``DEEPER``, and the set of entries at which the walk goes on at the frame
+    below. Entries below planes · Q are plane · Q + cut state, where a token begins. ``suffixes``:
+    int32 (U, 2), (frame, suffix below), (``UNKNOWN``, context), and first the empty stack.
+    ``contexts``: int32 (n, 3), frame, context and that of the call above. ``rows``: uint32
+    (R, W); from R on rows are lists of ids. ``all``: uint8 (2,), whether a
+    thread without answers has no tokens, and whether no row is left to ``LazyRows``.
+    """
+
+    arrays: Arrays
+    states: int
+    cuts: int
+    _contexts_of: dict[int, tuple[int, ...]] = field(default_factory=dict)
+
+    def find(self, stacks: Stacks, state: int, cut: int, node: int, plane: int) -> set[int] | None:
+        """The rows that a thread's row is the union of; None if part of it is not here."""
+        found: set[int] = set()
+        if state == DEAD:
+            return found
+        waiting = [(plane * self.cuts + cut, state, node)]
+        seen = set(waiting)
+        for entry, at, below in waiting:
+            pending = 0
+            for place in self._places(stacks, entry, at, below):
+                if place == _ABSENT and self._has_all:
+                    continue
+                if place < 0:
+                    return None
+                number, pending = self._answer(place)
+                found.add(number)
+            for left in self._pending_sets[pending]:
+                for frame, rest in stacks.entries[below]:
+                    more = left, frame, rest
+                    if frame != DEAD and more not in seen:
+                        seen.add(more)
+                        waiting.append(more)
+        return found
+
+    def union(self, numbers: Iterable[int]) -> Words:
+        """The packed union of some rows."""
+        packed, ids, offsets = (
+            self.arrays[f"closed.{name}"] for name in ("rows", "ids", "id_offsets")
+        )
+        words: Words = np.zeros(packed.shape[1], dtype=np.uint32)
+        for number in numbers:
+            if number < len(packed):
+                words |= packed[number]
+            else:
+                low, high = offsets[number - len(packed) : number - len(packed) + 2].tolist()
+                listed = ids[low:high]
+                np.bitwise_or.at(
+                    words, listed >> 5, np.uint32(1) << (listed & 31).astype(np.uint32)
+                )
+        return words
+
+    def _places(self, stacks: Stacks, entry: int, state: int, node: int) -> Iterator[int]:
+        """The answers for all stacks of ``node``; ``_ABSENT`` for one that is not here,
+        ``_UNDECIDED`` where no frame that is here decides."""
+        first = (entry * self.states + state) * len(self.arrays["closed.suffixes"])
+        waiting: list[_Below] = [((), node, context) for context in self._contexts(stacks, node)]
+        for frames, below, context in waiting:
+            suffix = self._suffix(frames, self._ground.get(context, -1))
+            place = self._place(first + suffix) if suffix >= 0 else -1
+            if place < 0 or self._answer(place)[0] != DEEPER:
+                yield _UNDECIDED if place < 0 and frames else place
+                continue
+            for frame, rest in stacks.entries[below]:
+                if frame == DEAD:
+                    if context == TEXT_END:
+                        ending = self._suffix(frames, 0)
+                        place = self._place(first + ending) if ending >= 0 else _ABSENT
+                        yield place if place >= 0 and self._answer(place)[0] >= 0 else _UNDECIDED
+                    continue
+                for deeper in self._contexts(stacks, rest):
+                    if self._pushed.get((frame, deeper)) == context:
+                        waiting.append(((*frames, frame), rest, deeper))
+
+    def _contexts(self, stacks: Stacks, node: int) -> tuple[int, ...]:
+        """The contexts of all stacks of a set, -1 for one that is not known. On a stack of its
+        own: sets are as deep as stacks."""
+        known = self._contexts_of
+        if len(known) > _KEPT:
+            known.clear()
+        pending = [node]
+        while pending:
+            current = pending[-1]
+            entries = stacks.entries[current]
+            missing = [rest for frame, rest in entries if frame != DEAD and rest not in known]
+            if missing and current not in known:
+                pending.extend(missing)
+                continue
+            pending.pop()
+            if current not in known:
+                found = {
+                    self._pushed.get((frame, context), -1) if frame != DEAD else TEXT_END
+                    for frame, rest in entries
+                    for context in (known[rest] if frame != DEAD else (TEXT_END,))
+                }
+                known[current] = tuple(sorted(found))
+        return known[node]
+
+    def _suffix(self, frames: tuple[int, ...], ground: int) -> int:
+        """The suffix with ``frames`` on top, the uppermost first; -1 if there is none."""
+        for frame in reversed(frames):
+            ground = self._above.get((frame, ground), -1)
+        return ground
+
+    def _place(self, key: int) -> int:
+        keys = self._keys
+        place = bisect_left(keys, key)
+        return place if place < len(keys) and keys[place] == key else -1
+
+    def _answer(self, place: int) -> tuple[int, int]:
+        answers = self._answers
+        return answers[2 * place], answers[2 * place + 1]
+
+    @cached_property
+    def _has_all(self) -> bool:
+        return bool(self.arrays["closed.all"][0])
+
+    @cached_property
+    def _keys(self) -> memoryview:
+        # Memoryviews answer integer indices several times faster than arrays.
+        return np.ascontiguousarray(self.arrays["closed.keys"]).data
+
+    @cached_property
+    def _answers(self) -> memoryview:
+        return np.ascontiguousarray(self.arrays["closed.answers"]).reshape(-1).data
+
+    @cached_property
+    def _pending_sets(self) -> list[list[int]]:
+        pending: list[int] = self.arrays["closed.pending"].tolist()
+        ends = self.arrays["closed.pending_offsets"].tolist()
+        return [pending[low:high] for low, high in pairwise(ends)]
+
+    @cached_property
+    def _pushed(self) -> dict[tuple[int, int], int]:
+        found: list[tuple[int, int, int]] = self.arrays["closed.contexts"].tolist()
+        return {(frame, context): above for frame, context, above in found}
+
+    @cached_property
+    def _ground(self) -> dict[int, int]:
+        """Suffixes of which nothing but the context is known."""
+        return {
+            below: number for number, (frame, below) in enumerate(self._suffixes) if frame < DEAD
+        }
+
+    @cached_property
+    def _above(self) -> dict[tuple[int, int], int]:
+        return {
+            (frame, below): number
+            for number, (frame, below) in enumerate(self._suffixes)
+            if frame > DEAD
+        }
+
+    @cached_property
+    def _suffixes(self) -> list[tuple[int, int]]:
+        found: list[tuple[int, int]] = self.arrays["closed.suffixes"].tolist()
+        return found

@@ -1,0 +1,1 @@
+"""CartesianMerge at run time: a product of automata, made lazily."""

@@ -1,0 +1,252 @@
+"""CartesianMerge at run time, Algorithm 6: the product of two automata, made as it is walked.
+
+A state is the grammar's part, a set of product states that the text so far may be in (where
+the tokenizer cuts may depend on what follows), and the class of the last token. The mask is
+
+    tokens that start a piece  |  tokens that continue one & allowed after the last token
+
+and all of them lead to relevant product states: Algorithm 5 took the others out.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..bpe.forbidden_pairs import ForbiddenPairs
+from ..errors import ArtifactError
+from ..tokens import tokenset
+from ..tokens.memo import BoundedCache
+from ..tokens.tokenset import Words
+from ..tokens.vocabulary import Vocabulary
+
+DEAD = 0
+
+# Bytes of computed masks that are kept, of sets of tokens that may follow others, and of the
+# tokens of sets of product states.
+_KEPT_BYTES, _KEPT_ALLOWED, _KEPT_UNITED = 1 << 26, 1 << 24, 1 << 26
+
+# Tokens that are tried one by one before a mask is computed.
+_TRIED = 6
+
+
+@dataclass(frozen=True, eq=False)
+class ProductRows:
+    """The tokens of each product state, by how they begin.
+
+    ``row_of``: int32 (2N,), for state p at 2p the tokens that continue a piece, at 2p + 1
+    those that start one: -1 for none, below R one of ``rows`` (uint32 (R, W)), from R on one
+    of the lists ``ids[offsets[i]:offsets[i + 1]]`` (int32, ascending).
+    """
+
+    row_of: NDArray[np.int32]
+    rows: NDArray[np.uint32]
+    ids: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+
+    def united(self, rows: Sequence[int], vocab_size: int) -> "Words | NDArray[np.int32] | None":
+        """The union of some rows: packed, or ids if all are lists, None if it is empty."""
+        numbers = sorted({int(self.row_of[row]) for row in rows} - {-1})
+        dense = [n for n in numbers if n < len(self.rows)]
+        lists = [self._list(n - len(self.rows)) for n in numbers[len(dense) :]]
+        if not dense:
+            if len(lists) < 2:
+                return lists[0] if lists else None
+            return np.unique(np.concatenate(lists))
+        packed: Words = self.rows[dense[0]]
+        for number in dense[1:]:
+            packed = packed | self.rows[number]
+        if lists:
+            packed = packed | tokenset.from_ids(np.concatenate(lists), vocab_size)
+        return packed
+
+    def _list(self, number: int) -> NDArray[np.int32]:
+        found: NDArray[np.int32] = self.ids[int(self.offsets[number]) : self.offsets[number + 1]]
+        return found
+
+
+@dataclass(slots=True, eq=False)
+class _United:
+    """The tokens of a set of product states: ``continuing`` as ``united`` gives them."""
+
+    starting: Words
+    continuing: "Words | NDArray[np.int32] | None"
+
+    @property
+    def nbytes(self) -> int:
+        return self.starting.nbytes + (0 if self.continuing is None else self.continuing.nbytes)
+
+
+@dataclass(eq=False)
+class ProductMachine:
+    """Both the machine and the rows of a matcher.
+
+    ``table``: int32 (N, P, J), as in ``PretokenizerDfa`` but for product states. A state number is
+    group * (classes + 1) + class + 1, the class being that of the last token, or -1 before
+    any. ``whole``: as in ``PretokenizerDfa``. ``_token_of``: a token of each class, plus 1, that
+    was last.
+    """
+
+    table: NDArray[np.int32]
+    classes: NDArray[np.uint8]
+    accepting: NDArray[np.uint8]
+    first: int
+    fallback: NDArray[np.int32]
+    product_rows: ProductRows
+    pairs: ForbiddenPairs
+    vocabulary: Vocabulary
+    eos: Sequence[int]
+    vocab_size: int
+    whole: frozenset[int] = frozenset()
+    # Sets of product states by number, and whether a member may end in one of them.
+    _groups: list[tuple[tuple[int, ...], bool]] = field(default_factory=list)
+    _number: dict[tuple[int, ...], int] = field(default_factory=dict)
+    _masks: dict[int, Words] = field(default_factory=dict)
+    _token_of: dict[int, int] = field(default_factory=dict)
+    _allowed: BoundedCache[int, Words] = field(default_factory=lambda: BoundedCache(_KEPT_ALLOWED))
+    _united: BoundedCache[int, _United] = field(default_factory=lambda: BoundedCache(_KEPT_UNITED))
+
+    def __post_init__(self) -> None:
+        self._width = self.pairs.classes + 1
+        words = tokenset.word_count(self.vocab_size)
+        self.most_masks = max(64, _KEPT_BYTES // (4 * words))
+        self._flags = np.zeros(words * 32, dtype=np.bool_)
+        self._empty = np.zeros(words, dtype=np.uint32)
+        self._plane = self.table.shape[2]
+        self._row = self.table.shape[1] * self._plane
+
+    @property
+    def start(self) -> int:
+        """The state before any token, at the start of a text."""
+        return self.state_of((self.first,), None)
+
+    def state_of(self, states: Sequence[int], last: int | None) -> int:
+        """The number of a set of product states after the token ``last``."""
+        key = tuple(states)
+        if key not in self._number:
+            self._number[key] = len(self._groups)
+            self._groups.append((key, any(self.accepting[p] for p in key)))
+        after = 0
+        if last is not None:
+            after = int(self.pairs.row_class[last]) + 1
+            self._token_of[after] = last
+        return self._number[key] * self._width + after
+
+    def members(self, state: int) -> tuple[int, ...]:
+        """The product states that the text so far may be in."""
+        return self._groups[state // self._width][0]
+
+    def is_accepting(self, state: int) -> bool:
+        """Whether the tokens so far spell a member."""
+        return self._groups[state // self._width][1]
+
+    def row(self, state: int) -> Words:
+        """The mask at a state: read-only, computed on a miss."""
+        known = self._masks.get(state)
+        if known is None:
+            known = self._computed(state)
+            known.flags.writeable = False
+            if len(self._masks) >= self.most_masks:
+                self._masks.pop(next(iter(self._masks)))
+            self._masks[state] = known
+        return known
+
+    def finds(self, state: int, is_wanted: Callable[[int], bool]) -> bool:
+        """Whether the mask at a state holds a wanted token: a quick look that may miss some.
+
+        Only where few tokens continue a piece, and at the first of them.
+        """
+        number, after = divmod(state, self._width)
+        continuing = self._tokens(number).continuing
+        if not after or continuing is None or continuing.dtype != np.int32:
+            return False
+        last = self._token_of[after]
+        return any(
+            is_wanted(token) and not self.pairs.forbids(last, token)
+            for token in continuing[:_TRIED].tolist()
+        )
+
+    def step(self, state: int, token_id: int) -> int:
+        """The state after a token that the mask allows.
+
+        Raises ``ArtifactError`` if a mask allowed what leads nowhere (an unverified file).
+        """
+        number, after = divmod(state, self._width)
+        octets = self.vocabulary.token(token_id) if self.vocabulary.is_text(token_id) else b""
+        found = set()
+        if octets:
+            bytewise = len(octets) == 1 and int(self.fallback[octets[0]]) == token_id
+            plane = 2 if bytewise or token_id in self.whole else 0
+            follows = after > 0 and not self.pairs.forbids(self._token_of[after], token_id)
+            for p in self._groups[number][0]:
+                found.add(self._run(p, plane + 1, octets))
+                if follows:
+                    found.add(self._run(p, plane, octets))
+        found.discard(DEAD)
+        if not found:
+            raise ArtifactError(f"damaged artifact: token {token_id} is allowed, but leads nowhere")
+        return self.state_of(sorted(found), token_id)
+
+    def _run(self, state: int, plane: int, octets: bytes) -> int:
+        cells, columns = self._cells, self._columns
+        state = cells[state * self._row + plane * self._plane + columns[octets[0]]]
+        for octet in octets[1:]:
+            state = cells[state * self._row + columns[octet]]
+        return state
+
+    def _tokens(self, number: int) -> _United:
+        """The tokens of a set of product states, with EOS where a member may end."""
+        known = self._united.get(number)
+        if known is None:
+            known = self._worked_out(*self._groups[number])
+            self._united.keep(number, known, known.nbytes)
+        return known
+
+    def _worked_out(self, states: tuple[int, ...], accepting: bool) -> _United:
+        rows = self.product_rows
+        starting = rows.united([2 * p + 1 for p in states], self.vocab_size)
+        continuing = rows.united([2 * p for p in states], self.vocab_size)
+        if starting is None:
+            packed = self._empty
+        elif starting.dtype == np.uint32:
+            packed = starting.view(np.uint32)
+        else:
+            packed = tokenset.from_ids(starting, self.vocab_size)
+        if accepting:
+            packed = packed | tokenset.from_ids(list(self.eos), self.vocab_size)
+        return _United(packed, continuing)
+
+    def _computed(self, state: int) -> Words:
+        number, after = divmod(state, self._width)
+        group = self._tokens(number)
+        if group.continuing is None or not after:
+            return group.starting.copy()
+        continuing, allowed = group.continuing, self._allowed_after(after)
+        if continuing.dtype == np.uint32:
+            return allowed & continuing.view(np.uint32) | group.starting
+        ids = continuing[(allowed[continuing >> 5] >> (continuing & 31).view(np.uint32) & 1) != 0]
+        self._flags[ids] = True
+        mask = tokenset.from_flags(self._flags)
+        self._flags[ids] = False
+        mask |= group.starting
+        return mask
+
+    def _allowed_after(self, after: int) -> Words:
+        """The tokens that may follow those of a class; bits past the vocabulary are set."""
+        known = self._allowed.get(after)
+        if known is None:
+            self._flags[self.pairs.ids(self._token_of[after])] = True
+            known = ~tokenset.from_flags(self._flags)
+            self._flags.fill(False)
+            self._allowed.keep(after, known, known.nbytes)
+        return known
+
+    @cached_property
+    def _columns(self) -> list[int]:
+        return [int(c) for c in self.classes]
+
+    @cached_property
+    def _cells(self) -> memoryview:
+        return np.ascontiguousarray(self.table).reshape(-1).data

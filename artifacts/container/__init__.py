@@ -1,0 +1,1 @@
+"""The file: sections behind a safetensors header, a manifest, checksums."""

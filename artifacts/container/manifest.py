@@ -1,0 +1,146 @@
+"""What an artifact says about itself."""
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any, TypeVar, get_args, get_origin
+
+from ..errors import ArtifactError
+
+T = TypeVar("T")
+
+# How a grammar reads a text: any way of cutting it counts, or longest matches alone.
+EXACT, MAXIMAL_MUNCH = "exact", "maximal-munch"
+MEANINGS = (EXACT, MAXIMAL_MUNCH)
+
+# Kinds of artifacts that a parser reads: over bytes, and over lexemes.
+NETWORK, EARLEY, GREEDY = "network", "earley", "greedy"
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A rule of the author's grammar and the places in its text that something came from.
+
+    ``spans``: (start, end) character offsets into the source text.
+    """
+
+    rule: str
+    spans: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ParserNames:
+    """What the tables of a ``network`` or ``earley`` artifact are about.
+
+    ``start``: the start's nonterminal. ``nullable_start``: the empty text is a member.
+    ``rules``: the author's, which paths are made of. ``texts``: each terminal as its author
+    wrote it, empty if stripped. ``called``: the rules that a network calls, the start's first.
+    """
+
+    start: int
+    nullable_start: bool
+    rules: tuple[str, ...]
+    texts: tuple[str, ...]
+    called: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """The facts that a reader needs before it touches an array.
+
+    ``kind`` is one of those that ``README.md`` beside this file lists; ``tokenization`` is
+    ``canonical`` (exactly the sequences that the merges give) or ``any``. ``source`` is the
+    grammar's text unless it was stripped. ``splits`` says that the tokenizer cuts text before
+    it merges, ``splits_applied`` whether the masks follow these cuts. ``token_start`` and
+    ``byte_start`` are start states. ``counts`` are for people: states, transitions, distinct
+    rows. ``parser`` is there in ``network``, ``earley`` and ``greedy`` alone. ``meaning``: how
+    the grammar reads a text, ``exact`` or ``maximal-munch``.
+    """
+
+    kind: str
+    tokenization: str
+    dialect: str
+    start: str
+    source: str | None
+    grammar_sha256: str
+    tokenizer_sha256: str
+    vocab_size: int
+    eos: tuple[int, ...]
+    splits: bool
+    splits_applied: bool
+    byte_start: int
+    token_start: int
+    counts: dict[str, int]
+    origins: tuple[Origin, ...]
+    parser: ParserNames | None = None
+    meaning: str = EXACT
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON-serialisable object; ``from_json`` is its inverse."""
+        value = asdict(self)
+        if self.parser is None:
+            del value["parser"]
+        return value
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> "Manifest":
+        """Check the types of all fields. Raises ``ArtifactError`` naming the first bad one."""
+        known: dict[str, Any] = {}
+        for item in fields(cls):
+            if item.name == "parser":
+                known["parser"] = _parser(value.get("parser"))
+                continue
+            if item.name == "meaning" and item.name not in value:
+                continue  # Where it is not said, it is exact.
+            if item.name not in value:
+                raise ArtifactError(f"the manifest is damaged: it has no {item.name!r}")
+            known[item.name] = value[item.name]
+        try:
+            known["eos"] = tuple(known["eos"])
+            known["origins"] = tuple(
+                Origin(_typed(o["rule"], str), tuple(_span(*span) for span in o["spans"]))
+                for o in known["origins"]
+            )
+        except (KeyError, TypeError):
+            raise ArtifactError("the manifest is damaged: bad 'eos' or 'origins'") from None
+        for item in fields(cls):
+            if item.name in known and not _fits(known[item.name], item.type):
+                raise ArtifactError(f"the manifest is damaged: bad {item.name!r}")
+        if known.get("meaning", EXACT) not in MEANINGS:
+            raise ArtifactError("the manifest is damaged: bad 'meaning'")
+        return cls(**known)
+
+
+def _parser(value: object) -> ParserNames | None:
+    if value is None:
+        return None
+    if isinstance(value, dict) and {*value} >= {item.name for item in fields(ParserNames)}:
+        known: dict[str, Any] = {}
+        for item in fields(ParserNames):
+            given = value[item.name]
+            known[item.name] = tuple(given) if isinstance(given, list | tuple) else given
+        if all(_fits(known[item.name], item.type) for item in fields(ParserNames)):
+            return ParserNames(**known)
+    raise ArtifactError("the manifest is damaged: bad 'parser'")
+
+
+def _span(start: object, end: object) -> tuple[int, int]:
+    return _typed(start, int), _typed(end, int)
+
+
+def _typed(value: object, kind: type[T]) -> T:
+    if type(value) is not kind:
+        raise TypeError(value)
+    return value
+
+
+def _fits(value: object, kind: Any) -> bool:
+    """Whether a value has a field's type; containers are checked one level down."""
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin is tuple:
+        return isinstance(value, tuple) and all(type(v) is arguments[0] for v in value)
+    if origin is dict:
+        return isinstance(value, dict) and all(
+            type(k) is arguments[0] and type(v) is arguments[1] for k, v in value.items()
+        )
+    if arguments:
+        return type(value) in arguments
+    return type(value) is kind

@@ -1,0 +1,207 @@
+"""The sections of an artifact file and the container that holds them.
+
+The container is safetensors: an 8-byte little-endian header length, a JSON header,
+then raw arrays without holes. Arrays are ordered by item size (largest first, then
+by name), which keeps every one aligned without padding. ``README.md`` beside this
+file is the byte-level description.
+
+``encode`` and ``decode`` are inverse; ``decode`` trusts nothing but the length of the
+buffer it is given.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ArtifactError
+
+FORMAT_MAJOR = 1
+FORMAT_MINOR = 0
+
+_DTYPES: dict[str, np.dtype[Any]] = {
+    "U8": np.dtype("u1"),
+    "U16": np.dtype("<u2"),
+    "I32": np.dtype("<i4"),
+    "U32": np.dtype("<u4"),
+    "I64": np.dtype("<i8"),
+}
+_NAMES = {dtype: name for name, dtype in _DTYPES.items()}
+
+# More than any section has; numpy refuses far more.
+_MAX_AXES = 8
+
+# A header is a few kilobytes plus the grammar's text; beyond this it is damage.
+_MAX_HEADER_BYTES = 100_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Sections:
+    """A decoded file: the manifest and its arrays by name (views into the buffer)."""
+
+    manifest: dict[str, Any]
+    arrays: dict[str, NDArray[Any]]
+
+
+def encode(manifest: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> list[bytes]:
+    """The file as a list of chunks; the same input gives the same bytes.
+
+    ``manifest`` is JSON-serialisable; the checksums of all sections are added to it.
+    """
+    ordered = sorted(arrays.items(), key=lambda item: (-item[1].dtype.itemsize, item[0]))
+    described: dict[str, Any] = {}
+    chunks: list[bytes] = []
+    checksums: dict[str, str] = {}
+    end = 0
+    for name, array in ordered:
+        dtype = array.dtype.newbyteorder("<")
+        if dtype not in _NAMES:
+            raise TypeError(f"section {name!r}: no file type for dtype {array.dtype}")
+        chunk = np.ascontiguousarray(array, dtype=dtype).tobytes()
+        start, end = end, end + len(chunk)
+        described[name] = {
+            "dtype": _NAMES[dtype],
+            "shape": list(array.shape),
+            "data_offsets": [start, end],
+        }
+        checksums[name] = sha256(chunk).hexdigest()
+        chunks.append(chunk)
+    full = {**manifest, "format": [FORMAT_MAJOR, FORMAT_MINOR], "checksums": checksums}
+    text = _canonical_json(full)
+    header: dict[str, Any] = {
+        "__metadata__": {"constrain": text, "header_sha256": _header_digest(text, described)},
+        **described,
+    }
+    header_bytes = _canonical_json(header).encode("utf-8")
+    header_bytes += b" " * (-len(header_bytes) % 8)
+    return [len(header_bytes).to_bytes(8, "little"), header_bytes, *chunks]
+
+
+def decode(buffer: bytes | memoryview, *, verify: bool) -> Sections:
+    """Check the container's structure and return its sections.
+
+    ``verify`` also recomputes every section's SHA-256. Raises ``ArtifactError``.
+    """
+    data = memoryview(buffer)
+    header, body = _split(data)
+    metadata = header.pop("__metadata__", None)
+    if not isinstance(metadata, dict) or not isinstance(metadata.get("constrain"), str):
+        raise ArtifactError("it is a safetensors file of something else, not a compiled grammar")
+    text = metadata["constrain"]
+    manifest = _parse_object(text, "manifest")
+    _check_version(manifest.get("format"))
+    if metadata.get("header_sha256") != _header_digest(text, header):
+        raise ArtifactError("the header is damaged: its checksum does not match")
+    arrays = _view_arrays(header, body)
+    if verify:
+        _verify(manifest.get("checksums"), arrays)
+    return Sections(manifest, arrays)
+
+
+def _split(data: memoryview) -> tuple[dict[str, Any], memoryview]:
+    if len(data) < 8:
+        raise ArtifactError(f"the file has {len(data)} bytes, too few for a compiled grammar")
+    length = int.from_bytes(data[:8], "little")
+    if length > _MAX_HEADER_BYTES:
+        raise ArtifactError("this is not a compiled grammar (no safetensors header)")
+    if 8 + length > len(data):
+        raise ArtifactError(
+            f"the file is truncated: its header needs {8 + length} bytes, it has {len(data)}"
+        )
+    try:
+        text = str(data[8 : 8 + length], "utf-8")
+    except UnicodeDecodeError:
+        raise ArtifactError("this is not a compiled grammar (header is not UTF-8)") from None
+    return _parse_object(text, "header"), data[8 + length :]
+
+
+def _parse_object(text: str, what: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        raise ArtifactError(f"the {what} is damaged: it is not valid JSON") from None
+    if not isinstance(value, dict):
+        raise ArtifactError(f"the {what} is damaged: it is not a JSON object")
+    return value
+
+
+def _check_version(version: object) -> None:
+    ok = isinstance(version, list) and len(version) == 2 and all(type(v) is int for v in version)
+    if not ok:
+        raise ArtifactError("the manifest is damaged: it has no format version")
+    assert isinstance(version, list)
+    if version[0] != FORMAT_MAJOR:
+        raise ArtifactError(
+            f"format version {version[0]}.{version[1]} cannot be read by this release, which reads "
+            f"{FORMAT_MAJOR}.x: compile the grammar again or use a matching release"
+        )
+
+
+def _view_arrays(header: dict[str, Any], body: memoryview) -> dict[str, NDArray[Any]]:
+    arrays: dict[str, NDArray[Any]] = {}
+    spans: list[tuple[int, int]] = []
+    for name, entry in header.items():
+        dtype, shape, start, end = _checked_entry(name, entry)
+        if end > len(body):
+            raise ArtifactError(
+                f"the file is truncated: section {name!r} ends at byte {end}, "
+                f"the data has {len(body)}"
+            )
+        if dtype is None:
+            spans.append((start, end))
+            continue  # A type that a later minor version may use: unknown sections are ignored.
+        if len(shape) > _MAX_AXES or prod(shape) * dtype.itemsize != end - start:
+            raise ArtifactError(f"section {name!r} is damaged: its size does not fit its shape")
+        spans.append((start, end))
+        flat = np.frombuffer(body[start:end], dtype=dtype)
+        try:
+            arrays[name] = flat.reshape(shape)
+        except ValueError:  # Extents that numpy cannot count, beside an extent of zero.
+            raise ArtifactError(f"section {name!r} is damaged: impossible shape") from None
+    position = 0
+    for start, end in sorted(spans):
+        if start != position:
+            raise ArtifactError("the header is damaged: sections overlap or leave holes")
+        position = end
+    if position != len(body):
+        raise ArtifactError(
+            f"the file has {len(body) - position} bytes more than its sections: it is damaged"
+        )
+    return arrays
+
+
+def _checked_entry(
+    name: str, entry: object
+) -> tuple[np.dtype[Any] | None, tuple[int, ...], int, int]:
+    if isinstance(entry, dict):
+        shape, offsets = entry.get("shape"), entry.get("data_offsets")
+        if (
+            isinstance(shape, list)
+            and isinstance(offsets, list)
+            and len(offsets) == 2
+            and all(type(n) is int and n >= 0 for n in [*shape, *offsets])
+            and offsets[0] <= offsets[1]
+        ):
+            return _DTYPES.get(str(entry.get("dtype"))), tuple(shape), offsets[0], offsets[1]
+    raise ArtifactError(f"the header is damaged: section {name!r} has no valid description")
+
+
+def _verify(checksums: object, arrays: Mapping[str, NDArray[Any]]) -> None:
+    known = checksums if isinstance(checksums, dict) else {}
+    for name, array in arrays.items():
+        if name in known and sha256(array.data).hexdigest() != known[name]:
+            raise ArtifactError(f"section {name!r} is damaged: its checksum does not match")
+
+
+def _header_digest(manifest_text: str, described: Mapping[str, Any]) -> str:
+    joined = manifest_text + "\n" + _canonical_json(described)
+    return sha256(joined.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _canonical_json(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)

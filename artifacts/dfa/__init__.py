@@ -1,0 +1,1 @@
+"""Grammars that are regular: the byte DFA or the token DFA, and a mask row for each state."""

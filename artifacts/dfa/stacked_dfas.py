@@ -1,0 +1,62 @@
+"""DFAs of several terminals, one behind the other in one table over shared byte classes."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+# The lexer state that nothing leads out of.
+DEAD = 0
+
+
+@dataclass(frozen=True, eq=False)
+class StackedDfas:
+    """Complete DFAs in one table.
+
+    ``table``: int32 (S, C), next state by column, ``DEAD`` for none. ``columns``: uint16
+    (256 + T,), the column of each symbol. ``accepting``: uint8 (S,). ``starts``: int32, by
+    terminal.
+    """
+
+    table: NDArray[np.int32]
+    columns: NDArray[np.uint16]
+    accepting: NDArray[np.uint8]
+    starts: NDArray[np.int32]
+
+    @cached_property
+    def _rows(self) -> list[list[int]]:
+        rows: list[list[int]] = self.table[:, self.columns].tolist()
+        return rows
+
+    @cached_property
+    def _outgoing(self) -> list[int]:
+        flags = self.table[:, self.columns] != DEAD
+        packed = np.packbits(flags, axis=1, bitorder="little")
+        return [int.from_bytes(row.tobytes(), "little") for row in packed]
+
+    @cached_property
+    def _begins(self) -> list[int]:
+        begins: list[int] = self.starts.tolist()
+        return begins
+
+    @cached_property
+    def _ends(self) -> list[bool]:
+        ends: list[bool] = (self.accepting != 0).tolist()
+        return ends
+
+    def start(self, terminal: int) -> int:
+        """The state before a terminal."""
+        return self._begins[terminal]
+
+    def step(self, state: int, symbol: int) -> int:
+        """The state after a symbol."""
+        return self._rows[state][symbol]
+
+    def accepts(self, state: int) -> bool:
+        """Whether the terminal may end here."""
+        return self._ends[state]
+
+    def next_symbols(self, state: int) -> int:
+        """The symbols that lead on, as bits."""
+        return self._outgoing[state]

@@ -1,0 +1,64 @@
+"""The token DFA that DirectMerge ends with, as tables, and the machine that walks it.
+
+All states that grew out of one state q of the byte DFA form q's *family*: a token leads
+every member that allows it to the same target, so the targets are stored once a family
+and each member only adds which of the family's tokens it allows (its mask row).
+"""
+
+from bisect import bisect_left
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ArtifactError
+
+
+@dataclass(frozen=True, eq=False)
+class TokenDfa:
+    """A deterministic automaton over token ids.
+
+    ``family``: int32 (S,), the byte-DFA state that a state grew out of. ``accepting``:
+    uint8 (S,). ``edge_offsets``: int64 (Q + 1,), the edges of family q are
+    ``edge_offsets[q]`` to ``edge_offsets[q + 1] - 1`` of ``edge_tokens`` (int32, ascending
+    within a family) and ``edge_targets`` (int32, states). ``start``: a state.
+    """
+
+    family: NDArray[np.int32]
+    accepting: NDArray[np.uint8]
+    edge_offsets: NDArray[np.int64]
+    edge_tokens: NDArray[np.int32]
+    edge_targets: NDArray[np.int32]
+    start: int
+
+    @property
+    def states(self) -> int:
+        """Number of states; none is dead and every one is relevant."""
+        return len(self.family)
+
+    def is_accepting(self, state: int) -> bool:
+        """Whether the tokens so far spell a member."""
+        return bool(self.accepting[state])
+
+    def edges_of(self, state: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Tokens and targets of the state's family, allowed at this state or not."""
+        q = int(self.family[state])
+        span = slice(int(self.edge_offsets[q]), int(self.edge_offsets[q + 1]))
+        return self.edge_tokens[span], self.edge_targets[span]
+
+    @cached_property
+    def _tokens(self) -> memoryview:
+        return np.ascontiguousarray(self.edge_tokens).data
+
+    def step(self, state: int, token_id: int) -> int:
+        """The state after a token that the mask allows; logarithmic in the family's edges.
+
+        Raises ``ArtifactError`` if a mask row allowed what has no edge (an unverified file).
+        """
+        q = int(self.family[state])
+        low, high = int(self.edge_offsets[q]), int(self.edge_offsets[q + 1])
+        place = bisect_left(self._tokens, token_id, low, high)
+        if place == high or self._tokens[place] != token_id:
+            raise ArtifactError(f"damaged artifact: token {token_id} is allowed, but has no edge")
+        return int(self.edge_targets[place])

@@ -1,0 +1,1 @@
+"""Earley's recogniser with Leo items, and masks by it, for any context-free grammar."""

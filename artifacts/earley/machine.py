@@ -1,0 +1,258 @@
+"""Masks by Earley recognition: the token trie is walked, and rows are kept by configuration.
+
+Two columns that hold the same leave the same possible, wherever they stand (observations 1
+and 2 of "Implementing a Constrained Decoding Engine", "Cache Possible Tokens"). So a column
+is named by its items, each with the *name* of its start column instead of the place; equal
+names are one integer, and a row is computed once for each. The name takes one look at the
+column's own items. The source shifts a column's places to the front instead, which takes a
+look at all columns below.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ArtifactError
+from ..tokens import tokenset
+from ..tokens.tokenset import Words
+from ..tokens.trie import Trie
+from ..tokens.vocabulary import Vocabulary
+from .recogniser import Earley
+
+# Rows kept; at 150,000 tokens a row has 19 kB.
+_KEPT_ROWS = 4096
+
+# Names from which on a new matcher is given a new memo.
+_NAMES = 1 << 20
+
+_ITSELF = -1
+
+FIRST_TERMINAL = 256
+
+OFF, LAZY, PREWARM = "off", "lazy", "prewarm"
+
+
+@dataclass(slots=True, eq=False)
+class EarleyMemo:
+    """What all texts of one grammar share: names, rows by name, and how a name was reached.
+
+    ``witness``: the name and the token that a name was first reached from.
+    """
+
+    names: dict[tuple[tuple[int, ...], ...], int] = field(default_factory=dict)
+    rows: dict[int, Words] = field(default_factory=dict)
+    witness: dict[int, tuple[int, int]] = field(default_factory=dict)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the next text should have its own."""
+        return len(self.names) > _NAMES
+
+
+class EarleyMasks:
+    """Reads whole tokens, and answers the rows that they lead to.
+
+    States are names of columns. The recogniser holds one text: going to a state of that text
+    takes the rest back, going to another one reads its witness again. So it serves one
+    matcher. ``terminals``: the ids of each token terminal, ascending; a token may be in
+    several. ``cache``: whether rows are kept (``lazy``), or not (``off``).
+    """
+
+    def __init__(
+        self,
+        earley: Earley,
+        trie: Trie,
+        vocabulary: Vocabulary,
+        eos: Sequence[int],
+        vocab_size: int,
+        terminals: Sequence[NDArray[np.int32]] = (),
+        cache: str = LAZY,
+        memo: EarleyMemo | None = None,
+    ) -> None:
+        self._earley = earley
+        self._vocabulary, self._trie = vocabulary, trie
+        self._eos, self._vocab_size = tuple(eos), vocab_size
+        self._terminals = [tokenset.from_ids(ids, vocab_size) for ids in terminals]
+        self._cached = cache != OFF
+        self._memo = memo or EarleyMemo()
+        self._column_names: list[int] = []
+        self._start = self._name()
+        # The states of this text and the columns that they stand in.
+        self._trail: list[tuple[int, int]] = [(self._start, 0)]
+        self.visited = 0
+
+    @property
+    def start(self) -> int:
+        """Nothing is read."""
+        return self._start
+
+    @property
+    def read(self) -> int:
+        """How many symbols the recogniser holds."""
+        return len(self._earley)
+
+    @property
+    def nbytes(self) -> int:
+        """The size of the columns."""
+        return self._earley.nbytes
+
+    def step(self, state: int, token_id: int) -> int:
+        """Read a token. Raises ``ArtifactError`` if it does not fit (an unverified file)."""
+        self._go_to(state)
+        if not self._read(token_id):
+            raise ArtifactError(f"damaged artifact: token {token_id} is allowed, but leads nowhere")
+        target = self._name()
+        self._trail.append((target, len(self._earley)))
+        if target != self._start:
+            self._memo.witness.setdefault(target, (state, token_id))
+        return target
+
+    def is_accepting(self, state: int) -> bool:
+        """Whether the text so far is a member."""
+        self._go_to(state)
+        return self._earley.is_accepting
+
+    def allows(self, state: int, token_id: int) -> bool:
+        """Whether the row holds a token; read, where the row is not known."""
+        row = self._memo.rows.get(state)
+        if row is not None:
+            return tokenset.contains(row, token_id)
+        self._go_to(state)
+        if token_id in self._eos and self._earley.is_accepting:
+            return True
+        length = len(self._earley)
+        fits = self._read(token_id)
+        self._cut(length)
+        return fits
+
+    def row(self, state: int) -> Words:
+        """The allowed tokens; walked on a miss, in time linear in the live part of the trie."""
+        row = self._memo.rows.get(state)
+        if row is None:
+            self._go_to(state)
+            row = self._walked()
+            if self._cached:
+                self._keep(state, row)
+        return row
+
+    def prewarm(self, rows: int) -> int:
+        """Compute rows breadth-first over the bytes that may follow, at most ``rows`` of them.
+
+        Returns how many configurations were found. The text that was read is given up.
+        """
+        self._go_to(self._start)
+        seen = {self._start}
+        pending = [b""]
+        for text in pending:
+            self._cut(0)
+            self._earley.feed(text)
+            self._keep(self._name(), self._walked())
+            options = self._earley.next_symbols()
+            for octet in _bits(options & ((1 << 256) - 1)):
+                if len(seen) >= rows:
+                    break
+                self._earley.push(octet)
+                if self._name() not in seen:
+                    seen.add(self._name())
+                    pending.append(text + bytes([octet]))
+                self._cut(len(text))
+        self._cut(0)
+        return len(seen)
+
+    def _keep(self, state: int, row: Words) -> None:
+        rows = self._memo.rows
+        if len(rows) >= _KEPT_ROWS:
+            rows.pop(next(iter(rows)))
+        rows[state] = row
+
+    def _go_to(self, state: int) -> None:
+        """Make a state the one that the recogniser is in."""
+        if self._trail[-1][0] == state:
+            return
+        for place in range(len(self._trail) - 1, -1, -1):
+            if self._trail[place][0] == state:
+                del self._trail[place + 1 :]
+                self._cut(self._trail[-1][1])
+                return
+        path = []
+        reached = state
+        while reached != self._start:
+            reached, token_id = self._memo.witness[reached]
+            path.append(token_id)
+        del self._trail[1:]
+        self._cut(0)
+        for token_id in reversed(path):
+            self._read(token_id)
+            self._trail.append((self._name(), len(self._earley)))
+
+    def _cut(self, length: int) -> None:
+        self._earley.truncate(length)
+        del self._column_names[length + 1 :]
+
+    def _read(self, token_id: int) -> bool:
+        """Read a token in all its ways. False, and nothing changes, if there is none."""
+        earley, base = self._earley, len(self._earley)
+        symbols = [
+            FIRST_TERMINAL + number
+            for number, ids in enumerate(self._terminals)
+            if tokenset.contains(ids, token_id)
+        ]
+        text = self._vocabulary.token(token_id) if self._vocabulary.is_text(token_id) else b""
+        if text and earley.feed(text[:-1]) == len(text) - 1:
+            spanning = [(base, symbol) for symbol in symbols]
+            if earley.push(text[-1], spanning):
+                return True
+        earley.truncate(base)
+        del self._column_names[base + 1 :]
+        return bool(symbols) and earley.push(symbols[0], [(base, s) for s in symbols[1:]])
+
+    def _walked(self) -> Words:
+        """Walk the trie depth-first, one column a byte, shared by all tokens below it."""
+        earley, (octets, first, held) = self._earley, self._trie.lists
+        base = len(earley)
+        slots: list[int] = []
+        possible = earley.next_symbols()
+        # The children that are left at each depth, and the symbols that fit there.
+        levels = [(iter(range(first[0], first[1])), possible)]
+        while levels:
+            children, fitting = levels[-1]
+            for child in children:
+                if fitting >> octets[child] & 1:
+                    earley.push(octets[child])
+                    self.visited += 1
+                    slots.extend(range(held[child], held[child + 1]))
+                    inside = range(first[child], first[child + 1])
+                    if inside:
+                        levels.append((iter(inside), earley.next_symbols()))
+                        break
+                    earley.truncate(len(earley) - 1)
+            else:
+                levels.pop()
+                if levels:
+                    earley.truncate(base + len(levels) - 1)
+        found = tokenset.from_ids(self._trie.ids[slots], self._vocab_size)
+        for number, ids in enumerate(self._terminals):
+            if possible >> FIRST_TERMINAL + number & 1:
+                found |= ids
+        if earley.is_accepting:
+            found |= tokenset.from_ids(self._eos, self._vocab_size)
+        found.flags.writeable = False
+        return found
+
+    def _name(self) -> int:
+        """The integer that stands for what the last column leaves possible."""
+        memo, names = self._memo.names, self._column_names
+        for column in range(len(names), len(self._earley) + 1):
+            items = sorted(
+                (dot, state, head, _ITSELF if start == column else names[start])
+                for dot, state, head, start in self._earley.items(column)
+            )
+            key = ((int(self._earley.accepts_at(column)),), *items)
+            names.append(memo.setdefault(key, len(memo)))
+        return names[-1]
+
+
+def _bits(value: int) -> list[int]:
+    return [i for i in range(value.bit_length()) if value >> i & 1]

@@ -1,0 +1,300 @@
+"""An Earley recogniser over symbols (bytes and token terminals), with Leo items.
+
+"Implementing a Constrained Decoding Engine", "Modifications to the original Earley
+algorithm". An item is (dot, state, head, start): the dot's place in all productions, the
+state inside the terminal behind it, and what is completed at its production's end: ``head``,
+begun in column ``start``. Completed items are not kept; they are (head, start) pairs.
+
+Leo's optimisation, lazily evaluated. If exactly one item of column j waits for A, and A is
+the last symbol there, then completing A from j completes that item's own pair, and so on up a
+chain; ``_topmost`` jumps to its end. Errata of the source's listing: it returns its argument
+(None) and so never fires, and it stores under the wrong key; it recurses where the chain can
+be as long as the text. The subtle condition is kept: *all* items that wait for A are counted,
+not only those with the dot before the last symbol.
+
+An item that moves takes over the end of its chain at once (observation 3 of the source). The
+source changes the start alone; but (A, start) becomes (T, t), and in column t nothing need
+wait for A. So the head moves with the start.
+
+Columns live in one jagged buffer. A column is never changed once it is finished, so taking
+back the last symbols is cutting the buffer.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from ..dfa.stacked_dfas import DEAD
+from .tables import END, EarleyTables, JaggedRows, Terminals
+
+# Columns whose waiting items are kept sorted out, and whose Leo items are kept; beyond them they
+# are found again. To lose the second means to follow a whole chain once more.
+_KEPT_WAITING, _KEPT_LEO = 1 << 13, 1 << 16
+
+_Pair = tuple[int, int]
+_Item = tuple[int, int, int, int]
+
+_NO_LEO: dict[int, _Pair] = {}
+
+
+class Earley:
+    """Recognises one text, symbol by symbol. Column m holds what m symbols leave possible.
+
+    Raises ``ValueError`` for a grammar whose items do not fit 8 bytes with a million columns.
+    """
+
+    def __init__(self, tables: EarleyTables, terminals: Terminals, lexer_states: int) -> None:
+        self.tables, self.terminals = tables, terminals
+        self._symbols: list[int] = tables.symbols.tolist()
+        self._bodies: list[list[int]] = [
+            tables.bodies[a:b].tolist()
+            for a, b in zip(tables.first[:-1], tables.first[1:], strict=True)
+        ]
+        # One more nonterminal, which nothing derives: the whole text.
+        self._whole = tables.nonterminals
+        self._dot_bits = len(self._symbols).bit_length()
+        self._state_bits = lexer_states.bit_length()
+        self._head_bits = self._whole.bit_length()
+        if self._dot_bits + self._state_bits + self._head_bits > 44:
+            raise ValueError("the grammar is too large for the items of the Earley recogniser")
+        self._items = JaggedRows()
+        self._accepting = bytearray()
+        # By column, sorted out when they are first asked for.
+        self._waiting: dict[int, dict[int, list[_Item]]] = {}
+        self._leo: dict[int, dict[int, _Pair]] = {}
+        self._open_first_column()
+
+    def __len__(self) -> int:
+        """How many symbols were read."""
+        return len(self._items) - 1
+
+    @property
+    def is_accepting(self) -> bool:
+        """Whether the text so far is a member."""
+        return self._accepting[-1] != 0
+
+    def accepts_at(self, column: int) -> bool:
+        """Whether the first ``column`` symbols are a member."""
+        return self._accepting[column] != 0
+
+    @property
+    def item_count(self) -> int:
+        """The number of items in all columns."""
+        return self._items.values
+
+    @property
+    def nbytes(self) -> int:
+        """The size of the buffers that the items lie in."""
+        return self._items.nbytes
+
+    def next_symbols(self) -> int:
+        """The symbols that a member can go on with, as bits."""
+        found = 0
+        for item in self._items.row(len(self)):
+            dot, state, _, _ = self._unpacked(item)
+            if self._symbols[dot] < 0:
+                found |= self.terminals.next_symbols(state)
+        return found
+
+    def items(self, column: int) -> list[_Item]:
+        """The items (dot, state, head, start) of a column."""
+        return [self._unpacked(item) for item in self._items.row(column)]
+
+    def push(self, symbol: int, spanning: Iterable[tuple[int, int]] = ()) -> bool:
+        """Read a symbol. False, and nothing changes, if no member goes on so.
+
+        ``spanning``: (column, symbol) pairs that lead here as well, from an earlier column in
+        one step: a token that can be read as its bytes and as one symbol.
+        """
+        column = len(self._items)
+        completed: dict[_Pair, None] = {}
+        items: dict[_Item, None] = {}
+        self._scan(column - 1, symbol, items, completed)
+        for earlier, whole in spanning:
+            self._scan(earlier, whole, items, completed)
+        if not items and not completed:
+            return False
+        self._complete(items, completed)
+        if not items and (self._whole, 0) not in completed:
+            return False
+        self._predict(items, column)
+        self._close(items, (self._whole, 0) in completed)
+        return True
+
+    def feed(self, symbols: Iterable[int]) -> int:
+        """Read symbols up to the first that does not fit; how many were read."""
+        count = 0
+        for symbol in symbols:
+            if not self.push(symbol):
+                break
+            count += 1
+        return count
+
+    def truncate(self, length: int) -> None:
+        """Take back all but the first ``length`` symbols."""
+        for column in range(length + 1, len(self._items)):
+            self._waiting.pop(column, None)
+            self._leo.pop(column, None)
+        self._items.truncate(length + 1)
+        del self._accepting[length + 1 :]
+
+    def compact(self) -> None:
+        """Forget the columns that nothing can be completed into any more (observation 1).
+
+        What was read cannot be taken back after that, and columns are numbered anew.
+        """
+        last = len(self)
+        reached = {last, 0}
+        pending = [last]
+        while pending:
+            column = pending.pop()
+            for dot, _, _, start in self.items(column):
+                if (column == last or self._symbols[dot] >= 0) and start not in reached:
+                    reached.add(start)
+                    pending.append(start)
+        kept = sorted(reached)
+        number = {column: i for i, column in enumerate(kept)}
+        items = JaggedRows()
+        for column in kept:
+            moved = (
+                (dot, state, head, number[start])
+                for dot, state, head, start in self.items(column)
+                if column == last or self._symbols[dot] >= 0
+            )
+            items.append(sorted(map(self._packed, moved)))
+        self._items = items
+        self._accepting = bytearray(self._accepting[column] for column in kept)
+        self._waiting.clear()
+        self._leo.clear()
+
+    def _open_first_column(self) -> None:
+        items: dict[_Item, None] = {}
+        self._predict(items, 0, [self.tables.start])
+        self._close(items, self.tables.nullable_start)
+
+    def _close(self, items: Iterable[_Item], accepting: bool) -> None:
+        self._items.append(sorted(map(self._packed, items)))
+        self._accepting.append(accepting)
+
+    def _scan(
+        self,
+        column: int,
+        symbol: int,
+        items: dict[_Item, None],
+        completed: dict[_Pair, None],
+    ) -> None:
+        """Move every item of a column over the symbol that its terminal can read."""
+        terminals = self.terminals
+        for packed in self._items.row(column):
+            dot, state, head, start = self._unpacked(packed)
+            if self._symbols[dot] >= 0:
+                continue
+            state = terminals.step(state, symbol)
+            if state == DEAD:
+                continue
+            head, start = self._topmost(head, start)
+            if terminals.accepts(state):
+                self._advance(dot, head, start, items, completed)
+            if terminals.next_symbols(state):
+                items[dot, state, head, start] = None
+
+    def _advance(
+        self,
+        dot: int,
+        head: int,
+        start: int,
+        items: dict[_Item, None],
+        completed: dict[_Pair, None],
+    ) -> None:
+        """The dot moves over a symbol: a new item, or a completed pair."""
+        symbol = self._symbols[dot + 1]
+        if symbol == END:
+            completed[head, start] = None
+        else:
+            state = self.terminals.start(~symbol) if symbol < 0 else DEAD
+            items[dot + 1, state, head, start] = None
+
+    def _complete(self, items: dict[_Item, None], completed: dict[_Pair, None]) -> None:
+        """Move the items that waited for what is completed; without ε none waits here."""
+        pending = list(completed)
+        while pending:
+            nonterminal, start = pending.pop()
+            if nonterminal == self.tables.start and start == 0:
+                completed[self._whole, 0] = None
+            for dot, _, head, begun in self.waiting_for(nonterminal, start):
+                known = len(completed)
+                head, begun = self._topmost(head, begun)
+                self._advance(dot, head, begun, items, completed)
+                if len(completed) > known:
+                    pending.append((head, begun))
+
+    def _predict(
+        self, items: dict[_Item, None], column: int, wanted: Sequence[int] | None = None
+    ) -> None:
+        """Add the productions of every nonterminal behind a dot."""
+        if wanted is None:
+            wanted = [self._symbols[dot] for dot, _, _, _ in items if self._symbols[dot] >= 0]
+        predicted = set(wanted)
+        pending = list(predicted)
+        while pending:
+            nonterminal = pending.pop()
+            for dot in self._bodies[nonterminal]:
+                symbol = self._symbols[dot]
+                state = self.terminals.start(~symbol) if symbol < 0 else DEAD
+                items[dot, state, nonterminal, column] = None
+                if symbol >= 0 and symbol not in predicted:
+                    predicted.add(symbol)
+                    pending.append(symbol)
+
+    def waiting_for(self, nonterminal: int, column: int) -> Sequence[_Item]:
+        """The items of a finished column with the dot before a nonterminal."""
+        waiting = self._waiting.get(column)
+        if waiting is None:
+            waiting = {}
+            for packed in self._items.row(column):
+                item = self._unpacked(packed)
+                symbol = self._symbols[item[0]]
+                if symbol >= 0:
+                    waiting.setdefault(symbol, []).append(item)
+            if len(self._waiting) >= _KEPT_WAITING:
+                self._waiting.clear()
+            self._waiting[column] = waiting
+        return waiting.get(nonterminal, ())
+
+    def _topmost(self, nonterminal: int, column: int) -> _Pair:
+        """The end of the chain that completing a pair sets off; the pair itself if none."""
+        pair = nonterminal, column
+        path: list[_Pair] = []
+        if len(self._leo) >= _KEPT_LEO:
+            self._leo.clear()
+        while (known := self._leo.get(pair[1], _NO_LEO).get(pair[0])) is None:
+            path.append(pair)
+            above = self._leo_item(*pair)
+            if above is None:
+                known = pair
+                break
+            pair = above
+        for passed, begun in path:
+            self._leo.setdefault(begun, {})[passed] = known
+        return known
+
+    def _leo_item(self, nonterminal: int, column: int) -> _Pair | None:
+        """The pair of the one item that waits for a nonterminal, if that is its last symbol."""
+        waiting = self.waiting_for(nonterminal, column)
+        if column == 0 and nonterminal == self.tables.start:
+            # The whole text waits for the start as well: one more item, and a last symbol.
+            return None if waiting else (self._whole, 0)
+        if len(waiting) != 1:
+            return None
+        dot, _, head, start = waiting[0]
+        return (head, start) if self._symbols[dot + 1] == END else None
+
+    def _packed(self, item: _Item) -> int:
+        dot, state, head, start = item
+        packed = start << self._head_bits | head
+        return (packed << self._state_bits | state) << self._dot_bits | dot
+
+    def _unpacked(self, packed: int) -> _Item:
+        dot = packed & ((1 << self._dot_bits) - 1)
+        packed >>= self._dot_bits
+        state = packed & ((1 << self._state_bits) - 1)
+        packed >>= self._state_bits
+        return dot, state, packed & ((1 << self._head_bits) - 1), packed >> self._head_bits

@@ -1,0 +1,118 @@
+"""Rows of integers of any length in one contiguous buffer, with a stack's way to grow.
+
+A grammar as the Earley recogniser reads it: flat productions and the terminals' automata.
+"""
+
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Unsigned items of 4 or 8 bytes; the first is used as long as all values fit.
+_NARROW, _WIDE = "I", "Q"
+_NARROW_END = 1 << 32
+
+
+class JaggedRows:
+    """Rows are appended and taken back at the end only.
+
+    Values are integers from 0 below 2^64. They take 4 bytes each until one needs 8.
+    """
+
+    def __init__(self) -> None:
+        self._data = array(_NARROW)
+        self._ends = array(_WIDE)
+
+    def __len__(self) -> int:
+        """The number of rows."""
+        return len(self._ends)
+
+    def append(self, row: Sequence[int]) -> None:
+        """Add a row. Raises ``OverflowError`` for a value that does not fit 8 bytes."""
+        if self._data.typecode == _NARROW and row and max(row) >= _NARROW_END:
+            self._data = array(_WIDE, self._data)
+        self._data.extend(row)
+        self._ends.append(len(self._data))
+
+    def row(self, number: int) -> Sequence[int]:
+        """A copy of one row."""
+        return self._data[self._ends[number - 1] if number else 0 : self._ends[number]]
+
+    def truncate(self, rows: int) -> None:
+        """Keep the first ``rows`` rows."""
+        if rows < len(self._ends):
+            del self._data[self._ends[rows - 1] if rows else 0 :]
+            del self._ends[rows:]
+
+    @property
+    def values(self) -> int:
+        """The number of values in all rows."""
+        return len(self._data)
+
+    @property
+    def nbytes(self) -> int:
+        """The size of both buffers."""
+        return len(self._data) * self._data.itemsize + len(self._ends) * self._ends.itemsize
+
+
+# Behind the last symbol of each production.
+END = np.iinfo(np.int32).max
+
+
+@dataclass(frozen=True, eq=False)
+class EarleyTables:
+    """Productions without ε (Loup's normal form), laid end to end.
+
+    ``symbols``: int32 (P,), the symbol behind each dot: a nonterminal's number, ``~t`` for
+    terminal t, ``END`` behind a production. ``bodies``: int32 (Q,), where each production
+    begins in ``symbols``, sorted by head. ``first``: int32 (N + 1,), the productions of n are
+    ``bodies[first[n]:first[n + 1]]``. ``start``: a nonterminal. ``nullable_start``: ε is a
+    member besides what the productions derive.
+
+    For people, ``names``: the author's rules, ``texts``: each terminal as it was written.
+    ``paths``, ``path_offsets``: int32, int64 (Q + 1,), for each production the rules (numbers
+    in ``names``) that its text lies in, the outermost first; more than one where a rule is
+    nothing but another. ``rests``: uint8 (N,), 1 for nonterminals that stand for the rest of a
+    production and not for a rule.
+    """
+
+    symbols: NDArray[np.int32]
+    bodies: NDArray[np.int32]
+    first: NDArray[np.int32]
+    start: int
+    nullable_start: bool
+    names: Sequence[str]
+    texts: Sequence[str]
+    paths: NDArray[np.int32]
+    path_offsets: NDArray[np.int64]
+    rests: NDArray[np.uint8]
+
+    @property
+    def nonterminals(self) -> int:
+        """Number of nonterminals, N."""
+        return len(self.first) - 1
+
+    def path(self, dot: int) -> list[str]:
+        """The rules that the production with a dot lies in, the outermost first."""
+        body = int(np.searchsorted(self.bodies, dot, side="right")) - 1
+        start, end = self.path_offsets[body : body + 2].tolist()
+        return [self.names[rule] for rule in self.paths[start:end].tolist()]
+
+
+class Terminals(Protocol):
+    """The automata of all terminals side by side; ``DEAD`` is no state of any."""
+
+    def start(self, terminal: int) -> int:
+        """The state before a terminal."""
+
+    def step(self, state: int, symbol: int) -> int:
+        """The state after a byte (or a token terminal, from 256 on)."""
+
+    def accepts(self, state: int) -> bool:
+        """Whether the terminal may end here."""
+
+    def next_symbols(self, state: int) -> int:
+        """The symbols that lead on, as bits: bit b for symbol b."""

@@ -1,0 +1,230 @@
+"""Whether the sections of a ``greedy`` artifact fit together.
+
+Besides the bounds of all indices, what makes the machine end: no lexeme and no call matches ε,
+no chain of first calls leads back to its beginning, and what lies below a stack's top has a
+lower number. What is read as it is asked for, the codes of rows, the nodes of exits and the
+rests of tokens behind lexemes, is checked when it is read.
+"""
+
+import numpy as np
+
+from ..container.manifest import Manifest
+from ..container.requirements import Arrays, check_types, require, require_offsets, require_range
+from ..errors import ArtifactError
+from ..maximal_munch.block_rows import BLOCK, MOST_ROWS
+from ..maximal_munch.parser_transitions import below_all, of_chains
+from ..maximal_munch.tables import FIRST_LEXEME
+from ..tokens import tokenset
+from .check_parser import NETWORK, check_network, require_dfas
+
+_GREEDY = {
+    **NETWORK,
+    "greedy.block_offsets": ("i8", 1),
+    "greedy.blocks": ("u4", 2),
+    "greedy.codes": ("u2", 2),
+    "greedy.exits": ("i4", 1),
+    "greedy.exits_offsets": ("i8", 1),
+    "greedy.feed_keys": ("i8", 1),
+    "greedy.feeds": ("i4", 1),
+    "greedy.first_keys": ("i8", 1),
+    "greedy.firsts": ("i4", 1),
+    "greedy.heads": ("i4", 2),
+    "greedy.heads_offsets": ("i8", 1),
+    "greedy.known": ("i4", 1),
+    "greedy.lexer": ("i4", 1),
+    "greedy.lexer_offsets": ("i8", 1),
+    "greedy.pending": ("i4", 2),
+    "greedy.pending_offsets": ("i8", 1),
+    "greedy.stacks": ("i4", 2),
+    "greedy.stacks_offsets": ("i8", 1),
+    "greedy.steps": ("i4", 2),
+    "lexer.accepting": ("u1", 1),
+    "lexer.columns": ("u2", 1),
+    "lexer.ignored": ("u1", 1),
+    "lexer.priorities": ("i4", 1),
+    "lexer.starts": ("i4", 1),
+    "lexer.table": ("i4", 2),
+    "moves.frames": ("i4", 1),
+    "moves.frames_offsets": ("i8", 1),
+    "moves.keys": ("i8", 1),
+    "moves.moves": ("i4", 2),
+    "moves.targets": ("i4", 1),
+    "slices.classes": ("u1", 1),
+    "slices.starts": ("i4", 1),
+    "slices.table": ("i4", 2),
+}
+_ACTIONS = {
+    "actions.classes": ("u2", 1),
+    "actions.events": ("i4", 2),
+    "actions.table": ("u2", 2),
+}
+_TRIE = {
+    "trie.first": ("i4", 1),
+    "trie.held": ("i4", 1),
+    "trie.ids": ("i4", 1),
+    "trie.octets": ("u1", 1),
+}
+
+
+def check_greedy(manifest: Manifest, arrays: Arrays) -> None:
+    """Raise ``ArtifactError`` naming the first section that does not fit."""
+    names = manifest.parser
+    if names is None:
+        raise ArtifactError("the manifest is damaged: it has no 'parser'")
+    check_types(arrays, _GREEDY)
+    lexemes = len(arrays["lexer.priorities"])
+    require(len(names.texts) == lexemes, "lexer.priorities")
+    require(len(arrays["lexer.ignored"]) == lexemes, "lexer.ignored")
+    require_dfas(arrays, lexemes, FIRST_LEXEME)
+    # Lexemes lie one behind the other.
+    starts = arrays["lexer.starts"]
+    require(bool((starts[1:] > starts[:-1]).all()), "lexer.starts")
+    states = check_network(manifest, names, arrays, lexemes)
+    require(
+        not arrays["network.table"][:, int(arrays["network.classes"][0])].any(), "network.table"
+    )
+    require(not arrays["network.classes"].any(), "network.classes")
+    nodes = _check_stacks(arrays, states)
+    heads = _check_pairs(arrays, "greedy.heads", states, nodes)
+    require(arrays["greedy.heads_offsets"][1] == 0, "greedy.heads_offsets")
+    _check_lexer(arrays)
+    rows = _check_rows(manifest, arrays)
+    _check_answers(arrays, rows, heads)
+    if any(name.startswith("actions.") for name in arrays):
+        _check_actions(manifest, arrays)
+    _check_moves(arrays, states, heads)
+    _check_slices(arrays)
+    if "trie.octets" in arrays:
+        _check_trie(manifest, arrays)
+
+
+def _check_stacks(arrays: Arrays, states: int) -> int:
+    """The number of nodes: the bottom, the hole, and sets of (frame, lower node)."""
+    stacks, offsets = arrays["greedy.stacks"], arrays["greedy.stacks_offsets"]
+    nodes = len(offsets) - 1
+    require(stacks.ndim == 2 and stacks.shape[1] == 2, "greedy.stacks")
+    require(nodes >= 2, "greedy.stacks_offsets")
+    require_offsets(arrays, "greedy.stacks_offsets", nodes, len(stacks))
+    require(offsets[:3].tolist() == [0, 1, 2], "greedy.stacks_offsets")
+    require(stacks[:2].tolist() == [[0, 0], [-1, 0]], "greedy.stacks")
+    require(bool((offsets[1:] > offsets[:-1]).all()), "greedy.stacks_offsets")
+    frames, rests = stacks[:, 0], stacks[:, 1]
+    require(int(frames.min()) >= -1 and int(frames.max()) < states, "greedy.stacks")
+    owners = np.repeat(np.arange(nodes), np.diff(offsets))
+    below = rests < owners
+    require(bool(below[2:].all()) and int(rests.min()) >= 0, "greedy.stacks")
+    # A mark lies on nothing.
+    require(not rests[frames <= 0].any(), "greedy.stacks")
+    return nodes
+
+
+def _check_pairs(arrays: Arrays, name: str, high: int, other_high: int) -> int:
+    """Lists of pairs within bounds; how many lists there are."""
+    pairs, offsets = arrays[name], arrays[f"{name}_offsets"]
+    lists = len(offsets) - 1
+    require(pairs.shape[1] == 2, name)
+    require(lists >= 1, f"{name}_offsets")
+    require_offsets(arrays, f"{name}_offsets", lists, len(pairs))
+    for column, limit in ((0, high), (1, other_high)):
+        values = pairs[:, column]
+        require(not len(values) or bool(values.min() >= 0 and values.max() < limit), name)
+    return lists
+
+
+def _check_lexer(arrays: Arrays) -> None:
+    steps, offsets = arrays["greedy.steps"], arrays["greedy.lexer_offsets"]
+    known = len(steps)
+    require(known >= 1, "greedy.steps")
+    require_offsets(arrays, "greedy.lexer_offsets", known, len(arrays["greedy.lexer"]))
+    require(int(offsets[1]) == 0, "greedy.lexer_offsets")
+    require_range(arrays, "greedy.lexer", 1, len(arrays["lexer.table"]))
+    require(steps.shape[1] == arrays["lexer.table"].shape[1], "greedy.steps")
+    require_range(arrays, "greedy.steps", 0, known)
+    require(not steps[0].any(), "greedy.steps")
+
+
+def _check_rows(manifest: Manifest, arrays: Arrays) -> int:
+    codes, blocks = arrays["greedy.codes"], arrays["greedy.blocks"]
+    places = -(-tokenset.word_count(manifest.vocab_size) // BLOCK)
+    require(codes.shape[1] == places and 1 <= len(codes) <= MOST_ROWS, "greedy.codes")
+    require(blocks.shape[1] == BLOCK, "greedy.blocks")
+    require_offsets(arrays, "greedy.block_offsets", places, len(blocks))
+    return len(codes)
+
+
+def _check_answers(arrays: Arrays, rows: int, heads: int) -> None:
+    exits = len(arrays["greedy.exits_offsets"]) - 1
+    require(exits >= 2, "greedy.exits_offsets")
+    require_offsets(arrays, "greedy.exits_offsets", exits, len(arrays["greedy.exits"]))
+    offsets = arrays["greedy.exits_offsets"]
+    require(offsets[:3].tolist() == [0, 0, 1], "greedy.exits_offsets")
+    require(bool((offsets[2:] > offsets[1:-1]).all()), "greedy.exits_offsets")
+    # How many nodes there are is known with the trie.
+    require_range(arrays, "greedy.exits", 0, np.iinfo(np.int32).max)
+    residuals = len(arrays["greedy.known"])
+    require_range(arrays, "greedy.known", 0, rows)
+    if residuals:
+        require(_check_pairs(arrays, "greedy.pending", heads, exits) == residuals, "greedy.known")
+    else:
+        require(not len(arrays["greedy.pending"]), "greedy.pending")
+        require(arrays["greedy.pending_offsets"].tolist() == [0], "greedy.pending_offsets")
+    for name in ("greedy.first", "greedy.feed"):
+        require(len(arrays[f"{name}s"]) == len(arrays[f"{name}_keys"]), f"{name}s")
+        require_range(arrays, f"{name}s", 0, residuals)
+
+
+def _check_moves(arrays: Arrays, states: int, heads: int) -> None:
+    """Heads, states of the lexer and frames that there are; nothing is open over all frames."""
+    keys, targets, moves = (arrays[f"moves.{name}"] for name in ("keys", "targets", "moves"))
+    require(moves.shape[1] == 5, "moves.moves")
+    require(len(targets) == len(keys), "moves.targets")
+    require_range(arrays, "moves.targets", 0, len(moves))
+    offsets = arrays["moves.frames_offsets"]
+    require_offsets(arrays, "moves.frames_offsets", len(moves), len(arrays["moves.frames"]))
+    require_range(arrays, "moves.frames", 0, states)
+    if len(moves):
+        is_open = moves[:, 1] == 1
+        classes = arrays["actions.table"].shape[1] if "actions.table" in arrays else 1
+        high = np.tile([heads, 2, heads, len(arrays["greedy.steps"]), 2], (len(moves), 1))
+        high[is_open, 3] = classes
+        require(bool((moves >= 0).all() and (moves < high).all()), "moves.moves")
+        require(not np.diff(offsets)[is_open].any(), "moves.frames_offsets")
+        require(not is_open[targets[below_all(keys)]].any(), "moves.targets")
+        # What is known of a head is told by the moves to it that are no chains.
+        chains, reached = of_chains(keys), moves[targets, 0]
+        require(bool(np.isin(reached[chains], reached[~chains]).all()), "moves.targets")
+
+
+def _check_actions(manifest: Manifest, arrays: Arrays) -> None:
+    check_types(arrays, _ACTIONS)
+    table, events = arrays["actions.table"], arrays["actions.events"]
+    require(len(arrays["actions.classes"]) == manifest.vocab_size, "actions.classes")
+    require(1 <= len(table) <= len(arrays["greedy.steps"]), "actions.table")
+    require_range(arrays, "actions.classes", 0, table.shape[1])
+    require(events.shape[1] == 2 and len(events) >= 1, "actions.events")
+    require_range(arrays, "actions.table", 0, len(table) + len(events))
+    winners, rests = events[:, 0], events[:, 1]
+    require(bool((winners >= -1).all() and (winners < len(table)).all()), "actions.events")
+    require(bool((rests >= 0).all() and (rests < table.shape[1]).all()), "actions.events")
+
+
+def _check_slices(arrays: Arrays) -> None:
+    states, columns = arrays["slices.table"].shape
+    require(states > 0 and columns > 0, "slices.table")
+    require_range(arrays, "slices.table", 0, states)
+    require(not arrays["slices.table"][0].any(), "slices.table")
+    require(len(arrays["slices.classes"]) == 256, "slices.classes")
+    require_range(arrays, "slices.classes", 0, columns)
+    require_range(arrays, "slices.starts", 1, states)
+
+
+def _check_trie(manifest: Manifest, arrays: Arrays) -> None:
+    """Children behind their parents, level by level."""
+    check_types(arrays, _TRIE)
+    nodes, first = len(arrays["trie.octets"]), arrays["trie.first"]
+    require(nodes > 0, "trie.octets")
+    require(len(first) == nodes + 1 and int(first[-1]) == nodes, "trie.first")
+    require(bool((first[:-1] > np.arange(nodes)).all()), "trie.first")
+    require(bool((first[1:] >= first[:-1]).all()), "trie.first")
+    require_offsets(arrays, "trie.held", nodes, len(arrays["trie.ids"]))
+    require_range(arrays, "trie.ids", 0, manifest.vocab_size)

@@ -1,0 +1,1 @@
+"""Grammars with a lexer that takes the longest match: lexemes, parser heads, masks."""

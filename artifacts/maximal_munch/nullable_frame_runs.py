@@ -1,0 +1,123 @@
+"""Runs of one frame that may return without reading: as long as a token can tell.
+
+Nested ``if`` without ``else`` leave a frame each, and any number of them may return at once. A
+token reads no more than r lexemes that such a frame f can begin with, and each f that reads at
+all reads one of them. So below r of them, further f tell no token from another:
+
+    q f f f f f f g …   and   q f f f g …      have one mask, if r is 3
+
+``shortened`` heads are for masks alone; the text goes on with the head as it is.
+"""
+
+from functools import reduce
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ArtifactError
+from ..network.tables import DEAD
+from ..tokens.vocabulary import Vocabulary
+from .lexer import LexerTables
+from .parser_heads import MARKS, Heads
+
+# A node of stacks, the frame of the run that is above it (or ``DEAD``), and how long that is.
+_Place = tuple[int, int, int]
+
+
+class NullableFrameRuns:
+    """Heads with shorter runs, for one vocabulary."""
+
+    def __init__(self, heads: Heads, lexer: LexerTables, vocabulary: Vocabulary) -> None:
+        self._heads, self._lexer, self._vocabulary = heads, lexer, vocabulary
+        self._longest: dict[int, int] = {}
+        self._shortened: dict[int, int] = {}
+
+    def shortened(self, head: int) -> int:
+        """The head in which no run is longer than a token can tell."""
+        known = self._shortened.get(head)
+        if known is None:
+            known = self._shortened[head] = self._mapped(head, extended=False)
+        return known
+
+    def lengthened(self, head: int) -> int:
+        """The shortened head in which the runs that may be longer have one frame more."""
+        return self._mapped(head, extended=True)
+
+    def longest(self, frame: int) -> int:
+        """r: how many of a frame one token can tell, or 0 if it always reads something.
+
+        One may be in a lexeme that has begun before the token, and one may be allowed behind
+        it; those between begin at different bytes, each as far from the next as the shortest
+        lexeme is long.
+        """
+        if frame not in self._longest:
+            self._longest[frame] = self._most(frame) + 2 if self._heads.returns(frame) else 0
+        return self._longest[frame]
+
+    def _mapped(self, head: int, *, extended: bool) -> int:
+        """Each stack of a head from the top down, with what is too much left out."""
+        heads, stacks = self._heads, self._heads.stacks
+        images: dict[_Place, int] = {}
+        pending = [(node, DEAD, 0) for _, node in heads.threads[head]]
+        while pending:
+            place = pending[-1]
+            node, frame, count = place
+            # What is kept above each rest, and the place of the rest.
+            parts: list[tuple[int, _Place]] = []
+            for top, rest in stacks.entries[node]:
+                if top in MARKS:
+                    continue
+                length = count + 1 if top == frame else 1
+                longest = self.longest(top)
+                if not longest:
+                    parts.append((1, (rest, DEAD, 0)))
+                elif length > longest:
+                    parts.append((0, (rest, top, longest)))
+                else:
+                    parts.append((1 + (extended and length == longest), (rest, top, length)))
+            missing = [below for _, below in parts if below not in images]
+            if place not in images and missing:
+                pending.extend(missing)
+                continue
+            pending.pop()
+            if place in images:
+                continue
+            tops = [entry for entry in stacks.entries[node] if entry[0] not in MARKS]
+            found = [stacks.push(*entry) for entry in stacks.entries[node] if entry[0] in MARKS]
+            for (top, _), (times, below) in zip(tops, parts, strict=True):
+                image = images[below]
+                for _ in range(times):
+                    image = stacks.push(top, image)
+                found.append(image)
+            images[place] = reduce(stacks.union, found)
+        return heads.of((state, images[node, DEAD, 0]) for state, node in heads.threads[head])
+
+    def _most(self, frame: int) -> int:
+        """The most lexemes of a frame's beginning that one token can begin."""
+        dfas = self._lexer.dfas
+        starts = dfas.starts[sorted(self._heads.begins(frame))]
+        if not len(starts):
+            return 0
+        octets = (dfas.table[starts] != DEAD).any(axis=0)[dfas.columns[:256]]
+        length = min(_shortest(dfas.table, dfas.accepting, int(start)) for start in starts)
+        vocabulary = self._vocabulary
+        fitting = np.zeros(len(vocabulary.data) + 1, dtype=np.int32)
+        np.cumsum(octets.take(vocabulary.data), out=fitting[1:])
+        begun = np.diff(fitting[vocabulary.offsets])
+        most: int = np.minimum(begun, (vocabulary.lengths + length - 1) // length).max()
+        return int(most)
+
+
+def _shortest(table: NDArray[np.int32], accepting: NDArray[np.uint8], start: int) -> int:
+    """The length of the shortest text that leads from a state to an accepting one.
+
+    Raises ``ArtifactError`` if there is none.
+    """
+    states = [start]
+    length = 0
+    while not accepting[states].any():
+        if length == len(table):
+            raise ArtifactError("section 'lexer.accepting' is damaged: a lexeme never ends")
+        states = sorted(set(table[states].ravel().tolist()) - {DEAD})
+        length += 1
+    return length

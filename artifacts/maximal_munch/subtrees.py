@@ -1,0 +1,229 @@
+"""Whole subtrees of the token trie that a state of the lexer reads without leaving it.
+
+    state NAME inside, node "co": below it "unt", "unter", "nt_rol"   ->   all fit, none is walked
+
+In a name, a comment or a string the lexer stays in one state for most of what it reads. The
+characters below a node are kept as a set of classes, one bit a class, and so are those in which
+a state stays: where the first set is part of the second, all tokens below the node fit. Classes
+are coarse: an ASCII byte is in one of some forty, and all other characters are one class together,
+as long as they are well-formed from the node on. The tokens below a node are neighbours in the
+order of their texts. So one comparison answers for a subtree, and one run of that order holds it.
+
+The same thought as slices (llguidance, "Optimizing"), of which this makes as many as there are
+nodes; what it cannot do is lexemes that count, as "[a-z]{1,20}", whose states change.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..dfa.stacked_dfas import DEAD
+from ..tokens import tokenset
+from ..tokens.tokenset import Words
+from ..tokens.trie import Trie, ranges
+from .lexer import Lexer
+
+# So few tokens are marked one by one, without going through all of them.
+_MARKED_SINGLY = 1 << 14
+
+# The first ASCII bytes of classes; each goes up to the next one.
+_BORDERS = [*range(0x20, 0x30), *b"028:;<=>?@AG", *range(0x5B, 0x61), *b"ag", *range(0x7B, 0x80)]
+_CONTROLS = [0, 9, 10, 11, 12, 13, 14]
+
+# Classes of characters outside ASCII, and of bytes that make none.
+OTHER, _BROKEN = 62, 63
+_ALL = np.uint64(2**64 - 1)
+
+# The states of well-formed UTF-8 (Unicode, table 3-7): between characters, before one, two or
+# three more bytes, and behind E0, ED, F0 and F4.
+_BETWEEN, _ILL = 0, 8
+_UTF8 = [
+    (_BETWEEN, 0x00, 0x7F, _BETWEEN),
+    (_BETWEEN, 0xC2, 0xDF, 1),
+    (_BETWEEN, 0xE1, 0xEF, 2),
+    (_BETWEEN, 0xE0, 0xE0, 4),
+    (_BETWEEN, 0xED, 0xED, 5),
+    (_BETWEEN, 0xF1, 0xF3, 3),
+    (_BETWEEN, 0xF0, 0xF0, 6),
+    (_BETWEEN, 0xF4, 0xF4, 7),
+    (1, 0x80, 0xBF, _BETWEEN),
+    (2, 0x80, 0xBF, 1),
+    (3, 0x80, 0xBF, 2),
+    (4, 0xA0, 0xBF, 1),
+    (5, 0x80, 0x9F, 1),
+    (6, 0x90, 0xBF, 2),
+    (7, 0x80, 0x8F, 2),
+]
+
+
+def _utf8_table() -> NDArray[np.uint8]:
+    table = np.full((_ILL + 1, 256), _ILL, dtype=np.uint8)
+    for state, low, high, target in _UTF8:
+        table[state, low : high + 1] = target
+    return table
+
+
+_STEPS = _utf8_table()
+_LEADING = np.flatnonzero(_STEPS[_BETWEEN, 128:] != _ILL) + 128
+
+
+def _class_bits() -> NDArray[np.uint64]:
+    """The class of each byte, as a bit."""
+    classes = np.full(256, OTHER, dtype=np.uint64)
+    borders = [*_CONTROLS, *_BORDERS]
+    classes[:128] = np.searchsorted(borders, np.arange(128), side="right") - 1
+    return np.left_shift(np.uint64(1), classes)
+
+
+_BITS = _class_bits()
+
+
+@dataclass(frozen=True, eq=False)
+class Subtrees:
+    """Of a trie with N nodes and T tokens.
+
+    ``ids``: int32 (T,), token ids by their texts. Those at and below node n are
+    ``ids[begin[n]:end[n]]``; ``own[n]`` end at n itself and come first (int32 (N,) each).
+    ``below``: uint64 (N,), the classes of the characters below n, 0 if nothing is; ``within``: of
+    these and the one that n is in, if it begins at n.
+    """
+
+    ids: NDArray[np.int32]
+    begin: NDArray[np.int32]
+    end: NDArray[np.int32]
+    own: NDArray[np.int32]
+    below: NDArray[np.uint64]
+    within: NDArray[np.uint64]
+
+    @classmethod
+    def of(cls, trie: Trie) -> "Subtrees":
+        """From the last level up, and down again."""
+        levels = levels_of(trie)
+        own = np.diff(trie.held)
+        totals, below = own.copy(), np.zeros(len(own), dtype=np.uint64)
+        inside, begun, into = _read(trie, levels)
+        for first, last in reversed(levels):
+            starts = trie.first[first : last + 1]
+            inner = np.flatnonzero(starts[1:] > starts[:-1])
+            if len(inner):
+                children = slice(int(starts[0]), int(starts[-1]))
+                cuts = starts[inner] - starts[0]
+                totals[first + inner] += np.add.reduceat(totals[children], cuts)
+                classes = below[children] | into[children]
+                below[first + inner] = np.bitwise_or.reduceat(classes, cuts)
+        begin = np.zeros(len(own), dtype=np.int32)
+        for first, last in levels:
+            starts = trie.first[first : last + 1]
+            children = slice(int(starts[0]), int(starts[-1]))
+            before = np.cumsum(totals[children], dtype=np.int32) - totals[children]
+            # Where the eldest child begins, less what stands before it on its level.
+            base = begin[first:last] + own[first:last]
+            inner = np.flatnonzero(starts[1:] > starts[:-1])
+            base[inner] -= before[starts[inner] - starts[0]]
+            begin[children] = np.repeat(base, np.diff(starts)) + before
+        ids = np.zeros(len(trie.ids), dtype=np.int32)
+        ending = np.flatnonzero(own)
+        ids[ranges(begin[ending], own[ending])] = trie.ids
+        # What is well-formed from the beginning of a token need not be so from inside a character.
+        broken = np.uint64(1 << _BROKEN)
+        within = below | into
+        within[np.flatnonzero(begun)] |= broken
+        below[np.flatnonzero(inside & (below != 0))] |= broken
+        return cls(ids, begin, begin + totals, own, below, within)
+
+    @classmethod
+    def leaves(cls, trie: Trie) -> "Subtrees":
+        """The same where nothing but a leaf is taken whole: the plain walk, which is the oracle."""
+        inner = np.diff(trie.first) > 0
+        below = np.left_shift(inner.astype(np.uint64), np.uint64(_BROKEN))
+        within = np.full_like(below, 1 << _BROKEN)
+        return cls(trie.ids, trie.held[:-1], trie.held[1:], np.diff(trie.held), below, within)
+
+    def row(self, begins: NDArray[np.int32], ends: NDArray[np.int32], vocab_size: int) -> Words:
+        """The tokens of runs ``ids[begins[i]:ends[i]]``; none is in two of them."""
+        flags = np.zeros(tokenset.word_count(vocab_size) * 32, dtype=np.bool_)
+        filled = np.flatnonzero(ends > begins)
+        begins, ends = begins[filled], ends[filled]
+        if int((ends - begins).sum()) <= _MARKED_SINGLY:
+            flags[self.ids[ranges(begins, ends - begins)]] = True
+        else:
+            changes = np.zeros(len(self.ids) + 1, dtype=np.int8)
+            changes[begins] += 1
+            changes[ends] -= 1
+            flags[self.ids] = np.cumsum(changes[:-1], dtype=np.int8) != 0
+        return tokenset.from_flags(flags)
+
+
+def levels_of(trie: Trie) -> list[tuple[int, int]]:
+    """First node and end of each level, the root's first."""
+    levels = [(0, 1)]
+    while levels[-1][0] < levels[-1][1]:
+        first, last = levels[-1]
+        levels.append((int(trie.first[first]), int(trie.first[last])))
+    return levels[:-1]
+
+
+def _read(
+    trie: Trie, levels: list[tuple[int, int]]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.uint64]]:
+    """Whether a character is open behind each node, and whether one is before it; and the class of
+    the byte into it, as a bit."""
+    read = np.zeros(len(trie.octets), dtype=np.uint8)
+    before = np.zeros_like(read)
+    for first, last in levels:
+        starts = trie.first[first : last + 1]
+        children = slice(int(starts[0]), int(starts[-1]))
+        before[children] = np.repeat(read[first:last], np.diff(starts))
+        cells = before[children].astype(np.intp) << 8 | trie.octets[children]
+        read[children] = _STEPS.ravel().take(cells)
+    into = _BITS.take(trie.octets)
+    into[read == _ILL] = 1 << _BROKEN
+    return read != _BETWEEN, before != _BETWEEN, into
+
+
+class Stays:
+    """In which classes of characters the states of a lexer stay."""
+
+    def __init__(self, lexer: Lexer) -> None:
+        self._lexer = lexer
+        self._leaving = np.zeros(64, dtype=np.uint64)
+        self._known = 0
+
+    def leaving(self) -> NDArray[np.uint64]:
+        """uint64 (states,): the classes with which each state of the lexer does not stay."""
+        lexer, known = self._lexer, self._known
+        if known < lexer.states:
+            while lexer.states > len(self._leaving):
+                self._leaving = np.concatenate((self._leaving, np.zeros_like(self._leaving)))
+            states = np.arange(known, lexer.states)
+            stays = lexer.table[states][:, lexer.columns[:128]] == states[:, None]
+            leaving = np.bitwise_or.reduce(np.where(stays, np.uint64(0), _BITS[:128]), axis=1)
+            leading = lexer.table[states][:, lexer.columns[_LEADING]]
+            may_stay = np.flatnonzero((leading != DEAD).all(axis=1)).tolist()
+            stay = [place for place in may_stay if self._stays_outside_ascii(known + place)]
+            leaving |= np.uint64(1 << OTHER | 1 << _BROKEN)
+            leaving[stay] &= ~np.uint64(1 << OTHER)
+            # Where nothing is read, nothing is taken.
+            leaving[states == DEAD] = _ALL
+            self._leaving[known : lexer.states] = leaving
+            self._known = lexer.states
+        return self._leaving[: self._known]
+
+    def _stays_outside_ascii(self, state: int) -> bool:
+        """Whether each character outside ASCII is read and leads back to the state."""
+        rows = self._lexer.rows
+        seen = {(_BETWEEN, state)}
+        pending = list(seen)
+        for read, inside in pending:
+            row = rows[inside]
+            pairs = set(zip(_STEPS[read].tolist()[128:], row[128:], strict=True))
+            for following, target in pairs:
+                if following == _ILL:
+                    continue
+                if target == DEAD or (following == _BETWEEN and target != state):
+                    return False
+                if following != _BETWEEN and (following, target) not in seen:
+                    seen.add((following, target))
+                    pending.append((following, target))
+        return True

@@ -1,0 +1,17 @@
+"""A grammar read by longest matches: a network over lexemes and the lexemes' automata."""
+
+from dataclasses import dataclass
+
+from ..network.tables import NetworkTables
+from .lexer import LexerTables
+
+# The network's symbol for lexeme 0; those below are bytes, which it does not read.
+FIRST_LEXEME = 256
+
+
+@dataclass(frozen=True, eq=False)
+class MaximalMunchTables:
+    """``network``: reads symbol ``FIRST_LEXEME + i`` for lexeme i. ``lexer``: cuts bytes."""
+
+    network: NetworkTables
+    lexer: LexerTables

@@ -1,0 +1,1 @@
+"""Where a pre-tokenizer cuts text, as a DFA over bytes that is followed while decoding."""

@@ -1,0 +1,1 @@
+"""Tokens: vocabularies, sets of them, and the trie of their bytes."""

@@ -1,0 +1,168 @@
+"""Frontiers of walks through the token trie: arrays of its nodes that are expanded at once.
+
+The token trie in level order, and its walk through a byte DFA.
+
+``tokens=[b"a", b"ab", b"b"]`` gives nodes ``a b | ab``: the children of a node are
+neighbours, so that one ``np.repeat`` expands a whole frontier.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .vocabulary import Vocabulary
+
+
+def ranges(starts: NDArray[np.integer], counts: NDArray[np.integer]) -> NDArray[np.int32]:
+    """``starts=[3, 9], counts=[2, 1] -> [3, 4, 9]``"""
+    ends = np.cumsum(counts)
+    total = int(ends[-1]) if len(ends) else 0
+    expanded = np.repeat((starts - (ends - counts)).astype(np.int32), counts)
+    expanded += np.arange(total, dtype=np.int32)
+    return expanded
+
+
+def expand(
+    rows: NDArray[np.int32], starts: NDArray[np.int32], counts: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Repeat each row ``counts`` times beside the indices ``starts, starts + 1, …``.
+
+    ``rows=[7, 8], starts=[3, 9], counts=[2, 1] -> [7, 7, 8], [3, 4, 9]``
+    """
+    return np.repeat(rows, counts), ranges(starts, counts)
+
+
+def grouped(
+    found: Iterable[tuple[NDArray[np.int32], NDArray[np.integer]]],
+) -> list[tuple[int, NDArray[np.int32]]]:
+    """Values by key, both ascending, out of (values, keys) arrays; all from 0 on, keys below 2^31.
+
+    ``[([5, 2], [7, 7]), ([1], [3])] -> [(3, [1]), (7, [2, 5])]``
+    """
+    parts = list(found)
+    if not parts:
+        return []
+    values = np.concatenate([v for v, _ in parts])
+    keys = np.concatenate([k for _, k in parts])
+    # Both in one number sort several times faster than by two keys.
+    both = np.sort(keys.astype(np.int64) << 32 | values)
+    values, keys = (both & 0xFFFFFFFF).astype(np.int32), both >> 32
+    cuts = np.flatnonzero(np.diff(keys)) + 1
+    heads = keys[np.append(0, cuts)].tolist()
+    return list(zip(heads, np.split(values, cuts), strict=True))
+
+
+# Frontier entries that one step of the walk may hold; bounds its memory to about 100 MB.
+_STEP = 1 << 21
+
+
+@dataclass(frozen=True, eq=False)
+class Trie:
+    """Nodes numbered level by level; node 0 is the root.
+
+    ``octets``: uint8 (N,), the byte on the edge into a node. ``first``: int32 (N + 1,),
+    the children of n are ``first[n]`` to ``first[n + 1] - 1``. ``ids``: int32 (T,), token
+    ids sorted by node. ``held``: int32 (N + 1,), the tokens that end at n are
+    ``ids[held[n]:held[n + 1]]`` (several ids may spell the same bytes).
+    """
+
+    octets: NDArray[np.uint8]
+    first: NDArray[np.int32]
+    ids: NDArray[np.int32]
+    held: NDArray[np.int32]
+
+    @cached_property
+    def lists(self) -> tuple[list[int], list[int], list[int]]:
+        """``octets``, ``first`` and ``held``, for walks node by node."""
+        return self.octets.tolist(), self.first.tolist(), self.held.tolist()
+
+    @classmethod
+    def from_vocabulary(cls, vocabulary: Vocabulary) -> "Trie":
+        """Build the trie of all text tokens; grows with their total bytes."""
+        whole, ends = vocabulary.data.tobytes(), vocabulary.offsets.tolist()
+        text_ids = vocabulary.text_ids()
+        texts = [whole[ends[i] : ends[i + 1]] for i in text_ids.tolist()]
+        # Ids ascend, and a stable sort keeps them so among equal texts.
+        by_text = sorted(range(len(texts)), key=texts.__getitem__)
+        ids = text_ids[by_text].astype(np.int32)
+        lengths = vocabulary.lengths[ids]
+        data = np.frombuffer(b"".join([texts[i] for i in by_text]), dtype=np.uint8)
+        starts = np.concatenate(([0], np.cumsum(lengths)[:-1])) if len(ids) else lengths
+        node = np.zeros(len(ids), dtype=np.int64)
+        octets, parents = [np.zeros(1, np.uint8)], [np.zeros(0, np.int64)]
+        count, depth = 1, 0
+        alive = np.flatnonzero(lengths > 0)
+        while len(alive):
+            parent, octet = node[alive], data[starts[alive] + depth]
+            # Sorted tokens with the same parent and byte are neighbours: one node each run.
+            new = np.ones(len(alive), dtype=np.bool_)
+            new[1:] = (parent[1:] != parent[:-1]) | (octet[1:] != octet[:-1])
+            node[alive] = count + np.cumsum(new) - 1
+            octets.append(octet[new])
+            parents.append(parent[new])
+            count += int(new.sum())
+            depth += 1
+            alive = alive[lengths[alive] > depth]
+        children = np.bincount(np.concatenate(parents), minlength=count)
+        first = np.concatenate(([1], 1 + np.cumsum(children))).astype(np.int32)
+        order = np.argsort(node, kind="stable")
+        ending = np.bincount(node, minlength=count) if len(ids) else np.zeros(count, np.int64)
+        held = np.concatenate(([0], np.cumsum(ending))).astype(np.int32)
+        return cls(np.concatenate(octets), first, ids[order], held)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hits:
+    """Token occurrences found by a walk; parallel int32 arrays.
+
+    ``rows`` index the states that the walk started from, ``tokens`` are ids, ``states``
+    where the token leads.
+    """
+
+    rows: NDArray[np.int32]
+    tokens: NDArray[np.int32]
+    states: NDArray[np.int32]
+
+
+def walk(
+    trie: Trie,
+    table: NDArray[np.integer],
+    classes: NDArray[np.uint8],
+    starts: NDArray[np.integer],
+    root: int = 0,
+) -> Iterator[Hits]:
+    """All tokens below ``root`` that the DFA can read from each of ``starts``, level by level.
+
+    ``table``: integers (S, C), state 0 dead. ``classes``: uint8 (256,), byte to column. Work is
+    proportional to the trie edges that leave live nodes, over all starting states.
+    """
+    columns = classes[trie.octets]
+    pending = [
+        (
+            np.arange(len(starts), dtype=np.int32),
+            np.full(len(starts), root, dtype=np.int32),
+            np.asarray(starts, dtype=np.int32),
+        )
+    ]
+    while pending:
+        rows, nodes, states = pending.pop()
+        fan_out = trie.first[nodes + 1] - trie.first[nodes]
+        if len(rows) > 1 and int(fan_out.sum()) > _STEP:
+            half = len(rows) // 2
+            pending.append((rows[half:], nodes[half:], states[half:]))
+            pending.append((rows[:half], nodes[:half], states[:half]))
+            continue
+        rows, child = expand(rows, trie.first[nodes], fan_out)
+        states = table[np.repeat(states, fan_out), columns[child]].astype(np.int32)
+        live = states != 0
+        rows, child, states = rows[live], child[live], states[live]
+        if not len(rows):
+            continue
+        ends = trie.held[child + 1] - trie.held[child]
+        hit_rows, slots = expand(rows, trie.held[child], ends)
+        if len(hit_rows):
+            yield Hits(hit_rows, trie.ids[slots], np.repeat(states, ends))
+        pending.append((rows, child, states))

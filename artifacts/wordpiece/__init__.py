@@ -1,0 +1,1 @@
+"""WordPiece (BERT): token sequences that the tokenizer itself would give."""

@@ -1,0 +1,298 @@
+"""The machine of WordPiece artifacts: token sequences that the tokenizer itself would give.
+
+A state is a place in the automaton over canonical text, the trie's node that the current
+word has led to, and, where words may grow too long, how many characters it has. States are
+never enumerated, a number says all three; rows are computed when they are asked for, and what
+is kept for later has a bound.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..container.manifest import Manifest
+from ..container.requirements import Arrays
+from ..dfa.byte_dfa import ByteDfa
+from ..errors import ArtifactError
+from ..tokens import tokenset
+from ..tokens.memo import BoundedCache
+from ..tokens.tokenset import Words
+from ..tokens.vocabulary import TokenClasses, Vocabulary
+from .check import PIECES
+from .dead_ends import WordDfa, WordPaths
+from .forbidden_tokens import ForbiddenAfter, forbidden_tokens
+from .trie import NONE, OTHER_BYTE, ROOT, SUFFIX_ROOT, WordTrie
+from .trie_walk import WordWalk
+
+# What is kept, in bytes, of rows, of what they are made of, and of single numbers.
+_KEPT_ROWS, _KEPT_PARTS, _KEPT_NUMBERS = 1 << 26, 1 << 27, 1 << 18
+
+# A place in the automaton over canonical text, a node of the trie or -1, a count of characters.
+_State = tuple[int, int, int]
+
+_UNKNOWN = bytes([OTHER_BYTE])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Base:
+    """The tokens below a root that the text can go on with, as if no word were begun.
+
+    ``tokens``, ``targets``: int32 (h,), ascending tokens and states behind them. ``flags``:
+    bool (32 W,), those that can be completed from their own node. ``totals``: int32 (h,), their
+    characters with the fewest to a word's end; None where words cannot grow too long.
+    """
+
+    tokens: NDArray[np.int32]
+    targets: NDArray[np.int32]
+    flags: NDArray[np.bool_]
+    totals: NDArray[np.int32] | None
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
+        return 12 * len(self.tokens) + len(self.flags)
+
+
+@dataclass(eq=False)
+class WordMachine:
+    """Steps and rows. ``indicator``: ♯ in UTF-8. ``nodes``: int32 (V,), the node of a token
+    that words are cut into, or -1. ``longest``: characters that a word may have, 0 where no
+    word of the text has more.
+    """
+
+    words: WordDfa
+    trie: WordTrie
+    vocabulary: Vocabulary
+    nodes: NDArray[np.int32]
+    indicator: bytes
+    longest: int
+    eos: Sequence[int]
+    vocab_size: int
+    _bases: BoundedCache[tuple[int, int], _Base] = field(
+        default_factory=lambda: BoundedCache(_KEPT_PARTS), init=False
+    )
+    _kills: BoundedCache[int, ForbiddenAfter] = field(
+        default_factory=lambda: BoundedCache(_KEPT_PARTS), init=False
+    )
+    _rows: BoundedCache[_State, Words] = field(
+        default_factory=lambda: BoundedCache(_KEPT_ROWS), init=False
+    )
+    _needs: BoundedCache[tuple[int, int], int] = field(
+        default_factory=lambda: BoundedCache(_KEPT_NUMBERS), init=False
+    )
+
+    @cached_property
+    def start(self) -> int:
+        """The state before any token."""
+        return self._number((self.words.dfa.start, NONE, 0))
+
+    @cached_property
+    def paths(self) -> WordPaths:
+        """The search for ends of words."""
+        return WordPaths(self.words, self.trie)
+
+    @cached_property
+    def _walk(self) -> WordWalk:
+        return WordWalk(self.trie, self.words.dfa, self.vocab_size)
+
+    def is_accepting(self, state: int) -> bool:
+        """Whether the tokens so far spell a member."""
+        return bool(self.words.dfa.accepting[self._parts(state)[0]])
+
+    @cached_property
+    def unknown(self) -> int:
+        """The token that stands for whole unknown words, or -1 if members have none."""
+        node = self.trie.child(ROOT, OTHER_BYTE)
+        return int(self.trie.tokens[node]) if node != NONE else NONE
+
+    def is_suffix(self, token_id: int) -> bool:
+        """Whether the token continues a word."""
+        return bool(self._suffixes[token_id])
+
+    def text(self, token_id: int) -> bytes:
+        """What a token is in canonical text, the space before a word apart."""
+        if token_id == self.unknown:
+            return _UNKNOWN
+        text = self.vocabulary.token(token_id)
+        return text.removeprefix(self.indicator) if self.is_suffix(token_id) else text
+
+    def step(self, state: int, token_id: int) -> int:
+        """The state after a token that the row allows.
+
+        Raises ``ArtifactError`` if a row allowed what has no way (an unverified file).
+        """
+        place, node, count = self._parts(state)
+        text = self.text(token_id)
+        if self.is_suffix(token_id):
+            node = self.trie.read(node, text) if node != NONE else NONE
+        else:
+            place = place if node == NONE else self.words.after_space(place)
+            node, count = int(self.nodes[token_id]), 0
+        place = self.words.dfa.run(place, text)
+        if not place or node == NONE:
+            raise ArtifactError(f"damaged artifact: token {token_id} is allowed, but leads nowhere")
+        return self._number((place, node, count + _characters(text) if self.longest else 0))
+
+    def row(self, state: int) -> Words:
+        """The allowed tokens and, where the text may end, EOS; read-only uint32 (W,)."""
+        place, node, count = self._parts(state)
+        if count and count + self._most(place, node) <= self.longest:
+            count = 0  # No token makes the word too long: the row is that of a shorter word.
+        key = (place, node, count)
+        row = self._rows.get(key)
+        if row is None:
+            row = self._computed(*key)
+            self._rows.keep(key, row, row.nbytes)
+        return row
+
+    def _computed(self, place: int, node: int, count: int) -> Words:
+        flags = np.zeros(tokenset.word_count(self.vocab_size) * 32, dtype=np.bool_)
+        following = place
+        if node != NONE:
+            flags |= self._continuing(place, node, count)
+            following = self.words.after_space(place)
+        if following:
+            base = self._base(ROOT, following)
+            flags |= base.flags
+            if base.totals is not None:
+                flags[base.tokens[base.totals > self.longest]] = False
+        if self.words.dfa.accepting[place]:
+            flags[list(self.eos)] = True
+        row = tokenset.from_flags(flags)
+        row.flags.writeable = False
+        return row
+
+    def _continuing(self, place: int, node: int, count: int) -> NDArray[np.bool_]:
+        """The tokens that may continue the word."""
+        base = self._base(SUFFIX_ROOT, place)
+        flags = base.flags.copy()
+        if base.totals is not None:
+            flags[base.tokens[base.totals + count > self.longest]] = False
+        if not len(base.tokens):
+            return flags
+        lost = self._kills_of(node)
+        flags[lost.killed] = False
+        special, totals = self._specials(base, lost)
+        flags[lost.special] = False
+        flags[special[totals + count <= self.longest] if self.longest else special] = True
+        return flags
+
+    def _specials(
+        self, base: _Base, lost: ForbiddenAfter
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """The special tokens that are no dead end, with their characters and the fewest behind
+        (exact only where words can grow too long)."""
+        places = np.searchsorted(base.tokens, lost.special)
+        places[places == len(base.tokens)] = 0
+        held = base.tokens[places] == lost.special
+        special, states = lost.special[held], base.targets[places[held]]
+        needed = self.paths.fewest(states, lost.nodes[held], exact=bool(self.longest))
+        live = needed != NONE
+        return special[live], self._lengths[special[live]] + needed[live]
+
+    def _kills_of(self, node: int) -> ForbiddenAfter:
+        found = self._kills.get(node)
+        if found is None:
+            found = forbidden_tokens(self.trie, node)
+            self._kills.keep(node, found, 4 * len(found.killed) + 8 * len(found.special))
+        return found
+
+    def _base(self, root: int, place: int) -> _Base:
+        found = self._bases.get((root, place))
+        if found is None:
+            found = self._walked(root, place)
+            self._bases.keep((root, place), found, found.size)
+        return found
+
+    def _walked(self, root: int, place: int) -> _Base:
+        tokens, targets = self._walk.read(root, place)
+        needed = self.paths.fewest(targets, self.nodes[tokens], exact=bool(self.longest))
+        live = needed != NONE
+        flags = np.zeros(tokenset.word_count(self.vocab_size) * 32, dtype=np.bool_)
+        flags[tokens[live]] = True
+        totals = self._lengths[tokens] + np.maximum(needed, 0) if self.longest else None
+        return _Base(tokens, targets, flags, totals)
+
+    def _most(self, place: int, node: int) -> int:
+        """The most characters that a token takes here together with the nearest end."""
+        most = self._needs.get((place, node))
+        if most is None:
+            base = self._base(SUFFIX_ROOT, place)
+            most = 0 if base.totals is None else int(base.totals.max(initial=0))
+            if len(base.tokens):
+                _, totals = self._specials(base, self._kills_of(node))
+                most = max(most, int(totals.max(initial=0)))
+            self._needs.keep((place, node), most)
+        return most
+
+    @cached_property
+    def _lengths(self) -> NDArray[np.int32]:
+        """Characters that each token stands for, ♯ apart, shape (V,)."""
+        begins = (self.vocabulary.data & 0xC0) != 0x80
+        counts = np.concatenate(([0], np.cumsum(begins)))[self.vocabulary.offsets]
+        lengths = np.diff(counts).astype(np.int32)
+        lengths[self._suffixes & (self.nodes >= 0)] -= _characters(self.indicator)
+        if self.unknown != NONE:
+            lengths[self.unknown] = 1
+        return lengths
+
+    @cached_property
+    def _suffixes(self) -> NDArray[np.bool_]:
+        """Which tokens begin with ♯, shape (V,)."""
+        data, starts = self.vocabulary.data, self.vocabulary.offsets[:-1]
+        found = self.vocabulary.lengths >= len(self.indicator)
+        for k, octet in enumerate(self.indicator):
+            places = np.flatnonzero(found)
+            found[places] = data[starts[places] + k] == octet
+        return found
+
+    def _number(self, state: _State) -> int:
+        """A state as a number: nothing has to be kept for those that have been reached."""
+        place, node, count = state
+        return (place * self._nodes + node + 1) * self._counts + count
+
+    def _parts(self, state: int) -> _State:
+        """Inverse of ``_number``."""
+        rest, count = divmod(state, self._counts)
+        place, node = divmod(rest, self._nodes)
+        return place, node - 1, count
+
+    @cached_property
+    def _nodes(self) -> int:
+        """How many nodes a state may have, with -1."""
+        return len(self.trie.octets) + 1
+
+    @cached_property
+    def _counts(self) -> int:
+        """How many counts a state may have."""
+        return self.longest + 1
+
+
+def _characters(text: bytes) -> int:
+    return sum(octet & 0xC0 != 0x80 for octet in text)
+
+
+def word_machine(manifest: Manifest, arrays: Arrays, vocabulary: Vocabulary) -> WordMachine:
+    """The machine of an artifact of the kind ``word-dfa``."""
+    a = arrays
+    table, classes, accepting = a["words.table"], a["words.classes"], a["words.accepting"]
+    return WordMachine(
+        words=WordDfa(
+            ByteDfa(table, classes, TokenClasses.of(), accepting, manifest.token_start),
+            ends=a["words.ends"],
+            fewest=a["words.fewest"],
+            plain=a["words.plain"],
+            ways=a["words.ways"],
+            letters=a["pieces.letters"],
+        ),
+        trie=WordTrie(*(a[f"pieces.{name}"] for name in PIECES)),
+        vocabulary=vocabulary,
+        nodes=a["pieces.nodes"],
+        indicator=a["words.indicator"].tobytes(),
+        longest=int(a["words.longest"][0]),
+        eos=manifest.eos,
+        vocab_size=manifest.vocab_size,
+    )

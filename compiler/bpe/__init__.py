@@ -1,0 +1,1 @@
+"""What of a BPE tokenizer canonical masks need, whatever the grammar: pairs and boundaries."""

@@ -1,0 +1,325 @@
+"""A network's own edges in step with the cuts, as one table over pairs of states.
+
+Walk the token trie from many pairs at once, by a network's own edges.
+
+Where tokens lead from many pairs, calls and returns included.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from constrain.artifacts.canonical_network.contexts import ReturnContexts
+from constrain.artifacts.canonical_network.trie_walk import Frames, PieceWalks, Walk, united
+from constrain.artifacts.network.tables import DEAD, NetworkTables
+from constrain.artifacts.pretokenizer.dfa import PretokenizerDfa
+from constrain.artifacts.tokens.trie import Trie, ranges
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Joint:
+    """``table``: int32 (planes · n, J), the pair (of ``ReturnContexts``) after a byte of each
+    class, 0
+    dead; row plane · n + pair where the byte is the first of a token. ``classes``: int64
+    (256,), the class of each byte. ``octets``: a byte of each class. ``stops``: bool (n,),
+    pairs in which a call begins or ends.
+    """
+
+    table: NDArray[np.int32]
+    classes: NDArray[np.int64]
+    octets: list[int]
+    stops: NDArray[np.bool_]
+
+    @property
+    def pairs(self) -> int:
+        """Number of pairs, n, pair 0 included."""
+        return len(self.stops)
+
+
+def joint_table(tables: NetworkTables, cuts: PretokenizerDfa, endings: ReturnContexts) -> Joint:
+    """All pairs of ``endings``; bytes that lead nowhere are one class."""
+    used = (tables.table != DEAD).any(axis=0)[tables.classes]
+    keys = np.where(used, tables.classes.astype(np.int64) * 256 + cuts.classes, -1)
+    _, octets, classes = np.unique(keys, return_index=True, return_inverse=True)
+    after = tables.table[endings.states][:, tables.classes[octets]].astype(np.int64)
+    planes = [
+        endings.pair[after, cuts.table[endings.cut_of, plane][:, cuts.classes[octets]]]
+        for plane in range(cuts.table.shape[1])
+    ]
+    stops = ((tables.accepting != 0) | (np.diff(tables.call_offsets) > 0))[endings.states]
+    return Joint(np.concatenate(planes), classes.reshape(-1), octets.tolist(), stops)
+
+
+# Tokens that the walks of one part may meet, about; a single walk may meet more. Parts that are
+# walked together.
+_STEP, _SHARED = 1 << 20, 8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Walks:
+    """Parallel arrays, by the index of the walk: ``tokens`` with the pairs that they lead to,
+    and inner ``nodes`` where calls may begin or end, with their pairs."""
+
+    walks: NDArray[np.int32]
+    tokens: NDArray[np.int32]
+    targets: NDArray[np.int32]
+    stopped: NDArray[np.int32]
+    nodes: NDArray[np.int32]
+    stops: NDArray[np.int32]
+
+
+def walk_all(
+    trie: Trie, joint: Joint, starts: NDArray[np.int64]
+) -> Iterator[tuple[int, int, Walks]]:
+    """The walks of ``starts``, rows of ``joint.table``: those from the first to before the last,
+    in parts. The root itself is not among the nodes.
+
+    Behind their first bytes most walks are in few states: what is below a node is walked once for
+    each of them, for several parts together.
+    """
+    roots = np.arange(int(trie.first[0]), int(trie.first[1]))
+    columns = joint.classes[trie.octets]
+    ends = _blocks(trie, joint, starts)
+    begin = 0
+    for group in range(0, len(ends), _SHARED):
+        bounds = [begin, *ends[group : group + _SHARED]]
+        after = joint.table[starts[begin : bounds[-1]]][:, columns[roots]]
+        owners, places = np.nonzero(after)
+        keys = places * np.int64(joint.pairs) + after[owners, places]
+        distinct, below = np.unique(keys, return_inverse=True)
+        nodes, states = np.divmod(distinct, joint.pairs)
+        tokens, stops = _walked(trie, joint, columns, roots[nodes], states)
+        cuts = np.searchsorted(owners, np.array(bounds) - begin)
+        for place, (low, high) in enumerate(pairwise(cuts.tolist())):
+            mine, at = owners[low:high] + begin, below.reshape(-1)[low:high]
+            found = Walks(*tokens.of(mine, at), *stops.of(mine, at))
+            yield bounds[place], bounds[place + 1], found
+        begin = bounds[-1]
+
+
+def _walked(
+    trie: Trie,
+    joint: Joint,
+    columns: NDArray[np.int64],
+    nodes: NDArray[np.integer],
+    states: NDArray[np.integer],
+) -> tuple["_Found", "_Found"]:
+    """The tokens at some nodes and below, and the inner nodes where calls may begin or end."""
+    flat, width = joint.table.reshape(-1), joint.table.shape[1]
+    fan_outs, helds = np.diff(trie.first), np.diff(trie.held)
+    count = len(nodes)
+    numbers = np.arange(count, dtype=np.int32)
+    tokens, stops = _Triples(), _Triples()
+    while len(nodes):
+        counts = helds[nodes]
+        slots = ranges(trie.held[nodes], counts)
+        tokens.add(np.repeat(numbers, counts), trie.ids[slots], np.repeat(states, counts))
+        inner = np.flatnonzero(fan_outs[nodes])
+        nodes, states, numbers = nodes[inner], states[inner], numbers[inner]
+        halted = np.flatnonzero(joint.stops[states])
+        stops.add(numbers[halted], nodes[halted], states[halted])
+        fan_out = fan_outs[nodes]
+        parents = np.repeat(np.arange(len(nodes)), fan_out)
+        children = ranges(trie.first[nodes], fan_out)
+        after = flat[states[parents] * np.int64(width) + columns[children]]
+        live = np.flatnonzero(after)
+        nodes, states, numbers = children[live], after[live], numbers[parents[live]]
+    return _Found(count, *tokens.joined()), _Found(count, *stops.joined())
+
+
+class _Found:
+    """What was found below each of ``count`` nodes, by their numbers."""
+
+    def __init__(
+        self,
+        count: int,
+        numbers: NDArray[np.int32],
+        values: NDArray[np.int32],
+        states: NDArray[np.int32],
+    ) -> None:
+        order = np.argsort(numbers, kind="stable")
+        self._values, self._states = values[order], states[order]
+        self._counts = np.bincount(numbers, minlength=count)
+        self._starts = np.cumsum(self._counts) - self._counts
+
+    def of(
+        self, owners: NDArray[np.integer], numbers: NDArray[np.integer]
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+        """All below some nodes, each with its owner: owners, values and states."""
+        counts = self._counts[numbers]
+        places = ranges(self._starts[numbers], counts)
+        found = np.repeat(owners.astype(np.int32), counts)
+        return found, self._values[places], self._states[places]
+
+
+class _Triples:
+    """Three parallel arrays, in parts."""
+
+    def __init__(self) -> None:
+        self._parts: list[tuple[NDArray[np.integer], ...]] = [(np.zeros(0, dtype=np.int32),) * 3]
+
+    def add(self, *arrays: NDArray[np.integer]) -> None:
+        self._parts.append(arrays)
+
+    def joined(self) -> list[NDArray[np.int32]]:
+        columns = zip(*self._parts, strict=True)
+        return [np.concatenate(column).astype(np.int32) for column in columns]
+
+
+def _blocks(trie: Trie, joint: Joint, starts: NDArray[np.int64]) -> list[int]:
+    """Where to part the walks, so that each part meets few tokens, going by first bytes."""
+    first = trie.first
+    owner = np.zeros(len(trie.octets), dtype=np.int64)
+    begin, end = int(first[0]), int(first[1])
+    owner[begin:end] = joint.classes[trie.octets[begin:end]]
+    while begin < end:
+        below = slice(int(first[begin]), int(first[end]))
+        owner[below] = np.repeat(owner[begin:end], np.diff(first[begin : end + 1]))
+        begin, end = below.start, below.stop
+    held = np.bincount(owner, weights=np.diff(trie.held), minlength=joint.table.shape[1])
+    met = np.cumsum((joint.table[starts] != DEAD) @ held)
+    blocks, done = [], 0
+    while done < len(starts):
+        before = float(met[done - 1]) if done else 0.0
+        done = max(done + 1, int(np.searchsorted(met, before + _STEP, side="right")))
+        blocks.append(done)
+    return blocks
+
+
+# Cut state, exit set, plane: where a walk goes on at the frame below.
+Pending = tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """Some walks. Parallel arrays: ``ids`` of tokens that lead to ``pairs`` with
+    ``frames[pushed]`` pushed, those of walk i from ``bounds[i]`` on. ``pending`` of each walk."""
+
+    ids: NDArray[np.int32]
+    pairs: NDArray[np.int32]
+    pushed: NDArray[np.int32]
+    bounds: list[int]
+    frames: Sequence[Frames]
+    pending: Sequence[tuple[Pending, ...]]
+
+
+@dataclass(slots=True, eq=False)
+class _Crossings:
+    """What calls and returns add to the walks of a part."""
+
+    owners: list[int] = field(default_factory=list)
+    ids: list[NDArray[np.int32]] = field(default_factory=list)
+    pairs: list[int] = field(default_factory=list)
+    pushed: list[int] = field(default_factory=list)
+    numbers: dict[Frames, int] = field(default_factory=lambda: {(): 0})
+
+    def add(self, owner: int, walk: Walk, frames: Frames) -> None:
+        for group in walk.groups:
+            self.owners.append(owner)
+            self.ids.append(group.ids)
+            self.pairs.append(group.pair)
+            whole = (*frames, *group.frames)
+            self.pushed.append(self.numbers.setdefault(whole, len(self.numbers)))
+
+
+@dataclass(frozen=True, eq=False)
+class PairWalks:
+    """``inner``: walks from exit sets, and of calls."""
+
+    tables: NetworkTables
+    endings: ReturnContexts
+    joint: Joint
+    inner: PieceWalks
+
+    def walk(self, keys: Sequence[tuple[int, int]]) -> Iterator[tuple[range, Part]]:
+        """The walks of (pair, plane), planes ascending; each part with the places of its keys."""
+        done = 0
+        for number, trie in enumerate(self.inner.tries):
+            mine = [key for key in keys if key[1] // 2 == number]
+            starts = np.array([plane * self.joint.pairs + pair for pair, plane in mine], np.int64)
+            for first, last, walks in walk_all(trie, self.joint, starts):
+                span = range(done + first, done + last)
+                yield span, self._part([keys[i] for i in span], walks, first)
+            done += len(mine)
+
+    def below(self, pending: Pending, frame: int) -> Part:
+        """The walk that goes on at a frame."""
+        cut, exits, plane = pending
+        walk = self.inner.walk(exits, frame, cut, plane)
+        found = _Crossings()
+        found.add(0, walk, ())
+        none = np.zeros(0, dtype=np.int32)
+        return _joined(found, none, none, none, [walk.pending])
+
+    def _part(self, keys: Sequence[tuple[int, int]], walks: Walks, first: int) -> Part:
+        found = _Crossings()
+        pending: list[dict[tuple[int, int], list[NDArray[np.int32]]]] = [{} for _ in keys]
+        root = np.zeros(1, dtype=np.int32)
+        for owner, (pair, plane) in enumerate(keys):
+            if self.joint.stops[pair]:
+                self._halted(owner, pair, root, plane, found, pending[owner])
+        order = np.lexsort((walks.nodes, walks.stops, walks.stopped))
+        stopped, stops, nodes = walks.stopped[order], walks.stops[order], walks.nodes[order]
+        bounds = np.flatnonzero((np.diff(stopped) != 0) | (np.diff(stops) != 0)) + 1
+        for low, high in zip([0, *bounds.tolist()], [*bounds.tolist(), len(order)], strict=True):
+            if low < high:
+                owner = int(stopped[low]) - first
+                self._halted(owner, int(stops[low]), nodes[low:high], 0, found, pending[owner])
+        left = [
+            tuple(
+                (cut, self.inner.exit_number(united(parts)), plane)
+                for (cut, plane), parts in sorted(mine.items())
+            )
+            for mine in pending
+        ]
+        return _joined(found, walks.walks - first, walks.tokens, walks.targets, left)
+
+    def _halted(
+        self,
+        owner: int,
+        pair: int,
+        nodes: NDArray[np.int32],
+        plane: int,
+        found: _Crossings,
+        pending: dict[tuple[int, int], list[NDArray[np.int32]]],
+    ) -> None:
+        """What begins or ends at ``nodes``, as ``PieceWalks`` says."""
+        state, cut = int(self.endings.states[pair]), int(self.endings.cut_of[pair])
+        if self.tables.accepting[state]:
+            pending.setdefault((cut, plane), []).append(nodes)
+        for start, frame in self.tables.calls[state]:
+            inside = self.inner.walk(self.inner.exit_number(nodes), start, cut, plane)
+            found.add(owner, inside, (frame,))
+            for left_cut, left, left_plane in inside.pending:
+                after = self.inner.walk(left, frame, left_cut, left_plane)
+                found.add(owner, after, ())
+                for still_cut, still, still_plane in after.pending:
+                    kept = pending.setdefault((still_cut, still_plane), [])
+                    kept.append(self.inner.exit_set(still))
+
+
+def _joined(
+    found: _Crossings,
+    owners: NDArray[np.int32],
+    ids: NDArray[np.int32],
+    pairs: NDArray[np.int32],
+    pending: Sequence[tuple[Pending, ...]],
+) -> Part:
+    """Both kinds of tokens by owner."""
+    counts = [len(group) for group in found.ids]
+    all_owners = np.concatenate([owners, np.repeat(np.array(found.owners, np.int32), counts)])
+    order = np.argsort(all_owners, kind="stable")
+    more_pairs = np.repeat(np.array(found.pairs, dtype=np.int32), counts)
+    more_pushed = np.repeat(np.array(found.pushed, dtype=np.int32), counts)
+    pushed = np.concatenate([np.zeros(len(ids), dtype=np.int32), more_pushed])
+    return Part(
+        np.concatenate([ids, *found.ids])[order],
+        np.concatenate([pairs, more_pairs])[order],
+        pushed[order],
+        np.searchsorted(all_owners[order], np.arange(len(pending) + 1)).tolist(),
+        list(found.numbers),
+        pending,
+    )

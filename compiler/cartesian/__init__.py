@@ -1,0 +1,1 @@
+"""CartesianMerge (Tran-Thien, Algorithm 5): all that is computed before decoding."""

@@ -1,0 +1,1 @@
+"""Deterministic automata by Brzozowski derivatives: a second construction beside subsets."""

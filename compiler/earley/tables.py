@@ -1,0 +1,209 @@
+"""In which of the author's rules a production lies, though its rule may have been replaced.
+
+    v ::= a | 'x';  a ::= '[' v ']';    the normal form has   v ::= '[' v ']'    path: v > a
+
+Where a rule was replaced by another's bodies, these name the places of both. They are put in
+order by how far the rules are from the production's own, as the author's rules use each other.
+
+Lay a grammar without ε out for the Earley recogniser.
+
+    v ::= 'true' | 'false' | '[' v ']';   ->   v ::= #DFA{true,false} | '[' v ']';
+
+"Implementing a Constrained Decoding Engine": a set of terminals that one nonterminal chooses
+from becomes a single automaton ("Use regular expression for large sets of terminals"), and
+equal terminals share one.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from constrain.artifacts.dfa.stacked_dfas import StackedDfas
+from constrain.artifacts.earley.tables import END, EarleyTables
+
+from ..automata import regex_ir as regex
+from ..automata.assertions import resolved
+from ..automata.determinize import determinize
+from ..automata.dfa import DEAD, Dfa
+from ..automata.minimize import minimize
+from ..automata.nfa import FIRST_TERMINAL
+from ..automata.thompson import thompson
+from ..diagnostics import LimitError
+from ..limits import Limits
+from ..lnf.form import Lnf, Production, Symbol, Terminal
+
+
+class RulePaths:
+    """Numbers the rules of a grammar. ``names``: by number."""
+
+    def __init__(self, lnf: Lnf) -> None:
+        self._owners = lnf.owners
+        found = {rule for p in lnf.productions for rule, _, _ in p.origins} | {*lnf.owners}
+        self.names = tuple(sorted(found))
+        self._number = {name: number for number, name in enumerate(self.names)}
+        authored = lnf.authored or lnf
+        self._uses: dict[str, set[str]] = {}
+        for production in authored.productions:
+            used = {authored.owners[symbol] for symbol in production.body if symbol >= 0}
+            self._uses.setdefault(authored.owners[production.head], set()).update(used)
+        self._distances: dict[str, dict[str, int]] = {}
+
+    def of(self, production: Production) -> list[int]:
+        """The rules that a production lies in, the outermost first."""
+        owner = self._owners[production.head]
+        others = {rule for rule, _, _ in production.origins} - {owner}
+        ordered = [owner]
+        if others:
+            distance = self._distances_from(owner)
+            ordered += sorted(others, key=lambda rule: (distance.get(rule, len(distance)), rule))
+        return [self._number[rule] for rule in ordered]
+
+    def _distances_from(self, rule: str) -> dict[str, int]:
+        if rule not in self._distances:
+            found = {rule: 0}
+            pending = [rule]
+            for name in pending:
+                for other in sorted(self._uses.get(name, ())):
+                    if other not in found:
+                        found[other] = found[name] + 1
+                        pending.append(other)
+            self._distances[rule] = found
+        return self._distances[rule]
+
+
+# How many of a set's texts a message shows.
+_SHOWN = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """``tables``: the productions. ``nodes``: what each of their terminals matches."""
+
+    tables: EarleyTables
+    nodes: Sequence[regex.Node]
+
+
+def layout(lnf: Lnf) -> Layout:
+    """The productions of ``normalize_without_nullable``'s result, end to end.
+
+    Terminals that stand alone are joined if the same rules say so: messages name them.
+    """
+    numbers: dict[object, int] = {}
+    contents: list[tuple[Terminal, ...]] = []
+
+    def number_of(terminals: tuple[Terminal, ...]) -> Symbol:
+        key = tuple(t.key for t in terminals)
+        if key not in numbers:
+            numbers[key] = len(contents)
+            contents.append(terminals)
+        return ~numbers[key]
+
+    rule_paths = RulePaths(lnf)
+    symbols: list[int] = []
+    bodies: list[int] = []
+    first = [0]
+    paths: list[list[int]] = []
+    for productions in lnf.by_head:
+        alone: dict[tuple[int, ...], list[Terminal]] = {}
+        for production in productions:
+            body = production.body
+            if len(body) == 1 and body[0] < 0:
+                path = tuple(rule_paths.of(production))
+                alone.setdefault(path, []).append(lnf.terminals[~body[0]])
+        for path, terminals in alone.items():
+            bodies.append(len(symbols))
+            symbols += [number_of(tuple(terminals)), END]
+            paths.append(list(path))
+        for production in productions:
+            body = production.body
+            if len(body) != 1 or body[0] >= 0:
+                bodies.append(len(symbols))
+                symbols += [s if s >= 0 else number_of((lnf.terminals[~s],)) for s in body]
+                symbols.append(END)
+                paths.append(rule_paths.of(production))
+        first.append(len(bodies))
+    tables = EarleyTables(
+        np.array(symbols, dtype=np.int32),
+        np.array(bodies, dtype=np.int32),
+        np.array(first, dtype=np.int32),
+        lnf.start,
+        lnf.nullable_start,
+        rule_paths.names,
+        tuple(_text(lnf, terminals) for terminals in contents),
+        np.array([rule for path in paths for rule in path], dtype=np.int32),
+        np.cumsum([0, *map(len, paths)]).astype(np.int64),
+        np.array([n in lnf.rests for n in range(len(lnf.names))], dtype=np.uint8),
+    )
+    return Layout(tables, [regex.alt(*map(_node, terminals)) for terminals in contents])
+
+
+def stacked(
+    nodes: Sequence[regex.Node], limits: Limits | None = None, terminals: int = 0
+) -> StackedDfas:
+    """The minimal DFAs of all terminals in one table, 1 for the first one's start.
+
+    ``terminals``: T, the grammar's token terminals. Raises ``LimitError`` if they have too
+    many states together.
+    """
+    limits = (limits or Limits()).started()
+    dfas = [
+        minimize(determinize(thompson(resolved(node, limits), limits), limits, terminals), limits)
+        for node in nodes
+    ]
+    return stacked_dfas(dfas, limits, terminals)
+
+
+def stacked_dfas(dfas: Sequence[Dfa], limits: Limits, terminals: int = 0) -> StackedDfas:
+    """The same of minimal automata."""
+    states = 1 + sum(dfa.states - 1 for dfa in dfas)
+    limits.check_states(states, "the terminals' automata")
+    if states * (FIRST_TERMINAL + terminals) * 4 > limits.memory:
+        raise LimitError("the terminals' automata", "memory", limits.memory)
+    table = np.zeros((states, FIRST_TERMINAL + terminals), dtype=np.int32)
+    accepting = np.zeros(states, dtype=np.uint8)
+    starts = np.zeros(len(dfas), dtype=np.int32)
+    base = 0
+    for number, dfa in enumerate(dfas):
+        rows = _by_symbol(dfa)[1:]
+        table[base + 1 : base + dfa.states, : rows.shape[1]] = np.where(rows, rows + base, DEAD)
+        accepting[base + 1 : base + dfa.states] = dfa.accepting[1:]
+        starts[number] = dfa.start + base
+        base += dfa.states - 1
+    # Most columns are equal, and by their bytes that is seen sooner than by sorting them.
+    numbers: dict[bytes, int] = {}
+    by_symbol = np.ascontiguousarray(table.T)
+    which = [numbers.setdefault(column.tobytes(), len(numbers)) for column in by_symbol]
+    first = np.unique(which, return_index=True)[1]
+    distinct, columns = np.unique(by_symbol[first], axis=0, return_inverse=True)
+    return StackedDfas(
+        np.ascontiguousarray(distinct.T),
+        columns.reshape(-1)[which].astype(np.uint16),
+        accepting,
+        starts,
+    )
+
+
+def _by_symbol(dfa: Dfa) -> np.ndarray[tuple[int, int], np.dtype[np.int32]]:
+    """The table with a column for each byte and token terminal."""
+    octets = dfa.table[:, dfa.classes]
+    return np.concatenate((octets, dfa.table[:, dfa.byte_columns :]), axis=1)
+
+
+def _node(terminal: Terminal) -> regex.Node:
+    content = terminal.content
+    return regex.lit(content) if isinstance(content, bytes) else content
+
+
+def _text(lnf: Lnf, terminals: Sequence[Terminal]) -> str:
+    """The terminals as the author wrote them."""
+    shown = [_written(lnf, terminal) for terminal in terminals[:_SHOWN]]
+    return " or ".join(shown) + (" or …" if len(terminals) > _SHOWN else "")
+
+
+def _written(lnf: Lnf, terminal: Terminal) -> str:
+    if isinstance(terminal.content, bytes):
+        return json.dumps(terminal.content.decode("utf-8", "backslashreplace"), ensure_ascii=False)
+    _, start, end = min(terminal.origins, key=lambda origin: origin[1:])
+    return lnf.source.text[start:end]

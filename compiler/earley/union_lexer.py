@@ -1,0 +1,77 @@
+"""All terminals in one automaton: what a lexer would run, and which terminals end where."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from constrain.artifacts.dfa.byte_dfa import ByteDfa
+from constrain.artifacts.dfa.stacked_dfas import DEAD, StackedDfas
+from constrain.artifacts.tokens.vocabulary import TokenClasses
+
+from ..limits import Limits
+
+_OCTETS = 256
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lexer:
+    """``dfa``: all terminals at once. ``ends``: for each state the terminals that end there."""
+
+    dfa: ByteDfa
+    ends: Sequence[tuple[int, ...]]
+
+
+def joint_lexer(stacked: StackedDfas, limits: Limits | None = None) -> Lexer:
+    """The subset construction over the terminals' automata, which begin all at once.
+
+    Raises ``LimitError`` for too many states.
+    """
+    limits = (limits or Limits()).started()
+    terminal_of = _terminals_of(stacked)
+    table, width = stacked.table, len(stacked.columns)
+    start = tuple(sorted(set(stacked.starts.tolist())))
+    numbers: dict[tuple[int, ...], int] = {(): DEAD, start: 1}
+    pending = [start]
+    rows: list[list[int]] = [[DEAD] * table.shape[1]]
+    ends: list[tuple[int, ...]] = [()]
+    for subset in pending:
+        targets = table[list(subset)]
+        row = []
+        for column in range(table.shape[1]):
+            reached = tuple(np.unique(targets[:, column][targets[:, column] != DEAD]).tolist())
+            if reached not in numbers:
+                limits.check_states(len(numbers) + 1, "the lexer")
+                numbers[reached] = len(numbers)
+                pending.append(reached)
+            row.append(numbers[reached])
+        rows.append(row)
+        limits.check_time("the lexer")
+        accepting = [s for s in subset if stacked.accepting[s]]
+        ends.append(tuple(sorted({t for s in accepting for t in terminal_of[s]})))
+    # One column a byte class, and one for each token terminal behind them.
+    distinct, classes = np.unique(stacked.columns[:_OCTETS], return_inverse=True)
+    columns = [*distinct.tolist(), *stacked.columns[_OCTETS:width].tolist()]
+    dfa = ByteDfa(
+        np.array(rows, dtype=np.int32)[:, columns],
+        classes.astype(np.uint8),
+        TokenClasses.of([[]] * (width - _OCTETS)),
+        np.array([bool(found) for found in ends], dtype=np.uint8),
+        1,
+    )
+    return Lexer(dfa, ends)
+
+
+def _terminals_of(stacked: StackedDfas) -> list[list[int]]:
+    """The terminals whose automaton each state is in; equal ones share one."""
+    found: list[list[int]] = [[] for _ in range(len(stacked.table))]
+    for terminal in range(len(stacked.starts)):
+        pending = [int(stacked.starts[terminal])]
+        seen = set(pending)
+        for state in pending:
+            found[state].append(terminal)
+            for target in np.unique(stacked.table[state]).tolist():
+                if target != DEAD and target not in seen:
+                    seen.add(target)
+                    pending.append(target)
+    return found

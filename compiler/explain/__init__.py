@@ -1,0 +1,1 @@
+"""Why a text is or is not a member of a grammar."""

@@ -1,0 +1,96 @@
+"""Why a text is or is not a member, for any grammar: what Earley's last column waits for.
+
+The items of the column where the text stops say which terminals could have gone on or begun
+there; following the items that wait for each other, back to the start, gives the rules that
+lie inside each other at that place.
+"""
+
+from collections import deque
+from collections.abc import Sequence
+from itertools import pairwise
+
+from constrain.artifacts.earley.recogniser import Earley
+
+from .report import Status, Verdict, common, position, ranges, shortened, without_line_break
+
+# Terminals that are listed.
+_TERMINALS = 12
+
+_FIRST_TERMINAL = 256
+
+# A nonterminal and the column that it began in.
+_Pair = tuple[int, int]
+
+
+def explain_parser(earley: Earley, text: bytes, names: Sequence[str] = ()) -> Verdict:
+    """The verdict on ``text``. ``earley``: before any text. ``names``: of token terminals."""
+    offset = earley.feed(text)
+    status = Status.REJECTED
+    if offset == len(text):
+        status = Status.ACCEPTED if earley.is_accepting else Status.INCOMPLETE
+    shorter = len(without_line_break(text))
+    symbols = earley.tables.symbols
+    items = [item for item in earley.items(offset) if symbols[item[0]] < 0]
+    inside = 0
+    fresh: dict[str, None] = {}
+    for dot, state, _, _ in items:
+        terminal = ~int(symbols[dot])
+        written = earley.tables.texts[terminal]
+        if state == earley.terminals.start(terminal) and written:
+            fresh[written] = None
+        else:
+            inside |= earley.terminals.next_symbols(state)
+    terminals = list(fresh)
+    if len(terminals) > _TERMINALS:
+        terminals[_TERMINALS:] = ["…"]
+    line, column = position(text, offset)
+    return Verdict(
+        status=status,
+        offset=offset,
+        line=line,
+        column=column,
+        rules=(),
+        expected=ranges(octet for octet in range(_FIRST_TERMINAL) if inside >> octet & 1),
+        tokens=tuple(name for i, name in enumerate(names) if inside >> _FIRST_TERMINAL + i & 1),
+        may_end=earley.is_accepting,
+        but_for_line_break=status is Status.REJECTED
+        and shorter < len(text)
+        and offset >= shorter
+        and earley.accepts_at(shorter),
+        path=shortened(common([path_of(earley, item) for item in items])),
+        terminals=tuple(terminals),
+    )
+
+
+def path_of(earley: Earley, item: tuple[int, int, int, int]) -> list[str]:
+    """The rules around an item, the start first, by a shortest way to the whole text.
+
+    Completing an item's head takes it to the items that wait for it where it began. Leo's
+    chains are skipped: the rules on them end where their last symbol does.
+    """
+    tables = earley.tables
+    dot, _, head, start = item
+    whole = tables.start, 0
+    came: dict[_Pair, tuple[_Pair, int] | None] = {(head, start): None}
+    pending = deque([(head, start)])
+    reached: _Pair | None = None
+    while pending:
+        pair = pending.popleft()
+        if pair == whole or pair[0] == tables.nonterminals:
+            reached = pair
+            break
+        for waiting, _, above, begun in earley.waiting_for(*pair):
+            if (above, begun) not in came:
+                came[above, begun] = pair, waiting
+                pending.append((above, begun))
+    dots = []
+    while reached is not None and (step := came[reached]) is not None:
+        reached, waiting = step
+        dots.append(waiting)
+    # Leo's chains may have skipped the start as well.
+    path = tables.path(int(tables.bodies[tables.first[tables.start]]))[:1]
+    for place in (*dots, dot):
+        # The rest of a production says itself in which rules it lies.
+        if place == dot or not tables.rests[tables.symbols[place]]:
+            path += tables.path(place)
+    return path[:1] + [b for a, b in pairwise(path) if a != b]

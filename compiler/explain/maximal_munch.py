@@ -1,0 +1,119 @@
+"""Why a text is or is not a member by maximal munch: where the lexer or the parser stops.
+
+What could have stood there is a byte with which the lexeme goes on, and, if it may end there,
+the lexemes that the parser allows behind it. The rules that lie inside each other at that place
+are those of Earley's recogniser over the lexemes so far.
+"""
+
+from collections.abc import Iterable
+
+from constrain.artifacts.earley.recogniser import Earley
+from constrain.artifacts.maximal_munch.machine import MaximalMunchMasks
+from constrain.artifacts.maximal_munch.parser_heads import REFUSED
+from constrain.artifacts.maximal_munch.summaries import BETWEEN
+from constrain.artifacts.maximal_munch.tables import FIRST_LEXEME
+from constrain.artifacts.network.tables import DEAD
+
+from ..earley.tables import layout, stacked
+from ..lnf import normalize_without_nullable
+from ..maximal_munch.to_dfa import accepts
+from ..meanings import MaximalMunchGrammar
+from .earley import path_of
+from .report import Status, Verdict, common, position, ranges, shortened, without_line_break
+
+# Lexemes that are listed.
+_LEXEMES = 12
+
+
+def explain_greedy(
+    masks: MaximalMunchMasks, text: bytes, grammar: MaximalMunchGrammar | None = None
+) -> Verdict:
+    """The verdict on ``text``. ``grammar``: for the rules, which are not named without it."""
+    offset, state = masks.follow(masks.start, text)
+    may_end = masks.is_accepting(state)
+    status = Status.REJECTED
+    if offset == len(text):
+        status = Status.ACCEPTED if may_end else Status.INCOMPLETE
+    shorter = without_line_break(text)
+    line, column = position(text, offset)
+    inside = masks.inside(state)
+    row = [DEAD] * 256 if inside == BETWEEN else masks.lexer.rows[inside]
+    path: tuple[str, ...] = ()
+    if grammar is not None and status is not Status.ACCEPTED:
+        path = _path(masks, grammar, text[:offset])
+    return Verdict(
+        status=status,
+        offset=offset,
+        line=line,
+        column=column,
+        rules=(),
+        expected=ranges(octet for octet, target in enumerate(row) if target != DEAD),
+        tokens=(),
+        may_end=may_end,
+        but_for_line_break=status is Status.REJECTED
+        and len(shorter) < len(text)
+        and accepts(masks, shorter),
+        path=path,
+        terminals=_lexemes(masks, masks.ended(state), row),
+    )
+
+
+def _lexemes(masks: MaximalMunchMasks, head: int, row: list[int]) -> tuple[str, ...]:
+    """What may begin behind the lexeme, with a byte that this one cannot read."""
+    if head == REFUSED:
+        return ()
+    lexer, found = masks.lexer, list[str]()
+    for lexeme in sorted(masks.heads.view(head).allowed):
+        begin = lexer.tables.dfas.table[lexer.tables.dfas.starts[lexeme]][lexer.columns].tolist()
+        text = lexer.tables.texts[lexeme]
+        if text and any(b != DEAD and r == DEAD for b, r in zip(begin, row, strict=True)):
+            found.append(text)
+    return tuple(found[:_LEXEMES]) + ("…",) * (len(found) > _LEXEMES)
+
+
+def _path(masks: MaximalMunchMasks, grammar: MaximalMunchGrammar, text: bytes) -> tuple[str, ...]:
+    """The rules that lie inside each other behind ``text``, which can be read."""
+    earley, lexer = _recogniser(grammar), masks.lexer
+    state = masks.start
+    for octet in text:
+        inside = masks.inside(state)
+        if inside != BETWEEN and lexer.rows[inside][octet] == DEAD:
+            _push(earley, lexer.winners[lexer.wins[inside]] - lexer.ignored)
+        state = masks.follow(state, (octet,))[1]
+    inside = masks.inside(state)
+    begun = frozenset[int]() if inside == BETWEEN else lexer.lexemes(inside)
+    found = _waiting(earley, grammar, begun)
+    ended = masks.ended(state)
+    if ended != REFUSED:
+        if inside != BETWEEN:
+            _push(earley, lexer.winners[lexer.wins[inside]] - lexer.ignored)
+        found += _waiting(earley, grammar, masks.heads.view(ended).allowed)
+    return shortened(common(found))
+
+
+def _recogniser(grammar: MaximalMunchGrammar) -> Earley:
+    """Earley's recogniser over the numbers of lexemes, before any."""
+    found = layout(normalize_without_nullable(grammar.numbered, merge=False))
+    dfas = stacked(found.nodes, terminals=len(grammar.lexemes))
+    return Earley(found.tables, dfas, len(dfas.table))
+
+
+def _push(earley: Earley, lexemes: Iterable[int]) -> None:
+    """Read a lexeme, whichever of these it was; ignored ones are left out."""
+    base = len(earley)
+    symbols = [FIRST_LEXEME + lexeme for lexeme in sorted(lexemes)]
+    if symbols:
+        earley.push(symbols[0], [(base, symbol) for symbol in symbols[1:]])
+
+
+def _waiting(
+    earley: Earley, grammar: MaximalMunchGrammar, lexemes: Iterable[int]
+) -> list[list[str]]:
+    """The rules around each place that waits for one of these lexemes."""
+    wanted = sum(1 << FIRST_LEXEME + lexeme for lexeme in lexemes)
+    symbols, names = earley.tables.symbols, {rule.name for rule in grammar.grammar.rules}
+    return [
+        [name for name in path_of(earley, item) if name in names]
+        for item in earley.items(len(earley))
+        if symbols[item[0]] < 0 and earley.terminals.next_symbols(item[1]) & wanted
+    ]

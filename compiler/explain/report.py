@@ -1,0 +1,125 @@
+"""Why a text is or is not a member: where it stops, and what could have stood there."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from constrain.artifacts.dfa.byte_dfa import DEAD, ByteDfa
+
+# Rules that a path shows at its beginning and its end.
+_FIRST, _LAST = 3, 5
+
+
+class Status(Enum):
+    """What became of a text."""
+
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+    INCOMPLETE = "incomplete"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """``offset``: bytes that were read; ``line`` and ``column`` (in characters) from 1.
+
+    ``rules``: whose text was expected at that place; ``expected``: the bytes that could have
+    come, as ranges; ``tokens``: the token terminals that could have come, which no text
+    matches; ``may_end``: the text could have ended there. ``but_for_line_break``: it
+    would be accepted without the line break at its end. Where a parser was followed, ``path``:
+    the rules that lie inside each other there, and ``terminals``: those that could have begun,
+    as their author wrote them.
+    """
+
+    status: Status
+    offset: int
+    line: int
+    column: int
+    rules: tuple[str, ...]
+    expected: tuple[tuple[int, int], ...]
+    tokens: tuple[str, ...]
+    may_end: bool
+    but_for_line_break: bool
+    path: tuple[str, ...] = ()
+    terminals: tuple[str, ...] = ()
+
+
+def explain(
+    dfa: ByteDfa,
+    rules_of: Callable[[int], Sequence[str]],
+    text: bytes,
+    names: Sequence[str] = (),
+) -> Verdict:
+    """The verdict on ``text``.
+
+    ``rules_of`` names the rules that a state's bytes come from, ``names`` the token terminals.
+    """
+    offset = dfa.viable_bytes(text)
+    state = dfa.run(dfa.start, text[:offset])
+    may_end = bool(dfa.accepting[state])
+    if offset < len(text):
+        status = Status.REJECTED
+    else:
+        status = Status.ACCEPTED if may_end else Status.INCOMPLETE
+    line, column = position(text, offset)
+    return Verdict(
+        status=status,
+        offset=offset,
+        line=line,
+        column=column,
+        rules=tuple(dict.fromkeys(rules_of(state))),
+        expected=ranges(np.flatnonzero(dfa.table[state, dfa.classes] != DEAD).tolist()),
+        tokens=tuple(
+            name
+            for name, target in zip(names, dfa.token_targets(state).tolist(), strict=True)
+            if target != DEAD
+        ),
+        may_end=may_end,
+        but_for_line_break=status is Status.REJECTED and _ends_early(dfa, text),
+    )
+
+
+def position(text: bytes, offset: int) -> tuple[int, int]:
+    """Line and column of a byte, from 1; columns count characters."""
+    before = text[:offset]
+    last_line = before[before.rfind(b"\n") + 1 :]
+    return before.count(b"\n") + 1, len(last_line.decode("utf-8", "replace")) + 1
+
+
+def ranges(octets: Iterable[int]) -> tuple[tuple[int, int], ...]:
+    """Ascending bytes as ranges: ``[1, 2, 3, 7] -> ((1, 3), (7, 7))``"""
+    found: list[tuple[int, int]] = []
+    for octet in octets:
+        if found and found[-1][1] == octet - 1:
+            found[-1] = (found[-1][0], octet)
+        else:
+            found.append((octet, octet))
+    return tuple(found)
+
+
+def without_line_break(text: bytes) -> bytes:
+    """A text without the line break at its end, if it has one."""
+    return text.removesuffix(b"\n").removesuffix(b"\r") if text.endswith(b"\n") else text
+
+
+def common(paths: Sequence[list[str]]) -> list[str]:
+    """What all paths of rules begin with."""
+    shared: list[str] = []
+    for rules in zip(*paths, strict=False):
+        if len(set(rules)) > 1:
+            break
+        shared.append(rules[0])
+    return shared
+
+
+def shortened(path: list[str]) -> tuple[str, ...]:
+    """A path without its middle if it is long."""
+    if len(path) <= _FIRST + _LAST:
+        return tuple(path)
+    return (*path[:_FIRST], "…", *path[-_LAST:])
+
+
+def _ends_early(dfa: ByteDfa, text: bytes) -> bool:
+    shorter = without_line_break(text)
+    return shorter != text and bool(dfa.accepting[dfa.run(dfa.start, shorter)])

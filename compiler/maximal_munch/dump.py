@@ -1,0 +1,15 @@
+"""Lexemes as text, one line each; the same lexemes, the same text."""
+
+from collections.abc import Sequence
+
+from .lexemes import Lexeme
+
+
+def lexemes_text(lexemes: Sequence[Lexeme]) -> str:
+    """One line a lexeme: its number, its text, and what tells it from others of one length."""
+    lines = [f"lexemes: {len(lexemes)}"]
+    for number, lexeme in enumerate(lexemes):
+        marks = ["string"] * lexeme.is_string + ["ignored"] * lexeme.ignored
+        marks += [f"priority {lexeme.priority}"] if lexeme.priority else []
+        lines.append(f"  {number} {lexeme.text}" + (f"   ; {', '.join(marks)}" if marks else ""))
+    return "\n".join(lines) + "\n"

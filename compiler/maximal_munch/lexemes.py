@@ -1,0 +1,251 @@
+"""What a grammar's lexemes are, and the grammar over them.
+
+    start: NAME "=" NAME        ->      start: <0> <1> <0>
+    NAME: /[a-z]+/                      0 NAME /[a-z]+/, 1 '=', 2 ' ' (ignored)
+    %ignore " "
+
+Every use of a terminal in a rule, whether it has a name or not, is a symbol; terminals of the
+same texts and the same priority are one lexeme. One that is written as a string wins over
+regexes (Lark's documentation, "Grammar Reference", on the precedence of terminals). Where a
+terminal matches ε its use is optional, so that no lexeme is ever empty. ``lexer`` and
+``maximal_munch.oracle`` say how a text is cut into them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ..automata import regex_ir as regex
+from ..automata.assertions import resolved
+from ..automata.boolean import embedded
+from ..automata.dfa import Dfa, literal
+from ..automata.epsilon_removal import without_epsilon
+from ..automata.minimize import minimal
+from ..automata.nfa import Nfa
+from ..automata.thompson import thompson
+from ..diagnostics import CheckError, Diagnostic, Span
+from ..folding import fold
+from ..grammar.tree import (
+    Choice,
+    Expr,
+    Grammar,
+    Literal,
+    Pattern,
+    Reference,
+    Repetition,
+    Rule,
+    Token,
+    children,
+    walk,
+)
+from ..grammar.tree import Sequence as Concatenation
+from ..limits import Limits
+from ..lnf import normalize
+from ..lnf.automaton import to_nfa
+from ..lnf.form import Lnf
+from ..lnf.resolve_exclusions import resolve_exclusions
+
+_WHOLE = "(lexeme)"
+
+
+@dataclass(frozen=True, eq=False)
+class Lexeme:
+    """``dfa``: what it matches, never ε; minimal.
+
+    ``ignored``: it may stand between any two lexemes. ``is_string``: it wins over regexes of its
+    length and priority. ``text``: as its author wrote it, first at ``span``.
+    """
+
+    dfa: Dfa
+    priority: int
+    ignored: bool
+    text: str
+    span: Span
+    is_string: bool
+
+    @property
+    def node(self) -> regex.Node:
+        """The same as an expression."""
+        return embedded(self.dfa)
+
+    @property
+    def precedence(self) -> tuple[int, bool]:
+        """Of lexemes that end together those of the highest precedence were read."""
+        return self.priority, self.is_string
+
+
+@dataclass(frozen=True, eq=False)
+class LexemeGrammar:
+    """``lnf``: symbol ``~t`` is a ``TokenTerminal`` node that names a lexeme by its index."""
+
+    lexemes: Sequence[Lexeme]
+    grammar: Grammar
+
+    def lnf(self, limits: Limits | None = None) -> Lnf:
+        """The normal form over lexemes, nullable symbols included."""
+        return normalize(self.grammar, limits)
+
+
+def lexeme_grammar(grammar: Grammar, limits: Limits | None = None) -> LexemeGrammar:
+    """Number the lexemes of a checked grammar and put their numbers into its rules.
+
+    Raises ``CheckError`` for token terminals, ``NotRegularError`` for a terminal that nests
+    itself, ``LimitError``.
+    """
+    limits = (limits or Limits()).started()
+    if grammar.tokens:
+        found = Diagnostic(
+            "tokens that a grammar names cannot be read by longest matches",
+            grammar.tokens[0].span,
+            "read this grammar without a lexer",
+        )
+        raise CheckError(grammar.source, [found])
+    return _Numbering(resolve_exclusions(grammar, limits), limits).run()
+
+
+class _Numbering:
+    def __init__(self, grammar: Grammar, limits: Limits) -> None:
+        self.grammar, self.limits = grammar, limits
+        self.terminals = grammar.terminals
+        self.bodies: dict[str, list[Rule]] = {}
+        for rule in grammar.rules:
+            self.bodies.setdefault(rule.name, []).append(rule)
+        self.lexemes: list[Lexeme] = []
+        self.numbers: dict[object, int] = {}
+        self.known: dict[object, tuple[int | None, bool]] = {}
+        self.taken = set(self.bodies)
+
+    def run(self) -> LexemeGrammar:
+        """The rules that are no terminals, over lexemes, and the lexemes that they use."""
+        rules = [
+            replace(rule, body=fold(rule.body, self._inside, self._numbered))
+            for rule in self.grammar.rules
+            if not rule.terminal
+        ]
+        start = self.grammar.start
+        if start in self.terminals:
+            # A grammar that is a single terminal.
+            first = self.bodies[start][0]
+            body = self._use(Reference(start, first.name_span))
+            rules.append(Rule(start, first.name_span, body, first.span))
+        for expr in self.grammar.ignored:
+            number, _ = self._number(expr)
+            if number is not None:
+                self.lexemes[number] = replace(self.lexemes[number], ignored=True)
+        tokens = [Token(None, ((i, i),), False, rules[0].span) for i in range(len(self.lexemes))]
+        # A rule of its own for each, so that counts and neighbours stay outside the lexeme.
+        named = [Rule(self._name(i), t.span, t, t.span) for i, t in enumerate(tokens)]
+        whole = Grammar(self.grammar.source, (*rules, *named), start, tuple(tokens))
+        return LexemeGrammar(self.lexemes, whole)
+
+    @staticmethod
+    def _inside(expr: Expr) -> tuple[Expr, ...]:
+        return children(expr) if isinstance(expr, Concatenation | Choice | Repetition) else ()
+
+    def _numbered(self, expr: Expr, parts: list[Expr]) -> Expr:
+        match expr:
+            case Concatenation():
+                return replace(expr, items=tuple(parts))
+            case Choice():
+                return replace(expr, options=tuple(parts))
+            case Repetition():
+                return replace(expr, item=parts[0])
+            case Reference() if expr.name not in self.terminals:
+                return expr
+            case _:
+                return self._use(expr)
+
+    def _use(self, expr: Expr) -> Expr:
+        """What stands in a rule for a terminal."""
+        number, optional = self._number(expr)
+        if number is None:
+            return Literal(b"", expr.span)
+        use = Reference(self._name(number), expr.span)
+        return Repetition(use, 0, 1, expr.span) if optional else use
+
+    def _number(self, expr: Expr) -> tuple[int | None, bool]:
+        """The lexeme of a terminal (None if it matches ε alone), and whether it matches ε."""
+        meaning = _meaning(expr)
+        if meaning not in self.known:
+            dfa = self._automaton(expr)
+            optional = bool(dfa.accepting[dfa.start])
+            if optional:
+                dfa = self._small(thompson(without_epsilon(embedded(dfa)), self.limits))
+            number = None if dfa.is_empty else self._lexeme(expr, dfa)
+            self.known[meaning] = number, optional
+        return self.known[meaning]
+
+    def _lexeme(self, expr: Expr, dfa: Dfa) -> int:
+        priority = self._priority(expr)
+        # Minimal automata are numbered alike, so equal languages have equal tables.
+        key = priority, dfa.table.tobytes(), dfa.classes.tobytes(), dfa.accepting.tobytes()
+        if key not in self.numbers:
+            self.numbers[key] = len(self.lexemes)
+            text = self.grammar.source.text[expr.span.start : expr.span.end]
+            self.lexemes.append(Lexeme(dfa, priority, False, text, expr.span, False))
+        number = self.numbers[key]
+        if not self.grammar.follows_all and self._is_string(expr):
+            self.lexemes[number] = replace(self.lexemes[number], is_string=True)
+        return number
+
+    def _is_string(self, expr: Expr) -> bool:
+        """Whether a terminal is one text, written as such or named."""
+        expr = self._behind_names(expr)
+        return isinstance(expr, Literal) or (isinstance(expr, Pattern) and expr.kind == "string")
+
+    def _behind_names(self, expr: Expr) -> Expr:
+        """What a name stands for, as long as that is a name of one definition."""
+        seen = set[str]()
+        while isinstance(expr, Reference) and expr.name not in seen:
+            seen.add(expr.name)
+            bodies = self.bodies[expr.name]
+            if len(bodies) > 1:
+                break
+            expr = bodies[0].body
+        return expr
+
+    def _priority(self, expr: Expr) -> int:
+        if isinstance(expr, Reference):
+            return max(rule.priority for rule in self.bodies[expr.name])
+        return 0
+
+    def _automaton(self, expr: Expr) -> Dfa:
+        """The minimal DFA of a terminal; what it uses are terminals too."""
+        match self._behind_names(expr):
+            case Literal(data) if data:
+                self.limits.check_states(len(data) + 2, "a terminal")
+                return literal(data)
+            case Pattern(node):
+                return self._small(thompson(resolved(node, self.limits), self.limits))
+        used, pending = set[str](), [expr]
+        while pending:
+            for inner in walk(pending.pop()):
+                if isinstance(inner, Reference) and inner.name not in used:
+                    used.add(inner.name)
+                    pending.extend(rule.body for rule in self.bodies[inner.name])
+        whole = Rule(_WHOLE, expr.span, expr, expr.span)
+        rules = (*(rule for name in sorted(used) for rule in self.bodies[name]), whole)
+        lnf = normalize(Grammar(self.grammar.source, rules, _WHOLE), self.limits)
+        return self._small(to_nfa(lnf, self.limits)[0])
+
+    def _small(self, nfa: Nfa) -> Dfa:
+        return minimal(nfa, self.limits)
+
+    def _name(self, number: int) -> str:
+        """A rule name that the grammar does not use."""
+        name = f"lexeme {number}"
+        while name in self.taken:
+            name += "'"
+        return name
+
+
+def _meaning(expr: Expr) -> object:
+    """Equal for terminals that are written alike."""
+    match expr:
+        case Literal():
+            return expr.data
+        case Reference():
+            return expr.name
+        case Pattern():
+            return id(expr.node)
+        case _:
+            return id(expr)

@@ -1,0 +1,84 @@
+"""DirectMerge for a tokenizer that cuts text: letters that start a piece are letters of their own.
+
+    product with the cuts  ->  each merge, twice  ->  marks erased (subset construction)
+
+A token that starts a piece is written with a mark: t + V for V tokens. It is never a right
+part, so the merge (a, b) is made as (a + V, b) first, which is always the leftmost pair, then
+as (a, b). Erasing the marks leaves at most a few states in each subset, because each text has
+one marking.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ..automata.dfa import Dfa
+from ..bpe.proper_merges import proper_merges
+from ..cartesian.product import Product
+from ..limits import Limits
+from ..pretokenizer.marked_dfa import DEAD
+from ..progress import Progress, silent
+from ..tokenizers import Tokenizer
+from .direct_merge import CanonicalDfa, merge_families
+from .families import with_letters
+from .token_edges import with_token_edges
+
+
+def direct_with_boundaries(
+    product: Product,
+    dfa: Dfa,
+    tokenizer: Tokenizer,
+    limits: Limits | None = None,
+    progress: Progress = silent,
+    rules: Sequence[str] = (),
+) -> CanonicalDfa:
+    """The DFA of the tokenizer's sequences for the texts of ``product``; ``dfa`` is the
+    grammar's. Raises ``TokenizerError`` and ``LimitError``.
+    """
+    limits = (limits or Limits()).started()
+    size = tokenizer.vocab_size
+    reached = _reached(product)
+    finals = [s for s in reached if product.accepting[s]]
+    # Behind a prompt other states begin; here they would be irrelevant.
+    number = {DEAD: 0, **{s: i for i, s in enumerate(reached, start=1)}}
+    letters = ((number[a], t, number[b]) for a, t, b in _letters(product, reached, tokenizer))
+    automaton = with_letters(
+        len(number), number[product.start], [number[s] for s in finals], letters
+    )
+    # What reads a prefix is beyond the states of the grammar.
+    known = np.where(product.byte_state < dfa.states, product.byte_state, dfa.start)
+    byte_states = known[[DEAD, *reached]].tolist()
+    names = [sorted({rules[o] for o in dfa.origins[q] if o < len(rules)}) for q in byte_states]
+    plain = proper_merges(tokenizer)
+    twice = np.repeat(plain, 2, axis=0)
+    twice[::2, 0] += size
+    twice[::2, 2] += size
+    marked = merge_families(automaton, twice, names, limits, progress)
+    # A mark is erased as a class of tokens is read: t + V stands for the class of t alone.
+    alone = list(np.arange(size, dtype=np.int32).reshape(-1, 1))
+    erased = with_token_edges(marked, size, alone, limits, names)
+    families = slice(None) if erased.family_states is None else erased.family_states
+    return replace(erased, family_states=np.array(byte_states, dtype=np.int32)[families])
+
+
+def _reached(product: Product) -> list[int]:
+    seen = {product.start: None}
+    pending = [product.start]
+    for state in pending:
+        for target in np.unique(product.table[state]).tolist():
+            if target != DEAD and target not in seen:
+                seen[target] = None
+                pending.append(target)
+    return pending
+
+
+def _letters(
+    product: Product, states: Sequence[int], tokenizer: Tokenizer
+) -> Iterator[tuple[int, int, int]]:
+    for state in states:
+        for plane in (0, 1):
+            targets = product.table[state, plane, product.classes]
+            for octet in np.flatnonzero(targets).tolist():
+                letter = tokenizer.base[octet] + plane * tokenizer.vocab_size
+                yield state, letter, int(targets[octet])

@@ -1,0 +1,227 @@
+"""The members of a network: draws, and all of them in order.
+
+A *reading* of a text is a way through the network: a sequence of edges, calls and returns.
+Readings are counted by length (Flajolet and Sedgewick, *Analytic Combinatorics*, section I.5;
+drawing by such counts is their recursive method). With E(p) the bytes that state p reads and
+C(p) its calls,
+
+    r(p, 0) = 1 if p may end its call, else 0
+    r(p, n) = sum of r(q, n - 1) over E(p)
+            + sum of r(s, k) r(f, n - k) over the calls (s, f) in C(p) and 1 <= k <= n
+
+A callee matches no empty text and no chain of first calls leads back to its beginning, so these
+numbers are found length by length, callees first. All are exact.
+"""
+
+import random
+from collections.abc import Generator, Iterator
+from functools import cached_property
+from graphlib import TopologicalSorter
+
+from constrain.artifacts.network.configurations import REFUSED, Network
+from constrain.artifacts.network.tables import DEAD, NetworkTables
+from constrain.artifacts.tokens.memo import solve_recursive
+
+from ..limits import Limits
+
+_STAGE = "the counting of members"
+
+# Bytes of a Python integer without its digits, and the pointer to it.
+_INTEGER = 36
+
+
+class NetworkMembers:
+    """The members of a network that names no tokens; ``LimitError`` (memory, time) where
+    counting takes too much."""
+
+    def __init__(self, tables: NetworkTables, limits: Limits | None = None) -> None:
+        if tables.terminals:
+            raise ValueError("members are counted without token terminals")
+        self._limits = (limits or Limits()).started()
+        self._tables, self._calls = tables, tables.calls
+        # r(p, n) as [n][p].
+        self._counts: list[list[int]] = [list(map(int, tables.ends))]
+        self._memory = 0
+        self._network = Network(tables)
+        self._steps: dict[tuple[int, int], int] = {}
+        # Bit n: some n bytes lead from a state, or from a set of stacks, to the end; for the
+        # lengths that are counted.
+        self._lengths = [int(end) for end in tables.ends]
+        self._rests: dict[int, int] = {}
+
+    def readings(self, length: int) -> int:
+        """How many readings texts of exactly ``length`` bytes have."""
+        if not length:
+            return int(self._tables.nullable_start)
+        return self._row(length)[self._tables.start]
+
+    def least(self, at_most: int) -> int | None:
+        """The length of the shortest members, None if it is more than ``at_most``."""
+        return next((n for n in range(at_most + 1) if self.readings(n)), None)
+
+    def draws(self, at_most: int, seed: int) -> Iterator[bytes]:
+        """Independent draws without end; each reading of at most ``at_most`` bytes is equally
+        likely, so that a text with two readings is twice as likely as one with one.
+
+        The same seed gives the same draws. Raises ``IndexError`` if there is no such member.
+        """
+        totals = [self.readings(length) for length in range(at_most + 1)]
+        if not any(totals):
+            raise IndexError("there are not so many members")
+        rng = random.Random(seed)
+        whole = sum(totals)
+        while True:
+            place = rng.randrange(whole)
+            for length, inside in enumerate(totals):
+                if place < inside:
+                    yield self._drawn(length, rng)
+                    break
+                place -= inside
+
+    def of_length(self, length: int) -> Iterator[bytes]:
+        """The members of ``length`` bytes, each once, in order."""
+        if not length:
+            yield from [b""] * self._tables.nullable_start
+            return
+        self._row(length)
+        word = bytearray()
+        path = [self._ways(self._network.start, length)]
+        while path:
+            self._limits.check_time(_STAGE)
+            way = next(path[-1], None)
+            if way is None:
+                path.pop()
+                if word:
+                    word.pop()
+                continue
+            octet, target = way
+            word.append(octet)
+            if len(word) == length:
+                yield bytes(word)
+                word.pop()
+            else:
+                path.append(self._ways(target, length - len(word)))
+
+    def up_to(self, at_most: int) -> Iterator[bytes]:
+        """The members of at most ``at_most`` bytes in order."""
+        for length in range(at_most + 1):
+            yield from self.of_length(length)
+
+    def _row(self, length: int) -> list[int]:
+        """r(p, length) for each state p."""
+        counts, calls = self._counts, self._calls
+        while len(counts) <= length:
+            size = len(counts)
+            before = counts[-1]
+            row = [0] * len(before)
+            counts.append(row)
+            for state in self._order:
+                count = sum(before[target] * len(octets) for target, octets in self._edges[state])
+                for start, frame in calls[state]:
+                    count += sum(
+                        counts[k][start] * counts[size - k][frame]
+                        for k in range(1, size + 1)
+                        if counts[k][start]
+                    )
+                row[state] = count
+                self._lengths[state] |= (count > 0) << size
+                self._memory += _INTEGER + count.bit_length() // 8
+            self._rests.clear()
+            self._limits.check_memory(self._memory, _STAGE)
+            self._limits.check_time(_STAGE)
+        return counts[length]
+
+    def _drawn(self, length: int, rng: random.Random) -> bytes:
+        """A text of ``length`` bytes, each of its readings equally likely."""
+        counts = self._counts
+        word = bytearray()
+        state, left = self._tables.start, length
+        # What is read behind the calls that are open: the state, and how many bytes.
+        waiting: list[tuple[int, int]] = []
+        while left or waiting:
+            if not left:
+                state, left = waiting.pop()
+                continue
+            place = rng.randrange(counts[left][state])
+            for target, octets in self._edges[state]:
+                each = counts[left - 1][target]
+                if place < each * len(octets):
+                    word.append(octets[place // each])
+                    state, left = target, left - 1
+                    break
+                place -= each * len(octets)
+            else:
+                state, inside, frame = self._called(state, left, place)
+                waiting.append((frame, left - inside))
+                left = inside
+        return bytes(word)
+
+    def _called(self, state: int, left: int, place: int) -> tuple[int, int, int]:
+        """The call of the reading at ``place`` of those that begin with one: where it starts,
+        how many bytes it reads, and the frame behind it."""
+        for start, frame in self._calls[state]:
+            for inside in range(1, left + 1):
+                here = self._counts[inside][start] * self._counts[left - inside][frame]
+                if place < here:
+                    return start, inside, frame
+                place -= here
+        raise IndexError("there are not so many readings")
+
+    def _ways(self, configuration: int, length: int) -> Iterator[tuple[int, int]]:
+        """The bytes, ascending, and configurations that ``length - 1`` more bytes complete."""
+        for octet in range(256):
+            target = self._steps.get((configuration, octet))
+            if target is None:
+                target = self._network.read(configuration, (octet,))
+                self._steps[configuration, octet] = target
+            if target != REFUSED and self._completed_by(target, length - 1):
+                yield octet, target
+
+    def _completed_by(self, configuration: int, length: int) -> bool:
+        """Whether some ``length`` bytes make a member."""
+        return any(
+            self._joined(self._lengths[state], self._below(node)) >> length & 1
+            for state, node in self._network.threads[configuration]
+        )
+
+    def _below(self, node: int) -> int:
+        """The lengths that the stacks of a node read."""
+        known = self._rests.get(node)
+        return solve_recursive(node, self._rests.get, self._resting) if known is None else known
+
+    def _resting(self, node: int) -> Generator[int, int, int]:
+        found = 0
+        for frame, rest in self._network.stacks.entries[node]:
+            if frame == DEAD:
+                found |= 1
+            else:
+                found |= self._joined(self._lengths[frame], (yield rest))
+        self._rests[node] = found
+        return found
+
+    def _joined(self, first: int, second: int) -> int:
+        """The sums of two sets of lengths, as far as they are counted."""
+        found = 0
+        while first:
+            lowest = first & -first
+            found |= second * lowest
+            first ^= lowest
+        return found & (1 << len(self._counts)) - 1
+
+    @cached_property
+    def _order(self) -> list[int]:
+        """The states, each behind those that its calls start in."""
+        graph = {state: {start for start, _ in calls} for state, calls in enumerate(self._calls)}
+        return list(TopologicalSorter(graph).static_order())
+
+    @cached_property
+    def _edges(self) -> list[list[tuple[int, bytes]]]:
+        """For each state the targets of its edges, and the bytes that lead there."""
+        edges = []
+        for row in self._tables.rows:
+            octets: dict[int, list[int]] = {}
+            for octet, target in enumerate(row):
+                if target != DEAD:
+                    octets.setdefault(target, []).append(octet)
+            edges.append([(target, bytes(found)) for target, found in octets.items()])
+        return edges

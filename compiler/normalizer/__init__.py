@@ -1,0 +1,1 @@
+"""Normal forms as automata: which texts a normalizer leaves as they are."""

@@ -1,0 +1,302 @@
+"""The members that a tokenizer's normalizers leave as they are.
+
+    read_characters    the characters that the grammar reads anywhere
+    stable_automaton   the stable texts of these, over classes of characters
+    stable_bytes       the same over bytes
+    stable_members     the grammar's automaton in step with it
+
+Only the grammar's own characters are looked at, so that for most grammars there is nothing to
+do: ASCII is stable in all forms.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from constrain.artifacts.normalizer.normal_form_dfa import NormalFormDfa
+
+from ..automata.dfa import DEAD, Dfa, trimmed
+from ..automata.minimize import minimize
+from ..limits import Limits
+from ..pretokenizer.marked_dfa import MarkedDfa, minimal, synchronous_product
+from ..pretokenizer.spellable_members import shortest_outside
+from ..pretokenizer.to_bytes import code_point_blocks
+from ..tokenizers import Tokenizer
+from .character_properties import (
+    LOST,
+    CharacterProperties,
+    character_properties,
+    opening,
+    readable_characters,
+    text_normalizers,
+)
+from .inert_tokens import SplitCharacters, ends_inside, is_inert, is_plain, split_characters
+
+# Stable texts of so many states over characters, and a grammar that grows by no more than this
+# factor, become part of the grammar's automaton.
+_FEW_STATES, _GROWTH = 16, 2
+
+_STAGE = "leaving out what the tokenizer's normalizers change"
+
+# Bits of a continuation byte.
+_TAIL = 64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NormalFormTables:
+    """The stable texts of a tokenizer. ``table``: uint16 (S, J), over byte classes, states
+    below ``between`` lie between two characters and accept. ``classes``: uint8 (256,).
+    ``tokens``, ``opened``: see ``normalizer.inert_tokens``. ``inert``, ``inert_classes``,
+    ``inert_start``: the same as ``table``, ``classes`` and ``start`` for the texts of characters
+    that are stable behind any text. ``bound``: int32, the tokens of other characters beside one
+    that they end. ``edges``: int32, ``tokens`` and all others that end inside a character.
+    ``prompts``: all this counts behind prompts alone.
+    """
+
+    characters: CharacterProperties
+    table: NDArray[np.uint16]
+    classes: NDArray[np.uint8]
+    start: int
+    between: int
+    tokens: NDArray[np.int32]
+    edges: NDArray[np.int32]
+    opened: SplitCharacters
+    inert: NDArray[np.uint16]
+    inert_classes: NDArray[np.uint8]
+    inert_start: int
+    bound: NDArray[np.int32]
+    prompts: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NormalizedMembers:
+    """``dfa``: the stable members, if ``rest`` is None or for prompts; else those of which each
+    character is stable, and ``rest`` says what may follow what. ``changed``: the shortest other
+    member.
+    """
+
+    dfa: Dfa
+    changed: bytes | None
+    rest: NormalFormTables | None = None
+
+
+def build_normal_form_tables(tokenizer: Tokenizer) -> NormalFormTables:
+    """All stable texts of a tokenizer; its normalizers are forms or lower case."""
+    characters = character_properties(text_normalizers(tokenizer.normalizers))
+    whole = normal_form_automaton(characters, np.arange(len(characters.combining)))
+    table, classes, start = _over_byte_classes(whole, characters)
+    free = np.flatnonzero(characters.is_inert)
+    inert = _over_byte_classes(normal_form_automaton(characters.each_alone, free), characters)
+    plain = characters.is_inert[characters.classes]
+    ordered = sorted(tokenizer.tokens.items())
+    others = [(i, octets) for i, octets in ordered if not is_plain(octets, plain)]
+    may_begin = plain | (characters.classes == LOST)
+    bound = [i for i, octets in others if not is_inert(octets, plain, may_begin)]
+    none = np.zeros(0, dtype=np.int32)
+    wide = {i: octets for i, octets in others if not octets.isascii()}
+    texts = NormalFormDfa(table, classes, start, none, none)
+    tokens, opened = split_characters(texts, whole.states, wide)
+    edges = [*tokens.tolist(), *(i for i, octets in wide.items() if ends_inside(octets))]
+    return NormalFormTables(
+        characters,
+        table,
+        classes,
+        start,
+        whole.states,
+        tokens,
+        np.unique(np.array(edges, dtype=np.int32)),
+        opened,
+        *inert,
+        np.array(bound, dtype=np.int32),
+    )
+
+
+def _over_byte_classes(
+    whole: MarkedDfa, characters: CharacterProperties
+) -> tuple[NDArray[np.uint16], NDArray[np.uint8], int]:
+    """``stable_bytes`` with one column for bytes alike, the class of each byte, the start."""
+    table, start = normal_form_bytes(whole, characters.classes)
+    columns = np.ascontiguousarray(table.T)
+    numbers: dict[bytes, int] = {}
+    classes = np.array([numbers.setdefault(c.tobytes(), len(numbers)) for c in columns], np.uint8)
+    kept = np.unique(classes, return_index=True)[1]
+    return np.ascontiguousarray(table[:, kept]).astype(np.uint16), classes, start
+
+
+def normalized_members(
+    dfa: Dfa, tables: NormalFormTables, limits: Limits | None = None, *, whole: bool = False
+) -> NormalizedMembers:
+    """The members that the tokenizer's normalizers do not change, minimal.
+
+    ``whole``: without a ``rest``, however large. Raises ``LimitError``.
+    """
+    limits = (limits or Limits()).started()
+    characters = tables.characters
+    present = np.unique(characters.classes[readable_characters(dfa)])
+    if characters.is_inert[present].all():
+        return NormalizedMembers(dfa, None)
+    final = np.arange(len(tables.table)) < tables.between
+    final[DEAD] = False
+    lost = shortest_outside(dfa, tables.table, tables.classes, final, tables.start)
+    # The last character of a prompt may compose with what members begin with.
+    begins = characters.classes[readable_characters(opening(dfa))]
+    prompts = None if characters.is_inert[begins].all() else replace(tables, prompts=True)
+    if lost is None:
+        return NormalizedMembers(dfa, None, prompts)
+    if whole or _least_states(characters, present) <= _FEW_STATES:
+        automaton = normal_form_automaton(characters, present)
+        if whole or automaton.states <= _FEW_STATES:
+            found = _members(dfa, automaton, characters, limits)
+            if whole or found.states <= _GROWTH * dfa.states:
+                return NormalizedMembers(found, lost, prompts)
+    alone = normal_form_automaton(characters.each_alone, present)
+    return NormalizedMembers(_members(dfa, alone, characters, limits), lost, tables)
+
+
+def _members(dfa: Dfa, whole: MarkedDfa, characters: CharacterProperties, limits: Limits) -> Dfa:
+    table, start = normal_form_bytes(whole, characters.classes)
+    final = np.arange(len(table)) < whole.states
+    final[DEAD] = False
+    return minimize(_in_step(dfa, table, final, start, limits), limits)
+
+
+def _least_states(characters: CharacterProperties, present: NDArray[np.integer]) -> int:
+    """States that ``stable_automaton`` has at the least: behind starters that different
+    characters change."""
+    here = np.isin(np.arange(len(characters.seconds)), characters.second[present])
+    changes = characters.changes[np.unique(characters.row[present])] & here
+    return len(np.unique(np.packbits(changes, axis=1), axis=0))
+
+
+def normal_form_automaton(
+    characters: CharacterProperties, present: NDArray[np.integer]
+) -> MarkedDfa:
+    """The minimal automaton of the stable texts of the classes ``present``, (S, 1, K).
+
+    A state is what changes the last starter, and the combining class of the last character.
+    """
+    combining, second = characters.combining, characters.second
+    present = present[present != LOST]
+    # Combining classes of characters that are there, 0 first.
+    orders = np.unique(np.append(combining[present], 0))
+    here = np.isin(np.arange(len(characters.seconds)), second[present])
+    # Row d·O + o: of starter d what is behind class o and may still be reached unblocked.
+    rows = np.unique(np.append(characters.row[present], 0))
+    held = (characters.changes[rows] & here)[:, None, :]
+    held = held & ((orders[:, None] == 0) | (characters.seconds > orders[:, None]))
+    places = len(orders)
+    combined = np.searchsorted(orders, combining[present])
+    starter = np.searchsorted(rows, characters.row[present]) * places
+    state = np.arange(len(rows) * places)
+    last = state % places
+    targets = np.where(combined == 0, starter, state[:, None] - last[:, None] + combined)
+    fits = (combined == 0) | (last[:, None] <= combined)
+    changed = np.zeros(targets.shape, dtype=np.bool_)
+    composing = np.flatnonzero(second[present] >= 0)
+    found = held.reshape(len(state), -1)[:, second[present][composing]]
+    # A starter composes with its neighbour alone.
+    near = (last[:, None] == 0) | (combined[composing] > 0)
+    changed[:, composing] = found & near
+    table = np.zeros((len(state) + 1, 1, len(combining)), dtype=np.int32)
+    table[1:, 0, present] = np.where(fits & ~changed, targets + 1, DEAD)
+    final = np.ones(len(table), dtype=np.bool_)
+    final[DEAD] = False
+    start = 1 + int(np.searchsorted(rows, 0)) * places
+    return _reached(minimal(MarkedDfa(table, final, start)))
+
+
+def _reached(dfa: MarkedDfa) -> MarkedDfa:
+    """Only states that a text leads to."""
+    seen = np.zeros(dfa.states, dtype=np.bool_)
+    frontier = np.array([dfa.start])
+    while len(frontier):
+        seen[frontier] = True
+        targets = np.unique(dfa.table[frontier])
+        frontier = targets[~seen[targets] & (targets != DEAD)]
+    seen[DEAD] = True
+    number = np.cumsum(seen) - 1
+    table = number[dfa.table[seen]].astype(np.int32)
+    return MarkedDfa(table, dfa.final[seen], int(number[dfa.start]))
+
+
+def normal_form_bytes(
+    whole: MarkedDfa, classes: NDArray[np.uint16]
+) -> tuple[NDArray[np.int32], int]:
+    """The same over bytes, int32 (S', 256), and its start; states keep their numbers."""
+    blocks = code_point_blocks(classes)
+    by_class = np.ascontiguousarray(whole.table[:, 0])
+    rows: dict[bytes, int] = {bytes(4 * _TAIL): DEAD}
+
+    def numbered(found: NDArray[np.int32]) -> NDArray[np.int32]:
+        """For each of the rows (n, 64) the state that has it."""
+        first = whole.states - 1
+        keys = (row.tobytes() for row in np.ascontiguousarray(found))
+        numbers = [rows.setdefault(key, len(rows)) for key in keys]
+        return np.array([n and first + n for n in numbers], dtype=np.int32)
+
+    # For each block what it is read to by each state: (blocks, S).
+    before = np.ascontiguousarray(by_class.T)
+    levels = []
+    for level in blocks.levels:
+        states = np.empty((len(level), whole.states), dtype=np.int32)
+        for place, block in enumerate(level):
+            distinct, inverse = np.unique(block, return_inverse=True)
+            columns = np.where(distinct[:, None] < 0, DEAD, before[distinct]).T
+            kinds, kind = _distinct_rows(np.ascontiguousarray(columns))
+            states[place] = numbered(kinds[:, inverse.reshape(-1)])[kind]
+        levels.append(states)
+        before = states
+    table = np.zeros((whole.states, 256), dtype=np.int32)
+    table[:, :0x80] = by_class[:, classes[:0x80]]
+    for lead, (depth, block) in blocks.leads.items():
+        table[:, lead] = levels[depth][block]
+    inside = np.zeros((len(rows) - 1, 256), dtype=np.int32)
+    packed = np.frombuffer(b"".join(list(rows)[1:]), dtype=np.int32)
+    inside[:, 0x80:0xC0] = packed.reshape(-1, _TAIL)
+    return np.concatenate([table, inside]), whole.start
+
+
+def _distinct_rows(rows: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """The different rows, and the place of each among them."""
+    if rows.shape[1] == 1:
+        values, places = np.unique(rows[:, 0], return_inverse=True)
+        return values[:, None], places.reshape(-1)
+    known: dict[bytes, int] = {}
+    kind = np.array([known.setdefault(row.tobytes(), len(known)) for row in rows])
+    values = np.frombuffer(b"".join(known), dtype=np.int32).reshape(len(known), -1)
+    return values, kind
+
+
+def _in_step(
+    dfa: Dfa,
+    table: NDArray[np.int32],
+    final: NDArray[np.bool_],
+    start: int,
+    limits: Limits,
+) -> Dfa:
+    """The members of ``dfa`` that lead the other automaton to ``final``, trimmed."""
+    columns = np.ascontiguousarray(np.concatenate([dfa.table[:, dfa.classes], table]).T)
+    known: dict[bytes, int] = {}
+    classes = np.array([known.setdefault(c.tobytes(), len(known)) for c in columns], np.uint8)
+    joint = np.unique(classes, return_index=True)[1]
+    width = np.int64(len(table))
+
+    def check(count: int) -> None:
+        limits.check_states(count, _STAGE)
+        limits.check_time(_STAGE)
+
+    begin = np.array([dfa.start * width + start])
+    pairs, whole = synchronous_product(
+        dfa.table[:, dfa.classes[joint]], table[:, joint], begin, check
+    )
+    left, right = np.divmod(pairs, width)
+    return trimmed(
+        Dfa(
+            whole,
+            classes,
+            dfa.accepting[left] & final[right],
+            1,
+            tuple(dfa.origins[state] for state in left.tolist()),
+        )
+    )

@@ -1,0 +1,1 @@
+"""Pre-tokenizers as automata: where they cut any text, over characters and over bytes."""

@@ -1,0 +1,89 @@
+"""Finding added tokens in text."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+
+from ..definition import AddedToken
+from ..unicode_versions import WHITE_SPACE, as_cut
+
+
+class AddedTokens:
+    """Some added tokens and the texts that they are found by.
+
+    Matching is leftmost, then longest, and goes on behind a match, whether or not the token's
+    options let it count.
+    """
+
+    def __init__(self, tokens: Iterable[tuple[str, AddedToken]]) -> None:
+        self._tokens = {text: token for text, token in tokens if text}
+
+    def __bool__(self) -> bool:
+        return bool(self._tokens)
+
+    @property
+    def tokens(self) -> Mapping[str, AddedToken]:
+        """The tokens by what is looked for."""
+        return self._tokens
+
+    @property
+    def texts(self) -> Iterable[str]:
+        """What is looked for."""
+        return self._tokens.keys()
+
+    @cached_property
+    def _first(self) -> "re.Pattern[str]":
+        """Where a token may begin."""
+        return re.compile(f"[{re.escape(''.join(sorted({text[0] for text in self._tokens})))}]")
+
+    @cached_property
+    def _lengths(self) -> dict[str, list[int]]:
+        """How long the texts are that begin with a character, longest first."""
+        lengths: dict[str, set[int]] = {}
+        for text in self._tokens:
+            lengths.setdefault(text[0], set()).add(len(text))
+        return {char: sorted(found, reverse=True) for char, found in lengths.items()}
+
+    def _matches(self, text: str) -> Iterator[tuple[int, str]]:
+        """Places and texts of all matches: leftmost, then longest, none inside another."""
+        free = 0
+        for candidate in self._first.finditer(text) if self._tokens else ():
+            start = candidate.start()
+            if start < free:
+                continue
+            for length in self._lengths[candidate.group()]:
+                found = text[start : start + length]
+                if found in self._tokens:
+                    yield start, found
+                    free = start + length
+                    break
+
+    def parts(self, text: str) -> Iterator[tuple[int, int, AddedToken | None]]:
+        """Stretches (start, end, token or None) in order, none of them empty."""
+        end = 0
+        for start, found in self._matches(text):
+            token, stop = self._tokens[found], start + len(found)
+            if token.single_word and not _alone(text, start, stop):
+                continue
+            if token.lstrip:
+                start = end + len(text[end:start].rstrip(WHITE_SPACE))
+            if token.rstrip:
+                while text[stop : stop + 1] and text[stop] in WHITE_SPACE:
+                    stop += 1
+            if end < start:
+                yield end, start, None
+            yield start, stop, token
+            end = stop
+        if end < len(text):
+            yield end, len(text), None
+
+
+def _alone(text: str, start: int, stop: int) -> bool:
+    """Whether no character of a word touches the stretch."""
+    return not (_in_word(text[start - 1 : start]) or _in_word(text[stop : stop + 1]))
+
+
+def _in_word(char: str) -> bool:
+    import regex
+
+    return bool(regex.match(r"\w", as_cut(char)))

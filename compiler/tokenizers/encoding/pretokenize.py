@@ -1,0 +1,100 @@
+"""Cutting text into the pieces that are merged each for itself."""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+
+from .. import byte_alphabet
+from ..definition import Behaviour, ByteLevel, Metaspace, PrependScheme, PreTokenizer, Split
+from ..patterns import compile_pattern, matches
+from ..unicode_versions import as_cut
+
+# A stretch of text and whether it is cut off: (start, end, whether the pattern matched).
+_Stretch = tuple[int, int, bool]
+
+# Whether two neighbours become one piece, by whether each of them is a match.
+_JOINS: dict[Behaviour, Callable[[bool, bool], bool]] = {
+    Behaviour.MERGED_WITH_PREVIOUS: lambda before, after: after and not before,
+    Behaviour.MERGED_WITH_NEXT: lambda before, after: before and not after,
+    Behaviour.CONTIGUOUS: lambda before, after: before == after,
+}
+
+
+def pretokenize(
+    text: str, steps: Sequence[PreTokenizer], *, first: bool = True, continued: bool = False
+) -> list[str]:
+    """The pieces in order; a last step ``ByteLevel`` does not rewrite them.
+
+    ``first``: the text stands at the start of the whole. ``continued``: it goes on from an
+    earlier part of its own, and no step puts anything before it.
+    """
+    pieces = [text] if text else []
+    for number, step in enumerate(steps):
+        if isinstance(step, Metaspace) or (isinstance(step, ByteLevel) and step.add_prefix_space):
+            pieces = [
+                _prefixed(piece, step, first and not place, continued and not place)
+                for place, piece in enumerate(pieces)
+            ]
+        split = step.split
+        if split is not None:
+            pieces = [piece for whole in pieces for piece in cut(whole, split)]
+            continued = False  # From here on each piece is one of its own.
+        if isinstance(step, ByteLevel) and number + 1 < len(steps):
+            pieces = [byte_alphabet.encode(piece.encode("utf-8")) for piece in pieces]
+    return pieces
+
+
+def cut(text: str, split: Split) -> list[str]:
+    """The pieces of one text by one step, in order; none is empty."""
+    matched = as_cut(text)
+    pattern = compile_pattern(split.pattern)
+    if matched is text and split.behaviour is Behaviour.ISOLATED:
+        # Without a group, findall gives the matches; whole, they are the pieces.
+        pieces = pattern.findall(text) if not pattern.groups else []
+        if sum(map(len, pieces)) == len(text):
+            return list(filter(None, pieces))
+    found = _stretches(matched, split)
+    return [text[start:end] for start, end in _behave(found, split.behaviour) if start < end]
+
+
+def _stretches(text: str, split: Split) -> list[_Stretch]:
+    """Matches and what lies between them, in order and without gaps."""
+    found: list[_Stretch] = []
+    end = 0
+    for start, stop in matches(split.pattern, text):
+        if end < start:
+            found.append((end, start, split.invert))
+        found.append((start, stop, not split.invert))
+        end = stop
+    if end < len(text):
+        found.append((end, len(text), split.invert))
+    return found
+
+
+def _behave(found: Sequence[_Stretch], behaviour: Behaviour) -> Iterator[tuple[int, int]]:
+    """Where the pieces are."""
+    match behaviour:
+        case Behaviour.ISOLATED:
+            yield from ((start, end) for start, end, _ in found)
+        case Behaviour.REMOVED:
+            yield from ((start, end) for start, end, matched in found if not matched)
+        case _:
+            begin = 0
+            for (_, end, before), (start, _, after) in pairwise(found):
+                if not _JOINS[behaviour](before, after):
+                    yield begin, end
+                    begin = start
+            if found:
+                yield begin, found[-1][1]
+
+
+def _prefixed(text: str, step: PreTokenizer, first: bool, continued: bool) -> str:
+    """The piece with what a step writes before it, or in place of its spaces."""
+    match step:
+        case ByteLevel() if not continued and not text.startswith(" "):
+            return " " + text
+        case Metaspace(replacement, prepend, _):
+            text = text.replace(" ", replacement)
+            wanted = prepend is PrependScheme.ALWAYS or (prepend is PrependScheme.FIRST and first)
+            if wanted and not continued and not text.startswith(replacement):
+                return replacement + text
+    return text

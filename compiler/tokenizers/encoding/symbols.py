@@ -1,0 +1,93 @@
+"""The symbols that merging begins with: bytes, or characters with their fallbacks."""
+
+from collections.abc import Sequence
+from itertools import compress, repeat
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import byte_alphabet
+from ..definition import ByteLevel, Definition
+
+
+class Symbols:
+    """Turns pieces of text into the ids of single symbols, and into bytes."""
+
+    def __init__(self, tokenizer: Definition) -> None:
+        self._tokenizer = tokenizer
+        self._of_byte = tuple(tokenizer.base).__getitem__
+        # Behind ``ByteLevel`` other steps cut text that is written in its alphabet.
+        levels = [isinstance(step, ByteLevel) for step in tokenizer.pre_tokenizers]
+        self._in_alphabet = any(levels[:-1])
+
+    def octets(self, piece: str) -> bytes:
+        """The bytes that a piece is written with."""
+        if self._in_alphabet:
+            decoded = byte_alphabet.decode(piece)
+            if decoded is not None:
+                return decoded
+        return piece.encode("utf-8")
+
+    def of_bytes(self, octets: bytes) -> list[int]:
+        """The symbols of a piece in bytes, without those that the vocabulary lacks."""
+        ids = list(map(self._of_byte, octets))
+        if -1 not in ids:
+            return ids
+        return self._with_unknown([[i] if i >= 0 else None for i in ids])
+
+    def of_characters(self, piece: str) -> list[int]:
+        """The symbols of a piece in characters, with their fallbacks."""
+        known, fallback = self._tokenizer.characters, self._tokenizer.byte_fallback
+        try:
+            return [known[char] for char in piece]
+        except KeyError:
+            pass
+        found: list[list[int] | None] = []
+        for char in piece:
+            if char in known:
+                found.append([known[char]])
+            elif fallback:
+                found.append([fallback[octet] for octet in char.encode("utf-8")])
+            else:
+                found.append(None)
+        return self._with_unknown(found)
+
+    def of_pieces(
+        self, pieces: Sequence[str], widest: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], list[bool]]:
+        """The symbols of many pieces, int64, one piece after another, and how many each has.
+
+        Only of those of at most ``widest`` characters or bytes that all are symbols themselves.
+        Last for each of ``pieces`` whether it is one of them.
+        """
+        if self._tokenizer.byte_level:
+            written = list(map(self.octets, pieces))
+            lengths = np.fromiter(map(len, written), np.int64, len(written))
+            plain = lengths <= widest
+            octets = np.frombuffer(b"".join(compress(written, plain.tolist())), np.uint8)
+            ids = np.array(self._tokenizer.base, dtype=np.int64)[octets]
+        else:
+            lengths = np.fromiter(map(len, pieces), np.int64, len(pieces))
+            plain = lengths <= widest
+            text = "".join(compress(pieces, plain.tolist()))
+            found = map(self._tokenizer.characters.get, text, repeat(-1))
+            ids = np.fromiter(found, np.int64, len(text))
+        lengths = lengths[plain]
+        if (ids < 0).any():
+            known = np.minimum.reduceat(ids, np.cumsum(lengths) - lengths) >= 0
+            plain[plain] = known
+            ids, lengths = ids[np.repeat(known, lengths)], lengths[known]
+        return ids, lengths, plain.tolist()
+
+    def _with_unknown(self, found: list[list[int] | None]) -> list[int]:
+        """Symbols in order; what has none (None) is ``unk``, or is dropped."""
+        unk, fuse = self._tokenizer.unk, self._tokenizer.fuse_unk
+        ids: list[int] = []
+        pending = False
+        for symbols in found:
+            if symbols is not None:
+                ids += symbols
+            elif unk is not None and not (fuse and pending):
+                ids.append(unk)
+            pending = symbols is None
+        return ids

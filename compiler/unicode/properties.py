@@ -1,0 +1,165 @@
+"""Properties by name, and simple case folding; the data is made by ``make_properties.py``."""
+
+import json
+from collections.abc import Iterable
+from difflib import get_close_matches
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from .code_points import CodePoints, complement, normalized
+from .utf8 import MAX_CODE_POINT
+
+# Values of the general category that stand for several.
+_UNIONS = {
+    "lc casedletter": "lu ll lt",
+    "l letter": "lu ll lt lm lo",
+    "m mark combiningmark": "mn mc me",
+    "n number": "nd nl no",
+    "p punctuation punct": "pc pd ps pe pi pf po",
+    "s symbol": "sm sc sk so",
+    "z separator": "zs zl zp",
+    "c other": "cc cf cn co cs",
+}
+
+_QUALIFIERS = {
+    "gc": "gc generalcategory",
+    "sc": "sc script",
+    "scx": "scx scriptextensions",
+    "gcb": "gcb graphemeclusterbreak",
+    "wb": "wb wordbreak",
+    "sb": "sb sentencebreak",
+}
+
+# So few characters are looked up one by one; for more, all cased characters are gone through.
+_FEW = 256
+
+# Where a name without a qualifier is looked for, in this order.
+_UNQUALIFIED = ("gc", "sc", "")
+
+
+class UnknownPropertyError(KeyError):
+    """No property has the name; ``suggestion`` is one with a similar name, or empty."""
+
+    def __init__(self, name: str, suggestion: str) -> None:
+        super().__init__(name)
+        self.suggestion = suggestion
+
+
+def property_code_points(query: str) -> CodePoints:
+    """The code points of ``Lu``, ``Greek``, ``scx=Greek``, ``White_Space``, …
+
+    Names match as UAX #44 says in UAX44-LM3: case, spaces, hyphens, underscores and a leading
+    "is" do not matter. Raises ``UnknownPropertyError``.
+    """
+    negated = "!=" in query
+    qualifier, found, value = query.replace("!=", "=").replace(":", "=").partition("=")
+    if found:
+        name = _qualifier(qualifier)
+        ranges = _lookup(value, (name,), f"{name}=")
+    else:
+        ranges = _lookup(qualifier, _UNQUALIFIED, "")
+    return complement(ranges) if negated else ranges
+
+
+def with_other_cases(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """``ranges`` and all characters that simple case folding makes the same as one of them.
+
+    The folding is that of CaseFolding.txt, status C and S: ``k`` has the Kelvin sign, ``s``
+    the long s; one character never becomes two.
+    """
+    ordered = sorted(ranges)
+    found = list(ordered)
+    if sum(high - low + 1 for low, high in ordered) < _FEW:
+        by_code = _orbits()
+        codes = (code for low, high in ordered for code in range(low, high + 1))
+        found.extend((c, c) for code in codes for c in by_code.get(code, ()))
+        return found
+    position = 0
+    for code, orbit in _cased():
+        while position < len(ordered) and ordered[position][1] < code:
+            position += 1
+        if position == len(ordered):
+            break
+        if ordered[position][0] <= code:
+            found.extend((other, other) for other in orbit)
+    return found
+
+
+def _qualifier(text: str) -> str:
+    wanted = _loose(text)
+    names = {alias: short for short, group in _QUALIFIERS.items() for alias in group.split()}
+    if wanted not in names:
+        raise UnknownPropertyError(text, _similar(wanted, names))
+    return names[wanted]
+
+
+def _lookup(text: str, places: Iterable[str], prefix: str) -> CodePoints:
+    wanted = _loose(text)
+    names = [wanted, wanted.removeprefix("is")]
+    known: list[str] = []
+    for place in places:
+        sets = _names(place)
+        for name in names:
+            if name in sets:
+                return sets[name] if isinstance(sets[name], tuple) else _ranges(place, sets[name])
+        known.extend(sets)
+    raise UnknownPropertyError(text, prefix + close if (close := _similar(wanted, known)) else "")
+
+
+def _loose(text: str) -> str:
+    return "".join(char for char in text.lower() if char not in "_- ")
+
+
+def _similar(name: str, known: Iterable[str]) -> str:
+    close = get_close_matches(name, sorted(k for k in known if len(k) > 2), n=1)
+    return close[0] if close else ""
+
+
+@cache
+def _data() -> Any:
+    text = files(__package__).joinpath("properties.json").read_text(encoding="utf-8")
+    return json.loads(text)
+
+
+@cache
+def _names(place: str) -> dict[str, Any]:
+    """Every name of a set to the set's key in the data, or to the set itself."""
+    found: dict[str, Any] = {}
+    for key in _data()["sets"][place]:
+        found.update(dict.fromkeys(key.split(), key))
+    if place == "gc":
+        for names, parts in _UNIONS.items():
+            pieces = (r for part in parts.split() for r in _ranges("gc", found[part]))
+            found.update(dict.fromkeys(names.split(), normalized(pieces)))
+        found["assigned"] = complement(_ranges("gc", found["cn"]))
+    if place == "":
+        found["any"] = ((0, MAX_CODE_POINT),)
+        found["ascii"] = ((0, 0x7F),)
+    return found
+
+
+@cache
+def _ranges(place: str, key: str) -> CodePoints:
+    """Undo the packing of ``generators.make_properties.packed``."""
+    numbers = [int(number, 36) for number in _data()["sets"][place][key].split()]
+    found, position = [], 0
+    for gap, length in zip(numbers[::2], numbers[1::2], strict=True):
+        found.append((position + gap, position + gap + length - 1))
+        position += gap + length
+    return tuple(found)
+
+
+@cache
+def _orbits() -> dict[int, tuple[int, ...]]:
+    return dict(_cased())
+
+
+@cache
+def _cased() -> list[tuple[int, tuple[int, ...]]]:
+    """Every cased character, ascending, with its orbit."""
+    found: list[tuple[int, tuple[int, ...]]] = []
+    for orbit in _data()["orbits"]:
+        codes = tuple(map(ord, orbit))
+        found.extend((code, codes) for code in codes)
+    return sorted(found)

@@ -1,0 +1,225 @@
+"""Appendix A's definitions, as written, on strings. Slow; oracles of the fast algorithms.
+
+Song et al. (2021), Definitions 3 to 7. A string is a pair (``suffix``, ``text``): whether it
+stands behind ♯, and what follows, which is the two roots' way to write ``♯text``. Nodes of
+the trie are such pairs too; None is the null node.
+
+What ``word_trie`` and ``artifacts.wordpiece.forbidden_tokens`` compute, node by node. Slow;
+oracles.
+"""
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from constrain.artifacts.wordpiece.trie import NONE, ROOT, SUFFIX_ROOT, Pops, WordTrie
+
+from .failure import precompute
+from .trie import SuffixTrie
+from .trie_layout import TrieLayout, plain_characters
+
+# A character outside Unicode's text: it ends words in the augmented trie of Lemma 2.
+END = "\udfff"
+
+
+class Marked(NamedTuple):
+    """A string, behind ♯ or not."""
+
+    suffix: bool
+    text: str
+
+
+Match = tuple[Marked | None, list[int]]
+
+
+class Formal:
+    """The definitions for one vocabulary; ``augmented`` adds the nodes ␣ and ♯␣ of Lemma 2."""
+
+    def __init__(
+        self, vocabulary: Mapping[str, int], indicator: str, *, augmented: bool = True
+    ) -> None:
+        self.initial = {token: i for token, i in vocabulary.items() if token}
+        self.suffixes = {
+            token.removeprefix(indicator): i
+            for token, i in vocabulary.items()
+            if token.startswith(indicator) and token != indicator
+        }
+        self._augmented = augmented
+
+    @cached_property
+    def nodes(self) -> frozenset[Marked]:
+        """The strings on the trie."""
+        found = {Marked(False, ""), Marked(True, "")}
+        for suffix, tokens in ((False, self.initial), (True, self.suffixes)):
+            found |= {Marked(suffix, t[:k]) for t in tokens for k in range(1, len(t) + 1)}
+        if self._augmented:
+            found |= {Marked(False, END), Marked(True, END)}
+        return frozenset(found)
+
+    def gamma(self, w: Marked) -> Marked | None:
+        """γ_w: the node that stands for w."""
+        return w if w in self.nodes else None
+
+    def p(self, w: Marked) -> str:
+        """p_w: the longest prefix of w in V, without ♯; empty if there is none (Def. 3)."""
+        tokens = self.suffixes if w.suffix else self.initial
+        return next((w.text[:k] for k in range(len(w.text), 0, -1) if w.text[:k] in tokens), "")
+
+    def q(self, w: Marked) -> Marked:
+        """q_w: w without p_w, behind ♯ (Def. 4); w itself where p_w is empty."""
+        popped = self.p(w)
+        return Marked(True, w.text[len(popped) :]) if popped else w
+
+    def token(self, w: Marked) -> int:
+        """The id of p_w."""
+        return (self.suffixes if w.suffix else self.initial)[self.p(w)]
+
+    def max_match(self, w: Marked) -> list[int] | None:
+        """M(w) (Def. 5); None for the unknown token."""
+        tokens: list[int] = []
+        while w.text:
+            if not self.p(w):
+                return None
+            tokens.append(self.token(w))
+            w = self.q(w)
+        return tokens
+
+    def g(self, w: Marked) -> Match:
+        """g(w) and G(w), MinPop matching (Def. 6)."""
+        tokens: list[int] = []
+        while self.gamma(w) is None:
+            if not self.p(w):
+                # Equation 2 puts the tokens popped so far before the null node.
+                return None, tokens
+            tokens.append(self.token(w))
+            w = self.q(w)
+        return w, tokens
+
+    def h(self, u: Marked | None, c: str) -> Match:
+        """h(u, c) and H(u, c), one step of MinPop matching (Def. 7)."""
+        return (None, []) if u is None else self.g(Marked(u.suffix, u.text + c))
+
+    def failure(self, v: Marked) -> Match:
+        """f(v) and F(v) (Def. 8)."""
+        if not self.p(v):
+            return None, []
+        node, tokens = self.g(self.q(v))
+        return (node, [self.token(v), *tokens]) if node is not None else (None, [])
+
+
+def kills_via_definition(
+    trie: WordTrie, suffixes: Mapping[bytes, int], node: int
+) -> tuple[set[int], dict[int, int]]:
+    """The tokens that cannot follow at ``node``, and the nodes of those that can.
+
+    A token t may follow if reading its text pops, and leaves to be flushed, the tokens of
+    ``node``'s text and then t.
+    """
+    expected = trie.flush(node)
+    killed, led = set(), {}
+    for text, token_id in suffixes.items():
+        target, popped = _read(trie, node, text)
+        rest = trie.flush(target) if target != NONE else None
+        if expected is None or rest is None or popped + rest != (*expected, token_id):
+            killed.add(token_id)
+        else:
+            led[token_id] = target
+    return killed, led
+
+
+def _read(trie: WordTrie, node: int, text: bytes) -> tuple[int, Pops]:
+    popped: Pops = ()
+    for octet in text:
+        node, found = trie.step(node, octet)
+        popped += found
+        if node == NONE:
+            break
+    return node, popped
+
+
+def lay_out_via_suffix_trie(
+    initial: Mapping[bytes, int], suffixes: Mapping[bytes, int], vocab_size: int
+) -> TrieLayout:
+    """``lay_out``, node by node, from the trie and Algorithm 2 of ``wordpiece``."""
+    # Bytes as characters, one for one: the trie is built of strings.
+    plain = SuffixTrie.of_tokens(
+        ((text.decode("latin-1"), i) for text, i in initial.items()),
+        ((text.decode("latin-1"), i) for text, i in suffixes.items()),
+        shared=False,
+    )
+    links = precompute(plain)
+    order, octets, counts = _level_order(plain)
+    number = np.empty(len(order) + 1, dtype=np.int32)
+    number[order] = np.arange(len(order), dtype=np.int32)
+    number[-1] = -1  # Where a link is null (-1) it stays null.
+    kept = np.array(order)
+    tokens = np.array(plain.tokens, dtype=np.int32)[kept]
+    found = [links.pops[node] for node in order]
+    by_text = [suffixes[text] for text in sorted(suffixes) if text]
+    nodes = np.full(vocab_size, -1, dtype=np.int32)
+    nodes[tokens[tokens >= 0]] = np.flatnonzero(tokens >= 0)
+    first = np.concatenate(([2], 2 + np.cumsum(counts)))
+    trie = WordTrie(
+        octets=np.frombuffer(bytes(octets), dtype=np.uint8),
+        first=first.astype(np.int32),
+        tokens=tokens,
+        links=number[np.array(links.link)[kept]],
+        pops=np.array([i for pops in found for i in pops], dtype=np.int32),
+        pop_offsets=np.concatenate(([0], np.cumsum([len(pops) for pops in found]))).astype(
+            np.int64
+        ),
+        order=np.array(by_text, dtype=np.int32),
+        spans=_spans(plain, number),
+    )
+    return TrieLayout(trie, nodes, _letters(plain, number, plain_characters(initial, suffixes)))
+
+
+def _level_order(trie: SuffixTrie) -> tuple[list[int], bytearray, list[int]]:
+    """The nodes level by level, the byte into each, and how many children each has."""
+    order = [ROOT, SUFFIX_ROOT]
+    octets, counts = bytearray(2), []
+    for node in order:
+        edges = sorted(trie.children[node].items())
+        counts.append(len(edges))
+        order.extend(below for _, below in edges)
+        octets.extend(ord(char) for char, _ in edges)
+    return order, octets, counts
+
+
+def _spans(trie: SuffixTrie, number: NDArray[np.int32]) -> NDArray[np.int32]:
+    """For nodes below the suffix root the run of tokens, sorted by text, in their subtree."""
+    spans = np.zeros((len(trie.children), 2), dtype=np.int32)
+    count = 0
+    pending = [(SUFFIX_ROOT, False)]
+    while pending:
+        node, is_left = pending.pop()
+        if is_left:
+            spans[number[node], 1] = count
+            continue
+        spans[number[node], 0] = count
+        count += trie.tokens[node] >= 0
+        pending.append((node, True))
+        edges = sorted(trie.children[node].items(), reverse=True)
+        pending.extend((below, False) for _, below in edges)
+    return spans
+
+
+def _letters(
+    trie: SuffixTrie, number: NDArray[np.int32], characters: frozenset[bytes]
+) -> NDArray[np.uint8]:
+    """Which nodes stand for plain characters alone."""
+    flags = np.zeros(len(trie.children), dtype=np.uint8)
+    pending = [(ROOT, b""), (SUFFIX_ROOT, b"")]
+    for node, begun in pending:
+        if not begun:
+            flags[number[node]] = 1
+        for char, below in trie.children[node].items():
+            text = begun + char.encode("latin-1")
+            if text in characters:
+                pending.append((below, b""))
+            elif len(text) < 4:
+                pending.append((below, text))
+    return flags

@@ -1,0 +1,73 @@
+"""Inclusion of states, and the canonical texts where it keeps sets of states small."""
+
+import random
+from dataclasses import replace
+
+import pytest
+from support.regexes import random_regex
+from support.wordpiece import tokenizer_of
+
+from constrain.compiler.automata.compare import Inclusion, is_included
+from constrain.compiler.automata.dfa import DEAD, Dfa
+from constrain.compiler.limits import Limits
+from constrain.compiler.pipeline import build_automaton
+from constrain.compiler.wordpiece import normalized_language as module
+from constrain.compiler.wordpiece.image import image_table
+
+
+def dfa_of(pattern: str) -> Dfa:
+    """The minimal automaton of a regex."""
+    return build_automaton(pattern, dialect="regex").dfa
+
+
+def test_all_pairs_of_states(full: bool) -> None:
+    """State by state the answer of the difference of both languages."""
+    draw = random.Random(31)
+    held = 0
+    for _ in range(200 if full else 25):
+        dfa = dfa_of(random_regex(draw, 3))
+        inclusion = Inclusion(dfa)
+        states = [s for s in range(dfa.states) if s != DEAD][:8]
+        for p in states:
+            for q in states:
+                expected = is_included(replace(dfa, start=p), replace(dfa, start=q))
+                assert expected == inclusion.holds(p, q), (p, q)
+                held += expected and p != q
+    assert held
+
+
+def test_the_largest_of_a_counter() -> None:
+    """Of the counts of a bounded repetition the first accepts all that others do."""
+    dfa = dfa_of("[ab]{0,30}")
+    counts = [dfa.run(b"a" * n) for n in range(31)]
+
+    assert [counts[4]] == Inclusion(dfa).largest(reversed(counts[4:]))
+    exact = dfa_of("[ab]{30}")
+    counts = [exact.run(b"a" * n) for n in range(31)]
+    assert counts == Inclusion(exact).largest(counts)
+
+
+def test_what_is_not_looked_at_is_not_included() -> None:
+    """Beyond its bound there is no answer but no."""
+    dfa = dfa_of("[ab]{0,30}")
+
+    assert Inclusion(dfa).holds(dfa.run(b"a"), dfa.start)
+    assert not Inclusion(dfa, pairs=5).holds(dfa.run(b"a"), dfa.start)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [r"[a\u00ad -]{0,6}", r"([a\u00ad]{0,4} ){2}b", r"[ab\u200b]{3}", r"(\u00ad{0,3}a|b ?-)*c"],
+)
+def test_canonical_texts_are_the_same_without(
+    monkeypatch: pytest.MonkeyPatch, pattern: str
+) -> None:
+    """Where characters vanish, dropping states of a set changes nothing but the time."""
+    images = image_table(tokenizer_of(["a", "##a", "b", "##b", "c", "-"]))
+    found = module.canonical_text(dfa_of(pattern), images, Limits()).dfa
+    monkeypatch.setattr(Inclusion, "holds", lambda *_: False)
+    expected = module.canonical_text(dfa_of(pattern), images, Limits()).dfa
+
+    assert expected.table.tolist() == found.table.tolist()
+    assert expected.classes.tolist() == found.classes.tolist()
+    assert expected.accepting.tolist() == found.accepting.tolist()

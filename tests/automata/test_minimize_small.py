@@ -1,0 +1,87 @@
+"""NFA to minimal DFA: the way by lists for small automata against the way by arrays."""
+
+import random
+from collections.abc import Iterator
+
+import pytest
+
+from constrain.compiler.automata import minimize as ways
+from constrain.compiler.automata.determinize import subsets
+from constrain.compiler.automata.dfa import Dfa, as_nfa
+from constrain.compiler.automata.minimize import (
+    minimal,
+    minimal_nfa,
+    minimal_via_arrays,
+    minimal_via_lists,
+)
+from constrain.compiler.automata.nfa import FIRST_TERMINAL, Arc, Nfa
+from constrain.compiler.diagnostics import LimitError
+from constrain.compiler.limits import Limits
+
+_BORDERS = [0, 1, 2, 97, 98, 99, 254, 255]
+
+
+def random_nfas(count: int, seed: int) -> Iterator[tuple[Nfa, int]]:
+    """With ε, overlapping bytes, tokens, origins, and states that lead nowhere; and their T."""
+    rng = random.Random(seed)
+    for _ in range(count):
+        states, tokens = rng.randint(1, 12), rng.choice([0, 0, 2, 4])
+        finals = frozenset(rng.sample(range(states), rng.randint(0, min(states, 3))))
+        nothing: list[list[int]] = [[] for _ in range(states)]
+        nfa = Nfa([[] for _ in range(states)], nothing, rng.randrange(states), finals)
+        for _ in range(rng.randint(0, 3 * states)):
+            source, target, kind = rng.randrange(states), rng.randrange(states), rng.random()
+            low, high = sorted(rng.choices(_BORDERS, k=2))
+            if kind < 0.2:
+                nfa.epsilon[source].append(target)
+                continue
+            if tokens and kind < 0.6:
+                low = high = FIRST_TERMINAL + rng.randrange(tokens)
+            origins = frozenset(rng.sample(range(4), rng.randint(0, 2)))
+            nfa.arcs[source].append(Arc(low, high, target, origins))
+        yield nfa, tokens
+
+
+def content(dfa: Dfa) -> tuple[object, ...]:
+    """All that a DFA is made of."""
+    arrays = [(a.dtype, a.shape, a.tobytes()) for a in (dfa.table, dfa.classes, dfa.accepting)]
+    return *arrays, dfa.start, dfa.origins, dfa.is_trimmed
+
+
+def steps(nfa: Nfa, tokens: int) -> list[list[tuple[int, ...]]]:
+    """Where each state of an NFA leads by each symbol."""
+    return [
+        [tuple(a.target for a in arcs if a.low <= s <= a.high) for s in range(256 + tokens)]
+        for arcs in nfa.arcs
+    ]
+
+
+def test_both_ways_are_one(full: bool) -> None:
+    """Table, classes, numbering and origins are the same, also where there is no member."""
+    empty = 0
+    for nfa, tokens in random_nfas(20_000 if full else 2000, seed=5):
+        expected = minimal_via_arrays(nfa, terminals=tokens)
+        by_lists = minimal_via_lists(subsets(nfa, terminals=tokens), Limits().started())
+        assert content(expected) == content(by_lists), nfa
+        empty += expected.is_empty
+    assert 0 < empty < 1500 or full
+
+
+@pytest.mark.parametrize("most", [0, 12, ways.SMALL])
+def test_the_size_chooses_the_way(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    """Whatever counts as small, the automaton is the same, and so is the NFA to copy."""
+    monkeypatch.setattr(ways, "SMALL", most)
+    for nfa, tokens in random_nfas(200, seed=6):
+        expected = minimal_via_arrays(nfa, terminals=tokens)
+        assert content(expected) == content(minimal(nfa, terminals=tokens))
+        to_copy, whole = minimal_nfa(nfa, terminals=tokens), as_nfa(expected)
+        assert (whole.start, whole.finals) == (to_copy.start, to_copy.finals)
+        assert steps(whole, tokens) == steps(to_copy, tokens)
+
+
+def test_limits_hold_for_small_automata() -> None:
+    """Too many subsets are refused before anything is minimised."""
+    ways_apart = Nfa([[Arc(97, 97, 1, frozenset())], [], []], [[2], [], []], 0, frozenset([1]))
+    with pytest.raises(LimitError):
+        minimal(ways_apart, Limits(states=2))
+    assert minimal(ways_apart, Limits(states=3)).states == 3

@@ -1,0 +1,172 @@
+"""Which tokens follow which: Algorithm 3, rectangles, and encoding every pair (Algorithm 4)."""
+
+import json
+import random
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+import tokenizers
+from support.merge import Names, derived, random_table
+
+from constrain.artifacts.bpe.forbidden_pairs import ForbiddenPairs
+from constrain.compiler import load_tokenizer
+from constrain.compiler.bpe.derivations import Derivations, derive
+from constrain.compiler.bpe.forbidden_pairs import build_forbidden_pairs
+from constrain.compiler.bpe.tokenizer_tables import spelled
+from constrain.compiler.merge.oracle import (
+    START,
+    allowed_pairs_via_encoding,
+    build_tokenizer_dfa,
+    tokenize_via_merges,
+)
+
+
+def table(letters: str, merges: Sequence[tuple[str, str]]) -> tuple[Names, list[tuple[int, ...]]]:
+    """Numbers of the tokens, and the merges as numbers."""
+    names = {letter: i for i, letter in enumerate(letters)}
+    for a, b in merges:
+        names.setdefault(a + b, len(names))
+    for a, b in merges:
+        names.setdefault(a, len(names))
+        names.setdefault(b, len(names))
+    return names, [(names[a], names[b], names[a + b]) for a, b in merges]
+
+
+def allowed_after(letters: str, merges: Sequence[tuple[str, str]]) -> dict[str, set[str]]:
+    """Algorithm 3's answer in texts; the empty text stands for the start."""
+    names, numbers = table(letters, merges)
+    texts = {i: text for text, i in names.items()}
+    dfa = build_tokenizer_dfa(range(len(letters)), [(a, b, ab) for a, b, ab in numbers])
+    found = {"": {texts[t] for t in dfa.allowed(None)}}
+    return found | {texts[t]: {texts[u] for u in dfa.allowed(t)} for t in dfa.delta}
+
+
+def test_figure_9() -> None:
+    """tokenize({a, b, c}*) with M = ((a, b), (a, a), (a, c)): three states, behind a, behind aa
+    and behind all others."""
+    every = {"a", "b", "c", "ab", "aa", "ac"}
+    found = allowed_after("abc", [("a", "b"), ("a", "a"), ("a", "c")])
+
+    assert {"ab"} == found.pop("a")
+    assert every - {"b"} == found.pop("aa")
+    assert dict.fromkeys(["", "b", "c", "ab", "ac"], every) == found
+
+
+@pytest.mark.parametrize(
+    ("letters", "merges", "last", "expected"),
+    [
+        ("a", [("a", "a"), ("aa", "a")], "", {"a", "aa", "aaa"}),
+        ("a", [("a", "a")], "aa", {"a", "aa"}),
+        ("a", [("a", "a"), ("a", "aa"), ("aaa", "a")], "aa", {"a", "aa"}),
+        ("a", [("a", "a"), ("a", "aa")], "a", set()),
+    ],
+    ids=["E2", "E3", "E4", "E5"],
+)
+def test_errata(letters: str, merges: list[tuple[str, str]], last: str, expected: set[str]) -> None:
+    """The counterexamples to the listing as printed."""
+    assert expected == allowed_after(letters, merges)[last]
+
+
+def test_algorithm_3_equals_algorithm_4() -> None:
+    """On random tables, of which many are improper: what it says holds for merge after merge."""
+    rng = random.Random(1)
+    for _ in range(600):
+        names, merges = random_table(rng, merges=8)
+        dfa = build_tokenizer_dfa([0, 1], merges)
+        texts = {i: [names[c] for c in text] for text, i in names.items()}
+
+        def encode(
+            ids: Sequence[int],
+            texts: dict[int, list[int]] = texts,
+            merges: list[tuple[int, int, int]] = merges,
+        ) -> list[int]:
+            return tokenize_via_merges([c for i in ids for c in texts[i]], merges)
+
+        produced = [t for t in names.values() if encode([t]) == [t]]
+        assert sorted(produced) == sorted(dfa.delta)
+        assert allowed_pairs_via_encoding(produced, encode) == {t: dfa.allowed(t) for t in produced}
+        assert len(set(dfa.disallowed)) == len(dfa.disallowed)
+        assert frozenset() == dfa.disallowed[START]
+
+
+def test_rectangles_equal_encoding_in_any_order() -> None:
+    """On shuffled lists, where rank order is not the order of building: lowest rank first
+    gives the same pairs, also where no order of the merges is exact."""
+    rng = random.Random(3)
+    seen_tied = 0
+    for _ in range(1500):
+        names, merges = random_table(rng, merges=12)
+        rng.shuffle(merges)
+        found = derived(names, merges)
+        seen_tied += bool(found.tied)
+        check_all_pairs(found, len(names))
+    assert seen_tied > 20
+
+
+def check_all_pairs(found: Derivations, size: int) -> None:
+    """Rows and columns of every produced token, against encoding every pair."""
+    tables = build_forbidden_pairs(found, size)
+    produced = [*found.letters, *found.merges[:, 2].tolist()]
+    for first in produced:
+        expected = sorted(u for u in produced if found.encode((first, u)) != [first, u])
+        assert expected == sorted(tables.rows.ids(first).tolist())
+        begin, end = tables.rows.intervals(first)
+        assert (begin[1:] >= end[:-1]).all()
+        for second in produced:
+            assert tables.rows.forbids(first, second) == (second in expected)
+            assert tables.columns.forbids(second, first) == (second in expected)
+    check_classes(tables.rows, produced)
+
+
+def check_classes(rows: ForbiddenPairs, tokens: Sequence[int]) -> None:
+    """Tokens of one class have one row."""
+    known: dict[int, list[int]] = {}
+    for token in tokens:
+        ids = sorted(rows.ids(token).tolist())
+        assert known.setdefault(int(rows.row_class[token]), ids) == ids
+
+
+def test_tied_merges_are_compared_pair_by_pair() -> None:
+    """M = ((aa, a), (a, a)) on aaaa: the token aaa is made from a part of higher rank, which
+    begins another token of its tau."""
+    names, merges = table("a", [("aa", "a"), ("a", "a")])
+    found = derived(names, merges)
+
+    assert found.tied == ((0, 2),)
+    assert [names["aaa"], names["a"]] == found.encode([names["a"]] * 4)
+    check_all_pairs(found, len(names))
+
+
+@pytest.mark.parametrize(
+    "name", ["gpt2", "cl100k_base", "qwen2_5", "mistral_nemo", "whisper-multilingual", "mistral-v3"]
+)
+def test_real_tables(data: Callable[[str], Path], name: str, full: bool) -> None:
+    """Sampled pairs, half of them forbidden, against the library without cuts."""
+    if not full and name in ("cl100k_base", "mistral_nemo", "qwen2_5", "whisper-multilingual"):
+        pytest.skip("sampled: gpt2 and mistral-v3 only; --full runs all")
+    path = data(f"tokenizers/{name}/tokenizer.json")
+    tokenizer = load_tokenizer(path)
+    found = derive(spelled(tokenizer), tokenizer.merges)
+    tables = build_forbidden_pairs(found, tokenizer.vocab_size)
+    read = json.loads(path.read_bytes())
+    bare = {"pre_tokenizer": None, "normalizer": None, "post_processor": None, "added_tokens": []}
+    library = tokenizers.Tokenizer.from_str(json.dumps({**read, **bare}))
+    names = {i: text for text, i in read["model"]["vocab"].items()}
+    tokens = [*found.letters, *found.merges[:, 2].tolist()]
+    rng = random.Random(5)
+    pairs = [(rng.choice(tokens), rng.choice(tokens)) for _ in range(60_000 if full else 4000)]
+    for first, _ in list(pairs):
+        ids = tables.rows.ids(first)
+        pairs += [(first, int(rng.choice(ids)))] if len(ids) else []
+    # Runs of one character are what SentencePiece's lists make out of order.
+    runs = [i for i, text in names.items() if set(text) == {"▁"}]
+    pairs += [(a, b) for a in runs for b in (*runs, *rng.sample(tokens, 50))]
+    encoded = library.encode_batch([names[a] + names[b] for a, b in pairs])
+    wrong = [
+        (a, b)
+        for (a, b), encoding in zip(pairs, encoded, strict=True)
+        if tables.rows.forbids(a, b) == (encoding.ids == [a, b])
+    ]
+
+    assert wrong == []

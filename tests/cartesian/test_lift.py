@@ -1,0 +1,93 @@
+"""The fast ways of CartesianMerge against the plain ones: lift, relevance, product."""
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.cartesian import REGEXES, lifted_via_running
+
+from constrain.compiler import load_tokenizer
+from constrain.compiler.bpe.cached_tables import TokenizerTables
+from constrain.compiler.cartesian.cartesian_merge import cartesian_merge
+from constrain.compiler.cartesian.lift import Lift, lift
+from constrain.compiler.cartesian.product import Product, build_product
+from constrain.compiler.cartesian.relevance import Relevance
+from constrain.compiler.pipeline import build_automaton
+
+
+@pytest.fixture(scope="module")
+def tables(data: Callable[[str], Path]) -> TokenizerTables:
+    """A small tokenizer with GPT-2's cuts."""
+    return TokenizerTables(load_tokenizer(data("tokenizers/tiny-bpe-1000/tokenizer.json")))
+
+
+def rows_of(found: Lift) -> dict[int, set[int]]:
+    """The tokens of each row that has any."""
+    rows = {row: set(ids.tolist()) for row, ids in found.lists.items()}
+    return rows | {row: set(np.flatnonzero(flags).tolist()) for row, flags in found.bits.items()}
+
+
+@pytest.mark.parametrize("regex", REGEXES.values(), ids=REGEXES)
+def test_lift_and_relevance(regex: str, tables: TokenizerTables) -> None:
+    """Rows, and transitions to states that are not open, are those of running each token; dead
+    ends those that the least solution over all product states leaves."""
+    automaton = build_automaton(regex, dialect="regex")
+    product = build_product(automaton.dfa, tables.cuts)
+    found = lift(product, tables.cuts, tables.pairs)
+    expected = lifted_via_running(product, tables)
+    by_row: dict[int, set[int]] = {}
+    for row, token in expected:
+        by_row.setdefault(row, set()).add(token)
+    is_open = product.is_open
+
+    assert by_row == rows_of(found)
+    unsure = sorted((r, t, s) for (r, t), s in expected.items() if not is_open[s])
+    assert unsure == sorted(map(tuple, found.unsure.each().T.tolist()))
+
+    relevant = relevant_pairs(expected, product, tables)
+    result = Relevance(product, found, tables.cuts, tables.pairs)
+    dead = sorted(map(tuple, result.dead().T.tolist()))
+    assert [(r, t) for r, t, s in unsure if (s, t) not in relevant] == dead
+
+
+def relevant_pairs(
+    transitions: dict[tuple[int, int], int], product: Product, tables: TokenizerTables
+) -> set[tuple[int, int]]:
+    """The product states (state, last token) on a way to the end, by plain iteration."""
+    rows = tables.pairs.rectangles.rows
+    leaving: dict[int, list[tuple[int, int, int]]] = {}
+    for (row, token), target in transitions.items():
+        leaving.setdefault(row // 2, []).append((row % 2, token, target))
+    pairs = {(target, token) for (_, token), target in transitions.items()}
+    relevant = {pair for pair in pairs if product.accepting[pair[0]]}
+    forbidden = {token: set(rows.ids(token).tolist()) for _, token in pairs}
+    while True:
+        more = {
+            (state, last)
+            for state, last in pairs - relevant
+            if any(
+                (target, token) in relevant and (starts or token not in forbidden[last])
+                for starts, token, target in leaving.get(state, ())
+            )
+        }
+        if not more:
+            return relevant
+        relevant |= more
+
+
+def test_rows_forbid_what_the_whole_table_forbids(tables: TokenizerTables) -> None:
+    """Restricting the pairs to the tokens of a grammar, and fusing classes, loses nothing."""
+    automaton = build_automaton("[a-z ]{1,9}", dialect="regex")
+    product = build_product(automaton.dfa, tables.cuts)
+    size = tables.tokenizer.vocab_size
+    cartesian = cartesian_merge(product, tables.cuts, tables.pairs, size)
+    whole, kept = tables.pairs.rectangles.rows, cartesian.pairs
+    held = set(kept.order.tolist())
+    rng = random.Random(1)
+    classes: dict[int, list[int]] = {}
+    for token in rng.sample(tables.pairs.trie.ids.tolist(), 400):
+        ids = sorted(kept.ids(token).tolist())
+        assert sorted(held.intersection(whole.ids(token).tolist())) == ids
+        assert classes.setdefault(int(kept.row_class[token]), ids) == ids

@@ -1,0 +1,146 @@
+"""Products as artifacts, and what a tokenizer can do that they refuse or leave out."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support import compiled, encoded, tokenizer_of
+
+from constrain.artifacts import ArtifactError
+from constrain.artifacts.cartesian import machine as product
+from constrain.artifacts.kinds.check_cartesian import PRODUCT
+from constrain.artifacts.read import load_bytes
+from constrain.artifacts.tokens import tokenset
+from constrain.compiler import Tokenizer
+from constrain.compiler.bpe.tokenizer_tables import build_pretokenizer_tables
+from constrain.compiler.diagnostics import CheckError, TokenizerError
+from constrain.compiler.merge.tabulate import tabulated
+from constrain.compiler.pipeline import build_artifact, build_automaton
+from constrain.compiler.tokenizers.definition import (
+    ByteLevel,
+    Metaspace,
+    Prepend,
+    Replace,
+    Split,
+    Strip,
+)
+
+END = 10
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Tokenizer:
+    """Letters, a space, two merges, GPT-2's cuts and an added token that is text."""
+    added = [(END, "<eos>", True), (11, "aba", False)]
+    return tokenizer_of(tmp_path, "ab <eos>", ["a b", "ab b"], added=added, splits=True)
+
+
+def test_sections_that_do_not_fit_are_refused(small: Tokenizer) -> None:
+    """A value outside its array, in every section that holds indices, names the section."""
+    artifact = compiled('s ::= #"(a|b| ){1,3}";', small, method="cartesian")
+    for name in PRODUCT:
+        array = artifact.arrays[name]
+        if not array.size or name in ("product.accepting", "product.rows", "pairs.index"):
+            continue
+        if name in ("cuts.prefix", "pairs.bound"):
+            continue
+        damaged = array.copy()
+        damaged.flat[-1] = np.iinfo(array.dtype).max
+        with pytest.raises(ArtifactError, match="section"):
+            load_bytes(encoded(artifact, {name: damaged}))
+        with pytest.raises(ArtifactError, match=name):
+            load_bytes(encoded(artifact, {name: None}))
+
+
+def test_a_prefix_that_is_put_once_is_checked(small: Tokenizer) -> None:
+    """The optional section says so of one byte."""
+    once = replace(small, pre_tokenizers=(ByteLevel(add_prefix_space=True),))
+    artifact = compiled('s ::= #"(a|b| ){1,3}";', once, method="cartesian")
+    flag = artifact.arrays["cuts.unless_begun"]
+    longer = np.concatenate([artifact.arrays["cuts.prefix"]] * 2)
+    for damaged in ({"cuts.unless_begun": np.repeat(flag, 2)}, {"cuts.prefix": longer}):
+        with pytest.raises(ArtifactError, match=r"cuts\.unless_begun"):
+            load_bytes(encoded(artifact, damaged))
+
+
+def test_a_table_of_a_product_has_the_same_masks(small: Tokenizer) -> None:
+    """Walked side by side, whatever the numbers of their states."""
+    artifact = compiled('s ::= #"(a|b| ){1,4}";', small, method="cartesian")
+    table = tabulated(artifact)
+    pending = [(artifact.machine.start, table.machine.start)]
+    seen = set(pending)
+    for one, other in pending:
+        row = artifact.rows.row(one)
+        assert row.tolist() == table.rows.row(other).tolist()
+        assert artifact.machine.is_accepting(one) == table.machine.is_accepting(other)
+        for token in set(tokenset.to_ids(row).tolist()) - {END}:
+            pair = artifact.machine.step(one, token), table.machine.step(other, token)
+            if pair not in seen:
+                seen.add(pair)
+                pending.append(pair)
+    assert len(seen) > 5
+    assert tabulated(table) is table
+
+
+def test_what_is_forgotten_is_worked_out_anew(
+    small: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Masks are the same where nothing that they are made of is kept but the last."""
+    data = compiled('s ::= #"(a|b| ){1,4}";', small, method="cartesian").to_bytes()
+    artifact = load_bytes(data)
+    for name in ("_KEPT_ALLOWED", "_KEPT_UNITED"):
+        monkeypatch.setattr(product, name, 1)
+    other = load_bytes(data)
+    assert isinstance(other.machine, product.ProductMachine)
+    other.machine.most_masks = 1
+    states = [artifact.machine.start]
+    assert states == [other.machine.start]
+    seen = set(states)
+    for state in states:
+        row = artifact.rows.row(state)
+        assert row.tolist() == other.rows.row(state).tolist()
+        assert len(other.machine._united) == 1
+        for token in set(tokenset.to_ids(row).tolist()) - {END}:
+            reached = artifact.machine.step(state, token)
+            assert reached == other.machine.step(state, token)
+            if reached not in seen:
+                seen.add(reached)
+                states.append(reached)
+    assert len({other.machine.members(state) for state in states}) > 3
+
+
+@pytest.mark.parametrize("method", ["cartesian", "direct"])
+def test_members_with_added_tokens_are_left_out(small: Tokenizer, method: str) -> None:
+    """The shortest is named; the others keep their tokens."""
+    automaton = build_automaton("(a|b){1,4}", dialect="regex")
+    found = build_artifact(automaton, small, method=method)
+
+    assert "the shortest is 'aba'" in found.notes[0]
+    matcher = found.artifact.matcher()
+    matcher.advance(small.encode("ab")[0])
+    # "ab" goes on with "ab" alone: "abb" is one token, "aba…" is another's name.
+    assert tokenset.to_ids(matcher.mask()).tolist() == [END]
+
+
+def test_a_grammar_whose_members_all_change_is_refused(small: Tokenizer) -> None:
+    """There would be no mask to begin with."""
+    with pytest.raises(CheckError, match="can spell no member"):
+        compiled('s ::= "b aba";', small)
+
+
+def test_what_cannot_be_followed_is_refused(small: Tokenizer) -> None:
+    """By name, with the way out."""
+    spaces = Replace(" ", "_"), Replace("_", "-")
+    for changed in (
+        replace(small, normalizers=spaces),
+        replace(small, normalizers=(Prepend(" "), Strip())),
+        replace(small, normalizers=(Replace("a|", "-", is_regex=True),)),
+        replace(small, normalizers=(Replace("a+?", "-", is_regex=True),)),
+        replace(small, normalizers=(Replace("a", "-", is_regex=True), Replace("-", "a"))),
+        replace(small, pre_tokenizers=(Split("b"), ByteLevel(add_prefix_space=True))),
+        replace(small, pre_tokenizers=(ByteLevel(), Split("b"))),
+        replace(small, pre_tokenizers=(Metaspace(),)),
+    ):
+        with pytest.raises(TokenizerError, match="use --tokenization any"):
+            build_pretokenizer_tables(changed)

@@ -1,0 +1,248 @@
+"""What CartesianMerge shares between tokens and states, against running every token by itself."""
+
+import random
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from support.canonical import GRAMMARS
+from support.cartesian import REGEXES, lifted_via_running
+
+from constrain.artifacts.tokens.trie import Trie, walk
+from constrain.artifacts.tokens.vocabulary import Vocabulary
+from constrain.compiler import load_tokenizer
+from constrain.compiler.bpe.cached_tables import TokenizerTables
+from constrain.compiler.cartesian.lift import Lift, lift
+from constrain.compiler.cartesian.product import Product, build_product
+from constrain.compiler.cartesian.relevance import Relevance
+from constrain.compiler.cartesian.token_functions import token_functions
+from constrain.compiler.pipeline import build_automaton
+from constrain.compiler.pretokenizer import marked_dfa as in_step
+from constrain.compiler.pretokenizer.marked_dfa import reaching
+from constrain.compiler.pretokenizer.spellable_members import shortest_outside
+
+
+@pytest.fixture(scope="module")
+def tables(data: Callable[[str], Path]) -> TokenizerTables:
+    """A small tokenizer with GPT-2's cuts."""
+    return TokenizerTables(load_tokenizer(data("tokenizers/tiny-bpe-1000/tokenizer.json")))
+
+
+def random_table(rng: random.Random, states: int, columns: int) -> NDArray[np.int32]:
+    """A random automaton; state 0 is dead."""
+    table = np.zeros((states, columns), dtype=np.int32)
+    for state in range(1, states):
+        for column in range(columns):
+            table[state, column] = rng.randrange(states) if rng.random() < 0.7 else 0
+    return table
+
+
+def run(table: NDArray[np.int32], state: int, columns: list[int]) -> int:
+    """Where a text leads, 0 for nowhere."""
+    for column in columns:
+        state = int(table[state, column])
+    return state
+
+
+@pytest.mark.parametrize("most_pairs", [1 << 23, 60, 1])
+def test_functions_are_those_of_running_each_token(most_pairs: int) -> None:
+    """On random automata and vocabularies, in one group of states and in several; equal functions
+    are one."""
+    rng = random.Random(1)
+    groups = 0
+    for _ in range(60):
+        letters = rng.randrange(1, 4)
+        tokens = {
+            i: bytes(rng.randrange(letters + 1) for _ in range(rng.randrange(1, 7)))
+            for i in range(rng.randrange(1, 40))
+        }
+        trie = Trie.from_vocabulary(Vocabulary.from_tokens(tokens, (), 40))
+        # Bytes 1 and above may share a column.
+        column_of = np.array([0, *(rng.randrange(letters + 1) for _ in range(255))])
+        table = random_table(rng, rng.randrange(2, 9), letters + 1)
+        starts = np.array(sorted(rng.sample(range(1, len(table)), rng.randrange(1, len(table)))))
+        expected = {
+            (start, token): target
+            for start in starts.tolist()
+            for token, octets in tokens.items()
+            if (target := run(table, start, column_of[list(octets)].tolist()))
+        }
+        found, seen = {}, []
+        for part in token_functions(trie, table, column_of[trie.octets], starts, most_pairs):
+            groups += 1
+            seen += part.starts.tolist()
+            functions = [
+                tuple(zip(part.sources[a:b].tolist(), part.targets[a:b].tolist(), strict=True))
+                for a, b in zip(part.offsets[:-1], part.offsets[1:], strict=True)
+            ]
+            assert len(functions) == len(set(functions))
+            assert functions[0] == ()
+            for token, number in zip(trie.ids.tolist(), part.classes.tolist(), strict=True):
+                found |= {(start, token): target for start, target in functions[number]}
+        assert seen == starts.tolist()
+        assert expected == found
+    assert (groups > 60) == (most_pairs < 100)
+
+
+@pytest.mark.parametrize("name", ["gpt2", "mistral-v3", "qwen2_5"])
+def test_rows_of_real_tokenizers_are_those_of_walks(
+    name: str, data: Callable[[str], Path], full: bool
+) -> None:
+    """Rows and transitions of some states against a walk of the whole trie from each."""
+    if name == "qwen2_5" and not full:
+        pytest.skip("sampled: --full runs all tokenizers")
+    found = TokenizerTables(load_tokenizer(data(f"tokenizers/{name}/tokenizer.json")))
+    trie = found.pairs.trie
+    rng = random.Random(2)
+    for regex in GRAMMARS.values() if full else [GRAMMARS["words"], GRAMMARS["string"]]:
+        product = build_product(build_automaton(regex, dialect="regex").dfa, found.cuts)
+        lifted = lift(product, found.cuts, found.pairs)
+        unsure = lifted.unsure
+        table = np.concatenate([product.table[:, 0], product.table[:, 1]])
+        for row in rng.sample(range(2, 2 * product.states), 24):
+            start = row // 2 + row % 2 * product.states
+            hits = list(walk(trie, table, product.classes, np.array([start])))
+            targets = np.zeros(lifted.size, dtype=np.int32)
+            for part in hits:
+                targets[part.tokens] = part.states
+            flags = lifted.bits.get(row, np.zeros(lifted.size, dtype=np.bool_)).copy()
+            flags[lifted.lists.get(row, [])] = True
+            # Byte tokens are in no trie.
+            read = trie.ids[flags[trie.ids]]
+            assert sorted(np.flatnonzero(targets).tolist()) == sorted(read.tolist())
+
+            _, tokens, ends = unsure.each(unsure.rows == row)
+            spelled = np.isin(tokens, trie.ids)
+            expected = np.where(product.is_open[targets], 0, targets)
+            unsure_of = np.zeros_like(targets)
+            unsure_of[tokens[spelled]] = ends[spelled]
+            assert expected.tolist() == unsure_of.tolist()
+
+
+@pytest.mark.parametrize("regex", REGEXES.values(), ids=REGEXES)
+def test_relevance_by_some_tokens(regex: str, tables: TokenizerTables) -> None:
+    """What is relevant by a random set of tokens alone is the least solution with these."""
+    product = build_product(build_automaton(regex, dialect="regex").dfa, tables.cuts)
+    lifted = lift(product, tables.cuts, tables.pairs)
+    relevance = Relevance(product, lifted, tables.cuts, tables.pairs)
+    transitions = lifted_via_running(product, tables)
+    rng = random.Random(3)
+    everything = relevance.least(np.ones_like(relevance.alive))
+    assert relevance.alive.tolist() == everything.tolist()
+    for share in (0.0, 0.02, 0.3, 1.0):
+        usable = np.array([rng.random() < share for _ in range(lifted.size)])
+        expected = relevant_by(usable, transitions, product, tables)
+        alive = relevance.least(relevance.alive, usable)
+        entries = zip(relevance.entries.state_of, relevance.entries.token_of, strict=True)
+        assert [pair in expected for pair in entries] == alive.tolist()
+        assert relevance.is_so_by(usable) == (alive.tolist() == relevance.alive.tolist())
+
+
+def relevant_by(
+    usable: NDArray[np.bool_],
+    transitions: dict[tuple[int, int], int],
+    product: Product,
+    tables: TokenizerTables,
+) -> set[tuple[int, int]]:
+    """The entries that ``usable`` tokens lead to an open state, by plain iteration."""
+    is_open = product.is_open
+    entries = {(s, t) for (_, t), s in transitions.items() if not is_open[s]}
+    rows = tables.pairs.rectangles.rows
+    forbidden = {token: set(rows.ids(token).tolist()) for _, token in entries}
+    leaving: dict[int, list[tuple[int, int]]] = {}
+    for (row, token), target in transitions.items():
+        if row % 2 == 0 and usable[token]:
+            leaving.setdefault(row // 2, []).append((token, target))
+    relevant: set[tuple[int, int]] = set()
+    while True:
+        more = {
+            (state, last)
+            for state, last in entries - relevant
+            if any(
+                (is_open[target] or (target, token) in relevant) and token not in forbidden[last]
+                for token, target in leaving.get(state, ())
+            )
+        }
+        if not more:
+            return relevant
+        relevant |= more
+
+
+def test_reaching() -> None:
+    """States that lead to an end, on random automata, against the plain fixed point."""
+    rng = random.Random(4)
+    for _ in range(300):
+        table = random_table(rng, rng.randrange(1, 12), rng.randrange(1, 4))
+        table[rng.randrange(len(table))] = 0
+        ends = np.array([state > 0 and rng.random() < 0.2 for state in range(len(table))])
+        expected = ends.copy()
+        for _ in range(len(table)):
+            expected |= expected[table].any(axis=1)
+        assert expected.tolist() == reaching(table, ends).tolist()
+
+
+@pytest.mark.parametrize("few", [0, 1 << 22])
+def test_in_step(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pairs and their table on random automata, numbered in an array or in a list, against a
+    plain walk breadth first."""
+    monkeypatch.setattr(in_step, "_FEW_PAIRS", few)
+    rng = random.Random(6)
+    for _ in range(200):
+        first, second = (random_table(rng, rng.randrange(2, 8), 3) for _ in range(2))
+        width = len(second)
+        begin = sorted({rng.randrange(1, len(first)) * width + 1 for _ in range(3)})
+        order, rows = [0, *begin], {0: [0, 0, 0]}
+        level = begin
+        while level:
+            for pair in level:
+                moves = zip(
+                    first[pair // width].tolist(), second[pair % width].tolist(), strict=True
+                )
+                rows[pair] = [a * width + b if a and b else 0 for a, b in moves]
+            level = sorted({after for pair in level for after in rows[pair]} - set(order))
+            order += level
+        pairs, table = in_step.synchronous_product(first, second, np.array(begin))
+        assert order == pairs.tolist()
+        assert [[order.index(after) for after in rows[pair]] for pair in order] == table.tolist()
+
+
+def test_the_shortest_text_outside() -> None:
+    """The shortest member that another automaton does not take, of those the first, against
+    texts one after another."""
+    rng = random.Random(5)
+    regexes = ["(ab|b)*c?", "[abc]{2,4}", "a*(b|c)", "(a|bc)+", "()|b"]
+    none = 0
+    for number in range(200):
+        dfa = build_automaton(regexes[number % len(regexes)], dialect="regex").dfa
+        table = random_table(rng, rng.randrange(2, 7), 3)
+        final = np.array([state > 0 and rng.random() < 0.9 for state in range(len(table))])
+        classes = np.array([octet % 3 for octet in range(256)])
+        keeps_empty = rng.random() < 0.5
+        expected = None
+        pending = deque([b""])
+        while pending and expected is None:
+            text = pending.popleft()
+            here = dfa.start
+            for octet in text:
+                here = int(dfa.table[here, dfa.classes[octet]])
+            if here and len(text) < 9:
+                pending.extend(text + bytes([octet]) for octet in b"abc")
+            outside = not final[run(table, 1, [int(classes[octet]) for octet in text])]
+            if dfa.accepting[here] and outside and (text or not keeps_empty):
+                expected = text
+        found = shortest_outside(dfa, table, classes, final, 1, keeps_empty)
+        none += found is None
+        assert expected == found
+    assert 0 < none < 150
+
+
+def test_equal_rows_share_an_array(tables: TokenizerTables) -> None:
+    """A lift keeps each set of tokens once, however many rows have it."""
+    product = build_product(build_automaton("[a-z ]{1,40}", dialect="regex").dfa, tables.cuts)
+    found: Lift = lift(product, tables.cuts, tables.pairs)
+    arrays = {id(array): array for array in [*found.bits.values(), *found.lists.values()]}
+    assert len({array.tobytes() for array in arrays.values()}) == len(arrays)
+    assert 3 * len(arrays) < len(found.bits) + len(found.lists)

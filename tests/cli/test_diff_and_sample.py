@@ -1,0 +1,181 @@
+"""``constrain diff`` and ``constrain sample``."""
+
+import json
+from pathlib import Path
+
+import pytest
+from support import ROOT
+
+from constrain.cli.app import run
+
+EXAMPLES = ROOT / "examples"
+
+Captured = pytest.CaptureFixture[bytes]
+
+
+def written(folder: Path, name: str, text: str) -> str:
+    """The path of a grammar file."""
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def test_equal_across_dialects_and_artifacts(tmp_path: Path, capsysbinary: Captured) -> None:
+    """A grammar, its regex and its artifact are one language."""
+    date = str(EXAMPLES / "date.ebnf")
+    pattern = written(tmp_path, "date.regex", "[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])\n")
+    artifact = str(tmp_path / "date.cst")
+    assert run(["compile", date, "-o", artifact]) == 0
+    for left, right in ((date, pattern), (artifact, pattern), (date, artifact)):
+        capsysbinary.readouterr()
+        assert run(["diff", left, right]) == 0
+        assert capsysbinary.readouterr().out == b"equal\n"
+
+
+def test_differences_with_witnesses_and_counts(tmp_path: Path, capsysbinary: Captured) -> None:
+    """Each side: its shortest member, quoted, and counts by length."""
+    one = written(tmp_path, "one.regex", r"\n|a{1,3}|éé")
+    other = written(tmp_path, "other.gbnf", 'root ::= "a"* | "\\""')
+    assert run(["diff", one, other]) == 1
+    expected = (
+        f'only in {one}: shortest "\\n"\n  bytes  members\n      1  1\n      4  1\n'
+        f'only in {other}: shortest ""\n  bytes  members\n      0  1\n      1  1\n'
+        "      4  1\n      5  1\n      6  1\n      7  1\n      …  without end\n"
+    )
+    assert expected == capsysbinary.readouterr().out.decode()
+
+
+def test_differences_as_json(tmp_path: Path, capsysbinary: Captured) -> None:
+    """One object; null for a side without difference; counts up to --max-bytes."""
+    one, other = written(tmp_path, "a.regex", "(ab)*"), written(tmp_path, "b.regex", "(ab){0,2}")
+    assert run(["diff", one, other, "-f", "json", "--max-bytes", "9"]) == 1
+    assert json.loads(capsysbinary.readouterr().out) == {
+        "schema": 1,
+        "equal": False,
+        "only_left": {
+            "shortest": "ababab",
+            "shortest_bytes": 6,
+            "longest_bytes": None,
+            "counts": {"6": 1, "8": 1},
+        },
+        "only_right": None,
+    }
+
+
+def test_finite_differences_say_where_they_end(tmp_path: Path, capsysbinary: Captured) -> None:
+    """Counts that stop early say how long members get."""
+    one, other = written(tmp_path, "a.regex", "a{0,20}"), written(tmp_path, "b.regex", "b")
+    assert run(["diff", one, other, "--max-bytes", "1"]) == 1
+    assert "      1  1\n      …  up to 20 bytes\n" in capsysbinary.readouterr().out.decode()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["-", "-"], "cannot both come from standard input"),
+        (["{a}", "{nested}"], "it nests itself (s → s)"),
+        (["{a}", "{a}", "-d", "regex", "-d", "kbnf", "-d", "w3c"], "--dialect is given once"),
+        (["{a}", "{missing}"], "missing"),
+    ],
+)
+def test_diff_of_bad_input(
+    tmp_path: Path, capsysbinary: Captured, arguments: list[str], said: str
+) -> None:
+    """Exit code 2 with the reason; a grammar that is not regular with its cycle."""
+    names = {
+        "a": written(tmp_path, "a.regex", "a"),
+        "nested": written(tmp_path, "n.ebnf", 's ::= "(" s ")" | "x";'),
+        "missing": str(tmp_path / "missing"),
+    }
+    assert run(["diff", *(a.format(**names) for a in arguments)]) == 2
+    captured = capsysbinary.readouterr()
+    assert captured.out == b""
+    assert said in captured.err.decode()
+
+
+def test_dialects_and_starts_of_either_side(tmp_path: Path, capsysbinary: Captured) -> None:
+    """An option given twice speaks of A, then of B."""
+    one = written(tmp_path, "one.txt", 'x ::= "a"; y ::= "b";')
+    other = written(tmp_path, "other.txt", "b")
+    options = ["--start", "y", "--start", "start", "-d", "kbnf", "-d", "regex"]
+    assert run(["diff", one, other, *options]) == 0
+
+
+def test_extended_regexes(tmp_path: Path, capsysbinary: Captured) -> None:
+    """--extended reads intersections and complements; the limit names the repetition."""
+    grammar = written(tmp_path, "x.regex", "[a-c]&~b")
+    assert run(["sample", grammar, "--all", "--extended"]) == 0
+    assert capsysbinary.readouterr().out == b"a\nc\n"
+    assert run(["diff", grammar, written(tmp_path, "y.regex", "a|c"), "--extended"]) == 0
+    large = written(tmp_path, "z.regex", "~(.*a.{20})")
+    assert run(["sample", large, "--extended", "--max-states", "2000"]) == 3
+    assert b"in '.{20}'" in capsysbinary.readouterr().err
+
+
+def test_draws_are_members_and_deterministic(capsysbinary: Captured) -> None:
+    """The same seed, the same draws; another seed, others."""
+    date = str(EXAMPLES / "date.ebnf")
+    drawn = []
+    for seed in ("1", "1", "2"):
+        assert run(["sample", date, "-n", "20", "--seed", seed]) == 0
+        drawn.append(capsysbinary.readouterr().out.decode().splitlines())
+    assert drawn[0] == drawn[1] != drawn[2]
+    assert len(set(drawn[0])) > 10
+    assert all(len(text) == 10 and text[4] == text[7] == "-" for text in drawn[0])
+
+
+def test_all_members_and_the_shortest(tmp_path: Path, capsysbinary: Captured) -> None:
+    """--all lists by length, then by bytes; --max-bytes bounds it."""
+    grammar = written(tmp_path, "g.regex", "b|a+|")
+    assert run(["sample", grammar, "--all", "--max-bytes", "3"]) == 0
+    assert capsysbinary.readouterr().out == b"\na\nb\naa\naaa\n"
+    assert run(["sample", grammar, "--shortest"]) == 0
+    assert capsysbinary.readouterr().out == b"\n"
+
+
+def test_formats_of_members_with_line_breaks(tmp_path: Path, capsysbinary: Captured) -> None:
+    """text escapes, json quotes, raw0 gives the bytes themselves."""
+    grammar = written(tmp_path, "g.regex", r'é\n|\\"')
+    outputs = {
+        "text": b'\\\\"\n\xc3\xa9\\n\n',
+        "raw0": b'\\"\0\xc3\xa9\n\0',
+        "json": b'{"schema": 1, "members": ["\\\\\\"", "\\u00e9\\n"]}\n',
+    }
+    for name, expected in outputs.items():
+        assert run(["sample", grammar, "--all", "-f", name]) == 0
+        assert capsysbinary.readouterr().out == expected
+
+
+def test_nothing_to_draw(tmp_path: Path, capsysbinary: Captured) -> None:
+    """Exit code 1 with a message."""
+    grammar = written(tmp_path, "g.regex", "abc")
+    for option in ([], ["--all"], ["--shortest"]):
+        assert run(["sample", grammar, "--max-bytes", "2", *option]) == 1
+        captured = capsysbinary.readouterr()
+        assert captured.out == b""
+        said = "no member has at most 2 bytes, the shortest has 3; raise --max-bytes"
+        assert said in captured.err.decode()
+
+
+def test_no_member_at_all(tmp_path: Path, capsysbinary: Captured) -> None:
+    """A difference can be empty: exit code 1, and nothing differs from it but members."""
+    empty = written(tmp_path, "e.iso", 's = "a" - "a";')
+    assert run(["sample", empty]) == 1
+    assert b"the grammar has no member" in capsysbinary.readouterr().err
+    assert run(["diff", empty, empty]) == 0
+
+
+def test_ways_to_sample_exclude_each_other(capsysbinary: Captured) -> None:
+    """Only one of them can be meant."""
+    assert run(["sample", "x.regex", "--all", "--shortest"]) == 2
+    assert b"exclude each other" in capsysbinary.readouterr().err
+
+
+def test_counting_that_takes_too_much(tmp_path: Path, capsysbinary: Captured) -> None:
+    """A limit ends with exit code 3."""
+    grammar = written(tmp_path, "g.regex", "[a-z]*")
+    options = ["--max-bytes", "5000", "--max-memory", "100000"]
+    assert run(["sample", grammar, *options]) == 3
+    assert b"--max-memory" in capsysbinary.readouterr().err
+    long = written(tmp_path, "l.regex", "a{2000}")
+    assert run(["sample", long, "--shortest", *options]) == 0

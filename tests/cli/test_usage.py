@@ -1,0 +1,131 @@
+"""Wrong usage, help and version of the command line, and what they load."""
+
+# Tests here say `expected == actual`.
+# ruff: noqa: SIM300
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import python
+from support.cli import Cli
+from typer.main import get_command
+
+from constrain.cli.app import app
+from constrain.compiler.limits import Limits
+
+USAGE_ERRORS: list[tuple[str, Sequence[str], str]] = [
+    ("no such command", ["compil"], "compil"),
+    ("no such option", ["compile", "g.ebnf", "--tokeniser", "x"], "--tokeniser"),
+    ("no grammar", ["compile"], "GRAMMAR"),
+    ("two grammars", ["compile", "a.ebnf", "b.ebnf"], "b.ebnf"),
+    ("no such format", ["mask", "g.ebnf", "--format", "xml"], "xml"),
+    ("no such stage", ["viz", "g.ebnf", "--stage", "ast"], "ast"),
+    ("no such tokenization", ["compile", "g.ebnf", "--tokenization", "all"], "canonical"),
+    ("no number", ["compile", "g.ebnf", "--max-states", "many"], "many"),
+    ("a number too small", ["compile", "g.ebnf", "--max-states", "0"], "--max-states"),
+    ("a value missing", ["compile", "g.ebnf", "-o"], "-o"),
+]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"), [pytest.param(*row, id=name) for name, *row in USAGE_ERRORS]
+)
+def test_wrong_usage_is_explained(cli: Cli, arguments: Sequence[str], expected: str) -> None:
+    """Code 2, what is wrong, and where help is; no talk of defects."""
+    result = cli(*arguments)
+
+    assert (2, b"") == (result.code, result.out)
+    assert expected in result.err
+    assert "internal error" not in result.err
+    assert "Error: " in result.err
+
+
+def test_no_arguments_show_the_help(cli: Cli) -> None:
+    """Without a command the commands are listed."""
+    result = cli()
+
+    assert result.code in (0, 2)
+    assert "internal error" not in result.err
+    assert "compile" in result.out.decode() + result.err
+
+
+@pytest.mark.parametrize("command", [(), ("compile",), ("mask",), ("viz",)])
+@pytest.mark.parametrize("option", ["--help", "-h"])
+def test_help_is_data(cli: Cli, command: Sequence[str], option: str) -> None:
+    """--help goes to stdout with code 0, and names the options."""
+    result = cli(*command, option)
+
+    assert (0, "") == (result.code, result.err)
+    assert "--help" in result.out.decode()
+    assert (b"--max-states" in result.out) == bool(command)
+
+
+def test_the_version(cli: Cli) -> None:
+    """--version prints the name and a number."""
+    result = cli("--version")
+
+    assert (0, "") == (result.code, result.err)
+    assert re.fullmatch(r"constrain \d+\.\d+\.\d+\S*\n", result.out.decode())
+
+
+def commands() -> Iterator[tuple[str, Any]]:
+    """All commands by what is typed, those of ``cache`` too."""
+    pending: list[tuple[tuple[str, ...], Any]] = [((), get_command(app))]
+    for path, command in pending:
+        if hasattr(command, "commands"):
+            pending += [((*path, name), inner) for name, inner in command.commands.items()]
+        else:
+            yield " ".join(path), command
+
+
+COMMANDS = dict(commands())
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_an_example(name: str) -> None:
+    """Its help ends with what one would type."""
+    *_, examples = (COMMANDS[name].help or "").partition("\b\nExample")
+
+    assert f"constrain {name}" in examples
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_limits_have_the_library_s_defaults(name: str) -> None:
+    """What no option says is the same for the command line and the library."""
+    defaults = {parameter.name: parameter.default for parameter in COMMANDS[name].params}
+    if name == "viz":
+        assert 100 == defaults.pop("max_states")  # Of the drawing, not of the automaton.
+    for field in fields(Limits):
+        assert field.default == defaults.get(f"max_{field.name}", field.default)
+
+
+# --- start-up
+
+
+def imported(*arguments: str) -> set[str]:
+    """The modules that a run of the command line loads."""
+    script = (
+        "import sys; from constrain.cli.app import run; run();"
+        "sys.stderr.write('\\n' + ' '.join(sys.modules))"
+    )
+    ran = python("-c", script, *arguments)
+    assert 0 == ran.returncode
+    return set(ran.stderr.decode().split("\n")[-1].split())
+
+
+def test_mask_of_an_artifact_loads_no_compiler(date_file: Path) -> None:
+    """Decoding needs numpy alone."""
+    modules = imported("mask", str(date_file), "-f", "ids")
+
+    assert "numpy" in modules
+    assert set() == modules & {"lark", "rich", "graphviz", "regex", "constrain.compiler"}
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["compile", "--help"], ["--version"]])
+def test_help_loads_next_to_nothing(arguments: Sequence[str]) -> None:
+    """--help comes at once."""
+    assert set() == imported(*arguments) & {"numpy", "lark", "rich", "graphviz", "regex"}

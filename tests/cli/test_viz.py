@@ -1,0 +1,69 @@
+"""``viz`` as a user meets it, and the drawings of ``compile``."""
+
+# Tests here say `expected == actual`.
+# ruff: noqa: SIM300
+
+import shutil
+from pathlib import Path
+
+import pytest
+from support import tokenizer_json, written
+from support.cli import DATE, Cli, content, names
+
+
+@pytest.mark.parametrize("stage", ["nfa", "dfa", "tokens", "tokenizer"])
+def test_viz_writes_dot(cli: Cli, date_file: Path, tmp_path: Path, stage: str) -> None:
+    """Every stage of a grammar and of an artifact is DOT on standard output."""
+    grammar = content(tmp_path / "g.ebnf", 's ::= "ab" | "c";')
+    for subject in (grammar, str(date_file)):
+        result = cli("viz", subject, "--stage", stage)
+        assert 0 == result.code, result.err
+        assert result.out.startswith(b"digraph ")
+        assert result.out.endswith(b"}\n")
+
+
+def test_viz_writes_a_file(cli: Cli, tmp_path: Path) -> None:
+    """The suffix tells the format; .dot needs no Graphviz."""
+    assert 0 == cli("viz", DATE, "-o", "g.dot").code
+    assert (tmp_path / "g.dot").read_bytes().startswith(b"digraph ")
+    if shutil.which("dot"):
+        assert 0 == cli("viz", DATE, "-o", "g.svg").code
+        assert b"<svg" in (tmp_path / "g.svg").read_bytes()
+
+
+def test_viz_says_what_it_leaves_out(cli: Cli) -> None:
+    """--max-states caps the drawing, with a note."""
+    result = cli("viz", DATE, "--max-states", "3")
+
+    assert 0 == result.code
+    assert result.out.startswith(b"digraph ")
+    assert "note: " in result.err
+
+
+def test_viz_of_the_nfa_needs_the_text(cli: Cli, tmp_path: Path) -> None:
+    """A stripped artifact has none: exit code 2."""
+    assert 0 == cli("compile", DATE, "--strip").code
+    result = cli("viz", "date.cst", "--stage", "nfa")
+
+    assert (2, b"") == (result.code, result.out)
+    assert "date.cst: the grammar's text was stripped" in result.err
+    assert 0 == cli("viz", "date.cst", "--stage", "dfa").code
+
+
+def test_compile_draws_all_stages(cli: Cli, tmp_path: Path) -> None:
+    """--viz DIR makes the folder and a drawing of each stage."""
+    grammar = content(tmp_path / "g.ebnf", 's ::= "ab" | "c";')
+    suffix = "svg" if shutil.which("dot") else "dot"
+
+    assert 0 == cli("compile", grammar, "--viz", "out").code
+    assert [f"{n}.{suffix}" for n in ("dfa", "nfa", "tokenizer", "tokens")] == [
+        name for name in names(tmp_path / "out") if name.endswith(suffix)
+    ]
+
+
+def test_viz_takes_the_end_of_text(cli: Cli, tmp_path: Path) -> None:
+    """A tokenizer that names no end of text can be drawn with --eos."""
+    grammar = content(tmp_path / "g.ebnf", 's ::= "ab";')
+    file = str(written(tmp_path, tokenizer_json("ab", ["a b"])))
+
+    assert 0 == cli("viz", grammar, "-t", file, "--stage", "tokens", "--eos", "a").code

@@ -1,0 +1,162 @@
+"""Masks of grammars with token terminals, against all token sequences of all members."""
+
+# Tests here say `expected == actual`.
+# ruff: noqa: SIM300
+
+import random
+from collections.abc import Iterator, Sequence
+from itertools import product
+
+import pytest
+from support.tokens import EOS, IDS, NAMED, TOKENIZER, built
+
+from constrain.artifacts import Artifact
+from constrain.artifacts.read import load_bytes
+from constrain.artifacts.tokens import tokenset
+from constrain.compiler.merge.oracle import tokenize_via_merges
+
+# a part of a grammar: a text, the ids of a token terminal, an option, a sequence or a choice.
+Part = str | frozenset[int] | tuple[str, list["Part"]]
+
+
+def random_part(rng: random.Random, depth: int) -> Part:
+    kind = rng.random()
+    if depth and kind < 0.1:
+        return ("option", [random_part(rng, depth - 1)])
+    if depth and kind < 0.7:
+        inside = [random_part(rng, depth - 1) for _ in range(rng.randint(2, 3))]
+        return ("choice" if kind < 0.35 else "sequence", inside)
+    if kind < 0.85:
+        return "".join(rng.choice("abc") for _ in range(rng.randint(1, 3)))
+    chosen = rng.choice(IDS)
+    if rng.random() < 0.5:
+        return frozenset(IDS) - {chosen, EOS}
+    return frozenset([chosen])
+
+
+def written(part: Part) -> str:
+    """The part as GBNF."""
+    if isinstance(part, str):
+        return f'"{part}"'
+    if isinstance(part, frozenset):
+        if len(part) == 1:
+            return f"<[{min(part)}]>"
+        left_out = [i for i in IDS if i not in part and i != EOS] or [EOS]
+        return f"!<[{left_out[0]}]>"
+    kind, inside = part
+    if kind == "option":
+        return f"({written(inside[0])})?"
+    return "(" + (" | " if kind == "choice" else " ").join(map(written, inside)) + ")"
+
+
+def members(part: Part) -> Iterator[tuple[str | frozenset[int], ...]]:
+    """All members, as texts and sets of ids one after the other."""
+    if isinstance(part, str | frozenset):
+        yield (part,)
+    elif part[0] == "choice":
+        for option in part[1]:
+            yield from members(option)
+    elif part[0] == "option":
+        yield ()
+        yield from members(part[1][0])
+    else:
+        for combined in product(*(list(members(item)) for item in part[1])):
+            yield tuple(piece for pieces in combined for piece in pieces)
+
+
+def canonical(text: str) -> list[tuple[int, ...]]:
+    letters = [b"abc".find(octet) for octet in text.encode()]
+    return [tuple(tokenize_via_merges(letters, TOKENIZER.merges.tolist()))]
+
+
+def every(text: str) -> list[tuple[int, ...]]:
+    """All ways to spell a text."""
+    spelled: list[list[tuple[int, ...]]] = [[()]]
+    octets = text.encode()
+    for end in range(1, len(octets) + 1):
+        spelled.append(
+            [
+                (*before, i)
+                for i, token in TOKENIZER.tokens.items()
+                if octets[:end].endswith(token)
+                for before in spelled[end - len(token)]
+            ]
+        )
+    return spelled[-1]
+
+
+def sequences(part: Part, tokenization: str) -> set[tuple[int, ...]]:
+    """All token sequences of all members: each run of text is tokenized for itself."""
+    spell = canonical if tokenization == "canonical" else every
+    found: set[tuple[int, ...]] = set()
+    for member in members(part):
+        pieces: list[str | frozenset[int]] = []
+        for piece in member:
+            if isinstance(piece, str) and pieces and isinstance(pieces[-1], str):
+                pieces[-1] += piece
+            else:
+                pieces.append(piece)
+        choices = [
+            spell(piece) if isinstance(piece, str) else [(i,) for i in piece] for piece in pieces
+        ]
+        found.update(tuple(i for ids in way for i in ids) for way in product(*choices))
+    return found
+
+
+def check_masks(artifact: Artifact, wanted: set[tuple[int, ...]]) -> int:
+    """Compare the masks behind all prefixes; how many there were."""
+    # EOS ends a text wherever one may end, so what goes on behind it there is never reached.
+    wanted = {w for w in wanted if not any(w[i] == EOS and w[:i] in wanted for i in range(len(w)))}
+    following: dict[tuple[int, ...], set[int]] = {}
+    for word in wanted:
+        for length in range(len(word)):
+            following.setdefault(word[:length], set()).add(word[length])
+        following.setdefault(word, set()).add(EOS)
+    for prefix, allowed in following.items():
+        matcher = artifact.matcher()
+        for token_id in prefix:
+            matcher.advance(token_id)
+        assert sorted(allowed) == tokenset.to_ids(matcher.mask()).tolist(), prefix
+        assert (prefix in wanted) == matcher.is_accepting, prefix
+    return len(following)
+
+
+@pytest.mark.parametrize("tokenization", ["canonical", "any"])
+def test_masks_are_those_of_all_members(tokenization: str, full: bool) -> None:
+    """Random grammars whose terminals overlap each other and the texts."""
+    rng = random.Random(20)
+    compared = 0
+    while compared < (200_000 if full else 8_000):
+        part = random_part(rng, 3)
+        wanted = sequences(part, tokenization)
+        if len(wanted) > 3_000:
+            continue
+        artifact = built(f"root ::= {written(part)}", tokenization)
+        again = load_bytes(artifact.to_bytes(), verify=True)
+        compared += check_masks(again, wanted)
+
+
+@pytest.mark.parametrize("tokenization", ["canonical", "any"])
+def test_rows_at_run_time_are_the_stored_ones(tokenization: str) -> None:
+    """Rows that a small artifact leaves out are computed with the tokens in them."""
+    rng = random.Random(21)
+    for _ in range(60):
+        text = f"root ::= {written(random_part(rng, 3))}"
+        stored = built(text, tokenization)
+        computed = built(text, tokenization, max_artifact_bytes=1)
+        assert "rows" not in computed.arrays
+        states: Sequence[int] = range(len(stored.arrays["row_of"]))
+        for state in states:
+            assert stored.rows.row(state).tolist() == computed.rows.row(state).tolist()
+
+
+@pytest.mark.parametrize("tokenization", ["canonical", "any"])
+def test_repeated_terminals(tokenization: str) -> None:
+    """Any tokens but one up to that one: every state of the loop reads every token."""
+    matcher = built("root ::= !<t>* <t> [a-b]+", tokenization).matcher()
+    others = [i for i in IDS if i not in (EOS, NAMED)]
+    for token_id in (6, 6, 11, 0, 1):
+        assert sorted([*others, NAMED]) == tokenset.to_ids(matcher.mask()).tolist()
+        matcher.advance(token_id)
+    matcher.advance(NAMED)
+    assert [0, 1, 3, 5] == tokenset.to_ids(matcher.mask()).tolist()

@@ -1,0 +1,244 @@
+"""The Earley recogniser against the textbook's, its Leo items, its names and its masks."""
+
+# Tests here say `expected == actual`.
+# ruff: noqa: SIM300
+
+import random
+
+import numpy as np
+import pytest
+from support.grammars import (
+    JSON,
+    LEFT,
+    RIGHT,
+    lnf_of,
+    random_grammars,
+    random_text,
+    recogniser,
+)
+
+from constrain.artifacts.earley.machine import OFF, EarleyMasks
+from constrain.artifacts.earley.recogniser import Earley
+from constrain.artifacts.earley.tables import JaggedRows
+from constrain.artifacts.tokens import tokenset
+from constrain.artifacts.tokens.trie import Trie
+from constrain.artifacts.tokens.vocabulary import Vocabulary
+from constrain.compiler.diagnostics import LimitError
+from constrain.compiler.earley.lazy_terminals import LazyTerminals
+from constrain.compiler.earley.oracle import PlainEarley
+from constrain.compiler.earley.tables import layout
+from constrain.compiler.limits import Limits
+from constrain.compiler.lnf import Lnf
+
+
+def lazy_recogniser(lnf: Lnf) -> Earley:
+    """The recogniser over automata that are built while it runs."""
+    found = layout(lnf)
+    return Earley(found.tables, LazyTerminals(found.nodes), 1 << 16)
+
+
+def test_jagged_rows() -> None:
+    """Rows come back as they went in, also when a value makes the buffer wider."""
+    jagged = JaggedRows()
+    rows = [[1, 2], [], [1 << 33], [7]]
+    for row in rows:
+        jagged.append(row)
+    assert rows == [list(jagged.row(i)) for i in range(len(jagged))]
+    jagged.truncate(2)
+    assert [[1, 2], []] == [list(jagged.row(i)) for i in range(len(jagged))]
+    with pytest.raises(OverflowError):
+        jagged.append([1 << 64])
+
+
+def test_equals_the_textbook(full: bool) -> None:
+    """Viable prefixes and members are the textbook's on random grammars, eager and lazy."""
+    rng = random.Random(7)
+    seen = 0
+    for text, lnf in random_grammars(1000 if full else 60, seed=1):
+        plain = PlainEarley(lnf)
+        for earley in (recogniser(lnf), lazy_recogniser(lnf)):
+            for _ in range(4):
+                word = random_text(rng, earley, 9)
+                columns = plain.columns(word)
+                viable = len(columns) - (1 if columns[-1] else 2)
+                assert viable == earley.feed(word), (text, word)
+                for length in range(viable, -1, -1):
+                    earley.truncate(length)
+                    assert plain.accepts(word[:length]) == earley.is_accepting, (text, word, length)
+                    seen += 1
+    assert seen > 500
+
+
+def test_next_symbols_are_those_that_fit() -> None:
+    """The bits say exactly which bytes can be read."""
+    rng = random.Random(3)
+    for text, lnf in random_grammars(25, seed=5):
+        earley = recogniser(lnf)
+        earley.feed(random_text(rng, earley, 6))
+        bits, length = earley.next_symbols(), len(earley)
+        for octet in range(256):
+            assert bool(bits >> octet & 1) == earley.push(octet), (text, octet)
+            earley.truncate(length)
+
+
+def test_all_items_that_wait_count_for_leo() -> None:
+    """An item that waits for A with more behind it keeps the chain from being jumped over."""
+    earley = recogniser(lnf_of("start ::= 'a' x | 'a' x 'y'; x ::= 'b' 'b' x | 'c';"))
+    assert earley.feed(b"abbcy") == 5
+    assert earley.is_accepting
+
+
+def test_the_head_moves_with_the_start() -> None:
+    """Observation 3 with the start alone would look for u where only t is waited for."""
+    earley = recogniser(lnf_of("start ::= 'a' t 'e' | start 's'; t ::= 'x' u; u ::= 'y' 'z'+;"))
+    assert earley.feed(b"axyzze") == 6
+    assert earley.is_accepting
+
+
+@pytest.mark.parametrize(("grammar", "items", "octets"), [(RIGHT, 3, 20), (LEFT, 1, 12)])
+def test_items_per_byte_are_constant(grammar: str, items: int, octets: int, full: bool) -> None:
+    """Left and right recursion (Leo) take so many items and bytes for each byte that is read, at
+    any length, and next to nothing once what was read is forgotten."""
+    for length in (1_000, 10_000, 100_000) if full else (1_000, 10_000):
+        earley = recogniser(lnf_of(grammar))
+        assert earley.feed(b"a" * length) == length
+        assert items * length <= earley.item_count <= items * length + 2
+        assert octets * length <= earley.nbytes <= octets * length + 16
+        earley.compact()
+        assert earley.item_count <= 3
+        assert earley.nbytes <= 28
+
+
+@pytest.mark.parametrize(
+    ("grammar", "slope"),
+    [
+        # A column holds an item for each place where what it completes may have begun.
+        ("start ::= start start | 'a';", 1 / 2),
+        ("start ::= start start start | start start | 'a';", 3 / 2),
+        ("start ::= 'a' start 'a' | 'a';", 1 / 4),
+        # Two lists side by side: ambiguous, but Leo leaves one item for all cuts.
+        ("start ::= x x; x ::= 'a' x | 'a';", 0),
+    ],
+)
+def test_items_of_ambiguous_grammars(grammar: str, slope: float) -> None:
+    """The items of all columns grow with the square of the length where each column grows with
+    it, by a constant; never faster."""
+    totals = []
+    for length in (30, 60, 120):
+        earley = recogniser(lnf_of(grammar))
+        assert earley.feed(b"a" * length) == length
+        totals.append(earley.item_count - slope * length * length)
+    # What is left beside the square is linear.
+    assert abs(totals[2] - 3 * totals[1] + 2 * totals[0]) <= 2
+    assert totals[2] <= 6 * 120
+
+
+def test_without_leo_right_recursion_is_quadratic() -> None:
+    """The textbook's sets grow by an item a byte on the same grammar, so Leo is what helps."""
+    columns = PlainEarley(lnf_of(RIGHT)).columns(b"a" * 60)
+    assert len(columns[60]) - len(columns[30]) == 30
+
+
+@pytest.mark.parametrize("grammar", [RIGHT, LEFT, "start ::= '[' start ']' | '';", JSON])
+def test_compaction_keeps_what_follows(grammar: str) -> None:
+    """After forgetting columns the recogniser reads on as before, with fewer items."""
+    word = b"[" * 40 + b"]" * 30 if "[" in grammar else b"a" * 70
+    left, right = recogniser(lnf_of(grammar)), recogniser(lnf_of(grammar))
+    left.feed(word)
+    right.feed(word)
+    left.compact()
+    assert left.item_count < right.item_count
+    rest = b"]" * 10 if "[" in grammar else b"aaa"
+    for octet in rest:
+        assert right.next_symbols() == left.next_symbols()
+        assert right.push(octet) == left.push(octet)
+        assert right.is_accepting == left.is_accepting
+    assert right.is_accepting
+
+
+def test_sixty_thousand_brackets() -> None:
+    """Depth is columns, not Python's stack."""
+    earley = recogniser(lnf_of("start ::= '[' start ']' | '';"))
+    assert earley.feed(b"[" * 60_000 + b"]" * 60_000) == 120_000
+    assert earley.is_accepting
+
+
+def test_lazy_automata_keep_the_limit() -> None:
+    """More states than allowed is a limit error, not a full memory."""
+    found = layout(lnf_of("start ::= #'(a|b)*a(a|b){12}';"))
+    earley = Earley(found.tables, LazyTerminals(found.nodes, Limits(states=100)), 1 << 16)
+    rng = random.Random(1)
+    with pytest.raises(LimitError, match="100 states"):
+        earley.feed(bytes(rng.choice(b"ab") for _ in range(10_000)))
+
+
+def masks_of(earley: Earley, tokens: list[bytes], cache: str = "lazy") -> EarleyMasks:
+    """Masks for a vocabulary of these tokens and one that ends the text."""
+    lengths = np.cumsum([0, *map(len, tokens), 0], dtype=np.int64)
+    kinds = np.array([0] * len(tokens) + [1], dtype=np.uint8)
+    data = np.frombuffer(b"".join(tokens), dtype=np.uint8)
+    vocabulary = Vocabulary(data, lengths, kinds)
+    size = len(tokens) + 1
+    return EarleyMasks(
+        earley, Trie.from_vocabulary(vocabulary), vocabulary, [len(tokens)], size, cache=cache
+    )
+
+
+def test_masks_are_viable_prefixes(full: bool) -> None:
+    """A token is allowed exactly if the textbook finds prefix + token viable, cache or not."""
+    rng = random.Random(11)
+    letters = [b"a", b"b", b"c"]
+    for text, lnf in random_grammars(300 if full else 30, seed=9):
+        tokens = letters + [
+            bytes(rng.choice(b"abc") for _ in range(rng.randint(2, 5))) for _ in range(12)
+        ]
+        tokens = list(dict.fromkeys(tokens))
+        plain = PlainEarley(lnf)
+        kept, computed = (masks_of(recogniser(lnf), tokens, c) for c in ("lazy", OFF))
+        states, prefix = [kept.start, computed.start], b""
+        for _ in range(6):
+            expected = [
+                i for i, t in enumerate(tokens) if plain.viable(prefix + t) == len(prefix + t)
+            ] + [len(tokens)] * plain.accepts(prefix)
+            for masks, state in zip((kept, computed), states, strict=True):
+                read = [i for i in range(len(tokens) + 1) if masks.allows(state, i)]
+                assert expected == read, (text, prefix)
+                assert expected == tokenset.to_ids(masks.row(state)).tolist(), (text, prefix)
+            choices = [i for i in expected if i < len(tokens)]
+            if not choices:
+                break
+            token = rng.choice(choices)
+            states = [
+                masks.step(state, token)
+                for masks, state in zip((kept, computed), states, strict=True)
+            ]
+            prefix += tokens[token]
+
+
+def test_rows_are_shared_between_equal_configurations() -> None:
+    """List elements and closed brackets lead back to rows that are known."""
+    tokens = [bytes([b]) for b in range(256)]
+    masks = masks_of(recogniser(lnf_of(JSON)), tokens)
+    state = masks.start
+    visited, rows = [], []
+    for octet in b"[1,1,1,1,[2],[2],1]":
+        rows.append(masks.row(state).tobytes())
+        visited.append(masks.visited)
+        state = masks.step(state, octet)
+    assert masks.is_accepting(state)
+    assert visited[4] == visited[6]  # the third element
+    assert rows[2] == rows[4] == rows[6]
+
+
+def test_prewarming_computes_rows_before_they_are_asked_for() -> None:
+    """After prewarming a short text is read without a walk."""
+    tokens = [bytes([b]) for b in range(256)]
+    masks = masks_of(recogniser(lnf_of("start ::= '[' start ']' | 'x';")), tokens)
+    assert masks.prewarm(20) == 20
+    before = masks.visited
+    state = masks.start
+    for octet in b"[[x]]":
+        masks.row(state)
+        state = masks.step(state, octet)
+    assert masks.is_accepting(state)
+    assert before == masks.visited

@@ -1,0 +1,251 @@
+"""Artifacts of the kind greedy: what is written, read, and answered."""
+
+# Tests here say `expected == actual`.
+# ruff: noqa: SIM300
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors import numpy as safetensors_numpy
+from support import ROOT, python
+from support.maximal_munch import (
+    BOTH,
+    CODE,
+    JSON,
+    SAMPLES,
+    compiled_lark,
+    random_larks,
+    tokenizer_over,
+)
+
+from constrain.artifacts import Artifact, TokenRefusedError, load
+from constrain.artifacts.maximal_munch.block_rows import BLOCK, shared_blocks
+from constrain.artifacts.maximal_munch.machine import MaximalMunchMasks
+from constrain.artifacts.prefix import boundaries
+from constrain.artifacts.read import load_bytes
+from constrain.artifacts.tokens import tokenset
+from constrain.artifacts.tokens.trie import Trie
+from constrain.compiler import Tokenizer, compile_grammar
+from constrain.compiler.diagnostics import CheckError, LimitError, TokenizerError
+from constrain.compiler.limits import Limits
+
+
+@pytest.fixture(scope="module")
+def json_artifact(default_tokenizer: Tokenizer) -> Artifact:
+    """JSON with the built-in tokenizer."""
+    return compiled_lark(JSON, default_tokenizer)
+
+
+def reloaded(artifact: Artifact) -> Artifact:
+    """The same artifact by way of its bytes."""
+    return load_bytes(artifact.to_bytes(), verify=True)
+
+
+def test_reading_undoes_writing(json_artifact: Artifact, tmp_path: Path) -> None:
+    """A file read back holds the same manifest and arrays, and is written to the same bytes;
+    safetensors itself reads it too. It names its meaning."""
+    path = tmp_path / "json.cst"
+    json_artifact.save(path)
+    found = load(path, verify=True)
+    assert ("greedy", "maximal-munch") == (found.manifest.kind, found.manifest.meaning)
+    assert json_artifact.manifest == found.manifest
+    assert json_artifact.to_bytes() == found.to_bytes() == path.read_bytes()
+    assert sorted(json_artifact.arrays) == sorted(safetensors_numpy.load_file(path))
+
+
+def test_the_bytes_do_not_depend_on_the_hash_seed(json_artifact: Artifact) -> None:
+    """Another process with another hash seed writes the same file."""
+    program = (
+        "import sys; from support.maximal_munch import JSON, compiled_lark\n"
+        "from constrain.compiler import load_tokenizer\n"
+        "from constrain.compiler.tokenizers import default_path\n"
+        "tokenizer = load_tokenizer(default_path())\n"
+        "sys.stdout.buffer.write(compiled_lark(JSON, tokenizer).to_bytes())"
+    )
+    folder = ROOT / "tests"
+    found = python("-c", program, folder=folder, variables={"PYTHONHASHSEED": "7"})
+    assert json_artifact.to_bytes() == found.stdout, found.stderr.decode()
+
+
+def test_stripped_artifacts_hold_no_text(default_tokenizer: Tokenizer) -> None:
+    """Neither the grammar nor its lexemes are inside; the masks are the same."""
+    text = 'start: "<" start ">" | "needle"\n'
+    plain, stripped = (compiled_lark(text, default_tokenizer, strip=s) for s in (False, True))
+    assert "needle" not in repr(stripped.manifest.to_json())
+    assert plain.matcher().mask().tolist() == stripped.matcher().mask().tolist()
+
+
+def test_masks_equal_the_definition(full: bool) -> None:
+    """Through a file, closed, closed in part or lazy, on random grammars: whole masks."""
+    rng = random.Random(23)
+    checked = 0
+    for number, (text, plain) in enumerate(random_larks(300 if full else 18, seed=77)):
+        words = {bytes(rng.choice(b"abc #") for _ in range(rng.randint(2, 8))) for _ in range(30)}
+        tokens = [b"a", b"b", b"c", b" ", b"#", *sorted(words)]
+        prewarm = (2_000, 3, 0)[number % 3]
+        artifact = reloaded(compiled_lark(text, tokenizer_over(tokens), prewarm=prewarm))
+        for _ in range(3):
+            matcher, reading = artifact.matcher(), plain.begin()
+            for _ in range(6):
+                read = [plain.read(reading, token) for token in tokens]
+                expected = [
+                    i for i, t in enumerate(tokens) if read[i].length == reading.length + len(t)
+                ] + [len(tokens)] * plain.may_end(reading)
+                assert expected == tokenset.to_ids(matcher.mask()).tolist(), text
+                checked += len(tokens) + 1
+                choices = [i for i in expected if i < len(tokens)]
+                if not choices:
+                    break
+                token = rng.choice(choices)
+                matcher.advance(token)
+                reading = read[token]
+    assert checked > 5_000
+
+
+@pytest.mark.parametrize("grammar", SAMPLES, ids=["json", "code"])
+@pytest.mark.parametrize("prewarm", [None, 2_000, 0])
+def test_masks_do_not_depend_on_what_is_worked_out_ahead(
+    grammar: str, prewarm: int | None, default_tokenizer: Tokenizer, full: bool
+) -> None:
+    """Along a sample, a file's masks are those of a machine without a memo and without slices."""
+    if prewarm is None and grammar == CODE and not full:
+        pytest.skip("closing code takes a while: --full")
+    artifact = reloaded(compiled_lark(grammar, default_tokenizer, prewarm=prewarm))
+    assert ("trie.octets" in artifact.arrays) == (prewarm is not None and grammar == CODE) or (
+        prewarm == 0
+    )
+    assert artifact.parsers is not None
+    plain = MaximalMunchMasks(
+        artifact.parsers.tables,  # type: ignore[union-attr]
+        lambda: Trie.from_vocabulary(artifact.vocabulary),
+        artifact.vocabulary,
+        artifact.manifest.eos,
+        artifact.vocab_size,
+    )
+    matcher, state = artifact.matcher(), plain.start
+    for token in default_tokenizer.encode(SAMPLES[grammar]):
+        assert plain.row(state).tolist() == matcher.mask().tolist()
+        matcher.advance(token)
+        state = plain.step(state, token)
+    assert matcher.is_accepting
+    with pytest.raises(TokenRefusedError):
+        matcher.advance(default_tokenizer.encode("}")[0])
+
+
+def test_a_closed_file_walks_no_trie(
+    json_artifact: Artifact, default_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All masks of texts of any depth are in the file."""
+    artifact = reloaded(json_artifact)
+
+    def no_trie(*_: object) -> Trie:
+        raise AssertionError("a row was not known")
+
+    monkeypatch.setattr(Trie, "from_vocabulary", no_trie)
+    for text in (SAMPLES[JSON], '[{"a":' * 30 + "[1, {}]" + "}]" * 30):
+        matcher = artifact.matcher()
+        for token in default_tokenizer.encode(text):
+            matcher.advance(token)
+        assert matcher.is_accepting
+    assert (4, b"") == (
+        boundaries(artifact, b'{"a"')[0].length,
+        boundaries(artifact, b" ")[0].pending,
+    )
+
+
+def test_limits_on_the_file_leave_masks_to_the_run_time(default_tokenizer: Tokenizer) -> None:
+    """Less is worked out ahead until the file is as small as asked for; a note says so."""
+    whole = len(compiled_lark(JSON, default_tokenizer).to_bytes())
+    smaller = compiled_lark(JSON, default_tokenizer, max_artifact_bytes=whole - 20_000)
+    assert smaller.manifest.counts["answers"] < 400
+    assert smaller.matcher().mask().any()
+
+
+def test_what_cannot_be_compiled(default_tokenizer: Tokenizer) -> None:
+    """Canonical masks, other engines, tokens in the grammar, and bytes without a token."""
+    grammar = 'start: "a" start "b" |\n%ignore " "\n'
+    cases: list[tuple[type[Exception], str, dict[str, object]]] = [
+        (CheckError, "no canonical masks", {"tokenization": "canonical"}),
+        (CheckError, "network is for --meaning exact", {"engine": "network"}),
+        (LimitError, "3 states", {"limits": Limits(states=3)}),
+        (ValueError, "meaning must be one of", {"meaning": "longest"}),
+    ]
+    for error, message, options in cases:
+        with pytest.raises(error, match=message):
+            compiled_lark(grammar, default_tokenizer, **options)
+    with pytest.raises(CheckError, match="longest matches"):
+        compiled_lark('start: <think> "a"\n', default_tokenizer)
+    with pytest.raises(TokenizerError, match="no token for 0x63"):
+        compiled_lark('start: "c"\n', tokenizer_over([b"a", b"b"]))
+
+
+@pytest.mark.parametrize(
+    ("text", "dialect", "meaning"),
+    [
+        ('start: "a"\n', "lark", "exact"),
+        ('start: A\nA: "a"\n', "lark", "exact"),
+        ('start: A\nA: "a"\n%ignore " "\n', "lark", "maximal-munch"),
+        (BOTH + 'start: "a"\n', "lark", "maximal-munch"),
+        ('start ::= "a" start "b" | "c";', "kbnf", "exact"),
+    ],
+)
+def test_which_meaning_is_taken(
+    text: str, dialect: str, meaning: str, default_tokenizer: Tokenizer
+) -> None:
+    """Grammars that are written for a lexer are read with one; all can be read exactly."""
+    made = compile_grammar(text, dialect=dialect, tokenizer=default_tokenizer)
+    assert meaning == made.manifest.meaning
+    exact = compile_grammar(text, dialect=dialect, tokenizer=default_tokenizer, meaning="exact")
+    assert "exact" == exact.manifest.meaning
+
+
+def test_rows_as_shared_blocks() -> None:
+    """Every row comes back, whatever the number of words; damaged codes are refused."""
+    rng = np.random.default_rng(4)
+    for words in (1, BLOCK - 1, BLOCK, 3 * BLOCK + 5):
+        base = rng.integers(0, 1 << 32, (5, words), dtype=np.uint32)
+        rows = base[rng.integers(0, 5, 40)] & base[rng.integers(0, 5, 40)]
+        found = shared_blocks(rows)
+        assert [r.tolist() for r in rows] == [
+            found.row(i, words * 32).tolist() for i in range(len(found))
+        ]
+
+
+def test_a_new_text_gets_a_new_machine_when_the_old_one_is_full(
+    json_artifact: Artifact, monkeypatch: pytest.MonkeyPatch, default_tokenizer: Tokenizer
+) -> None:
+    """Matchers share a machine until it has met too much; those that use it keep it."""
+    artifact = reloaded(json_artifact)
+    assert artifact.parsers is not None
+    first = artifact.parsers.machine()
+    assert first is artifact.parsers.machine()
+    matcher = artifact.matcher()
+    monkeypatch.setattr("constrain.artifacts.maximal_munch.machine._STATES", 1)
+    assert first is not artifact.parsers.machine()
+    for token in default_tokenizer.encode('{"a": 1}'):
+        matcher.advance(token)
+    assert matcher.is_accepting
+
+
+def test_a_long_and_a_deep_text(json_artifact: Artifact, deep: int, full: bool) -> None:
+    """A megabyte of JSON and tens of thousands of brackets in bounded memory, forgetting and
+    without recursion."""
+    artifact = reloaded(json_artifact)
+    matcher = artifact.matcher()
+    ids = {artifact.vocabulary.token(i): i for i in range(256)}
+    part = '{"name": "größe", "list": [1, -2.5e3, true, null, {"x": "\\u00e9"}]},\n'.encode()
+    text = b"[" + part * ((1_000_000 if full else 50_000) // len(part)) + b"1" + b"]"
+    text += b" " * 10
+    for octet in text:
+        matcher.advance(ids[bytes([octet])])
+    assert matcher.is_accepting
+    machine = artifact.parsers.machine()  # type: ignore[union-attr]
+    assert machine.walks.held_rows < 1_000  # type: ignore[union-attr]
+    assert len(machine.moves.below) < 1_000  # type: ignore[union-attr]
+    matcher = artifact.matcher()
+    for octet in b"[" * deep + b"]" * deep:
+        matcher.advance(ids[bytes([octet])])
+        matcher.mask()
+    assert matcher.is_accepting

@@ -1,0 +1,179 @@
+"""Longest matches: the meaning by example, and texts and masks against the definition."""
+
+# Tests here say `expected == actual`.
+# ruff: noqa: SIM300
+
+import random
+
+import pytest
+from support.maximal_munch import BOTH, CODE, JSON, SAMPLES, masks_of, plain_of, random_larks
+
+from constrain.artifacts.errors import ArtifactError
+from constrain.artifacts.maximal_munch.machine import MaximalMunchMasks
+from constrain.artifacts.tokens import tokenset
+from constrain.artifacts.tokens.trie import Trie
+from constrain.compiler import Tokenizer
+from constrain.compiler.diagnostics import CheckError, LimitError
+from constrain.compiler.dialects import read_grammar
+from constrain.compiler.limits import Limits
+from constrain.compiler.maximal_munch.lexemes import lexeme_grammar
+from constrain.compiler.maximal_munch.lexer_tables import maximal_munch_tables
+from constrain.compiler.maximal_munch.oracle import MaximalMunchOracle
+
+KEYWORDS = 'start: KW NUM | ID ";"\nKW{}: "if"\nID{}: /[a-z]+/\nNUM: /[0-9]+/\n'
+OCTETS = [bytes([octet]) for octet in range(256)]
+
+
+@pytest.mark.parametrize(
+    ("grammar", "members", "others"),
+    [
+        # The longest match is taken, whatever the parser would need.
+        ('start: /a+/ "b"\n', ["ab", "aab"], ["a", "b"]),
+        ('start: /a+/ "ab" | "c"\n', ["c"], ["aab", "aaab"]),
+        # Only what the parser allows is read: "ab" is no lexeme at the beginning.
+        ('start: "a" ("ab" | "b")\n', ["aab", "ab"], ["a", "abb"]),
+        # Of one length and one priority the string is taken; a longer one beats both.
+        (KEYWORDS.format("", ""), ["if1", "ifs;"], ["if;", "ab1", "ifs1"]),
+        (KEYWORDS.format("", "").replace('"if"', '"if"i'), ["IF1", "ifs;"], ["If;"]),
+        # Of two regexes, and as llguidance reads strings, both are followed.
+        (KEYWORDS.format("", "").replace('"if"', "/if/"), ["if;", "if1"], ["ab1"]),
+        (BOTH + KEYWORDS.format("", ""), ["if;", "if1", "ifs;"], ["ab1", "ifs1"]),
+        (KEYWORDS.format(".1", ""), ["if1", "ifs;"], ["if;"]),
+        (KEYWORDS.format("", ".1"), ["if;", "ifs;"], ["if1"]),
+        # Ignored text stands at both ends and between; never inside a lexeme.
+        ('start: "ab" "c"\n%ignore " "\n', ["abc", " ab c ", "ab   c"], ["a bc"]),
+        # What is ignored takes part in the longest match.
+        ('start: "a" "b"\n%ignore /a b?/\n', ["ab", "a bab"], ["a b", "aab"]),
+        # A terminal that matches ε may be missing.
+        ("start: A B\nA: /a*/\nB: /b*/\n", ["", "aab", "b", "a"], ["ba"]),
+        ('start: A\nA: ""\n%ignore " "\n', ["", " "], ["a"]),
+        ("start: A~2\nA: /a[xy]/\n", ["axay"], ["ax", "axayax"]),
+    ],
+)
+def test_meaning(grammar: str, members: list[str], others: list[str]) -> None:
+    """Members and other texts, by the definition and by the engine."""
+    plain, masks = plain_of(grammar), masks_of(grammar, OCTETS)
+    for text in [*members, *others]:
+        expected = text in members
+        reached = masks.read(masks.start, text.encode())
+        assert expected == plain.accepts(text.encode()), text
+        assert expected == (reached is not None and masks.is_accepting(reached)), text
+
+
+def test_the_empty_text_is_a_member_only_before_any_lexeme() -> None:
+    """What follows the first lexeme may look like the start, which the empty text ends."""
+    masks = masks_of('start: | x\nx: "a" x | "b"\n%ignore " "\n', OCTETS)
+    ends = []
+    for text in (b"", b" ", b"a", b"ab", b"a "):
+        reached = masks.read(masks.start, text)
+        assert reached is not None
+        ends.append(masks.is_accepting(reached))
+    assert [True, True, False, True, False] == ends
+
+
+def test_equal_terminals_are_one_lexeme() -> None:
+    """A text, a name for it and a pattern of it are one; another priority makes another."""
+    text = 'start: "if" IF /if/ ONE "x"~3\nIF: "if"\nONE.1: "if"\n%ignore "x"\n'
+    lexemes = lexeme_grammar(read_grammar(text, "lark")).lexemes
+    found = sorted((lexeme.priority, lexeme.ignored) for lexeme in lexemes)
+    assert [(0, False), (0, True), (1, False)] == found
+
+
+def test_tokens_are_refused() -> None:
+    """Token terminals have no text that could be matched."""
+    with pytest.raises(CheckError, match="longest matches"):
+        MaximalMunchOracle(read_grammar('start: <think> "a"\n', "lark"))
+
+
+def test_limits_are_kept() -> None:
+    """Too many states are a limit error."""
+    with pytest.raises(LimitError, match="20 states"):
+        maximal_munch_tables(read_grammar(CODE, "lark"), Limits(states=20))
+
+
+def test_a_token_that_does_not_fit_is_refused() -> None:
+    """As in a damaged artifact."""
+    masks = masks_of('start: "a"\n', [b"a", b"b", b"aa"])
+    for token in (1, 2, 3):
+        with pytest.raises(ArtifactError, match="leads nowhere"):
+            masks.step(masks.start, token)
+
+
+def test_masks_equal_the_definition(full: bool) -> None:
+    """Whole masks on random grammars, with tokens that complete up to eight lexemes."""
+    rng = random.Random(17)
+    checked = 0
+    for text, plain in random_larks(1000 if full else 30, seed=31):
+        words = {bytes(rng.choice(b"abc #") for _ in range(rng.randint(2, 8))) for _ in range(40)}
+        tokens = [b"a", b"b", b"c", b" ", b"#", *sorted(words)]
+        masks = masks_of(text, tokens)
+        for _ in range(3):
+            state, reading = masks.start, plain.begin()
+            for _ in range(7):
+                read = [plain.read(reading, token) for token in tokens]
+                expected = [
+                    i for i, t in enumerate(tokens) if read[i].length == reading.length + len(t)
+                ] + [len(tokens)] * plain.may_end(reading)
+                assert expected == tokenset.to_ids(masks.row(state)).tolist(), text
+                checked += len(tokens) + 1
+                choices = [i for i in expected if i < len(tokens)]
+                if not choices:
+                    break
+                token = rng.choice(choices)
+                state, reading = masks.step(state, token), read[token]
+    assert checked > 15_000
+
+
+@pytest.mark.parametrize("grammar", SAMPLES, ids=["json", "code"])
+def test_masks_of_a_vocabulary(grammar: str, default_tokenizer: Tokenizer, full: bool) -> None:
+    """Masks along a sample with the tokenizer that is built in: a sample of bits, or all."""
+    plain = plain_of(grammar)
+    masks = masks_with(default_tokenizer, grammar)
+    sample = SAMPLES[grammar]
+    assert plain.accepts(sample.encode())
+    rng = random.Random(5)
+    state, reading = masks.start, plain.begin()
+    vocabulary = default_tokenizer.vocabulary(default_tokenizer.vocab_size)
+    ids = vocabulary.text_ids().tolist()
+    for token in default_tokenizer.encode(sample):
+        row = masks.row(state)
+        allowed = [i for i in tokenset.to_ids(row).tolist() if i not in default_tokenizer.eos]
+        asked = ids if full else [*rng.sample(ids, 15), *rng.sample(allowed, min(10, len(allowed)))]
+        for other in {token, *asked}:
+            text = vocabulary.token(other)
+            fits = plain.read(reading, text).length == reading.length + len(text)
+            assert fits == tokenset.contains(row, other), text
+        for eos in default_tokenizer.eos:
+            assert plain.may_end(reading) == tokenset.contains(row, eos)
+        state = masks.step(state, token)
+        reading = plain.read(reading, vocabulary.token(token))
+    assert masks.is_accepting(state)
+
+
+def masks_with(tokenizer: Tokenizer, grammar: str) -> MaximalMunchMasks:
+    """The masks of a Lark grammar over a tokenizer."""
+    vocabulary = tokenizer.vocabulary(tokenizer.vocab_size)
+    trie = Trie.from_vocabulary(vocabulary)
+    tables = maximal_munch_tables(read_grammar(grammar, "lark"))
+    return MaximalMunchMasks(tables, lambda: trie, vocabulary, tokenizer.eos, tokenizer.vocab_size)
+
+
+def test_sixty_thousand_brackets() -> None:
+    """Depth is frames below the head, one for each bracket; the head stays the same."""
+    masks = masks_of('start: "[" start "]" |\n', OCTETS)
+    reached = masks.read(masks.start, b"[" * 60_000 + b"]" * 60_000)
+    assert reached is not None
+    assert masks.is_accepting(reached)
+    assert len(masks.heads.threads) < 30
+
+
+def test_json_keeps_its_heads() -> None:
+    """A head holds no more than what the next lexeme depends on, however deep the text."""
+    masks = masks_of(JSON, OCTETS)
+    state = masks.read(masks.start, b'[{"a":' * 3)
+    assert state is not None
+    before = len(masks.heads.threads)
+    state = masks.read(state, b'[{"a":' * 50 + b"1" + b"}]" * 53)
+    assert state is not None
+    assert masks.is_accepting(state)
+    assert len(masks.heads.threads) <= before + 10

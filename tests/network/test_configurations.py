@@ -1,0 +1,214 @@
+"""Recursive transition networks: goals, tail calls, texts and masks, against Earley."""
+
+# Tests here say `expected == actual`.
+# ruff: noqa: SIM300
+
+import random
+
+import pytest
+from support.grammars import (
+    ARITHMETIC,
+    DYCK,
+    JSON,
+    LEFT,
+    MARKUP,
+    RIGHT,
+    SAMPLES,
+    lnf_of,
+    nullable_lnf_of,
+    random_grammars,
+    recogniser,
+)
+from support.maximal_munch import vocabulary_of
+from support.network import check_against_earley
+
+from constrain.artifacts.earley.machine import EarleyMasks
+from constrain.artifacts.network.configurations import Network
+from constrain.artifacts.network.machine import NetworkMasks
+from constrain.artifacts.tokens import tokenset
+from constrain.artifacts.tokens.trie import Trie
+from constrain.compiler import Tokenizer
+from constrain.compiler.diagnostics import LimitError
+from constrain.compiler.limits import Limits
+from constrain.compiler.network.build import network
+from constrain.compiler.network.goal_automata import Goals, planned, tail_calls
+
+
+def network_of(text: str) -> Network:
+    """The network of a kbnf grammar."""
+    return Network(network(nullable_lnf_of(text)))
+
+
+def masks_of(text: str, tokens: list[bytes]) -> tuple[NetworkMasks, EarleyMasks]:
+    """Both engines' masks over one vocabulary."""
+    vocabulary = vocabulary_of(tokens)
+    trie, eos, size = Trie.from_vocabulary(vocabulary), [len(tokens)], len(tokens) + 1
+    return (
+        NetworkMasks(network(nullable_lnf_of(text)), lambda: trie, vocabulary, eos, size),
+        EarleyMasks(recogniser(lnf_of(text)), trie, vocabulary, eos, size),
+    )
+
+
+def test_left_recursion_is_a_loop() -> None:
+    """A left-recursive list calls nothing that is a left corner of itself."""
+    goals = Goals(nullable_lnf_of(LEFT))
+    goal = goals.goal(goals.lnf.start)
+    assert [] == goal.calls
+    assert 2 == len(goal.edges)
+
+
+def test_right_recursion_is_a_tail_call() -> None:
+    """A right-recursive list calls itself with nothing left to do."""
+    goals = Goals(nullable_lnf_of(RIGHT))
+    goal = goals.goal(goals.lnf.start)
+    assert set(goal.calls) == tail_calls(goals.lnf.start, goal) != set()
+
+
+def test_a_binary_operator_needs_no_frame() -> None:
+    """After e '+' e the inner e can do all that the outer one could: a tail call."""
+    assert network_of("start ::= start '+' start | 'n';").tables.calls == [[], [], []]
+
+
+def test_if_else_keeps_its_frame() -> None:
+    """The statement of an if without else is followed by nothing; with else by more."""
+    found = network_of("start ::= 'i' start | 'i' start 'e' start | 'x';")
+    assert any(found.tables.calls)
+    for text in (b"x", b"ix", b"ixex", b"iixex", b"iixexex"):
+        assert found.may_end(found.read(found.start, text)), text
+    assert found.viable(b"ixexe") == 4
+
+
+def test_no_frame_just_returns() -> None:
+    """What a call comes back to can go on, in every grammar here."""
+    for text in SAMPLES:
+        tables = network_of(text).tables
+        for frame in set(tables.call_returns.tolist()):
+            assert (tables.table[frame] != 0).any() or tables.calls[frame]
+
+
+@pytest.mark.parametrize(
+    ("text", "states", "frames", "entries"),
+    [(JSON, 56, 3, 2), (ARITHMETIC, 7, 1, 1), (DYCK, 9, 3, 1), (MARKUP, 28, 2, 2)],
+    ids=["json", "arithmetic", "dyck", "markup"],
+)
+def test_networks_are_small(text: str, states: int, frames: int, entries: int) -> None:
+    """States (the dead one included), frames and called rules."""
+    tables = network_of(text).tables
+    found = tables.states, len(set(tables.call_returns.tolist())), len(tables.names)
+    assert found == (states, frames, entries)
+
+
+@pytest.mark.parametrize("text", SAMPLES, ids=["json", "arithmetic", "dyck", "markup", "code"])
+def test_samples_are_members(text: str) -> None:
+    """Each sample is read to its end, and each cut of it is as viable as Earley says."""
+    sample = SAMPLES[text]
+    found, earley = network_of(text), recogniser(lnf_of(text))
+    assert found.viable(sample) == len(sample) == earley.feed(sample)
+    for length in range(len(sample) + 1):
+        earley.truncate(0)
+        earley.feed(sample[:length])
+        assert earley.is_accepting == found.may_end(found.read(found.start, sample[:length]))
+
+
+def test_only_the_empty_text_ends_at_the_start() -> None:
+    """A text that leads back to the state of the start need not be a member as ε is."""
+    found = network_of("start ::= '' | x; x ::= 'a' x | 'b';")
+    ends = [found.may_end(found.read(found.start, text)) for text in (b"", b"a", b"ab")]
+    assert [True, False, True] == ends
+
+
+def test_equals_earley(full: bool) -> None:
+    """Viable prefixes and members are Earley's on random grammars: ε, cycles, ambiguity."""
+    rng = random.Random(7)
+    for text, lnf in random_grammars(1000 if full else 80, seed=21):
+        check_against_earley(network_of(text), lnf, rng, text)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "viable"),
+    [
+        (r"[a-z ]*\\bfoo\\b[a-z ]*", {b"((a foo": 7, b"(afoo)": 5, b"(foo)": 5, b"(a foo)": 7}),
+        (r"(\\Bb|^a)+", {b"((a": 3, b"(abb)": 5, b"(b": 1, b"(aa": 2}),
+    ],
+)
+def test_terminals_may_look_around(pattern: str, viable: dict[bytes, int]) -> None:
+    """Assertions of a regex are about its own text, whatever calls it."""
+    text = f's ::= "(" s ")" | #"{pattern}";'
+    found, earley = network_of(text), recogniser(lnf_of(text))
+    for word, length in viable.items():
+        earley.truncate(0)
+        assert length == found.viable(word) == earley.feed(word), word
+        earley.truncate(length)
+        assert earley.is_accepting == found.may_end(found.read(found.start, word[:length])), word
+
+
+def test_masks_equal_earleys(full: bool) -> None:
+    """Whole masks on random grammars with random tokens, as long as eight bytes."""
+    rng = random.Random(13)
+    for text, _ in random_grammars(1000 if full else 60, seed=23):
+        words = {bytes(rng.choice(b"abc") for _ in range(rng.randint(2, 8))) for _ in range(40)}
+        tokens = [b"a", b"b", b"c", *sorted(words)]
+        fast, slow = masks_of(text, tokens)
+        left, right = fast.start, slow.start
+        for _ in range(8):
+            expected = tokenset.to_ids(slow.row(right)).tolist()
+            assert expected == tokenset.to_ids(fast.row(left)).tolist(), text
+            choices = [i for i in expected if i < len(tokens)]
+            if not choices:
+                break
+            token = rng.choice(choices)
+            left, right = fast.step(left, token), slow.step(right, token)
+
+
+@pytest.mark.parametrize("text", SAMPLES, ids=["json", "arithmetic", "dyck", "markup", "code"])
+def test_masks_of_a_vocabulary(text: str, default_tokenizer: Tokenizer, full: bool) -> None:
+    """Whole masks along each sample with the tokenizer that is built in."""
+    vocabulary = default_tokenizer.vocabulary(default_tokenizer.vocab_size)
+    trie = Trie.from_vocabulary(vocabulary)
+    rest = default_tokenizer.eos, default_tokenizer.vocab_size
+    fast = NetworkMasks(network(nullable_lnf_of(text)), lambda: trie, vocabulary, *rest)
+    slow = EarleyMasks(recogniser(lnf_of(text)), trie, vocabulary, *rest)
+    left, right = fast.start, slow.start
+    for token in default_tokenizer.encode(SAMPLES[text].decode())[: 40 if full else 8]:
+        assert (slow.row(right) == fast.row(left)).all()
+        left, right = fast.step(left, token), slow.step(right, token)
+
+
+def test_sixty_thousand_brackets() -> None:
+    """Depth is nodes of a shared stack, one for each bracket."""
+    found = network_of("start ::= '[' start ']' | '';")
+    reached = found.read(found.start, b"[" * 60_000 + b"]" * 60_000)
+    assert found.may_end(reached)
+    assert len(found.stacks.entries) <= 60_001
+
+
+def test_precedence_levels_grow_linearly() -> None:
+    """Twice the levels of operators give twice the states, not a power of them."""
+
+    def states(levels: int) -> int:
+        rules = [f"l{i} ::= l{i + 1} | l{i} '{chr(97 + i)}' l{i + 1};" for i in range(levels)]
+        last = f"l{levels} ::= 'x' | '(' l0 ')';"
+        return network_of("start ::= l0;" + "".join(rules) + last).tables.states
+
+    assert states(20) - states(10) == states(10) - states(0)
+
+
+def test_goals_called_often_are_not_copied() -> None:
+    """A large rule that is used in many places is called, and the network stays small."""
+    words = " ".join(f"#'[a-z]{{{n}}}'" for n in range(20, 30))
+    uses = " | ".join(f"'{chr(65 + i)}' big '{chr(65 + i)}'" for i in range(20))
+    found = network_of(f"start ::= {uses}; big ::= {words};")
+    assert "big" in found.tables.names
+    assert found.tables.states < 400
+
+
+def test_limits_are_kept() -> None:
+    """Too many states are a limit error."""
+    with pytest.raises(LimitError, match="50 states"):
+        network(nullable_lnf_of(JSON), Limits(states=50))
+
+
+def test_planning_keeps_few_goals() -> None:
+    """JSON needs one goal that stays a call: the value."""
+    lnf = nullable_lnf_of(JSON)
+    assert ["v"] == [lnf.names[goal] for goal in planned(Goals(lnf)).kept]

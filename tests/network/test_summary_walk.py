@@ -1,0 +1,93 @@
+"""Walks from exit sets: against one that follows each node and state by itself."""
+
+import random
+
+import numpy as np
+import pytest
+from support.grammars import nullable_lnf_of, random_grammars
+from support.maximal_munch import vocabulary_of
+
+from constrain.artifacts.network import summaries as residual_walk
+from constrain.artifacts.network.summaries import Summaries, SummaryWalk
+from constrain.artifacts.network.tables import DEAD, NetworkTables
+from constrain.artifacts.tokens.trie import Trie
+from constrain.compiler.limits import Limits
+from constrain.compiler.network.build import network
+from constrain.compiler.network.precompute import prewarm
+
+
+def random_trie(rng: random.Random) -> Trie:
+    """Tokens over a, b and c, most of which begin others."""
+    texts = {bytes(rng.choices(b"abc", k=rng.randint(1, 7))) for _ in range(60)}
+    begun = {text[:end] for text in texts for end in range(1, len(text)) if rng.random() < 0.5}
+    return Trie.from_vocabulary(vocabulary_of(sorted(texts | begun)))
+
+
+def walked_via_pairs(
+    tables: NetworkTables, trie: Trie, exits: list[int], state: int
+) -> tuple[set[int], dict[int, list[int]]]:
+    """The tokens that are met, and the nodes by state where calls begin or end."""
+    met = [(node, state) for node in exits]
+    tokens: set[int] = set()
+    for node, current in met:
+        for child in range(int(trie.first[node]), int(trie.first[node + 1])):
+            target = int(tables.table[current, tables.classes[trie.octets[child]]])
+            if target != DEAD:
+                tokens.update(trie.ids[trie.held[child] : trie.held[child + 1]].tolist())
+                if (child, target) not in met:
+                    met.append((child, target))
+    stopped: dict[int, set[int]] = {}
+    for node, current in met:
+        if trie.first[node] < trie.first[node + 1] and (
+            tables.accepting[current] or tables.calls[current]
+        ):
+            stopped.setdefault(current, set()).add(node)
+    return tokens, {current: sorted(nodes) for current, nodes in sorted(stopped.items())}
+
+
+@pytest.mark.parametrize(("large", "kept"), [(256, 1 << 24), (1, 1 << 24), (1, 20)])
+def test_walks_follow_each_node_and_state(
+    monkeypatch: pytest.MonkeyPatch, full: bool, large: int, kept: int
+) -> None:
+    """Exit sets that hold nodes below others, laid out by column or not, kept or not."""
+    monkeypatch.setattr(residual_walk, "_LARGE", large)
+    monkeypatch.setattr(residual_walk, "_KEPT", kept)
+    rng = random.Random(23)
+    stops = 0
+    for text, _ in random_grammars(120 if full else 25, seed=31):
+        tables, trie = network(nullable_lnf_of(text)), random_trie(rng)
+        walk = SummaryWalk(tables, trie)
+        inner = np.flatnonzero(np.diff(trie.first)).tolist()
+        for number in range(4):
+            if number == 3:
+                walk.forget()
+            exits = sorted(rng.sample(inner, rng.randint(1, len(inner))))
+            for state in range(1, tables.states):
+                found = walk.walk(number % 3, np.array(exits, dtype=np.int32), state)
+                tokens, stopped = walked_via_pairs(tables, trie, exits, state)
+                assert tokens == set(found.tokens.tolist()), text
+                assert stopped == {s: nodes.tolist() for s, nodes in found.stopped}, text
+                assert list(stopped) == [s for s, _ in found.stopped]
+                stops += len(stopped)
+    assert stops > 1000
+
+
+def test_exit_sets_hold_each_node_once(monkeypatch: pytest.MonkeyPatch, default_tokenizer) -> None:  # type: ignore[no-untyped-def]
+    """Where a text may end behind any of its characters, nodes below others end it, too."""
+    text = "start ::= '(' c start ')' | 'x'; c ::= #'(/[a-z]*)?';"
+    vocabulary = default_tokenizer.vocabulary(default_tokenizer.vocab_size)
+    trie = Trie.from_vocabulary(vocabulary)
+    tables = network(nullable_lnf_of(text))
+    found = []
+    for large in (256, 1 << 30):
+        monkeypatch.setattr(residual_walk, "_LARGE", large)
+        whole = Summaries(tables, lambda: trie, default_tokenizer.vocab_size)
+        assert prewarm(tables, whole, 10_000, 1 << 30, Limits().started())
+        found.append(whole.memo())
+    for one, other in zip(*(memo.arrays().values() for memo in found), strict=True):
+        assert np.array_equal(one, other)
+    memo = found[0]
+    sizes = [len(memo.exit_set(number)) for number in range(memo.exits)]
+    assert max(sizes) > 256
+    for number in range(memo.exits):
+        assert (np.diff(memo.exit_set(number)) > 0).all()

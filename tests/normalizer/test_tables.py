@@ -1,0 +1,144 @@
+"""Tables of what normalizers leave alone: alike in each process, against plain definitions."""
+
+import os
+import random
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from constrain.artifacts.cartesian.machine import ProductMachine
+from constrain.artifacts.dfa.byte_dfa import TokenRuns
+from constrain.artifacts.tokens import tokenset
+from constrain.artifacts.tokens.trie import Trie, walk
+from constrain.artifacts.tokens.vocabulary import Vocabulary
+from constrain.compiler import load_tokenizer
+from constrain.compiler.normalizer import normalized_members as stable_text
+from constrain.compiler.normalizer.character_properties import character_properties
+from constrain.compiler.normalizer.inert_tokens import is_inert
+from constrain.compiler.normalizer.normalized_members import normal_form_automaton
+from constrain.compiler.pipeline import build_artifact, build_automaton
+from constrain.compiler.tokenizers.definition import Form, Normalize
+
+_PRINTS = """
+from hashlib import sha256
+from constrain.compiler.normalizer.character_properties import character_properties
+from constrain.compiler.tokenizers.definition import Form, Normalize
+found = character_properties((Normalize(Form.NFC),))
+arrays = found.classes, found.row, found.second, found.changes
+print(sha256(b"".join(array.tobytes() for array in arrays)).hexdigest())
+"""
+
+
+def test_classes_do_not_depend_on_the_hash_seed() -> None:
+    """Two processes with different seeds number the characters' classes alike."""
+    printed = {
+        subprocess.run(
+            [sys.executable, "-c", _PRINTS],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("0", "1")
+    }
+    assert len(printed) == 1
+
+
+def test_the_least_number_of_states() -> None:
+    """What is said without building it is no more than the automaton of some characters has."""
+    characters = character_properties((Normalize(Form.NFC),))
+    rng = random.Random(1)
+    most = 0
+    for size in (1, 2, 4, 8, 20, 60, 150):
+        for _ in range(4):
+            present = np.array(sorted(rng.sample(range(len(characters.combining)), size)))
+            least = stable_text._least_states(characters, present)
+            most = max(most, least)
+            assert least <= normal_form_automaton(characters, present).states
+    assert most > 16
+
+
+def test_inert_tokens() -> None:
+    """Behind the end of a character all is plain, whichever character the last bytes begin."""
+    rng = random.Random(2)
+    plain = np.array([rng.random() < 0.9 for _ in range(0x110000)])
+    plain[0x4E00:0x5E00] = True
+    may_begin = plain.copy()
+    may_begin[0x300:0x340] = True
+    begun: defaultdict[bytes, list[int]] = defaultdict(list)
+    for code in [*range(0x80, 0xD800), *range(0xE000, 0x10000)]:
+        octets = chr(code).encode()
+        for length in range(1, len(octets)):
+            begun[octets[:length]].append(code)
+    prefixes = sorted(begun)
+    both = [0, 0]
+    for _ in range(3000):
+        codes = [rng.randrange(0x20, 0x7F) for _ in range(rng.randrange(3))]
+        codes += [rng.randrange(0x4E00, 0x5E00) for _ in range(rng.randrange(2))]
+        tails = bytes(rng.randrange(0x80, 0xC0) for _ in range(rng.choice((0, 0, 1, 2, 3, 4))))
+        last = rng.choice([b"", b"", b"\xcc", b"\xe4", b"\xe4\xb8", rng.choice(prefixes)])
+        expected = (
+            len(tails) < 4
+            and all(plain[code] for code in codes)
+            and all(may_begin[code] for code in begun.get(last, ()))
+        )
+        octets = tails + "".join(map(chr, codes)).encode() + last
+        assert expected == is_inert(octets, plain, may_begin), octets
+        both[expected] += 1
+    assert min(both) > 300
+
+
+def test_whether_a_mask_holds_any_of_some_tokens(data: Callable[[str], Path]) -> None:
+    """A quick look never finds what the mask does not hold, and finds most of what it holds inside
+    a character: at states of random walks, for sets of all sizes."""
+    tokenizer = load_tokenizer(data("tokenizers/tiny-bpe-1000/tokenizer.json"))
+    automaton = build_automaton("([a-zé漢字 ]{1,9}[0-9]*)*", dialect="regex")
+    artifact = build_artifact(automaton, tokenizer, method="cartesian").artifact
+    machine = artifact.product
+    assert isinstance(machine, ProductMachine)
+    rng = random.Random(3)
+    size = machine.vocab_size
+    both = [0, 0]
+    for _ in range(120):
+        state = machine.start
+        for _ in range(8):
+            for share in (1, 3, 40, 400):
+                wanted = set(rng.sample(range(size), share))
+                found = machine.finds(state, wanted.__contains__)
+                held = wanted.intersection(tokenset.to_ids(machine.row(state)).tolist())
+                assert held or not found
+                both[found] += 1
+            ids = [i for i in tokenset.to_ids(machine.row(state)).tolist() if i not in machine.eos]
+            if not ids:
+                break
+            state = machine.step(state, rng.choice(ids))
+    assert min(both) > 20
+
+
+def test_tokens_run_at_once_lead_where_a_walk_leads() -> None:
+    """Random automata and vocabularies: tokens and states as by the walk of a trie."""
+    rng = random.Random(4)
+    read = 0
+    for _ in range(200):
+        size = rng.randrange(30)
+        texts = [bytes(rng.randrange(3) for _ in range(rng.randrange(9))) for _ in range(size)]
+        ids = np.array(sorted(rng.sample(range(90), size)), dtype=np.int32)
+        classes = np.array([rng.randrange(3) for _ in range(256)], dtype=np.uint8)
+        table = np.array([[rng.randrange(5) for _ in range(3)] for _ in range(5)], dtype=np.uint16)
+        table[0] = 0
+        runs = TokenRuns(ids, texts, table, classes)
+        vocabulary = Vocabulary.from_tokens(dict(zip(ids.tolist(), texts, strict=True)), (), 90)
+        trie = Trie.from_vocabulary(vocabulary)
+        for state in range(1, 5):
+            expected = [
+                pair
+                for hits in walk(trie, table, classes, np.array([state]))
+                for pair in zip(hits.tokens.tolist(), hits.states.tolist(), strict=True)
+            ]
+            tokens, states = runs.run(state)
+            assert sorted(expected) == sorted(zip(tokens.tolist(), states.tolist(), strict=True))
+            read += len(expected)
+    assert read > 1000

@@ -1,0 +1,129 @@
+"""Where pieces start: the marked automaton against the library's own pre-tokenizers."""
+
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import tokenizers
+from tokenizers import Regex, pre_tokenizers
+
+from constrain.compiler.diagnostics import TokenizerError
+from constrain.compiler.pretokenizer.added_tokens import without_texts
+from constrain.compiler.pretokenizer.boundary_automaton import boundary_automaton
+from constrain.compiler.pretokenizer.character_classes import alphabet_of
+from constrain.compiler.pretokenizer.marked_dfa import MarkedDfa, composed
+from constrain.compiler.pretokenizer.pattern_program import compile_pattern, sets_of
+from constrain.compiler.pretokenizer.to_bytes import over_bytes
+from constrain.compiler.tokenizers.definition import BYTE_LEVEL_PATTERN, Behaviour, Digits, Split
+
+# Letters, digits, marks, spaces and line ends that the patterns treat each in its own way.
+LETTERS = "'sStTrReEvVmMlLdD ab1²  \n\r\t.,-/éñ漢字ก็ิ\u0301ſ\u00a0\u2028😀_"
+
+NAMES = {
+    Behaviour.ISOLATED: "isolated",
+    Behaviour.REMOVED: "removed",
+    Behaviour.CONTIGUOUS: "contiguous",
+    Behaviour.MERGED_WITH_NEXT: "merged_with_next",
+    Behaviour.MERGED_WITH_PREVIOUS: "merged_with_previous",
+}
+
+
+def automaton(*splits: Split) -> MarkedDfa:
+    """The steps one after another, over bytes."""
+    programs = [compile_pattern(split.pattern) for split in splits]
+    alphabet = alphabet_of(chars for program in programs for chars in sets_of(program))
+    found = [boundary_automaton(s, p, alphabet) for s, p in zip(splits, programs, strict=True)]
+    whole = found[0]
+    for step in found[1:]:
+        whole = composed(whole, step)
+    import numpy as np
+
+    return over_bytes(whole, alphabet, np.zeros(alphabet.count, dtype=np.int8))
+
+
+def markings(dfa: MarkedDfa, text: str) -> list[tuple[int, ...]]:
+    """Every accepted marking of the bytes of a text."""
+    found: list[tuple[int, tuple[int, ...]]] = [(dfa.start, ())]
+    for octet in text.encode():
+        found = [
+            (int(target), (*marks, mark))
+            for state, marks in found
+            for mark in (0, 1)
+            if (target := dfa.table[state, mark, octet])
+        ]
+    return [marks for state, marks in found if dfa.final[state]]
+
+
+def expected(library: pre_tokenizers.PreTokenizer, text: str) -> list[tuple[int, ...]]:
+    """The library's own, or none where it drops a part of the text."""
+    pieces = [piece for piece, _ in library.pre_tokenize_str(text)]
+    if "".join(pieces) != text:
+        return []
+    return [tuple(int(i == 0) for p in pieces for i in range(len(p.encode())))]
+
+
+def compared(dfa: MarkedDfa, library: pre_tokenizers.PreTokenizer, letters: str, n: int) -> None:
+    """Random texts have exactly one marking, the library's own."""
+    rng = random.Random(2024)
+    for _ in range(n):
+        text = "".join(rng.choice(letters) for _ in range(rng.randrange(12)))
+        assert expected(library, text) == markings(dfa, text), text
+
+
+@pytest.mark.parametrize("name", ["gpt2", "cl100k_base", "qwen2_5", "mistral_nemo"])
+def test_real_patterns(data: Callable[[str], Path], name: str, full: bool) -> None:
+    """The patterns of real tokenizers, with look-ahead, case folding and Unicode classes."""
+    read = json.loads(data(f"tokenizers/{name}/tokenizer.json").read_bytes())["pre_tokenizer"]
+    pattern = BYTE_LEVEL_PATTERN
+    if read["type"] == "Sequence":
+        pattern = read["pretokenizers"][0]["pattern"]["Regex"]
+    library = pre_tokenizers.Split(Regex(pattern), "isolated")
+
+    compared(automaton(Split(pattern)), library, LETTERS, 30_000 if full else 1500)
+
+
+@pytest.mark.parametrize("behaviour", Behaviour)
+@pytest.mark.parametrize("invert", [False, True])
+@pytest.mark.parametrize("pattern", [r"\p{N}", "ab+|a", "-", "a(?!b)|b{2,3}"])
+def test_behaviours(pattern: str, behaviour: Behaviour, invert: bool) -> None:
+    """What becomes of matches and of the text between them."""
+    library = pre_tokenizers.Split(Regex(pattern), NAMES[behaviour], invert=invert)
+
+    compared(automaton(Split(pattern, behaviour, invert)), library, "ab1-", 300)
+
+
+def test_steps_after_each_other() -> None:
+    """Digits, then GPT-2's pattern inside each piece."""
+    library = pre_tokenizers.Sequence(
+        [pre_tokenizers.Digits(True), pre_tokenizers.Split(Regex(BYTE_LEVEL_PATTERN), "isolated")]
+    )
+    splits = Digits(individual=True).split, Split(BYTE_LEVEL_PATTERN)
+
+    compared(automaton(*splits), library, LETTERS, 1000)
+
+
+@pytest.mark.parametrize("pattern", ["a*?", "a++", "(?<=a)b", "(?!ab)c", "^a", "a{2000}", "a*"])
+def test_what_is_not_followed_is_refused(pattern: str) -> None:
+    """Lazy and possessive counts, long looks, anchors, empty matches."""
+    with pytest.raises(TokenizerError):
+        automaton(Split(pattern))
+
+
+def test_texts_without_some_words() -> None:
+    """The automaton of Aho and Corasick accepts what holds none of the words."""
+    words = [b"ab", b"bba", b"aab"]
+    dfa = without_texts(words, 2)
+    rng = random.Random(7)
+    for _ in range(2000):
+        text = bytes(rng.choice(b"ab") for _ in range(rng.randrange(9)))
+        state = dfa.start
+        for octet in text:
+            state = int(dfa.table[state, 0, octet])
+        assert bool(dfa.final[state]) == all(word not in text for word in words)
+
+
+def test_the_library_is_the_version_that_was_compared() -> None:
+    """Its classes are those of one version of Unicode, which the tables follow."""
+    assert int(tokenizers.__version__.split(".")[1]) >= 20

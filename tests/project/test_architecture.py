@@ -1,0 +1,327 @@
+"""Which part may know which: the imports of every file, held against a table."""
+
+# Tests here say `expected == actual`.
+# ruff: noqa: SIM300
+
+import ast
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from support import FOLDERS, ROOT, python_files
+
+# What each folder may import besides the standard library and itself.
+OUTSIDE = {
+    "artifacts": {"numpy"},
+    "compiler": {
+        "constrain.artifacts",
+        "graphviz",
+        "huggingface_hub",
+        "lark",
+        "numpy",
+        "regex",
+        "tiktoken_ext",
+    },
+    "cli": {"constrain.artifacts", "constrain.compiler", "rich", "typer"},
+}
+
+# What each room of ``artifacts`` may import of the others: rooms are its packages and its top-level
+# files. Nothing points up, so that a machine can be read without those that stand on it.
+ARTIFACTS: dict[str, set[str]] = {
+    "errors": set(),
+    "container": {"errors"},
+    "tokens": {"errors"},
+    "dfa": {"errors", "tokens"},
+    "bpe": {"errors", "tokens"},
+    "pretokenizer": {"bpe", "container", "errors", "tokens"},
+    "normalizer": {"dfa", "errors", "tokens"},
+    "network": {"container", "errors", "tokens"},
+    "earley": {"dfa", "errors", "tokens"},
+    "wordpiece": {"container", "dfa", "errors", "tokens"},
+    "cartesian": {"bpe", "errors", "normalizer", "pretokenizer", "tokens"},
+    "maximal_munch": {"dfa", "earley", "errors", "network", "tokens"},
+    "canonical_network": {"bpe", "container", "errors", "network", "normalizer", "pretokenizer"}
+    | {"tokens"},
+    "matcher": {"dfa", "errors", "tokens"},
+    "kinds": {"bpe", "canonical_network", "cartesian", "container", "dfa", "earley", "errors"}
+    | {"matcher", "maximal_munch", "network", "normalizer", "pretokenizer", "tokens", "wordpiece"},
+    "artifact": {"bpe", "cartesian", "container", "dfa", "errors", "kinds", "matcher"}
+    | {"pretokenizer", "tokens", "wordpiece"},
+    "prefix": {"artifact", "tokens"},
+    "prefix_wordpiece": {"artifact", "prefix", "tokens", "wordpiece"},
+    "read": {"artifact", "container", "errors"},
+    "__init__": {"artifact", "errors", "matcher", "read"},
+}
+
+# The same for the compiler.
+BASE = {"diagnostics", "folding", "limits", "progress"}
+COMPILER: dict[str, set[str]] = {
+    "diagnostics": set(),
+    "limits": {"diagnostics"},
+    "progress": set(),
+    "folding": set(),
+    "cache": set(),
+    "unicode": set(),
+    "automata": BASE | {"unicode"},
+    "derivatives": BASE | {"automata", "unicode"},
+    "tokenizers": BASE | {"cache"},
+    "grammar": BASE | {"automata"},
+    "dialects": BASE | {"automata", "grammar", "unicode"},
+    "lnf": BASE | {"automata", "grammar"},
+    "lints": BASE | {"automata", "grammar", "lnf"},
+    "writers": BASE | {"automata", "grammar", "lnf", "unicode"},
+    "pretokenizer": BASE | {"automata", "tokenizers"},
+    "normalizer": BASE | {"automata", "pretokenizer", "tokenizers"},
+    "bpe": BASE | {"cache", "normalizer", "pretokenizer", "tokenizers"},
+    "cartesian": BASE | {"automata", "bpe", "normalizer", "pretokenizer"},
+    "merge": BASE | {"automata", "bpe", "cartesian", "pretokenizer", "tokenizers"},
+    "wordpiece": BASE | {"automata"},
+    "network": BASE | {"automata", "lnf"},
+    "earley": BASE | {"automata", "lnf"},
+    "maximal_munch": BASE | {"automata", "earley", "grammar", "lnf", "network"},
+    "token_ids": BASE | {"automata", "grammar", "tokenizers", "wordpiece"},
+    "engines": BASE | {"earley", "grammar", "lnf", "network"},
+    "meanings": BASE | {"grammar", "lnf", "maximal_munch"},
+    "explain": BASE | {"earley", "lnf", "maximal_munch", "meanings"},
+    "drawing": BASE | {"automata", "earley", "grammar", "maximal_munch", "network"},
+    "assemble": BASE
+    | {"automata", "bpe", "cartesian", "engines", "grammar", "maximal_munch", "meanings", "merge"}
+    | {"network", "normalizer", "pretokenizer", "token_ids", "tokenizers", "wordpiece"},
+    "canonical_network": BASE | {"assemble", "bpe", "engines", "normalizer", "pretokenizer"},
+    "canonical_choice": BASE
+    | {"assemble", "automata", "bpe", "cartesian", "grammar", "merge", "normalizer"}
+    | {"pretokenizer", "tokenizers"},
+    "frontend": BASE
+    | {"automata", "dialects", "engines", "grammar", "lnf", "maximal_munch", "meanings"},
+    "pipeline": BASE
+    | {"assemble", "automata", "bpe", "canonical_choice", "canonical_network", "cartesian"}
+    | {"engines", "frontend", "maximal_munch", "meanings", "merge", "token_ids", "tokenizers"}
+    | {"wordpiece"},
+    # The names that the package as a whole offers; they load on first use.
+    "__init__": {"cache", "limits", "pipeline", "tokenizers", "wordpiece"},
+    # Programs that write data files; no module imports them.
+    "generators": BASE | {"automata", "tokenizers", "unicode", "wordpiece"},
+}
+INSIDE = {"artifacts": ARTIFACTS, "compiler": COMPILER}
+
+# Third-party modules of the compiler that belong to one part each.
+OWNERS = {
+    "graphviz": {"drawing"},
+    "huggingface_hub": {"tokenizers"},
+    "lark": {"dialects"},
+    "regex": {"generators", "tokenizers", "automata", "unicode"},
+    "tiktoken_ext": {"tokenizers"},
+}
+
+# What programs that write data files import besides.
+PROGRAMS = {
+    "compiler/generators/make_default_tokenizer.py": {"tokenizers"},
+    "compiler/generators/make_characters.py": {"tokenizers"},
+    "compiler/generators/make_properties.py": {"regex"},
+}
+
+# At most so many lines a file, and Python files a folder; files at the top of the two folders.
+LINES = 500
+FILES_OF_A_FOLDER = 20
+FILES_AT_THE_TOP = {"artifacts": 7, "compiler": 12, "cli": 12}
+
+FILES = python_files()
+ALL = python_files((*FOLDERS, "benchmarks", "tests"))
+
+
+@dataclass(frozen=True)
+class Import:
+    """One import: the file, the module's full name, and whether it was written relatively."""
+
+    file: Path
+    line: int
+    module: str
+    relative: bool
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.module}"
+
+
+def imports_of(file: Path) -> Iterator[Import]:
+    """All imports of a file, also those inside functions and for type checkers alone."""
+    package = ("constrain", *file.parent.parts)
+    for node in ast.walk(ast.parse((ROOT / file).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield Import(file, node.lineno, alias.name, False)
+        elif isinstance(node, ast.ImportFrom):
+            base = ".".join(package[: len(package) + 1 - node.level]) if node.level else ""
+            module = ".".join(part for part in (base, node.module or "") if part)
+            for alias in node.names:
+                # `from ..x import y`: y may be a module, as in `from . import tokenset`.
+                name = f"{module}.{alias.name}" if is_module(f"{module}.{alias.name}") else module
+                yield Import(file, node.lineno, name, node.level > 0)
+
+
+def is_module(name: str) -> bool:
+    """Whether a dotted name is a file or folder of the project."""
+    first, *rest = name.split(".")
+    path = ROOT.joinpath(*rest)
+    return first == "constrain" and (path.is_dir() or path.with_suffix(".py").is_file())
+
+
+def top_of(module: str) -> str:
+    """What a module belongs to: one of our folders, or a distribution's first name."""
+    parts = module.split(".")
+    return ".".join(parts[:2]) if parts[0] == "constrain" else parts[0]
+
+
+def part_of(file: Path) -> str:
+    """The room that a file of ``artifacts`` or ``compiler`` belongs to."""
+    return file.parts[1] if len(file.parts) > 2 else file.stem
+
+
+def module_of(file: Path) -> str:
+    """A file's full name as a module; a package's is that of its ``__init__``."""
+    parts = ("constrain", *file.with_suffix("").parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def part_of_module(module: str) -> str:
+    """The room that a module's name belongs to."""
+    parts = module.split(".")
+    return parts[2] if len(parts) > 2 else "__init__"
+
+
+IMPORTS = [found for file in FILES for found in imports_of(file)]
+
+
+def test_the_imports_are_found() -> None:
+    """The lists below are not empty by mistake."""
+    assert len(FILES) > 60
+    assert len(IMPORTS) > 300
+    assert {"numpy", "lark", "typer", "graphviz"} <= {top_of(i.module) for i in IMPORTS}
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_folders_import_what_they_may(folder: str) -> None:
+    """artifacts knows numpy alone, the compiler artifacts, the command line both."""
+    allowed = OUTSIDE[folder] | {f"constrain.{folder}"} | set(sys.stdlib_module_names)
+    wrong = [
+        str(found)
+        for found in IMPORTS
+        if found.file.parts[0] == folder
+        and top_of(found.module) not in allowed | PROGRAMS.get(found.file.as_posix(), set())
+    ]
+
+    assert [] == wrong
+
+
+@pytest.mark.parametrize("folder", INSIDE)
+def test_rooms_import_what_they_may(folder: str) -> None:
+    """The tables of dependencies inside ``artifacts`` and ``compiler``."""
+    wrong = []
+    for found in IMPORTS:
+        if found.file.parts[0] == folder and top_of(found.module) == f"constrain.{folder}":
+            part, other = part_of(found.file), part_of_module(found.module)
+            if other not in INSIDE[folder][part] | {part}:
+                wrong.append(str(found))
+
+    assert [] == wrong
+
+
+@pytest.mark.parametrize("folder", INSIDE)
+def test_every_room_is_in_the_table(folder: str) -> None:
+    """A new part is given its place."""
+    parts = {part_of(file) for file in FILES if file.parts[0] == folder}
+
+    assert sorted(INSIDE[folder]) == sorted(parts)
+
+
+def in_cycles(graph: Mapping[str, set[str]]) -> list[str]:
+    """The nodes from which a cycle is reached and that are reached from one."""
+    reversed_graph = {name: {n for n, others in graph.items() if name in others} for name in graph}
+    return sorted(set(not_settled(graph)) & set(not_settled(reversed_graph)))
+
+
+def not_settled(graph: Mapping[str, set[str]]) -> Mapping[str, set[str]]:
+    """What is left when nodes that lead nowhere are taken out, again and again."""
+    left = {name: set(others) for name, others in graph.items()}
+    while ready := {name for name, others in left.items() if not others}:
+        left = {name: others - ready for name, others in left.items() if name not in ready}
+    return left
+
+
+@pytest.mark.parametrize("folder", INSIDE)
+def test_the_tables_have_no_cycle(folder: str) -> None:
+    """Whatever the tables allow, no room can come to know itself."""
+    assert [] == in_cycles(INSIDE[folder])
+
+
+def test_no_module_comes_to_know_itself() -> None:
+    """Files import each other in one direction, inside functions and for type checkers too."""
+    modules = {module_of(file) for file in FILES}
+    graph: dict[str, set[str]] = {module: set() for module in modules}
+    for found in IMPORTS:
+        graph[module_of(found.file)] |= {found.module} & modules
+
+    assert sum(map(len, graph.values())) > 300
+    assert [] == in_cycles(graph)
+
+
+def test_third_party_modules_have_owners() -> None:
+    """The parser generator, the drawings and the regex engine are each known to one part."""
+    wrong = [
+        str(found)
+        for found in IMPORTS
+        if found.file.parts[0] == "compiler"
+        and part_of(found.file) not in OWNERS.get(found.module.split(".")[0], {part_of(found.file)})
+    ]
+
+    assert [] == wrong
+
+
+def test_commands_do_not_import_the_library_at_start() -> None:
+    """Command files load the compiler and the artifacts' machinery when they run."""
+    heavy = ("constrain.compiler", "constrain.artifacts.read", "constrain.artifacts.prefix")
+    wrong = []
+    for file in FILES:
+        if file.parts[0] == "cli":
+            tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
+            wrong += [
+                f"{file}: {node.module}"
+                for node in tree.body
+                if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(heavy)
+            ]
+
+    assert [] == wrong
+
+
+def test_imports_are_relative_inside_a_folder_alone() -> None:
+    """Relative inside one of the three folders, ``from constrain.…`` across them."""
+    wrong = [
+        str(found)
+        for found in IMPORTS
+        if found.module.split(".")[0] == "constrain"
+        and found.relative != (found.module.split(".")[1] == found.file.parts[0])
+    ]
+
+    assert [] == wrong
+
+
+def test_folders_are_never_imported_bare() -> None:
+    """No ``import compiler``: installed, there is no such module."""
+    assert [] == [str(found) for found in IMPORTS if found.module.split(".")[0] in FOLDERS]
+
+
+def test_files_are_short() -> None:
+    """One thought a file: at most five hundred lines."""
+    counts = {file: len((ROOT / file).read_text(encoding="utf-8").splitlines()) for file in ALL}
+
+    assert {} == {str(file): count for file, count in counts.items() if count > LINES}
+
+
+def test_folders_are_small() -> None:
+    """No folder with more files than a reader takes in at a glance."""
+    counts = Counter(file.parent.as_posix() for file in ALL)
+    most = {folder: FILES_AT_THE_TOP.get(folder, FILES_OF_A_FOLDER) for folder in counts}
+
+    assert {} == {folder: n for folder, n in counts.items() if n > most[folder]}

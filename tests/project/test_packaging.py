@@ -1,0 +1,186 @@
+"""What a user installs: the wheel holds all that is needed, and nothing else."""
+
+# Tests here say `expected == actual`.
+# ruff: noqa: SIM300
+
+import ast
+import re
+import shutil
+import sys
+import tomllib
+import zipfile
+from collections.abc import Iterator
+from importlib.metadata import entry_points, version
+from pathlib import Path
+
+import pytest
+from support import FOLDERS, ROOT, python, python_files
+
+IGNORED = shutil.ignore_patterns("__pycache__", "*.pyc", "*.egg-info", "build")
+
+# Programs that make the data files; they stay in the repository.
+GENERATORS = Path("compiler", "generators")
+
+# What is no code, and is read at run time.
+DATA = ("*.lark", "*.json", "py.typed")
+
+
+def settings() -> dict[str, object]:
+    """pyproject.toml."""
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def setuptools_version() -> int:
+    """The first number of the version that builds the wheel."""
+    return int(version("setuptools").split(".")[0])
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[zipfile.ZipFile]:
+    """The wheel, built from a copy of the tree and without the network."""
+    pytest.importorskip("build")
+    if setuptools_version() < 77:
+        pytest.skip("setuptools 77 or newer is needed to build without isolation")
+    tree = tmp_path_factory.mktemp("tree") / "constrain"
+    tree.mkdir()
+    for name in ("pyproject.toml", "LICENSE", "README.md"):
+        if (ROOT / name).exists():
+            shutil.copy(ROOT / name, tree)
+    for folder in FOLDERS:
+        shutil.copytree(ROOT / folder, tree / folder, ignore=IGNORED)
+    ran = python("-m", "build", "--wheel", "--no-isolation", "--outdir", "out", folder=tree)
+    assert 0 == ran.returncode, ran.stdout.decode() + ran.stderr.decode()
+    (path,) = (tree / "out").iterdir()
+    with zipfile.ZipFile(path) as opened:
+        yield opened
+
+
+def test_the_wheel_holds_every_module(wheel: zipfile.ZipFile) -> None:
+    """Each Python file of the three folders, below constrain/, but for the generators of data."""
+    installed = [path for path in python_files() if path.parent != GENERATORS]
+    expected = [f"constrain/{path.as_posix()}" for path in installed]
+
+    assert expected == sorted(name for name in wheel.namelist() if name.endswith(".py"))
+
+
+def test_the_wheel_holds_the_data(wheel: zipfile.ZipFile) -> None:
+    """Grammars of dialects, Unicode tables, the default tokenizer, and the type markers."""
+    paths = [
+        path.relative_to(ROOT)
+        for folder in FOLDERS
+        for pattern in DATA
+        for path in (ROOT / folder).rglob(pattern)
+    ]
+    names = set(wheel.namelist())
+
+    assert {"kbnf.lark", "classes.json", "tokenizer.json", "py.typed"} <= {p.name for p in paths}
+    assert [] == [path for path in paths if f"constrain/{path.as_posix()}" not in names]
+
+
+def test_the_wheel_holds_nothing_else(wheel: zipfile.ZipFile) -> None:
+    """Nothing outside constrain/ but the wheel's own description; no caches, no tests."""
+    names = wheel.namelist()
+    tops = {name.split("/")[0] for name in names}
+    suffixes = {Path(name).suffix for name in names if name.startswith("constrain/")}
+
+    assert {"constrain"} == {top for top in tops if not top.endswith(".dist-info")}
+    assert 2 == len(tops)
+    assert suffixes <= {".py", ".lark", ".json", ".md", ".typed", ""}
+    assert "constrain/__init__.py" not in names
+    assert {"artifacts", "cli", "compiler"} == {
+        name.split("/")[1] for name in names if name.startswith("constrain/")
+    }
+
+
+def test_the_wheel_installs_a_program(wheel: zipfile.ZipFile) -> None:
+    """The console script, the license and the dependencies are in the description."""
+    description = {name.split("/")[1]: name for name in wheel.namelist() if ".dist-info/" in name}
+    entries = wheel.read(description["entry_points.txt"]).decode()
+    metadata = wheel.read(description["METADATA"]).decode()
+
+    assert "constrain = constrain.cli.__main__:main" in entries
+    assert "Name: constrain-grammar\n" in metadata
+    assert "License-Expression: Apache-2.0\n" in metadata
+    for name in ("typer", "rich", "lark", "graphviz", "numpy", "regex"):
+        assert f"Requires-Dist: {name}" in metadata
+    assert any(name.endswith("/licenses/LICENSE") for name in wheel.namelist())
+
+
+def test_the_wheel_works_alone(wheel: zipfile.ZipFile, tmp_path: Path) -> None:
+    """Unpacked anywhere it compiles, masks and knows its default tokenizer."""
+    wheel.extractall(tmp_path)
+    script = (
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
+        "sys.meta_path = [f for f in sys.meta_path if 'editable' not in repr(f).lower()]\n"
+        "from constrain.compiler import compile_grammar, load_tokenizer\n"
+        "from constrain.compiler.tokenizers import default_path\n"
+        "from constrain import artifacts\n"
+        "tokenizer = load_tokenizer(default_path())\n"
+        "found = compile_grammar('s ::= #\"\\\\\\\\w\";', dialect='kbnf', tokenizer=tokenizer)\n"
+        "print(artifacts.__file__, found.matcher().mask().any())\n"
+    )
+    ran = python("-c", script, folder=tmp_path)
+
+    assert (
+        f"{tmp_path / 'constrain' / 'artifacts' / '__init__.py'} True\n" == ran.stdout.decode()
+    ), ran.stderr.decode()
+
+
+def test_bare_folders_are_never_importable(tmp_path: Path) -> None:
+    """Installed, there is no module called cli, compiler or artifacts."""
+    script = (
+        "import importlib.util as u; print([u.find_spec(n) for n in "
+        f"{FOLDERS!r}], u.find_spec('constrain.cli') is not None)"
+    )
+
+    assert b"[None, None, None] True\n" == python("-c", script, folder=tmp_path).stdout
+
+
+def test_what_is_imported_is_a_dependency() -> None:
+    """Every module of others that a file imports is declared, and nothing else is."""
+    project = settings()["project"]
+    assert isinstance(project, dict)
+    declared = {re.split(r"[^A-Za-z0-9]", entry)[0] for entry in project["dependencies"]}
+    imported: set[str] = set()
+    for file in python_files():
+        if file.parent != GENERATORS:
+            for node in ast.walk(ast.parse((ROOT / file).read_text(encoding="utf-8"))):
+                if isinstance(node, ast.Import):
+                    imported.update(alias.name.split(".")[0] for alias in node.names)
+                elif isinstance(node, ast.ImportFrom) and not node.level:
+                    imported.add((node.module or "").split(".")[0])
+
+    optional = {"huggingface_hub", "tiktoken_ext"}  # The extras "hf" and "tiktoken".
+    assert declared == imported - set(sys.stdlib_module_names) - optional - {"constrain"}
+
+
+def test_the_installed_program_is_this_one() -> None:
+    """The console script leads to the entry of the command line, in the version stated."""
+    project = settings()["project"]
+    assert isinstance(project, dict)
+    (script,) = (s for s in entry_points(group="console_scripts") if s.name == "constrain")
+
+    assert project["scripts"]["constrain"] == script.value
+    assert project["version"] == version("constrain-grammar")
+
+
+def test_every_package_is_installed() -> None:
+    """Every folder with Python in it is listed in pyproject.toml, and nothing else."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    folders = {file.parent for file in python_files()} - {GENERATORS}
+    found = {".".join(("constrain", *folder.parts)) for folder in folders}
+
+    assert sorted(found) == project["tool"]["setuptools"]["packages"]
+
+
+def test_every_package_says_what_it_is() -> None:
+    """Every folder with Python in it has an __init__ with a docstring."""
+    for folder in {file.parent for file in python_files()}:
+        tree = ast.parse((ROOT / folder / "__init__.py").read_text(encoding="utf-8"))
+        assert ast.get_docstring(tree), folder
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_types_are_shipped(folder: str) -> None:
+    """Type checkers of users read our hints."""
+    assert (ROOT / folder / "py.typed").is_file()

@@ -1,0 +1,375 @@
+"""Canonical masks of networks for tests: machines, finite grammars, and all their encodings."""
+
+import random
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from itertools import pairwise
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+
+from constrain.artifacts.canonical_network.masks import CanonicalMasks
+from constrain.artifacts.canonical_network.normalized_machine import NormalizedNetwork
+from constrain.artifacts.network.configurations import REFUSED, Network
+from constrain.artifacts.network.tables import NetworkTables
+from constrain.artifacts.pretokenizer.dfa import PretokenizerDfa
+from constrain.artifacts.tokens import tokenset
+from constrain.artifacts.tokens.vocabulary import Vocabulary
+from constrain.compiler import Tokenizer
+from constrain.compiler.bpe.cached_tables import TokenizerTables
+from constrain.compiler.bpe.derivations import Derivations
+from constrain.compiler.bpe.forbidden_pairs import build_forbidden_pairs
+from constrain.compiler.diagnostics import CheckError
+from constrain.compiler.network import build as networks
+from support.grammars import nullable_lnf_of
+from support.merge import derived, random_table
+
+# Grammars with finitely many members, most of them through rules that several places use.
+FINITE = {
+    "pairs": "start ::= v ',' v; v ::= '[' w ']' | w; w ::= 'ab' | 'a' | 'the' | ' the' | '';",
+    "words": "start ::= w s w s w; s ::= ' ' | '  ' | ', ';w ::= 'in' | 'int' | 'inter' | 'I\\'m';",
+    "nested": "start ::= '{' o '}' | o; o ::= '[' v ']' | v v; v ::= '(' w ')' | w;"
+    "w ::= '1' | '22' | 'x';",
+    "spaces": "start ::= l l | '-' l; l ::= ' ' w '\\n' | '\\n' w ' ';w ::= '' | ' ' | '  ' | 'a';",
+    "scripts": "start ::= w '-' w | w w; w ::= 'é' | '漢' | 'ก็' | '😀' | 'a' | '';",
+    "objects": "start ::= o; o ::= '{' p '}' | '{' p ', ' p '}'; p ::= k ': ' v;"
+    "k ::= '\"a\"' | '\"id\"'; v ::= 'true' | 'null' | '[]' | '12' | '\"\"';",
+    "optional": "start ::= x y z | z x; x ::= 'tion' | 'ti' | ''; y ::= 'on' | 's' | '';"
+    "z ::= x | x x;",
+    "contractions": "start ::= w e w; e ::= '\\'s' | '\\'' | '\\'ll ' | ' ';"
+    "w ::= 'we' | 'he' | 'sa' | 'l';",
+}
+
+
+def members(tables: NetworkTables) -> list[bytes]:
+    """All members of a finite language, by length."""
+    found = few_members(tables, 1 << 30)
+    assert found is not None
+    return found
+
+
+def few_members(tables: NetworkTables, most: int) -> list[bytes] | None:
+    """The same if they are no more than ``most``, else None."""
+    network = Network(tables)
+    found: list[bytes] = []
+    level = [(network.start, b"")]
+    while level:
+        found += [text for configuration, text in level if network.may_end(configuration)]
+        following = []
+        for configuration, text in level:
+            for octet in range(256):
+                after = network.read(configuration, [octet])
+                if after != REFUSED:
+                    following.append((after, text + bytes([octet])))
+            # Each of them begins a member, and no two the same.
+            if len(found) + len(following) > most:
+                return None
+        level = following
+    return found
+
+
+def machine_of(
+    tables: NetworkTables, tokenizer: Tokenizer, stored: TokenizerTables
+) -> CanonicalMasks:
+    """The canonical masks of a network on a real tokenizer; EOS is its own or id 0."""
+    found = stored.cuts
+    cuts = PretokenizerDfa(found.dfa.table, found.classes, found.fallback, found.dfa.start)
+    vocabulary = Vocabulary.from_tokens(tokenizer.tokens, tokenizer.special, tokenizer.vocab_size)
+    network = Network(tables)
+    return CanonicalMasks(
+        network,
+        lambda configuration, token: network.read(configuration, vocabulary.token(token)),
+        cuts,
+        found.dfa.final.astype(np.bool_),
+        stored.pairs.rectangles.rows,
+        vocabulary,
+        eos_of(tokenizer),
+        tokenizer.vocab_size,
+    )
+
+
+def eos_of(tokenizer: Tokenizer) -> list[int]:
+    """The tokens that end a text."""
+    return list(tokenizer.eos) or [0]
+
+
+def following(
+    encodings: Iterable[Sequence[int]], eos: Sequence[int]
+) -> dict[tuple[int, ...], set[int]]:
+    """For each prefix of an encoding what some encoding goes on with, ``eos`` behind all."""
+    found: dict[tuple[int, ...], set[int]] = {}
+    for ids in encodings:
+        for place, token in enumerate(ids):
+            found.setdefault(tuple(ids[:place]), set()).add(token)
+        found.setdefault(tuple(ids), set()).update(eos)
+    return found
+
+
+def check(machine: CanonicalMasks, expected: dict[tuple[int, ...], set[int]]) -> int:
+    """Compare all masks; the number of tokens in them."""
+    states = {(): machine.start}
+    count = 0
+    for prefix in sorted(expected, key=lambda ids: (len(ids), ids)):
+        if prefix:
+            states[prefix] = machine.step(states[prefix[:-1]], prefix[-1])
+        state = states[prefix]
+        assert expected[prefix] == set(tokenset.to_ids(machine.row(state)).tolist()), prefix
+        count += len(expected[prefix])
+    return count
+
+
+def random_walks(
+    machine: CanonicalMasks | NormalizedNetwork,
+    eos: Sequence[int],
+    rng: random.Random,
+    count: int,
+    longest: int,
+    liked: Container[int] = (),
+) -> Iterator[list[int]]:
+    """Token sequences by the masks alone. Behind ``longest`` tokens they make for the end.
+
+    ``liked``: tokens of which every other one is, where there are any.
+    """
+    masks = machine.inner if isinstance(machine, NormalizedNetwork) else machine
+    firsts = masks.threads.firsts
+
+    def left(state: int) -> int:
+        threads = masks.network.threads[machine.configuration_of(state)]
+        return min(firsts.left((p, 0, node)) for p, node in threads)
+
+    lengths = masks.vocabulary.lengths
+    for _ in range(count):
+        state, ids = machine.start, list[int]()
+        for _ in range(20 * longest):
+            allowed = tokenset.to_ids(machine.row(state)).tolist()
+            assert allowed, ids
+            text = [token for token in allowed if token not in eos]
+            ends = not text or len(ids) > longest or rng.random() < 0.2
+            if ends and len(text) < len(allowed):
+                break
+            if len(ids) > longest:
+                short = [token for token in text if lengths[token] <= 2]
+                tried = text if len(text) < 1000 else short
+                if len(ids) > 2 * longest:
+                    # By bytes the nearest to the end may lead in a circle: not all bytes that
+                    # end a member are tokens that may stand there.
+                    tried = rng.sample(tried, -(-len(tried) // 2))
+            else:
+                # Short tokens lead into more corners than long ones, which are the most.
+                tried = [min(rng.choices(text, k=rng.choice([1, 3])))]
+                if some := [token for token in text if token in liked]:
+                    tried = rng.choice([tried, [rng.choice(some)]])
+            state, token = min(
+                ((machine.step(state, token), token) for token in tried),
+                key=lambda found: left(found[0]),
+            )
+            ids.append(token)
+        else:
+            raise AssertionError(f"no end: {ids}")
+        yield ids
+
+
+WORDS = [
+    *("the", "of", "and", "to", "international", "tokenization", "I'm", "don't", "we'll", "THE"),
+    *("a", "x", "zq", "'s", "hello", "wor", "ld", "straße", "naïve", "東京", "漢字仮名", "привет"),
+    *("мир", "ελληνικά", "नमस्ते", "ไทย", "😀👍🏽", "½²", "ſ"),
+]
+
+
+STRING = r'"([^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9a-f]{4})*"'
+
+
+VALUE = rf"({STRING}|-?(0|[1-9][0-9]*)(\.[0-9]+)?|true|false|null)"
+
+
+GRAMMARS = {
+    "date": r"[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])",
+    "ipv4": r"((25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])\.){3}(25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])",
+    "uuid": r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}",
+    "enum": "|".join(["yes", "no", "perhaps", "not at all", "don't know", "n/a", "nö", "いいえ"]),
+    "string": STRING,
+    "object": rf"\{{( ?{STRING}: ?{VALUE}(, ?{STRING}: ?{VALUE})*)? ?\}}",
+    "url": r"https?://[a-z0-9-]+(\.[a-z]{2,9})+(/[A-Za-z0-9._~%-]*)*(\?[a-z]+=[A-Za-z0-9]*)?",
+    "email": r"[a-z0-9._+-]+@[a-z0-9-]+(\.[a-z]{2,9})+",
+    "words": "[a-zA-Z ]{1,50}",
+    "any": r"(.|\n)*",
+    "code": r'((def|if|return|class) |[a-zA-Z_]\w*|\d+|[ \n\t]+|[=+*/<>:.,-]+|[()]|"[a-z \']*")*',
+    "scripts": r"[A-Za-zÀ-ſΑ-ώЀ-ӿऀ-ॿ฀-๿぀-ヿ一-鿿😀-🙏🏻-🏿👍'’ ,.!?]{0,60}",
+}
+
+
+A, B = b"a"[0], b"b"[0]
+
+
+def member(name: str, rng: random.Random) -> str:
+    """A random member of a grammar."""
+    return _MEMBERS[name](rng)
+
+
+def _joined(rng: random.Random, words: list[str], between: list[str], most: int) -> str:
+    count = rng.randrange(1, most + 1)
+    return "".join(rng.choice(words) + rng.choice(between) for _ in range(count))
+
+
+def _letters(rng: random.Random, letters: str, least: int, most: int) -> str:
+    return "".join(rng.choice(letters) for _ in range(rng.randrange(least, most + 1)))
+
+
+def _string(rng: random.Random) -> str:
+    text = _joined(rng, WORDS, [" ", "", "  ", ", ", "-", "\\n", '\\"', "\\u00e9", "/"], 6)
+    return f'"{text if rng.random() < 0.9 else ""}"'
+
+
+def _value(rng: random.Random) -> str:
+    number = f"{rng.randrange(-999, 10 ** rng.randrange(1, 9))}"
+    return rng.choice([_string(rng), number, f"{number}.{rng.randrange(999)}", "true", "null"])
+
+
+def _object(rng: random.Random) -> str:
+    space = rng.choice(["", " "])
+    pairs = [f"{space}{_string(rng)}:{space}{_value(rng)}" for _ in range(rng.randrange(4))]
+    return "{" + ",".join(pairs) + (space if pairs else rng.choice(["", " "])) + "}"
+
+
+def _url(rng: random.Random) -> str:
+    host = _letters(rng, "abcdeinorst0123-", 1, 9) + rng.choice([".com", ".co.uk", ".museum"])
+    path = "".join("/" + _letters(rng, "abcEXAMPLE._~%-09", 0, 9) for _ in range(rng.randrange(4)))
+    query = rng.choice(["", "?q=Zebra12", "?page="])
+    return rng.choice(["http://", "https://"]) + host + path + query
+
+
+def _code(rng: random.Random) -> str:
+    words = ["def ", "return ", "foo", "_x1", "self", "42", "10000", '"it \'s"', '""', "("]
+    return _joined(
+        rng, words, [" ", "\n    ", "\n\n", "\t", " = ", "->", ")", ":\n", "+=", ", "], 9
+    )
+
+
+def _words(rng: random.Random) -> str:
+    text = _joined(rng, ["the", "International", "xq", "Hello", "a", ""], [" ", "", "  ", "   "], 6)
+    return text[:50] or "a"
+
+
+def _any(rng: random.Random) -> str:
+    return _joined(rng, WORDS, [" ", "", "\n", "\r\n", "  \n ", "\t\t", ".", "!?", " \u00a0"], 8)
+
+
+def _scripts(rng: random.Random) -> str:
+    inside = [w for w in WORDS if w not in ("½²", "ſ")]
+    return _joined(rng, inside, [" ", "", ", ", "! ", "’s "], 6)[:60]
+
+
+_MEMBERS: dict[str, Callable[[random.Random], str]] = {
+    "date": lambda rng: (
+        f"{rng.randrange(10000):04}-{rng.randrange(1, 13):02}-{rng.randrange(1, 32):02}"
+    ),
+    "ipv4": lambda rng: ".".join(str(rng.randrange(256)) for _ in range(4)),
+    "uuid": lambda rng: str(UUID(int=rng.getrandbits(128))),
+    "enum": lambda rng: rng.choice(GRAMMARS["enum"].split("|")),
+    "string": _string,
+    "object": _object,
+    "url": _url,
+    "email": lambda rng: (
+        _letters(rng, "abcdeinorst09._+-", 1, 14) + "@" + _letters(rng, "abegilmo-1", 1, 9) + ".com"
+    ),
+    "words": _words,
+    "any": _any,
+    "code": _code,
+    "scripts": _scripts,
+}
+
+
+# Where pieces start: at the start alone; at each b; or so that a piece is an a with all b
+# behind it, but for the last a of a text, which goes with what is before it.
+PIECES: dict[str, Callable[[str], list[str]]] = {
+    "none": lambda text: [text] if text else [],
+    "before b": lambda text: _cut(text, [i for i, c in enumerate(text) if c == "b"]),
+    "before a, not the last": lambda text: _cut(
+        text, [i for i, c in enumerate(text) if c == "a" and "a" in text[i + 1 :]]
+    ),
+}
+
+
+def finite_languages(rng: random.Random, count: int) -> Iterator[tuple[NetworkTables, list[str]]]:
+    """Networks of random grammars with all their members, without empty and large ones."""
+    for _ in range(count):
+        try:
+            tables = networks.network(nullable_lnf_of(random_finite_grammar(rng)))
+        except CheckError:
+            continue
+        found = few_members(tables, 400)
+        if found is not None:
+            yield tables, [text.decode() for text in found]
+
+
+def machine_and_encode(
+    rng: random.Random, name: str, tables: NetworkTables
+) -> tuple[CanonicalMasks, Callable[[str], list[int]], int]:
+    """A machine over random merges, the encoder that it should follow, and EOS."""
+    names, merges = random_table(rng, 9)
+    found: Derivations = derived(names, merges)
+    eos = len(names)
+    texts = {i: text.encode() for text, i in names.items()}
+    vocabulary = Vocabulary.from_tokens(texts, [eos], eos + 1)
+    network = Network(tables)
+    cuts, final = cuts_of(name)
+    machine = CanonicalMasks(
+        network,
+        lambda configuration, token: network.read(configuration, texts[token]),
+        cuts,
+        final,
+        build_forbidden_pairs(found, eos + 1).rows,
+        vocabulary,
+        [eos],
+        eos + 1,
+    )
+
+    def encode(text: str) -> list[int]:
+        return [
+            token
+            for piece in PIECES[name](text)
+            for token in found.encode([names[c] for c in piece])
+        ]
+
+    return machine, encode, eos
+
+
+def _cut(text: str, places: Sequence[int]) -> list[str]:
+    bounds = [0, *(p for p in places if p), len(text)]
+    return [text[i:j] for i, j in pairwise(bounds) if i < j]
+
+
+def cuts_of(name: str) -> tuple[PretokenizerDfa, NDArray[np.bool_]]:
+    """The automaton of the pieces above: planes 0 and 1, columns a, b and others."""
+    rows = {
+        # State: plane 0 by a, by b; plane 1 by a, by b. A text begins in state 1.
+        "none": ([(0, 0, 2, 2), (2, 2, 0, 0)], [1, 2]),
+        "before b": ([(0, 0, 2, 2), (2, 0, 0, 2)], [1, 2]),
+        # Behind an a that starts a piece another a must come (3), behind the last none may (4).
+        "before a, not the last": (
+            [(0, 0, 2, 2), (4, 2, 3, 0), (4, 3, 3, 0), (0, 4, 0, 0)],
+            [1, 2, 4],
+        ),
+    }[name]
+    table = np.zeros((len(rows[0]) + 1, 2, 3), dtype=np.int32)
+    for state, (a0, b0, a1, b1) in enumerate(rows[0], start=1):
+        table[state, 0, :2], table[state, 1, :2] = (a0, b0), (a1, b1)
+    final = np.zeros(len(table), dtype=np.bool_)
+    final[rows[1]] = True
+    classes = np.full(256, 2, dtype=np.uint8)
+    classes[[A, B]] = 0, 1
+    return PretokenizerDfa(table, classes, np.full(256, -1, dtype=np.int32), 1), final
+
+
+def random_finite_grammar(rng: random.Random) -> str:
+    """Four rules, each of those behind it and of texts."""
+    names = ["start", "x", "y", "z"]
+
+    def body(after: int) -> str:
+        parts = [*names[after:], *names[after:], "'a'", "'b'", "'ab'", "'bba'", "''"]
+        return " ".join(rng.choice(parts) for _ in range(rng.randint(1, 3)))
+
+    return "".join(
+        f"{name} ::= {' | '.join(body(i) for _ in range(rng.randint(1, 3)))};"
+        for i, name in enumerate(names, start=1)
+    )

@@ -1,0 +1,243 @@
+"""What tests of matchers share; the fixtures ``artifacts`` and ``odd`` give what they match."""
+
+import random
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from heapq import heappop, heappush
+from itertools import count
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from constrain.artifacts import Artifact, Matcher
+from constrain.artifacts.dfa.byte_dfa import ByteDfa
+from constrain.artifacts.tokens import tokenset
+from constrain.artifacts.tokens.vocabulary import Vocabulary
+
+KINDS = ("canonical", "any")
+
+
+GRAMMARS = (
+    's ::= "";',
+    's ::= "a" | "bc";',
+    's ::= #"[a-c]{1,4}";',
+    's ::= "the " ("cat" | "dog") (" and " ("cat" | "dog"))*;',
+    's ::= #"\\\\d{4}-\\\\d\\\\d";',
+    's ::= "é" | "日本" | #"[à-ü]+";',
+)
+
+
+Compile = Callable[..., Artifact]
+
+
+def after(artifact: Artifact, *tokens: int) -> Matcher:
+    """A matcher that has taken some tokens."""
+    matcher = artifact.matcher()
+    for token_id in tokens:
+        matcher.advance(token_id)
+    return matcher
+
+
+def allowed(matcher: Matcher) -> list[int]:
+    """The ids in the mask."""
+    return [int(token_id) for token_id in tokenset.to_ids(matcher.mask())]
+
+
+def paths(artifact: Artifact, longest: int) -> Iterator[tuple[int, ...]]:
+    """All token sequences, of at most so many tokens, that a matcher lets end."""
+    eos = set(artifact.manifest.eos)
+    pending: list[tuple[int, ...]] = [()]
+    for path in pending:
+        matcher = after(artifact, *path)
+        if matcher.is_accepting:
+            yield path
+        if len(path) < longest:
+            pending.extend((*path, t) for t in allowed(matcher) if t not in eos)
+
+
+def spelled(artifact: Artifact, token: bytes) -> int:
+    """The id of a text token."""
+    found = [i for i in range(artifact.vocab_size) if artifact.vocabulary.token(i) == token]
+    return found[0]
+
+
+def accepted_behind_prompts(artifact: Artifact, library: Any, rng: random.Random) -> int:
+    """Random prompts and members of ``(a|b| ){1,4}``: where the library keeps the prompt's last
+    boundary, the member's tokens are accepted behind it. How many of forty these were."""
+    kept = 0
+    for _ in range(40):
+        prompt, text = ("".join(rng.choices("ab ", k=rng.randrange(1, 5))) for _ in "12")
+        before, ids = library.encode(prompt).ids, library.encode(prompt + text).ids
+        if ids[: len(before)] != before:
+            continue
+        matcher = artifact.matcher(after=before)
+        for token in ids[len(before) :]:
+            assert tokenset.contains(matcher.mask(), token)
+            matcher.advance(token)
+        assert matcher.is_accepting
+        kept += 1
+    return kept
+
+
+# Rows of places that are kept, new ways of a state at a time, and states before a search fails.
+_KEPT, _WAYS, _MOST = 64, 8, 5000
+
+
+class Places:
+    """A byte DFA read behind a fixed text, by whole tokens.
+
+    A *place* is a state of the DFA, or from S on one inside ``prefix``; 0 is dead. The empty
+    text has no prefix: such a place may end, too.
+    """
+
+    def __init__(self, dfa: ByteDfa, prefix: bytes, vocabulary: Vocabulary) -> None:
+        states = dfa.states
+        table = dfa.table[:, dfa.classes]
+        before = np.zeros((len(prefix), 256), dtype=table.dtype)
+        for i, octet in enumerate(prefix):
+            before[i, octet] = states + i + 1 if i + 1 < len(prefix) else dfa.start
+        self.table = np.concatenate([table, before])
+        self.start = states if prefix else dfa.start
+        self.accepting = np.concatenate([dfa.accepting != 0, np.zeros(len(prefix), np.bool_)])
+        self.accepting[self.start] = dfa.accepting[dfa.start]
+        self.vocabulary = vocabulary
+        self.left = self._distances()
+        self._rows: OrderedDict[int, NDArray[np.int32]] = OrderedDict()
+
+    def _distances(self) -> NDArray[np.int64]:
+        """Bytes to the end by the shortest way; int64 (places,)."""
+        far = 1 << 40
+        found = np.where(self.accepting, 0, far)
+        found[0] = far
+        while True:
+            nearer = np.minimum(found, found[self.table].min(axis=1) + 1)
+            nearer[0] = far
+            if (nearer == found).all():
+                return found
+            found = nearer
+
+    def run(self, place: int, text: bytes) -> int:
+        """The place behind some bytes."""
+        for octet in text:
+            place = int(self.table[place, octet])
+        return place
+
+    def after(self, place: int) -> NDArray[np.int32]:
+        """The place behind each token that is text, 0 where it cannot be read; int32 (V,)."""
+        if place not in self._rows:
+            vocabulary = self.vocabulary
+            row = np.zeros(vocabulary.size, dtype=np.int32)
+            ids = vocabulary.text_ids()
+            row[ids] = place
+            for i in range(int(vocabulary.lengths.max())):
+                ids = ids[vocabulary.lengths[ids] > i]
+                row[ids] = self.table[row[ids], vocabulary.data[vocabulary.offsets[ids] + i]]
+                ids = ids[row[ids] != 0]
+            if len(self._rows) >= _KEPT:
+                self._rows.popitem(last=False)
+            self._rows[place] = row
+        self._rows.move_to_end(place)
+        return self._rows[place]
+
+    def shortest(self, place: int) -> bytes:
+        """A shortest text from a place to the end."""
+        found = bytearray()
+        while self.left[place]:
+            found.append(int(np.argmin(self.left[self.table[place]])))
+            place = int(self.table[place, found[-1]])
+        return bytes(found)
+
+    def members(self, place: int, longest: int) -> list[bytes]:
+        """All texts from a place to the end of up to ``longest`` bytes."""
+        used = np.flatnonzero((self.table != 0).any(axis=0)).tolist()
+        ways: dict[int, list[tuple[int, int]]] = {}
+        found, pending = [], [(place, b"")]
+        for at, text in pending:
+            if self.accepting[at]:
+                found.append(text)
+            if at not in ways:
+                ways[at] = [(octet, int(self.table[at, octet])) for octet in used]
+            spare = longest - len(text) - 1
+            pending += [
+                (target, text + bytes([octet]))
+                for octet, target in ways[at]
+                if self.left[target] <= spare
+            ]
+        return found
+
+    def some_members(
+        self, place: int, longest: int, count: int, rng: np.random.Generator
+    ) -> set[bytes]:
+        """A few texts from a place to the end: a shortest one, random ones of up to ``longest``
+        bytes, and random tokens with a shortest text behind them."""
+        found = {self.shortest(place)}
+        after = np.flatnonzero(self.after(place))
+        for token in rng.choice(after, size=min(count, len(after)), replace=False).tolist():
+            behind = int(self.after(place)[token])
+            found.add(self.vocabulary.token(token) + self.shortest(behind))
+        for _ in range(count):
+            at, text = place, bytearray()
+            while True:
+                spare = longest - len(text) - 1
+                ways = np.flatnonzero(self.left[self.table[at]] <= spare)
+                if not len(ways) or (self.accepting[at] and rng.random() < 0.2):
+                    break
+                text.append(int(rng.choice(ways)))
+                at = int(self.table[at, text[-1]])
+            if self.accepting[at]:
+                found.add(bytes(text))
+        return found
+
+
+class Completions:
+    """Short ways to the end from the states of an artifact's machine, by its masks."""
+
+    def __init__(self, artifact: Artifact) -> None:
+        self.machine, self.rows = artifact.machine_and_rows()
+        self.places = Places(artifact.byte_dfa, artifact.text_prefix, artifact.vocabulary)
+        self.lengths = artifact.vocabulary.lengths
+        self._known: dict[int, tuple[int, ...]] = {}
+
+    def completion(self, state: int, place: int) -> tuple[int, ...]:
+        """Tokens that lead from ``state``, with the text at ``place``, to the end.
+
+        Best first by bytes so far and bytes to go (A*; tokens have more bytes than the grammar
+        needs, so it is short, not always shortest). Fails where the search finds no end.
+        """
+        if state not in self._known:
+            self._known[state] = self._search(state, place)
+        return self._known[state]
+
+    def _search(self, state: int, place: int) -> tuple[int, ...]:
+        left, order = self.places.left, count()
+        # Bytes so far and to go, to go, first the latest; state, place, tokens, ways tried.
+        heap = [(int(left[place]), int(left[place]), 0, state, place, (), 0)]
+        seen = {state}
+        for _ in range(_MOST):
+            assert heap, f"no way to the end of state {state}"
+            whole, rest, _, here, at, ids, tried = heappop(heap)
+            if self.machine.is_accepting(here):
+                return ids
+            ways, costs = self._ways(here, at)
+            for token in ways[tried : tried + _WAYS].tolist():
+                to, after = self.machine.step(here, token), int(self.places.after(at)[token])
+                if to not in seen:
+                    seen.add(to)
+                    togo = int(left[after])
+                    so_far = whole - rest + int(self.lengths[token])
+                    heappush(heap, (so_far + togo, togo, -next(order), to, after, (*ids, token), 0))
+            tried += _WAYS
+            if tried < len(ways):
+                cost = whole - rest + int(costs[tried])
+                heappush(heap, (cost, rest, -next(order), here, at, ids, tried))
+        raise AssertionError(f"no way to the end of state {state} among {_MOST}")
+
+    def _ways(self, state: int, place: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The allowed tokens, those on short ways first, and bytes of token and what is left."""
+        allowed = tokenset.to_ids(self.rows.row(state))
+        after = self.places.after(place)[allowed]
+        allowed, after = allowed[after != 0], after[after != 0]
+        costs = self.lengths[allowed] + self.places.left[after]
+        order = np.lexsort((allowed, self.places.left[after], costs))
+        return allowed[order], costs[order]

@@ -1,0 +1,123 @@
+"""Lark grammars read by longest matches, and random ones."""
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from constrain.artifacts import Artifact
+from constrain.artifacts.maximal_munch.machine import MaximalMunchMasks
+from constrain.artifacts.maximal_munch.summary_tables import HeadSummaryTables
+from constrain.artifacts.tokens.trie import Trie
+from constrain.artifacts.tokens.vocabulary import Vocabulary
+from constrain.compiler import Tokenizer, compile_grammar
+from constrain.compiler.diagnostics import CheckError
+from constrain.compiler.dialects import read_grammar
+from constrain.compiler.maximal_munch.lexer_tables import maximal_munch_tables
+from constrain.compiler.maximal_munch.oracle import MaximalMunchOracle
+from constrain.compiler.tokenizers.definition import AddedToken
+from support import EXAMPLES
+
+JSON, CODE = ((EXAMPLES / name).read_text(encoding="utf-8") for name in ("json.lark", "code.lark"))
+# As llguidance reads it: a keyword may be a name, too.
+BOTH = "%llguidance {}\n"
+SAMPLES = {
+    JSON: '{"a": [1, -2.5e3, {"b": null}], "c": "x\\u00e9 é",\n "d": {}, "e": [[[{}]]]}',
+    CODE: "int f(int a, char *b) { // note\n  int x = a+1;\n  if (a <= b[x]) return f(a, b)"
+    "->c;\n  else while (!x) { x = -a * (2.5 - x)++; iff(); }\n}\nint y;",
+}
+
+_PATTERNS = ['"a"', '"b"', '"ab"', '"c"', '"abc"', "/a+/", "/[ab]+/", "/[a-c]+/", "/a*b/"]
+_PATTERNS += ["/b?c/", "/(ab)+/", "/a*/", "/c+a?/"]
+
+
+def random_lark(rng: random.Random) -> str:
+    """One to three rules over overlapping terminals, priorities, keywords and ignored text."""
+    terminals = ["A", "B", "C", "D"][: rng.randint(2, 4)]
+    rules = ["start", "x", "y"][: rng.randint(1, 3)]
+
+    def expr(depth: int) -> str:
+        kind = rng.random()
+        if depth == 0 or kind < 0.35:
+            return rng.choice([*terminals, *terminals, *rules, '"a"', '"b"', '"cc"'])
+        if kind < 0.65:
+            return " ".join(expr(depth - 1) for _ in range(rng.randint(2, 3)))
+        if kind < 0.8:
+            return "(" + " | ".join(expr(depth - 1) for _ in range(rng.randint(2, 3))) + ")"
+        return f"({expr(depth - 1)}){rng.choice('?*+')}"
+
+    lines = [f"{rule}: {expr(2)} | {expr(1)}" for rule in rules]
+    if rng.random() < 0.4:
+        lines.insert(0, BOTH.strip())
+    for name in terminals:
+        lines.append(f"{name}{rng.choice(['', '', '.1', '.2'])}: {rng.choice(_PATTERNS)}")
+    for _ in range(rng.choice([0, 1, 1, 2])):
+        lines.append("%ignore " + rng.choice(['" "', "/ +/", "/[ c]+/", "/#a*/", terminals[0]]))
+    return "\n".join(lines) + "\n"
+
+
+def random_larks(count: int, seed: int) -> Iterator[tuple[str, MaximalMunchOracle]]:
+    """Random grammars that have a member, with their oracle."""
+    rng = random.Random(seed)
+    while count:
+        text = random_lark(rng)
+        try:
+            plain = plain_of(text)
+        except CheckError:
+            continue
+        count -= 1
+        yield text, plain
+
+
+def plain_of(text: str) -> MaximalMunchOracle:
+    """The oracle of a Lark grammar."""
+    return MaximalMunchOracle(read_grammar(text, "lark"))
+
+
+def vocabulary_of(tokens: list[bytes]) -> Vocabulary:
+    """These tokens and one that ends the text."""
+    lengths = np.cumsum([0, *map(len, tokens), 0], dtype=np.int64)
+    kinds = np.array([0] * len(tokens) + [1], dtype=np.uint8)
+    return Vocabulary(np.frombuffer(b"".join(tokens), dtype=np.uint8), lengths, kinds)
+
+
+def masks_of(
+    text: str, tokens: list[bytes], memo: HeadSummaryTables | None = None
+) -> MaximalMunchMasks:
+    """The masks of a Lark grammar over these tokens and one that ends the text."""
+    vocabulary = vocabulary_of(tokens)
+    tables = maximal_munch_tables(read_grammar(text, "lark"))
+    trie = Trie.from_vocabulary(vocabulary)
+    rest = vocabulary, [len(tokens)], len(tokens) + 1
+    return MaximalMunchMasks(tables, lambda: trie, *rest, memo=memo)
+
+
+def tokenizer_over(tokens: list[bytes]) -> Tokenizer:
+    """A tokenizer of these tokens, the first ones single bytes, and one that ends the text."""
+    end = len(tokens)
+    return Tokenizer(
+        name="words",
+        sha256="0" * 64,
+        tokens=dict(enumerate(tokens)),
+        added_tokens=(AddedToken(end, "<end>", special=True),),
+        merges=np.zeros((0, 3), dtype=np.int32),
+        base=range(sum(len(token) == 1 for token in tokens)),
+        eos=(end,),
+        vocab_size=end + 1,
+    )
+
+
+def compiled_lark(text: str, tokenizer: Tokenizer, **options: Any) -> Artifact:
+    """The artifact of a Lark grammar read by maximal munch."""
+    return compile_grammar(
+        text,
+        **{
+            "dialect": "lark",
+            "meaning": "maximal-munch",
+            "tokenization": "any",
+            "engine": "greedy",
+            **options,
+        },
+        tokenizer=tokenizer,
+    )

@@ -1,0 +1,70 @@
+"""Token terminals on real tokenizers, whose own encodings are the members' sequences."""
+
+# Tests here say `expected == actual`.
+# ruff: noqa: SIM300
+
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support import written
+
+from constrain.artifacts import Artifact
+from constrain.artifacts.tokens import tokenset
+from constrain.compiler import Tokenizer, compile_grammar, load_tokenizer
+
+KINDS = ("canonical", "any")
+
+
+@pytest.fixture(scope="module")
+def qwen(data: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Tokenizer:
+    """The vocabulary, merges and added tokens of Qwen 2.5, without its cuts and normalizer."""
+    value = json.loads(data("tokenizers/qwen2_5/tokenizer.json").read_bytes())
+    value["normalizer"] = None
+    value["pre_tokenizer"] = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}
+    return load_tokenizer(written(tmp_path_factory.mktemp("qwen"), value))
+
+
+def compiled(text: str, tokenizer: Tokenizer, kind: str) -> Artifact:
+    return compile_grammar(text, dialect="gbnf", tokenizer=tokenizer, tokenization=kind)
+
+
+def follow(artifact: Artifact, ids: list[int]) -> None:
+    """Take all of them and be done."""
+    matcher = artifact.matcher()
+    for token_id in ids:
+        matcher.advance(token_id)
+    assert matcher.is_accepting
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_encodings_of_gpt2_with_its_end_of_text(gpt2: Tokenizer, kind: str) -> None:
+    """Words around added tokens are encoded as the tokenizer encodes them there."""
+    artifact = compiled('root ::= ([a-z]{1,8} <|endoftext|>){2} "the" [a-z]*', gpt2, kind)
+    rng = random.Random(3)
+    letters = "etaoinshrdlu"
+    for _ in range(100):
+        words = ["".join(rng.choices(letters, k=rng.randint(1, 8))) for _ in range(3)]
+        ids = gpt2.encode("<|endoftext|>".join([*words[:2], f"the{words[2]}"]))
+        assert 2 == ids.count(50256)
+        follow(artifact, ids)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_tool_calls_of_qwen(qwen: Tokenizer, kind: str) -> None:
+    """Added tokens by name; any tokens but one until that one comes."""
+    names = {name: i for i, name in qwen.added.items()}
+    call, end = names["<tool_call>"], names["</tool_call>"]
+    text = 'root ::= !<tool_call>{0,2} <tool_call> "{" [a-z]+ "}" </tool_call>'
+    artifact = compiled(text, qwen, kind)
+    matcher = artifact.matcher()
+    mask = tokenset.to_flags(matcher.mask())
+    known = np.zeros(len(mask), dtype=np.bool_)
+    known[[*qwen.tokens, *qwen.added]] = True
+    known[list(qwen.eos)] = False
+    assert known.tolist() == mask.tolist()
+    follow(artifact, [end, *qwen.encode("hello")[:1], *qwen.encode("<tool_call>{abc}</tool_call>")])
+    follow(artifact, [call, *qwen.encode("{weather}"), end])
