@@ -1,12 +1,18 @@
-"""The matcher: follows one text token by token and says what may come next."""
+"""The matcher: follows one text token by token and says what may come next.
+
+It steps one object, the machine of the artifact's kind. Every machine keeps one protocol,
+``Machine``; what differs from kind to kind is behind it.
+
+    matcher.mask()      machine.row(state)
+    matcher.advance(t)  state = machine.take(state, t)
+"""
 
 from collections.abc import Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .dfa.mask_rows import Rows
 from .errors import TokenRefusedError
 from .tokens import tokenset
 from .tokens.tokenset import Words
@@ -15,61 +21,47 @@ _FINISHED = -1
 
 
 class Machine(Protocol):
-    """An automaton that reads whole tokens; states are integers from 0."""
+    """An automaton over whole tokens. States are integers from 0; those that ``start`` and
+    ``take`` have given are valid as long as the machine lives.
+
+    ``row`` and ``take`` agree: where ``row(state)`` holds a token, ``take(state, token_id)`` is a
+    state, and else None. A token of EOS is in the row of every accepting state, where the matcher
+    ends the text by it and does not ask the machine; elsewhere it is a token like others.
+    A machine tests the bit of its row, or reads the token where that takes less time.
+    Both raise ``ArtifactError`` where they meet damage that no check of the file could find.
+    """
 
     @property
     def start(self) -> int:
         """The state before any token."""
 
-    def step(self, state: int, token_id: int) -> int:
-        """The state after a token that the state's row allows."""
+    def row(self, state: int) -> Words:
+        """The tokens that may come next: uint32 (ceil(V / 32),), read-only."""
+
+    def take(self, state: int, token_id: int) -> int | None:
+        """The state after a token, which may be any integer; None if it may not come next."""
 
     def is_accepting(self, state: int) -> bool:
-        """Whether the match may end here."""
-
-
-@runtime_checkable
-class Reader(Protocol):
-    """A machine that reads a token in less time than it makes a row."""
-
-    def allows(self, state: int, token_id: int) -> bool:
-        """Whether the state's row holds a token."""
-
-
-@runtime_checkable
-class Taker(Protocol):
-    """A machine that tells whether a token fits by reading it."""
-
-    def taken(self, state: int, token_id: int) -> int | None:
-        """The state after any token but one that ends the text; None if it does not fit."""
+        """Whether the text may end here."""
 
 
 class Matcher:
     """Follows one text. Made by ``Artifact.matcher``; not shared between threads.
 
-    ``first_row`` replaces the mask before the first token (after a prompt, fewer tokens
-    are canonical than at the start of a text); ``start`` replaces the machine's own.
+    ``start``: the state to begin in, if it is not the machine's own. ``vocab_size``: V.
     """
 
     def __init__(
-        self,
-        machine: Machine,
-        rows: Rows,
-        eos: Sequence[int],
-        vocab_size: int,
-        first_row: Words | None = None,
-        start: int | None = None,
+        self, machine: Machine, eos: Sequence[int], vocab_size: int, start: int | None = None
     ) -> None:
         self._machine = machine
-        self._rows = rows
+        # Looked up once: both run for every token.
+        self._row, self._take = machine.row, machine.take
         self._eos = frozenset(eos)
         self._vocab_size = vocab_size
-        self._first_row = first_row
         self._eos_row = tokenset.from_ids(list(eos), vocab_size)
         self._eos_row.flags.writeable = False
         self._states = [machine.start if start is None else start]
-        self._reader = machine if isinstance(machine, Reader) and first_row is None else None
-        self._taken = machine.taken if isinstance(machine, Taker) and first_row is None else None
 
     def mask(self) -> Words:
         """The allowed tokens: read-only uint32 (ceil(V / 32),), bit i % 32 of word i // 32.
@@ -78,11 +70,7 @@ class Matcher:
         never changes once it has been returned.
         """
         state = self._states[-1]
-        if state == _FINISHED:
-            return self._eos_row
-        if self._first_row is not None and len(self._states) == 1:
-            return self._first_row
-        return self._rows.row(state)
+        return self._eos_row if state == _FINISHED else self._row(state)
 
     def fill(self, row: NDArray[Any]) -> None:
         """Copy the mask into ``row``, int32 or uint32 (n,) with n at least ceil(V / 32).
@@ -126,23 +114,14 @@ class Matcher:
         EOS ends the match where it may end; elsewhere it is what the grammar has there, a text
         or a token that it names.
         """
-        if self._taken is not None and token_id not in self._eos:
-            state = self._states[-1]
-            target = None if state == _FINISHED else self._taken(state, token_id)
-            if target is None:
-                raise TokenRefusedError(token_id, self._reason())
-            self._states.append(target)
-            return
-        if self._reader is None or self.is_finished:
-            allowed = tokenset.contains(self.mask(), token_id)
-        else:
-            allowed = self._reader.allows(self._states[-1], token_id)
-        if not allowed:
-            raise TokenRefusedError(token_id, self._reason())
+        state = self._states[-1]
         if token_id in self._eos and self.is_accepting:
-            self._states.append(_FINISHED)
+            target: int | None = _FINISHED
         else:
-            self._states.append(self._machine.step(self._states[-1], token_id))
+            target = None if state == _FINISHED else self._take(state, token_id)
+        if target is None:
+            raise TokenRefusedError(token_id, self._reason())
+        self._states.append(target)
 
     def rollback(self, count: int) -> None:
         """Take back the last ``count`` tokens. Raises ``ValueError`` if there are fewer."""

@@ -152,7 +152,7 @@ class Compiler:
 
         def fresh() -> Callable[[], Matcher]:
             machine = masks()
-            return lambda: Matcher(machine, machine, eos, size)
+            return lambda: Matcher(machine, eos, size)
 
         return fresh, float("nan")
 

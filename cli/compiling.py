@@ -111,7 +111,7 @@ def language_of(path: str, wanted: Wanted, limits: "Limits") -> "Dfa":
     if isinstance(found, str):
         dfa = automaton_of(found, path, wanted, limits).dfa
     else:
-        if found.parsers is not None:
+        if not found.is_regular:
             raise UsageError(
                 f"{path}: the languages of regular grammars alone are compared, and this artifact "
                 f"is of the kind {found.manifest.kind}; compile it with --max-depth N"

@@ -82,7 +82,7 @@ def draw_artifact(
 ) -> "Drawing":
     """The drawing of an artifact's stage; what it does not hold comes from its grammar's text."""
     m = artifact.manifest
-    if stage not in _OF_ANY and artifact.parsers is not None:
+    if stage not in _OF_ANY and not artifact.is_regular:
         raise UsageError(_only_regular(stage, f"{path} is an artifact of the kind {m.kind}"))
     if stage in _OF_ANY or stage is Stage.NFA:
         if m.source is None:
@@ -161,7 +161,10 @@ def _draw_automaton(
     prefix: str | None = None,
 ) -> "Drawing":
     """``automaton`` serves nfa and dfa, ``artifact`` all but nfa."""
-    is_transducer = stage is Stage.TOKENIZER and artifact is not None and artifact.word_machine
+    from constrain.artifacts.container.manifest import WORD_DFA
+
+    is_words = artifact is not None and artifact.manifest.kind == WORD_DFA
+    is_transducer = is_words and stage is Stage.TOKENIZER
     _check_prefix(prefix, not is_transducer)
     from constrain.compiler.automata.dump import terminal_names
     from constrain.compiler.drawing import (

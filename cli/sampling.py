@@ -93,16 +93,16 @@ class Nesting:
 
 def source_of(path: str, wanted: Wanted, limits: "Limits") -> Source:
     """The members of the grammar or artifact at ``path``; token terminals are refused."""
-    from constrain.artifacts.kinds.parser import Parsers
+    from constrain.artifacts.kinds.network import NetworkGrammar
     from constrain.compiler.automata.dfa import from_tables
 
     found = artifact_or_text(path)
     if isinstance(found, str):
         return _of_grammar(found, path, wanted, limits)
-    if found.parsers is None:
+    if found.is_regular:
         return _regular(from_tables(found.byte_dfa), path, limits)
-    if isinstance(found.parsers, Parsers) and found.manifest.kind == "network":
-        return _nesting(found.parsers.network, path, limits)
+    if isinstance(found.runtime, NetworkGrammar):
+        return _nesting(found.runtime.network, path, limits)
     m = found.manifest
     if m.source is None:
         raise UsageError(

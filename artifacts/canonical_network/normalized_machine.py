@@ -222,6 +222,10 @@ class NormalizedNetwork:
             self._steps[state, token_id] = target
         return target
 
+    def take(self, state: int, token_id: int) -> int | None:
+        """The state after a token; None if the mask at ``state`` lacks it."""
+        return self.step(state, token_id) if tokenset.contains(self.row(state), token_id) else None
+
     def row(self, state: int) -> Words:
         """The mask at a state: read-only, computed on a miss."""
         known = self._masks.get(state)

@@ -18,15 +18,15 @@ from numpy.typing import NDArray
 from ..bpe.forbidden_pairs import ForbiddenPairs
 from ..errors import ArtifactError
 from ..tokens import tokenset
-from ..tokens.memo import BoundedCache
+from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.tokenset import Words
 from ..tokens.vocabulary import Vocabulary
 
 DEAD = 0
 
-# Bytes of computed masks that are kept, of sets of tokens that may follow others, and of the
-# tokens of sets of product states.
-_KEPT_BYTES, _KEPT_ALLOWED, _KEPT_UNITED = 1 << 26, 1 << 24, 1 << 26
+# How the budget is divided: masks, sets of tokens that may follow others, and the tokens of sets
+# of product states.
+_MASKS, _ALLOWED, _UNITED = 4, 1, 3
 
 # Tokens that are tried one by one before a mask is computed.
 _TRIED = 6
@@ -100,18 +100,20 @@ class ProductMachine:
     eos: Sequence[int]
     vocab_size: int
     whole: frozenset[int] = frozenset()
+    caches: CacheBudget = field(default_factory=CacheBudget)
     # Sets of product states by number, and whether a member may end in one of them.
     _groups: list[tuple[tuple[int, ...], bool]] = field(default_factory=list)
     _number: dict[tuple[int, ...], int] = field(default_factory=dict)
     _masks: dict[int, Words] = field(default_factory=dict)
     _token_of: dict[int, int] = field(default_factory=dict)
-    _allowed: BoundedCache[int, Words] = field(default_factory=lambda: BoundedCache(_KEPT_ALLOWED))
-    _united: BoundedCache[int, _United] = field(default_factory=lambda: BoundedCache(_KEPT_UNITED))
 
     def __post_init__(self) -> None:
         self._width = self.pairs.classes + 1
         words = tokenset.word_count(self.vocab_size)
-        self.most_masks = max(64, _KEPT_BYTES // (4 * words))
+        masks, allowed, united = self.caches.divide(_MASKS, _ALLOWED, _UNITED)
+        self.most_masks = max(64, masks.limit // (4 * words))
+        self._allowed: BoundedCache[int, Words] = allowed.cache()
+        self._united: BoundedCache[int, _United] = united.cache()
         self._flags = np.zeros(words * 32, dtype=np.bool_)
         self._empty = np.zeros(words, dtype=np.uint32)
         self._plane = self.table.shape[2]
@@ -189,6 +191,10 @@ class ProductMachine:
             raise ArtifactError(f"damaged artifact: token {token_id} is allowed, but leads nowhere")
         return self.state_of(sorted(found), token_id)
 
+    def take(self, state: int, token_id: int) -> int | None:
+        """The state after a token; None if the mask at ``state`` lacks it."""
+        return self.step(state, token_id) if tokenset.contains(self.row(state), token_id) else None
+
     def _run(self, state: int, plane: int, octets: bytes) -> int:
         cells, columns = self._cells, self._columns
         state = cells[state * self._row + plane * self._plane + columns[octets[0]]]
@@ -201,7 +207,7 @@ class ProductMachine:
         known = self._united.get(number)
         if known is None:
             known = self._worked_out(*self._groups[number])
-            self._united.keep(number, known, known.nbytes)
+            self._united.keep(number, known, known.nbytes + ENTRY_BYTES)
         return known
 
     def _worked_out(self, states: tuple[int, ...], accepting: bool) -> _United:
@@ -240,7 +246,7 @@ class ProductMachine:
             self._flags[self.pairs.ids(self._token_of[after])] = True
             known = ~tokenset.from_flags(self._flags)
             self._flags.fill(False)
-            self._allowed.keep(after, known, known.nbytes)
+            self._allowed.keep(after, known, known.nbytes + ENTRY_BYTES)
         return known
 
     @cached_property

@@ -103,6 +103,10 @@ class NormalizedProduct(WithTexts):
         after = self.texts.step(text, self.vocabulary.token(token_id))
         return self.product.step(number, token_id) * self._width + after
 
+    def take(self, state: int, token_id: int) -> int | None:
+        """The state after a token; None if the mask at ``state`` lacks it."""
+        return self.step(state, token_id) if tokenset.contains(self.row(state), token_id) else None
+
     def row(self, state: int) -> Words:
         """The mask at a state: read-only, computed on a miss."""
         known = self._masks.get(state)
@@ -197,6 +201,10 @@ class NormalizedAfterPrompt(WithTexts):
         return self._numbered(
             (after, self.texts.step(first, octets), self.texts.step(second, octets))
         )
+
+    def take(self, state: int, token_id: int) -> int | None:
+        """The state after a token; None if the mask at ``state`` lacks it."""
+        return self.step(state, token_id) if tokenset.contains(self.row(state), token_id) else None
 
     def row(self, state: int) -> Words:
         """The mask at a state: read-only."""

@@ -11,7 +11,8 @@ T = TypeVar("T")
 EXACT, MAXIMAL_MUNCH = "exact", "maximal-munch"
 MEANINGS = (EXACT, MAXIMAL_MUNCH)
 
-# Kinds of artifacts that a parser reads: over bytes, and over lexemes.
+# Kinds of artifacts: of regular grammars, and of those that may nest, read over bytes or lexemes.
+BYTE_DFA, TOKEN_DFA, PRODUCT, WORD_DFA = "byte-dfa", "token-dfa", "product", "word-dfa"
 NETWORK, EARLEY, GREEDY = "network", "earley", "greedy"
 
 

@@ -1,4 +1,5 @@
-"""What a section must be like; each check raises ``ArtifactError`` naming the section."""
+"""What a section must be like: the checks that all rooms share. Each raises ``ArtifactError``
+that names the section."""
 
 from collections.abc import Mapping
 from typing import Any, TypeAlias
@@ -48,3 +49,18 @@ def require_offsets(arrays: Arrays, name: str, rows: int, end: int) -> None:
         and bool((offsets[1:] >= offsets[:-1]).all()),
         name,
     )
+
+
+def is_acyclic(size: int, sources: NDArray[np.integer], targets: NDArray[np.integer]) -> bool:
+    """Whether the graph of ``size`` nodes with the edges ``sources[i] -> targets[i]`` has no cycle.
+
+    Edges into nodes that none leaves are taken away, round by round.
+    """
+    while len(sources):
+        going_on = np.zeros(size, dtype=np.bool_)
+        going_on[sources] = True
+        left = going_on[targets]
+        if left.all():
+            return False
+        sources, targets = sources[left], targets[left]
+    return True

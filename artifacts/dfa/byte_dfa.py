@@ -1,11 +1,15 @@
-"""The byte DFA of a grammar, as tables, and the machine that reads it token by token.
+"""The byte DFA of a regular grammar, as tables: read byte by byte, token by token, or by many
+tokens at once.
 
-Some tokens read by a byte DFA from one state, all at once.
+    ByteDfa        the automaton; ``run`` reads bytes
+    TokenwiseDfa   the same over whole tokens, however a text is cut into them
+    TokenRuns      a few thousand tokens from one state, one array operation a byte
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +35,15 @@ class ByteDfa:
     terminals: TokenClasses
     accepting: NDArray[np.uint8]
     start: int
+
+    @classmethod
+    def from_sections(cls, arrays: Mapping[str, NDArray[Any]], start: int) -> "ByteDfa":
+        """The automaton in the sections ``dfa.*`` of an artifact."""
+        terminals = TokenClasses.of()
+        if "dfa.token_ids" in arrays:
+            terminals = TokenClasses(arrays["dfa.token_ids"], arrays["dfa.token_offsets"])
+        table, classes = arrays["dfa.table"], arrays["dfa.classes"]
+        return cls(table, classes, terminals, arrays["dfa.accepting"], start)
 
     @property
     def states(self) -> int:
@@ -69,8 +82,8 @@ class ByteDfa:
 
 
 @dataclass(frozen=True, eq=False)
-class ByteMachine:
-    """Steps a byte DFA by whole tokens: every tokenization of a member is accepted."""
+class TokenwiseDfa:
+    """A byte DFA over whole tokens: every tokenization of a member is accepted."""
 
     dfa: ByteDfa
     vocabulary: Vocabulary
@@ -79,6 +92,11 @@ class ByteMachine:
     def start(self) -> int:
         """The state before any token."""
         return self.dfa.start
+
+    @property
+    def states(self) -> int:
+        """Number of states, the dead one included."""
+        return self.dfa.states
 
     @cached_property
     def _classes(self) -> memoryview:
@@ -91,7 +109,7 @@ class ByteMachine:
     def step(self, state: int, token_id: int) -> int:
         """The state after a token that the mask allows.
 
-        Raises ``ArtifactError`` if a mask row allowed what has no way (an unverified file).
+        Raises ``ArtifactError`` if a mask row allowed what leads nowhere (an unverified file).
         """
         target = DEAD
         if 0 <= token_id < self.vocabulary.size and (number := self._classes[token_id]) >= 0:
@@ -104,7 +122,7 @@ class ByteMachine:
 
 
 class TokenRuns:
-    """Tokens, the longest first, byte by byte side by side.
+    """Tokens sorted by length, the longest first, and read side by side.
 
     For a few thousand tokens this takes fewer steps than a walk of their trie: one for each byte
     of the longest, on those that are so long and still alive after their first byte.

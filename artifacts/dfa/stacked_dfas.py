@@ -1,7 +1,9 @@
-"""DFAs of several terminals, one behind the other in one table over shared byte classes."""
+"""The DFAs of several terminals, one behind the other in one table over shared byte classes."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +25,13 @@ class StackedDfas:
     columns: NDArray[np.uint16]
     accepting: NDArray[np.uint8]
     starts: NDArray[np.int32]
+
+    @classmethod
+    def from_sections(cls, arrays: Mapping[str, NDArray[Any]]) -> "StackedDfas":
+        """The automata in the sections ``lexer.*`` of an artifact."""
+        return cls(
+            *(arrays[f"lexer.{name}"] for name in ("table", "columns", "accepting", "starts"))
+        )
 
     @cached_property
     def _rows(self) -> list[list[int]]:

@@ -1,13 +1,15 @@
-"""The token DFA that DirectMerge ends with, as tables, and the machine that walks it.
+"""The token DFA that DirectMerge ends with, as tables: states in families that share targets.
 
-All states that grew out of one state q of the byte DFA form q's *family*: a token leads
+All states that were split off one state q of the byte DFA form q's *family*: a token leads
 every member that allows it to the same target, so the targets are stored once a family
 and each member only adds which of the family's tokens it allows (its mask row).
 """
 
 from bisect import bisect_left
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +21,7 @@ from ..errors import ArtifactError
 class TokenDfa:
     """A deterministic automaton over token ids.
 
-    ``family``: int32 (S,), the byte-DFA state that a state grew out of. ``accepting``:
+    ``family``: int32 (S,), the byte-DFA state that a state was split off. ``accepting``:
     uint8 (S,). ``edge_offsets``: int64 (Q + 1,), the edges of family q are
     ``edge_offsets[q]`` to ``edge_offsets[q + 1] - 1`` of ``edge_tokens`` (int32, ascending
     within a family) and ``edge_targets`` (int32, states). ``start``: a state.
@@ -32,9 +34,21 @@ class TokenDfa:
     edge_targets: NDArray[np.int32]
     start: int
 
+    @classmethod
+    def from_sections(cls, arrays: Mapping[str, NDArray[Any]], start: int) -> "TokenDfa":
+        """The automaton in the sections ``tokens.*`` of an artifact."""
+        return cls(
+            arrays["tokens.family"],
+            arrays["tokens.accepting"],
+            arrays["tokens.edge_offsets"],
+            arrays["tokens.edge_tokens"],
+            arrays["tokens.edge_targets"],
+            start,
+        )
+
     @property
     def states(self) -> int:
-        """Number of states; none is dead and every one is relevant."""
+        """Number of states; none is dead, every one lies on a way to an end."""
         return len(self.family)
 
     def is_accepting(self, state: int) -> bool:

@@ -14,18 +14,17 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ArtifactError
 from ..tokens import tokenset
+from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.tokenset import Words
 from ..tokens.trie import Trie
 from ..tokens.vocabulary import Vocabulary
 from .recogniser import Earley
 
-# Rows kept; at 150,000 tokens a row has 19 kB.
-_KEPT_ROWS = 4096
-
-# Names from which on a new matcher is given a new memo.
-_NAMES = 1 << 20
+# Bytes of a name: a tuple of some items, each a tuple of four integers. Of the budget so many parts
+# go to rows and to names.
+_NAME_BYTES = 1 << 10
+_ROWS, _NAMES = 1, 3
 
 _ITSELF = -1
 
@@ -38,17 +37,26 @@ OFF, LAZY, PREWARM = "off", "lazy", "prewarm"
 class EarleyMemo:
     """What all texts of one grammar share: names, rows by name, and how a name was reached.
 
-    ``witness``: the name and the token that a name was first reached from.
+    ``rows`` are evicted; names, which states of matchers are, are interned, ``most_names`` of them
+    before the next text begins with an empty memo. ``witness``: the name and the token that a
+    name was first reached from.
     """
 
+    rows: BoundedCache[int, Words]
+    most_names: int
     names: dict[tuple[tuple[int, ...], ...], int] = field(default_factory=dict)
-    rows: dict[int, Words] = field(default_factory=dict)
     witness: dict[int, tuple[int, int]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, caches: CacheBudget) -> "EarleyMemo":
+        """An empty memo that spends a budget."""
+        rows, names = caches.divide(_ROWS, _NAMES)
+        return cls(rows.cache(), names.limit // _NAME_BYTES)
 
     @property
     def is_full(self) -> bool:
-        """Whether the next text should have its own."""
-        return len(self.names) > _NAMES
+        """Whether the next text should have its own: names are interned, and are not evicted."""
+        return len(self.names) > self.most_names
 
 
 class EarleyMasks:
@@ -76,7 +84,7 @@ class EarleyMasks:
         self._eos, self._vocab_size = tuple(eos), vocab_size
         self._terminals = [tokenset.from_ids(ids, vocab_size) for ids in terminals]
         self._cached = cache != OFF
-        self._memo = memo or EarleyMemo()
+        self._memo = memo or EarleyMemo.of(CacheBudget())
         self._column_names: list[int] = []
         self._start = self._name()
         # The states of this text and the columns that they stand in.
@@ -98,11 +106,14 @@ class EarleyMasks:
         """The size of the columns."""
         return self._earley.nbytes
 
-    def step(self, state: int, token_id: int) -> int:
-        """Read a token. Raises ``ArtifactError`` if it does not fit (an unverified file)."""
+    def take(self, state: int, token_id: int) -> int | None:
+        """The state after a token, by reading it; None if it does not fit."""
+        row = self._memo.rows.get(state)
+        if row is not None and not tokenset.contains(row, token_id):
+            return None
         self._go_to(state)
         if not self._read(token_id):
-            raise ArtifactError(f"damaged artifact: token {token_id} is allowed, but leads nowhere")
+            return None
         target = self._name()
         self._trail.append((target, len(self._earley)))
         if target != self._start:
@@ -113,19 +124,6 @@ class EarleyMasks:
         """Whether the text so far is a member."""
         self._go_to(state)
         return self._earley.is_accepting
-
-    def allows(self, state: int, token_id: int) -> bool:
-        """Whether the row holds a token; read, where the row is not known."""
-        row = self._memo.rows.get(state)
-        if row is not None:
-            return tokenset.contains(row, token_id)
-        self._go_to(state)
-        if token_id in self._eos and self._earley.is_accepting:
-            return True
-        length = len(self._earley)
-        fits = self._read(token_id)
-        self._cut(length)
-        return fits
 
     def row(self, state: int) -> Words:
         """The allowed tokens; walked on a miss, in time linear in the live part of the trie."""
@@ -162,10 +160,7 @@ class EarleyMasks:
         return len(seen)
 
     def _keep(self, state: int, row: Words) -> None:
-        rows = self._memo.rows
-        if len(rows) >= _KEPT_ROWS:
-            rows.pop(next(iter(rows)))
-        rows[state] = row
+        self._memo.rows.keep(state, row, row.nbytes + ENTRY_BYTES)
 
     def _go_to(self, state: int) -> None:
         """Make a state the one that the recogniser is in."""

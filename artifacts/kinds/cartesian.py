@@ -1,45 +1,122 @@
-"""The machine in the sections of a product."""
+"""Artifacts of the kind ``product``: a regular grammar under canonical tokenization, whose token
+automaton is the product that CartesianMerge walks."""
 
-from typing import TypeAlias
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias
 
-from ..bpe.forbidden_pairs import ForbiddenPairs
-from ..cartesian.machine import ProductMachine, ProductRows
-from ..cartesian.normalized_machine import NormalizedAfterPrompt, NormalizedProduct
+from ..bpe.check import check_pairs
+from ..cartesian.check import check_product
 from ..container.manifest import Manifest
 from ..container.requirements import Arrays
-from ..normalizer.normal_form_dfa import NormalFormDfa
-from ..pretokenizer.dfa import whole_pieces
-from ..tokens.vocabulary import Vocabulary
+from ..dfa.check import check_byte_dfa
+from ..errors import ArtifactError
+from ..normalizer.check import check_normal_form
+from ..pretokenizer.check import check_pretokenizer
+from ..tokens.check import check_vocabulary
+from .contents import Contents
+from .regular import RegularGrammar, joined_to_prompt
 
-AnyProduct: TypeAlias = ProductMachine | NormalizedProduct | NormalizedAfterPrompt
+if TYPE_CHECKING:
+    from ..bpe.forbidden_pairs import ForbiddenPairs
+    from ..cartesian.machine import ProductMachine
+    from ..cartesian.normalized_machine import NormalizedAfterPrompt, NormalizedProduct
+
+AnyProduct: TypeAlias = "ProductMachine | NormalizedProduct | NormalizedAfterPrompt"
 
 
-def product_machine(manifest: Manifest, arrays: Arrays, vocabulary: Vocabulary) -> AnyProduct:
-    """The automaton of CartesianMerge, with the stable texts beside it if there are any."""
-    product = ProductMachine(
-        arrays["product.table"],
-        arrays["product.classes"],
-        arrays["product.accepting"],
-        manifest.token_start,
-        arrays["cuts.fallback"],
-        ProductRows(
-            arrays["product.row_of"],
-            arrays["product.rows"],
-            arrays["product.ids"],
-            arrays["product.id_offsets"],
-        ),
-        ForbiddenPairs.from_arrays(arrays, "pairs."),
-        vocabulary,
-        manifest.eos,
-        manifest.vocab_size,
-        whole_pieces(arrays),
-    )
-    if "stable.table" not in arrays:
-        return product
-    table, classes, tokens, unsure = (
-        arrays[f"stable.{name}"] for name in ("table", "classes", "tokens", "unsure")
-    )
-    texts = NormalFormDfa(table, classes, int(arrays["stable.start"][0]), tokens, unsure)
-    if "stable.prompts" in arrays:
-        return NormalizedAfterPrompt(product, texts)
-    return NormalizedProduct(product, texts)
+def check(manifest: Manifest, arrays: Arrays) -> None:
+    """Raise ``ArtifactError`` naming the first section that does not fit."""
+    check_vocabulary(manifest, arrays)
+    states = check_byte_dfa(manifest, arrays)
+    check_pretokenizer(manifest, arrays)
+    check_pairs(manifest, arrays)
+    check_normal_form(manifest, arrays)
+    check_product(manifest, arrays, states)
+
+
+class ProductRuntime(RegularGrammar):
+    """Steps the product, with texts in normal form beside it if there are any."""
+
+    def machine(self) -> AnyProduct:
+        """The machine of all matchers."""
+        return self._machine
+
+    @property
+    def forbidden_pairs(self) -> "ForbiddenPairs":
+        """Which tokens may not follow which inside a piece."""
+        return self._machine.pairs
+
+    def after_prompt(self, prompt: Sequence[int]) -> tuple[AnyProduct, int]:
+        """By the states of the pre-tokenizer DFA that the prompt leads to, and its last token."""
+        from ..cartesian.machine import ProductMachine
+        from ..pretokenizer.dfa import PretokenizerDfa, whole_pieces
+
+        a, machine = self.contents.arrays, self._machine
+        boundaries = PretokenizerDfa(
+            a["cuts.table"],
+            a["cuts.classes"],
+            a["cuts.fallback"],
+            int(a["cuts.start"][0]),
+            whole_pieces(a),
+        )
+        states, last = boundaries.after(prompt, self.contents.vocabulary, machine.pairs)
+        if last is None:
+            return machine, machine.start
+        begins = {int(a["product.after_cut"][state]) for state in states} - {0}
+        if isinstance(machine, ProductMachine):
+            state = machine.state_of(sorted(begins), last)
+        else:
+            state = machine.behind(machine.product.state_of(sorted(begins), last), prompt)
+        if not machine.row(state).any():
+            raise ArtifactError(joined_to_prompt([last]))
+        return machine, state
+
+    def byte_state_of(self, state: int) -> int:
+        """The state of the byte DFA that a state stands for (of several, one)."""
+        byte_states = self.contents.arrays["product.byte_state"]
+        return int(byte_states[self._machine.members(state)[0]])
+
+    @cached_property
+    def _machine(self) -> AnyProduct:
+        from ..bpe.forbidden_pairs import ForbiddenPairs
+        from ..cartesian.machine import ProductMachine, ProductRows
+        from ..pretokenizer.dfa import whole_pieces
+
+        c = self.contents
+        a, m = c.arrays, c.manifest
+        product = ProductMachine(
+            a["product.table"],
+            a["product.classes"],
+            a["product.accepting"],
+            m.token_start,
+            a["cuts.fallback"],
+            ProductRows(
+                a["product.row_of"], a["product.rows"], a["product.ids"], a["product.id_offsets"]
+            ),
+            ForbiddenPairs.from_arrays(a, "pairs."),
+            c.vocabulary,
+            m.eos,
+            m.vocab_size,
+            whole_pieces(a),
+            c.caches,
+        )
+        return self._beside_normal_form(product) if "stable.table" in a else product
+
+    def _beside_normal_form(self, product: "ProductMachine") -> AnyProduct:
+        from ..cartesian.normalized_machine import NormalizedAfterPrompt, NormalizedProduct
+        from ..normalizer.normal_form_dfa import NormalFormDfa
+
+        a = self.contents.arrays
+        table, classes, tokens, undecided = (
+            a[f"stable.{name}"] for name in ("table", "classes", "tokens", "unsure")
+        )
+        texts = NormalFormDfa(table, classes, int(a["stable.start"][0]), tokens, undecided)
+        if "stable.prompts" in a:
+            return NormalizedAfterPrompt(product, texts)
+        return NormalizedProduct(product, texts)
+
+
+def runtime(contents: Contents) -> ProductRuntime:
+    """What runs the artifact."""
+    return ProductRuntime(contents)

@@ -1,56 +1,49 @@
-"""The machine of artifacts of the kind ``greedy``, from their sections."""
+"""Artifacts of the kind ``greedy``: a grammar read by maximal munch, as a network over lexemes
+behind a lexer."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from ..container.manifest import Manifest
-from ..dfa.stacked_dfas import StackedDfas
-from ..maximal_munch.lexer import LexerTables
-from ..maximal_munch.lexer_actions import TokenActions
-from ..maximal_munch.machine import MaximalMunchMasks
-from ..maximal_munch.parser_transitions import ParserTransitionTables
-from ..maximal_munch.slices import Slice, Slices
-from ..maximal_munch.summary_tables import HeadSummaryTables
-from ..maximal_munch.tables import MaximalMunchTables
-from ..network.tables import NetworkTables
-from ..tokens.trie import Trie
-from ..tokens.vocabulary import Vocabulary
+from ..container.requirements import Arrays
+from ..maximal_munch.check import check_greedy
+from ..tokens.check import check_vocabulary
+from .contents import Contents
+from .parser import names_of, network_of
+
+if TYPE_CHECKING:
+    from ..maximal_munch.machine import MaximalMunchMasks
+    from ..maximal_munch.slices import Slices
+    from ..maximal_munch.tables import MaximalMunchTables
 
 
-@dataclass(eq=False)
-class MaximalMunchParser:
-    """What is made of the tables when a matcher first needs it; matchers share one machine."""
+def check(manifest: Manifest, arrays: Arrays) -> None:
+    """Raise ``ArtifactError`` naming the first section that does not fit."""
+    check_vocabulary(manifest, arrays)
+    check_greedy(manifest, arrays)
 
-    manifest: Manifest
-    arrays: Mapping[str, NDArray[Any]]
-    vocabulary: Vocabulary
-    trie: Callable[[], Trie]
-    _masks: MaximalMunchMasks | None = None
 
-    def canonical(self) -> None:
-        """There are no canonical masks of longest matches."""
+class MaximalMunchRuntime:
+    """Matchers share one machine, which interns the heads, frames and states of the lexer that
+    they meet; when it has grown too large it is left to them, and the next one is given a new
+    one."""
 
-    def machine(self) -> MaximalMunchMasks:
-        """The machine of the next matcher; it answers the rows as well."""
-        m = self.manifest
-        if self._masks is None or self._masks.is_full:
-            self._masks = MaximalMunchMasks(
-                self.tables,
-                self._whole_trie,
-                self.vocabulary,
-                m.eos,
-                m.vocab_size,
-                self._slices if len(self.arrays["slices.starts"]) else None,
-                HeadSummaryTables.from_arrays(self.arrays),
-                ParserTransitionTables.from_arrays(self.arrays),
-                TokenActions.from_arrays(self.arrays),
-            )
-        return self._masks
+    _machine: "MaximalMunchMasks | None" = None
+
+    def __init__(self, contents: Contents) -> None:
+        self.contents = contents
+
+    def machine(self) -> "MaximalMunchMasks":
+        """The machine of the next matcher."""
+        if self._machine is None or self._machine.is_full:
+            self._machine = self._made()
+        return self._machine
+
+    def after_prompt(self, prompt: Sequence[int]) -> "tuple[MaximalMunchMasks, int]":
+        """Under any tokenization a prompt changes nothing."""
+        machine = self.machine()
+        return machine, machine.start
 
     def viable_bytes(self, text: bytes) -> int:
         """How many bytes of ``text`` can begin a member."""
@@ -58,42 +51,51 @@ class MaximalMunchParser:
         return machine.follow(machine.start, text)[0]
 
     @property
-    def named(self) -> list[NDArray[np.int32]]:
-        """Token terminals, of which there are none."""
-        return []
+    def names_tokens(self) -> bool:
+        """Lexemes are texts."""
+        return False
 
     @cached_property
-    def tables(self) -> MaximalMunchTables:
+    def tables(self) -> "MaximalMunchTables":
         """The network over lexemes, and the lexer."""
-        a, m = self.arrays, self.manifest
-        assert m.parser is not None
-        network = NetworkTables(
-            a["network.table"],
-            a["network.classes"],
-            a["network.accepting"],
-            a["network.call_offsets"],
-            a["network.call_starts"],
-            a["network.call_returns"],
-            m.byte_start,
-            m.parser.nullable_start,
-            m.parser.called,
-            a["network.entries"],
-        )
-        dfas = StackedDfas(
-            a["lexer.table"], a["lexer.columns"], a["lexer.accepting"], a["lexer.starts"]
-        )
-        lexer = LexerTables(dfas, a["lexer.priorities"], a["lexer.ignored"], m.parser.texts)
-        return MaximalMunchTables(network, lexer)
+        from ..dfa.stacked_dfas import StackedDfas
+        from ..maximal_munch.lexer import LexerTables
+        from ..maximal_munch.tables import MaximalMunchTables
 
-    def _whole_trie(self) -> Trie:
-        """The trie in the file where masks were left to the run time, else one that is built."""
-        a = self.arrays
-        if "trie.octets" not in a:
-            return self.trie()
-        return Trie(a["trie.octets"], a["trie.first"], a["trie.ids"], a["trie.held"])
+        a, names = self.contents.arrays, names_of(self.contents.manifest)
+        dfas = StackedDfas.from_sections(a)
+        lexer = LexerTables(dfas, a["lexer.priorities"], a["lexer.ignored"], names.texts)
+        return MaximalMunchTables(network_of(self.contents), lexer)
 
-    def _slices(self) -> Slices:
-        a = self.arrays
+    def _made(self) -> "MaximalMunchMasks":
+        from ..maximal_munch.lexer_actions import TokenActions
+        from ..maximal_munch.machine import MaximalMunchMasks
+        from ..maximal_munch.parser_transitions import ParserTransitionTables
+        from ..maximal_munch.summary_tables import HeadSummaryTables
+
+        c = self.contents
+        a, m = c.arrays, c.manifest
+        return MaximalMunchMasks(
+            self.tables,
+            lambda: c.trie,
+            c.vocabulary,
+            m.eos,
+            m.vocab_size,
+            self._slices if len(a["slices.starts"]) else None,
+            HeadSummaryTables.from_arrays(a),
+            ParserTransitionTables.from_arrays(a),
+            TokenActions.from_arrays(a),
+        )
+
+    def _slices(self) -> "Slices":
+        from ..maximal_munch.slices import Slice, Slices
+
+        a = self.contents.arrays
         table, classes = a["slices.table"], a["slices.classes"]
         slices = [Slice(table, classes, start) for start in a["slices.starts"].tolist()]
-        return Slices(slices, self._whole_trie(), self.manifest.vocab_size)
+        return Slices(slices, self.contents.trie, self.contents.manifest.vocab_size)
+
+
+def runtime(contents: Contents) -> MaximalMunchRuntime:
+    """What runs the artifact."""
+    return MaximalMunchRuntime(contents)

@@ -66,12 +66,12 @@ class MaximalMunchSteps:
 
     def step(self, state: int, token_id: int) -> int:
         """The state after a token. Raises ``ArtifactError`` if it does not fit."""
-        target = self.taken(state, token_id)
+        target = self.take(state, token_id)
         if target is None:
             raise ArtifactError(f"damaged artifact: token {token_id} is allowed, but leads nowhere")
         return target
 
-    def taken(self, state: int, token_id: int) -> int | None:
+    def take(self, state: int, token_id: int) -> int | None:
         """The state after a token; None if it does not fit."""
         inside, tabled = state & PART, self._tabled
         tables = inside < tabled and 0 <= token_id < self._tokens
@@ -95,7 +95,7 @@ class MaximalMunchSteps:
         return target
 
     def _ended(self, state: int, token_id: int, kind: int, action: int) -> int | None:
-        """``taken`` where a token of class ``kind`` ends lexemes."""
+        """``take`` where a token of class ``kind`` ends lexemes."""
         moves, known, tabled = self.moves, self.moves.known, self._tabled
         head, frames, inside = state >> BITS & PART, state >> FRAMES, state & PART
         if not action:

@@ -127,7 +127,7 @@ class NetworkMasks:
 
     States are configurations. ``trie``: makes the token trie where ``memo`` lacks something;
     ``chains`` are over the rows and exit sets of ``memo``.
-    ``effects``: of all tokens, terminals included; without them tokens are read. ``taken``: the
+    ``effects``: of all tokens, terminals included; without them tokens are read. ``take``: the
     configuration after a token, or None where the row of the configuration lacks it.
     ``terminals``: the ids of each token terminal, ascending; a token may be in several.
     """
@@ -153,7 +153,7 @@ class NetworkMasks:
         self._eos = tokenset.from_ids(list(eos), vocab_size)
         self._ends = tables.ends
         steps = TokenSteps(self.network, effects or TokenEffects.empty(), self._read)
-        self.taken = steps.step if steps.classes else steps.read
+        self.take = steps.step if steps.classes else steps.read
         self._row_of: dict[int, Words] = {}
         # The numbers of the rows of each terminal, and of EOS.
         self._given: dict[int, int] = {}
@@ -175,7 +175,7 @@ class NetworkMasks:
 
     def step(self, state: int, token_id: int) -> int:
         """The configuration after a token. Raises ``ArtifactError`` if it does not fit."""
-        target = self.taken(state, token_id)
+        target = self.take(state, token_id)
         if target is None:
             raise ArtifactError(f"damaged artifact: token {token_id} is allowed, but leads nowhere")
         return target

@@ -6,9 +6,6 @@ from ..container.manifest import Manifest
 from ..container.requirements import Arrays, check_types, require, require_offsets, require_range
 from .trie import SUFFIX_ROOT
 
-# The sections that make the trie.
-PIECES = ("octets", "first", "tokens", "links", "pops", "pop_offsets", "order", "spans")
-
 _TYPES = {
     "words.table": ("i4", 2),
     "words.classes": ("u1", 1),

@@ -6,7 +6,7 @@ on from it whose own tokens begin with those taken.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from heapq import heappop, heappush
 from typing import NamedTuple
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..dfa.byte_dfa import ByteDfa
-from ..tokens.memo import BoundedCache
+from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from .trie import NONE, SUFFIX_ROOT, Pops, WordTrie
 
 SPACE = 0x20
@@ -89,31 +89,26 @@ class _Found(NamedTuple):
     depth: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class WordPaths:
-    """Shortest completions, remembered for each pair of states."""
+    """Shortest completions, cached for each pair of states. ``caches``: what the caches of the
+    search may hold."""
 
-    words: WordDfa
-    trie: WordTrie
-    _known: BoundedCache[tuple[int, int], int] = field(
-        default_factory=lambda: BoundedCache(1 << 18), init=False
-    )
-    _firsts: BoundedCache[tuple[int, int, int], int] = field(
-        default_factory=lambda: BoundedCache(1 << 18), init=False
-    )
-    _edges: BoundedCache[int, dict[int, int]] = field(
-        default_factory=lambda: BoundedCache(1 << 18), init=False
-    )
+    def __init__(self, words: WordDfa, trie: WordTrie, caches: CacheBudget) -> None:
+        self.words, self.trie = words, trie
+        shortest, firsts, edges = caches.divide(1, 1, 1)
+        self._shortest: BoundedCache[tuple[int, int], int] = shortest.cache()
+        self._firsts: BoundedCache[tuple[int, int, int], int] = firsts.cache()
+        self._edges: BoundedCache[int, dict[int, int]] = edges.cache()
 
     def shortest(self, state: int, node: int) -> int | None:
         """The fewest characters from (``state``, ``node``) to a word's end; None: a dead end."""
         if self.words.views[0][state]:
             return 0
-        known = self._known.get((state, node))
-        if known is None:
+        cost = self._shortest.get((state, node))
+        if cost is None:
             found = self._search(state, node).cost
-            known = self._known.keep((state, node), NONE if found is None else found)
-        return None if known == NONE else known
+            cost = self._shortest.keep((state, node), NONE if found is None else found)
+        return None if cost == NONE else cost
 
     def is_live(self, state: int, node: int) -> bool:
         """Whether there is a completion. Places that are alike as far as the search has looked
@@ -127,9 +122,9 @@ class WordPaths:
         nodes that share it.
         """
         for depth, classes in enumerate(self.words.alike):
-            known = self._firsts.get((node, depth, classes[state]))
-            if known is not None:
-                return known, depth
+            octet = self._firsts.get((node, depth, classes[state]))
+            if octet is not None:
+                return octet, depth
         trie, reach = self.trie, 0
         link = int(trie.links[node])
         own_only = False
@@ -233,7 +228,7 @@ class WordPaths:
                 for octet, after in enumerate(row)
                 if after and octet != SPACE and fewest[after] >= 0
             }
-            self._edges.keep(state, edges, len(edges))
+            self._edges.keep(state, edges, ENTRY_BYTES * (1 + len(edges) // 2))
         pops = self.trie.popped(node)
         if pops[: len(rest)] == rest[: len(pops)]:
             return iter(edges.items())

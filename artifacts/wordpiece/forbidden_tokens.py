@@ -23,14 +23,19 @@ _NOBODY = np.zeros(0, dtype=np.int64)
 class ForbiddenAfter:
     """Which tokens cannot follow at a node.
 
-    ``killed``: int32, tokens that would be cut otherwise behind the node's text. ``special``:
+    ``forbidden``: int32, tokens that would be cut otherwise behind the node's text. ``special``:
     int32 (k,), the tokens that may follow and lead to another node than their own, ``nodes``:
     int32 (k,), those nodes.
     """
 
-    killed: NDArray[np.int32]
+    forbidden: NDArray[np.int32]
     special: NDArray[np.int32]
     nodes: NDArray[np.int32]
+
+    @property
+    def nbytes(self) -> int:
+        """The size of all arrays."""
+        return self.forbidden.nbytes + self.special.nbytes + self.nodes.nbytes
 
 
 class _Pairs(NamedTuple):

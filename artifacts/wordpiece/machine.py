@@ -3,7 +3,7 @@
 A state is a place in the automaton over canonical text, the trie's node that the current
 word has led to, and, where words may grow too long, how many characters it has. States are
 never enumerated, a number says all three; rows are computed when they are asked for, and what
-is kept for later has a bound.
+is cached has a limit.
 """
 
 from collections.abc import Sequence
@@ -18,17 +18,18 @@ from ..container.requirements import Arrays
 from ..dfa.byte_dfa import ByteDfa
 from ..errors import ArtifactError
 from ..tokens import tokenset
-from ..tokens.memo import BoundedCache
+from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.tokenset import Words
 from ..tokens.vocabulary import TokenClasses, Vocabulary
-from .check import PIECES
 from .dead_ends import WordDfa, WordPaths
 from .forbidden_tokens import ForbiddenAfter, forbidden_tokens
 from .trie import NONE, OTHER_BYTE, ROOT, SUFFIX_ROOT, WordTrie
 from .trie_walk import WordWalk
 
-# What is kept, in bytes, of rows, of what they are made of, and of single numbers.
-_KEPT_ROWS, _KEPT_PARTS, _KEPT_NUMBERS = 1 << 26, 1 << 27, 1 << 18
+# How the budget is divided between rows, the two things that they are made of, and numbers; and
+# between all of these and the trie.
+_ROWS, _BASES, _FORBIDDEN, _NUMBERS = 4, 6, 4, 1
+_MACHINE, _TRIE = 15, 1
 
 # A place in the automaton over canonical text, a node of the trie or -1, a count of characters.
 _State = tuple[int, int, int]
@@ -51,8 +52,8 @@ class _Base:
     totals: NDArray[np.int32] | None
 
     @property
-    def size(self) -> int:
-        """In bytes."""
+    def nbytes(self) -> int:
+        """The size of all arrays."""
         return 12 * len(self.tokens) + len(self.flags)
 
 
@@ -71,18 +72,15 @@ class WordMachine:
     longest: int
     eos: Sequence[int]
     vocab_size: int
-    _bases: BoundedCache[tuple[int, int], _Base] = field(
-        default_factory=lambda: BoundedCache(_KEPT_PARTS), init=False
-    )
-    _kills: BoundedCache[int, ForbiddenAfter] = field(
-        default_factory=lambda: BoundedCache(_KEPT_PARTS), init=False
-    )
-    _rows: BoundedCache[_State, Words] = field(
-        default_factory=lambda: BoundedCache(_KEPT_ROWS), init=False
-    )
-    _needs: BoundedCache[tuple[int, int], int] = field(
-        default_factory=lambda: BoundedCache(_KEPT_NUMBERS), init=False
-    )
+    caches: CacheBudget = field(default_factory=CacheBudget)
+
+    def __post_init__(self) -> None:
+        rows, bases, forbidden, numbers = self.caches.divide(_ROWS, _BASES, _FORBIDDEN, _NUMBERS)
+        most, self._search_budget = numbers.divide(1, 3)
+        self._rows: BoundedCache[_State, Words] = rows.cache()
+        self._bases: BoundedCache[tuple[int, int], _Base] = bases.cache()
+        self._forbidden: BoundedCache[int, ForbiddenAfter] = forbidden.cache()
+        self._longest_totals: BoundedCache[tuple[int, int], int] = most.cache()
 
     @cached_property
     def start(self) -> int:
@@ -92,7 +90,7 @@ class WordMachine:
     @cached_property
     def paths(self) -> WordPaths:
         """The search for ends of words."""
-        return WordPaths(self.words, self.trie)
+        return WordPaths(self.words, self.trie, self._search_budget)
 
     @cached_property
     def _walk(self) -> WordWalk:
@@ -136,6 +134,10 @@ class WordMachine:
             raise ArtifactError(f"damaged artifact: token {token_id} is allowed, but leads nowhere")
         return self._number((place, node, count + _characters(text) if self.longest else 0))
 
+    def take(self, state: int, token_id: int) -> int | None:
+        """The state after a token; None if the row of ``state`` lacks it."""
+        return self.step(state, token_id) if tokenset.contains(self.row(state), token_id) else None
+
     def row(self, state: int) -> Words:
         """The allowed tokens and, where the text may end, EOS; read-only uint32 (W,)."""
         place, node, count = self._parts(state)
@@ -145,7 +147,7 @@ class WordMachine:
         row = self._rows.get(key)
         if row is None:
             row = self._computed(*key)
-            self._rows.keep(key, row, row.nbytes)
+            self._rows.keep(key, row, row.nbytes + ENTRY_BYTES)
         return row
 
     def _computed(self, place: int, node: int, count: int) -> Words:
@@ -173,38 +175,38 @@ class WordMachine:
             flags[base.tokens[base.totals + count > self.longest]] = False
         if not len(base.tokens):
             return flags
-        lost = self._kills_of(node)
-        flags[lost.killed] = False
-        special, totals = self._specials(base, lost)
-        flags[lost.special] = False
+        after = self._forbidden_after(node)
+        flags[after.forbidden] = False
+        special, totals = self._specials(base, after)
+        flags[after.special] = False
         flags[special[totals + count <= self.longest] if self.longest else special] = True
         return flags
 
     def _specials(
-        self, base: _Base, lost: ForbiddenAfter
+        self, base: _Base, after: ForbiddenAfter
     ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """The special tokens that are no dead end, with their characters and the fewest behind
         (exact only where words can grow too long)."""
-        places = np.searchsorted(base.tokens, lost.special)
+        places = np.searchsorted(base.tokens, after.special)
         places[places == len(base.tokens)] = 0
-        held = base.tokens[places] == lost.special
-        special, states = lost.special[held], base.targets[places[held]]
-        needed = self.paths.fewest(states, lost.nodes[held], exact=bool(self.longest))
+        held = base.tokens[places] == after.special
+        special, states = after.special[held], base.targets[places[held]]
+        needed = self.paths.fewest(states, after.nodes[held], exact=bool(self.longest))
         live = needed != NONE
         return special[live], self._lengths[special[live]] + needed[live]
 
-    def _kills_of(self, node: int) -> ForbiddenAfter:
-        found = self._kills.get(node)
+    def _forbidden_after(self, node: int) -> ForbiddenAfter:
+        found = self._forbidden.get(node)
         if found is None:
             found = forbidden_tokens(self.trie, node)
-            self._kills.keep(node, found, 4 * len(found.killed) + 8 * len(found.special))
+            self._forbidden.keep(node, found, found.nbytes + ENTRY_BYTES)
         return found
 
     def _base(self, root: int, place: int) -> _Base:
         found = self._bases.get((root, place))
         if found is None:
             found = self._walked(root, place)
-            self._bases.keep((root, place), found, found.size)
+            self._bases.keep((root, place), found, found.nbytes + ENTRY_BYTES)
         return found
 
     def _walked(self, root: int, place: int) -> _Base:
@@ -218,14 +220,14 @@ class WordMachine:
 
     def _most(self, place: int, node: int) -> int:
         """The most characters that a token takes here together with the nearest end."""
-        most = self._needs.get((place, node))
+        most = self._longest_totals.get((place, node))
         if most is None:
             base = self._base(SUFFIX_ROOT, place)
             most = 0 if base.totals is None else int(base.totals.max(initial=0))
             if len(base.tokens):
-                _, totals = self._specials(base, self._kills_of(node))
+                _, totals = self._specials(base, self._forbidden_after(node))
                 most = max(most, int(totals.max(initial=0)))
-            self._needs.keep((place, node), most)
+            self._longest_totals.keep((place, node), most)
         return most
 
     @cached_property
@@ -275,9 +277,12 @@ def _characters(text: bytes) -> int:
     return sum(octet & 0xC0 != 0x80 for octet in text)
 
 
-def word_machine(manifest: Manifest, arrays: Arrays, vocabulary: Vocabulary) -> WordMachine:
+def word_machine(
+    manifest: Manifest, arrays: Arrays, vocabulary: Vocabulary, caches: CacheBudget
+) -> WordMachine:
     """The machine of an artifact of the kind ``word-dfa``."""
     a = arrays
+    machine, trie = caches.divide(_MACHINE, _TRIE)
     table, classes, accepting = a["words.table"], a["words.classes"], a["words.accepting"]
     return WordMachine(
         words=WordDfa(
@@ -288,11 +293,12 @@ def word_machine(manifest: Manifest, arrays: Arrays, vocabulary: Vocabulary) -> 
             ways=a["words.ways"],
             letters=a["pieces.letters"],
         ),
-        trie=WordTrie(*(a[f"pieces.{name}"] for name in PIECES)),
+        trie=WordTrie.from_sections(a, trie),
         vocabulary=vocabulary,
         nodes=a["pieces.nodes"],
         indicator=a["words.indicator"].tobytes(),
         longest=int(a["words.longest"][0]),
         eos=manifest.eos,
         vocab_size=manifest.vocab_size,
+        caches=machine,
     )

@@ -5,14 +5,15 @@ that fits. Node 0 is the root for the start of a word, node 1 that for its rest.
 """
 
 from bisect import bisect_left
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..tokens.memo import BoundedCache
+from ..tokens.memo import BoundedCache, CacheBudget
 
 ROOT, SUFFIX_ROOT = 0, 1
 NONE = -1
@@ -22,8 +23,11 @@ OTHER_BYTE = 0xFF
 
 Pops = tuple[int, ...]
 
-# Nodes whose tokens are kept.
-_KEPT_FLUSHES = 1 << 16
+# The sections of an artifact that hold it, behind ``pieces.``, in the order of the fields below.
+SECTIONS = ("octets", "first", "tokens", "links", "pops", "pop_offsets", "order", "spans")
+
+# What the tokens of nodes may take where nothing else is said.
+_FLUSHED_BYTES = 1 << 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +39,7 @@ class WordTrie:
     node, or -1. ``links``: int32 (N,), f(u) or -1. ``pops``: int32, F(u) is
     ``pops[pop_offsets[u]:pop_offsets[u + 1]]``, int64 (N + 1,). ``order``: int32, the tokens
     that continue words, by their text; ``spans``: int32 (N, 2), those of a node's subtree.
+    ``flushed``: a cache of the tokens of nodes, False where a node has none.
     """
 
     octets: NDArray[np.uint8]
@@ -45,9 +50,14 @@ class WordTrie:
     pop_offsets: NDArray[np.int64]
     order: NDArray[np.int32]
     spans: NDArray[np.int32]
-    _flushed: BoundedCache[int, Pops | Literal[False]] = field(
-        default_factory=lambda: BoundedCache(_KEPT_FLUSHES), init=False
+    flushed: BoundedCache[int, Pops | Literal[False]] = field(
+        default_factory=lambda: CacheBudget(_FLUSHED_BYTES).cache(), kw_only=True
     )
+
+    @classmethod
+    def from_sections(cls, arrays: Mapping[str, NDArray[Any]], caches: CacheBudget) -> "WordTrie":
+        """The trie in the sections ``pieces.*`` of an artifact."""
+        return cls(*(arrays[f"pieces.{name}"] for name in SECTIONS), flushed=caches.cache())
 
     @cached_property
     def children(self) -> NDArray[np.int32]:
@@ -118,14 +128,14 @@ class WordTrie:
 
     def flush(self, node: int) -> Pops | None:
         """The tokens of a node's text; None if it has none."""
-        known = self._flushed.get(node)
+        known = self.flushed.get(node)
         if known is None:
             found: Pops = ()
             place, links = node, self._views[2]
             while links[place] != NONE:
                 found += self.popped(place)
                 place = links[place]
-            known = self._flushed.keep(node, found if place <= SUFFIX_ROOT else False)
+            known = self.flushed.keep(node, found if place <= SUFFIX_ROOT else False)
         return None if known is False else known
 
     def tokenize(self, word: bytes, longest: int = 0) -> Pops | None:

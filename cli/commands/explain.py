@@ -78,17 +78,18 @@ def _by_grammar(recogniser: "Recogniser", text: bytes) -> "Verdict":
 
 
 def _by_artifact(artifact: "Artifact", text: bytes) -> "Verdict":
-    from constrain.artifacts.kinds.maximal_munch import MaximalMunchParser
+    from constrain.artifacts.kinds.maximal_munch import MaximalMunchRuntime
+    from constrain.artifacts.kinds.parser import NestingGrammar
     from constrain.compiler.automata.dump import ids_text, terminal_names
     from constrain.compiler.explain.earley import explain_parser
     from constrain.compiler.explain.maximal_munch import explain_greedy
     from constrain.compiler.explain.report import explain
 
-    if isinstance(artifact.parsers, MaximalMunchParser):
-        return explain_greedy(artifact.parsers.machine(), text, _grammar_of(artifact))
-    if artifact.parsers is not None:
-        names = [ids_text(ids.tolist()) for ids in artifact.parsers.named]
-        return explain_parser(artifact.parsers.recogniser(), text, names)
+    if isinstance(artifact.runtime, MaximalMunchRuntime):
+        return explain_greedy(artifact.runtime.machine(), text, _grammar_of(artifact))
+    if isinstance(artifact.runtime, NestingGrammar):
+        names = [ids_text(ids.tolist()) for ids in artifact.runtime.named]
+        return explain_parser(artifact.runtime.recogniser(), text, names)
     dfa = artifact.byte_dfa
     rules = [[o.rule for o in artifact.origins_of(state)] for state in range(dfa.states)]
     return explain(dfa, rules.__getitem__, text, terminal_names(dfa))

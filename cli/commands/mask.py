@@ -129,20 +129,20 @@ def _answer_text(artifact: "Artifact", prefix: bytes, format_: Format) -> int:
 
 
 def _boundaries(artifact: "Artifact", prefix: bytes) -> "list[Boundary]":
-    if artifact.word_machine is None:
-        from constrain.artifacts.prefix import boundaries
+    from constrain.artifacts.kinds.wordpiece import WordPieceRuntime
+    from constrain.artifacts.prefix import boundaries
 
+    if not isinstance(artifact.runtime, WordPieceRuntime):
         return boundaries(artifact, prefix)
-    from constrain.artifacts.prefix_wordpiece import word_boundaries
-
     try:
         text = prefix.decode("utf-8")
     except UnicodeDecodeError:
         return []
-    found = word_boundaries(artifact, canonical_text(artifact, text))
+    found = boundaries(artifact, canonical_text(artifact, text))
     # Unknown words all look alike: only the bytes say whether a member begins with this one.
-    is_viable = artifact.byte_dfa.viable_bytes(prefix) == len(prefix)
-    return [b for b in found if is_viable or artifact.word_machine.unknown not in b.ids]
+    is_viable = artifact.viable_bytes(prefix) == len(prefix)
+    unknown = artifact.runtime.machine().unknown
+    return [b for b in found if is_viable or unknown not in b.ids]
 
 
 def _answer_ids(artifact: "Artifact", ids: list[int], format_: Format) -> int:

@@ -83,15 +83,16 @@ def show(
             rules = [[automaton.origins[o][0] for o in sorted(s)] for s in automaton.dfa.origins]
             write_text(dfa_text(automaton.dfa.tables(), rules, automaton.token_names))
         case Stage.TOKENS:
+            from constrain.artifacts.container.manifest import BYTE_DFA, WORD_DFA
             from constrain.compiler.merge.dump import tokens_text
 
             artifact = compilation_of(automaton, wanted, limits).artifact
-            if artifact.word_machine is not None:
+            if artifact.manifest.kind == WORD_DFA:
                 raise UsageError(
                     "a WordPiece artifact's token automaton is never built whole; "
                     "draw its first states with viz --stage tokens"
                 )
-            if artifact.manifest.kind == "byte-dfa":
+            if artifact.manifest.kind == BYTE_DFA:
                 raise UsageError("only canonical artifacts have a token DFA")
             write_text(tokens_text(artifact))
 

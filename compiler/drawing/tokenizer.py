@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.bpe.forbidden_pairs import ForbiddenPairs
 from constrain.artifacts.bpe.merge_table import MergeTable
+from constrain.artifacts.kinds.cartesian import ProductRuntime
+from constrain.artifacts.kinds.token_dfa import TokenDfaRuntime
 from constrain.artifacts.tokens import tokenset
 
 from .dot import to_dot
@@ -53,12 +55,12 @@ def draw_tokenizer(artifact: Artifact, *, title: str, max_states: int = MAX_STAT
     with the most tokens, and fewer where these have too many edges to follow. Raises
     ``DrawingError`` for an artifact that allows any tokenization.
     """
-    if artifact.token_dfa is None and artifact.product is None:
+    if not isinstance(artifact.runtime, TokenDfaRuntime | ProductRuntime):
         raise DrawingError(
             "this artifact allows any tokenization and holds no merges to draw the tokenizer "
             "from; compile with --tokenization canonical"
         )
-    classes = _Classes.of(artifact)
+    classes = _Classes.of(artifact, artifact.runtime.forbidden_pairs)
     kept = min(classes.states, max_states)
     kept = followable(classes.ends(kept), kept, max_states)
     return to_dot(
@@ -92,11 +94,11 @@ class _Classes:
     labels: TokenLabels
 
     @classmethod
-    def of(cls, artifact: Artifact) -> "_Classes":
+    def of(cls, artifact: Artifact, merges: MergeTable | ForbiddenPairs) -> "_Classes":
         """Of the tokens on the edges of a canonical artifact's token DFA."""
         ids = _used(artifact)
         labels = TokenLabels(artifact.vocabulary, ids)
-        merges, every = artifact.merge_table, ids.tolist()
+        every = ids.tolist()
         found: dict[bytes, list[int]] = {}
         step = max(1, _BLOCK // max(1, len(ids)))
         for first in range(0, len(every), step):
@@ -163,7 +165,7 @@ class _Classes:
 def _used(artifact: Artifact) -> NDArray[np.int32]:
     """The tokens that some mask may hold, ascending."""
     arrays = artifact.arrays
-    if artifact.product is None:
+    if "product.rows" not in arrays:
         return np.unique(arrays["tokens.edge_tokens"])
     packed = tokenset.to_ids(np.bitwise_or.reduce(arrays["product.rows"], axis=0))
     return np.union1d(packed, arrays["product.ids"]).astype(np.int32)

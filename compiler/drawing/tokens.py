@@ -13,10 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constrain.artifacts.artifact import Artifact
-from constrain.artifacts.kinds.cartesian import AnyProduct
+from constrain.artifacts.kinds.byte_dfa import ByteDfaRuntime
+from constrain.artifacts.kinds.cartesian import ProductRuntime
+from constrain.artifacts.kinds.regular import RegularGrammar
+from constrain.artifacts.kinds.token_dfa import TokenDfaRuntime
+from constrain.artifacts.kinds.wordpiece import WordPieceRuntime
+from constrain.artifacts.matcher import Machine
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.trie import walk
-from constrain.artifacts.wordpiece.machine import WordMachine
 
 from .dot import to_dot
 from .drawing import Drawing
@@ -31,12 +35,14 @@ def draw_tokens(artifact: Artifact, *, title: str, max_states: int = MAX_STATES)
     start.
     """
     moves = _AllowedMoves(artifact)
-    kept = nearest(artifact.machine.start, lambda state: moves.of(state).reached, max_states)
+    machine = artifact.machine()
+    kept = nearest(machine.start, lambda state: moves.of(state).reached, max_states)
     inside = set(kept)
     complete = all(inside.issuperset(moves.of(state).reached) for state in kept)
     total = len(kept) if complete else _states(artifact, moves)
     # The states of a WordPiece machine are large numbers that say nothing to a reader.
-    shown = range(len(kept)) if artifact.word_machine is not None else kept
+    is_wordpiece = isinstance(artifact.runtime, WordPieceRuntime)
+    shown = range(len(kept)) if is_wordpiece else kept
     number = dict(zip(kept, shown, strict=True))
     edges = [
         edge._replace(
@@ -54,8 +60,8 @@ def draw_tokens(artifact: Artifact, *, title: str, max_states: int = MAX_STATES)
                 if complete
                 else f"{counted(total, 'state')}; here {len(kept):,} of them with {drawn}",
                 states=shown,
-                start=number[artifact.machine.start],
-                accepting={number[s] for s in kept if artifact.machine.is_accepting(s)},
+                start=number[machine.start],
+                accepting={number[s] for s in kept if machine.is_accepting(s)},
                 edges=edges,
                 left_out=left_out_sentence(total, len(kept), max_states),
                 tooltips={number[state]: _tooltip(artifact, state) for state in kept},
@@ -85,17 +91,16 @@ class _AllowedMoves:
     def of(self, state: int) -> _Moves:
         """Without the tokens that end the text there."""
         if state not in self._known:
-            a = self.artifact
+            a, machine = self.artifact, self.artifact.machine()
             targets: NDArray[np.integer]
-            lazy = a.product or a.word_machine
-            if lazy is not None:
-                tokens, targets = _stepped(lazy, state, a.manifest.eos)
-            elif a.token_dfa is not None:
-                tokens, targets = a.token_dfa.edges_of(state)
-            else:
+            if isinstance(a.runtime, TokenDfaRuntime):
+                tokens, targets = a.runtime.token_dfa.edges_of(state)
+            elif isinstance(a.runtime, ByteDfaRuntime):
                 tokens, targets = _lifted(a, state)
-            allowed = tokenset.to_flags(a.rows.row(state))
-            if a.machine.is_accepting(state):
+            else:
+                tokens, targets = _stepped(machine, state, a.manifest.eos)
+            allowed = tokenset.to_flags(machine.row(state))
+            if machine.is_accepting(state):
                 allowed[list(a.manifest.eos)] = False
             kept = allowed[tokens]
             reached = np.unique(targets[kept]).tolist()
@@ -110,12 +115,12 @@ class _AllowedMoves:
 
 
 def _stepped(
-    machine: AnyProduct | WordMachine, state: int, eos: Sequence[int]
+    machine: Machine, state: int, eos: Sequence[int]
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """The text tokens that the state's row allows, and where each leads."""
     ends = eos if machine.is_accepting(state) else ()
     ids = np.setdiff1d(tokenset.to_ids(machine.row(state)), ends).astype(np.int32)
-    return ids, np.array([machine.step(state, i) for i in ids.tolist()], dtype=np.int64)
+    return ids, np.array([machine.take(state, i) for i in ids.tolist()], dtype=np.int64)
 
 
 def _lifted(artifact: Artifact, state: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -136,12 +141,12 @@ def _states(artifact: Artifact, moves: _AllowedMoves) -> int:
 
     Those of a WordPiece artifact are never all known: the ones that were seen.
     """
-    if artifact.word_machine is not None:
+    if isinstance(artifact.runtime, WordPieceRuntime):
         return moves.seen
-    if artifact.product is not None:
+    if isinstance(artifact.runtime, ProductRuntime):
         return artifact.manifest.counts["product_states"]
-    if artifact.token_dfa is not None:
-        return artifact.token_dfa.states
+    if isinstance(artifact.runtime, TokenDfaRuntime):
+        return artifact.runtime.token_dfa.states
     if "dfa.live" in artifact.arrays:
         return int(artifact.arrays["dfa.live"].sum())
     # A row is empty exactly where no tokens reach the end.
@@ -167,9 +172,11 @@ def _edges(moves: _AllowedMoves, kept: Sequence[int], artifact: Artifact) -> lis
 
 
 def _tooltip(artifact: Artifact, state: int) -> str:
-    if artifact.word_machine is not None:
-        return "may end here" if artifact.machine.is_accepting(state) else "goes on"
-    byte_state = artifact.byte_state_of(state)
+    runtime = artifact.runtime
+    if isinstance(runtime, WordPieceRuntime):
+        return "may end here" if runtime.machine().is_accepting(state) else "goes on"
+    assert isinstance(runtime, RegularGrammar)
+    byte_state = runtime.byte_state_of(state)
     text = (
         f"state {state}"
         if artifact.manifest.kind == "byte-dfa"

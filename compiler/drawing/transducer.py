@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from constrain.artifacts.artifact import Artifact
+from constrain.artifacts.kinds.wordpiece import WordPieceRuntime
 from constrain.artifacts.wordpiece.trie import NONE, ROOT, SUFFIX_ROOT, Pops, WordTrie
 
 from .dot import to_dot
@@ -39,9 +40,9 @@ def draw_transducer(
     small transducer, and of a larger one those that the grammar's texts pass through. ``title``:
     the grammar's name. Raises ``DrawingError`` for artifacts of other tokenizers.
     """
-    machine = artifact.word_machine
-    if machine is None:
+    if not isinstance(artifact.runtime, WordPieceRuntime):
         raise DrawingError("only artifacts of WordPiece tokenizers have a transducer")
+    machine = artifact.runtime.machine()
     # r♯ is passed, never stayed at: what leads there leads on by the byte that was read.
     total = len(machine.trie.octets) - 1
     touched, part = None, ""

@@ -3,6 +3,7 @@
 import numpy as np
 
 from constrain.artifacts.artifact import Artifact
+from constrain.artifacts.kinds.token_dfa import TokenDfaRuntime
 from constrain.artifacts.tokens import tokenset
 
 from .tabulate import tabulated
@@ -17,15 +18,15 @@ def tokens_text(artifact: Artifact) -> str:
     Grows with the states times the targets of each, not with the transitions.
     """
     artifact = tabulated(artifact)
-    dfa = artifact.token_dfa
-    if dfa is None:
+    if not isinstance(artifact.runtime, TokenDfaRuntime):
         raise ValueError("only canonical artifacts have a token DFA")
+    dfa, rows = artifact.runtime.token_dfa, artifact.runtime.rows
     finals = np.flatnonzero(dfa.accepting).tolist()
     listed = ", ".join(map(str, finals))
     lines = [f"tokens: {dfa.states} states, start {dfa.start}, final {listed}"]
     for state in range(dfa.states):
         tokens, targets = dfa.edges_of(state)
-        allowed = tokenset.to_flags(artifact.rows.row(state))[tokens]
+        allowed = tokenset.to_flags(rows.row(state))[tokens]
         tokens, targets = tokens[allowed], targets[allowed]
         for target in np.unique(targets).tolist():
             ids = tokens[targets == target].tolist()

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from constrain.artifacts.artifact import Artifact
+from constrain.artifacts.kinds.cartesian import ProductRuntime
 from constrain.artifacts.tokens import tokenset
 
 from ..limits import Limits
@@ -22,9 +23,9 @@ def tabulated(artifact: Artifact) -> Artifact:
     States in the order of a breadth-first walk, each a family of its own; the masks are the
     same. Raises ``LimitError`` where there are too many transitions.
     """
-    product = artifact.product
-    if product is None:
+    if not isinstance(artifact.runtime, ProductRuntime):
         return artifact
+    product = artifact.runtime.machine()
     limits = Limits(transitions=_MOST_TRANSITIONS)
     number = {product.start: 0}
     tokens: list[int] = []

@@ -110,7 +110,7 @@ class Formal:
         return (node, [self.token(v), *tokens]) if node is not None else (None, [])
 
 
-def kills_via_definition(
+def forbidden_via_definition(
     trie: WordTrie, suffixes: Mapping[bytes, int], node: int
 ) -> tuple[set[int], dict[int, int]]:
     """The tokens that cannot follow at ``node``, and the nodes of those that can.
@@ -119,15 +119,15 @@ def kills_via_definition(
     ``node``'s text and then t.
     """
     expected = trie.flush(node)
-    killed, led = set(), {}
+    forbidden, led = set(), {}
     for text, token_id in suffixes.items():
         target, popped = _read(trie, node, text)
         rest = trie.flush(target) if target != NONE else None
         if expected is None or rest is None or popped + rest != (*expected, token_id):
-            killed.add(token_id)
+            forbidden.add(token_id)
         else:
             led[token_id] = target
-    return killed, led
+    return forbidden, led
 
 
 def _read(trie: WordTrie, node: int, text: bytes) -> tuple[int, Pops]:

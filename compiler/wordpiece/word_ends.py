@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constrain.artifacts.dfa.byte_dfa import DEAD
+from constrain.artifacts.tokens.memo import CacheBudget
 from constrain.artifacts.tokens.trie import Trie, walk
 from constrain.artifacts.tokens.vocabulary import Vocabulary
 from constrain.artifacts.wordpiece.dead_ends import SPACE, WordDfa, WordPaths
@@ -63,13 +64,13 @@ def word_ends(
         waiting = starts[~live[starts]]
         found = waiting[(plain[waiting] >= 0) & (plain[waiting] <= max_chars)]
         if not len(found):
-            paths = WordPaths(words, tokens.trie)
+            paths = WordPaths(words, tokens.trie, CacheBudget())
             near = waiting[(fewest[waiting] >= 0) & (fewest[waiting] <= max_chars)]
             found = np.array([s for s in near.tolist() if _is_near(paths, s, max_chars)], np.int64)
         if not len(found):
             break
         live[found] = True
-    begins = _is_near(WordPaths(words, tokens.trie), dfa.start, max_chars)
+    begins = _is_near(WordPaths(words, tokens.trie, CacheBudget()), dfa.start, max_chars)
     too_long = within.has_longer_words(max_chars)
     return WordEnds(words, max_chars if too_long else 0, not begins)
 

@@ -186,8 +186,7 @@ def test_masks_behind_a_prefix_are_those_on_demand(case: Callable[[str], Case], 
             tables=here.tables,
             prewarm=prewarm,
         ).artifact
-        assert artifact.parsers is not None
-        machine = artifact.parsers.canonical()
+        machine = artifact.machine()
         assert machine is not None
         machines.append(machine)
     assert compare(*machines, random.Random(46), 50 if full else 1, 8) > 5
@@ -198,7 +197,6 @@ def test_nothing_is_left_to_be_worked_out_for_json(name: str, case: Callable[[st
     """At the start of a text and behind prompts."""
     here = case(name)
     artifact = artifact_of(here, JSON)
-    assert artifact.parsers is not None
     for prompt in ("", "Answer:\n", "Yes"):
         own = here.encode(prompt)
         whole = here.encode(prompt + SAMPLES[JSON].decode())
@@ -207,7 +205,7 @@ def test_nothing_is_left_to_be_worked_out_for_json(name: str, case: Callable[[st
         for token in whole[len(own) :]:
             matcher.advance(token)
         assert matcher.is_accepting
-    machine = artifact.parsers.canonical()
+    machine = artifact.machine()
     assert machine is not None
     assert "threads" not in vars(machine)
 
@@ -219,8 +217,7 @@ def test_no_walk_by_masks_meets_a_dead_end(
     """What they spell is encoded so."""
     here = case("gpt2")
     artifact = artifact_of(here, grammar)
-    assert artifact.parsers is not None
-    machine = artifact.parsers.canonical()
+    machine = artifact.machine()
     assert machine is not None
     walks = random_walks(
         machine, artifact.manifest.eos, random.Random(6), 10_000 if full else 5, 25

@@ -23,7 +23,7 @@ class Walker:
     def __init__(self, artifact: Artifact, seed: int) -> None:
         self.vocabulary = artifact.vocabulary
         self.eos = artifact.manifest.eos
-        self.machine, self.rows = artifact.machine_and_rows()
+        self.machine = artifact.machine()
         self.ways = Completions(artifact)
         self.rng = np.random.default_rng(seed)
         texts = self.vocabulary.text_ids()
@@ -34,12 +34,12 @@ class Walker:
         """Some random tokens, then the shortest way to the end."""
         state, ids = self.machine.start, list[int]()
         for _ in range(int(self.rng.integers(_LONGEST + 1))):
-            mask = self.rows.row(state)
+            mask = self.machine.row(state)
             assert mask.any(), ids
             token = self._pick(mask)
             if token in self.eos and self.machine.is_accepting(state):
                 return ids
-            state = self.machine.step(state, token)
+            state = self.machine.take(state, token)
             ids.append(token)
         text = b"".join(map(self.vocabulary.token, ids))
         place = self.ways.places.run(self.ways.places.start, text)

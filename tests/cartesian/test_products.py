@@ -8,8 +8,10 @@ import pytest
 from support import compiled, encoded, tokenizer_of
 
 from constrain.artifacts import ArtifactError
+from constrain.artifacts.bpe.check import PAIRS
 from constrain.artifacts.cartesian import machine as product
-from constrain.artifacts.kinds.check_cartesian import PRODUCT
+from constrain.artifacts.cartesian.check import PRODUCT
+from constrain.artifacts.pretokenizer.check import BOUNDARIES
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler import Tokenizer
@@ -39,7 +41,7 @@ def small(tmp_path: Path) -> Tokenizer:
 def test_sections_that_do_not_fit_are_refused(small: Tokenizer) -> None:
     """A value outside its array, in every section that holds indices, names the section."""
     artifact = compiled('s ::= #"(a|b| ){1,3}";', small, method="cartesian")
-    for name in PRODUCT:
+    for name in {**PRODUCT, **PAIRS, **BOUNDARIES}:
         array = artifact.arrays[name]
         if not array.size or name in ("product.accepting", "product.rows", "pairs.index"):
             continue
@@ -68,14 +70,14 @@ def test_a_table_of_a_product_has_the_same_masks(small: Tokenizer) -> None:
     """Walked side by side, whatever the numbers of their states."""
     artifact = compiled('s ::= #"(a|b| ){1,4}";', small, method="cartesian")
     table = tabulated(artifact)
-    pending = [(artifact.machine.start, table.machine.start)]
+    pending = [(artifact.machine().start, table.machine().start)]
     seen = set(pending)
     for one, other in pending:
-        row = artifact.rows.row(one)
-        assert row.tolist() == table.rows.row(other).tolist()
-        assert artifact.machine.is_accepting(one) == table.machine.is_accepting(other)
+        row = artifact.machine().row(one)
+        assert row.tolist() == table.machine().row(other).tolist()
+        assert artifact.machine().is_accepting(one) == table.machine().is_accepting(other)
         for token in set(tokenset.to_ids(row).tolist()) - {END}:
-            pair = artifact.machine.step(one, token), table.machine.step(other, token)
+            pair = artifact.machine().take(one, token), table.machine().take(other, token)
             if pair not in seen:
                 seen.add(pair)
                 pending.append(pair)
@@ -83,31 +85,27 @@ def test_a_table_of_a_product_has_the_same_masks(small: Tokenizer) -> None:
     assert tabulated(table) is table
 
 
-def test_what_is_forgotten_is_worked_out_anew(
-    small: Tokenizer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Masks are the same where nothing that they are made of is kept but the last."""
+def test_what_is_evicted_is_recomputed(small: Tokenizer) -> None:
+    """Masks are the same where nothing that they are made of is cached but the last."""
     data = compiled('s ::= #"(a|b| ){1,4}";', small, method="cartesian").to_bytes()
     artifact = load_bytes(data)
-    for name in ("_KEPT_ALLOWED", "_KEPT_UNITED"):
-        monkeypatch.setattr(product, name, 1)
-    other = load_bytes(data)
-    assert isinstance(other.machine, product.ProductMachine)
-    other.machine.most_masks = 1
-    states = [artifact.machine.start]
-    assert states == [other.machine.start]
+    other = load_bytes(data, cache_bytes=8)
+    assert isinstance(other.machine(), product.ProductMachine)
+    other.machine().most_masks = 1
+    states = [artifact.machine().start]
+    assert states == [other.machine().start]
     seen = set(states)
     for state in states:
-        row = artifact.rows.row(state)
-        assert row.tolist() == other.rows.row(state).tolist()
-        assert len(other.machine._united) == 1
+        row = artifact.machine().row(state)
+        assert row.tolist() == other.machine().row(state).tolist()
+        assert len(other.machine()._united) == 1
         for token in set(tokenset.to_ids(row).tolist()) - {END}:
-            reached = artifact.machine.step(state, token)
-            assert reached == other.machine.step(state, token)
+            reached = artifact.machine().take(state, token)
+            assert reached == other.machine().take(state, token)
             if reached not in seen:
                 seen.add(reached)
                 states.append(reached)
-    assert len({other.machine.members(state) for state in states}) > 3
+    assert len({other.machine().members(state) for state in states}) > 3
 
 
 @pytest.mark.parametrize("method", ["cartesian", "direct"])

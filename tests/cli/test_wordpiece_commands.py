@@ -96,7 +96,7 @@ def test_drawing_of_a_real_vocabulary(data: Callable[[str], Path]) -> None:
     """Of a large transducer what the grammar's texts use, two words."""
     tokenizer = load_wordpiece(data("tokenizers/bert-base-uncased"))
     artifact = compiled("unaffable|embeddings", tokenizer)
-    machine = artifact.word_machine
+    machine = artifact.machine()
     assert machine is not None
     assert len(machine.trie.octets) > 4_000
     drawing = draw_transducer(artifact, title="words")

@@ -96,5 +96,5 @@ def test_what_a_later_minor_version_adds_is_ignored(
     assert artifact.manifest == found.manifest
     for state in range(len(artifact.arrays["dfa.accepting"])):
         if variant[0] == "any":
-            assert artifact.rows.row(state).tolist() == found.rows.row(state).tolist()
+            assert artifact.machine().row(state).tolist() == found.machine().row(state).tolist()
     exercise(found)

@@ -68,18 +68,18 @@ def ids_by_text(artifact: Artifact) -> dict[bytes, list[int]]:
 def accepted_sequences(artifact: Artifact, text: bytes) -> list[tuple[int, ...]]:
     """Every accepted token sequence that spells ``text``."""
     by_text = ids_by_text(artifact)
-    machine, rows = artifact.machine, artifact.rows
+    machine = artifact.machine()
     found = []
     pending: list[tuple[int, int, tuple[int, ...]]] = [(0, machine.start, ())]
     while pending:
         position, state, ids = pending.pop()
         if position == len(text) and machine.is_accepting(state):
             found.append(ids)
-        row = rows.row(state)
+        row = machine.row(state)
         for end in range(position + 1, len(text) + 1):
             for token_id in by_text.get(text[position:end], ()):
                 if tokenset.contains(row, token_id):
-                    pending.append((end, machine.step(state, token_id), (*ids, token_id)))
+                    pending.append((end, machine.take(state, token_id), (*ids, token_id)))
     return found
 
 
@@ -134,17 +134,17 @@ def test_both_methods_allow_the_same_in_an_infinite_language(
     cartesian = compile_grammar(text, dialect="kbnf", tokenizer=gpt2, method="cartesian")
     rng = random.Random(2027)
     for _ in range(3000 if full else 25):
-        one, other = direct.machine.start, cartesian.machine.start
+        one, other = direct.machine().start, cartesian.machine().start
         for _ in range(40):
-            row = direct.rows.row(one)
-            assert np.array_equal(row, cartesian.rows.row(other))
-            assert direct.machine.is_accepting(one) == cartesian.machine.is_accepting(other)
+            row = direct.machine().row(one)
+            assert np.array_equal(row, cartesian.machine().row(other))
+            assert direct.machine().is_accepting(one) == cartesian.machine().is_accepting(other)
             allowed = set(tokenset.to_ids(row).tolist()) - set(direct.manifest.eos)
             if not allowed:
                 break
             token_id = rng.choice(sorted(allowed))
-            one = direct.machine.step(one, token_id)
-            other = cartesian.machine.step(other, token_id)
+            one = direct.machine().take(one, token_id)
+            other = cartesian.machine().take(other, token_id)
 
 
 def test_object_prefixes_have_witnesses(
@@ -170,11 +170,11 @@ def test_object_prefixes_have_witnesses(
             matcher.advance(token_id)
         done = b"".join(map(vocabulary.token, own[:place]))
         listed = set(tokenset.to_ids(matcher.mask()).tolist())
-        state = artifact.machine.start
+        state = artifact.machine().start
         for token_id in own[:place]:
-            state = artifact.machine.step(state, token_id)
+            state = artifact.machine().take(state, token_id)
         for token_id in rng.sample(sorted(listed), min(5, len(listed))):
-            rest = completion[artifact.machine.step(state, token_id)]
+            rest = completion[artifact.machine().take(state, token_id)]
             witness = done + vocabulary.token(token_id) + rest
             assert library.encode(witness.decode()).ids[: place + 1] == [*own[:place], token_id]
         here = dfa.run(dfa.start, done)
@@ -219,12 +219,12 @@ def check_own_token(artifact: Artifact, text: bytes, own: list[int], end: int) -
 
 def shortest_completions(artifact: Artifact) -> dict[int, bytes]:
     """For each state of the token DFA a shortest text (in tokens) to acceptance."""
-    dfa = artifact.token_dfa
+    dfa = artifact.runtime.token_dfa
     assert dfa is not None
     before: dict[int, list[tuple[int, int]]] = {}
     for state in range(dfa.states):
         tokens, targets = dfa.edges_of(state)
-        allowed = tokenset.to_flags(artifact.rows.row(state))[tokens]
+        allowed = tokenset.to_flags(artifact.machine().row(state))[tokens]
         # One token for each target is enough for a shortest path.
         distinct, places = np.unique(targets[allowed], return_index=True)
         for target, token in zip(distinct.tolist(), tokens[allowed][places].tolist(), strict=True):

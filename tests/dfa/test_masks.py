@@ -147,7 +147,7 @@ def test_rows_at_run_time_are_the_stored_ones(tokenization: str) -> None:
         assert "rows" not in computed.arrays
         states: Sequence[int] = range(len(stored.arrays["row_of"]))
         for state in states:
-            assert stored.rows.row(state).tolist() == computed.rows.row(state).tolist()
+            assert stored.machine().row(state).tolist() == computed.machine().row(state).tolist()
 
 
 @pytest.mark.parametrize("tokenization", ["canonical", "any"])

@@ -21,9 +21,9 @@ def test_token_edges_are_what_the_masks_allow(
     artifact = compiled("(a|b)*abb", default_tokenizer, tokenization, dialect="regex")
     drawing = draw_tokens(artifact, title="abb")
     artifact = tabulated(artifact)
-    dfa = artifact.token_dfa
+    dfa = getattr(artifact.runtime, "token_dfa", None)
     states = range(dfa.states) if dfa else range(1, artifact.byte_dfa.states)
-    rows = [set(tokenset.to_ids(artifact.rows.row(s)).tolist()) for s in states]
+    rows = [set(tokenset.to_ids(artifact.machine().row(s)).tolist()) for s in states]
     expected = sum(len(row.difference(artifact.manifest.eos)) for row in rows)
     assert drawing.left_out is None
     assert f"{len(states)} states, {expected} transitions" in drawing.dot.replace("&#160;", " ")

@@ -142,8 +142,8 @@ def test_computed_rows_equal_stored_rows(artifacts: Compile, text: str, kind: st
     assert "rows" in stored.arrays
     assert "rows" not in computed.arrays
     for state in range(len(stored.arrays["row_of"])):
-        row = computed.rows.row(state)
-        assert stored.rows.row(state).tolist() == row.tolist()
+        row = computed.machine().row(state)
+        assert stored.machine().row(state).tolist() == row.tolist()
         assert np.dtype("uint32") == row.dtype
         assert row.flags.writeable is False
 
@@ -155,7 +155,7 @@ def test_computed_rows_equal_stored_rows_for_odd_tokens(odd: Tokenizer, kind: st
     stored = compiled(text, odd, kind)
     computed = compiled(text, odd, kind, max_artifact_bytes=0)
     for state in range(len(stored.arrays["row_of"])):
-        assert stored.rows.row(state).tolist() == computed.rows.row(state).tolist()
+        assert stored.machine().row(state).tolist() == computed.machine().row(state).tolist()
 
 
 def test_more_rows_than_are_kept_are_still_right(artifacts: Compile) -> None:
@@ -168,7 +168,7 @@ def test_more_rows_than_are_kept_are_still_right(artifacts: Compile) -> None:
     states = len(stored.arrays["row_of"])
     assert states > 512
     for state in [*range(states), *range(0, states, 50)]:
-        assert np.array_equal(stored.rows.row(state), computed.rows.row(state))
+        assert np.array_equal(stored.machine().row(state), computed.machine().row(state))
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -116,9 +116,8 @@ def test_masks_do_not_depend_on_what_is_worked_out_ahead(
     assert ("trie.octets" in artifact.arrays) == (prewarm is not None and grammar == CODE) or (
         prewarm == 0
     )
-    assert artifact.parsers is not None
     plain = MaximalMunchMasks(
-        artifact.parsers.tables,  # type: ignore[union-attr]
+        artifact.runtime.tables,
         lambda: Trie.from_vocabulary(artifact.vocabulary),
         artifact.vocabulary,
         artifact.manifest.eos,
@@ -218,12 +217,11 @@ def test_a_new_text_gets_a_new_machine_when_the_old_one_is_full(
 ) -> None:
     """Matchers share a machine until it has met too much; those that use it keep it."""
     artifact = reloaded(json_artifact)
-    assert artifact.parsers is not None
-    first = artifact.parsers.machine()
-    assert first is artifact.parsers.machine()
+    first = artifact.machine()
+    assert first is artifact.machine()
     matcher = artifact.matcher()
     monkeypatch.setattr("constrain.artifacts.maximal_munch.machine._STATES", 1)
-    assert first is not artifact.parsers.machine()
+    assert first is not artifact.machine()
     for token in default_tokenizer.encode('{"a": 1}'):
         matcher.advance(token)
     assert matcher.is_accepting
@@ -241,9 +239,9 @@ def test_a_long_and_a_deep_text(json_artifact: Artifact, deep: int, full: bool) 
     for octet in text:
         matcher.advance(ids[bytes([octet])])
     assert matcher.is_accepting
-    machine = artifact.parsers.machine()  # type: ignore[union-attr]
-    assert machine.walks.held_rows < 1_000  # type: ignore[union-attr]
-    assert len(machine.moves.below) < 1_000  # type: ignore[union-attr]
+    machine = artifact.machine()
+    assert machine.walks.held_rows < 1_000
+    assert len(machine.moves.below) < 1_000
     matcher = artifact.matcher()
     for octet in b"[" * deep + b"]" * deep:
         matcher.advance(ids[bytes([octet])])

@@ -16,7 +16,6 @@ from support.container import (
 from support.maximal_munch import compiled_lark, tokenizer_over
 
 from constrain.artifacts import Artifact, ArtifactError
-from constrain.artifacts.kinds.maximal_munch import MaximalMunchParser
 from constrain.artifacts.prefix import boundaries
 from constrain.artifacts.read import load_bytes
 from constrain.compiler.explain.maximal_munch import explain_greedy
@@ -43,9 +42,7 @@ def exercise(artifact: Artifact) -> None:
     """All that a matcher does, with every id there is, two tokens deep; and a verdict."""
     walk_two_deep(artifact)
     boundaries(artifact, b"(iab e")
-    parser = artifact.parsers
-    assert isinstance(parser, MaximalMunchParser)
-    explain_greedy(parser.machine(), b"((a) e")
+    explain_greedy(artifact.machine(), b"((a) e")
 
 
 @pytest.mark.parametrize("name", ["closed", "part"])

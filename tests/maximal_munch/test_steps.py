@@ -69,7 +69,7 @@ def test_tokens_are_read_as_their_bytes_are(full: bool) -> None:
             state = machine.start
             for _ in range(8):
                 targets = [machine.read(state, token) for token in tokens]
-                assert targets == [machine.taken(state, i) for i in range(len(tokens))], text
+                assert targets == [machine.take(state, i) for i in range(len(tokens))], text
                 found = [target for target in targets if target is not None]
                 if not found:
                     break
@@ -86,7 +86,7 @@ def test_tokens_of_a_vocabulary_are_read_as_their_bytes_are(
     prewarm = None if full or grammar == JSON else 3_000
     machine = load_bytes(
         compiled_lark(grammar, default_tokenizer, prewarm=prewarm).to_bytes()
-    ).parsers.machine()  # type: ignore[union-attr]
+    ).machine()
     assert isinstance(machine, MaximalMunchMasks)
     rng = random.Random(3)
     vocabulary = default_tokenizer.vocabulary(default_tokenizer.vocab_size)
@@ -94,7 +94,7 @@ def test_tokens_of_a_vocabulary_are_read_as_their_bytes_are(
     state = machine.start
     for token in default_tokenizer.encode(SAMPLES[grammar]):
         for other in {token, *(ids if full else rng.sample(ids, 200))}:
-            assert machine.read(state, vocabulary.token(other)) == machine.taken(state, other)
+            assert machine.read(state, vocabulary.token(other)) == machine.take(state, other)
         state = machine.step(state, token)
     assert machine.is_accepting(state)
 
@@ -104,7 +104,7 @@ def test_what_is_no_text_is_not_taken() -> None:
     tokens = [b"a", b"", b"ab"]
     machine = worked_out('start: "a" start "b" | "a"\n', tokens, None)
     assert [True, False, False, False, False, False] == [
-        machine.taken(machine.start, token) is not None for token in (0, 1, 2, 3, 4, -1)
+        machine.take(machine.start, token) is not None for token in (0, 1, 2, 3, 4, -1)
     ]
 
 
@@ -190,7 +190,7 @@ def test_only_what_masks_ask_for_is_kept() -> None:
         for _ in range(8):
             row = machine.row(state)
             assert row.tolist() == again.row(other).tolist(), text
-            choices = [i for i in range(len(tokens)) if machine.taken(state, i) is not None]
+            choices = [i for i in range(len(tokens)) if machine.take(state, i) is not None]
             if not choices:
                 break
             token = rng.choice(choices)

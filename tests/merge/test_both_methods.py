@@ -30,8 +30,7 @@ class Steps:
     """
 
     def __init__(self, artifact: Artifact) -> None:
-        assert artifact.product is not None
-        self.machine = artifact.product
+        self.machine = artifact.machine()
         self.size = artifact.vocab_size
         self.last: dict[int, int | None] = {self.machine.start: None}
         self._known: dict[tuple[tuple[int, ...], int], NDArray[np.int64]] = {}
@@ -59,13 +58,13 @@ class Steps:
 
 def compared(direct: Artifact, cartesian: Artifact) -> tuple[int, int]:
     """Compare the masks of all reachable pairs; their number and that of the transitions."""
-    dfa, steps = direct.token_dfa, Steps(cartesian)
+    dfa, steps = direct.runtime.token_dfa, Steps(cartesian)
     assert dfa is not None
     eos = np.array(direct.manifest.eos)
     start = dfa.start, steps.machine.start
     seen, pending, transitions = {start}, [start], 0
     for one, other in pending:
-        row = direct.rows.row(one)
+        row = direct.machine().row(one)
         assert np.array_equal(row, steps.machine.row(other)), (one, other)
         assert dfa.is_accepting(one) == steps.machine.is_accepting(other)
         flags = tokenset.to_flags(row).copy()

@@ -50,8 +50,7 @@ def exercise(artifact: Artifact) -> None:
     """All that a matcher does, with every id there is, two tokens deep; and a verdict."""
     walk_two_deep(artifact)
     boundaries(artifact, b"aabb")
-    assert artifact.parsers is not None
-    explain_parser(artifact.parsers.recogniser(), b"aab")
+    explain_parser(artifact.runtime.recogniser(), b"aab")
 
 
 @pytest.mark.parametrize("engine", ENGINES)

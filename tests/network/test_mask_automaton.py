@@ -132,8 +132,7 @@ def test_chains_of_the_examples(text: str, default_tokenizer: Tokenizer, tmp_pat
     ).save(path)
     artifact = load(path)
     artifact.matcher()
-    assert artifact.parsers is not None
-    masks = artifact.parsers.machine()
+    masks = artifact.machine()
     assert isinstance(masks, NetworkMasks)
     chains = MaskAutomaton.from_arrays(artifact.arrays)
     rows = StackRows(masks.network.tables, masks.residual, masks.network.stacks.entries, chains)

@@ -181,8 +181,7 @@ def test_a_new_text_gets_a_new_network_when_the_old_one_is_full(
     """Memory is bounded over many texts; matchers that run keep what they have."""
     monkeypatch.setattr("constrain.artifacts.network.machine._CONFIGURATIONS", 5)
     artifact = made("s ::= '[' s ']' | 'x';", default_tokenizer)
-    assert artifact.parsers is not None
-    first = artifact.parsers.machine()
+    first = artifact.machine()
     assert isinstance(first, NetworkMasks)
     running = artifact.matcher()
     for token_id in default_tokenizer.encode("[ [ [ [ [ [ [".replace(" ", "")):
@@ -192,7 +191,7 @@ def test_a_new_text_gets_a_new_network_when_the_old_one_is_full(
         first.network.read(state, b"[")
     for depth in range(20):
         first.network.read(first.start, b"[" * depth)
-    assert artifact.parsers.machine() is not first
+    assert artifact.machine() is not first
     assert len(tokenset.to_ids(running.mask()))
 
 

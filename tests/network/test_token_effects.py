@@ -141,7 +141,7 @@ def test_no_room_is_no_table() -> None:
             state = masks.step(state, token_id)
         expected = found.read(found.start, b"".join((b"[", b"]")[i] for i in ids))
         assert expected == state
-    assert [None] * 3 == [masks.taken(masks.start, token_id) for token_id in (-1, 1, 2)]
+    assert [None] * 3 == [masks.take(masks.start, token_id) for token_id in (-1, 1, 2)]
 
 
 def no_trie() -> None:

@@ -19,8 +19,7 @@ from constrain.compiler import Tokenizer, compile_grammar
 
 def masks_of(artifact: Artifact) -> NetworkMasks:
     """The machine of an artifact's matchers."""
-    assert artifact.parsers is not None
-    masks = artifact.parsers.machine()
+    masks = artifact.machine()
     assert isinstance(masks, NetworkMasks)
     return masks
 
@@ -29,7 +28,7 @@ def check_step(masks: NetworkMasks, state: int, token_id: int) -> int:
     """A token leads where its readings lead; how many those are."""
     readings = masks._readings(token_id)
     expected = masks.network.read(state, *readings)
-    assert (None if expected == REFUSED else expected) == masks.taken(state, token_id)
+    assert (None if expected == REFUSED else expected) == masks.take(state, token_id)
     return len(readings)
 
 
@@ -53,7 +52,7 @@ def test_named_tokens_are_read_in_all_ways(text: str) -> None:
         state = masks.start
         for _ in range(8):
             both += sum(check_step(masks, state, i) > 1 for i in range(artifact.vocab_size))
-            steps = [masks.taken(state, i) for i in range(artifact.vocab_size)]
+            steps = [masks.take(state, i) for i in range(artifact.vocab_size)]
             ids = set(tokenset.to_ids(masks.row(state)).tolist()) - {EOS}
             assert ids == {i for i, target in enumerate(steps) if target is not None}
             if not ids:

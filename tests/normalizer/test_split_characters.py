@@ -113,8 +113,8 @@ def test_masks_of_grammars_that_leave_few_ends(
     monkeypatch.setattr(stable_text, "_GROWTH", 0)
     regex, least = NARROW[name]
     artifact = load_bytes(normalizing.compiled(regex, "cartesian").to_bytes())
-    assert isinstance(artifact.product, NormalizedProduct)
-    stuck = check_walks(artifact.product, random.Random(5), 400 if full else 30)
+    assert isinstance(artifact.machine(), NormalizedProduct)
+    stuck = check_walks(artifact.machine(), random.Random(5), 400 if full else 30)
     assert stuck >= least
 
 
@@ -123,7 +123,7 @@ def test_masks_of_grammars_that_leave_many(
     name: str, data: Callable[[str], Path], full: bool
 ) -> None:
     """The same on a real tokenizer."""
-    machine = compiled(wide_case(data), name).product
+    machine = compiled(wide_case(data), name).machine()
     assert isinstance(machine, NormalizedProduct)
     check_walks(machine, random.Random(6), 200 if full else 2)
     unsure = set(machine.texts.unsure.tolist())
@@ -134,7 +134,7 @@ def test_masks_of_grammars_that_leave_many(
 def test_unsure_tokens_by_the_definition(data: Callable[[str], Path]) -> None:
     """Behind a sure token, whatever went before, the product's mask holds a token that leads to
     a free state; behind the others there is a product state and a text where it holds none."""
-    machine = compiled(wide_case(data), "any").product
+    machine = compiled(wide_case(data), "any").machine()
     assert isinstance(machine, NormalizedProduct)
     product, texts = machine.product, machine.texts
     assert product.table.shape[1] == 2

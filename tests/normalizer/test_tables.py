@@ -97,7 +97,7 @@ def test_whether_a_mask_holds_any_of_some_tokens(data: Callable[[str], Path]) ->
     tokenizer = load_tokenizer(data("tokenizers/tiny-bpe-1000/tokenizer.json"))
     automaton = build_automaton("([a-zé漢字 ]{1,9}[0-9]*)*", dialect="regex")
     artifact = build_artifact(automaton, tokenizer, method="cartesian").artifact
-    machine = artifact.product
+    machine = artifact.machine()
     assert isinstance(machine, ProductMachine)
     rng = random.Random(3)
     size = machine.vocab_size

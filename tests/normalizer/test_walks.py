@@ -50,8 +50,7 @@ def compiled(case: Case, grammar: str, prewarm: int | None = None) -> Artifact:
 
 def machine_of(artifact: Artifact) -> NormalizedNetwork:
     """The machine of its matchers."""
-    assert artifact.parsers is not None
-    machine = artifact.parsers.canonical()
+    machine = artifact.machine()
     assert isinstance(machine, NormalizedNetwork)
     return machine
 

@@ -33,26 +33,24 @@ OUTSIDE = {
 ARTIFACTS: dict[str, set[str]] = {
     "errors": set(),
     "container": {"errors"},
-    "tokens": {"errors"},
-    "dfa": {"errors", "tokens"},
-    "bpe": {"errors", "tokens"},
+    "tokens": {"container", "errors"},
+    "dfa": {"container", "errors", "tokens"},
+    "bpe": {"container", "errors", "tokens"},
     "pretokenizer": {"bpe", "container", "errors", "tokens"},
-    "normalizer": {"dfa", "errors", "tokens"},
+    "normalizer": {"container", "dfa", "errors", "tokens"},
     "network": {"container", "errors", "tokens"},
-    "earley": {"dfa", "errors", "tokens"},
+    "earley": {"container", "dfa", "errors", "tokens"},
     "wordpiece": {"container", "dfa", "errors", "tokens"},
-    "cartesian": {"bpe", "errors", "normalizer", "pretokenizer", "tokens"},
-    "maximal_munch": {"dfa", "earley", "errors", "network", "tokens"},
+    "cartesian": {"bpe", "container", "errors", "normalizer", "pretokenizer", "tokens"},
+    "maximal_munch": {"container", "dfa", "errors", "network", "tokens"},
     "canonical_network": {"bpe", "container", "errors", "network", "normalizer", "pretokenizer"}
     | {"tokens"},
-    "matcher": {"dfa", "errors", "tokens"},
+    "matcher": {"errors", "tokens"},
     "kinds": {"bpe", "canonical_network", "cartesian", "container", "dfa", "earley", "errors"}
     | {"matcher", "maximal_munch", "network", "normalizer", "pretokenizer", "tokens", "wordpiece"},
-    "artifact": {"bpe", "cartesian", "container", "dfa", "errors", "kinds", "matcher"}
-    | {"pretokenizer", "tokens", "wordpiece"},
-    "prefix": {"artifact", "tokens"},
-    "prefix_wordpiece": {"artifact", "prefix", "tokens", "wordpiece"},
-    "read": {"artifact", "container", "errors"},
+    "artifact": {"container", "dfa", "kinds", "matcher", "tokens"},
+    "prefix": {"artifact", "container", "kinds", "tokens", "wordpiece"},
+    "read": {"artifact", "container", "errors", "tokens"},
     "__init__": {"artifact", "errors", "matcher", "read"},
 }
 

@@ -194,7 +194,7 @@ class Completions:
     """Short ways to the end from the states of an artifact's machine, by its masks."""
 
     def __init__(self, artifact: Artifact) -> None:
-        self.machine, self.rows = artifact.machine_and_rows()
+        self.machine = artifact.machine()
         self.places = Places(artifact.byte_dfa, artifact.text_prefix, artifact.vocabulary)
         self.lengths = artifact.vocabulary.lengths
         self._known: dict[int, tuple[int, ...]] = {}
@@ -221,7 +221,7 @@ class Completions:
                 return ids
             ways, costs = self._ways(here, at)
             for token in ways[tried : tried + _WAYS].tolist():
-                to, after = self.machine.step(here, token), int(self.places.after(at)[token])
+                to, after = self.machine.take(here, token), int(self.places.after(at)[token])
                 if to not in seen:
                     seen.add(to)
                     togo = int(left[after])
@@ -235,7 +235,7 @@ class Completions:
 
     def _ways(self, state: int, place: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The allowed tokens, those on short ways first, and bytes of token and what is left."""
-        allowed = tokenset.to_ids(self.rows.row(state))
+        allowed = tokenset.to_ids(self.machine.row(state))
         after = self.places.after(place)[allowed]
         allowed, after = allowed[after != 0], after[after != 0]
         costs = self.lengths[allowed] + self.places.left[after]

@@ -40,12 +40,12 @@ def tokenizations(
 
 def accepted(artifact: Artifact) -> set[tuple[int, ...]]:
     """All sequences that the masks allow; a mask must never be empty before the end."""
-    machine, end = artifact.machine, set(artifact.manifest.eos)
+    machine, end = artifact.machine(), set(artifact.manifest.eos)
     found = set()
     pending: list[tuple[int, tuple[int, ...]]] = [(machine.start, ())]
     while pending:
         state, ids = pending.pop()
-        allowed = set(tokenset.to_ids(artifact.rows.row(state)).tolist())
+        allowed = set(tokenset.to_ids(artifact.machine().row(state)).tolist())
         assert machine.is_accepting(state) == bool(allowed & end)
         assert allowed, ids
         if machine.is_accepting(state):

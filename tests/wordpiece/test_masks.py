@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from support.wordpiece import accepted, compiled, member, tokenizations, tokenizer_of
 
-from constrain.artifacts.prefix_wordpiece import word_boundaries
+from constrain.artifacts.prefix import boundaries
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler.diagnostics import CheckError, TokenizerError
 from constrain.compiler.pipeline import build_artifact, build_automaton
@@ -196,7 +196,7 @@ def test_boundaries_of_a_prefix() -> None:
         prefix = normalizer.canonical(text).encode()
         return [
             (b.length, b.ids, b.pending, tokenset.to_ids(b.allowed).tolist(), b.accepting)
-            for b in word_boundaries(artifact, prefix)
+            for b in boundaries(artifact, prefix)
         ]
 
     assert [(0, (), b"", [2], False)] == found("")

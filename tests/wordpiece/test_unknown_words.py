@@ -12,7 +12,7 @@ from support import constrain
 from support.wordpiece import accepted, member, tokenizer_of
 
 from constrain.artifacts import Artifact, load
-from constrain.artifacts.prefix_wordpiece import word_boundaries
+from constrain.artifacts.prefix import boundaries
 from constrain.compiler.pipeline import build_artifact, build_automaton
 from constrain.compiler.wordpiece import WordPieceTokenizer, load_wordpiece
 
@@ -130,7 +130,7 @@ def test_boundaries_of_a_prefix() -> None:
     artifact = compiled("ax? b|a", tokenizer_of(["a", "b"]))
 
     def found(text: bytes) -> list[tuple[int, tuple[int, ...], bytes]]:
-        return [(b.length, b.ids, b.pending) for b in word_boundaries(artifact, text)]
+        return [(b.length, b.ids, b.pending) for b in boundaries(artifact, text)]
 
     assert [(1, (2,), b""), (0, (), b"a")] == found(b"a")
     assert [(2, (0,), b""), (0, (), b"ax")] == found(b"ax")

@@ -11,33 +11,32 @@ import numpy as np
 import pytest
 from support.wordpiece import accepted, compiled, tokenizations, tokenizer_of
 
+from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens.memo import BoundedCache
 from constrain.artifacts.tokens.trie import Trie, walk
 from constrain.artifacts.wordpiece import dead_ends as word_paths
-from constrain.artifacts.wordpiece import machine as word_machine
 from constrain.artifacts.wordpiece import trie_walk as word_walk
-from constrain.artifacts.wordpiece.check import PIECES
 from constrain.artifacts.wordpiece.forbidden_tokens import forbidden_tokens
-from constrain.artifacts.wordpiece.trie import NONE, ROOT, SUFFIX_ROOT, WordTrie
+from constrain.artifacts.wordpiece.trie import NONE, ROOT, SECTIONS, SUFFIX_ROOT, WordTrie
 from constrain.artifacts.wordpiece.trie_walk import WordWalk
 from constrain.compiler.wordpiece import load_wordpiece
-from constrain.compiler.wordpiece.oracle import kills_via_definition, lay_out_via_suffix_trie
+from constrain.compiler.wordpiece.oracle import forbidden_via_definition, lay_out_via_suffix_trie
 from constrain.compiler.wordpiece.trie_layout import lay_out
 
 
-def check_kills(trie: WordTrie, suffixes: dict[bytes, int], nodes: list[int]) -> int:
-    """Compare with the definition; how many tokens were killed."""
+def check_forbidden(trie: WordTrie, suffixes: dict[bytes, int], nodes: list[int]) -> int:
+    """Compare with the definition; how many tokens were forbidden."""
     own = {int(t): n for n, t in enumerate(trie.tokens.tolist()) if t != NONE}
     count = 0
     for node in nodes:
         if node <= SUFFIX_ROOT or trie.flush(node) is None:
             continue
-        killed, led = kills_via_definition(trie, suffixes, node)
+        forbidden, led = forbidden_via_definition(trie, suffixes, node)
         found = forbidden_tokens(trie, node)
         special = dict(zip(found.special.tolist(), found.nodes.tolist(), strict=True))
-        assert killed == set(found.killed.tolist())
-        assert led == {t: special.get(t, own[t]) for t in suffixes.values() if t not in killed}
-        count += len(killed)
+        assert forbidden == set(found.forbidden.tolist())
+        assert led == {t: special.get(t, own[t]) for t in suffixes.values() if t not in forbidden}
+        count += len(forbidden)
     return count
 
 
@@ -45,7 +44,7 @@ def check_layout(initial: dict[bytes, int], suffixes: dict[bytes, int], size: in
     """Compare all arrays with the oracle's."""
     found = lay_out(initial, suffixes, size)
     expected = lay_out_via_suffix_trie(initial, suffixes, size)
-    for name in PIECES:
+    for name in SECTIONS:
         one, other = getattr(expected.trie, name), getattr(found.trie, name)
         assert one.dtype == other.dtype, name
         assert one.tolist() == other.tolist(), name
@@ -74,7 +73,7 @@ def test_layout_of_a_real_vocabulary(data: Callable[[str], Path]) -> None:
     check_layout(initial, suffixes, tokenizer.vocab_size)
 
 
-def test_kills_of_random_vocabularies(full: bool) -> None:
+def test_forbidden_tokens_of_random_vocabularies(full: bool) -> None:
     """What cannot follow is what the definition says, and so is where the others lead."""
     draw = random.Random(3)
     count = 0
@@ -84,11 +83,11 @@ def test_kills_of_random_vocabularies(full: bool) -> None:
         initial = {t: i for i, t in enumerate(texts) if draw.random() < 0.6}
         suffixes = {t: i + 100 for i, t in enumerate(texts) if draw.random() < 0.6}
         trie = lay_out(initial, suffixes, 200).trie
-        count += check_kills(trie, suffixes, list(range(len(trie.octets))))
+        count += check_forbidden(trie, suffixes, list(range(len(trie.octets))))
     assert count > 1_000
 
 
-def test_kills_of_a_real_vocabulary(data: Callable[[str], Path], full: bool) -> None:
+def test_forbidden_tokens_of_a_real_vocabulary(data: Callable[[str], Path], full: bool) -> None:
     """The same for tokens of BERT's vocabulary at random."""
     tokenizer = load_wordpiece(data("tokenizers/bert-base-uncased"))
     cutter = tokenizer.end_to_end
@@ -97,7 +96,7 @@ def test_kills_of_a_real_vocabulary(data: Callable[[str], Path], full: bool) -> 
     trie = lay_out(initial, suffixes, tokenizer.vocab_size).trie
     nodes = random.Random(5).sample(range(2, len(trie.octets)), 2_000 if full else 60)
 
-    assert check_kills(trie, suffixes, nodes)
+    assert check_forbidden(trie, suffixes, nodes)
 
 
 @pytest.mark.parametrize("dense", [0, 4, 10**9])
@@ -105,7 +104,7 @@ def test_walks(monkeypatch: pytest.MonkeyPatch, data: Callable[[str], Path], den
     """Whole levels or live nodes alone: the tokens and states of the general walk."""
     monkeypatch.setattr(word_walk, "_DENSE", dense)
     tokenizer = load_wordpiece(data("tokenizers/tiny-wordpiece-2000"))
-    machine = compiled("[a-m]{1,6}|x[a-z ]{2,30}|7é?", tokenizer).word_machine
+    machine = compiled("[a-m]{1,6}|x[a-z ]{2,30}|7é?", tokenizer).machine()
     assert machine is not None
     trie, dfa = machine.trie, machine.words.dfa
     ends = trie.tokens >= 0
@@ -139,30 +138,25 @@ def test_alike_places_share_answers(monkeypatch: pytest.MonkeyPatch) -> None:
             assert expected == accepted(compiled("[ab]{7}", tokenizer))
 
 
-def test_a_memo_has_a_bound() -> None:
-    """The oldest entries go first; one that is too heavy is kept alone."""
-    memo: BoundedCache[str, int] = BoundedCache(3)
-    for number, name in enumerate("abcd"):
-        memo.keep(name, number)
-    assert [None, 1, 2, 3] == [memo.get(name) for name in "abcd"]
-    memo.keep("e", 4, weight=7)
-    assert [None, 4] == [memo.get("d"), memo.get("e")]
-    memo.keep("f", 5)
-    assert 1 == len(memo)
-
-
-def test_memory_while_decoding_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many states are reached, what is kept does not grow; no state is lost by that."""
-    for name in ("_KEPT_ROWS", "_KEPT_PARTS", "_KEPT_NUMBERS"):
-        monkeypatch.setattr(word_machine, name, 40)
+def test_memory_while_decoding_is_bounded() -> None:
+    """However many states are reached, caches stay within their budget, and no state is lost."""
     tokenizer = tokenizer_of(["a", "b", "##a", "##b", "ab", "##bb", "c"])
-    artifact = compiled("[ab]{1,6}( c)?", tokenizer)
+    whole = compiled("[ab]{1,6}( c)?", tokenizer)
     expected = tokenizations("[ab]{1,6}( c)?", tokenizer)
-    machine = artifact.word_machine
-    assert machine is not None
+    limit = 4096
+    artifact = load_bytes(whole.to_bytes(), cache_bytes=limit)
+    machine = artifact.machine()
 
     assert expected == accepted(artifact)
-    kept = [memo for memo in vars(machine).values() if isinstance(memo, BoundedCache)]
-    assert 4 == len(kept)
-    assert all(len(memo) <= 40 for memo in kept)
-    assert not [name for name, v in vars(machine).items() if isinstance(v, dict | list)]
+    caches = [
+        cache
+        for part in (machine, machine.paths, machine.trie)
+        for cache in vars(part).values()
+        if isinstance(cache, BoundedCache)
+    ]
+    assert 8 == len(caches)
+    assert sum(cache.capacity for cache in caches) <= limit
+    # An entry that is heavier than its cache is held alone.
+    assert all(cache.total <= cache.capacity or len(cache) == 1 for cache in caches)
+    for part in (machine, machine.paths):
+        assert not [name for name, v in vars(part).items() if isinstance(v, dict | list)]

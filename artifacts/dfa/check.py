@@ -1,31 +1,21 @@
-"""Whether the arrays of an artifact fit together, so that no walk leaves them.
-
-A checksum says that a file is what was written; this says that what was written makes
-sense, whoever wrote it.
-"""
+"""Whether the sections of automata fit together: the byte DFA of a grammar, the token DFA with
+its families, the DFAs of terminals in one table, and the mask rows of states."""
 
 import numpy as np
 
-from ..container.manifest import EARLEY, GREEDY, NETWORK, Manifest
+from ..container.manifest import Manifest
 from ..container.requirements import Arrays, check_types, require, require_offsets, require_range
-from ..errors import ArtifactError
 from ..tokens import tokenset
 
-# Sections that artifacts have: dtype and number of axes.
-_VOCABULARY = {
-    "vocab.data": ("u1", 1),
-    "vocab.kinds": ("u1", 1),
-    "vocab.offsets": ("i8", 1),
-}
-_COMMON = {
+# Sections: dtype and number of axes.
+_BYTE_DFA = {
     "dfa.accepting": ("u1", 1),
     "dfa.classes": ("u1", 1),
     "dfa.table": ("i4", 2),
     "origins.ids": ("i4", 1),
     "origins.offsets": ("i8", 1),
 }
-_TOKENS = {
-    "merges": ("i4", 2),
+_TOKEN_DFA = {
     "tokens.accepting": ("u1", 1),
     "tokens.edge_offsets": ("i8", 1),
     "tokens.edge_targets": ("i4", 1),
@@ -37,71 +27,17 @@ _NO_TERMINALS = {"dfa.terminals": ("i4", 1)}
 _ROWS = {"row_of": ("i4", 1), "rows": ("u4", 2)}
 _ALLOWED = {"tokens.allowed": ("u1", 1), "tokens.allowed_offsets": ("i8", 1)}
 _LIVE = {"dfa.live": ("u1", 1)}
+_STACKED = {
+    "lexer.accepting": ("u1", 1),
+    "lexer.columns": ("u2", 1),
+    "lexer.starts": ("i4", 1),
+    "lexer.table": ("i4", 2),
+}
 
 
-def check_structure(manifest: Manifest, arrays: Arrays) -> None:
-    """Raise ``ArtifactError`` naming the first section that does not fit."""
-    if manifest.kind in (NETWORK, EARLEY, GREEDY):
-        check_types(arrays, _VOCABULARY)
-        _check_vocabulary(manifest, arrays)
-        _check_parser(manifest, arrays)
-        return
-    if manifest.kind not in ("token-dfa", "byte-dfa", "product", "word-dfa"):
-        raise ArtifactError(f"an artifact of kind {manifest.kind!r} cannot be read by this release")
-    by_tokens = manifest.kind == "token-dfa"
-    check_types(arrays, {**_COMMON, **_VOCABULARY})
-    _check_vocabulary(manifest, arrays)
-    states = _check_byte_dfa(manifest, arrays)
-    if manifest.kind == "word-dfa":
-        from ..wordpiece.check import check_words
-
-        check_words(manifest, arrays)
-        return
-    if manifest.kind == "product":
-        from .check_cartesian import PRODUCT, check_product
-
-        check_types(arrays, PRODUCT)
-        check_product(manifest, arrays, states)
-        return
-    if by_tokens:
-        check_types(arrays, _TOKENS)
-        states = _check_token_dfa(manifest, arrays, states)
-    if "rows" in arrays:
-        check_types(arrays, _ROWS)
-        words = tokenset.word_count(manifest.vocab_size)
-        require(arrays["rows"].shape[1] == words, "rows")
-        require(len(arrays["row_of"]) == states, "row_of")
-        require_range(arrays, "row_of", 0, len(arrays["rows"]))
-    elif by_tokens:
-        check_types(arrays, _ALLOWED)
-        _check_allowed_bits(arrays)
-    else:
-        check_types(arrays, _LIVE)
-        require(len(arrays["dfa.live"]) == states, "dfa.live")
-        require_range(arrays, "dfa.live", 0, 2)
-
-
-def _check_parser(manifest: Manifest, arrays: Arrays) -> None:
-    if manifest.kind == GREEDY:
-        from .check_maximal_munch import check_greedy
-
-        check_greedy(manifest, arrays)
-    else:
-        from .check_parser import check_parser
-
-        check_parser(manifest, arrays)
-
-
-def _check_vocabulary(manifest: Manifest, arrays: Arrays) -> None:
-    size = manifest.vocab_size
-    require(len(arrays["vocab.kinds"]) == size, "vocab.kinds")
-    require_range(arrays, "vocab.kinds", 0, 3)
-    require_offsets(arrays, "vocab.offsets", size, len(arrays["vocab.data"]))
-    if not manifest.eos or not all(0 <= i < size for i in manifest.eos):
-        raise ArtifactError("the manifest is damaged: bad 'eos'")
-
-
-def _check_byte_dfa(manifest: Manifest, arrays: Arrays) -> int:
+def check_byte_dfa(manifest: Manifest, arrays: Arrays) -> int:
+    """The number of its states. Raises ``ArtifactError`` naming the first bad section."""
+    check_types(arrays, _BYTE_DFA)
     states, columns = arrays["dfa.table"].shape
     classes = columns - _check_terminals(manifest, arrays)
     require(states > 0 and classes > 0, "dfa.table")
@@ -135,7 +71,10 @@ def _check_terminals(manifest: Manifest, arrays: Arrays) -> int:
     return len(offsets) - 1
 
 
-def _check_token_dfa(manifest: Manifest, arrays: Arrays, families: int) -> int:
+def check_token_dfa(manifest: Manifest, arrays: Arrays, byte_states: int) -> int:
+    """The number of its states, over a byte DFA of ``byte_states`` that has been checked."""
+    check_types(arrays, _TOKEN_DFA)
+    families = byte_states
     states, edges = len(arrays["tokens.family"]), len(arrays["tokens.edge_tokens"])
     if "tokens.family_states" in arrays:
         check_types(arrays, {"tokens.family_states": ("i4", 1)})
@@ -149,7 +88,6 @@ def _check_token_dfa(manifest: Manifest, arrays: Arrays, families: int) -> int:
     require_range(arrays, "tokens.edge_targets", 0, states)
     require_range(arrays, "tokens.edge_tokens", 0, manifest.vocab_size)
     _check_edge_order(arrays)
-    _check_merges(manifest, arrays)
     return states
 
 
@@ -162,22 +100,43 @@ def _check_edge_order(arrays: Arrays) -> None:
     require(bool((ascending | first_of_family[1:-1]).all()), "tokens.edge_tokens")
 
 
-def _check_merges(manifest: Manifest, arrays: Arrays) -> None:
-    """Each result is made once, of parts that no later merge makes: spines end."""
-    merges = arrays["merges"]
-    require(merges.shape[1] == 3, "merges")
-    require_range(arrays, "merges", 0, manifest.vocab_size)
-    order = np.arange(len(merges))
-    made = np.full(manifest.vocab_size, -1, dtype=np.int64)
-    made[merges[:, 2]] = order
-    once = made[merges[:, 2]] == order
-    parts_first = (made[merges[:, :2]] < order[:, None]).all()
-    require(bool(once.all()) and bool(parts_first), "merges")
+def check_stored_rows(manifest: Manifest, arrays: Arrays, states: int) -> None:
+    """Mask rows that the file holds, of an automaton of so many ``states``."""
+    check_types(arrays, _ROWS)
+    words = tokenset.word_count(manifest.vocab_size)
+    require(arrays["rows"].shape[1] == words, "rows")
+    require(len(arrays["row_of"]) == states, "row_of")
+    require_range(arrays, "row_of", 0, len(arrays["rows"]))
 
 
-def _check_allowed_bits(arrays: Arrays) -> None:
+def check_allowed_edges(arrays: Arrays) -> None:
+    """Rows as one bit for each state and edge of its family; the token DFA has been checked."""
+    check_types(arrays, _ALLOWED)
     family, edge_offsets = arrays["tokens.family"], arrays["tokens.edge_offsets"]
     offsets = arrays["tokens.allowed_offsets"]
     require_offsets(arrays, "tokens.allowed_offsets", len(family), len(arrays["tokens.allowed"]))
     needed = (np.diff(edge_offsets)[family] + 7) // 8
     require(bool((np.diff(offsets) == needed).all()), "tokens.allowed_offsets")
+
+
+def check_live_states(arrays: Arrays, states: int) -> None:
+    """The states of a byte DFA from which tokens reach the end."""
+    check_types(arrays, _LIVE)
+    require(len(arrays["dfa.live"]) == states, "dfa.live")
+    require_range(arrays, "dfa.live", 0, 2)
+
+
+def check_stacked_dfas(arrays: Arrays, terminals: int, symbols: int) -> None:
+    """The automata of ``terminals`` terminals over so many ``symbols``; none matches ε."""
+    check_types(arrays, _STACKED)
+    states, columns = arrays["lexer.table"].shape
+    accepting, starts = arrays["lexer.accepting"], arrays["lexer.starts"]
+    require(states > 0 and columns > 0, "lexer.table")
+    require_range(arrays, "lexer.table", 0, states)
+    require(not arrays["lexer.table"][0].any(), "lexer.table")
+    require(len(arrays["lexer.columns"]) == symbols, "lexer.columns")
+    require_range(arrays, "lexer.columns", 0, columns)
+    require(len(accepting) == states and not accepting[0], "lexer.accepting")
+    require(len(starts) == terminals, "lexer.starts")
+    require_range(arrays, "lexer.starts", 1, states)
+    require(not accepting[starts].any(), "lexer.starts")

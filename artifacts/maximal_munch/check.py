@@ -10,15 +10,15 @@ import numpy as np
 
 from ..container.manifest import Manifest
 from ..container.requirements import Arrays, check_types, require, require_offsets, require_range
+from ..dfa.check import check_stacked_dfas
 from ..errors import ArtifactError
-from ..maximal_munch.block_rows import BLOCK, MOST_ROWS
-from ..maximal_munch.parser_transitions import below_all, of_chains
-from ..maximal_munch.tables import FIRST_LEXEME
+from ..network.check_tables import check_network
 from ..tokens import tokenset
-from .check_parser import NETWORK, check_network, require_dfas
+from .block_rows import BLOCK, MOST_ROWS
+from .parser_transitions import below_all, of_chains
+from .tables import FIRST_LEXEME
 
 _GREEDY = {
-    **NETWORK,
     "greedy.block_offsets": ("i8", 1),
     "greedy.blocks": ("u4", 2),
     "greedy.codes": ("u2", 2),
@@ -38,12 +38,8 @@ _GREEDY = {
     "greedy.stacks": ("i4", 2),
     "greedy.stacks_offsets": ("i8", 1),
     "greedy.steps": ("i4", 2),
-    "lexer.accepting": ("u1", 1),
-    "lexer.columns": ("u2", 1),
     "lexer.ignored": ("u1", 1),
     "lexer.priorities": ("i4", 1),
-    "lexer.starts": ("i4", 1),
-    "lexer.table": ("i4", 2),
     "moves.frames": ("i4", 1),
     "moves.frames_offsets": ("i8", 1),
     "moves.keys": ("i8", 1),
@@ -75,7 +71,7 @@ def check_greedy(manifest: Manifest, arrays: Arrays) -> None:
     lexemes = len(arrays["lexer.priorities"])
     require(len(names.texts) == lexemes, "lexer.priorities")
     require(len(arrays["lexer.ignored"]) == lexemes, "lexer.ignored")
-    require_dfas(arrays, lexemes, FIRST_LEXEME)
+    check_stacked_dfas(arrays, lexemes, FIRST_LEXEME)
     # Lexemes lie one behind the other.
     starts = arrays["lexer.starts"]
     require(bool((starts[1:] > starts[:-1]).all()), "lexer.starts")

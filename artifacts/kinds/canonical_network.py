@@ -1,0 +1,78 @@
+"""Artifacts of the kind ``network`` under canonical tokenization: a grammar that nests, as the
+tokenizer encodes its members."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from ..bpe.check import check_pairs
+from ..canonical_network.check import check_closed, check_patch
+from ..container.manifest import Manifest
+from ..container.requirements import Arrays, check_types, require
+from ..normalizer.check import check_normal_form
+from ..pretokenizer.check import check_pretokenizer
+from ..tokens.vocabulary import TEXT
+from . import network
+from .contents import Contents
+from .network import NetworkGrammar
+
+if TYPE_CHECKING:
+    from ..canonical_network.machine import CanonicalNetwork
+    from ..canonical_network.normalized_machine import NormalizedNetwork
+
+AnyCanonicalNetwork: TypeAlias = "CanonicalNetwork | NormalizedNetwork"
+
+
+def check(manifest: Manifest, arrays: Arrays) -> None:
+    """Raise ``ArtifactError`` naming the first section that does not fit."""
+    network.check(manifest, arrays)
+    check_types(arrays, {"cuts.final": ("u1", 1)})
+    check_pretokenizer(manifest, arrays)
+    check_pairs(manifest, arrays)
+    check_normal_form(manifest, arrays)
+    # Grammars that name tokens have no canonical network.
+    require(len(arrays["terminals.ids"]) == 0, "terminals.ids")
+    require(len(arrays["cuts.final"]) == len(arrays["cuts.table"]), "cuts.final")
+    # What merging gives is text; so is what fills in for it.
+    text = (arrays["vocab.kinds"] == TEXT) & (np.diff(arrays["vocab.offsets"]) > 0)
+    require(bool(text[arrays["pairs.order"]].all()), "pairs.order")
+    fallback = arrays["cuts.fallback"]
+    require(bool(text[fallback[fallback >= 0]].all()), "cuts.fallback")
+    require(bool(text[arrays.get("cuts.whole", fallback[:0])].all()), "cuts.whole")
+    if "stable.table" in arrays:
+        check_patch(arrays)
+    if "closed.keys" in arrays:
+        check_closed(manifest, arrays)
+
+
+class CanonicalNetworkRuntime(NetworkGrammar):
+    """Matchers share one machine until it has grown too large, as those of a plain network."""
+
+    _machine: "AnyCanonicalNetwork | None" = None
+
+    def machine(self) -> AnyCanonicalNetwork:
+        """The machine of the next matcher."""
+        if self._machine is None or self._machine.is_full:
+            self._machine = self._made()
+        return self._machine
+
+    def after_prompt(self, prompt: Sequence[int]) -> tuple[AnyCanonicalNetwork, int]:
+        """By the boundaries that the prompt may have, and its last token."""
+        machine = self.machine()
+        return machine, machine.state_after(prompt)
+
+    def _made(self) -> AnyCanonicalNetwork:
+        c = self.contents
+        if "stable.table" in c.arrays:
+            from ..canonical_network.normalized_machine import canonical_machine
+
+            return canonical_machine(self.network, c.arrays, c.manifest.eos, c.vocabulary)
+        from ..canonical_network.machine import CanonicalNetwork
+
+        return CanonicalNetwork(self.network, c.arrays, c.manifest.eos, c.vocabulary)
+
+
+def runtime(contents: Contents) -> CanonicalNetworkRuntime:
+    """What runs the artifact."""
+    return CanonicalNetworkRuntime(contents)

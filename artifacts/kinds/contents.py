@@ -1,0 +1,45 @@
+"""What the machines of an artifact are made of: its sections, and what all machines share."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ..container.manifest import Manifest
+from ..container.requirements import Arrays
+from ..tokens.memo import CacheBudget
+from ..tokens.trie import Trie
+from ..tokens.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from ..dfa.byte_dfa import ByteDfa
+
+
+@dataclass(frozen=True, eq=False)
+class Contents:
+    """``arrays``: the sections by name, which have been checked. ``caches``: what the caches of a
+    machine of this artifact may hold together."""
+
+    manifest: Manifest
+    arrays: Arrays
+    caches: CacheBudget = field(default_factory=CacheBudget)
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The bytes of every token."""
+        a = self.arrays
+        return Vocabulary(a["vocab.data"], a["vocab.offsets"], a["vocab.kinds"])
+
+    @cached_property
+    def trie(self) -> Trie:
+        """The token trie: the file's, where it has one, else built."""
+        a = self.arrays
+        if "trie.octets" in a:
+            return Trie(a["trie.octets"], a["trie.first"], a["trie.ids"], a["trie.held"])
+        return Trie.from_vocabulary(self.vocabulary)
+
+    @cached_property
+    def byte_dfa(self) -> "ByteDfa":
+        """The grammar's own automaton, minimal; regular grammars alone have one."""
+        from ..dfa.byte_dfa import ByteDfa
+
+        return ByteDfa.from_sections(self.arrays, self.manifest.byte_start)

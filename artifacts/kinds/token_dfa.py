@@ -1,0 +1,108 @@
+"""Artifacts of the kind ``token-dfa``: a regular grammar under canonical tokenization, all of
+whose token sequences DirectMerge has put into one table."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ..bpe.check import check_merges
+from ..container.manifest import Manifest
+from ..container.requirements import Arrays
+from ..dfa.check import (
+    check_allowed_edges,
+    check_byte_dfa,
+    check_stored_rows,
+    check_token_dfa,
+)
+from ..dfa.token_dfa import TokenDfa
+from ..errors import ArtifactError
+from ..tokens import tokenset
+from ..tokens.check import check_vocabulary
+from .contents import Contents
+from .regular import RegularGrammar, joined_to_prompt
+
+if TYPE_CHECKING:
+    from ..bpe.merge_table import MergeTable
+    from ..dfa.machine import DfaBehindPrompt, DfaMachine
+    from ..dfa.mask_rows import Rows
+
+
+def check(manifest: Manifest, arrays: Arrays) -> None:
+    """Raise ``ArtifactError`` naming the first section that does not fit."""
+    check_vocabulary(manifest, arrays)
+    states = check_token_dfa(manifest, arrays, check_byte_dfa(manifest, arrays))
+    check_merges(manifest, arrays)
+    if "rows" in arrays:
+        check_stored_rows(manifest, arrays, states)
+    else:
+        check_allowed_edges(arrays)
+
+
+class TokenDfaRuntime(RegularGrammar):
+    """Steps the token DFA."""
+
+    @cached_property
+    def token_dfa(self) -> TokenDfa:
+        """The automaton over canonical token sequences."""
+        return TokenDfa.from_sections(self.contents.arrays, self.contents.manifest.token_start)
+
+    @cached_property
+    def rows(self) -> "Rows":
+        """Where its mask rows come from."""
+        from ..dfa.mask_rows import FamilyRows, StoredRows
+
+        c = self.contents
+        a, m = c.arrays, c.manifest
+        if "rows" in a:
+            return StoredRows(a["rows"], a["row_of"])
+        bits, offsets = a["tokens.allowed"], a["tokens.allowed_offsets"]
+        return FamilyRows(self.token_dfa, bits, offsets, m.eos, m.vocab_size, c.caches.cache())
+
+    @cached_property
+    def forbidden_pairs(self) -> "MergeTable":
+        """Which tokens may not follow which inside a piece."""
+        from ..bpe.merge_table import MergeTable
+
+        return MergeTable(self.contents.arrays["merges"])
+
+    def machine(self) -> "DfaMachine":
+        """The machine of all matchers."""
+        return self._machine
+
+    def after_prompt(self, prompt: Sequence[int]) -> "tuple[DfaMachine | DfaBehindPrompt, int]":
+        """The start takes no token that the tokenizer would join to the prompt's last one."""
+        from ..dfa.machine import DfaBehindPrompt
+
+        c = self.contents
+        if not c.vocabulary.is_text(prompt[-1]):
+            return self._machine, self._machine.start
+        ids = tokenset.to_ids(self.rows.row(self.token_dfa.start)).tolist()
+        joined = self.forbidden_pairs.forbidden([prompt[-1]], ids)[0]
+        # What is read as a token is no text that could be joined to the prompt.
+        live = self.byte_dfa.token_targets(self.byte_dfa.start)
+        apart = {*c.manifest.eos, *self.byte_dfa.terminals.select(live)[0].tolist()}
+        left = [i for i, bad in zip(ids, joined, strict=True) if not bad or i in apart]
+        if not left:
+            raise ArtifactError(joined_to_prompt(prompt))
+        first_row = tokenset.from_ids(left, c.manifest.vocab_size)
+        first_row.flags.writeable = False
+        behind = DfaBehindPrompt(self.token_dfa, self.rows, first_row)
+        return behind, behind.start
+
+    def byte_state_of(self, state: int) -> int:
+        """The state of the byte DFA that a state was split off (of several, one)."""
+        arrays = self.contents.arrays
+        family = int(arrays["tokens.family"][state])
+        states = arrays.get("tokens.family_states")
+        return family if states is None else int(states[family])
+
+    @cached_property
+    def _machine(self) -> "DfaMachine":
+        from ..dfa.machine import DfaMachine
+
+        return DfaMachine(self.token_dfa, self.rows)
+
+
+def runtime(contents: Contents) -> TokenDfaRuntime:
+    """What runs the artifact."""
+    return TokenDfaRuntime(contents)

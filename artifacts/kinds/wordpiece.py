@@ -1,0 +1,47 @@
+"""Artifacts of the kind ``word-dfa``: a regular grammar as a WordPiece tokenizer encodes it."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ..container.manifest import Manifest
+from ..container.requirements import Arrays
+from ..dfa.check import check_byte_dfa
+from ..tokens.check import check_vocabulary
+from ..wordpiece.check import check_words
+from .contents import Contents
+from .regular import RegularGrammar
+
+if TYPE_CHECKING:
+    from ..wordpiece.machine import WordMachine
+
+
+def check(manifest: Manifest, arrays: Arrays) -> None:
+    """Raise ``ArtifactError`` naming the first section that does not fit."""
+    check_vocabulary(manifest, arrays)
+    check_byte_dfa(manifest, arrays)
+    check_words(manifest, arrays)
+
+
+class WordPieceRuntime(RegularGrammar):
+    """Steps canonical text and the trie of words."""
+
+    def machine(self) -> "WordMachine":
+        """The machine of all matchers."""
+        return self._machine
+
+    def after_prompt(self, prompt: Sequence[int]) -> "tuple[WordMachine, int]":
+        """A member begins a new word behind every prompt."""
+        return self._machine, self._machine.start
+
+    @cached_property
+    def _machine(self) -> "WordMachine":
+        from ..wordpiece.machine import word_machine
+
+        c = self.contents
+        return word_machine(c.manifest, c.arrays, c.vocabulary, c.caches)
+
+
+def runtime(contents: Contents) -> WordPieceRuntime:
+    """What runs the artifact."""
+    return WordPieceRuntime(contents)
