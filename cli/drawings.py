@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING
 
 from constrain.artifacts.errors import ConstrainError
 
-from .compiling import Wanted, canonical_text, compilation_of, grammar_of, recogniser_of
+from .compiling import canonical_text, compilation_of, grammar_of, recogniser_of
 from .console import UsageError, note, status
-from .options import Engine, Meaning
+from .options import Engine, Given, Meaning
 
 if TYPE_CHECKING:
     from constrain.artifacts import Artifact
     from constrain.compiler.drawing import Drawing
-    from constrain.compiler.engines import Parser
+    from constrain.compiler.frontend import Automaton, MaximalMunchGrammar, Parser
     from constrain.compiler.limits import Limits
-    from constrain.compiler.meanings import MaximalMunchGrammar
-    from constrain.compiler.pipeline import Automaton, Compilation
+    from constrain.compiler.pipeline import Compilation
 
 MAX_STATES = 100
 
@@ -42,33 +41,34 @@ def draw_grammar(
     text: str,
     path: str,
     stage: Stage,
-    wanted: Wanted,
+    given: Given,
     limits: "Limits",
     max_states: int,
     prefix: str | None = None,
 ) -> "Drawing":
     """The drawing of a grammar's stage; ``prefix``: of a WordPiece tokenizer what it uses."""
+    from constrain.compiler.choose import semantics_of
     from constrain.compiler.drawing import draw_rules
     from constrain.compiler.frontend import Automaton
-    from constrain.compiler.meanings import meaning_of
 
     _check_prefix(prefix, stage in _OF_ANY)
+    wanted = given.compile_options(path, limits)
     if stage is Stage.RULES:
-        return draw_rules(grammar_of(text, path, wanted, limits), max_states=max_states)
+        return draw_rules(grammar_of(text, path, wanted), max_states=max_states)
     if stage in _OF_ANY:
-        grammar = grammar_of(text, path, wanted, limits)
+        grammar = grammar_of(text, path, wanted)
         engine = Engine.NETWORK if stage is Stage.PARSER else Engine.EARLEY
-        if meaning_of(grammar, wanted.meaning)[0] == Meaning.MAXIMAL_MUNCH:
+        if semantics_of(grammar, wanted.meaning)[0] == Meaning.MAXIMAL_MUNCH:
             engine = Engine.GREEDY
-        parser = recogniser_of(text, path, replace(wanted, engine=engine), limits)
+        parser = recogniser_of(text, path, replace(wanted, engine=engine.value))
         assert not isinstance(parser, Automaton)
         return _draw_parser(stage, parser, max_states)
-    recogniser = recogniser_of(text, path, wanted, limits, parser="earley")
+    recogniser = recogniser_of(text, path, replace(wanted, parser="earley"))
     if not isinstance(recogniser, Automaton):
         raise UsageError(_only_regular(stage, recogniser.reason))
     artifact = None
     if stage in (Stage.TOKENS, Stage.TOKENIZER):
-        artifact = compilation_of(recogniser, wanted, limits).artifact
+        artifact = compilation_of(recogniser, given, wanted).artifact
     return _draw_automaton(stage, recogniser, artifact, max_states, prefix)
 
 
@@ -88,16 +88,15 @@ def draw_artifact(
         if m.source is None:
             what = f"its {stage.value.upper() if stage is Stage.NFA else stage.value} cannot be"
             raise UsageError(f"{path}: the grammar's text was stripped, so {what} drawn")
-        wanted = Wanted(dialect=m.dialect, start=m.start, meaning=Meaning(m.meaning))
-        return draw_grammar(m.source, path, stage, wanted, limits, max_states, prefix)
+        named = Given(dialect=m.dialect, start=m.start, meaning=Meaning(m.meaning))
+        return draw_grammar(m.source, path, stage, named, limits, max_states, prefix)
     return _draw_automaton(stage, None, artifact, max_states, prefix)
 
 
 def write_all_drawings(compilation: "Compilation", folder: Path) -> None:
     """All stages as SVG; where Graphviz is missing, as DOT text with a note."""
     from constrain.compiler.drawing import MissingDotError, render
-    from constrain.compiler.engines import Parser
-    from constrain.compiler.frontend import Automaton
+    from constrain.compiler.frontend import Automaton, Parser
 
     folder.mkdir(parents=True, exist_ok=True)
     missing: ConstrainError | None = None
@@ -125,7 +124,7 @@ def _draw_parser(
 ) -> "Drawing":
     from constrain.compiler.drawing import draw_lexer, draw_network, draw_rules
     from constrain.compiler.earley.union_lexer import joint_lexer
-    from constrain.compiler.engines import Parser
+    from constrain.compiler.frontend import Parser
 
     title, names = parser.grammar.start, parser.token_names
     if isinstance(parser, Parser):

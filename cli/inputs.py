@@ -15,7 +15,7 @@ from .console import UsageError, is_terminal, status
 
 if TYPE_CHECKING:
     from constrain.artifacts import Artifact
-    from constrain.compiler.token_ids import AnyTokenizer
+    from constrain.compiler.options import AnyTokenizer
 
 STDIN = "-"
 

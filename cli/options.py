@@ -1,9 +1,30 @@
-"""The arguments and options that several subcommands take."""
+"""The options that say how a grammar is compiled: one table, one decorator, one object.
 
+    @options.compile_options("dialect", "start")           the command takes --dialect and --start
+    def show(grammar: options.Grammar, given: options.Given) -> None: ...
+
+``Given`` has a field for each option: its name is the option's, its annotation the help. Commands
+take the options that they name, with the same names and help everywhere, and receive one object.
+``Given.compile_options`` makes the library's ``CompileOptions`` of it, which explains them.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
 from enum import StrEnum
-from typing import Annotated
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
+
+from .console import UsageError
+from .inputs import dialect_for
+
+if TYPE_CHECKING:
+    from constrain.compiler.limits import Limits
+    from constrain.compiler.options import CompileOptions
+
+R = TypeVar("R")
 
 # Defaults of the limits, as the library's own; bytes and seconds.
 STATES, TRANSITIONS, NESTING = 200_000, 100_000_000, 100_000
@@ -58,124 +79,220 @@ Subject = Annotated[
         metavar="SUBJECT", help="A grammar or a compiled artifact, or - for standard input."
     ),
 ]
-TokenizerPath = Annotated[
-    str | None,
-    typer.Option(
-        "--tokenizer",
-        "-t",
-        metavar="FILE",
-        help="A Hugging Face tokenizer.json or its folder, NAME.tiktoken or FILE.tiktoken@PATTERN, "
-        "GPT-2's encoder.json, or hf:ORG/REPO or tiktoken:NAME.  [default: the embedded one]",
-    ),
-]
-NoCache = Annotated[
-    bool,
-    typer.Option("--no-cache", help="Neither use nor keep tables of an earlier run."),
-]
-DialectName = Annotated[
-    str | None,
-    typer.Option(
-        "--dialect",
-        "-d",
-        metavar="NAME",
-        help="kbnf, gbnf, w3c, lark, iso14977, regex or regex-extended.  [default: by suffix; "
-        ".ebnf, .kbnf and - are kbnf; .gbnf, .w3c, .lark, .regex; .isoebnf and .iso are iso14977]",
-    ),
-]
-Extended = Annotated[
-    bool,
-    typer.Option("--extended", help="In a regex '&' is intersection, and '~x' what x is not."),
-]
-Start = Annotated[
-    str | None,
-    typer.Option(
-        "--start",
-        metavar="RULE",
-        help="The start rule.  [default: 'start', else the first rule; in gbnf 'root']",
-    ),
-]
-TokenizationChoice = Annotated[
-    Tokenization | None,
-    typer.Option(
-        help="canonical: the sequences that the tokenizer's merges give; any: all that spell a "
-        "member.  [default: canonical where the grammar and the tokenizer allow it, else any]"
-    ),
-]
-EngineChoice = Annotated[
-    Engine | None,
-    typer.Option(
-        help="dfa: for regular grammars; network: automata that call each other, with all masks "
-        "worked out ahead; earley: any grammar, masks at run time; greedy: a network over lexemes, "
-        "by maximal munch; auto: the first that the grammar, its meaning and the limits allow.  "
-        "[default: auto]"
-    ),
-]
-MeaningChoice = Annotated[
-    Meaning | None,
-    typer.Option(
-        help="exact: each way to cut a text into terminals counts; maximal-munch: a lexer cuts it, "
-        "each lexeme as long as possible.  [default: maximal-munch for Lark's grammars with "
-        "%ignore or %llguidance, else exact]"
-    ),
-]
-Lazy = Annotated[
-    bool,
-    typer.Option("--lazy", help="Work no masks out ahead, as --prewarm 0: all is at run time."),
-]
-MaxDepth = Annotated[
-    int | None,
-    typer.Option(
-        min=0,
-        max=1_000,
-        help="Make the grammar regular: keep the members that nest at most so deep.",
-    ),
-]
-Prewarm = Annotated[
-    int | None,
-    typer.Option(
-        min=0,
-        max=1_000_000,
-        metavar="COUNT",
-        help="Answers that masks are made of to work out ahead; 0 for none.  [default: 50000, by "
-        "maximal munch 500000]",
-    ),
-]
-MethodChoice = Annotated[
-    Method | None,
-    typer.Option(
-        help="direct: a table of all token states; cartesian: masks made from two automata when "
-        "they are asked for; auto: what fits. The masks are the same.  [default: auto]"
-    ),
-]
-UnknownWords = Annotated[
-    Unk | None,
-    typer.Option(
-        "--unk",
-        help="For WordPiece: leave members out that have a word which becomes the unknown token, "
-        "or allow it there.  [default: omit]",
-    ),
-]
-Eos = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--eos",
-        metavar="TOKEN",
-        help="Name or id of a token that ends a text; may be repeated.  [default: the tokenizer's]",
-    ),
-]
-VocabSize = Annotated[
-    int | None,
-    typer.Option(
-        min=1, max=10_000_000, help="Pad the masks to this many bits.  [default: highest id + 1]"
-    ),
-]
-MaxStates = Annotated[int, typer.Option(min=1, help="Refuse automata with more states.")]
-MaxTransitions = Annotated[
-    int, typer.Option(min=1, help="Refuse token automata with more transitions.")
-]
-MaxMemory = Annotated[int, typer.Option(min=1, help="Refuse tables of more bytes.")]
-MaxSeconds = Annotated[float, typer.Option(min=0, help="Give up after so many seconds.")]
-MaxNesting = Annotated[int, typer.Option(min=1, help="Refuse brackets nested deeper.")]
-MaxArtifactBytes = Annotated[
-    int, typer.Option(min=0, help="Leave mask rows to the run time beyond this size.")
-]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Given:
+    """What the command line says about a compilation; options that it does not say, or that its
+    command does not take, have their defaults."""
+
+    tokenizer: Annotated[
+        str | None,
+        typer.Option(
+            "--tokenizer",
+            "-t",
+            metavar="FILE",
+            help="A Hugging Face tokenizer.json or its folder, NAME.tiktoken or "
+            "FILE.tiktoken@PATTERN, GPT-2's encoder.json, or hf:ORG/REPO or tiktoken:NAME.  "
+            "[default: the embedded one]",
+        ),
+    ] = None
+    no_cache: Annotated[
+        bool, typer.Option("--no-cache", help="Neither use nor keep tables of an earlier run.")
+    ] = False
+    dialect: Annotated[
+        str | None,
+        typer.Option(
+            "--dialect",
+            "-d",
+            metavar="NAME",
+            help="kbnf, gbnf, w3c, lark, iso14977, regex or regex-extended.  [default: by suffix; "
+            ".ebnf, .kbnf and - are kbnf; .gbnf, .w3c, .lark, .regex; .isoebnf and .iso are "
+            "iso14977]",
+        ),
+    ] = None
+    extended: Annotated[
+        bool,
+        typer.Option("--extended", help="In a regex '&' is intersection, and '~x' what x is not."),
+    ] = False
+    start: Annotated[
+        str | None,
+        typer.Option(
+            "--start",
+            metavar="RULE",
+            help="The start rule.  [default: 'start', else the first rule; in gbnf 'root']",
+        ),
+    ] = None
+    tokenization: Annotated[
+        Tokenization | None,
+        typer.Option(
+            help="canonical: the sequences that the tokenizer's merges give; any: all that spell a "
+            "member.  [default: canonical where the grammar and the tokenizer allow it, else any]"
+        ),
+    ] = None
+    method: Annotated[
+        Method | None,
+        typer.Option(
+            help="direct: a table of all token states; cartesian: masks made from two automata "
+            "when they are asked for; auto: what fits. The masks are the same.  [default: auto]"
+        ),
+    ] = None
+    engine: Annotated[
+        Engine | None,
+        typer.Option(
+            help="dfa: for regular grammars; network: automata that call each other, with all "
+            "masks precomputed; earley: any grammar, masks at run time; greedy: a network over "
+            "lexemes, by maximal munch; auto: the first that the grammar, its meaning and the "
+            "limits allow.  [default: auto]"
+        ),
+    ] = None
+    max_depth: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=1_000,
+            help="Make the grammar regular: keep the members that nest at most so deep.",
+        ),
+    ] = None
+    meaning: Annotated[
+        Meaning | None,
+        typer.Option(
+            help="exact: each way to cut a text into terminals counts; maximal-munch: a lexer cuts "
+            "it, each lexeme as long as possible.  [default: maximal-munch for Lark's grammars "
+            "with %ignore or %llguidance, else exact]"
+        ),
+    ] = None
+    prewarm: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=1_000_000,
+            metavar="COUNT",
+            help="Summaries of masks to precompute at most; 0 for none.  [default: 50000, by "
+            "maximal munch 500000]",
+        ),
+    ] = None
+    lazy: Annotated[
+        bool,
+        typer.Option("--lazy", help="Precompute no masks, as --prewarm 0: all is at run time."),
+    ] = False
+    unk: Annotated[
+        Unk | None,
+        typer.Option(
+            "--unk",
+            help="For WordPiece: leave members out that have a word which becomes the unknown "
+            "token, or allow it there.  [default: omit]",
+        ),
+    ] = None
+    eos: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--eos",
+            metavar="TOKEN",
+            help="Name or id of a token that ends a text; may be repeated.  [default: the "
+            "tokenizer's]",
+        ),
+    ] = None
+    vocab_size: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=10_000_000,
+            help="Pad the masks to this many bits.  [default: highest id + 1]",
+        ),
+    ] = None
+    strip: Annotated[
+        bool, typer.Option("--strip", help="Leave the grammar's text out of the artifact.")
+    ] = False
+    max_artifact_bytes: Annotated[
+        int, typer.Option(min=0, help="Leave mask rows to the run time beyond this size.")
+    ] = ARTIFACT_BYTES
+    max_states: Annotated[int, typer.Option(min=1, help="Refuse automata with more states.")] = (
+        STATES
+    )
+    max_transitions: Annotated[
+        int, typer.Option(min=1, help="Refuse token automata with more transitions.")
+    ] = TRANSITIONS
+    max_memory: Annotated[int, typer.Option(min=1, help="Refuse tables of more bytes.")] = MEMORY
+    max_seconds: Annotated[float, typer.Option(min=0, help="Give up after so many seconds.")] = (
+        SECONDS
+    )
+    max_nesting: Annotated[int, typer.Option(min=1, help="Refuse brackets nested deeper.")] = (
+        NESTING
+    )
+
+    def limits(self) -> "Limits":
+        """The limits, with the clock running."""
+        from constrain.compiler.limits import Limits
+
+        if not self.max_seconds >= 0:
+            raise UsageError(f"--max-seconds takes a number of seconds, not {self.max_seconds}")
+        return Limits(
+            states=self.max_states,
+            transitions=self.max_transitions,
+            memory=self.max_memory,
+            seconds=self.max_seconds,
+            nesting=self.max_nesting,
+        ).started()
+
+    def compile_options(self, path: str, limits: "Limits | None" = None) -> "CompileOptions":
+        """The library's options for the grammar at ``path``, by whose suffix the dialect goes.
+
+        ``limits``: those of the command line, where they run already. Raises ``UsageError`` for
+        options that exclude each other.
+        """
+        from constrain.compiler.options import CompileOptions
+
+        if self.lazy and self.prewarm:
+            raise UsageError("--lazy precomputes nothing, and --prewarm says how much to")
+        if self.max_depth is not None and self.engine not in (None, Engine.AUTO, Engine.DFA):
+            raise UsageError(f"--max-depth makes a DFA, and --engine says {self.engine.value}")
+        named = {field.name for field in fields(CompileOptions)}
+        said = {field.name: getattr(self, field.name) for field in fields(self)}
+        said |= {"prewarm": 0} if self.lazy else {}
+        said |= {"dialect": dialect_for(path, self.dialect, self.extended)}
+        chosen = {name: value for name, value in said.items() if name in named}
+        return CompileOptions(
+            limits=limits or self.limits(),
+            keep_unknown=self.unk is Unk.ALLOW,
+            **{name: _plain(value) for name, value in chosen.items() if value is not None},
+        )
+
+
+def _plain(value: Any) -> Any:
+    """The text of a choice, and all else as it is."""
+    return value.value if isinstance(value, StrEnum) else value
+
+
+# The options of ``Given``: all, and those that go together.
+ALL = tuple(field.name for field in fields(Given))
+SOURCE = ("dialect", "extended", "start")
+TOKENIZER = ("tokenizer", "no_cache")
+LIMITS = ("max_states", "max_transitions", "max_memory", "max_seconds", "max_nesting")
+
+
+def compile_options(*names: str) -> Callable[[Callable[..., R]], Callable[..., R]]:
+    """Give a command the options of ``Given`` that have these names, behind its own.
+
+    The command receives them as ``given``. Options come in the order of the fields.
+    """
+    shared = [field for field in fields(Given) if field.name in names]
+    assert len(shared) == len(names)
+
+    def decorate(command: Callable[..., R]) -> Callable[..., R]:
+        @wraps(command)
+        def run(**values: Any) -> R:
+            given = Given(**{field.name: values.pop(field.name) for field in shared})
+            return command(given=given, **values)
+
+        own = [p for p in signature(command).parameters.values() if p.name != "given"]
+        added = [
+            Parameter(f.name, Parameter.KEYWORD_ONLY, default=f.default, annotation=f.type)
+            for f in shared
+        ]
+        # Typer reads both.
+        run.__signature__ = Signature([*own, *added])  # type: ignore[attr-defined]
+        run.__annotations__ = {p.name: p.annotation for p in (*own, *added)}
+        return run
+
+    return decorate

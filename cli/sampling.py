@@ -6,15 +6,16 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
-from .compiling import Wanted, recogniser_of, refuse_tokens
+from .compiling import recogniser_of, refuse_tokens
 from .console import UsageError
 from .inputs import artifact_or_text
-from .options import Engine, Meaning
+from .options import Engine, Given, Meaning
 
 if TYPE_CHECKING:
     from constrain.artifacts.network.tables import NetworkTables
     from constrain.compiler.automata.dfa import Dfa
     from constrain.compiler.limits import Limits
+    from constrain.compiler.options import CompileOptions
 
 # So many draws in a row are looked at for one that longest matches read.
 _DRAWS = 100_000
@@ -91,14 +92,14 @@ class Nesting:
         return filter(self._accepts, self._members.up_to(at_most))
 
 
-def source_of(path: str, wanted: Wanted, limits: "Limits") -> Source:
+def source_of(path: str, given: Given, limits: "Limits") -> Source:
     """The members of the grammar or artifact at ``path``; token terminals are refused."""
     from constrain.artifacts.kinds.network import NetworkGrammar
     from constrain.compiler.automata.dfa import from_tables
 
     found = artifact_or_text(path)
     if isinstance(found, str):
-        return _of_grammar(found, path, wanted, limits)
+        return _of_grammar(found, path, given.compile_options(path, limits))
     if found.is_regular:
         return _regular(from_tables(found.byte_dfa), path, limits)
     if isinstance(found.runtime, NetworkGrammar):
@@ -109,17 +110,16 @@ def source_of(path: str, wanted: Wanted, limits: "Limits") -> Source:
             f"{path}: members of an artifact of the kind {m.kind} are drawn by its grammar, which "
             "was left out"
         )
-    named = replace(wanted, dialect=m.dialect, start=m.start, meaning=Meaning(m.meaning))
-    return _of_grammar(m.source, path, named, limits)
+    named = replace(given, dialect=m.dialect, start=m.start, meaning=Meaning(m.meaning))
+    return _of_grammar(m.source, path, named.compile_options(path, limits))
 
 
-def _of_grammar(text: str, path: str, wanted: Wanted, limits: "Limits") -> Source:
-    from constrain.compiler.engines import Parser
-    from constrain.compiler.frontend import Automaton
+def _of_grammar(text: str, path: str, wanted: "CompileOptions") -> Source:
+    from constrain.compiler.frontend import Automaton, MaximalMunchGrammar, Parser
     from constrain.compiler.maximal_munch.to_dfa import accepts, text_machine
-    from constrain.compiler.meanings import MaximalMunchGrammar
 
-    found = recogniser_of(text, path, wanted, limits, parser="network")
+    limits = wanted.limits
+    found = recogniser_of(text, path, replace(wanted, parser="network"))
     if isinstance(found, Automaton):
         return _regular(found.dfa, path, limits)
     if not isinstance(found, MaximalMunchGrammar):
@@ -127,8 +127,8 @@ def _of_grammar(text: str, path: str, wanted: Wanted, limits: "Limits") -> Sourc
         return _nesting(found.network, path, limits)
     # What maximal munch reads can be cut up exactly, too: its members are some of those.
     machine = text_machine(found.tables)
-    exact = replace(wanted, meaning=Meaning.EXACT, engine=Engine.NETWORK)
-    whole = recogniser_of(text, path, exact, limits)
+    exact = replace(wanted, meaning=Meaning.EXACT.value, engine=Engine.NETWORK.value)
+    whole = recogniser_of(text, path, exact)
     assert isinstance(whole, Parser)
     assert whole.network is not None
     return _nesting(whole.network, path, limits, partial(accepts, machine))

@@ -1,32 +1,48 @@
-"""The stages that need no tokenizer: from a grammar's text to an automaton or a parser."""
+"""From a checked tree to what recognises its texts: the step ``compile``.
+
+    tree -> normal form -> NFA -> minimal DFA                       Automaton
+    tree -> normal form -> network, Earley's tables                 Parser
+    tree -> lexemes, network and lexer over them (-> minimal DFA)   MaximalMunchGrammar (Automaton)
+
+``choose`` says which of them is tried, and what after it.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from constrain.artifacts.container.manifest import EXACT, GREEDY, MAXIMAL_MUNCH
+from constrain.artifacts.container.manifest import EARLEY, GREEDY, MAXIMAL_MUNCH
 
 from .automata.determinize import determinize
 from .automata.dfa import Dfa, as_nfa
 from .automata.minimize import minimize
 from .automata.nfa import Nfa
+from .choose import EngineChoice, next_engine
 from .diagnostics import CheckError, Diagnostic, LimitError, NotRegularError
 from .dialects import read_grammar
-from .engines import AUTO, DFA, ENGINES, Parser, build_parser, cause
 from .grammar.check import check
 from .grammar.tree import Grammar
-from .grammar.weave_ignored import weave_ignored
 from .limits import Limits
-from .lnf import Lnf, normalize
+from .lnf import Lnf, normalize, normalize_without_nullable
 from .lnf.automaton import to_nfa
 from .lnf.resolve_exclusions import resolve_exclusions
-from .lnf.unroll import unroll
-from .meanings import MaximalMunchGrammar, build_greedy, meaning_of, refuse_engine
+from .options import DFA, CompileOptions
+
+# What regular grammars do not need is imported where it is met: that costs as much as compiling
+# a small grammar.
+if TYPE_CHECKING:
+    from constrain.artifacts.dfa.stacked_dfas import StackedDfas
+    from constrain.artifacts.earley.recogniser import Earley
+    from constrain.artifacts.maximal_munch.tables import MaximalMunchTables
+    from constrain.artifacts.network.tables import NetworkTables
+
+    from .earley.tables import Layout
+    from .maximal_munch.lexemes import Lexeme
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Automaton:
-    """A grammar and all that its text alone determines.
+    """A regular grammar and its automata.
 
     ``origins``: the table that automata refer to, (rule, start, end) with character offsets.
     ``dfa`` is minimal. ``cut``: the rules whose nesting was cut at a depth. By maximal munch,
@@ -34,12 +50,22 @@ class Automaton:
     """
 
     grammar: Grammar
+    choice: EngineChoice
     lnf: Lnf
     nfa: Nfa
     dfa: Dfa
     origins: Sequence[tuple[str, int, int]]
     cut: tuple[str, ...] = ()
-    meaning: str = EXACT
+
+    @property
+    def meaning(self) -> str:
+        """``exact`` or ``maximal-munch``."""
+        return self.choice.semantics
+
+    @property
+    def rules(self) -> list[str]:
+        """The rule behind each origin; limits name them."""
+        return [rule for rule, _, _ in self.origins]
 
     @property
     def token_names(self) -> list[str]:
@@ -47,137 +73,192 @@ class Automaton:
         return [token.text for token in self.grammar.tokens]
 
 
-# What follows a grammar's texts, before a tokenizer is known.
+@dataclass(frozen=True, slots=True, eq=False)
+class Parser:
+    """A grammar that nests, and the tables of a parser for it.
+
+    ``lnf``: with nullable symbols. ``layout`` and ``lexer``: for Earley's recogniser, which
+    also explains texts. ``network``: None for the engine ``earley``.
+    """
+
+    grammar: Grammar
+    choice: EngineChoice
+    lnf: Lnf
+    layout: "Layout"
+    lexer: "StackedDfas"
+    network: "NetworkTables | None"
+
+    @property
+    def engine(self) -> str:
+        """``network`` or ``earley``."""
+        return self.choice.engine
+
+    @property
+    def reason(self) -> str:
+        """Why this engine."""
+        return self.choice.reason
+
+    def recogniser(self) -> "Earley":
+        """Earley's recogniser before any text."""
+        from constrain.artifacts.earley.recogniser import Earley
+
+        return Earley(self.layout.tables, self.lexer, len(self.lexer.table))
+
+    @property
+    def token_names(self) -> list[str]:
+        """The token terminals as they are written, in the order of their symbols."""
+        return [token.text for token in self.grammar.tokens]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MaximalMunchGrammar:
+    """A grammar read by maximal munch, and its tables.
+
+    ``numbered``: the rules over the numbers of ``lexemes``, ``lnf`` their normal form.
+    """
+
+    grammar: Grammar
+    choice: EngineChoice
+    numbered: Grammar
+    lexemes: "Sequence[Lexeme]"
+    lnf: Lnf
+    tables: "MaximalMunchTables"
+
+    @property
+    def engine(self) -> str:
+        """``greedy``."""
+        return GREEDY
+
+    @property
+    def reason(self) -> str:
+        """Why this engine."""
+        return self.choice.reason
+
+    @property
+    def token_names(self) -> list[str]:
+        """Token terminals, of which there are none."""
+        return []
+
+
+# What recognises a grammar's texts, before a tokenizer is known.
 Recogniser: TypeAlias = Automaton | Parser | MaximalMunchGrammar
 
 
-def build_automaton(
-    text: str,
-    *,
-    dialect: str,
-    start: str | None = None,
-    limits: Limits | None = None,
-    name: str = "<grammar>",
-) -> Automaton:
-    """The stages that need no tokenizer: tree, normal form, NFA, minimal DFA; read exactly."""
-    limits = (limits or Limits()).started()
-    grammar, _, lnf = read_normal(text, dialect, start, limits, name)
-    return _automaton(grammar, lnf, limits)
+def read(text: str, options: CompileOptions, name: str) -> Grammar:
+    """The tree of a grammar's text, which errors call ``name``. Raises ``DialectError``,
+    ``CheckError`` where there is no rule to start from, ``TypeError`` without a dialect."""
+    if options.dialect is None:
+        raise TypeError("the option 'dialect' is needed to read a grammar")
+    return read_grammar(
+        text, options.dialect, name=name, start=options.start, limits=options.limits
+    )
 
 
-def build_engine(
-    text: str,
-    *,
-    dialect: str,
-    start: str | None = None,
-    limits: Limits | None = None,
-    name: str = "<grammar>",
-    engine: str = AUTO,
-    parser: str = AUTO,
-    max_depth: int | None = None,
-    meaning: str | None = None,
-) -> Recogniser:
-    """The stages that need no tokenizer, for the engine asked for; see ``parsers``.
-
-    ``parser``: the engine that ``auto`` takes where there is no DFA. ``max_depth``: nesting is
-    unrolled so deep, and what lies deeper is cut (``lnf.unroll``). ``meaning``: see
-    ``meanings``; engines and depths are about ``exact``. Raises subclasses of
-    ``ConstrainError``.
-    """
-    if engine not in (*ENGINES, GREEDY):
-        known = ", ".join((*ENGINES, GREEDY))
-        raise ValueError(f"engine must be one of {known}, not {engine!r}")
-    limits = (limits or Limits()).started()
-    grammar = read_checked(text, dialect, start, limits, name)
-    chosen, why = meaning_of(grammar, meaning)
-    if chosen == MAXIMAL_MUNCH:
-        if engine not in (AUTO, DFA, GREEDY):
-            refuse_engine(grammar, f"the engine {engine}", chosen, why)
-        if max_depth is not None:
-            refuse_engine(grammar, "--max-depth", chosen, why)
-        return _by_maximal_munch(grammar, limits, engine, why)
-    if engine == GREEDY:
-        refuse_engine(grammar, f"the engine {engine}", chosen, why)
-    resolved, lnf = normal_form(grammar, limits)
-    if max_depth is not None:
-        unrolled = unroll(lnf, max_depth, limits)
-        return replace(_automaton(grammar, unrolled.lnf, limits), cut=tuple(unrolled.cut))
-    if engine not in (AUTO, DFA):
-        return build_parser(resolved, lnf, limits, engine=engine)
-    refused: LimitError | None = None
-    try:
-        return _automaton(grammar, lnf, limits)
-    except NotRegularError as error:
-        if engine == DFA:
-            raise _advised(error) from None
-        reason = error.diagnostics[0].message
-    except LimitError as error:
-        if engine == DFA or error.limit == "seconds":
-            raise
-        refused, reason = error, cause(error)
-    try:
-        return build_parser(resolved, lnf, limits, engine=parser, reason=reason)
-    except LimitError as error:
-        raise refused or error from None
-
-
-def _advised(error: NotRegularError) -> NotRegularError:
-    """The same, and what helps besides another grammar."""
-    advice = "--max-depth N keeps the members that nest at most so deep"
-    found = [replace(d, help=f"{d.help}; {advice}") for d in error.diagnostics]
-    return NotRegularError(error.source, found)
-
-
-def _by_maximal_munch(
-    grammar: Grammar, limits: Limits, engine: str, why: str
-) -> Automaton | MaximalMunchGrammar:
-    """A DFA where nothing nests, else the tables over lexemes."""
-    from .maximal_munch.to_dfa import maximal_munch_dfa
-
-    found = build_greedy(grammar, limits, why)
-    if engine == GREEDY:
-        return found
-    try:
-        to_nfa(found.lnf, limits)
-        dfa = maximal_munch_dfa(found.tables, limits)
-    except NotRegularError as error:
-        if engine == DFA:
-            raise
-        return replace(found, reason=error.diagnostics[0].message)
-    except LimitError as error:
-        if engine == DFA or error.limit == "seconds":
-            raise
-        return replace(found, reason=cause(error))
-    if dfa.is_empty:
-        message = "there is no member: longest matches leave no way to the end of any text"
-        raise CheckError(grammar.source, [Diagnostic(message)])
-    origins = [(lexeme.text, lexeme.span.start, lexeme.span.end) for lexeme in found.lexemes]
-    rules = [text for text, _, _ in origins]
-    return Automaton(grammar, found.lnf, as_nfa(dfa, rules), dfa, origins, meaning=MAXIMAL_MUNCH)
-
-
-def read_normal(
-    text: str, dialect: str, start: str | None, limits: Limits, name: str
-) -> tuple[Grammar, Grammar, Lnf]:
-    """The tree, the same without exceptions and ignored text, and its normal form."""
-    grammar = read_checked(text, dialect, start, limits, name)
-    return grammar, *normal_form(grammar, limits)
-
-
-def read_checked(text: str, dialect: str, start: str | None, limits: Limits, name: str) -> Grammar:
+def read_checked(text: str, options: CompileOptions, name: str) -> Grammar:
     """The tree, without errors."""
-    grammar = read_grammar(text, dialect, name=name, start=start, limits=limits)
+    grammar = read(text, options, name)
     check(grammar)
     return grammar
 
 
+def compile_texts(grammar: Grammar, choice: EngineChoice, options: CompileOptions) -> Recogniser:
+    """What recognises the texts of a checked tree, by the first engine that can be built.
+
+    Raises the error of the engine that ``choose`` decides for: ``NotRegularError``,
+    ``LimitError``; and ``CheckError`` if there is no member.
+    """
+    if choice.semantics == MAXIMAL_MUNCH:
+        return _compile_over_lexemes(grammar, choice, options.limits)
+    resolved, lnf = normal_form(grammar, options.limits)
+    if options.max_depth is not None:
+        return _unrolled(grammar, choice, lnf, options)
+    while True:
+        try:
+            if choice.engine == DFA:
+                return _automaton(grammar, choice, lnf, options.limits)
+            return _parser(resolved, choice, lnf, options.limits)
+        except (NotRegularError, LimitError) as error:
+            choice = next_engine(choice, error)
+
+
+def compile_regular(grammar: Grammar, choice: EngineChoice, limits: Limits) -> Automaton:
+    """The automaton of a checked tree. Raises ``NotRegularError`` and ``LimitError``."""
+    return _automaton(grammar, choice, normal_form(grammar, limits)[1], limits)
+
+
 def normal_form(grammar: Grammar, limits: Limits) -> tuple[Grammar, Lnf]:
     """The tree without exceptions and ignored text, and its normal form."""
-    resolved = resolve_exclusions(weave_ignored(grammar), limits)
+    if grammar.ignored:
+        from .grammar.weave_ignored import weave_ignored
+
+        grammar = weave_ignored(grammar)
+    resolved = resolve_exclusions(grammar, limits)
     return resolved, normalize(resolved, limits)
 
 
-def _automaton(grammar: Grammar, lnf: Lnf, limits: Limits) -> Automaton:
+def _automaton(grammar: Grammar, choice: EngineChoice, lnf: Lnf, limits: Limits) -> Automaton:
     nfa, origins = to_nfa(lnf, limits)
     dfa = minimize(determinize(nfa, limits, len(grammar.tokens)), limits)
-    return Automaton(grammar, lnf, nfa, dfa, origins)
+    return Automaton(grammar, choice, lnf, nfa, dfa, origins)
+
+
+def _unrolled(
+    grammar: Grammar, choice: EngineChoice, lnf: Lnf, options: CompileOptions
+) -> Automaton:
+    """The automaton of the members that nest at most so deep."""
+    from .lnf.unroll import unroll
+
+    assert options.max_depth is not None
+    unrolled = unroll(lnf, options.max_depth, options.limits)
+    found = _automaton(grammar, choice, unrolled.lnf, options.limits)
+    return replace(found, cut=tuple(unrolled.cut))
+
+
+def _parser(grammar: Grammar, choice: EngineChoice, lnf: Lnf, limits: Limits) -> Parser:
+    """The tables of a grammar whose exceptions are resolved and ignored text woven in.
+
+    ``lnf``: its normal form.
+    """
+    from .earley.tables import layout, stacked
+
+    tables: NetworkTables | None = None
+    if choice.engine != EARLEY:
+        from .network.build import network
+
+        tables = network(lnf, choice.bounded(limits), len(grammar.tokens))
+    found = layout(normalize_without_nullable(grammar, limits, merge=False))
+    lexer = stacked(found.nodes, limits, len(grammar.tokens))
+    return Parser(grammar, choice, lnf, found, lexer, tables)
+
+
+def _compile_over_lexemes(
+    grammar: Grammar, choice: EngineChoice, limits: Limits
+) -> Automaton | MaximalMunchGrammar:
+    """A DFA where nothing nests, else the tables over lexemes."""
+    from .maximal_munch.lexemes import lexeme_grammar
+    from .maximal_munch.lexer_tables import tables_over
+    from .maximal_munch.to_dfa import maximal_munch_dfa
+
+    found = lexeme_grammar(grammar, limits)
+    lnf = found.lnf(limits)
+    tables = tables_over(found.lexemes, lnf, limits)
+    if choice.engine == DFA:
+        try:
+            to_nfa(lnf, limits)
+            dfa = maximal_munch_dfa(tables, limits)
+        except (NotRegularError, LimitError) as error:
+            choice = next_engine(choice, error)
+        else:
+            return _automaton_over_lexemes(grammar, choice, lnf, dfa, found.lexemes)
+    return MaximalMunchGrammar(grammar, choice, found.grammar, found.lexemes, lnf, tables)
+
+
+def _automaton_over_lexemes(
+    grammar: Grammar, choice: EngineChoice, lnf: Lnf, dfa: Dfa, lexemes: "Sequence[Lexeme]"
+) -> Automaton:
+    if dfa.is_empty:
+        message = "there is no member: maximal munch leaves no way to the end of any text"
+        raise CheckError(grammar.source, [Diagnostic(message)])
+    origins = [(lexeme.text, lexeme.span.start, lexeme.span.end) for lexeme in lexemes]
+    nfa = as_nfa(dfa, [text for text, _, _ in origins])
+    return Automaton(grammar, choice, lnf, nfa, dfa, origins)

@@ -1,62 +1,75 @@
-"""All stages in order: from a grammar's text to an artifact."""
+"""All steps of a compilation in order, from a grammar's text to an artifact.
 
-from collections.abc import Sequence
+    read -> check -> choose -> compile                    the recogniser of a grammar's texts
+    choose -> merge -> encode -> precompute -> assemble   its artifact for a tokenizer
+
+Each step is one call; which room does it depends on the engine, and ``choose`` says which that is.
+The table of ``README.md`` beside this file has a row for each step.
+"""
+
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.container.manifest import EXACT
-from constrain.artifacts.tokens.trie import Trie
 
-from .assemble.dfa import ArtifactRequest, assemble
-from .assemble.token_overlaps import without_overlaps
-from .automata.dfa import Dfa, TokenIds
-from .automata.token_classes import over_classes
-from .bpe.cached_tables import TokenizerTables
-from .canonical_choice import AUTO, MergeChoice, merged, merged_with_tokens
-from .cartesian.cartesian_merge import CartesianDfa
+from .choose import (
+    AS_ASKED,
+    EngineChoice,
+    TokenizationChoice,
+    engine_of,
+    tokenization_of,
+    without_canonical,
+)
 from .diagnostics import CheckError, Diagnostic, TokenizerError
-from .engines import AUTO as AUTO_ENGINE
-from .engines import Parser
-from .frontend import Automaton, Recogniser, build_automaton, build_engine
-from .limits import Limits
-from .meanings import MaximalMunchGrammar
-from .merge.direct_merge import CanonicalDfa
+from .frontend import (
+    Automaton,
+    MaximalMunchGrammar,
+    Parser,
+    Recogniser,
+    compile_regular,
+    compile_texts,
+    read,
+)
+from .grammar.check import check
+from .options import (
+    ANY,
+    CANONICAL,
+    DFA,
+    AnyTokenizer,
+    ArtifactRequest,
+    CompileOptions,
+    request_of,
+    with_changes,
+)
 from .progress import Progress, silent
-from .token_ids import AnyTokenizer, eos_ids, padded_size, token_ids, unreachable_ends
-from .tokenizers import Tokenizer
 
-# What other engines and tokenizers need is imported where they are met: it costs as much as
-# compiling a small grammar.
+# What one engine or tokenizer needs is imported in its step: it costs as much as compiling a
+# small grammar.
 if TYPE_CHECKING:
+    from .bpe.cached_tables import TokenizerTables
+    from .canonical_network.sections import CanonicalTables
+    from .cartesian.cartesian_merge import CartesianDfa
     from .maximal_munch.precompute import Closure
+    from .merge.direct_merge import CanonicalDfa
+    from .token_ids import TokenColumns
+    from .tokenizers import Tokenizer
     from .wordpiece import WordPieceTokenizer
     from .wordpiece.tokenizer_dfa import CanonicalWords
 
-__all__ = [
-    "ANY",
-    "CANONICAL",
-    "Automaton",
-    "Compilation",
-    "build_artifact",
-    "build_automaton",
-    "build_engine",
-    "compile_grammar",
-]
-
-CANONICAL, ANY = "canonical", "any"
-
-# Artifacts above this size leave their mask rows to the run time.
-MAX_ARTIFACT_BYTES = 256_000_000
+_PARTLY = (
+    "not all masks were precomputed: the others are computed at run time (--prewarm, "
+    "--max-artifact-bytes)"
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Compilation:
     """A compiled grammar and every stage on the way.
 
-    ``notes`` are for the user to read. ``method``: how canonical masks were found, and
-    ``reason`` why so; empty under ``any``. ``closure``: by maximal munch, how far masks were
-    worked out ahead.
+    ``notes`` are for the user to read. ``method``: how canonical masks of a regular grammar were
+    found, and ``reason`` why so; empty where there was no choice. ``closure``: by maximal munch,
+    how far masks were precomputed.
     """
 
     automaton: Recogniser
@@ -71,226 +84,226 @@ class Compilation:
 def compile_grammar(
     text: str,
     *,
-    dialect: str,
     tokenizer: AnyTokenizer,
-    start: str | None = None,
-    tokenization: str | None = None,
-    engine: str = AUTO_ENGINE,
-    meaning: str | None = None,
-    limits: Limits | None = None,
-    eos: Sequence[int | str] = (),
-    vocab_size: int | None = None,
-    method: str = AUTO,
-    max_artifact_bytes: int = MAX_ARTIFACT_BYTES,
-    strip: bool = False,
-    prewarm: int | None = None,
-    keep_unknown: bool = False,
+    options: CompileOptions | None = None,
     name: str = "<grammar>",
     progress: Progress = silent,
-    tables: TokenizerTables | None = None,
+    tables: "TokenizerTables | None" = None,
+    **changes: Any,
 ) -> Artifact:
     """Compile a grammar for a tokenizer.
 
-    ``tokenization``: ``canonical`` allows exactly the token sequences that the tokenizer gives
-    for the members (the default where there are such masks), ``any`` every sequence that spells a
-    member. ``engine``: see ``parsers``. ``meaning``: ``exact`` or ``maximal-munch``, see
-    ``meanings``. ``method``: ``direct``, ``cartesian`` or ``auto``, how canonical masks are
-    found; the masks are the same. ``prewarm``: as of ``build_artifact``.
-    ``tables``: the tokenizer's, which several compilations can share. ``eos``: ids or
-    names of the tokens that end a text (by default the tokenizer's own). ``vocab_size`` pads
-    the masks. ``strip`` leaves the grammar's text out. ``keep_unknown``, of WordPiece alone,
-    keeps members with a word that becomes the unknown token. Raises subclasses of
-    ``ConstrainError``.
+    ``options``: what is wanted; ``changes`` are fields of ``CompileOptions``, which explains them,
+    and go before those of ``options``. ``name``: what errors call the grammar. ``tables``: the
+    tokenizer's, which several compilations can share. Raises subclasses of ``ConstrainError``,
+    ``TypeError`` for a name that is no option, and ``ValueError`` for a value that an option
+    cannot have.
     """
-    limits = (limits or Limits()).started()
-    automaton = build_engine(
-        text,
-        dialect=dialect,
-        start=start,
-        limits=limits,
-        name=name,
-        engine=engine,
-        meaning=meaning,
-    )
-    return build_artifact(
-        automaton,
-        tokenizer,
-        tokenization=tokenization,
-        limits=limits,
-        eos=eos,
-        vocab_size=vocab_size,
-        method=method,
-        max_artifact_bytes=max_artifact_bytes,
-        strip=strip,
-        prewarm=prewarm,
-        keep_unknown=keep_unknown,
-        progress=progress,
-        tables=tables,
-    ).artifact
+    wanted = with_changes(options, changes)
+    recogniser = build_engine(text, wanted, name=name)
+    built = build_artifact(recogniser, tokenizer, wanted, progress=progress, tables=tables)
+    return built.artifact
+
+
+def build_engine(
+    text: str, options: CompileOptions | None = None, *, name: str = "<grammar>", **changes: Any
+) -> Recogniser:
+    """The steps that need no tokenizer. Raises as ``compile_grammar`` does."""
+    wanted = with_changes(options, changes)
+    grammar = read(text, wanted, name)
+    check(grammar)
+    choice = engine_of(grammar, wanted)
+    return compile_texts(grammar, choice, wanted)
+
+
+def build_automaton(
+    text: str, options: CompileOptions | None = None, *, name: str = "<grammar>", **changes: Any
+) -> Automaton:
+    """The same for a regular grammar, which is read exactly."""
+    wanted = with_changes(options, changes)
+    grammar = read(text, wanted, name)
+    check(grammar)
+    return compile_regular(grammar, EngineChoice(EXACT, DFA, AS_ASKED), wanted.limits)
 
 
 def build_artifact(
-    automaton: Recogniser,
+    recogniser: Recogniser,
     tokenizer: AnyTokenizer,
+    options: CompileOptions | None = None,
     *,
-    tokenization: str | None = None,
-    limits: Limits | None = None,
-    eos: Sequence[int | str] = (),
-    vocab_size: int | None = None,
-    method: str = AUTO,
-    max_artifact_bytes: int = MAX_ARTIFACT_BYTES,
-    strip: bool = False,
-    prewarm: int | None = None,
-    keep_unknown: bool = False,
     progress: Progress = silent,
-    tables: TokenizerTables | None = None,
+    tables: "TokenizerTables | None" = None,
+    **changes: Any,
 ) -> Compilation:
-    """The stages that need a tokenizer: merging, masks, packaging.
+    """The steps that need a tokenizer, by the engine of a recogniser; as ``compile_grammar``."""
+    from .tokenizers import Tokenizer
 
-    ``prewarm``: how many answers that masks are made of are worked out ahead, where an engine
-    does that. ``tables``: the tokenizer's, to be used again for other grammars.
-    """
-    if tokenization not in (None, CANONICAL, ANY):
-        raise ValueError(f"tokenization must be 'canonical' or 'any', not {tokenization!r}")
-    limits = (limits or Limits()).started()
+    wanted = with_changes(options, changes)
+    choice = tokenization_of(recogniser.grammar, recogniser.choice, tokenizer, wanted)
     if not isinstance(tokenizer, Tokenizer):
-        if tokenization == ANY:
-            raise TokenizerError(
-                f"{tokenizer.name}: WordPiece tokenizers are compiled as 'canonical' only: a "
-                f"member's words may be cut in one way each"
-            )
-        size, ends = padded_size(tokenizer, vocab_size), eos_ids(tokenizer, eos)
-        return _build_words(automaton, tokenizer, ends, size, strip, keep_unknown, limits)
-    if keep_unknown:
-        raise TokenizerError(f"{tokenizer.name}: only WordPiece has words that become unknown")
-    notes: list[str] = []
-    request = ArtifactRequest(
-        tokenizer=tokenizer,
-        eos=eos_ids(tokenizer, eos),
-        vocab_size=padded_size(tokenizer, vocab_size),
-        max_bytes=max_artifact_bytes,
-        strip=strip,
-        meaning=automaton.meaning if isinstance(automaton, Automaton) else EXACT,
-    )
-    if not isinstance(automaton, Automaton):
-        return _build_parser(automaton, request, tokenization, limits, notes, prewarm, tables)
-    chosen: MergeChoice | None = None
-    rules = [rule for rule, _, _ in automaton.origins]
-    dfa, classes = _over_tokens(automaton, tokenizer, request.eos, limits)
-    notes.extend(unreachable_ends(dfa, classes, tokenizer, request.eos))
-    if tokenization != ANY:
-        grammar = automaton.grammar
-        if classes:
-            chosen = merged_with_tokens(grammar, dfa, classes, rules, request, limits, progress)
-        else:
-            tables = tables or TokenizerTables(tokenizer)
-            chosen = merged(grammar, dfa, rules, request, method, limits, progress, tables)
-        dfa = chosen.dfa
-        notes.extend(chosen.notes)
-    elif classes:
-        trie = Trie.from_vocabulary(tokenizer.vocabulary())
-        dfa, classes = without_overlaps(dfa, classes, trie, limits, rules)
-    canonical = chosen.automaton if chosen else None
-    artifact = assemble(
-        automaton.grammar,
-        dfa,
-        classes,
-        automaton.origins,
-        canonical,
-        request,
-        limits,
-        notes,
-        chosen.cuts if chosen else None,
-        chosen.rest if chosen else None,
-    )
-    method, reason = (chosen.method, chosen.reason) if chosen else ("", "")
-    return Compilation(automaton, canonical, artifact, tuple(notes), method, reason)
+        assert isinstance(recogniser, Automaton)
+        return _for_wordpiece(recogniser, request_of(tokenizer, wanted))
+    request = request_of(tokenizer, wanted)
+    if isinstance(recogniser, MaximalMunchGrammar):
+        return _over_lexemes(recogniser, request)
+    if isinstance(recogniser, Parser):
+        return _of_nesting(recogniser, request, choice, tables)
+    if choice.is_canonical:
+        return _of_canonical_tokens(recogniser, request, tables, progress)
+    return _of_any_tokens(recogniser, request)
 
 
-def _build_parser(
-    automaton: Parser | MaximalMunchGrammar,
-    request: ArtifactRequest,
-    tokenization: str | None,
-    limits: Limits,
-    notes: list[str],
-    prewarm: int | None,
-    tables: TokenizerTables | None,
+# --- the steps that need a tokenizer, engine by engine
+
+
+def _of_any_tokens(automaton: Automaton, request: ArtifactRequest["Tokenizer"]) -> Compilation:
+    """A regular grammar and all token sequences that spell a member: a byte DFA and its rows."""
+    from .assemble.dfa import assemble, encode, size_of
+    from .dfa.precompute import precompute
+
+    columns = _columns_of(automaton, request)
+    if columns.classes:
+        from .dfa.token_overlaps import read_in_one_way
+
+        columns = read_in_one_way(columns, request, automaton.rules)
+    sections = encode(columns, request)
+    masks = precompute(columns, request, size_of(sections))
+    artifact = assemble(automaton, columns, sections, masks, request)
+    return Compilation(automaton, None, artifact, (*columns.notes, *masks.notes))
+
+
+def _of_canonical_tokens(
+    automaton: Automaton,
+    request: ArtifactRequest["Tokenizer"],
+    tables: "TokenizerTables | None",
+    progress: Progress,
 ) -> Compilation:
-    """The stages for grammars that nest: masks worked out ahead, packaging."""
-    if isinstance(automaton, MaximalMunchGrammar):
-        from .assemble.maximal_munch import assemble_maximal_munch, refuse_canonical
+    """A regular grammar and its canonical token sequences: a token DFA and its rows, or a
+    product."""
+    from .assemble.dfa import assemble_merged, encode_merged, size_of
+    from .bpe.cached_tables import TokenizerTables
+    from .dfa.precompute import precompute_tokens
+    from .merge.merged import merge
 
-        if tokenization == CANONICAL:
-            refuse_canonical(automaton)
-        artifact, closure = assemble_maximal_munch(automaton, request, limits, notes, prewarm)
-        return Compilation(automaton, None, artifact, tuple(notes), closure=closure)
-    from .assemble.parser import PREWARM, assemble_parser
+    tables = tables or TokenizerTables(request.tokenizer)
+    columns = _columns_of(automaton, request)
+    merged = merge(automaton.grammar, columns, automaton.rules, request, tables, progress)
+    sections = encode_merged(merged, request)
+    masks = precompute_tokens(merged.automaton, request, size_of(sections))
+    artifact = assemble_merged(automaton, merged, sections, masks, request)
+    notes = (*columns.notes, *merged.notes, *masks.notes)
+    choice = merged.choice
+    return Compilation(automaton, merged.automaton, artifact, notes, choice.method, choice.reason)
 
-    sections, count = None, PREWARM if prewarm is None else prewarm
-    if tokenization != ANY:
-        from .canonical_network.sections import canonical_sections
 
+def _columns_of(automaton: Automaton, request: ArtifactRequest["Tokenizer"]) -> "TokenColumns":
+    """The byte DFA over classes of the tokens that the grammar names."""
+    from .token_ids import TokenColumns, name_tokens
+
+    if not automaton.grammar.tokens:
+        return TokenColumns(automaton.dfa)
+    return name_tokens(automaton, request)
+
+
+def _of_nesting(
+    parser: Parser,
+    request: ArtifactRequest["Tokenizer"],
+    choice: TokenizationChoice,
+    tables: "TokenizerTables | None",
+) -> Compilation:
+    """A grammar that nests, and which of its token sequences masks can follow."""
+    if choice.is_canonical:
+        from .bpe.cached_tables import TokenizerTables
+        from .canonical_network.sections import merge
+
+        assert parser.network is not None
         tables = tables or TokenizerTables(request.tokenizer)
-        needed = tokenization == CANONICAL
-        sections = canonical_sections(
-            automaton, request, tables, notes, limits, count, needed=needed
-        )
-    artifact = assemble_parser(automaton, request, limits, notes, count, sections)
-    return Compilation(automaton, None, artifact, tuple(notes))
+        try:
+            merged = merge(parser.grammar, parser.network, request, tables)
+        except (CheckError, TokenizerError) as error:
+            choice = without_canonical(error, request.options)
+        else:
+            return _of_canonical_network(parser, request, merged)
+    return _of_network(parser, request, choice)
 
 
-def _build_words(
-    automaton: Recogniser,
-    tokenizer: "WordPieceTokenizer",
-    eos: tuple[int, ...],
-    vocab_size: int,
-    strip: bool,
-    keep_unknown: bool,
-    limits: Limits,
+def _of_canonical_network(
+    parser: Parser, request: ArtifactRequest["Tokenizer"], merged: "CanonicalTables"
 ) -> Compilation:
-    """The stages for WordPiece: canonical text, its words, packaging."""
-    from .assemble.wordpiece import assemble_wordpiece
+    """The canonical token sequences of a network: rows of all its stacks."""
+    from .assemble.parser import assemble, encode, no_summaries
+    from .canonical_network.sections import counts_of, precompute
+    from .token_ids import check_spelling
+
+    assert parser.network is not None
+    check_spelling(parser.lexer, request)
+    sections = encode(parser, (), request) | merged.sections
+    rows = precompute(merged, request)
+    sections |= no_summaries(parser.network, request.vocab_size) | rows.arrays
+    artifact = assemble(parser, sections, counts_of(rows), request, CANONICAL)
+    notes = merged.notes if rows.is_complete else (*merged.notes, _PARTLY)
+    return Compilation(parser, None, artifact, notes)
+
+
+def _of_network(
+    parser: Parser, request: ArtifactRequest["Tokenizer"], choice: TokenizationChoice
+) -> Compilation:
+    """All token sequences that spell a member: summaries of a network, or Earley's tables."""
+    from .assemble.dfa import size_of
+    from .assemble.parser import assemble, encode
+    from .token_ids import check_spelling, token_ids
+
+    check_spelling(parser.lexer, request)
+    terminals = token_ids(parser.grammar, request.tokenizer, request.eos)
+    sections, counts = encode(parser, terminals, request), dict[str, int]()
+    notes = [choice.note] if choice.note else []
+    if parser.network is not None:
+        from .network.mask_tables import precompute
+
+        masks = precompute(parser.network, terminals, request, size_of(sections))
+        sections |= masks.arrays()
+        counts = masks.counts
+        notes += [] if masks.is_complete else [_PARTLY]
+    artifact = assemble(parser, sections, counts, request, ANY)
+    return Compilation(parser, None, artifact, tuple(notes))
+
+
+def _over_lexemes(
+    parser: MaximalMunchGrammar, request: ArtifactRequest["Tokenizer"]
+) -> Compilation:
+    """A grammar read by maximal munch, and all token sequences that spell a member."""
+    from .assemble.dfa import size_of
+    from .assemble.maximal_munch import assemble, encode
+    from .maximal_munch.lexer_tables import json_slices
+    from .maximal_munch.mask_tables import precompute
+    from .token_ids import check_spelling
+
+    check_spelling(parser.tables.lexer.dfas, request)
+    slices = json_slices()
+    sections = encode(parser, slices, request)
+    masks = precompute(parser.tables, slices, request, size_of(sections))
+    artifact = assemble(parser, sections, masks, request)
+    notes = (_PARTLY,) if masks.most and not masks.closure.complete else ()
+    return Compilation(parser, None, artifact, notes, closure=masks.closure)
+
+
+def _for_wordpiece(
+    automaton: Automaton, request: ArtifactRequest["WordPieceTokenizer"]
+) -> Compilation:
+    """A regular grammar for WordPiece: the words of its texts, and the tokens of each word."""
+    from .assemble.wordpiece import assemble, encode
     from .wordpiece.tokenizer_dfa import canonical_words
 
-    if not isinstance(automaton, Automaton):
-        message = f"WordPiece tokenizers need the engine dfa, and this is {automaton.engine}"
-        exact = "with --meaning exact " * isinstance(automaton, MaximalMunchGrammar)
-        hint = f"{automaton.reason}; {exact}--max-depth bounds the nesting"
-        raise CheckError(automaton.grammar.source, [Diagnostic(message, help=hint)])
-    grammar, source = automaton.grammar, automaton.grammar.source
-    if grammar.tokens:
-        message = "token terminals are not supported with WordPiece tokenizers"
-        raise CheckError(source, [Diagnostic(message, token.span) for token in grammar.tokens])
-    words = canonical_words(automaton.dfa, tokenizer, vocab_size, limits, keep_unknown=keep_unknown)
+    words = canonical_words(
+        automaton.dfa,
+        request.tokenizer,
+        request.vocab_size,
+        request.limits,
+        keep_unknown=request.options.keep_unknown,
+    )
     if words.is_empty:
         message = "the tokenizer can spell no member: each has a word that becomes unknown"
-        raise CheckError(source, [Diagnostic(message)])
-    artifact = assemble_wordpiece(
-        grammar,
-        automaton.dfa,
-        automaton.origins,
-        words,
-        tokenizer,
-        eos,
-        vocab_size,
-        strip,
-        automaton.meaning,
-    )
+        raise CheckError(automaton.grammar.source, [Diagnostic(message)])
+    sections = encode(automaton, words, request)
+    artifact = assemble(automaton, words, sections, request)
     return Compilation(automaton, words, artifact, words.notes)
-
-
-def _over_tokens(
-    automaton: Automaton, tokenizer: Tokenizer, eos: Sequence[int], limits: Limits
-) -> tuple[Dfa, list[TokenIds]]:
-    """The byte DFA over disjoint classes of the tokenizer's tokens, and their ids."""
-    terminals = token_ids(automaton.grammar, tokenizer, eos)
-    if not terminals:
-        return automaton.dfa, []
-    dfa, classes = over_classes(
-        automaton.dfa, terminals, limits, [rule for rule, _, _ in automaton.origins]
-    )
-    if dfa.is_empty:
-        source = automaton.grammar.source
-        message = "there is no member: every one needs a token that the tokenizer has not"
-        raise CheckError(source, [Diagnostic(message)])
-    return dfa, classes

@@ -1,68 +1,67 @@
-"""What a caller says about a tokenizer's ids: which end a text, and how many there are.
+"""Which of a tokenizer's tokens a grammar stands on: its token terminals, and its bytes.
 
-Which tokens of a tokenizer the token terminals of a grammar stand for.
+    <think> !<[7]> "ab"   ->   ids of each terminal; byte DFA over disjoint classes of ids
+                               refused: names that the tokenizer has not, bytes without a token
 
 A name is first looked for among the added tokens, then among all others by their text. A
-negated terminal stands for all tokens but those named and those that end a text: these are
-for the grammar to ask for, by their own names.
+negated terminal stands for all tokens but those named and those that end a text: a grammar
+allows these by their own names alone.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, TypeAlias, Union
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from constrain.artifacts.tokens.vocabulary import TEXT
+
 from .automata.dfa import Dfa, TokenIds
+from .automata.token_classes import over_classes
 from .diagnostics import CheckError, Diagnostic, TokenizerError
 from .grammar.tree import Grammar, Token
-from .tokenizers import Tokenizer
+from .options import ArtifactRequest
 
 if TYPE_CHECKING:
-    from .wordpiece import WordPieceTokenizer
+    from constrain.artifacts.dfa.stacked_dfas import StackedDfas
 
-# What a grammar can be compiled for.
-AnyTokenizer: TypeAlias = Union[Tokenizer, "WordPieceTokenizer"]
+    from .frontend import Automaton
+    from .tokenizers import Tokenizer
 
 
-def eos_ids(tokenizer: AnyTokenizer, given: Sequence[int | str]) -> tuple[int, ...]:
-    """Ids of the tokens that end a text: those given, else the tokenizer's own.
+@dataclass(frozen=True, slots=True, eq=False)
+class TokenColumns:
+    """A byte DFA over a tokenizer's tokens.
 
-    Raises ``TokenizerError``.
+    ``classes``: the ids of each token column of ``dfa``, ascending; disjoint. ``notes``: for the
+    user.
     """
-    if not given:
-        if not tokenizer.eos:
-            raise TokenizerError(
-                f"{tokenizer.name}: no end-of-text token is known; name it with --eos"
-            )
-        return tokenizer.eos
-    by_name = {name: i for i, name in tokenizer.added.items()}
-    ids = []
-    for wanted in given:
-        token_id = by_name.get(str(wanted))
-        if token_id is None and str(wanted).isdecimal() and len(str(wanted)) < 10:
-            token_id = int(wanted)
-        if token_id is None:
-            found = [i for i, octets in tokenizer.tokens.items() if octets == str(wanted).encode()]
-            token_id = found[0] if found else None
-        if token_id is None or token_id >= tokenizer.vocab_size:
-            raise TokenizerError(f"{tokenizer.name}: there is no token {wanted!r} to end a text")
-        ids.append(token_id)
-    return tuple(sorted(set(ids)))
+
+    dfa: Dfa
+    classes: Sequence[TokenIds] = ()
+    notes: tuple[str, ...] = ()
 
 
-def padded_size(tokenizer: AnyTokenizer, wanted: int | None) -> int:
-    """The size asked for, else the tokenizer's. Raises ``TokenizerError`` if it is too small."""
-    if wanted is not None and wanted < tokenizer.vocab_size:
-        raise TokenizerError(
-            f"{tokenizer.name}: a vocabulary of {wanted} is too small for token "
-            f"{tokenizer.vocab_size - 1}"
-        )
-    return wanted or tokenizer.vocab_size
+def name_tokens(automaton: "Automaton", request: ArtifactRequest["Tokenizer"]) -> TokenColumns:
+    """The DFA of an automaton over disjoint classes of tokens in place of token terminals.
+
+    Raises ``CheckError`` if a terminal names what the tokenizer has not, or if no member is left,
+    and ``LimitError``.
+    """
+    terminals = token_ids(automaton.grammar, request.tokenizer, request.eos)
+    if not terminals:
+        return TokenColumns(automaton.dfa)
+    dfa, classes = over_classes(automaton.dfa, terminals, request.limits, automaton.rules)
+    if dfa.is_empty:
+        message = "there is no member: every one needs a token that the tokenizer has not"
+        raise CheckError(automaton.grammar.source, [Diagnostic(message)])
+    notes = unreachable_ends(dfa, classes, request.tokenizer, request.eos)
+    return TokenColumns(dfa, classes, tuple(notes))
 
 
-def token_ids(grammar: Grammar, tokenizer: Tokenizer, eos: Iterable[int]) -> list[TokenIds]:
+def token_ids(grammar: Grammar, tokenizer: "Tokenizer", eos: Iterable[int]) -> list[TokenIds]:
     """The ids of each of ``grammar.tokens``, ascending.
 
     Raises ``CheckError`` with every terminal that names what the tokenizer has not.
@@ -91,7 +90,7 @@ def token_ids(grammar: Grammar, tokenizer: Tokenizer, eos: Iterable[int]) -> lis
 
 
 def unreachable_ends(
-    dfa: Dfa, classes: Sequence[TokenIds], tokenizer: Tokenizer, eos: Sequence[int]
+    dfa: Dfa, classes: Sequence[TokenIds], tokenizer: "Tokenizer", eos: Sequence[int]
 ) -> list[str]:
     """A note for each token that the grammar goes on with where it ends the text."""
     going_on = (dfa.table[dfa.accepting, dfa.byte_columns :] != 0).any(axis=0)
@@ -103,6 +102,23 @@ def unreachable_ends(
     ]
 
 
+def check_spelling(lexer: "StackedDfas", request: ArtifactRequest["Tokenizer"]) -> None:
+    """Each byte of the texts that ``lexer`` reads is a token: else a mask could lead into a dead
+    end. Raises ``TokenizerError``."""
+    vocabulary = request.tokenizer.vocabulary(request.vocab_size)
+    alone = (vocabulary.lengths == 1) & (vocabulary.kinds == TEXT)
+    spelled = np.zeros(256, dtype=np.bool_)
+    spelled[vocabulary.data[vocabulary.offsets[:-1][alone]]] = True
+    used = (lexer.table[:, lexer.columns[:256]] != 0).any(axis=0)
+    lost = np.flatnonzero(used & ~spelled)
+    if len(lost):
+        listed = ", ".join(f"0x{octet:02X}" for octet in lost[:8]) + ", …" * (len(lost) > 8)
+        raise TokenizerError(
+            f"{request.tokenizer.name}: the tokenizer has no token for {listed}; a grammar that "
+            "is not regular needs one for each of its bytes"
+        )
+
+
 class _UnknownToken(Exception):  # noqa: N818
     """A terminal that names no token; ``token_ids`` adds the place."""
 
@@ -111,7 +127,7 @@ class _UnknownToken(Exception):  # noqa: N818
         super().__init__(message)
 
 
-def _ranges(token: Token, tokenizer: Tokenizer) -> tuple[tuple[int, int], ...]:
+def _ranges(token: Token, tokenizer: "Tokenizer") -> tuple[tuple[int, int], ...]:
     if token.name is None:
         return token.ids
     by_name = {name: i for i, name in tokenizer.added.items()}

@@ -25,7 +25,8 @@ from support.network import ENGINES, made
 from constrain.artifacts import Artifact
 from constrain.cli.app import run
 from constrain.compiler import Tokenizer, load_tokenizer
-from constrain.compiler.pipeline import Automaton, build_automaton
+from constrain.compiler.frontend import Automaton
+from constrain.compiler.pipeline import build_automaton
 from constrain.compiler.tokenizers import default_path
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ import typer
 from constrain.artifacts.errors import ConstrainError
 
 from .. import options, report
-from ..compiling import Wanted, limits_of
 from ..console import UsageError, write_text
 from ..inputs import STDIN, dialect_for, grammar_text
 
@@ -26,7 +25,9 @@ class Format(StrEnum):
     SARIF = "sarif"
 
 
+@options.compile_options(*options.SOURCE, "max_seconds", "max_nesting")
 def check(
+    given: options.Given,
     files: Annotated[
         list[str], typer.Argument(metavar="FILE…", help="Grammar files; - for standard input.")
     ],
@@ -38,11 +39,6 @@ def check(
         list[str] | None,
         typer.Option(metavar="LINT", help="Silence a lint; may be repeated."),
     ] = None,
-    dialect: options.DialectName = None,
-    extended: options.Extended = False,
-    start: options.Start = None,
-    max_seconds: options.MaxSeconds = options.SECONDS,
-    max_nesting: options.MaxNesting = options.NESTING,
 ) -> int:
     """Report what is wrong with grammars, and what is probably not meant.
 
@@ -59,14 +55,14 @@ def check(
     for name in allow or ():
         if name not in LINTS:
             raise UsageError(f"there is no lint {name!r}; known are: {', '.join(LINTS)}")
-    limits = limits_of(seconds=max_seconds, nesting=max_nesting)
-    wanted = Wanted(dialect=dialect, start=start, extended=extended)
-    if dialect is not None:
-        dialect_for(STDIN, dialect, extended)  # A name that does not exist is no file's fault.
+    limits = given.limits()
+    if given.dialect is not None:
+        # A name that does not exist is no file's fault.
+        dialect_for(STDIN, given.dialect, given.extended)
     listed, code = list[report.Item](), 0
     for path in files:
         try:
-            listed.extend(_findings(path, wanted, limits))
+            listed.extend(_findings(path, given, limits))
         except (ConstrainError, OSError) as error:
             listed.append(_unread(path, error))
             code = max(code, error.exit_code if isinstance(error, ConstrainError) else 2)
@@ -84,7 +80,7 @@ def check(
     return max(code, 2 if "error" in levels else 1 if "warning" in levels else 0)
 
 
-def _findings(path: str, wanted: Wanted, limits: "Limits") -> list[report.Item]:
+def _findings(path: str, given: options.Given, limits: "Limits") -> list[report.Item]:
     """The errors of a file, and what the lints find in it if it can be read."""
     from constrain.compiler.diagnostics import CheckError, GrammarError
     from constrain.compiler.dialects import read_grammar
@@ -96,8 +92,8 @@ def _findings(path: str, wanted: Wanted, limits: "Limits") -> list[report.Item]:
 
     errors: GrammarError | None = None
     try:
-        text, read_as = grammar_text(path), dialect_for(path, wanted.dialect, wanted.extended)
-        grammar = read_grammar(text, read_as, name=path, start=wanted.start, limits=limits)
+        text, read_as = grammar_text(path), dialect_for(path, given.dialect, given.extended)
+        grammar = read_grammar(text, read_as, name=path, start=given.start, limits=limits)
     except GrammarError as error:
         return _errors(error)
     try:

@@ -9,7 +9,7 @@ import typer
 from constrain.artifacts.container.signature import SUFFIX
 
 from .. import options
-from ..compiling import Wanted, compilation_of, limits_of, recogniser_of
+from ..compiling import compilation_of, recogniser_of
 from ..console import UsageError, note, status, write_bytes
 from ..drawings import write_all_drawings
 from ..inputs import STDIN, grammar_text
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 _GROWTH_LINES = 20
 
 
+@options.compile_options(*options.ALL)
 def compile_(
     grammar: options.Grammar,
-    tokenizer: options.TokenizerPath = None,
-    no_cache: options.NoCache = False,
+    given: options.Given,
     output: Annotated[
         str | None,
         typer.Option(
@@ -35,19 +35,6 @@ def compile_(
             help="The artifact; - for standard output.  [default: the grammar's name with .cst]",
         ),
     ] = None,
-    dialect: options.DialectName = None,
-    extended: options.Extended = False,
-    start: options.Start = None,
-    tokenization: options.TokenizationChoice = None,
-    method: options.MethodChoice = None,
-    engine: options.EngineChoice = None,
-    max_depth: options.MaxDepth = None,
-    meaning: options.MeaningChoice = None,
-    prewarm: options.Prewarm = None,
-    lazy: options.Lazy = False,
-    unk: options.UnknownWords = None,
-    eos: options.Eos = None,
-    vocab_size: options.VocabSize = None,
     viz: Annotated[
         Path | None,
         typer.Option("--viz", metavar="DIR", help="Write the drawings of all stages to DIR."),
@@ -60,15 +47,6 @@ def compile_(
             "automaton grew.",
         ),
     ] = False,
-    strip: Annotated[
-        bool, typer.Option("--strip", help="Leave the grammar's text out of the artifact.")
-    ] = False,
-    max_artifact_bytes: options.MaxArtifactBytes = options.ARTIFACT_BYTES,
-    max_states: options.MaxStates = options.STATES,
-    max_transitions: options.MaxTransitions = options.TRANSITIONS,
-    max_memory: options.MaxMemory = options.MEMORY,
-    max_seconds: options.MaxSeconds = options.SECONDS,
-    max_nesting: options.MaxNesting = options.NESTING,
 ) -> None:
     """Compile a grammar for a tokenizer into an artifact.
 
@@ -81,32 +59,10 @@ def compile_(
     target = _target(grammar, output)
     if viz is not None and viz.exists() and not viz.is_dir():
         raise UsageError(f"{viz}: the drawings need a folder, and this is none")
-    limits = limits_of(max_states, max_transitions, max_memory, max_seconds, max_nesting)
-    wanted = Wanted(
-        tokenizer,
-        dialect,
-        start,
-        tokenization,
-        eos,
-        vocab_size,
-        max_artifact_bytes,
-        strip,
-        extended,
-        no_cache,
-        method,
-        engine,
-        0 if lazy else prewarm,
-        max_depth,
-        unk,
-        meaning,
-    )
-    if lazy and prewarm:
-        raise UsageError("--lazy works out nothing ahead, and --prewarm says how much to")
-    if max_depth is not None and engine not in (None, options.Engine.AUTO, options.Engine.DFA):
-        raise UsageError(f"--max-depth makes a DFA, and --engine says {engine.value}")
-    recogniser = recogniser_of(text, grammar, wanted, limits)
-    _say_engine(recogniser, max_depth)
-    compilation = compilation_of(recogniser, wanted, limits)
+    wanted = given.compile_options(grammar)
+    recogniser = recogniser_of(text, grammar, wanted)
+    _say_engine(recogniser, wanted.max_depth)
+    compilation = compilation_of(recogniser, given, wanted)
     if stats:
         _print_growth(compilation)
     if target == STDIN:
@@ -133,8 +89,7 @@ def _target(grammar: str, output: str | None) -> str:
 
 def _say_engine(recogniser: "Recogniser", max_depth: int | None) -> None:
     """A note where the engine is not the plain one, and what a depth has cut."""
-    from constrain.compiler.frontend import Automaton
-    from constrain.compiler.meanings import MaximalMunchGrammar
+    from constrain.compiler.frontend import Automaton, MaximalMunchGrammar
 
     if isinstance(recogniser, MaximalMunchGrammar) or (
         isinstance(recogniser, Automaton) and recogniser.meaning == options.Meaning.MAXIMAL_MUNCH

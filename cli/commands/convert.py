@@ -5,21 +5,17 @@ from typing import Annotated
 import typer
 
 from .. import options
-from ..compiling import limits_of
 from ..console import UsageError, note, write_text
 from ..inputs import dialect_for, grammar_text
 
 
+@options.compile_options(*options.SOURCE, "max_seconds", "max_nesting")
 def convert(
     grammar: options.Grammar,
+    given: options.Given,
     to: Annotated[
         str, typer.Option(metavar="DIALECT", help="kbnf, gbnf, w3c, lark, iso14977 or regex.")
     ],
-    dialect: options.DialectName = None,
-    extended: options.Extended = False,
-    start: options.Start = None,
-    max_seconds: options.MaxSeconds = options.SECONDS,
-    max_nesting: options.MaxNesting = options.NESTING,
 ) -> None:
     """Write a grammar in another dialect.
 
@@ -37,9 +33,9 @@ def convert(
     if to not in WRITERS:
         raise UsageError(f"cannot write {to!r}; known are: {', '.join(sorted(WRITERS))}")
     text = grammar_text(grammar)
-    read_as = dialect_for(grammar, dialect, extended)
-    limits = limits_of(seconds=max_seconds, nesting=max_nesting)
-    tree = read_grammar(text, read_as, name=grammar, start=start, limits=limits)
+    read_as = dialect_for(grammar, given.dialect, given.extended)
+    limits = given.limits()
+    tree = read_grammar(text, read_as, name=grammar, start=given.start, limits=limits)
     check(tree)
     written = write(tree, to, limits)
     for loss in losses(tree, to):

@@ -1,13 +1,14 @@
 """``constrain diff``: how the languages of two grammars differ."""
 
 import json
+from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .. import options
-from ..compiling import Wanted, language_of, limits_of
+from ..compiling import language_of
 from ..console import UsageError, write_text
 from ..inputs import STDIN
 from ..quoting import quoted, text_of
@@ -29,7 +30,9 @@ class Format(StrEnum):
     JSON = "json"
 
 
+@options.compile_options("extended", "max_depth", "meaning", *options.LIMITS)
 def diff(
+    given: options.Given,
     left: Annotated[
         str, typer.Argument(metavar="A", help="A grammar or a compiled artifact; - for stdin.")
     ],
@@ -59,14 +62,6 @@ def diff(
         list[str] | None,
         typer.Option(metavar="RULE", help="The start rule of both; given twice, of A and of B."),
     ] = None,
-    extended: options.Extended = False,
-    meaning: options.MeaningChoice = None,
-    max_depth: options.MaxDepth = None,
-    max_states: options.MaxStates = options.STATES,
-    max_transitions: options.MaxTransitions = options.TRANSITIONS,
-    max_memory: options.MaxMemory = options.MEMORY,
-    max_seconds: options.MaxSeconds = options.SECONDS,
-    max_nesting: options.MaxNesting = options.NESTING,
 ) -> int:
     """Say whether two grammars have the same members, and how they differ.
 
@@ -84,20 +79,10 @@ def diff(
         raise UsageError("A and B cannot both come from standard input")
     from constrain.compiler.automata.compare import compare
 
-    limits = limits_of(max_states, max_transitions, max_memory, max_seconds, max_nesting)
+    limits = given.limits()
     dialects, starts = _pair("--dialect", dialect), _pair("--start", start)
     one, other = (
-        language_of(
-            path,
-            Wanted(
-                dialect=named,
-                start=rule,
-                extended=extended,
-                meaning=meaning,
-                max_depth=max_depth,
-            ),
-            limits,
-        )
+        language_of(path, replace(given, dialect=named, start=rule), limits)
         for path, named, rule in zip((left, right), dialects, starts, strict=True)
     )
     found = compare(one, other, limits)

@@ -1,35 +1,28 @@
 """``constrain explain``: why a text is or is not a member of a grammar."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .. import options
-from ..compiling import Wanted, limits_of, recogniser_of
+from ..compiling import recogniser_of
 from ..console import UsageError, write_text
 from ..inputs import STDIN, artifact_or_text, read_bytes
 
 if TYPE_CHECKING:
     from constrain.artifacts import Artifact
     from constrain.compiler.explain.report import Verdict
-    from constrain.compiler.frontend import Recogniser
-    from constrain.compiler.meanings import MaximalMunchGrammar
+    from constrain.compiler.frontend import MaximalMunchGrammar, Recogniser
 
 
+@options.compile_options(*options.SOURCE, "meaning", *options.LIMITS)
 def explain(
     subject: options.Subject,
+    given: options.Given,
     file: Annotated[
         str, typer.Argument(metavar="FILE", help="The text, or - for standard input.")
     ] = STDIN,
-    dialect: options.DialectName = None,
-    extended: options.Extended = False,
-    start: options.Start = None,
-    meaning: options.MeaningChoice = None,
-    max_states: options.MaxStates = options.STATES,
-    max_transitions: options.MaxTransitions = options.TRANSITIONS,
-    max_memory: options.MaxMemory = options.MEMORY,
-    max_seconds: options.MaxSeconds = options.SECONDS,
-    max_nesting: options.MaxNesting = options.NESTING,
 ) -> int:
     """Say whether a text is a member of the grammar, and if not where and why.
 
@@ -50,9 +43,8 @@ def explain(
     found = artifact_or_text(subject)
     text = read_bytes(file)
     if isinstance(found, str):
-        limits = limits_of(max_states, max_transitions, max_memory, max_seconds, max_nesting)
-        wanted = Wanted(dialect=dialect, start=start, extended=extended, meaning=meaning)
-        recogniser = recogniser_of(found, subject, wanted, limits, parser="earley")
+        wanted = replace(given.compile_options(subject), parser="earley")
+        recogniser = recogniser_of(found, subject, wanted)
         verdict = _by_grammar(recogniser, text)
     else:
         verdict = _by_artifact(found, text)
@@ -61,12 +53,11 @@ def explain(
 
 
 def _by_grammar(recogniser: "Recogniser", text: bytes) -> "Verdict":
-    from constrain.compiler.engines import Parser
     from constrain.compiler.explain.earley import explain_parser
     from constrain.compiler.explain.maximal_munch import explain_greedy
     from constrain.compiler.explain.report import explain
+    from constrain.compiler.frontend import MaximalMunchGrammar, Parser
     from constrain.compiler.maximal_munch.to_dfa import text_machine
-    from constrain.compiler.meanings import MaximalMunchGrammar
 
     if isinstance(recogniser, MaximalMunchGrammar):
         return explain_greedy(text_machine(recogniser.tables), text, recogniser)
@@ -97,8 +88,8 @@ def _by_artifact(artifact: "Artifact", text: bytes) -> "Verdict":
 
 def _grammar_of(artifact: "Artifact") -> "MaximalMunchGrammar | None":
     """The grammar of an artifact of maximal munch; None if its text was stripped."""
-    from constrain.compiler.frontend import build_engine
-    from constrain.compiler.meanings import MaximalMunchGrammar
+    from constrain.compiler.frontend import MaximalMunchGrammar
+    from constrain.compiler.pipeline import build_engine
 
     m = artifact.manifest
     if m.source is None:

@@ -2,13 +2,14 @@
 
 import json
 import os
+from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .. import options
-from ..compiling import Wanted, canonical_text, compilation_of, limits_of, recogniser_of
+from ..compiling import canonical_text, compilation_of, recogniser_of
 from ..console import UsageError, error, note, status, write_bytes, write_text
 from ..inputs import artifact_or_text
 from ..quoting import quoted, text_of
@@ -18,6 +19,12 @@ if TYPE_CHECKING:
     from constrain.artifacts.prefix import Boundary
 
 SCHEMA = 1
+
+# What an artifact has inside; said of one, there is a note.
+_OF_A_GRAMMAR = (
+    *("tokenizer", "dialect", "start", "tokenization"),
+    *("meaning", "unk", "eos", "vocab_size"),
+)
 
 
 class Format(StrEnum):
@@ -29,8 +36,19 @@ class Format(StrEnum):
     JSON = "json"
 
 
+@options.compile_options(
+    *options.TOKENIZER,
+    *options.SOURCE,
+    "tokenization",
+    "meaning",
+    "unk",
+    "eos",
+    "vocab_size",
+    *options.LIMITS,
+)
 def mask(
     subject: options.Subject,
+    given: options.Given,
     prefix: Annotated[
         str | None, typer.Option(metavar="TEXT", help="The text so far begins with TEXT.")
     ] = None,
@@ -47,21 +65,6 @@ def mask(
             "boundaries that the prefix may have.",
         ),
     ] = Format.TABLE,
-    tokenizer: options.TokenizerPath = None,
-    no_cache: options.NoCache = False,
-    dialect: options.DialectName = None,
-    extended: options.Extended = False,
-    start: options.Start = None,
-    tokenization: options.TokenizationChoice = None,
-    meaning: options.MeaningChoice = None,
-    unk: options.UnknownWords = None,
-    eos: options.Eos = None,
-    vocab_size: options.VocabSize = None,
-    max_states: options.MaxStates = options.STATES,
-    max_transitions: options.MaxTransitions = options.TRANSITIONS,
-    max_memory: options.MaxMemory = options.MEMORY,
-    max_seconds: options.MaxSeconds = options.SECONDS,
-    max_nesting: options.MaxNesting = options.NESTING,
 ) -> int:
     """List the tokens that may follow a prefix.
 
@@ -79,27 +82,11 @@ def mask(
         raise UsageError("--prefix and --prefix-ids exclude each other")
     artifact = artifact_or_text(subject)
     if isinstance(artifact, str):
-        limits = limits_of(max_states, max_transitions, max_memory, max_seconds, max_nesting)
-        wanted = Wanted(
-            tokenizer,
-            dialect,
-            start,
-            tokenization,
-            eos,
-            vocab_size,
-            extended=extended,
-            no_cache=no_cache,
-            unk=unk,
-            meaning=meaning,
-            # One mask is asked for: there is no use in working others out.
-            prewarm=0,
-        )
-        recogniser = recogniser_of(artifact, subject, wanted, limits)
-        artifact = compilation_of(recogniser, wanted, limits).artifact
-    elif any(
-        value is not None
-        for value in (tokenizer, dialect, start, tokenization, meaning, unk, eos, vocab_size)
-    ):
+        # One mask is wanted: there is no use in precomputing others.
+        wanted = replace(given, lazy=True).compile_options(subject)
+        recogniser = recogniser_of(artifact, subject, wanted)
+        artifact = compilation_of(recogniser, given, wanted).artifact
+    elif any(getattr(given, name) is not None for name in _OF_A_GRAMMAR):
         note("the artifact has its own tokenizer and grammar; the options for a grammar are unused")
     if prefix_ids is not None:
         return _answer_ids(artifact, _parsed_ids(prefix_ids), format_)

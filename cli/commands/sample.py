@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from .. import options
-from ..compiling import Wanted, limits_of
 from ..console import UsageError, error, write_raw
 from ..quoting import escaped, text_of
 from ..sampling import source_of, too_short
@@ -28,8 +27,10 @@ class Format(StrEnum):
     RAW0 = "raw0"
 
 
+@options.compile_options(*options.SOURCE, "max_depth", "meaning", *options.LIMITS)
 def sample(
     subject: options.Subject,
+    given: options.Given,
     number: Annotated[
         int | None,
         typer.Option("--number", "-n", min=1, metavar="N", help="How many draws.  [default: 1]"),
@@ -54,16 +55,6 @@ def sample(
             "NUL behind it.",
         ),
     ] = Format.TEXT,
-    dialect: options.DialectName = None,
-    start: options.Start = None,
-    meaning: options.MeaningChoice = None,
-    max_depth: options.MaxDepth = None,
-    extended: options.Extended = False,
-    max_states: options.MaxStates = options.STATES,
-    max_transitions: options.MaxTransitions = options.TRANSITIONS,
-    max_memory: options.MaxMemory = options.MEMORY,
-    max_seconds: options.MaxSeconds = options.SECONDS,
-    max_nesting: options.MaxNesting = options.NESTING,
 ) -> int:
     """Draw members of a grammar, or list them.
 
@@ -81,11 +72,7 @@ def sample(
     """
     if (number is not None) + shortest + every > 1:
         raise UsageError("--number, --shortest and --all exclude each other")
-    limits = limits_of(max_states, max_transitions, max_memory, max_seconds, max_nesting)
-    wanted = Wanted(
-        dialect=dialect, start=start, extended=extended, meaning=meaning, max_depth=max_depth
-    )
-    source = source_of(subject, wanted, limits)
+    source = source_of(subject, given, given.limits())
     if why := source.nothing(max_bytes):
         error(f"{subject}: {why}")
         return 1

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .. import options
-from ..compiling import Wanted, automaton_of, compilation_of, grammar_of, limits_of
+from ..compiling import automaton_of, compilation_of, grammar_of
 from ..console import UsageError, note, write_text
 from ..inputs import grammar_text
 
 if TYPE_CHECKING:
-    from constrain.compiler.limits import Limits
+    from constrain.compiler.options import CompileOptions
 
 
 class Stage(StrEnum):
@@ -26,8 +26,12 @@ class Stage(StrEnum):
     LEXEMES = "lexemes"
 
 
+@options.compile_options(
+    *options.TOKENIZER, *options.SOURCE, "max_depth", "meaning", "eos", *options.LIMITS
+)
 def show(
     grammar: options.Grammar,
+    given: options.Given,
     stage: Annotated[
         Stage,
         typer.Option(
@@ -36,19 +40,6 @@ def show(
             "of regular grammars nfa, dfa: over bytes; tokens: over tokens."
         ),
     ] = Stage.LNF,
-    tokenizer: options.TokenizerPath = None,
-    no_cache: options.NoCache = False,
-    dialect: options.DialectName = None,
-    extended: options.Extended = False,
-    start: options.Start = None,
-    meaning: options.MeaningChoice = None,
-    max_depth: options.MaxDepth = None,
-    eos: options.Eos = None,
-    max_states: options.MaxStates = options.STATES,
-    max_transitions: options.MaxTransitions = options.TRANSITIONS,
-    max_memory: options.MaxMemory = options.MEMORY,
-    max_seconds: options.MaxSeconds = options.SECONDS,
-    max_nesting: options.MaxNesting = options.NESTING,
 ) -> None:
     """Print a stage of the compilation of a grammar.
 
@@ -57,21 +48,11 @@ def show(
       constrain show date.ebnf --stage dfa
     """
     text = grammar_text(grammar)
-    limits = limits_of(max_states, max_transitions, max_memory, max_seconds, max_nesting)
-    wanted = Wanted(
-        tokenizer,
-        dialect,
-        start,
-        eos=eos,
-        extended=extended,
-        no_cache=no_cache,
-        meaning=meaning,
-        max_depth=max_depth,
-    )
+    wanted = given.compile_options(grammar)
     if stage in (Stage.TREE, Stage.LNF, Stage.NETWORK, Stage.LEXEMES):
-        write_text(_of_any(stage, text, grammar, wanted, limits))
+        write_text(_of_any(stage, text, grammar, wanted))
         return
-    automaton = automaton_of(text, grammar, wanted, limits)
+    automaton = automaton_of(text, grammar, wanted)
     match stage:
         case Stage.NFA:
             from constrain.compiler.automata.dump import nfa_text
@@ -86,7 +67,7 @@ def show(
             from constrain.artifacts.container.manifest import BYTE_DFA, WORD_DFA
             from constrain.compiler.merge.dump import tokens_text
 
-            artifact = compilation_of(automaton, wanted, limits).artifact
+            artifact = compilation_of(automaton, given, wanted).artifact
             if artifact.manifest.kind == WORD_DFA:
                 raise UsageError(
                     "a WordPiece artifact's token automaton is never built whole; "
@@ -97,21 +78,22 @@ def show(
             write_text(tokens_text(artifact))
 
 
-def _of_any(stage: Stage, text: str, path: str, wanted: Wanted, limits: "Limits") -> str:
+def _of_any(stage: Stage, text: str, path: str, wanted: "CompileOptions") -> str:
     """The stages that every grammar has."""
+    from constrain.compiler.choose import semantics_of
     from constrain.compiler.frontend import normal_form
     from constrain.compiler.grammar.tree_text import tree_text
     from constrain.compiler.lnf.dump import lnf_text
     from constrain.compiler.maximal_munch.dump import lexemes_text
     from constrain.compiler.maximal_munch.lexemes import lexeme_grammar
-    from constrain.compiler.meanings import meaning_of
     from constrain.compiler.network.build import network
     from constrain.compiler.network.dump import network_text
 
-    tree = grammar_of(text, path, wanted, limits)
+    limits = wanted.limits
+    tree = grammar_of(text, path, wanted)
     if stage is Stage.TREE:
         return tree_text(tree)
-    meaning, reason = meaning_of(tree, wanted.meaning)
+    meaning, reason = semantics_of(tree, wanted.meaning)
     if meaning == options.Meaning.EXACT:
         if stage is Stage.LEXEMES:
             raise UsageError(f"{path} is read exactly ({reason}); say --meaning maximal-munch")

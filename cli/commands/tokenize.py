@@ -15,7 +15,7 @@ from ..quoting import quoted, text_of
 
 if TYPE_CHECKING:
     from constrain.compiler import WordPieceTokenizer
-    from constrain.compiler.token_ids import AnyTokenizer
+    from constrain.compiler.options import AnyTokenizer
 
 # The version of the JSON below.
 SCHEMA = 1
@@ -41,7 +41,9 @@ class _Token(NamedTuple):
     begins: bool
 
 
+@options.compile_options(*options.TOKENIZER)
 def tokenize(
+    given: options.Given,
     text: Annotated[
         str | None, typer.Argument(metavar="[TEXT]", help="The text.", show_default=False)
     ] = None,
@@ -49,7 +51,6 @@ def tokenize(
         str | None,
         typer.Option("--file", metavar="FILE", help="Read the text from FILE; - standard input."),
     ] = None,
-    tokenizer: options.TokenizerPath = None,
     format_: Annotated[
         Format,
         typer.Option(
@@ -58,7 +59,6 @@ def tokenize(
             help="table: id, mark and text; ids: one a line; json: id, text, piece of each.",
         ),
     ] = Format.TABLE,
-    no_cache: options.NoCache = False,
 ) -> None:
     """Encode a text, as the tokenizer itself does without adding special tokens.
 
@@ -75,7 +75,7 @@ def tokenize(
     if (text is None) == (file is None):
         raise UsageError("give either a text, or --file with a file (- is standard input)")
     chunks = text_chunks(file) if file is not None else iter([argument_text(text or "")])
-    loaded = tokenizer_at(tokenizer, no_cache=no_cache)
+    loaded = tokenizer_at(given.tokenizer, no_cache=given.no_cache)
     tokens = _tokens(loaded, chunks)
     match format_:
         case Format.IDS:

@@ -6,14 +6,25 @@ from typing import Annotated
 import typer
 
 from .. import options
-from ..compiling import Wanted, limits_of
 from ..console import note, status, write_text
 from ..drawings import MAX_STATES, Stage, draw_artifact, draw_grammar
 from ..inputs import STDIN, artifact_or_text
 
 
+@options.compile_options(
+    *options.TOKENIZER,
+    *options.SOURCE,
+    "tokenization",
+    "max_depth",
+    "meaning",
+    "unk",
+    "eos",
+    # --max-states is of the drawing.
+    *(name for name in options.LIMITS if name != "max_states"),
+)
 def viz(
     subject: options.Subject,
+    given: options.Given,
     stage: Annotated[
         Stage,
         typer.Option(
@@ -41,20 +52,6 @@ def viz(
             metavar="TEXT", help="Of WordPiece's tokenizer draw what the words of TEXT use."
         ),
     ] = None,
-    tokenizer: options.TokenizerPath = None,
-    no_cache: options.NoCache = False,
-    dialect: options.DialectName = None,
-    extended: options.Extended = False,
-    start: options.Start = None,
-    tokenization: options.TokenizationChoice = None,
-    meaning: options.MeaningChoice = None,
-    max_depth: options.MaxDepth = None,
-    unk: options.UnknownWords = None,
-    eos: options.Eos = None,
-    max_transitions: options.MaxTransitions = options.TRANSITIONS,
-    max_memory: options.MaxMemory = options.MEMORY,
-    max_seconds: options.MaxSeconds = options.SECONDS,
-    max_nesting: options.MaxNesting = options.NESTING,
 ) -> None:
     """Draw the automata of a grammar or an artifact with Graphviz.
 
@@ -67,24 +64,10 @@ def viz(
       constrain viz json.ebnf --stage parser -o json.svg
       constrain viz words.ebnf -t bert/vocab.txt --stage tokenizer --prefix "to be" -o words.svg
     """
-    limits = limits_of(
-        transitions=max_transitions, memory=max_memory, seconds=max_seconds, nesting=max_nesting
-    )
-    wanted = Wanted(
-        tokenizer,
-        dialect,
-        start,
-        tokenization,
-        eos,
-        extended=extended,
-        no_cache=no_cache,
-        unk=unk,
-        meaning=meaning,
-        max_depth=max_depth,
-    )
+    limits = given.limits()
     found = artifact_or_text(subject)
     if isinstance(found, str):
-        drawing = draw_grammar(found, subject, stage, wanted, limits, max_states, prefix)
+        drawing = draw_grammar(found, subject, stage, given, limits, max_states, prefix)
     else:
         drawing = draw_artifact(found, subject, stage, limits, max_states, prefix)
     if drawing.left_out:

@@ -1,6 +1,8 @@
-"""Mask rows: the packed set of allowed tokens for every state of an automaton.
+"""From the tables of all steps to the sections and the manifest of an artifact.
 
-``token_rows`` unpacks them from the token DFA, ``byte_rows`` walks the token trie through
-the byte DFA. Equal rows are stored once. ``overlaps`` prepares a byte DFA for tokens that are
-texts and token terminals in one place.
+    encode     tables -> sections, by the name and the type that ``artifacts/README.md`` gives them
+    assemble   sections, what was precomputed, names and counts -> Artifact
+
+One file for each engine. Nothing is computed here: what depends on the size of a file is told how
+many bytes the encoded tables take, and computes in its own room.
 """

@@ -1,6 +1,7 @@
-"""Lay a grammar read by maximal munch, and the masks that were worked out, out as an artifact."""
+"""Sections and manifest of artifacts of grammars read by maximal munch."""
 
-from typing import Any, NoReturn
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,91 +9,42 @@ from numpy.typing import NDArray
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.container.manifest import GREEDY, MAXIMAL_MUNCH, ParserNames
 from constrain.artifacts.maximal_munch.lexer import LexerTables
-from constrain.artifacts.maximal_munch.machine import MaximalMunchMasks
-from constrain.artifacts.maximal_munch.slices import Slice, Slices
-from constrain.artifacts.tokens import tokenset
-from constrain.artifacts.tokens.trie import Trie
+from constrain.artifacts.maximal_munch.slices import Slice
 
-from ..diagnostics import CheckError, Diagnostic
-from ..limits import Limits
-from ..maximal_munch.lexer_actions import token_actions
-from ..maximal_munch.lexer_tables import json_slices
-from ..maximal_munch.precompute import MOST_ROWS, Closure, close, reachable
-from ..maximal_munch.precompute_chains import add_chains
-from ..meanings import MaximalMunchGrammar
-from .dfa import ArtifactRequest, manifest_of, vocabulary_arrays
-from .parser import check_spelling, network_sections
-
-# Answers of the residual automaton that are worked out ahead.
-PREWARM = 500_000
+from ..frontend import MaximalMunchGrammar
+from ..maximal_munch.mask_tables import Precomputed
+from ..options import ANY, ArtifactRequest
+from ..tokenizers import Tokenizer
+from .dfa import Sections, manifest_of, vocabulary_sections
+from .parser import network_sections
 
 
-def assemble_maximal_munch(
-    parser: MaximalMunchGrammar,
-    request: ArtifactRequest,
-    limits: Limits,
-    notes: list[str],
-    answers: int | None = None,
-) -> tuple[Artifact, Closure]:
-    """The artifact, and how far its masks were worked out; what the user should know is added
-    to ``notes``.
-
-    ``answers``: how many are worked out ahead, 0 for none and None for ``PREWARM``. Raises
-    ``LimitError`` and ``TokenizerError``.
-    """
-    answers = PREWARM if answers is None else answers
-    tables, tokenizer = parser.tables, request.tokenizer
-    check_spelling(tables.lexer.dfas, request)
-    slices = json_slices()
-    fixed = {
-        **vocabulary_arrays(request),
-        **network_sections(tables.network),
-        **_lexer(tables.lexer),
+def encode(
+    parser: MaximalMunchGrammar, slices: Sequence[Slice], request: ArtifactRequest[Tokenizer]
+) -> Sections:
+    """The sections of the vocabulary, the network over lexemes, the lexer and the slices."""
+    return {
+        **vocabulary_sections(request),
+        **network_sections(parser.tables.network),
+        **_lexer(parser.tables.lexer),
         **_slices(slices),
     }
-    vocabulary = tokenizer.vocabulary(request.vocab_size)
-    trie = Trie.from_vocabulary(vocabulary)
-    taken = Slices(slices, trie, request.vocab_size)
-    row_bytes = 4 * tokenset.word_count(request.vocab_size)
-    most_rows = min(MOST_ROWS, limits.memory // row_bytes)
-    while True:
-        masks = MaximalMunchMasks(
-            tables,
-            lambda: trie,
-            vocabulary,
-            request.eos,
-            request.vocab_size,
-            lambda: taken,
-        )
-        closure = close(masks, limits, most_rows, answers)
-        limits.check_time("the masks of the lexemes", tables.network.names[:1])
-        arrays = dict(fixed)
-        actions = token_actions(masks.lexer, vocabulary) if answers else None
-        if actions is not None:
-            add_chains(masks.moves, masks.lexer, actions)
-            arrays |= actions.arrays()
-        # Chains may have met heads of their own.
-        memo = masks.memo()
-        arrays |= (reachable(memo) if closure.complete else memo).arrays()
-        arrays |= masks.moves.tables().arrays()
-        if not closure.complete:
-            arrays |= _trie(trie)
-        size = sum(array.nbytes for array in arrays.values())
-        if size <= request.max_bytes or not answers:
-            break
-        # The answers that were found first are those about the fewest frames.
-        answers = min(answers, closure.answers) // 2
-    if answers and not closure.complete:
-        notes.append(
-            "not all masks were worked out ahead: the rest is at run time (--prewarm, "
-            "--max-artifact-bytes)"
-        )
-    texts = tuple("" if request.strip else text for text in tables.lexer.texts)
+
+
+def assemble(
+    parser: MaximalMunchGrammar,
+    sections: Mapping[str, NDArray[Any]],
+    masks: Precomputed,
+    request: ArtifactRequest[Tokenizer],
+) -> Artifact:
+    """The artifact."""
+    tables, computed = parser.tables, masks.arrays()
+    texts = tuple("" if request.options.strip else text for text in tables.lexer.texts)
     manifest = manifest_of(
         parser.grammar,
         request,
         kind=GREEDY,
-        tokenization="any",
+        tokenization=ANY,
         splits_applied=False,
         byte_start=tables.network.start,
         token_start=0,
@@ -100,9 +52,9 @@ def assemble_maximal_munch(
             "network_states": tables.network.states - 1,
             "calls": len(tables.network.call_starts),
             "lexemes": tables.lexer.lexemes,
-            "lexer_states": masks.lexer.states - 1,
-            "answers": closure.answers,
-            "rows": len(arrays["greedy.codes"]),
+            "lexer_states": masks.lexer_states,
+            "answers": masks.closure.answers,
+            "rows": len(computed["greedy.codes"]),
         },
         parser=ParserNames(
             start=0,
@@ -113,17 +65,10 @@ def assemble_maximal_munch(
         ),
         meaning=MAXIMAL_MUNCH,
     )
-    return Artifact(manifest, arrays), closure
+    return Artifact(manifest, {**sections, **computed})
 
 
-def refuse_canonical(parser: MaximalMunchGrammar) -> NoReturn:
-    """There are no canonical masks over lexemes: raises ``CheckError``."""
-    message = f"there are no canonical masks by maximal munch where {parser.reason}"
-    hint = "say --meaning exact, or --tokenization any"
-    raise CheckError(parser.grammar.source, [Diagnostic(message, help=hint)])
-
-
-def _lexer(tables: LexerTables) -> dict[str, NDArray[Any]]:
+def _lexer(tables: LexerTables) -> Sections:
     return {
         "lexer.accepting": tables.dfas.accepting,
         "lexer.columns": tables.dfas.columns,
@@ -134,7 +79,7 @@ def _lexer(tables: LexerTables) -> dict[str, NDArray[Any]]:
     }
 
 
-def _slices(slices: list[Slice]) -> dict[str, NDArray[Any]]:
+def _slices(slices: Sequence[Slice]) -> Sections:
     """The automata of the slices, one behind the other; state 0 is dead in all."""
     distinct, classes = np.unique(
         np.concatenate([part.table[:, part.classes] for part in slices]),
@@ -153,13 +98,4 @@ def _slices(slices: list[Slice]) -> dict[str, NDArray[Any]]:
         "slices.classes": classes.reshape(-1).astype(np.uint8),
         "slices.starts": np.array(starts, dtype=np.int32),
         "slices.table": np.concatenate(tables).astype(np.int32),
-    }
-
-
-def _trie(trie: Trie) -> dict[str, NDArray[Any]]:
-    return {
-        "trie.first": trie.first,
-        "trie.held": trie.held,
-        "trie.ids": trie.ids,
-        "trie.octets": trie.octets,
     }

@@ -1,58 +1,48 @@
-"""Lay a WordPiece compilation out as an artifact."""
+"""Sections and manifest of artifacts for WordPiece tokenizers."""
 
-from collections.abc import Sequence
-from hashlib import sha256
+from collections.abc import Mapping
+from typing import Any
+
+from numpy.typing import NDArray
 
 from constrain.artifacts.artifact import Artifact
-from constrain.artifacts.container.manifest import Manifest, Origin
 
-from ..automata.dfa import Dfa
-from ..grammar.tree import Grammar
+from ..frontend import Automaton
+from ..options import CANONICAL, ArtifactRequest
 from ..wordpiece import WordPieceTokenizer
 from ..wordpiece.tokenizer_dfa import CanonicalWords
-from .dfa import byte_dfa_sections
+from .dfa import Sections, byte_dfa_sections, manifest_of, origins_of, vocabulary_sections
 
 
-def assemble_wordpiece(
-    grammar: Grammar,
-    dfa: Dfa,
-    origins: Sequence[tuple[str, int, int]],
-    words: CanonicalWords,
-    tokenizer: WordPieceTokenizer,
-    eos: tuple[int, ...],
-    vocab_size: int,
-    strip: bool,
-    meaning: str,
-) -> Artifact:
-    """The artifact. ``dfa``: the grammar's own, ``words``: what its texts become.
-
-    ``eos``: token ids. ``vocab_size``: padded. ``strip``: leave the grammar's text out.
-    ``meaning``: the grammar's.
-    """
-    vocabulary, source = tokenizer.vocabulary(vocab_size), grammar.source
-    arrays = {
-        **byte_dfa_sections(dfa, ()),
-        "vocab.data": vocabulary.data,
-        "vocab.offsets": vocabulary.offsets,
-        "vocab.kinds": vocabulary.kinds,
+def encode(
+    automaton: Automaton, words: CanonicalWords, request: ArtifactRequest[WordPieceTokenizer]
+) -> Sections:
+    """The sections of the grammar's own DFA and of the words that its texts become."""
+    return {
+        **byte_dfa_sections(automaton.dfa, ()),
+        **vocabulary_sections(request),
         **words.arrays(),
     }
-    manifest = Manifest(
+
+
+def assemble(
+    automaton: Automaton,
+    words: CanonicalWords,
+    sections: Mapping[str, NDArray[Any]],
+    request: ArtifactRequest[WordPieceTokenizer],
+) -> Artifact:
+    """The artifact."""
+    manifest = manifest_of(
+        automaton.grammar,
+        request,
         kind="word-dfa",
-        tokenization="canonical",
-        dialect=source.dialect,
-        start=grammar.start,
-        source=None if strip else source.text,
-        grammar_sha256=sha256(source.text.encode("utf-8", "surrogatepass")).hexdigest(),
-        tokenizer_sha256=tokenizer.sha256,
-        vocab_size=vocab_size,
-        eos=eos,
+        tokenization=CANONICAL,
         splits=True,
         splits_applied=True,
-        byte_start=dfa.start,
+        byte_start=automaton.dfa.start,
         token_start=words.dfa.start,
-        counts={"dfa_states": dfa.states - 1, "word_states": words.dfa.states - 1},
-        origins=tuple(Origin(rule, ((start, end),)) for rule, start, end in origins),
-        meaning=meaning,
+        counts={"dfa_states": automaton.dfa.states - 1, "word_states": words.dfa.states - 1},
+        origins=origins_of(automaton),
+        meaning=automaton.meaning,
     )
-    return Artifact(manifest, arrays)
+    return Artifact(manifest, sections)

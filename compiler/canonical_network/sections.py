@@ -10,6 +10,7 @@ What a network needs for canonical masks, or why it cannot have them.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,17 +26,17 @@ from constrain.artifacts.network.configurations import REFUSED, Network
 from constrain.artifacts.network.tables import NetworkTables
 from constrain.artifacts.pretokenizer.dfa import begins_character
 
-from ..assemble.dfa import ArtifactRequest
 from ..bpe.cached_tables import TokenizerTables
 from ..bpe.sections import tokenizer_sections
 from ..diagnostics import CheckError, Diagnostic, TokenizerError
-from ..engines import Parser
-from ..limits import Limits
+from ..grammar.tree import Grammar
 from ..normalizer.character_properties import LOST, read_classes
 from ..normalizer.normalized_members import NormalFormTables
+from ..options import PREWARM, ArtifactRequest
 from ..pretokenizer.boundary_tables import PretokenizerTables
 from ..pretokenizer.marked_dfa import DEAD, synchronous_product
-from .precompute import Beside, precompute_rows
+from ..tokenizers import Tokenizer
+from .precompute import Beside, Precomputed, precompute_rows
 
 # A patch: the states whose rows are others, or new, int32 (n,), and their rows, (n, P, J).
 Patch = tuple[NDArray[np.int32], NDArray[np.int32]]
@@ -102,55 +103,32 @@ def restricted(
     return number[kept].astype(np.int32), rows[kept]
 
 
-def canonical_sections(
-    parser: Parser,
-    request: ArtifactRequest,
-    tables: TokenizerTables,
-    notes: list[str],
-    limits: Limits,
-    answers: int,
-    *,
-    needed: bool,
-) -> dict[str, NDArray[Any]] | None:
-    """The sections of the tokenizer, and of the rows that are worked out ahead; notes for the
-    user are added. ``answers``: how many are worked out ahead, 0 for none.
+@dataclass(frozen=True, slots=True, eq=False)
+class CanonicalTables:
+    """A network beside a tokenizer's boundaries and forbidden pairs.
 
-    Raises ``LimitError``. Where there are no canonical masks: if they are ``needed`` raises
-    ``CheckError`` for such a grammar, ``TokenizerError`` for such a tokenizer, else None and a
-    note why.
+    ``sections``: of the tokenizer. ``machine``: what runs over them. ``normal_forms``: what the
+    machine follows beside the members, None if it follows none. ``notes``: for the user.
     """
-    try:
-        return _sections(parser, request, tables, notes, limits, answers)
-    except (CheckError, TokenizerError) as error:
-        if needed:
-            raise
-        reason = error.diagnostics[0].message if isinstance(error, CheckError) else str(error)
-        notes.append(
-            "any token sequence that spells a member is allowed, not only the tokenizer's own: "
-            f"{reason}"
-        )
-        return None
+
+    sections: dict[str, NDArray[Any]]
+    machine: CanonicalNetwork | NormalizedNetwork
+    normal_forms: NormalFormTables | None
+    notes: tuple[str, ...]
 
 
-def _sections(
-    parser: Parser,
-    request: ArtifactRequest,
+def merge(
+    grammar: Grammar,
+    network: NetworkTables,
+    request: ArtifactRequest[Tokenizer],
     tables: TokenizerTables,
-    notes: list[str],
-    limits: Limits,
-    answers: int,
-) -> dict[str, NDArray[Any]]:
-    source, tokenizer = parser.grammar.source, request.tokenizer
-    network = parser.network
-    if network is None:
-        message = f"canonical masks need the engine dfa or network, and this is {parser.engine}"
-        hint = f"{parser.reason}; say --tokenization any, or --max-depth to bound the nesting"
-        raise CheckError(source, [Diagnostic(message, help=hint)])
-    if parser.grammar.tokens:
-        message = "canonical masks of a grammar that nests cannot follow token terminals"
-        hint = "say --tokenization any"
-        found = [Diagnostic(message, token.span, help=hint) for token in parser.grammar.tokens]
-        raise CheckError(source, found)
+) -> CanonicalTables:
+    """What canonical masks of a network need.
+
+    Raises ``LimitError``, and where there are no canonical masks ``CheckError`` for such a
+    grammar, ``TokenizerError`` for such a tokenizer.
+    """
+    tokenizer, notes = request.tokenizer, []
     if tables.cuts.unless_begun and _begins_with(network, tables.cuts.prefix):
         raise TokenizerError(
             f"{tokenizer.name}: this tokenizer puts a space before texts that do not begin with "
@@ -171,24 +149,35 @@ def _sections(
     machine = canonical_machine(network, sections, request.eos, vocabulary)
     if not _has_members(machine):
         message = "the tokenizer can spell no member: it has no token for a part of each"
-        raise CheckError(source, [Diagnostic(message)])
+        raise CheckError(grammar.source, [Diagnostic(message)])
     if tokenizer.added_tokens:
         notes.append("members in which the tokenizer finds one of its added tokens are left out")
-    memory = min(request.max_bytes - sum(a.nbytes for a in sections.values()), limits.memory)
-    if answers and memory > 0:
-        if isinstance(machine, NormalizedNetwork):
-            assert stable is not None
-            beside = Beside(stable, machine.doubts.threads)
-            closed = precompute_rows(machine.inner, answers, memory, limits, beside)
-        else:
-            closed = precompute_rows(machine, answers, memory, limits)
-        if not closed.is_complete:
-            notes.append(
-                "not all masks were worked out ahead: the rest is at run time (--prewarm, "
-                "--max-artifact-bytes)"
-            )
-        sections |= closed.arrays
-    return sections
+    return CanonicalTables(sections, machine, stable, tuple(notes))
+
+
+def precompute(merged: CanonicalTables, request: ArtifactRequest[Tokenizer]) -> Precomputed:
+    """The rows of all stacks, as far as there is room; no arrays if none are wanted. Raises
+    ``LimitError`` on time."""
+    options, machine = request.options, merged.machine
+    rows = PREWARM if options.prewarm is None else options.prewarm
+    taken = sum(array.nbytes for array in merged.sections.values())
+    memory = min(options.max_artifact_bytes - taken, request.limits.memory)
+    if not rows or memory <= 0:
+        return Precomputed({}, 0, is_complete=True)
+    if not isinstance(machine, NormalizedNetwork):
+        return precompute_rows(machine, rows, memory, request.limits)
+    assert merged.normal_forms is not None
+    beside = Beside(merged.normal_forms, machine.doubts.threads)
+    return precompute_rows(machine.inner, rows, memory, request.limits, beside)
+
+
+def counts_of(found: Precomputed) -> dict[str, int]:
+    """For people: rows of threads, different rows, and whether none is missing."""
+    if not found.arrays:
+        return {}
+    rows = len(found.arrays["closed.rows"]) + len(found.arrays["closed.id_offsets"]) - 1
+    complete = int(found.arrays["closed.all"][1])
+    return {"answers": len(found.arrays["closed.keys"]), "rows": rows, "complete": complete}
 
 
 def _begins_with(network: NetworkTables, prefix: bytes) -> bool:

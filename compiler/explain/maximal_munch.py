@@ -15,9 +15,9 @@ from constrain.artifacts.maximal_munch.tables import FIRST_LEXEME
 from constrain.artifacts.network.tables import DEAD
 
 from ..earley.tables import layout, stacked
+from ..frontend import MaximalMunchGrammar
 from ..lnf import normalize_without_nullable
 from ..maximal_munch.to_dfa import accepts
-from ..meanings import MaximalMunchGrammar
 from .earley import path_of
 from .report import Status, Verdict, common, position, ranges, shortened, without_line_break
 

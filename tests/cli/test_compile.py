@@ -118,10 +118,10 @@ def test_stats_go_to_stderr(cli: Cli) -> None:
 
 
 def test_stats_say_which_method_was_taken_and_why(cli: Cli) -> None:
-    """A tokenizer that cuts text is followed by CartesianMerge."""
+    """A tokenizer that splits text is followed by CartesianMerge."""
     result = cli("compile", DATE, "-o", "-", "--stats")
 
-    assert "method: cartesian, the tokenizer cuts text" in result.err
+    assert "method: cartesian, the tokenizer splits text" in result.err
 
 
 def test_stats_of_any_say_that_there_are_none(cli: Cli) -> None:

@@ -64,7 +64,7 @@ def test_any_dialect_can_be_read_so(tmp_path: Path, capsysbinary: Captured) -> N
     grammar.write_text("s ::= #'a+' 'a!';", encoding="utf-8")
     code, _, err = called(capsysbinary, "explain", str(grammar), str(text), *MUNCH)
     assert 2 == code
-    assert "there is no member: longest matches leave no way to the end of any text" in err
+    assert "there is no member: maximal munch leaves no way to the end of any text" in err
     assert 0 == called(capsysbinary, "explain", str(grammar), str(text))[0]
 
 

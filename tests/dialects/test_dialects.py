@@ -9,7 +9,7 @@ from support import EXAMPLES
 from constrain.artifacts.errors import ConstrainError
 from constrain.compiler.diagnostics import CheckError, DialectError, GrammarError, NotRegularError
 from constrain.compiler.dialects import dialect_of, read_grammar
-from constrain.compiler.engines import Parser
+from constrain.compiler.frontend import Automaton, MaximalMunchGrammar, Parser
 from constrain.compiler.grammar.tree import (
     Choice,
     Difference,
@@ -21,8 +21,7 @@ from constrain.compiler.grammar.tree import (
     Sequence,
     walk,
 )
-from constrain.compiler.meanings import MaximalMunchGrammar
-from constrain.compiler.pipeline import Automaton, build_automaton, build_engine
+from constrain.compiler.pipeline import build_automaton, build_engine
 
 # --- the tree
 

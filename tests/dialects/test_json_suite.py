@@ -15,11 +15,11 @@ from support.network import long_json
 from constrain.artifacts import Artifact, TokenRefusedError
 from constrain.artifacts.network.configurations import Network
 from constrain.compiler import Tokenizer, compile_grammar
-from constrain.compiler.engines import Parser
 from constrain.compiler.explain.earley import explain_parser
 from constrain.compiler.explain.report import Status
-from constrain.compiler.frontend import build_engine
+from constrain.compiler.frontend import Parser
 from constrain.compiler.network.build import network
+from constrain.compiler.pipeline import build_engine
 
 RATCHET = ROOT / "tests" / "ratchets" / "json_suite.txt"
 SUITE = "suites/JSONTestSuite/test_parsing"

@@ -14,9 +14,9 @@ from support import LARK_STARTS
 
 from constrain.artifacts.network.configurations import Network
 from constrain.compiler.automata.members import Members
-from constrain.compiler.engines import Parser
-from constrain.compiler.frontend import Automaton, build_engine
+from constrain.compiler.frontend import Automaton, Parser
 from constrain.compiler.limits import Limits
+from constrain.compiler.pipeline import build_engine
 
 Data = Callable[[str], Path]
 

@@ -12,7 +12,8 @@ from constrain.compiler import Tokenizer
 from constrain.compiler.automata.dfa import Dfa
 from constrain.compiler.drawing import DrawingError, draw_dfa, draw_nfa, draw_tokenizer, draw_tokens
 from constrain.compiler.drawing.picture import followable, left_out_sentence
-from constrain.compiler.pipeline import Automaton, build_automaton
+from constrain.compiler.frontend import Automaton
+from constrain.compiler.pipeline import build_automaton
 
 
 def dfa_of(pattern: str) -> Dfa:

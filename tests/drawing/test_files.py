@@ -8,7 +8,7 @@ import pytest
 from support.drawing import needs_dot, svg_texts
 
 from constrain.compiler.drawing import DrawingError, MissingDotError, draw_dfa, render
-from constrain.compiler.pipeline import Automaton
+from constrain.compiler.frontend import Automaton
 
 
 @needs_dot

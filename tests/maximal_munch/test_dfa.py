@@ -13,8 +13,8 @@ from constrain.artifacts.tokens import tokenset
 from constrain.cli.app import run
 from constrain.compiler import Tokenizer, compile_grammar
 from constrain.compiler.diagnostics import CheckError, NotRegularError
-from constrain.compiler.frontend import Automaton, build_engine
-from constrain.compiler.meanings import MaximalMunchGrammar
+from constrain.compiler.frontend import Automaton, MaximalMunchGrammar
+from constrain.compiler.pipeline import build_engine
 
 KEYWORDS = 'start: (KW "(" ID ")" ";" | ID "=" NUM ";")+\nKW: "if"\nID: /[a-z]+/\nNUM: /[0-9]+/\n'
 SPACES = "%ignore / +/\n"

@@ -14,7 +14,7 @@ from support.network import ENGINES, made
 from constrain.artifacts import Artifact, load
 from constrain.compiler import Tokenizer
 from constrain.compiler.diagnostics import CheckError, LimitError, NotRegularError, TokenizerError
-from constrain.compiler.engines import Parser
+from constrain.compiler.frontend import Parser
 from constrain.compiler.limits import Limits
 from constrain.compiler.pipeline import build_artifact, build_engine
 

@@ -19,8 +19,8 @@ from constrain.artifacts.prefix import boundaries
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler import Tokenizer, compile_grammar, load_tokenizer
-from constrain.compiler.assemble.parser import PREWARM
 from constrain.compiler.diagnostics import TokenizerError
+from constrain.compiler.options import PREWARM
 from constrain.compiler.pipeline import build_artifact, build_engine
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from constrain.artifacts.network.configurations import Network
 from constrain.compiler import compile_grammar, load_tokenizer
-from constrain.compiler.engines import Parser
-from constrain.compiler.frontend import build_engine
+from constrain.compiler.frontend import Parser
+from constrain.compiler.pipeline import build_engine
 
 Data = Callable[[str], Path]
 

@@ -73,31 +73,33 @@ COMPILER: dict[str, set[str]] = {
     "writers": BASE | {"automata", "grammar", "lnf", "unicode"},
     "pretokenizer": BASE | {"automata", "tokenizers"},
     "normalizer": BASE | {"automata", "pretokenizer", "tokenizers"},
+    "wordpiece": BASE | {"automata"},
+    "options": BASE | {"tokenizers", "wordpiece"},
+    "choose": BASE | {"grammar", "options", "tokenizers"},
     "bpe": BASE | {"cache", "normalizer", "pretokenizer", "tokenizers"},
     "cartesian": BASE | {"automata", "bpe", "normalizer", "pretokenizer"},
-    "merge": BASE | {"automata", "bpe", "cartesian", "pretokenizer", "tokenizers"},
-    "wordpiece": BASE | {"automata"},
-    "network": BASE | {"automata", "lnf"},
+    "network": BASE | {"automata", "lnf", "options", "tokenizers"},
     "earley": BASE | {"automata", "lnf"},
-    "maximal_munch": BASE | {"automata", "earley", "grammar", "lnf", "network"},
-    "token_ids": BASE | {"automata", "grammar", "tokenizers", "wordpiece"},
-    "engines": BASE | {"earley", "grammar", "lnf", "network"},
-    "meanings": BASE | {"grammar", "lnf", "maximal_munch"},
-    "explain": BASE | {"earley", "lnf", "maximal_munch", "meanings"},
+    "maximal_munch": BASE
+    | {"automata", "earley", "grammar", "lnf", "network", "options", "tokenizers"},
+    "frontend": BASE
+    | {"automata", "choose", "dialects", "earley", "grammar", "lnf", "maximal_munch", "network"}
+    | {"options"},
+    "token_ids": BASE | {"automata", "frontend", "grammar", "options", "tokenizers"},
+    "merge": BASE
+    | {"automata", "bpe", "cartesian", "choose", "grammar", "normalizer", "options"}
+    | {"pretokenizer", "token_ids", "tokenizers"},
+    "dfa": BASE | {"automata", "cartesian", "merge", "options", "token_ids", "tokenizers"},
+    "canonical_network": BASE
+    | {"bpe", "grammar", "normalizer", "options", "pretokenizer", "tokenizers"},
+    "explain": BASE | {"earley", "frontend", "lnf", "maximal_munch"},
     "drawing": BASE | {"automata", "earley", "grammar", "maximal_munch", "network"},
     "assemble": BASE
-    | {"automata", "bpe", "cartesian", "engines", "grammar", "maximal_munch", "meanings", "merge"}
-    | {"network", "normalizer", "pretokenizer", "token_ids", "tokenizers", "wordpiece"},
-    "canonical_network": BASE | {"assemble", "bpe", "engines", "normalizer", "pretokenizer"},
-    "canonical_choice": BASE
-    | {"assemble", "automata", "bpe", "cartesian", "grammar", "merge", "normalizer"}
-    | {"pretokenizer", "tokenizers"},
-    "frontend": BASE
-    | {"automata", "dialects", "engines", "grammar", "lnf", "maximal_munch", "meanings"},
+    | {"automata", "bpe", "cartesian", "dfa", "frontend", "grammar", "maximal_munch", "merge"}
+    | {"normalizer", "options", "pretokenizer", "token_ids", "tokenizers", "wordpiece"},
     "pipeline": BASE
-    | {"assemble", "automata", "bpe", "canonical_choice", "canonical_network", "cartesian"}
-    | {"engines", "frontend", "maximal_munch", "meanings", "merge", "token_ids", "tokenizers"}
-    | {"wordpiece"},
+    | {"assemble", "bpe", "canonical_network", "cartesian", "choose", "dfa", "frontend", "grammar"}
+    | {"maximal_munch", "merge", "network", "options", "token_ids", "tokenizers", "wordpiece"},
     # The names that the package as a whole offers; they load on first use.
     "__init__": {"cache", "limits", "pipeline", "tokenizers", "wordpiece"},
     # Programs that write data files; no module imports them.

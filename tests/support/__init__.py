@@ -14,7 +14,8 @@ from constrain.artifacts import Artifact
 from constrain.artifacts.container import sections as layout
 from constrain.compiler import Tokenizer, compile_grammar, load_tokenizer
 from constrain.compiler.dialects import dialect_of
-from constrain.compiler.pipeline import Automaton, build_automaton
+from constrain.compiler.frontend import Automaton
+from constrain.compiler.pipeline import build_automaton
 from constrain.compiler.tokenizers import byte_alphabet
 
 ROOT = Path(__file__).resolve().parent.parent.parent

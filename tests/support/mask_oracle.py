@@ -7,9 +7,10 @@ from collections.abc import Iterable
 
 from constrain.compiler.automata.members import Members
 from constrain.compiler.earley.oracle import PlainEarley
-from constrain.compiler.frontend import Automaton, build_engine
+from constrain.compiler.frontend import Automaton
 from constrain.compiler.limits import Limits
 from constrain.compiler.lnf import Lnf
+from constrain.compiler.pipeline import build_engine
 
 SQL = r"""
 start ::= select ';';

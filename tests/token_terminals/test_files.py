@@ -17,9 +17,9 @@ from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.trie import Trie
 from constrain.cli.app import run
-from constrain.compiler.assemble.token_overlaps import without_overlaps
 from constrain.compiler.automata.dump import ids_text
 from constrain.compiler.automata.token_classes import over_classes
+from constrain.compiler.dfa.token_overlaps import without_overlaps
 from constrain.compiler.diagnostics import CheckError, LimitError, Span
 from constrain.compiler.drawing import draw_dfa, draw_nfa, draw_tokens
 from constrain.compiler.explain.report import Status, explain

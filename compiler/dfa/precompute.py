@@ -1,10 +1,14 @@
-"""Rows of a token DFA and of a byte DFA, computed in bulk.
+"""Rows of the masks of regular grammars: of a byte DFA and of a token DFA, computed in bulk.
 
-The same rows one by one come from ``constrain.artifacts.dfa.mask_rows``; a test compares them.
+    DFA over bytes, token trie   ->   for each state the tokens that lead to a live state
+    DFA over tokens              ->   for each state the tokens that it has an edge for
+
+``constrain.artifacts.dfa.mask_rows`` computes the same rows one by one; a test compares them.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +17,15 @@ from constrain.artifacts.dfa.byte_dfa import DEAD, ByteDfa
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.trie import Trie, walk
 
+from ..diagnostics import TokenizerError
 from ..limits import Limits
-from ..merge.direct_merge import CanonicalDfa
+from ..options import ArtifactRequest
+
+if TYPE_CHECKING:
+    from ..cartesian.cartesian_merge import CartesianDfa
+    from ..merge.direct_merge import CanonicalDfa
+    from ..token_ids import TokenColumns
+    from ..tokenizers import Tokenizer
 
 _STAGE = "the mask table"
 
@@ -28,6 +39,79 @@ class RowTable:
 
     rows: NDArray[np.uint32]
     row_of: NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Masks:
+    """What masks are looked up in, or what they are computed from lazily.
+
+    ``sections``: of the artifact. ``counts``: of its manifest. ``notes``: for the user.
+    """
+
+    sections: Mapping[str, NDArray[Any]]
+    counts: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+def precompute(columns: "TokenColumns", request: ArtifactRequest["Tokenizer"], taken: int) -> Masks:
+    """Rows of a byte DFA if they fit, else which states are live, for walks while decoding.
+
+    ``taken``: bytes that the artifact's other sections have. Raises ``TokenizerError`` if the
+    tokenizer can spell no member, and ``LimitError``.
+    """
+    dfa, size = columns.dfa, request.vocab_size
+    tables = dfa.tables(columns.classes)
+    trie = Trie.from_vocabulary(request.tokenizer.vocabulary(size))
+    live = live_states(tables, trie)
+    if not live[dfa.start]:
+        base = request.tokenizer.base
+        lost = [f"0x{o:02X}" for o in np.flatnonzero(dfa.used_bytes()).tolist() if base[o] < 0]
+        raise TokenizerError(
+            f"{request.tokenizer.name}: the tokenizer can spell no member: it has no token for "
+            f"{', '.join(lost[:8])}"
+        )
+    if not _fits(dfa.states, request, taken):
+        return Masks({"dfa.live": live.astype(np.uint8)}, notes=(_left_out(request),))
+    return _stored(byte_rows(tables, trie, live, request.eos, size, request.limits))
+
+
+def precompute_tokens(
+    canonical: "CanonicalDfa | CartesianDfa", request: ArtifactRequest["Tokenizer"], taken: int
+) -> Masks:
+    """Rows of a token DFA if they fit, else the packed bits that they can be unpacked from.
+
+    A product has rows of its own, so nothing is added for it.
+    """
+    from ..cartesian.cartesian_merge import CartesianDfa
+
+    if isinstance(canonical, CartesianDfa):
+        return Masks({})
+    if _fits(canonical.dfa.states, request, taken):
+        size = request.vocab_size
+        return _stored(token_rows(canonical, request.eos, size, request.limits))
+    sections: dict[str, NDArray[Any]] = {
+        "tokens.allowed": canonical.allowed,
+        "tokens.allowed_offsets": canonical.allowed_offsets,
+    }
+    return Masks(sections, notes=(_left_out(request),))
+
+
+def _stored(table: RowTable) -> Masks:
+    return Masks({"rows": table.rows, "row_of": table.row_of}, {"rows": len(table.rows)})
+
+
+def _fits(rows: int, request: ArtifactRequest["Tokenizer"], taken: int) -> bool:
+    """Whether a file with one row a state would keep its size; equal rows only shrink it."""
+    size = taken + rows * tokenset.word_count(request.vocab_size) * 4
+    return size <= request.options.max_artifact_bytes
+
+
+def _left_out(request: ArtifactRequest["Tokenizer"]) -> str:
+    return (
+        f"the mask rows would make the artifact larger than "
+        f"{request.options.max_artifact_bytes:,} bytes: they are left out and computed at run "
+        f"time (--max-artifact-bytes)"
+    )
 
 
 class _Distinct:
@@ -51,7 +135,7 @@ class _Distinct:
 
 
 def token_rows(
-    canonical: CanonicalDfa, eos: Sequence[int], vocab_size: int, limits: Limits | None = None
+    canonical: "CanonicalDfa", eos: Sequence[int], vocab_size: int, limits: Limits | None = None
 ) -> RowTable:
     """The row of every state of a token DFA. Raises ``LimitError``."""
     dfa = canonical.dfa

@@ -9,6 +9,7 @@ sets get columns of their own.
 """
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +22,23 @@ from ..automata.dfa import Dfa, TokenIds, trimmed
 from ..automata.nfa import united
 from ..automata.token_classes import grouped
 from ..limits import Limits
+from ..options import ArtifactRequest
+from ..token_ids import TokenColumns
+
+if TYPE_CHECKING:
+    from ..tokenizers import Tokenizer
 
 _STAGE = "the byte DFA over tokens"
 _States = frozenset[int]
+
+
+def read_in_one_way(
+    columns: TokenColumns, request: ArtifactRequest["Tokenizer"], rules: Sequence[str]
+) -> TokenColumns:
+    """The same members, each token being read in one way. Raises ``LimitError``."""
+    trie = Trie.from_vocabulary(request.tokenizer.vocabulary())
+    dfa, classes = without_overlaps(columns.dfa, columns.classes, trie, request.limits, rules)
+    return TokenColumns(dfa, classes, columns.notes)
 
 
 def without_overlaps(

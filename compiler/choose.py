@@ -1,0 +1,317 @@
+"""Every choice of a compilation, and why it falls so: nothing is built here.
+
+    semantics_of      exactly, or by maximal munch       from the dialect and what the grammar says
+    engine_of         dfa, network, earley or greedy     the first that can be built ...
+    next_engine                                          ... and what is tried after it
+    tokenization_of   canonical or any sequences         from the engine and the tokenizer
+    without_canonical                                    ... and what follows where they fail
+    method_of         DirectMerge or CartesianMerge      from the tokenizer and the limits ...
+    next_method                                          ... and what is tried after DirectMerge
+
+A choice is a frozen object with its reason. Whether an engine or a method fits is mostly known
+when it has been tried: the step that tries hands its error to ``next_…``, which names what is
+tried instead, or raises the error where there is nothing else.
+"""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NoReturn
+
+from constrain.artifacts.container.manifest import (
+    EARLEY,
+    EXACT,
+    GREEDY,
+    MAXIMAL_MUNCH,
+    MEANINGS,
+    NETWORK,
+)
+
+from .diagnostics import CheckError, Diagnostic, LimitError, NotRegularError, TokenizerError
+from .grammar.tree import Grammar
+from .limits import Limits
+from .options import ANY, AUTO, CANONICAL, CARTESIAN, DFA, DIRECT, AnyTokenizer, CompileOptions
+
+if TYPE_CHECKING:
+    from .tokenizers import Tokenizer
+
+AS_ASKED = "as asked for"
+
+# --- match semantics and engine
+
+# Where the engine is not asked for, larger networks are left to Earley: their masks could not be
+# precomputed.
+NETWORK_STATES = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class EngineChoice:
+    """What recognises a grammar's texts, and why.
+
+    ``semantics``: ``exact`` or ``maximal-munch``. ``engine``: ``dfa``, ``network``, ``earley`` or
+    ``greedy``. ``others``: the engines that are tried after this one, in order. ``refused``: the
+    limit that a DFA met, which is the error if no other engine can be built either.
+    """
+
+    semantics: str
+    engine: str
+    reason: str
+    others: tuple[str, ...] = ()
+    refused: LimitError | None = None
+
+    def bounded(self, limits: Limits) -> Limits:
+        """The limits of building this engine: tighter where another one can take its place."""
+        if self.engine == NETWORK and self.others:
+            return replace(limits, states=min(limits.states, NETWORK_STATES))
+        return limits
+
+
+def semantics_of(grammar: Grammar, wanted: str | None = None) -> tuple[str, str]:
+    """The match semantics of a grammar, and why it has them.
+
+    Grammars of Lark that ignore text, or say ``%llguidance``, are written for a lexer, and are
+    read by maximal munch where nothing else is asked for; all others are read exactly.
+    """
+    if wanted is not None:
+        return wanted, AS_ASKED
+    if grammar.source.dialect == "lark":
+        if grammar.follows_all:
+            return MAXIMAL_MUNCH, "the grammar says %llguidance"
+        if grammar.ignored:
+            return MAXIMAL_MUNCH, "the grammar has %ignore, which is written for a lexer"
+    return EXACT, "each way to cut a text into terminals counts"
+
+
+def engine_of(grammar: Grammar, options: CompileOptions) -> EngineChoice:
+    """The semantics of a grammar, and the engine to try first.
+
+    Raises ``CheckError`` if an engine or a depth is asked for that the semantics exclude.
+    """
+    semantics, why = semantics_of(grammar, options.meaning)
+    engine, depth = options.engine, options.max_depth
+    if semantics == MAXIMAL_MUNCH:
+        if engine not in (AUTO, DFA, GREEDY):
+            _refuse(grammar, f"the engine {engine}", semantics, why)
+        if depth is not None:
+            _refuse(grammar, "--max-depth", semantics, why)
+        if engine == GREEDY:
+            return EngineChoice(semantics, GREEDY, why)
+    elif engine == GREEDY:
+        _refuse(grammar, f"the engine {engine}", semantics, why)
+    elif depth is not None:
+        return EngineChoice(semantics, DFA, "the nesting is bounded")
+    if engine != AUTO:
+        return EngineChoice(semantics, engine, AS_ASKED)
+    others = {AUTO: (NETWORK, EARLEY)}.get(options.parser, (options.parser,))
+    return EngineChoice(
+        semantics,
+        DFA,
+        "the grammar is regular",
+        (GREEDY,) if semantics == MAXIMAL_MUNCH else others,
+    )
+
+
+def next_engine(choice: EngineChoice, error: NotRegularError | LimitError) -> EngineChoice:
+    """What is tried after an engine that could not be built. Raises if there is nothing."""
+    if isinstance(error, NotRegularError):
+        if not choice.others:
+            raise (error if choice.semantics == MAXIMAL_MUNCH else _advised(error)) from None
+        reason, refused = error.diagnostics[0].message, choice.refused
+    else:
+        if not choice.others or error.limit == "seconds":
+            raise choice.refused or error from None
+        if choice.engine == DFA:
+            reason, refused = _cause(error), error
+        else:
+            reason, refused = f"{choice.reason}, and {_cause(error)}", choice.refused
+    engine, *others = choice.others
+    return EngineChoice(choice.semantics, engine, reason, tuple(others), refused)
+
+
+def _refuse(grammar: Grammar, what: str, semantics: str, reason: str) -> NoReturn:
+    """``what`` does not go with a grammar's semantics."""
+    other = next(known for known in MEANINGS if known != semantics)
+    message = f"{what} is for --meaning {other}, and this grammar's is {semantics} ({reason})"
+    raise CheckError(grammar.source, [Diagnostic(message, help=f"say --meaning {other}")])
+
+
+def _advised(error: NotRegularError) -> NotRegularError:
+    """The same, and what helps besides another grammar."""
+    advice = "--max-depth N keeps the members that nest at most so deep"
+    found = [replace(d, help=f"{d.help}; {advice}") for d in error.diagnostics]
+    return NotRegularError(error.source, found)
+
+
+def _cause(error: LimitError) -> str:
+    """A limit in a few words."""
+    unit = "bytes" if error.limit == "memory" else error.limit
+    return f"{error.stage} needs more than {error.value:,.12g} {unit}"
+
+
+# --- canonical token sequences, or any that spell a member
+
+
+@dataclass(frozen=True, slots=True)
+class TokenizationChoice:
+    """Which token sequences are allowed, ``canonical`` or ``any``, and why.
+
+    ``note``: what the user should know of it, empty where it is no surprise.
+    """
+
+    tokenization: str
+    reason: str
+    note: str = ""
+
+    @property
+    def is_canonical(self) -> bool:
+        """Whether the tokenizer's own sequences alone are allowed."""
+        return self.tokenization == CANONICAL
+
+
+def tokenization_of(
+    grammar: Grammar, engine: EngineChoice, tokenizer: AnyTokenizer, options: CompileOptions
+) -> TokenizationChoice:
+    """Which token sequences a grammar's artifact allows, by its engine.
+
+    Raises ``TokenizerError`` and ``CheckError`` for what the tokenizer or the engine cannot do.
+    """
+    from .tokenizers import Tokenizer
+
+    wanted = options.tokenization
+    if not isinstance(tokenizer, Tokenizer):
+        _check_wordpiece(grammar, engine, tokenizer, wanted)
+        return TokenizationChoice(CANONICAL, "WordPiece cuts each word in one way")
+    if options.keep_unknown:
+        raise TokenizerError(f"{tokenizer.name}: only WordPiece has words that become unknown")
+    if engine.engine == GREEDY:
+        if wanted == CANONICAL:
+            message = f"there are no canonical masks by maximal munch where {engine.reason}"
+            hint = "say --meaning exact, or --tokenization any"
+            raise CheckError(grammar.source, [Diagnostic(message, help=hint)])
+        return TokenizationChoice(ANY, "a lexer reads texts, however they are tokenized")
+    if wanted == ANY:
+        return TokenizationChoice(ANY, AS_ASKED)
+    reason = AS_ASKED if wanted else "the default, where there are such masks"
+    choice = TokenizationChoice(CANONICAL, reason)
+    try:
+        _check_canonical(grammar, engine)
+    except CheckError as error:
+        return without_canonical(error, options)
+    return choice
+
+
+def without_canonical(
+    error: CheckError | TokenizerError, options: CompileOptions
+) -> TokenizationChoice:
+    """What follows where canonical masks cannot be had: raises ``error`` if they are asked for."""
+    if options.tokenization == CANONICAL:
+        raise error
+    reason = error.diagnostics[0].message if isinstance(error, CheckError) else str(error)
+    note = (
+        "any token sequence that spells a member is allowed, not only the tokenizer's own: "
+        f"{reason}"
+    )
+    return TokenizationChoice(ANY, reason, note)
+
+
+def _check_canonical(grammar: Grammar, engine: EngineChoice) -> None:
+    """Canonical masks need a DFA, or a network without token terminals."""
+    if engine.engine == EARLEY:
+        message = f"canonical masks need the engine dfa or network, and this is {engine.engine}"
+        hint = f"{engine.reason}; say --tokenization any, or --max-depth to bound the nesting"
+        raise CheckError(grammar.source, [Diagnostic(message, help=hint)])
+    if engine.engine == NETWORK and grammar.tokens:
+        message = "canonical masks of a grammar that nests cannot follow token terminals"
+        hint = "say --tokenization any"
+        found = [Diagnostic(message, token.span, help=hint) for token in grammar.tokens]
+        raise CheckError(grammar.source, found)
+
+
+def _check_wordpiece(
+    grammar: Grammar, engine: EngineChoice, tokenizer: AnyTokenizer, wanted: str | None
+) -> None:
+    """WordPiece needs a DFA over texts alone."""
+    if wanted == ANY:
+        raise TokenizerError(
+            f"{tokenizer.name}: WordPiece tokenizers are compiled as 'canonical' only: a "
+            f"member's words may be cut in one way each"
+        )
+    if engine.engine != DFA:
+        message = f"WordPiece tokenizers need the engine dfa, and this is {engine.engine}"
+        exact = "with --meaning exact " * (engine.semantics == MAXIMAL_MUNCH)
+        hint = f"{engine.reason}; {exact}--max-depth bounds the nesting"
+        raise CheckError(grammar.source, [Diagnostic(message, help=hint)])
+    if grammar.tokens:
+        message = "token terminals are not supported with WordPiece tokenizers"
+        found = [Diagnostic(message, token.span) for token in grammar.tokens]
+        raise CheckError(grammar.source, found)
+
+
+# --- DirectMerge or CartesianMerge
+
+# Transitions up to which ``auto`` tries DirectMerge; giving up costs a few tenths of a second.
+_FEW_TRANSITIONS = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class MethodChoice:
+    """How the canonical token sequences of a regular grammar are found, and why.
+
+    DirectMerge ends with a table, whose masks cost a look-up; it grows with the merges that can
+    fire in a grammar. CartesianMerge computes masks lazily and fits any grammar. The boundaries
+    of a pre-tokenizer behind a prompt are known to the second alone, so that only its artifacts
+    continue a prompt exactly.
+
+    ``transitions``: beyond so many DirectMerge is given up; None where it is not.
+    """
+
+    method: str
+    reason: str
+    transitions: int | None = None
+
+    def bounded(self, limits: Limits) -> Limits:
+        """The limits of this method."""
+        return limits if self.transitions is None else replace(limits, transitions=self.transitions)
+
+
+def method_of(
+    tokenizer: "Tokenizer", options: CompileOptions, *, names_tokens: bool, normalizes: bool
+) -> MethodChoice:
+    """The method to try first.
+
+    ``names_tokens``: the grammar has token terminals. ``normalizes``: the tokenizer's normalizers
+    change characters of members, so that normal forms must be followed beside the members.
+    """
+    from .tokenizers.definition import ByteLevel
+
+    if names_tokens:
+        return MethodChoice(DIRECT, "the grammar has token terminals")
+    if options.method != AUTO:
+        return MethodChoice(options.method, AS_ASKED)
+    if tokenizer.splits:
+        reason = "the tokenizer splits text, and a table knows no boundaries behind a prompt"
+    elif not tokenizer.byte_level:
+        reason = "the tokenizer merges characters"
+    elif any(
+        isinstance(step, ByteLevel) and step.add_prefix_space for step in tokenizer.pre_tokenizers
+    ):
+        reason = "the tokenizer puts a space before a text, and a table knows no prompts"
+    elif normalizes:
+        reason = "a table cannot follow which characters the tokenizer would compose"
+    else:
+        few = min(options.limits.transitions, _FEW_TRANSITIONS)
+        return MethodChoice(DIRECT, f"it has at most {_FEW_TRANSITIONS:,} transitions", few)
+    return MethodChoice(CARTESIAN, reason)
+
+
+def next_method(
+    choice: MethodChoice, error: TokenizerError | LimitError, limits: Limits
+) -> MethodChoice:
+    """What is tried after a DirectMerge that failed. Raises if it was asked for, or if the limit
+    is another one than that of its transitions."""
+    if choice.transitions is None:
+        raise error
+    if isinstance(error, TokenizerError):
+        return MethodChoice(CARTESIAN, f"DirectMerge cannot follow the merges ({error})")
+    if limits.is_over() or error.limit != "transitions":
+        raise error
+    reason = f"DirectMerge has more than {choice.transitions:,} transitions"
+    return MethodChoice(CARTESIAN, reason)

@@ -1,0 +1,226 @@
+"""The canonical token sequences of a regular grammar, by DirectMerge or by CartesianMerge.
+
+byte DFA  ->  the members that have a canonical tokenization
+          ->  DirectMerge: a DFA over tokens        }  as ``choose.method_of`` decides
+              CartesianMerge: a product, walked lazily }
+byte DFA with token terminals  ->  DirectMerge, each class of tokens as a symbol of its own
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..automata.dfa import Dfa, without_bytes
+from ..automata.minimize import minimize
+from ..bpe.cached_tables import TokenizerTables
+from ..bpe.proper_merges import not_followed, proper_merges
+from ..cartesian.cartesian_merge import CartesianDfa, cartesian_merge
+from ..cartesian.normalized import ends_freely, undecided_tokens
+from ..cartesian.product import Product, build_product
+from ..choose import MethodChoice, method_of, next_method
+from ..diagnostics import CheckError, Diagnostic, LimitError, TokenizerError
+from ..grammar.tree import Grammar
+from ..limits import Limits
+from ..normalizer.normalized_members import NormalFormTables, NormalizedMembers, normalized_members
+from ..options import DIRECT, ArtifactRequest
+from ..pretokenizer.boundary_tables import PretokenizerTables
+from ..pretokenizer.spellable_members import kept_members, shortest_lost
+from ..progress import Progress
+from ..token_ids import TokenColumns
+from ..tokenizers import Tokenizer
+from .direct_merge import CanonicalDfa, canonical_dfa
+from .direct_with_boundaries import direct_with_boundaries
+from .token_edges import with_token_edges
+
+
+def _no_tokens() -> NDArray[np.int32]:
+    return np.zeros(0, dtype=np.int32)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Merged:
+    """The automaton over canonical token sequences, and what it was made from.
+
+    ``columns``: the byte DFA of the members that have a canonical tokenization. ``boundaries``:
+    the pre-tokenizer's that the masks follow, None where they follow none. ``normal_forms``: the
+    texts in normal form that are followed beside them, maybe behind prompts alone;
+    ``normal_tokens`` and ``undecided_tokens``, int32, ascending, are the tokens of
+    ``cartesian.normalized``, empty without. ``choice``: the method, and why. ``notes``: for the
+    user.
+    """
+
+    columns: TokenColumns
+    automaton: CanonicalDfa | CartesianDfa
+    choice: MethodChoice
+    boundaries: PretokenizerTables | None
+    normal_forms: NormalFormTables | None
+    notes: tuple[str, ...]
+    normal_tokens: NDArray[np.int32] = field(default_factory=_no_tokens)
+    undecided_tokens: NDArray[np.int32] = field(default_factory=_no_tokens)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Encoded:
+    """``dfa``: the members that have a canonical tokenization, but for what ``rest`` forbids."""
+
+    dfa: Dfa
+    rest: NormalFormTables | None
+    notes: tuple[str, ...]
+
+
+def merge(
+    grammar: Grammar,
+    columns: TokenColumns,
+    rules: Sequence[str],
+    request: ArtifactRequest[Tokenizer],
+    tables: TokenizerTables,
+    progress: Progress,
+) -> Merged:
+    """The automaton over canonical token sequences of the members of ``columns.dfa``.
+
+    ``rules``: the rule behind each origin. Raises ``CheckError`` if no member has a canonical
+    tokenization, ``TokenizerError`` and ``LimitError``.
+    """
+    if columns.classes:
+        return _merged_with_tokens(grammar, columns, rules, request, progress)
+    whole = request.options.method == DIRECT
+    job = _Merging(columns, rules, request, tables, progress)
+    found = job.run(_encoded(grammar, columns.dfa, tables, request.limits, whole=whole))
+    if isinstance(found.automaton, CartesianDfa) and not found.automaton.ends_freely:
+        # Rare: all ways to an end are by characters that others may change.
+        found = job.run(_encoded(grammar, columns.dfa, tables, request.limits, whole=True))
+    if not isinstance(found.automaton, CartesianDfa) or found.normal_forms is None:
+        return found
+    normal, undecided = undecided_tokens(
+        found.automaton, tables.cuts, found.normal_forms, request.tokenizer.tokens
+    )
+    return replace(found, normal_tokens=normal, undecided_tokens=undecided)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Merging:
+    """One grammar's merging: by the method chosen, and by the next one where that fails."""
+
+    columns: TokenColumns
+    rules: Sequence[str]
+    request: ArtifactRequest[Tokenizer]
+    tables: TokenizerTables
+    progress: Progress
+
+    def run(self, encoded: _Encoded) -> Merged:
+        """The automaton of the members in ``encoded``."""
+        request, limits, dfa = self.request, self.request.limits, encoded.dfa
+        product = build_product(dfa, self.tables.cuts, limits)
+        choice = method_of(
+            request.tokenizer,
+            request.options,
+            names_tokens=False,
+            normalizes=encoded.rest is not None,
+        )
+        found: CanonicalDfa | CartesianDfa | None = None
+        if choice.method == DIRECT:
+            try:
+                found = self._direct(product, dfa, choice.bounded(limits))
+            except (TokenizerError, LimitError) as error:
+                choice = next_method(choice, error, limits)
+        rest = None
+        if found is None:
+            found, rest = self._cartesian(product, dfa, encoded.rest), encoded.rest
+        columns = TokenColumns(dfa, notes=self.columns.notes)
+        return Merged(columns, found, choice, self.tables.cuts, rest, encoded.notes)
+
+    def _direct(self, product: Product, dfa: Dfa, limits: Limits) -> CanonicalDfa:
+        tokenizer, rules = self.request.tokenizer, self.rules
+        if tokenizer.splits or self.tables.cuts.prefix:
+            return direct_with_boundaries(product, dfa, tokenizer, limits, self.progress, rules)
+        merges = proper_merges(tokenizer)
+        return canonical_dfa(dfa, tokenizer.base, (), merges, limits, self.progress, rules)
+
+    def _cartesian(self, product: Product, dfa: Dfa, rest: NormalFormTables | None) -> CartesianDfa:
+        rules = self.rules
+
+        def rules_of(state: int) -> list[str]:
+            byte_state = int(product.byte_state[state])
+            known = dfa.origins[byte_state if byte_state < dfa.states else dfa.start]
+            return sorted({rules[origin] for origin in known})
+
+        return cartesian_merge(
+            product,
+            self.tables.cuts,
+            self.tables.pairs,
+            self.request.vocab_size,
+            self.request.limits,
+            rules_of,
+            partial(ends_freely, rest) if rest is not None and not rest.prompts else None,
+        )
+
+
+def _encoded(
+    grammar: Grammar, dfa: Dfa, tables: TokenizerTables, limits: Limits, *, whole: bool
+) -> _Encoded:
+    """Raises ``CheckError`` if no member has a canonical tokenization."""
+    stable = NormalizedMembers(dfa, None)
+    if tables.stable is not None:
+        stable = normalized_members(dfa, tables.stable, limits, whole=whole)
+    lost, changed = shortest_lost(dfa, tables.cuts), stable.changed
+    without = [text for text in (changed, lost) if text is not None]
+    if not without:
+        return _Encoded(stable.dfa, stable.rest, ())
+    text = min(without, key=lambda found: (len(found), found))
+    name = repr(text.decode("utf-8", "backslashreplace"))
+    kept = stable.dfa
+    if lost is not None and not kept.is_empty:
+        kept = minimize(kept_members(kept, tables.cuts))
+    if kept.is_empty:
+        message = (
+            f"the tokenizer can spell no member: it has no token for a part of {name} or would "
+            f"change it"
+        )
+        raise CheckError(grammar.source, [Diagnostic(message)])
+    note = (
+        f"some members have no canonical tokenization, the shortest is {name}: the tokenizer has "
+        f"no token for a part of it, finds a special token in it or would rewrite it; they are "
+        f"left out"
+    )
+    return _Encoded(kept, stable.rest, (note,))
+
+
+def _merged_with_tokens(
+    grammar: Grammar,
+    columns: TokenColumns,
+    rules: Sequence[str],
+    request: ArtifactRequest[Tokenizer],
+    progress: Progress,
+) -> Merged:
+    """The same for a grammar with token terminals, by DirectMerge without boundaries."""
+    tokenizer, limits = request.tokenizer, request.limits
+    choice = method_of(tokenizer, request.options, names_tokens=True, normalizes=False)
+    merges = proper_merges(tokenizer)
+    dfa, notes = _spelled(grammar, columns.dfa, tokenizer)
+    # Symbols that no merge knows: a token class ends the text before it.
+    first = tokenizer.vocab_size
+    symbols = range(first, first + len(columns.classes))
+    found = canonical_dfa(dfa, tokenizer.base, symbols, merges, limits, progress, rules)
+    rules_of = [sorted({rules[o] for o in origins}) for origins in dfa.origins]
+    automaton = with_token_edges(found, first, columns.classes, limits, rules_of)
+    notes += tuple(not_followed(tokenizer))
+    spelled = TokenColumns(dfa, columns.classes, columns.notes)
+    return Merged(spelled, automaton, choice, None, None, notes)
+
+
+def _spelled(grammar: Grammar, whole: Dfa, tokenizer: Tokenizer) -> tuple[Dfa, tuple[str, ...]]:
+    """The members that the tokenizer has a token for each byte of, and notes."""
+    missing = np.array([token_id < 0 for token_id in tokenizer.base])
+    lost = np.flatnonzero(missing & whole.used_bytes())
+    if not len(lost):
+        return whole, ()
+    listed = ", ".join(f"0x{octet:02X}" for octet in lost[:8]) + (", …" if len(lost) > 8 else "")
+    dfa = without_bytes(whole, missing)
+    if dfa.is_empty:
+        message = f"the tokenizer can spell no member: it has no token for {listed}"
+        raise CheckError(grammar.source, [Diagnostic(message)])
+    note = f"members with the bytes {listed} are left out: the tokenizer has no token for them"
+    return minimize(dfa), (note,)

@@ -1,0 +1,80 @@
+"""What the masks and steps of a network begin with, as far as an artifact has room for it.
+
+    network, vocabulary  ->  effects of tokens  ->  summaries  ->  mask automaton (Moore machine)
+
+Each takes what the one before has left of the memory. What is missing is computed lazily.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from constrain.artifacts.network.mask_automaton import MaskAutomaton
+from constrain.artifacts.network.summaries import Summaries
+from constrain.artifacts.network.summary_tables import SummaryTables
+from constrain.artifacts.network.tables import NetworkTables
+from constrain.artifacts.network.token_steps import TokenEffects
+from constrain.artifacts.tokens.trie import Trie
+
+from ..options import PREWARM, ArtifactRequest
+from .precompute import prewarm, prewarm_chains
+from .token_effects import token_effects
+
+if TYPE_CHECKING:
+    from ..tokenizers import Tokenizer
+
+# Bytes of the mask automaton and the rows that it unites, and of the table of token effects. What
+# there is no room for is united, and read, while decoding.
+_AUTOMATON_BYTES = 1 << 24
+_EFFECTS_BYTES = 1 << 24
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Precomputed:
+    """What a network's masks and steps begin with. ``is_complete``: no summary is missing."""
+
+    summaries: SummaryTables
+    automaton: MaskAutomaton
+    effects: TokenEffects
+    is_complete: bool
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The sections of an artifact."""
+        return self.summaries.arrays() | self.automaton.arrays() | self.effects.arrays()
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """For people: summaries, and different rows."""
+        return {"answers": len(self.summaries.keys), "rows": len(self.summaries.rows)}
+
+
+def precompute(
+    tables: NetworkTables,
+    terminals: Sequence[NDArray[np.int32]],
+    request: ArtifactRequest["Tokenizer"],
+    taken: int,
+) -> Precomputed:
+    """Effects of tokens, summaries of masks, and their mask automaton, as far as there is room.
+
+    ``terminals``: the ids of each token terminal, ascending. ``taken``: bytes that the artifact's
+    other sections have. Raises ``LimitError`` on time.
+    """
+    options, limits, size = request.options, request.limits, request.vocab_size
+    summaries = PREWARM if options.prewarm is None else options.prewarm
+    memory = min(options.max_artifact_bytes - taken, limits.memory)
+    automaton = MaskAutomaton.of(tables, {}, {})
+    if not summaries or memory <= 0:
+        empty = SummaryTables.empty(size)
+        return Precomputed(empty, automaton, TokenEffects.empty(), is_complete=True)
+    vocabulary = request.tokenizer.vocabulary(size)
+    trie = Trie.from_vocabulary(vocabulary)
+    found = Summaries(tables, lambda: trie, size)
+    effects = token_effects(tables, vocabulary, terminals, min(memory, _EFFECTS_BYTES), limits)
+    memory -= effects.nbytes
+    is_complete = prewarm(tables, found, summaries, memory, limits)
+    if is_complete:
+        automaton, _ = prewarm_chains(tables, found, min(memory, _AUTOMATON_BYTES), limits)
+    return Precomputed(found.memo(), automaton, effects, is_complete)

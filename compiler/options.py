@@ -1,0 +1,191 @@
+"""All options of a compilation in one frozen object: from the command line to the last step.
+
+CompileOptions(dialect="kbnf", tokenization="any")   what the caller wants, checked once
+with_changes(options, {"strip": True})               the same but for some fields
+request_of(tokenizer, options)                       the ids and sizes that options leave open
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, Union
+
+from constrain.artifacts.container.manifest import EARLEY, GREEDY, MEANINGS, NETWORK
+
+from .diagnostics import TokenizerError
+from .limits import Limits
+
+if TYPE_CHECKING:
+    from .tokenizers import Tokenizer
+    from .wordpiece import WordPieceTokenizer
+
+AUTO = "auto"
+CANONICAL, ANY = "canonical", "any"
+TOKENIZATIONS = (CANONICAL, ANY)
+DFA = "dfa"
+ENGINES = (AUTO, DFA, NETWORK, EARLEY, GREEDY)
+DIRECT, CARTESIAN = "direct", "cartesian"
+METHODS = (AUTO, DIRECT, CARTESIAN)
+
+# Artifacts above this size leave their mask rows to the run time.
+MAX_ARTIFACT_BYTES = 256_000_000
+
+# Summaries that are precomputed, of networks and of networks over lexemes.
+PREWARM, PREWARM_OVER_LEXEMES = 50_000, 500_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompileOptions:
+    """What the caller of a compilation wants; None is the default that a field names.
+
+    Of the grammar:
+
+    - ``dialect``: a name in ``dialects.DIALECTS``; needed where a text is read.
+    - ``start``: the start rule; by default ``start``, else the first rule (in gbnf ``root``).
+    - ``meaning``: its match semantics. ``exact``: each way to cut a text into terminals counts;
+      ``maximal-munch``: a lexer cuts it, each lexeme as long as possible. By default
+      ``choose.semantics_of`` decides.
+
+    Of what recognises its texts:
+
+    - ``engine``: ``dfa`` (regular grammars), ``network`` (automata that call each other),
+      ``earley`` (any grammar) or ``greedy`` (a network over lexemes, by maximal munch);
+      ``auto``: the first that the grammar, its semantics and the limits allow.
+    - ``parser``: what ``auto`` takes where there is no DFA: ``network``, ``earley`` or ``auto``.
+    - ``max_depth``: unroll nesting so deep and leave deeper members out, which makes a DFA.
+
+    Of the tokens:
+
+    - ``tokenization``: ``canonical`` allows exactly the token sequences that the tokenizer gives
+      for the members (by default, where there are such masks), ``any`` every sequence that
+      spells a member.
+    - ``method``: ``direct``, ``cartesian`` or ``auto``, how the canonical token sequences of a
+      regular grammar are found; the masks are the same.
+    - ``keep_unknown``, of WordPiece alone: keep members with a word that becomes the unknown token.
+    - ``eos``: ids or names of the tokens that end a text; by default the tokenizer's own.
+    - ``vocab_size``: bits of a mask; by default the tokenizer's highest id + 1.
+
+    Of the work and the file:
+
+    - ``prewarm``: how many summaries of masks are precomputed at most, 0 for none; by default
+      ``PREWARM``, by maximal munch ``PREWARM_OVER_LEXEMES``.
+    - ``max_artifact_bytes``: beyond this size mask rows are left out and computed lazily.
+    - ``strip``: leave the grammar's text out of the artifact.
+    - ``limits``: bounds of every step, with the clock of the whole compilation.
+
+    The constructor raises ``ValueError`` for a value that a field cannot have.
+    """
+
+    dialect: str | None = None
+    start: str | None = None
+    meaning: str | None = None
+    engine: str = AUTO
+    parser: str = AUTO
+    max_depth: int | None = None
+    tokenization: str | None = None
+    method: str = AUTO
+    keep_unknown: bool = False
+    eos: Sequence[int | str] = ()
+    vocab_size: int | None = None
+    prewarm: int | None = None
+    max_artifact_bytes: int = MAX_ARTIFACT_BYTES
+    strip: bool = False
+    limits: Limits = field(default_factory=Limits)
+
+    def __post_init__(self) -> None:
+        if self.tokenization not in (None, *TOKENIZATIONS):
+            raise ValueError(
+                f"tokenization must be 'canonical' or 'any', not {self.tokenization!r}"
+            )
+        if self.engine not in ENGINES:
+            raise ValueError(f"engine must be one of {', '.join(ENGINES)}, not {self.engine!r}")
+        if self.parser not in (AUTO, NETWORK, EARLEY):
+            raise ValueError(f"parser must be 'auto', 'network' or 'earley', not {self.parser!r}")
+        if self.meaning not in (None, *MEANINGS):
+            raise ValueError(f"meaning must be one of {', '.join(MEANINGS)}, not {self.meaning!r}")
+        if self.method not in METHODS:
+            raise ValueError(f"method must be 'auto', 'direct' or 'cartesian', not {self.method!r}")
+        for name in ("max_depth", "prewarm", "max_artifact_bytes"):
+            number = getattr(self, name)
+            if number is not None and number < 0:
+                raise ValueError(f"{name} must be at least 0, not {number}")
+
+
+def with_changes(options: CompileOptions | None, changes: Mapping[str, Any]) -> CompileOptions:
+    """``options`` (by default those of the class) but for ``changes``, with the clock running.
+
+    Raises ``TypeError`` for a name that is no option and ``ValueError`` for a bad value.
+    """
+    changed = replace(options or CompileOptions(), **changes)
+    return replace(changed, limits=changed.limits.started())
+
+
+# --- a tokenizer, and what options say about its ids
+
+# What a grammar can be compiled for.
+AnyTokenizer: TypeAlias = Union["Tokenizer", "WordPieceTokenizer"]
+
+T = TypeVar("T", bound=AnyTokenizer)
+T_co = TypeVar("T_co", bound=AnyTokenizer, covariant=True)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ArtifactRequest(Generic[T_co]):
+    """What an artifact is made for.
+
+    ``eos``: ids of the tokens that end a text, ascending. ``vocab_size``: bits of a mask.
+    """
+
+    tokenizer: T_co
+    eos: tuple[int, ...]
+    vocab_size: int
+    options: CompileOptions
+
+    @property
+    def limits(self) -> Limits:
+        """The bounds of the compilation."""
+        return self.options.limits
+
+
+def request_of(tokenizer: T, options: CompileOptions) -> ArtifactRequest[T]:
+    """The ids and sizes that ``options`` say, else those of the tokenizer.
+
+    Raises ``TokenizerError`` for tokens that it has not.
+    """
+    size = padded_size(tokenizer, options.vocab_size)
+    return ArtifactRequest(tokenizer, eos_ids(tokenizer, options.eos), size, options)
+
+
+def eos_ids(tokenizer: AnyTokenizer, given: Sequence[int | str]) -> tuple[int, ...]:
+    """Ids of the tokens that end a text: those given, else the tokenizer's own.
+
+    Raises ``TokenizerError``.
+    """
+    if not given:
+        if not tokenizer.eos:
+            raise TokenizerError(
+                f"{tokenizer.name}: no end-of-text token is known; name it with --eos"
+            )
+        return tokenizer.eos
+    by_name = {name: i for i, name in tokenizer.added.items()}
+    ids = []
+    for wanted in given:
+        token_id = by_name.get(str(wanted))
+        if token_id is None and str(wanted).isdecimal() and len(str(wanted)) < 10:
+            token_id = int(wanted)
+        if token_id is None:
+            found = [i for i, octets in tokenizer.tokens.items() if octets == str(wanted).encode()]
+            token_id = found[0] if found else None
+        if token_id is None or token_id >= tokenizer.vocab_size:
+            raise TokenizerError(f"{tokenizer.name}: there is no token {wanted!r} to end a text")
+        ids.append(token_id)
+    return tuple(sorted(set(ids)))
+
+
+def padded_size(tokenizer: AnyTokenizer, wanted: int | None) -> int:
+    """The size asked for, else the tokenizer's. Raises ``TokenizerError`` if it is too small."""
+    if wanted is not None and wanted < tokenizer.vocab_size:
+        raise TokenizerError(
+            f"{tokenizer.name}: a vocabulary of {wanted} is too small for token "
+            f"{tokenizer.vocab_size - 1}"
+        )
+    return wanted or tokenizer.vocab_size
