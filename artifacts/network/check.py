@@ -60,7 +60,6 @@ _TYPES = {
     "memo.exit_offsets": ("i8", 1),
     "memo.keys": ("i4", 2),
     "memo.rows": ("u4", 2),
-    "memo.unions": ("i4", 2),
 }
 
 
@@ -86,10 +85,6 @@ def check_memo(manifest: Manifest, arrays: Arrays, states: int) -> None:
     _require_pairs(arrays, "memo.answers", len(rows), exits)
     require(len(keys) == len(arrays["memo.answers"]), "memo.keys")
     require(_ascending(keys, states), "memo.keys")
-    unions = arrays["memo.unions"]
-    require(unions.shape[1] == 3, "memo.unions")
-    require_range(arrays, "memo.unions", 0, len(rows))
-    require(_ascending(unions, len(rows)), "memo.unions")
     _check_chains(arrays, len(rows), exits, states)
 
 

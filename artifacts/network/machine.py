@@ -220,24 +220,25 @@ class NetworkMasks:
         return found
 
     def _row_ahead(self, configuration: int) -> int:
-        """The row if it was worked out ahead, else ``MISSING``; nothing is added."""
-        whole = NOTHING
-        for state, node in self.network.threads[configuration]:
-            if state == DEAD or (self._ends[state] and self.network.may_return(node)):
-                return MISSING
-            row = self._stacks.ahead(state, node)
-            if row == MISSING:
-                return MISSING
-            united = row if whole == NOTHING else self.residual.find_union(whole, row)
-            if united is None:
-                return MISSING
-            whole = united
-        return whole
+        """The row of a single thread if it was precomputed and the text may not end there, else
+        ``MISSING``; nothing is added."""
+        threads = self.network.threads[configuration]
+        if len(threads) > 1:
+            return MISSING
+        [(state, node)] = threads
+        if state == DEAD or (self._ends[state] and self.network.may_return(node)):
+            return MISSING
+        return self._stacks.ahead(state, node)
 
     def _row(self, configuration: int) -> int:
         network = self.network
-        threads = network.threads[configuration]
-        rows = set[int]().union(*(self._stacks.rows(state, node) for state, node in threads))
+        rows = set[int]()
+        for state, node in network.threads[configuration]:
+            row = self._stacks.ahead(state, node)
+            if row == MISSING:
+                rows |= self._stacks.rows(state, node)
+            else:
+                rows.add(row)
         if self._named:
             rows.update(self._named_rows(configuration))
         if network.may_end(configuration):

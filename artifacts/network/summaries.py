@@ -224,7 +224,7 @@ class Summaries:
         self.answers: dict[_Key, _Answer] = self._memo.at_hand()
         self._exits: list[Nodes] = []
         self._added_nodes = 0
-        self._unions = self._memo.unions_at_hand()
+        self._unions: dict[tuple[int, ...], int] = {}
         # By content; what the memo holds is added when the first new one is numbered.
         self._row_numbers: dict[bytes, int] = {}
         self._exit_numbers: dict[bytes, int] = {}
@@ -259,7 +259,7 @@ class Summaries:
             self._walk.forget()
         self._added_nodes = 0
         self.answers = self._memo.at_hand()
-        self._unions = self._memo.unions_at_hand()
+        self._unions.clear()
         self._row_numbers.clear()
         self._exit_numbers.clear()
 
@@ -296,19 +296,6 @@ class Summaries:
             known = self._unions[key] = self.add(whole)
         return known
 
-    def find_union(self, left: int, right: int) -> int | None:
-        """``union`` of two, if it is known."""
-        if left == right or right == NOTHING:
-            return left
-        return self._unions.get((left, right) if left < right else (right, left))
-
-    def numbered_union(self, left: int, right: int) -> int:
-        """``union``, but equal rows have one number; for the memo."""
-        key = (left, right) if left < right else (right, left)
-        if left != right and NOTHING not in key and key not in self._unions:
-            self._unions[key] = self.row_number(self.row(left) | self.row(right))
-        return self.union(key)
-
     def add(self, row: Words) -> int:
         """A number for a row that is not compared with the others."""
         row.flags.writeable = False
@@ -336,8 +323,7 @@ class Summaries:
         given = zip(self._memo.keys.tolist(), self._memo.answers.tolist(), strict=True)
         known: dict[_Key, _Answer] = {(e, s): (row, left) for (e, s), (row, left) in given}
         rows = [*self._memo.rows, *self._added]
-        unions = {(key[0], key[1]): row for key, row in self._unions.items() if len(key) == 2}
-        return SummaryTables.of(rows, exit_sets, known | self.answers, unions)
+        return SummaryTables.of(rows, exit_sets, known | self.answers)
 
     def _whole_walk(self) -> SummaryWalk:
         """The walk, when an answer is missing. Raises ``ArtifactError`` for another memo."""

@@ -25,8 +25,6 @@ class SummaryTables:
     ``rows``: uint32 (R, W). Exit set e is ``exit_nodes[exit_offsets[e]:exit_offsets[e + 1]]``
     (int32, int64 (X + 1,)), nodes of the token trie, ascending. ``keys``: int32 (A, 2), the
     (exit set, state) of each answer, ascending. ``answers``: int32 (A, 2), its (row, exit set).
-    ``unions``: int32 (U, 3), two rows, the smaller number first, and the row that holds both,
-    ascending.
     """
 
     rows: NDArray[np.uint32]
@@ -34,7 +32,6 @@ class SummaryTables:
     exit_offsets: NDArray[np.int64]
     keys: NDArray[np.int32]
     answers: NDArray[np.int32]
-    unions: NDArray[np.int32]
 
     @classmethod
     def empty(cls, vocab_size: int) -> "SummaryTables":
@@ -47,7 +44,6 @@ class SummaryTables:
             np.array([0, 0, 1], dtype=np.int64),
             np.zeros((0, 2), dtype=np.int32),
             np.zeros((0, 2), dtype=np.int32),
-            np.zeros((0, 3), dtype=np.int32),
         )
 
     @classmethod
@@ -56,7 +52,6 @@ class SummaryTables:
         rows: list[Words],
         exit_sets: list[Nodes],
         answers: Mapping[tuple[int, int], tuple[int, int]],
-        unions: Mapping[tuple[int, int], int],
     ) -> "SummaryTables":
         """Lay out what a ``Summaries`` has found."""
         keys = sorted(answers)
@@ -66,9 +61,6 @@ class SummaryTables:
             np.cumsum([0, *map(len, exit_sets)]).astype(np.int64),
             np.array(keys, dtype=np.int32).reshape(-1, 2),
             np.array([answers[key] for key in keys], dtype=np.int32).reshape(-1, 2),
-            np.array([(*key, row) for key, row in sorted(unions.items())], dtype=np.int32).reshape(
-                -1, 3
-            ),
         )
 
     @classmethod
@@ -80,7 +72,6 @@ class SummaryTables:
             arrays["memo.exit_offsets"],
             arrays["memo.keys"],
             arrays["memo.answers"],
-            arrays["memo.unions"],
         )
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -91,7 +82,6 @@ class SummaryTables:
             "memo.exit_offsets": self.exit_offsets,
             "memo.keys": self.keys,
             "memo.answers": self.answers,
-            "memo.unions": self.unions,
         }
 
     @property
@@ -111,10 +101,6 @@ class SummaryTables:
             return {}
         keys, answers = map(tuple, self.keys.tolist()), map(tuple, self.answers.tolist())
         return dict(zip(keys, answers, strict=True))
-
-    def unions_at_hand(self) -> dict[tuple[int, ...], int]:
-        """All unions."""
-        return {(left, right): row for left, right, row in self.unions.tolist()}
 
     def find(self, exits: int, state: int) -> tuple[int, int] | None:
         """The answer, if it is here; by halving."""

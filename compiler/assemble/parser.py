@@ -22,7 +22,6 @@ from ..diagnostics import LimitError, TokenizerError
 from ..engines import Parser
 from ..limits import Limits
 from ..network.precompute import prewarm, prewarm_chains
-from ..network.precompute_unions import prewarm_pairs
 from ..network.token_effects import token_effects
 from ..token_ids import token_ids
 from .dfa import ArtifactRequest, manifest_of, vocabulary_arrays
@@ -33,9 +32,6 @@ PREWARM = 50_000
 # Chains of such answers, and the rows that unite them. What there is no room for is united at
 # run time.
 CHAINS_BYTES = 1 << 24
-
-# Rows that two threads have together.
-PAIRS_BYTES = 1 << 22
 
 # The table of what tokens do. Tokens that there is no room for are read at run time.
 EFFECTS_BYTES = 1 << 24
@@ -88,8 +84,6 @@ def assemble_parser(
             else:
                 most = min(memory, CHAINS_BYTES)
                 chains, _ = prewarm_chains(tables, masks.residual, most, limits)
-                most = min(memory, PAIRS_BYTES)
-                prewarm_pairs(tables, chains, masks.residual, most, limits)
             memo = masks.residual.memo()
         arrays |= memo.arrays() | chains.arrays() | effects.arrays()
         if canonical is None:

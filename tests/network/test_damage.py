@@ -102,11 +102,6 @@ def pushed_last(arrays: Arrays, name: str) -> NDArray[Any]:
     return array
 
 
-def ends_with_union(*union: int) -> Change:
-    """One union more."""
-    return lambda arrays, name: np.vstack((arrays[name], np.array([union], dtype=np.int32)))
-
-
 NETWORK_DAMAGE: list[tuple[str, Change]] = [
     ("network.table", changed((0, 0), 1)),
     ("network.table", changed((1, 0), -1)),
@@ -132,10 +127,6 @@ NETWORK_DAMAGE: list[tuple[str, Change]] = [
     ("memo.keys", lambda a, n: a[n][::-1]),
     ("memo.answers", changed((0, 0), 99)),
     ("memo.answers", changed((0, 1), -1)),
-    ("memo.unions", ends_with_union(0, 0, 99)),
-    ("memo.unions", ends_with_union(-1, 0, 0)),
-    ("memo.unions", lambda a, n: np.array([(1, 1, 1), (0, 1, 1)], dtype=np.int32)),
-    ("memo.unions", lambda a, n: a[n][:, :2]),
     ("moves.classes", changed(0, 99)),
     ("moves.classes", lambda a, n: a[n][1:]),
     ("moves.classes", lambda a, n: a[n][:0]),
