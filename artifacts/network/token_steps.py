@@ -60,11 +60,11 @@ class TokenEffects:
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "TokenEffects":
         """The sections of an artifact."""
-        return cls(*(arrays[f"moves.{name}"] for name in cls.__dataclass_fields__))
+        return cls(*(arrays[f"effects.{name}"] for name in cls.__dataclass_fields__))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """``from_arrays`` is the inverse."""
-        return {f"moves.{name}": getattr(self, name) for name in self.__dataclass_fields__}
+        return {f"effects.{name}": getattr(self, name) for name in self.__dataclass_fields__}
 
     @property
     def nbytes(self) -> int:

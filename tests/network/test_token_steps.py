@@ -122,7 +122,7 @@ def test_code_is_read_by_many_threads(default_tokenizer: Tokenizer) -> None:
 def test_nothing_ahead_is_the_same(default_tokenizer: Tokenizer) -> None:
     """Without what is worked out ahead a matcher takes the same tokens."""
     ahead, lazy = (made(JSON, default_tokenizer, "network", prewarm=n) for n in (None, 0))
-    assert len(ahead.arrays["moves.classes"]) > len(lazy.arrays["moves.classes"]) == 0
+    assert len(ahead.arrays["effects.classes"]) > len(lazy.arrays["effects.classes"]) == 0
     left, right = ahead.matcher(), lazy.matcher()
     for token_id in default_tokenizer.encode('{"a": [1, {"b": [[2, "x y"]]}], "c": null}'):
         assert left.mask().tolist() == right.mask().tolist()
