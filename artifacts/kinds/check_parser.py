@@ -12,7 +12,7 @@ from ..container.manifest import Manifest, ParserNames
 from ..container.requirements import Arrays, check_types, require, require_offsets, require_range
 from ..earley.tables import END
 from ..errors import ArtifactError
-from ..network.check import check_effects, check_memo
+from ..network.check import check_effects, check_summaries
 from ..tokens.vocabulary import TEXT
 from .check_cartesian import TOKENIZER, check_tokenizer
 
@@ -57,7 +57,7 @@ def check_parser(manifest: Manifest, arrays: Arrays) -> None:
         states = check_network(manifest, names, arrays, named)
         if manifest.tokenization == "canonical":
             _check_canonical(manifest, arrays)
-        check_memo(manifest, arrays, states)
+        check_summaries(manifest, arrays, states)
         check_effects(arrays, manifest.vocab_size, states)
 
 

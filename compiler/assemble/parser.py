@@ -1,4 +1,4 @@
-"""Lay a parser's tables and its prewarmed masks out as an artifact."""
+"""Encode a parser's tables and its precomputed masks as an artifact."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -21,19 +21,18 @@ from constrain.artifacts.tokens.vocabulary import TEXT, TokenClasses
 from ..diagnostics import LimitError, TokenizerError
 from ..engines import Parser
 from ..limits import Limits
-from ..network.precompute import prewarm, prewarm_chains
+from ..network.precompute import precompute_mask_automaton, precompute_summaries
 from ..network.token_effects import token_effects
 from ..token_ids import token_ids
 from .dfa import ArtifactRequest, manifest_of, vocabulary_arrays
 
-# Answers of the residual automaton that are worked out ahead.
+# Procedure summaries that are precomputed, unless ``--prewarm`` says otherwise.
 PREWARM = 50_000
 
-# Chains of such answers, and the rows that unite them. What there is no room for is united at
-# run time.
-CHAINS_BYTES = 1 << 24
+# The mask automaton and the rows that it adds. What there is no room for is united at run time.
+MASK_AUTOMATON_BYTES = 1 << 24
 
-# The table of what tokens do. Tokens that there is no room for are read at run time.
+# The table of token effects. Tokens that there is no room for are read at run time.
 EFFECTS_BYTES = 1 << 24
 
 
@@ -47,9 +46,9 @@ def assemble_parser(
 ) -> Artifact:
     """The artifact; what the user should know is added to ``notes``.
 
-    ``answers``: how many of a network's masks are worked out ahead, 0 for none.
+    ``answers``: how many procedure summaries of a network are precomputed, 0 for none.
     ``canonical``: the tokenizer's sections, which make a network's masks canonical, and those of
-    the rows that were worked out ahead.
+    the precomputed rows.
     Raises ``LimitError``, ``CheckError`` and ``TokenizerError``.
     """
     check_spelling(parser.lexer, request)
@@ -68,26 +67,26 @@ def assemble_parser(
         size = sum(array.nbytes for array in arrays.values())
         masks = _masks(tables, terminals, request)
         memory = min(request.max_bytes - size, limits.memory)
-        memo = SummaryTables.empty(request.vocab_size)
-        chains = MaskAutomaton.of(tables, {}, {})
+        summaries = SummaryTables.empty(request.vocab_size)
+        automaton = MaskAutomaton.of(tables, {}, {})
         effects = TokenEffects.empty()
         if canonical is not None:
             arrays |= canonical
         elif answers and memory > 0:
             effects = _effects(tables, terminals, request, memory, limits)
             memory -= effects.nbytes
-            if not prewarm(tables, masks.residual, answers, memory, limits):
+            if not precompute_summaries(tables, masks.summaries, answers, memory, limits):
                 notes.append(
-                    "not all masks were worked out ahead: the rest is at run time (--prewarm, "
+                    "not all masks were precomputed: the others are computed lazily (--prewarm, "
                     "--max-artifact-bytes)"
                 )
             else:
-                most = min(memory, CHAINS_BYTES)
-                chains, _ = prewarm_chains(tables, masks.residual, most, limits)
-            memo = masks.residual.memo()
-        arrays |= memo.arrays() | chains.arrays() | effects.arrays()
+                most = min(memory, MASK_AUTOMATON_BYTES)
+                automaton, _ = precompute_mask_automaton(tables, masks.summaries, most, limits)
+            summaries = masks.summaries.tables()
+        arrays |= summaries.arrays() | automaton.arrays() | effects.arrays()
         if canonical is None:
-            counts |= {"answers": len(memo.keys), "rows": len(memo.rows)}
+            counts |= {"answers": len(summaries.keys), "rows": len(summaries.rows)}
         elif "closed.keys" in canonical:
             rows = len(canonical["closed.rows"]) + len(canonical["closed.id_offsets"]) - 1
             complete = int(canonical["closed.all"][1])
