@@ -18,7 +18,7 @@ from constrain.artifacts.network.tables import NetworkTables
 from constrain.artifacts.network.token_steps import TokenEffects, TokenSteps
 from constrain.artifacts.tokens.vocabulary import Vocabulary
 from constrain.compiler.limits import Limits
-from constrain.compiler.network import token_effects as interned
+from constrain.compiler.network import token_effects as module
 from constrain.compiler.network.build import network
 from constrain.compiler.network.token_effects import token_effects
 
@@ -115,7 +115,7 @@ def test_steps_are_the_same_where_effects_are_too_large(
     monkeypatch: pytest.MonkeyPatch, full: bool
 ) -> None:
     """An effect with too many threads or frames is not tabulated, in its state alone."""
-    monkeypatch.setattr(interned, "_PARTS", 1)
+    monkeypatch.setattr(module, "_MAX_PARTS", 1)
     rng = random.Random(47)
     left = 0
     for text, _ in random_grammars(200 if full else 40, seed=53):
