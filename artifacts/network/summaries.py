@@ -87,7 +87,7 @@ class SummaryWalk:
         self.forget()
 
     def forget(self) -> None:
-        """Drop what is cached by the numbers of sets, which are given anew."""
+        """Drop what is cached by the numbers of sets, which are given again."""
         self._children: BoundedCache[int, _Children] = BoundedCache(MAX_CACHED_CHILDREN)
 
     def walk(self, number: int, suspended: Nodes, state: int) -> Walked:

@@ -77,7 +77,7 @@ def test_rows_are_those_of_summaries(full: bool) -> None:
                         break
                     state = masks.step(state, rng.choice(ids))
                 masks.forget()
-    assert min(stacks[known, several] for known in (False, True) for several in (False, True)) > 20
+    assert min(stacks[first, several] for first in (False, True) for several in (False, True)) > 20
 
 
 def test_transitions_follow_the_summaries() -> None:

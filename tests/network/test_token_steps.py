@@ -41,7 +41,7 @@ TERMINALS = [
 
 
 @pytest.mark.parametrize("text", TERMINALS)
-def test_named_tokens_are_read_in_all_ways(text: str) -> None:
+def test_named_tokens_have_all_readings(text: str) -> None:
     """As terminals, whatever their bytes are, and as texts."""
     artifact = compile_grammar(
         text, dialect="gbnf", tokenizer=TOKENIZER, tokenization="any", engine="network"
