@@ -63,7 +63,7 @@ def _endless_space(expr: Expr, rule: str) -> Finding:
 
 
 def _only_space(expr: Expr) -> bool:
-    def answer(node: Expr, inside: list[bool]) -> bool:
+    def is_space(node: Expr, inside: list[bool]) -> bool:
         match node:
             case Literal():
                 return bool(node.data) and _SPACE.issuperset(node.data)
@@ -74,7 +74,7 @@ def _only_space(expr: Expr) -> bool:
             case _:
                 return all(inside)
 
-    return fold(expr, children, answer)
+    return fold(expr, children, is_space)
 
 
 def _is_space(node: regex.Node) -> bool:
