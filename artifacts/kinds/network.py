@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..container.manifest import Manifest
 from ..container.requirements import Arrays
 from ..earley.check import check_earley
-from ..network.check import check_effects, check_memo
+from ..network.check import check_effects, check_summaries
 from ..network.check_tables import check_network
 from ..tokens.check import check_vocabulary
 from .contents import Contents
@@ -26,7 +26,7 @@ def check(manifest: Manifest, arrays: Arrays) -> None:
     check_vocabulary(manifest, arrays)
     names = names_of(manifest)
     states = check_network(manifest, names, arrays, check_earley(manifest, names, arrays))
-    check_memo(manifest, arrays, states)
+    check_summaries(manifest, arrays, states)
     check_effects(arrays, manifest.vocab_size, states)
 
 

@@ -1,1 +1,11 @@
-"""Recursive transition networks: automata over bytes that call each other, with exact masks."""
+"""Recursive transition networks with exact masks: what grammars that nest are decoded by.
+
+    tables -> configurations    byte automata that call one another; a text as threads over stacks
+    summary_tables -> summaries    F(e, p): which tokens fit inside a call, and where it may end
+    mask_automaton    the same down a whole stack, one look at a table for each frame
+    token_steps, lazy_token_effects    what a token does to a thread: precomputed, or lazily
+    machine    all of it as the machine that a matcher steps
+    check    the sections of an artifact fit together
+
+``compiler/network`` fills the tables; its README has the definitions, an example and the costs.
+"""

@@ -1,6 +1,7 @@
-"""Whether the sections that say what tokens do in a network fit together.
+"""Checks of a network's precomputed sections: token effects, summaries and the mask automaton.
 
-Whether the answers that a ``network`` artifact was given ahead fit it, and each other.
+Each section must fit the network, whose own sections have been checked, and the others, so that
+no look-up leaves its table, whoever wrote the file.
 """
 
 import numpy as np
@@ -11,47 +12,49 @@ from ..container.requirements import Arrays, check_types, require, require_offse
 from ..tokens import tokenset
 
 _EFFECTS = {
-    "moves.classes": ("u2", 1),
-    "moves.code_offsets": ("i8", 1),
-    "moves.codes": ("i4", 1),
-    "moves.rests": ("u2", 2),
-    "moves.table": ("u2", 2),
+    "effects.classes": ("u2", 1),
+    "effects.code_offsets": ("i8", 1),
+    "effects.codes": ("i4", 1),
+    "effects.rests": ("u2", 2),
+    "effects.table": ("u2", 2),
 }
 
 
 def check_effects(arrays: Arrays, vocab_size: int, states: int) -> None:
-    """Raise ``ArtifactError`` naming the first section that does not fit a network of so many
-    ``states``."""
+    """Check ``TokenEffects`` of a network of so many ``states``.
+
+    Raises ``ArtifactError`` naming the first section that does not fit.
+    """
     check_types(arrays, _EFFECTS)
-    table, rests, codes = (arrays[f"moves.{name}"] for name in ("table", "rests", "codes"))
-    effects = len(arrays["moves.code_offsets"]) - 1
-    require(effects >= 0, "moves.code_offsets")
-    require_offsets(arrays, "moves.code_offsets", effects, len(codes))
-    # One code alone is no effect of its own.
-    require(bool((np.diff(arrays["moves.code_offsets"]) > 1).all()), "moves.code_offsets")
-    require_range(arrays, "moves.codes", 1 - states, states + len(rests))
+    table, rests, codes = (arrays[f"effects.{name}"] for name in ("table", "rests", "codes"))
+    effects = len(arrays["effects.code_offsets"]) - 1
+    require(effects >= 0, "effects.code_offsets")
+    require_offsets(arrays, "effects.code_offsets", effects, len(codes))
+    # An effect of one code is that code's number.
+    require(bool((np.diff(arrays["effects.code_offsets"]) > 1).all()), "effects.code_offsets")
+    require_range(arrays, "effects.codes", 1 - states, states + len(rests))
     # What is pushed is a frame of some call: only these have columns in the rests.
     frames = np.zeros(states, dtype=np.bool_)
     frames[arrays["network.call_returns"]] = True
     pushed = codes < 0
-    require(bool(frames[-codes[pushed]].all()) and bool(codes.all()), "moves.codes")
+    require(bool(frames[-codes[pushed]].all()) and bool(codes.all()), "effects.codes")
     # Behind what is pushed comes more of it, or a state.
     ends = np.append(codes >= states, True)
-    ends[arrays["moves.code_offsets"]] = True
-    require(not bool((pushed & ends[1:]).any()), "moves.codes")
+    ends[arrays["effects.code_offsets"]] = True
+    require(not bool((pushed & ends[1:]).any()), "effects.codes")
     unknown = states + len(rests) + effects
-    require_range(arrays, "moves.table", 0, unknown + 1)
-    require_range(arrays, "moves.rests", 0, unknown + 1)
-    if not len(arrays["moves.classes"]):
-        require(table.size == 0, "moves.table")
+    require_range(arrays, "effects.table", 0, unknown + 1)
+    require_range(arrays, "effects.rests", 0, unknown + 1)
+    if not len(arrays["effects.classes"]):
+        require(table.size == 0, "effects.table")
         return
-    require(len(arrays["moves.classes"]) == vocab_size, "moves.classes")
-    require(len(table) == states and not table[0].any(), "moves.table")
-    require_range(arrays, "moves.classes", 0, table.shape[1])
-    require(rests.shape[1] == np.count_nonzero(frames), "moves.rests")
+    require(len(arrays["effects.classes"]) == vocab_size, "effects.classes")
+    require(len(table) == states and not table[0].any(), "effects.table")
+    require_range(arrays, "effects.classes", 0, table.shape[1])
+    require(rests.shape[1] == np.count_nonzero(frames), "effects.rests")
 
 
-_TYPES = {
+_SUMMARIES = {
     "chains.answers": ("i4", 2),
     "chains.first": ("i4", 1),
     "chains.steps": ("i4", 2),
@@ -60,51 +63,46 @@ _TYPES = {
     "memo.exit_offsets": ("i8", 1),
     "memo.keys": ("i4", 2),
     "memo.rows": ("u4", 2),
-    "memo.unions": ("i4", 2),
 }
 
 
-def check_memo(manifest: Manifest, arrays: Arrays, states: int) -> None:
-    """Raise ``ArtifactError`` naming the first section that does not fit.
+def check_summaries(manifest: Manifest, arrays: Arrays, states: int) -> None:
+    """Check ``SummaryTables`` and ``MaskAutomaton`` of a network of so many ``states``.
 
-    ``states``: of the network, whose own sections have been checked.
+    Raises ``ArtifactError`` naming the first section that does not fit.
     """
-    check_types(arrays, _TYPES)
+    check_types(arrays, _SUMMARIES)
     rows, nodes, offsets = (arrays[f"memo.{n}"] for n in ("rows", "exit_nodes", "exit_offsets"))
     keys = arrays["memo.keys"]
     require(rows.shape[1] == tokenset.word_count(manifest.vocab_size), "memo.rows")
     require(len(rows) > 0 and not rows[0].any(), "memo.rows")
     spare = -manifest.vocab_size % 32
     require(not (rows[:, -1] >> (32 - spare)).any() if spare else True, "memo.rows")
-    exits = len(offsets) - 1
-    require(exits >= 2, "memo.exit_offsets")
-    require_offsets(arrays, "memo.exit_offsets", exits, len(nodes))
-    # Exit set 0 is empty, 1 the root. How many nodes there are is known with the trie.
+    sets = len(offsets) - 1
+    require(sets >= 2, "memo.exit_offsets")
+    require_offsets(arrays, "memo.exit_offsets", sets, len(nodes))
+    # Set 0 is empty, 1 the root. How many nodes the trie has is seen when it is made.
     require(offsets[:3].tolist() == [0, 0, 1] and nodes[0] == 0, "memo.exit_offsets")
     require_range(arrays, "memo.exit_nodes", 0, len(arrays["vocab.data"]) + 1)
-    _require_pairs(arrays, "memo.keys", exits, states)
-    _require_pairs(arrays, "memo.answers", len(rows), exits)
+    _require_pairs(arrays, "memo.keys", sets, states)
+    _require_pairs(arrays, "memo.answers", len(rows), sets)
     require(len(keys) == len(arrays["memo.answers"]), "memo.keys")
     require(_ascending(keys, states), "memo.keys")
-    unions = arrays["memo.unions"]
-    require(unions.shape[1] == 3, "memo.unions")
-    require_range(arrays, "memo.unions", 0, len(rows))
-    require(_ascending(unions, len(rows)), "memo.unions")
-    _check_chains(arrays, len(rows), exits, states)
+    _check_mask_automaton(arrays, len(rows), sets, states)
 
 
-def _check_chains(arrays: Arrays, rows: int, exits: int, states: int) -> None:
-    answers, steps = arrays["chains.answers"], arrays["chains.steps"]
-    _require_pairs(arrays, "chains.answers", rows, exits)
+def _check_mask_automaton(arrays: Arrays, rows: int, sets: int, states: int) -> None:
+    outputs, transitions = arrays["chains.answers"], arrays["chains.steps"]
+    _require_pairs(arrays, "chains.answers", rows, sets)
     require(len(arrays["chains.first"]) == states, "chains.first")
-    require_range(arrays, "chains.first", 0, len(answers))
-    pending, frames = steps.shape
-    require(0 < pending <= len(answers), "chains.steps")
+    require_range(arrays, "chains.first", 0, len(outputs))
+    suspended, frames = transitions.shape
+    require(0 < suspended <= len(outputs), "chains.steps")
     require(frames == 1 + len(np.unique(arrays["network.call_returns"])), "chains.steps")
-    require_range(arrays, "chains.steps", 0, len(answers))
+    require_range(arrays, "chains.steps", 0, len(outputs))
     # What lies below the end of a stack is its end again.
-    last = steps[:, 0]
-    require(bool(((last == 0) | (last >= pending)).all()), "chains.steps")
+    last = transitions[:, 0]
+    require(bool(((last == 0) | (last >= suspended)).all()), "chains.steps")
 
 
 def _require_pairs(arrays: Arrays, name: str, first: int, second: int) -> None:
@@ -116,6 +114,6 @@ def _require_pairs(arrays: Arrays, name: str, first: int, second: int) -> None:
 
 
 def _ascending(pairs: NDArray[np.integer], most: int) -> bool:
-    """Whether the first two columns ascend, the second being less than ``most``."""
+    """Whether the pairs ascend, the second of each being less than ``most``."""
     joined = pairs[:, 0].astype(np.int64) * most + pairs[:, 1]
     return bool((joined[1:] > joined[:-1]).all())

@@ -1,13 +1,10 @@
-"""Sets of stacks, hash-consed: a graph-structured stack whose equal parts are one number.
+"""Configurations of a recursive transition network as numbers, and how they read symbols.
 
-A node stands for a set of stacks and lists, for each frame that is on top of one, the set of
-what lies below it. So a set is kept as a deterministic trie with shared rests, no stack is
-lost and none is added, and equal sets are the same number.
-
-Configurations of a recursive transition network, and how they read symbols.
-
-A configuration says in which states the network can be, and for each of them which stacks of
-frames can lie below. Equal configurations are one number.
+A configuration is a set of threads, each a state over a set of stacks of frames. Sets of stacks
+are nodes of a graph-structured stack (Tomita, Efficient parsing for natural language, 1986), here a
+hash-consed trie: a node lists, for each frame that is on top of some stack of the set, the node of
+all that lies below it. So no stack is lost and none is added, and equal sets are one number; and so
+are equal configurations.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,27 +12,29 @@ from functools import cached_property, reduce
 
 from .tables import DEAD, FirstTransitions, NetworkTables
 
+# The set of stacks that holds the empty stack alone.
 BOTTOM = 0
 
-# The one entry of the set that holds the empty stack alone; no frame is 0.
+# Its one entry; no frame is 0.
 _EMPTY = (0, BOTTOM)
 
-# Remembered unions; when there are more, they are worked out anew.
-_KEPT = 1 << 18
+# A cache limit: unions of two sets of stacks.
+MAX_CACHED_STACK_UNIONS = 1 << 18
 
 Entries = tuple[tuple[int, int], ...]
 
 
 class Stacks:
-    """``entries[n]``: (frame, rest) pairs of node n, sorted; frame 0 means an empty stack, -1
-    that it is not known (``unknown``).
+    """A graph-structured stack that grows with what was read.
 
-    ``known``: the entries of the first nodes.
+    ``entries[n]``: the (frame, node below it) pairs of node n, sorted; frame 0 means an empty
+    stack, -1 that the stack is not known (``unknown``). ``first``: the entries of the first nodes.
     """
 
-    def __init__(self, known: Sequence[Entries] = ((_EMPTY,),)) -> None:
-        self.entries: list[Entries] = list(known)
-        self._numbers = {entries: number for number, entries in enumerate(known)}
+    def __init__(self, first: Sequence[Entries] = ((_EMPTY,),)) -> None:
+        self.entries: list[Entries] = list(first)
+        self._numbers = {entries: number for number, entries in enumerate(first)}
+        # A dict: what a union needs must stay until it is complete.
         self._unions: dict[tuple[int, int], int] = {}
 
     def push(self, frame: int, node: int) -> int:
@@ -52,14 +51,14 @@ class Stacks:
         return self._number(((-1, kind),))
 
     def union(self, left: int, right: int) -> int:
-        """The stacks of both. On a stack of its own: sets are as deep as stacks are."""
+        """The stacks of both. Without recursion: nodes are nested as deep as stacks are high."""
         if left == right:
             return left
         wanted = _ordered(left, right)
-        known = self._unions.get(wanted)
-        if known is not None:
-            return known
-        if len(self._unions) >= _KEPT:
+        found = self._unions.get(wanted)
+        if found is not None:
+            return found
+        if len(self._unions) >= MAX_CACHED_STACK_UNIONS:
             self._unions.clear()
         pending = [wanted]
         while pending:
@@ -69,12 +68,12 @@ class Stacks:
                 continue
             merged = dict(self.entries[pair[0]])
             missing = []
-            for frame, rest in self.entries[pair[1]]:
-                other = merged.get(frame, rest)
-                if other == rest:
-                    merged[frame] = rest
+            for frame, below in self.entries[pair[1]]:
+                other = merged.get(frame, below)
+                if other == below:
+                    merged[frame] = below
                     continue
-                inner = _ordered(other, rest)
+                inner = _ordered(other, below)
                 if inner in self._unions:
                     merged[frame] = self._unions[inner]
                 else:
@@ -90,8 +89,8 @@ class Stacks:
         """The stacks of one or more nodes."""
         merged: dict[int, int] = {}
         for node in nodes:
-            for frame, rest in self.entries[node]:
-                if merged.setdefault(frame, rest) != rest:
+            for frame, below in self.entries[node]:
+                if merged.setdefault(frame, below) != below:
                     return reduce(self.union, nodes)
         return self._number(tuple(sorted(merged.items())))
 
@@ -106,14 +105,14 @@ def _ordered(left: int, right: int) -> tuple[int, int]:
     return (left, right) if left < right else (right, left)
 
 
-# The configuration that nothing is left of.
+# What a refused symbol or token leads to.
 REFUSED = -1
 
 Threads = tuple[tuple[int, int], ...]
 
 
 class Configurations:
-    """The (state, set of stacks) pairs of each configuration, sorted by state.
+    """Numbers of configurations: the (state, set of stacks) pairs of each, sorted by state.
 
     One thread alone, in a state over a set of stacks, is the number set * ``states`` + state; the
     n-th of those with several threads is n * ``states``, as no thread alone is in the dead state;
@@ -130,7 +129,7 @@ class Configurations:
         return ((state, number),) if state else self.several[number]
 
     def __len__(self) -> int:
-        """How many sets of stacks, and of threads, are remembered."""
+        """How many sets of stacks, and of threads, have a number."""
         return len(self._stacks.entries) + len(self.several)
 
     def number(self, threads: Mapping[int, int]) -> int:
@@ -146,17 +145,17 @@ class Configurations:
 
 
 class Network:
-    """Grows with what was read: one number for each different set of stacks or of threads.
+    """Reads symbols: bytes, and token terminals from 256 on. Grows with what it reads.
 
     Configurations are integers from 0; ``start`` is the one before any text. ``threads``: the
-    (state, set of stacks) pairs of each.
+    (state, set of stacks) pairs of each; ``stacks``: the graph-structured stack that they share.
     """
 
     def __init__(self, tables: NetworkTables) -> None:
         self.tables = tables
         self.stacks = Stacks()
         self._calls, self._ends = tables.calls, tables.ends
-        # Whether a text may end where a node is the stack, as far as that was asked.
+        # Whether a text may end where a node is the stack, as far as it was computed.
         self._returning: dict[int, bool] = {BOTTOM: True}
         self.threads = Configurations(tables.states, self.stacks)
         # subtle: a later configuration may be the start's in all but this, that the text is
@@ -165,14 +164,14 @@ class Network:
         self.start = self.configuration({tables.start: BOTTOM, **empty})
 
     @cached_property
-    def moves(self) -> FirstTransitions:
-        """How states read symbols, made when one is read: tokens may need none."""
+    def first_transitions(self) -> FirstTransitions:
+        """How states read symbols; made when a symbol is first read, as tokens may need none."""
         return FirstTransitions(self.tables)
 
     def read(self, configuration: int, *readings: Iterable[int]) -> int:
-        """The configuration after symbols (bytes, token terminals from 256 on).
+        """The configuration after some symbols, or ``REFUSED``.
 
-        Several ``readings`` of one token are followed at once.
+        Several ``readings`` (of one token) are followed at once.
         """
         found: dict[int, int] = {}
         for symbols in readings:
@@ -185,11 +184,11 @@ class Network:
 
     def add(self, threads: dict[int, int], state: int, node: int) -> None:
         """Add a thread; the stacks of threads in one state are one set."""
-        known = threads.get(state)
-        threads[state] = node if known is None else self.stacks.union(known, node)
+        other = threads.get(state)
+        threads[state] = node if other is None else self.stacks.union(other, node)
 
     def viable(self, symbols: Iterable[int]) -> int:
-        """How many of ``symbols`` begin a member."""
+        """The length of the longest prefix of ``symbols`` that some member begins with."""
         threads = dict(self.threads[self.start])
         count = 0
         for symbol in symbols:
@@ -207,24 +206,24 @@ class Network:
         return False
 
     def may_return(self, node: int) -> bool:
-        """Whether some stack of a set has nothing on it but frames that may end."""
+        """Whether some stack of a set has nothing on it but accepting frames."""
         below = self.stacks.entries[node]
         if len(below) == 1:
             frame, _ = below[0]
-            # Nearly all stacks are single, and few frames may end.
+            # Nearly all sets hold one stack, and few frames accept.
             if frame == DEAD or not self._ends[frame]:
                 return frame == DEAD
         pending = [node]
         while pending:
             current = pending[-1]
-            rests = [r for f, r in self.stacks.entries[current] if f != DEAD and self._ends[f]]
-            missing = [rest for rest in rests if rest not in self._returning]
+            lower = [n for f, n in self.stacks.entries[current] if f != DEAD and self._ends[f]]
+            missing = [inner for inner in lower if inner not in self._returning]
             if current not in self._returning and missing:
                 pending.extend(missing)
                 continue
             pending.pop()
             empty = any(frame == DEAD for frame, _ in self.stacks.entries[current])
-            self._returning[current] = empty or any(self._returning[rest] for rest in rests)
+            self._returning[current] = empty or any(self._returning[inner] for inner in lower)
         return self._returning[node]
 
     def unfolded(self, threads: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -247,7 +246,7 @@ class Network:
     def _read(self, threads: Mapping[int, int], symbol: int) -> dict[int, int]:
         found: dict[int, int] = {}
         for state, node in self._returned(threads):
-            for target, frames in self.moves.of(state, symbol):
+            for target, frames in self.first_transitions.of(state, symbol):
                 reached = node
                 for frame in frames:
                     reached = self.stacks.push(frame, reached)

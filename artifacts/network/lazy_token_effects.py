@@ -1,38 +1,49 @@
-"""What a token does to a configuration, worked out once for all stacks that agree on top.
+"""What a token does to a configuration, computed lazily, once for all stacks with the same top.
 
-A token looks at as many frames as it can pop: at none in the middle of a call, at some where
-it closes calls. Its effect on a thread depends on the thread's state and on these frames
-alone. So a *context* is a state and the frames on top that are known, from the top down; for
-a context and a token the memo holds either the effect, or that one more frame is needed. Both
-are found in one reading, which asks for a frame when it pops it.
+A token looks at as many frames as it can pop: at none in the middle of a call, at some where it
+ends calls. Its effect on a thread depends on these frames and the thread's state alone, that is on
+a *head* of the configuration (Schwoon, Model-checking pushdown systems, 2002): a state and the
+frames on top of the stack, from the top down. For a head and a token the cache holds either the
+effect, or that one more frame is needed. Both are found in one reading, which looks a frame up
+when it pops it.
+
+    s ::= '[' s? ']' | 'x';    tokens "x" and "x]]", one frame, 4 (``tables``)
+    head (1)        "x": go to state 3        "x]]": one more frame is needed
+    head (1, 4)                               "x]]": one more frame is needed
+    head (1, 4, 4)                            "x]]": pop both, go to state 3
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Final, Literal
 
+from ..tokens.memo import BoundedCache
 from .configurations import REFUSED, Entries, Network
 from .tables import DEAD
 
-# Frames that a context may know, and threads of an effect; beyond them stacks are read whole.
-_KNOWN_FRAMES, _THREADS = 8, 8
+# Frames that a head may have, and threads of an effect; beyond them stacks are read whole.
+_MAX_FRAMES, _MAX_THREADS = 8, 8
 
-# Remembered effects; when there are more, they are worked out anew.
-_KEPT = 1 << 20
+# A cache limit: effects of a token at a head.
+MAX_CACHED_EFFECTS = 1 << 20
 
 # A thread: its state, frames popped, and frames pushed after that, the lowest first.
 _Thread = tuple[int, int, tuple[int, ...]]
 
 _Effect = Sequence[_Thread]
 
+# In place of an effect: it depends on one more frame than the head has.
+_NEEDS_FRAME: Final = False
 
-class _Unread(Exception):  # noqa: N818
-    """A context cannot hold what a token does: several stacks, or too many frames or threads."""
+
+class _TooLarge(Exception):  # noqa: N818
+    """A head cannot hold what a token does: several stacks, or too many frames or threads."""
 
 
 class _Stack:
     """A stack from the top down, looked up as far as its frames are needed.
 
-    ``frames``: those known, of which the last may be ``DEAD`` below all others. ``nodes``: the
-    stack itself, and what is left of it below each of them.
+    ``frames``: those that were looked up, of which the last may be ``DEAD`` below all others.
+    ``nodes``: the stack itself, and what is left of it below each of them.
     """
 
     def __init__(self, entries: Sequence[Entries], node: int) -> None:
@@ -40,20 +51,23 @@ class _Stack:
         self.nodes, self.frames = [node], list[int]()
 
     def frame(self, depth: int) -> int:
-        """The frame below ``depth`` others. Raises ``_Unread``."""
+        """The frame below ``depth`` others. Raises ``_TooLarge``."""
         while len(self.frames) <= depth:
             below = self._entries[self.nodes[-1]]
-            if len(below) != 1 or len(self.frames) == _KNOWN_FRAMES:
-                raise _Unread
-            frame, rest = below[0]
+            if len(below) != 1 or len(self.frames) == _MAX_FRAMES:
+                raise _TooLarge
+            frame, lower = below[0]
             self.frames.append(frame)
-            self.nodes.append(rest)
+            self.nodes.append(lower)
         return self.frames[depth]
 
 
 class LazyTokenEffects:
-    """Steps a network's configurations by tokens. ``readings``: the symbols of a token, for
-    each way that it can be read."""
+    """Steps a network's configurations by tokens.
+
+    ``readings``: the symbols of a token, one sequence for each reading: its bytes, and each token
+    terminal that names it.
+    """
 
     def __init__(
         self, network: Network, readings: Callable[[int], Sequence[Iterable[int]]]
@@ -61,16 +75,18 @@ class LazyTokenEffects:
         self._network, self._readings = network, readings
         self._entries = network.stacks.entries
         tables = network.tables
-        self._rows, self._ends, self._first = tables.rows, tables.ends, network.moves
-        # Contexts by number; the first ones are the states alone.
-        self._contexts = tables.states
+        self._rows, self._ends = tables.rows, tables.ends
+        self._first = network.first_transitions
+        # Heads by number; the first ones are the states alone.
+        self._heads = tables.states
         self._deeper: dict[tuple[int, int], int] = {}
-        # None: one more frame is needed.
-        self._effects: dict[tuple[int, int], _Effect | None] = {}
+        self._effects: BoundedCache[tuple[int, int], _Effect | Literal[False]] = BoundedCache(
+            MAX_CACHED_EFFECTS
+        )
 
     def __len__(self) -> int:
-        """How many contexts are known."""
-        return self._contexts
+        """How many heads have a number."""
+        return self._heads
 
     def step(self, configuration: int, token_id: int) -> int:
         """The configuration after a token, or ``REFUSED``; as ``Network.read`` says."""
@@ -78,7 +94,7 @@ class LazyTokenEffects:
         try:
             for state, node in self._network.threads[configuration]:
                 self._apply(found, state, node, token_id)
-        except _Unread:
+        except _TooLarge:
             return self._network.read(configuration, *self._readings(token_id))
         return self._network.configuration(found) if found else REFUSED
 
@@ -89,7 +105,7 @@ class LazyTokenEffects:
         effect = self._effects.get((state, token_id))
         if effect is None and self._first.plain[state]:
             effect = self._read_inside(state, token_id)
-        if effect is None:
+        if effect is None or effect is _NEEDS_FRAME:
             stack = _Stack(self._entries, node)
             effect, nodes = self._effect(state, stack, token_id), stack.nodes
         for target, popped, frames in effect:
@@ -110,42 +126,36 @@ class LazyTokenEffects:
             if not plain[reached]:
                 return None
             reached = rows[reached][symbol]
-        self._make_room()
-        effect = self._effects[state, token_id] = ((reached, 0, ()),) if reached != DEAD else ()
+        effect: _Effect = ((reached, 0, ()),) if reached != DEAD else ()
+        self._effects.keep((state, token_id), effect)
         return effect
 
     def _effect(self, state: int, stack: _Stack, token_id: int) -> _Effect:
-        context = state
+        head = state
         while True:
-            try:
-                effect = self._effects[context, token_id]
-            except KeyError:
+            effect = self._effects.get((head, token_id))
+            if effect is None:
                 break
-            if effect is not None:
+            if effect is not _NEEDS_FRAME:
                 return effect
-            context = self._below(context, stack.frame(len(stack.frames)))
-        effect = self._worked_out(state, stack, token_id)
-        self._make_room()
-        context = state
+            head = self._below(head, stack.frame(len(stack.frames)))
+        effect = self._computed(state, stack, token_id)
+        head = state
         for frame in stack.frames:
-            self._effects[context, token_id] = None
-            context = self._below(context, frame)
-        self._effects[context, token_id] = effect
+            self._effects.keep((head, token_id), _NEEDS_FRAME)
+            head = self._below(head, frame)
+        self._effects.keep((head, token_id), effect)
         return effect
 
-    def _make_room(self) -> None:
-        if len(self._effects) >= _KEPT:
-            self._effects.clear()
-
-    def _below(self, context: int, frame: int) -> int:
-        """The context that knows one frame more."""
-        number = self._deeper.get((context, frame))
+    def _below(self, head: int, frame: int) -> int:
+        """The head that has one frame more."""
+        number = self._deeper.get((head, frame))
         if number is None:
-            number = self._deeper[context, frame] = self._contexts
-            self._contexts += 1
+            number = self._deeper[head, frame] = self._heads
+            self._heads += 1
         return number
 
-    def _worked_out(self, state: int, stack: _Stack, token_id: int) -> _Effect:
+    def _computed(self, state: int, stack: _Stack, token_id: int) -> _Effect:
         found: set[_Thread] = set()
         for symbols in self._readings(token_id):
             found.update(self._read(state, stack, symbols))
@@ -155,23 +165,23 @@ class LazyTokenEffects:
         """The threads after symbols."""
         plain, rows = self._first.plain, self._rows
         popped, pushed = 0, tuple[int, ...]()
-        rest = iter(symbols)
-        for symbol in rest:
+        left = iter(symbols)
+        for symbol in left:
             # Most bytes are read inside a text, where nothing is called and nothing ends.
             if plain[state]:
                 state = rows[state][symbol]
                 if state == DEAD:
                     return ()
                 continue
-            threads = self._moved([(state, popped, pushed)], stack, symbol)
+            threads = self._read_symbol([(state, popped, pushed)], stack, symbol)
             if len(threads) != 1:
-                for other in rest:
-                    threads = self._moved(threads, stack, other)
+                for other in left:
+                    threads = self._read_symbol(threads, stack, other)
                 return threads
             [(state, popped, pushed)] = threads
         return ((state, popped, pushed),)
 
-    def _moved(self, threads: Iterable[_Thread], stack: _Stack, symbol: int) -> set[_Thread]:
+    def _read_symbol(self, threads: Iterable[_Thread], stack: _Stack, symbol: int) -> set[_Thread]:
         """The threads after a symbol; ``Network.read`` does the same with whole stacks."""
         found = set()
         pending = list(threads)
@@ -183,7 +193,7 @@ class LazyTokenEffects:
                     pending.append((pushed[-1], popped, pushed[:-1]))
                 elif (frame := stack.frame(popped)) != DEAD:
                     pending.append((frame, popped + 1, ()))
-        if len(found) > _THREADS:
+        if len(found) > _MAX_THREADS:
             # Sets of stacks share what is equal in them, which these threads do not.
-            raise _Unread
+            raise _TooLarge
         return found

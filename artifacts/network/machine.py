@@ -1,6 +1,10 @@
-"""The tokens that fit a thread of a network: a state, and the stacks below it.
+"""The machine that a matcher steps through a recursive transition network, and its exact masks.
 
-Masks of a network: the machine that a matcher steps, and the rows of its states.
+A mask is the union of the rows of a configuration's threads, of the token terminals that they
+read, and of EOS where the text may end. The row of a thread is found by the precomputed mask
+automaton (``mask_automaton``), or frame by frame from procedure summaries (``summaries``). A step
+is looked up in precomputed token effects (``token_steps``), or computed lazily
+(``lazy_token_effects``).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -22,66 +26,76 @@ from .summary_tables import SummaryTables
 from .tables import DEAD, NetworkTables
 from .token_steps import TokenEffects, TokenSteps
 
+# In place of the number of a row: it was not precomputed.
 MISSING = -1
 
 
 class StackRows:
-    """Rows by number, as ``residual`` numbers them; ``entries`` those of ``Stacks``."""
+    """The tokens that fit a thread, a state over a set of stacks, as rows of ``summaries``.
+
+    ``entries``: those of ``Stacks``. ``automaton``: over the rows and sets that ``summaries`` began
+    with.
+    """
 
     def __init__(
         self,
         tables: NetworkTables,
-        residual: Summaries,
+        summaries: Summaries,
         entries: Sequence[Entries],
-        chains: MaskAutomaton,
+        automaton: MaskAutomaton,
     ) -> None:
-        self._residual, self._entries = residual, entries
+        self._summaries, self._entries = summaries, entries
         frames = frames_of(tables)
         # subtle: a memoryview's items are Python's own integers, which numpy's are slow to become.
-        self._first, self._answers = chains.first.data, chains.answers.ravel().data
-        self._steps, self._pending = chains.steps.ravel().data, len(chains.steps)
+        self._initial = automaton.initial.data
+        self._outputs = automaton.outputs.ravel().data
+        self._transitions = automaton.transitions.ravel().data
+        # States of the automaton below this one still have nodes suspended.
+        self._suspended = len(automaton.transitions)
         columns = np.zeros(tables.states, dtype=np.int64)
         columns[frames] = np.arange(len(frames))
         self._columns: list[int] = columns.tolist()
         self._width = len(frames)
 
-    def ahead(self, state: int, node: int) -> int:
-        """The row of a thread if it has one stack, and its chains are known; else ``MISSING``."""
-        entries, columns, steps, width = self._entries, self._columns, self._steps, self._width
-        chain = self._first[state]
-        while chain < self._pending:
+    def precomputed(self, state: int, node: int) -> int:
+        """The row of a thread that has one stack, if the automaton leads there; else
+        ``MISSING``."""
+        entries, columns = self._entries, self._columns
+        transitions, width = self._transitions, self._width
+        reached = self._initial[state]
+        while reached < self._suspended:
             below = entries[node]
-            if chain == UNKNOWN or len(below) > 1:
+            if reached == UNKNOWN or len(below) > 1:
                 return MISSING
             frame, node = below[0]
-            chain = steps[chain * width + columns[frame]]
-        return self._answers[2 * chain]
+            reached = transitions[reached * width + columns[frame]]
+        return self._outputs[2 * reached]
 
     def row(self, state: int, node: int) -> int:
         """The row of a thread."""
-        return self._residual.union(self.rows(state, node))
+        return self._summaries.union(self.rows(state, node))
 
     def rows(self, state: int, node: int) -> set[int]:
-        """The rows that are the thread's if united: by chains as far as they are known, else by
-        answers. Uniting those of all threads at once takes less than one by one."""
-        chain = self._first[state]
-        if chain == UNKNOWN:
-            return self._pending_rows(*self._residual.answer(ROOT, state), node)
+        """The rows that are the thread's if united: by the automaton as far as it goes, else by
+        summaries. Uniting those of all threads at once takes less than one by one."""
+        reached = self._initial[state]
+        if reached == UNKNOWN:
+            return self._rows_below(*self._summaries.summary(ROOT, state), node)
         rows = set[int]()
-        waiting = [(chain, node)]
+        waiting = [(reached, node)]
         seen = set(waiting)
         for current, below in waiting:
-            if current >= self._pending:
-                rows.add(self._answers[2 * current])
+            if current >= self._suspended:
+                rows.add(self._outputs[2 * current])
                 continue
             place = current * self._width
             following = [
-                (self._steps[place + self._columns[frame]], rest)
-                for frame, rest in self._entries[below]
+                (self._transitions[place + self._columns[frame]], lower)
+                for frame, lower in self._entries[below]
             ]
             if any(after == UNKNOWN for after, _ in following):
-                row, exits = self._answers[2 * current], self._answers[2 * current + 1]
-                rows |= self._pending_rows(row, exits, below)
+                row, suspended = self._outputs[2 * current], self._outputs[2 * current + 1]
+                rows |= self._rows_below(row, suspended, below)
                 continue
             for thread in following:
                 if thread not in seen:
@@ -89,33 +103,33 @@ class StackRows:
                     waiting.append(thread)
         return rows
 
-    def row_via_answers(self, state: int, node: int) -> int:
-        """row(e0, p) | row(e1, g1) | … down the stacks, until nothing is pending."""
-        answer = self._residual.answer(ROOT, state)
-        return self._residual.union(self._pending_rows(*answer, node))
+    def row_via_summaries(self, state: int, node: int) -> int:
+        """row(e0, p) | row(e1, g1) | … down the stacks, until nothing is suspended."""
+        summary = self._summaries.summary(ROOT, state)
+        return self._summaries.union(self._rows_below(*summary, node))
 
-    def _pending_rows(self, row: int, pending: int, node: int) -> set[int]:
-        """A row, and those of what is pending over stacks."""
+    def _rows_below(self, row: int, suspended: int, node: int) -> set[int]:
+        """A row, and those of what is suspended over stacks."""
         rows = {row}
-        waiting = [(pending, node)] if pending != NOTHING else []
+        waiting = [(suspended, node)] if suspended != NOTHING else []
         seen = set(waiting)
-        for exits, below in waiting:
-            for frame, rest in self._entries[below]:
+        for nodes, below in waiting:
+            for frame, lower in self._entries[below]:
                 if frame == DEAD:
                     continue
-                more, still = self._residual.answer(exits, frame)
+                more, still = self._summaries.summary(nodes, frame)
                 rows.add(more)
-                if still != NOTHING and (still, rest) not in seen:
-                    seen.add((still, rest))
-                    waiting.append((still, rest))
+                if still != NOTHING and (still, lower) not in seen:
+                    seen.add((still, lower))
+                    waiting.append((still, lower))
         return rows
 
 
-# Remembered rows; when there are more, they are worked out anew.
-_KEPT = 1 << 20
+# A cache limit: masks by configuration. One look-up is a whole mask, so these are in a plain dict.
+MAX_CACHED_MASKS = 1 << 20
 
-# Configurations from which on a new matcher is given a new network.
-_CONFIGURATIONS = 1 << 20
+# A cache limit: configurations from which on a new matcher is given a new network.
+MAX_CONFIGURATIONS = 1 << 20
 
 FIRST_TERMINAL = 256
 
@@ -123,12 +137,11 @@ _EOS = -1
 
 
 class NetworkMasks:
-    """Reads whole tokens, and answers the rows that they lead to.
+    """Reads whole tokens, and gives the masks that they lead to. States are configurations.
 
-    States are configurations. ``trie``: makes the token trie where ``memo`` lacks something;
-    ``chains`` are over the rows and exit sets of ``memo``.
-    ``effects``: of all tokens, terminals included; without them tokens are read. ``take``: the
-    configuration after a token, or None where the row of the configuration lacks it.
+    ``trie``: makes the token trie where a summary is missing; ``automaton`` is over the rows and
+    sets of ``precomputed``. ``effects``: of all tokens, terminals included; without them tokens
+    are read. ``take``: the configuration after a token, or None where the mask lacks it.
     ``terminals``: the ids of each token terminal, ascending; a token may be in several.
     """
 
@@ -140,23 +153,23 @@ class NetworkMasks:
         eos: Sequence[int],
         vocab_size: int,
         terminals: Sequence[NDArray[np.int32]] = (),
-        memo: SummaryTables | None = None,
-        chains: MaskAutomaton | None = None,
+        precomputed: SummaryTables | None = None,
+        automaton: MaskAutomaton | None = None,
         effects: TokenEffects | None = None,
     ) -> None:
         self.network = Network(tables)
-        self.residual = Summaries(tables, trie, vocab_size, memo)
-        chains = chains or MaskAutomaton.of(tables, {}, {})
-        self._stacks = StackRows(tables, self.residual, self.network.stacks.entries, chains)
+        self.summaries = Summaries(tables, trie, vocab_size, precomputed)
+        automaton = automaton or MaskAutomaton.of(tables, {}, {})
+        self._stacks = StackRows(tables, self.summaries, self.network.stacks.entries, automaton)
         self._vocabulary = vocabulary
         self._named = [tokenset.from_ids(ids, vocab_size) for ids in terminals]
         self._eos = tokenset.from_ids(list(eos), vocab_size)
         self._ends = tables.ends
-        steps = TokenSteps(self.network, effects or TokenEffects.empty(), self._read)
+        steps = TokenSteps(self.network, effects or TokenEffects.empty(), self._step_lazily)
         self.take = steps.step if steps.classes else steps.read
-        self._row_of: dict[int, Words] = {}
+        self._masks: dict[int, Words] = {}
         # The numbers of the rows of each terminal, and of EOS.
-        self._given: dict[int, int] = {}
+        self._constant_rows: dict[int, int] = {}
 
     @property
     def start(self) -> int:
@@ -166,8 +179,8 @@ class NetworkMasks:
     @property
     def is_full(self) -> bool:
         """Whether it has met so many configurations that the next text should have its own."""
-        moves = len(self._moves) if "_moves" in self.__dict__ else 0
-        return max(len(self.network.threads), moves) > _CONFIGURATIONS
+        heads = len(self._lazy_effects) if "_lazy_effects" in self.__dict__ else 0
+        return max(len(self.network.threads), heads) > MAX_CONFIGURATIONS
 
     def is_accepting(self, state: int) -> bool:
         """Whether the text so far is a member."""
@@ -181,33 +194,33 @@ class NetworkMasks:
         return target
 
     def row(self, state: int) -> Words:
-        """The allowed tokens; worked out once for each configuration."""
-        row = self._row_of.get(state)
-        if row is None:
-            number = MISSING if self._named else self._row_ahead(state)
-            if number == MISSING or len(self._row_of) >= _KEPT:
+        """The mask of a configuration, uint32 (W,), read-only; computed when it is first met."""
+        mask = self._masks.get(state)
+        if mask is None:
+            number = MISSING if self._named else self._precomputed_row(state)
+            if number == MISSING or len(self._masks) >= MAX_CACHED_MASKS:
                 self._make_room()
                 number = self._row(state)
-            row = self._row_of[state] = self.residual.row(number)
-        return row
+            mask = self._masks[state] = self.summaries.row(number)
+        return mask
 
     def forget(self) -> None:
-        """Go back to the rows that were given ahead; the others are worked out anew."""
-        self._row_of.clear()
-        self._given.clear()
-        self.residual.forget()
+        """Go back to the rows that were precomputed; the others are recomputed when needed."""
+        self._masks.clear()
+        self._constant_rows.clear()
+        self.summaries.forget()
 
     def _make_room(self) -> None:
-        if len(self._row_of) >= _KEPT or self.residual.is_full:
+        if len(self._masks) >= MAX_CACHED_MASKS or self.summaries.is_full:
             self.forget()
 
     @cached_property
-    def _moves(self) -> LazyTokenEffects:
-        """Reads the tokens that the effects lack."""
+    def _lazy_effects(self) -> LazyTokenEffects:
+        """Reads the tokens that are not tabulated."""
         return LazyTokenEffects(self.network, self._readings)
 
-    def _read(self, state: int, token_id: int) -> int:
-        return self._moves.step(state, token_id)
+    def _step_lazily(self, state: int, token_id: int) -> int:
+        return self._lazy_effects.step(state, token_id)
 
     def _readings(self, token_id: int) -> list[Iterable[int]]:
         """The symbols of a token: its bytes, and each of the terminals that name it."""
@@ -219,42 +232,43 @@ class NetworkMasks:
             found.append(text)
         return found
 
-    def _row_ahead(self, configuration: int) -> int:
-        """The row if it was worked out ahead, else ``MISSING``; nothing is added."""
-        whole = NOTHING
-        for state, node in self.network.threads[configuration]:
-            if state == DEAD or (self._ends[state] and self.network.may_return(node)):
-                return MISSING
-            row = self._stacks.ahead(state, node)
-            if row == MISSING:
-                return MISSING
-            united = row if whole == NOTHING else self.residual.find_union(whole, row)
-            if united is None:
-                return MISSING
-            whole = united
-        return whole
+    def _precomputed_row(self, configuration: int) -> int:
+        """The row of a single thread if it was precomputed and the text may not end there, else
+        ``MISSING``; nothing is added."""
+        threads = self.network.threads[configuration]
+        if len(threads) > 1:
+            return MISSING
+        [(state, node)] = threads
+        if state == DEAD or (self._ends[state] and self.network.may_return(node)):
+            return MISSING
+        return self._stacks.precomputed(state, node)
 
     def _row(self, configuration: int) -> int:
         network = self.network
-        threads = network.threads[configuration]
-        rows = set[int]().union(*(self._stacks.rows(state, node) for state, node in threads))
+        rows = set[int]()
+        for state, node in network.threads[configuration]:
+            row = self._stacks.precomputed(state, node)
+            if row == MISSING:
+                rows |= self._stacks.rows(state, node)
+            else:
+                rows.add(row)
         if self._named:
-            rows.update(self._named_rows(configuration))
+            rows.update(self._rows_of_terminals(configuration))
         if network.may_end(configuration):
-            rows.add(self._given_row(_EOS, self._eos))
-        return self.residual.union(rows)
+            rows.add(self._constant_row(_EOS, self._eos))
+        return self.summaries.union(rows)
 
-    def _given_row(self, number: int, row: Words) -> int:
-        known = self._given.get(number)
-        if known is None:
-            known = self._given[number] = self.residual.add(row)
-        return known
+    def _constant_row(self, key: int, row: Words) -> int:
+        number = self._constant_rows.get(key)
+        if number is None:
+            number = self._constant_rows[key] = self.summaries.add(row)
+        return number
 
-    def _named_rows(self, configuration: int) -> Iterator[int]:
+    def _rows_of_terminals(self, configuration: int) -> Iterator[int]:
         """The tokens that are read by their terminals."""
         network = self.network
         threads = network.unfolded(network.threads[configuration])
         rows = network.tables.rows
         for number, named in enumerate(self._named):
             if any(rows[state][FIRST_TERMINAL + number] != DEAD for state, _ in threads):
-                yield self._given_row(number, named)
+                yield self._constant_row(number, named)

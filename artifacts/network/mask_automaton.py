@@ -1,10 +1,16 @@
-"""Answers of a residual automaton down a stack, as a Moore machine that puts out the row so far.
+"""Masks down a stack as a Moore machine over its frames, precomputed, as arrays.
 
-The mask of a stack p, g1, g2, … is row(e0, p) | row(e1, g1) | … (``residual.py``). A *chain* is
-what that has come to behind some frames: the row so far, and the exit set that is pending. It
-and the next frame decide the chain that follows, so that a row which was worked out ahead is
-found by one look at a table for each frame. An automaton whose output depends on its state
-alone is E. F. Moore's (Gedanken-experiments on sequential machines, 1956).
+The mask of a stack p, g1, g2, … is row(e0, p) | row(e1, g1) | … (``summaries``). What that has come
+to behind some frames is a state of the *mask automaton*: the row so far, and the set of trie nodes
+that are still suspended. State and next frame decide the state that follows; the row is the state's
+output. So the mask of a stack is one look at a table for each frame, until nothing is suspended.
+(Moore, Gedanken-experiments on sequential machines, 1956.)
+
+    s ::= '[' s? ']' | 'x';    tokens [, ], x, [[, x]]; one frame, 4 (``tables``)
+
+    state 2 of the network begins in      {[, ], x, [[}, suspended: the node of "x]"
+    from there the frame 4 leads to       {[, ], x, [[, x]]}, nothing suspended
+    from there the end of the stack       {[, ], x, [[}, nothing suspended
 """
 
 from collections.abc import Mapping
@@ -16,50 +22,51 @@ from numpy.typing import NDArray
 
 from .tables import DEAD, NetworkTables
 
-# The chain that stands for those that are not known.
+# The state that stands for all that were not precomputed.
 UNKNOWN = 0
 
-# A chain as (row, exit set).
-Chain = tuple[int, int]
+# A state as (row, set of suspended nodes).
+MaskState = tuple[int, int]
 
 
 @dataclass(frozen=True, eq=False)
 class MaskAutomaton:
-    """What was worked out ahead.
+    """n states, of which those from O on have nothing suspended; state 0 is ``UNKNOWN``.
 
-    ``answers``: int32 (n, 2), the row and the exit set of each chain. ``first``: int32 (S,),
-    the chain that begins in each state. ``steps``: int32 (O, F), the chain behind each frame;
-    its columns are those of ``frames_of``. Chains from O on have nothing pending; chain 0 is
-    ``UNKNOWN``.
+    ``outputs``: int32 (n, 2), the row and the set of suspended nodes of each state, numbered as in
+    ``SummaryTables``. ``initial``: int32 (S,), the state that each of the network's states begins
+    in. ``transitions``: int32 (O, F), the state behind each frame; columns are those of
+    ``frames_of``.
     """
 
-    answers: NDArray[np.int32]
-    first: NDArray[np.int32]
-    steps: NDArray[np.int32]
+    outputs: NDArray[np.int32]
+    initial: NDArray[np.int32]
+    transitions: NDArray[np.int32]
 
     @classmethod
     def of(
         cls,
         tables: NetworkTables,
-        first: Mapping[int, Chain],
-        steps: Mapping[tuple[Chain, int], Chain],
+        initial: Mapping[int, MaskState],
+        transitions: Mapping[tuple[MaskState, int], MaskState],
     ) -> "MaskAutomaton":
-        """Lay out the chain of each state, and of each chain and frame, as far as they are known.
+        """Encode where each state of the network begins, and where each state and frame lead, as
+        far as they were computed.
 
-        Where a stack ends, so does the chain: what is pending fits nothing.
+        Where a stack ends, what is suspended fits nothing.
         """
-        found = dict.fromkeys((*first.values(), *steps.values()))
-        pending = [chain for chain in found if chain[1]]
+        found = dict.fromkeys((*initial.values(), *transitions.values()))
+        suspended = [state for state in found if state[1]]
         ended = dict.fromkeys((row, 0) for row, _ in found)
-        numbers = {chain: UNKNOWN + 1 + i for i, chain in enumerate((*pending, *ended))}
+        numbers = {state: UNKNOWN + 1 + i for i, state in enumerate((*suspended, *ended))}
         frames = frames_of(tables)
         columns = {frame: column for column, frame in enumerate(frames.tolist())}
-        table = np.full((UNKNOWN + 1 + len(pending), len(frames)), UNKNOWN, dtype=np.int32)
-        for chain in pending:
-            table[numbers[chain], columns[DEAD]] = numbers[chain[0], 0]
-        for (chain, frame), following in steps.items():
-            table[numbers[chain], columns[frame]] = numbers[following]
-        starts = [numbers[first[p]] if p in first else UNKNOWN for p in range(tables.states)]
+        table = np.full((UNKNOWN + 1 + len(suspended), len(frames)), UNKNOWN, dtype=np.int32)
+        for state in suspended:
+            table[numbers[state], columns[DEAD]] = numbers[state[0], 0]
+        for (state, frame), following in transitions.items():
+            table[numbers[state], columns[frame]] = numbers[following]
+        starts = [numbers[initial[p]] if p in initial else UNKNOWN for p in range(tables.states)]
         return cls(
             np.array([(0, 0), *numbers], dtype=np.int32),
             np.array(starts, dtype=np.int32),
@@ -74,9 +81,9 @@ class MaskAutomaton:
     def arrays(self) -> dict[str, NDArray[Any]]:
         """``from_arrays`` is the inverse."""
         return {
-            "chains.answers": self.answers,
-            "chains.first": self.first,
-            "chains.steps": self.steps,
+            "chains.answers": self.outputs,
+            "chains.first": self.initial,
+            "chains.steps": self.transitions,
         }
 
 

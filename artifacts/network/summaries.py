@@ -1,25 +1,26 @@
-"""Walks of the token trie from exit sets, by a network's own edges (``residual.py``).
+"""Procedure summaries of a network over the token trie: which tokens fit, frame by frame.
 
-A large exit set is asked with many states, of which most go on with few bytes. So its children
-are laid out by the column of their byte, once, and a walk begins with those whose column its
-state goes on by. An exit set may hold a node and another below it; what a walk has met before in
-the same state it does not follow again.
+A token can end a call in the middle; the node of the trie that it has come to is then *suspended*,
+until the frame below reads on. For a set e of suspended nodes and a state p
 
-The residual automaton of a network: which tokens fit, frame by frame.
+    F(e, p) = (row, suspended)
 
-An *exit set* is a set of nodes of the token trie: what is left of the tokens that have come
-to the end of a call. For an exit set e and a state p
+``row``: the tokens below e that end inside p's call, or inside calls that it makes. ``suspended``:
+the nodes with children at which p's call may end. F depends on no stack: it is a procedure summary
+(Sharir and Pnueli, Two approaches to interprocedural data flow analysis, 1981; Reps, Horwitz and
+Sagiv, Precise interprocedural dataflow analysis via graph reachability, 1995). The mask of a stack
+p, g1, g2, … is
 
-    F(e, p) = (row, pending)
+    row(e0, p) | row(e1, g1) | row(e2, g2) | …     e0 the root, e(i+1) what e(i) leaves suspended
 
-``row``: the tokens that end inside p's call, or inside calls that it makes, when their first
-part has come to e. ``pending``: the nodes at which that call ends in the middle of a token,
-so that the frame below decides. The mask of a stack p, g1, g2, … is then
+until nothing is suspended. F is computed by memoised recursion: a walk of the trie from e by p's
+own edges, and F of each call and its frame where it meets one. What a call leaves suspended lies
+strictly deeper in the trie than where it began, so no bound on nesting is needed.
 
-    row(e0, p) | row(e1, g1) | row(e2, g2) | …     e0 the root, e_(i+1) = pending(e_i, g_i)
+    s ::= '[' s? ']' | 'x';    tokens [, ], x, [[, x]]; frame 4 (``tables``)
 
-until nothing is pending. F is memoised; it depends on no stack, and a call's exit sets lie
-strictly deeper in the trie than the caller's, so that no bound on nesting is needed.
+    F({root}, 2) = {[, ], x, [[}, {node of "x]"}      "x" is read in the call, "]" behind it
+    F({node of "x]"}, 4) = {x]]}, {}
 """
 
 from collections.abc import Callable, Generator, Iterable, Sequence
@@ -30,15 +31,17 @@ from numpy.typing import NDArray
 
 from ..errors import ArtifactError
 from ..tokens import tokenset
-from ..tokens.memo import solve_recursive
+from ..tokens.memo import BoundedCache, solve_recursive
 from ..tokens.tokenset import Words
 from ..tokens.trie import Trie, ranges
 from .summary_tables import Nodes, SummaryTables
 from .tables import DEAD, NetworkTables
 
-# Exit sets from so many nodes on have their children laid out. Children that are kept so, over
-# all sets; beyond them they are laid out anew.
-_LARGE, _KEPT = 256, 1 << 24
+# Sets of so many nodes have their children grouped by column.
+_LARGE = 256
+
+# A cache limit: children that are grouped, over all sets.
+MAX_CACHED_CHILDREN = 1 << 24
 
 # Nodes that are fewer than one in so many are sorted, others are counted off.
 _SPARSE = 64
@@ -53,7 +56,7 @@ class Walked(NamedTuple):
 
 
 class _Children(NamedTuple):
-    """The children of an exit set by column, those of column c from ``starts[c]`` on."""
+    """The children of a set of nodes by column, those of column c from ``starts[c]`` on."""
 
     nodes: Nodes
     starts: NDArray[np.int64]
@@ -61,7 +64,13 @@ class _Children(NamedTuple):
 
 
 class SummaryWalk:
-    """Walks one trie by one network."""
+    """Walks one trie from sets of nodes, by one network's own edges.
+
+    The same large set is walked from in many states, of which most go on by few bytes: its
+    children are grouped by the column of their byte, once, and a walk begins with those whose
+    column its state reads. A set may hold a node and another below it: what a walk has met in the
+    same state before it does not follow again.
+    """
 
     def __init__(self, tables: NetworkTables, trie: Trie) -> None:
         self._trie = trie
@@ -72,22 +81,25 @@ class SummaryWalk:
         self._fan_out = np.diff(trie.first)
         self._byte_columns = int(tables.classes.max()) + 1
         self._stops = (tables.accepting != 0) | (np.diff(tables.call_offsets) > 0)
-        self._children: dict[int, _Children] = {}
-        self._kept = 0
         # For each node the walk and the state that it was met in last.
         self._met = np.zeros(len(trie.octets), dtype=np.int64)
         self._walks = 0
+        self.forget()
 
-    def walk(self, number: int, exits: Nodes, state: int) -> Walked:
-        """What tokens come to from exit set ``number``, whose nodes ``exits`` are."""
+    def forget(self) -> None:
+        """Drop what is cached by the numbers of sets, which are given again."""
+        self._children: BoundedCache[int, _Children] = BoundedCache(MAX_CACHED_CHILDREN)
+
+    def walk(self, number: int, suspended: Nodes, state: int) -> Walked:
+        """What tokens come to from set ``number``, whose nodes are ``suspended``."""
         trie, width = self._trie, np.int32(self._table.shape[1])
         met: list[Nodes] = []
         stopped: list[tuple[Nodes, NDArray[np.int32]]] = []
         # Nodes that a walk comes to in so many bytes have different nodes above them, and each
         # has one state. So only what was met in fewer bytes can be met again.
-        nodes, states = self._first(number, exits, state)
+        nodes, states = self._first(number, suspended, state)
         while len(nodes):
-            if len(exits) > 1:
+            if len(suspended) > 1:
                 nodes, states = self._unmet(nodes, states)
             met.append(nodes)
             fan_out = self._fan_out.take(nodes)
@@ -103,12 +115,7 @@ class SummaryWalk:
             live = targets.nonzero()[0]
             nodes, states = children.take(live), targets.take(live)
         self._walks += 1
-        return Walked(self._tokens(met), self._by_state(exits, state, stopped))
-
-    def forget(self) -> None:
-        """The numbers of exit sets begin anew."""
-        self._children.clear()
-        self._kept = 0
+        return Walked(self._tokens(met), self._by_state(suspended, state, stopped))
 
     def merged(self, parts: Sequence[Nodes]) -> Nodes:
         """The nodes of all parts, int32, ascending, each once."""
@@ -123,36 +130,32 @@ class SummaryWalk:
         flags[nodes] = True
         return np.flatnonzero(flags).astype(np.int32)
 
-    def _first(self, number: int, exits: Nodes, state: int) -> tuple[Nodes, NDArray[np.int32]]:
-        """The children of an exit set that a state leads to, and the states there."""
+    def _first(self, number: int, suspended: Nodes, state: int) -> tuple[Nodes, NDArray[np.int32]]:
+        """The children of a set that a state leads to, and the states there."""
         row = self._table[state]
-        if len(exits) < _LARGE:
-            children = ranges(self._trie.first[exits], self._fan_out[exits])
+        if len(suspended) < _LARGE:
+            children = ranges(self._trie.first[suspended], self._fan_out[suspended])
             targets = row[self._columns[children]]
-            alive = targets != DEAD
-            return children[alive], targets[alive]
-        laid_out = self._children.get(number) or self._laid_out(number, exits)
-        row = row[: len(laid_out.counts)]
-        live = (row != DEAD) & (laid_out.counts > 0)
-        counts = laid_out.counts[live]
-        nodes = laid_out.nodes[ranges(laid_out.starts[live], counts)]
-        return nodes, np.repeat(row[live], counts)
+            live = targets != DEAD
+            return children[live], targets[live]
+        grouped = self._children.get(number) or self._grouped(number, suspended)
+        row = row[: len(grouped.counts)]
+        read = (row != DEAD) & (grouped.counts > 0)
+        counts = grouped.counts[read]
+        nodes = grouped.nodes[ranges(grouped.starts[read], counts)]
+        return nodes, np.repeat(row[read], counts)
 
-    def _laid_out(self, number: int, exits: Nodes) -> _Children:
+    def _grouped(self, number: int, suspended: Nodes) -> _Children:
         trie = self._trie
-        children = ranges(trie.first[exits], self._fan_out[exits])
+        children = ranges(trie.first[suspended], self._fan_out[suspended])
         columns = self._columns[children]
         counts = np.bincount(columns, minlength=self._byte_columns)
         order = np.argsort(columns, kind="stable")
-        laid_out = _Children(children[order], np.cumsum(counts) - counts, counts)
-        if self._kept + len(children) > _KEPT:
-            self.forget()
-        self._children[number] = laid_out
-        self._kept += len(children)
-        return laid_out
+        grouped = _Children(children[order], np.cumsum(counts) - counts, counts)
+        return self._children.keep(number, grouped, len(children))
 
     def _unmet(self, nodes: Nodes, states: NDArray[np.int32]) -> tuple[Nodes, NDArray[np.int32]]:
-        """What was not met before in the same state, which is remembered."""
+        """What this walk has not met before in the same state; it is marked as met."""
         meeting = states + self._walks * len(self._table)
         new = self._met[nodes] != meeting
         nodes, states = nodes[new], states[new]
@@ -167,43 +170,44 @@ class SummaryWalk:
         return found
 
     def _by_state(
-        self, exits: Nodes, state: int, stopped: list[tuple[Nodes, NDArray[np.int32]]]
+        self, suspended: Nodes, state: int, stopped: list[tuple[Nodes, NDArray[np.int32]]]
     ) -> list[tuple[int, Nodes]]:
-        groups: dict[int, list[Nodes]] = {state: [exits]} if self._stops[state] else {}
+        groups: dict[int, list[Nodes]] = {state: [suspended]} if self._stops[state] else {}
         if stopped:
             nodes = np.concatenate([nodes for nodes, _ in stopped])
             states = np.concatenate([states for _, states in stopped])
             # Numpy sorts 16 bits in time linear in their number.
             order = np.argsort(states.astype(self._narrow), kind="stable")
             nodes, states = nodes[order], states[order]
-            cuts = (states[1:] != states[:-1]).nonzero()[0] + 1
-            heads = states[np.append(0, cuts)].tolist()
-            for head, part in zip(heads, np.split(nodes, cuts), strict=True):
+            bounds = (states[1:] != states[:-1]).nonzero()[0] + 1
+            heads = states[np.append(0, bounds)].tolist()
+            for head, part in zip(heads, np.split(nodes, bounds), strict=True):
                 groups.setdefault(head, []).append(part)
         return [
-            (head, exits if parts[0] is exits and len(parts) == 1 else self.merged(parts))
+            (head, suspended if parts[0] is suspended and len(parts) == 1 else self.merged(parts))
             for head, parts in sorted(groups.items())
         ]
 
 
+# The numbers of the empty row and set, and of the set that holds the root.
 NOTHING, ROOT = 0, 1
 
-# Bytes of rows, and answers, beyond those given ahead; when there are more, they are worked
-# out anew.
-_KEPT_BYTES, _KEPT_ANSWERS = 1 << 26, 1 << 20
+# Cache limits: bytes of rows, and summaries, beyond the precomputed ones.
+MAX_CACHED_ROW_BYTES, MAX_CACHED_SUMMARIES = 1 << 26, 1 << 20
 
 # So many rows are made views of in a tenth of a millisecond.
 _FEW = 1024
 
 _Key = tuple[int, int]
-_Answer = tuple[int, int]
+_Summary = tuple[int, int]
 
 
 class Summaries:
-    """F for one network and one vocabulary; rows and exit sets are numbered, equal ones once.
+    """F for one network and one vocabulary; rows and sets of nodes are interned as numbers.
 
-    ``trie`` is made when the first answer is missing in ``memo``. Row 0 is empty. ``answers``: F
-    by (exit set, state) as (row, exit set), as far as asked.
+    Begins with what is ``precomputed``, and computes the others lazily. ``trie`` is made when the
+    first summary is missing. Row 0 is empty. ``cached``: F by (set, state) as (row, set), as far
+    as it was looked up or computed.
     """
 
     def __init__(
@@ -211,75 +215,77 @@ class Summaries:
         tables: NetworkTables,
         trie: Callable[[], Trie],
         vocab_size: int,
-        memo: SummaryTables | None = None,
+        precomputed: SummaryTables | None = None,
     ) -> None:
-        self._tables, self._make_trie, self._vocab_size = tables, trie, vocab_size
-        self._memo = memo or SummaryTables.empty(vocab_size)
+        self._network, self._make_trie, self._vocab_size = tables, trie, vocab_size
+        self._precomputed = precomputed or SummaryTables.empty(vocab_size)
         self._walk: SummaryWalk | None = None
-        # Few rows are made views ahead, which takes longer than to look one up.
-        rows = self._memo.rows
-        self._given: Sequence[Words] | NDArray[np.uint32] = list(rows) if len(rows) < _FEW else rows
+        # Few rows are made views at once, which takes longer than to look one up.
+        rows = self._precomputed.rows
+        self._first_rows: Sequence[Words] | NDArray[np.uint32] = (
+            list(rows) if len(rows) < _FEW else rows
+        )
         self._added: list[Words] = []
-        self._most_added = _KEPT_BYTES // (4 * tokenset.word_count(vocab_size))
-        self.answers: dict[_Key, _Answer] = self._memo.at_hand()
-        self._exits: list[Nodes] = []
+        self._most_added = MAX_CACHED_ROW_BYTES // (4 * tokenset.word_count(vocab_size))
+        self.cached: dict[_Key, _Summary] = self._precomputed.as_dict()
+        self._sets: list[Nodes] = []
         self._added_nodes = 0
-        self._unions = self._memo.unions_at_hand()
-        # By content; what the memo holds is added when the first new one is numbered.
+        self._unions: dict[tuple[int, ...], int] = {}
+        # By content; what is precomputed is added when the first new one is numbered.
         self._row_numbers: dict[bytes, int] = {}
-        self._exit_numbers: dict[bytes, int] = {}
+        self._set_numbers: dict[bytes, int] = {}
 
     @property
     def is_full(self) -> bool:
-        """Whether so much was found at run time that it should be forgotten."""
-        return len(self._added) > self._most_added or len(self.answers) > _KEPT_ANSWERS
+        """Whether a cache limit is passed, so that ``forget`` should be called."""
+        return len(self._added) > self._most_added or len(self.cached) > MAX_CACHED_SUMMARIES
 
     @property
     def nbytes(self) -> int:
-        """About the size that ``memo`` would have."""
-        nodes = self._memo.exit_nodes.nbytes + self._added_nodes * 4
+        """About the size that ``tables`` would have."""
+        nodes = self._precomputed.nodes.nbytes + self._added_nodes * 4
         row_bytes = 4 * tokenset.word_count(self._vocab_size)
-        return len(self) * row_bytes + nodes + len(self.answers) * 16
+        return len(self) * row_bytes + nodes + len(self.cached) * 16
 
     def __len__(self) -> int:
         """The number of rows."""
-        return len(self._memo.rows) + len(self._added)
+        return len(self._precomputed.rows) + len(self._added)
 
     def row(self, number: int) -> Words:
         """A row, uint32 (W,), read-only."""
-        given = len(self._given)
-        row: Words = self._given[number] if number < given else self._added[number - given]
+        first = len(self._first_rows)
+        row: Words = self._first_rows[number] if number < first else self._added[number - first]
         return row
 
     def forget(self) -> None:
-        """Go back to what was given ahead; numbers of rows and exit sets begin anew."""
+        """Go back to what was precomputed; numbers of other rows and sets are given again."""
         self._added.clear()
-        self._exits.clear()
+        self._sets.clear()
         if self._walk is not None:
             self._walk.forget()
         self._added_nodes = 0
-        self.answers = self._memo.at_hand()
-        self._unions = self._memo.unions_at_hand()
+        self.cached = self._precomputed.as_dict()
+        self._unions.clear()
         self._row_numbers.clear()
-        self._exit_numbers.clear()
+        self._set_numbers.clear()
 
-    def find(self, exits: int, state: int) -> _Answer | None:
-        """F(exits, state) if it is known."""
-        known = self.answers.get((exits, state))
-        if known is None:
-            known = self._memo.find(exits, state)
-            if known is not None:
-                self.answers[exits, state] = known
-        return known
+    def find(self, suspended: int, state: int) -> _Summary | None:
+        """F(suspended, state) if it was precomputed or is cached."""
+        found = self.cached.get((suspended, state))
+        if found is None:
+            found = self._precomputed.find(suspended, state)
+            if found is not None:
+                self.cached[suspended, state] = found
+        return found
 
-    def answer(self, exits: int, state: int) -> _Answer:
-        """F(exits, state). Calls nest as deep as tokens are long."""
-        known = self.answers.get((exits, state)) or self.find(exits, state)
-        if known is not None:
-            return known
-        return solve_recursive((exits, state), self._found, self._steps)
+    def summary(self, suspended: int, state: int) -> _Summary:
+        """F(suspended, state) for a set by its number. Calls nest as deep as tokens are long."""
+        found = self.cached.get((suspended, state)) or self.find(suspended, state)
+        if found is not None:
+            return found
+        return solve_recursive((suspended, state), self._find_key, self._steps)
 
-    def _found(self, key: _Key) -> _Answer | None:
+    def _find_key(self, key: _Key) -> _Summary | None:
         return self.find(*key)
 
     def union(self, numbers: Iterable[int]) -> int:
@@ -288,26 +294,13 @@ class Summaries:
         key = tuple(sorted({NOTHING, *numbers}))[1:]
         if len(key) < 2:
             return key[0] if key else NOTHING
-        known = self._unions.get(key)
-        if known is None:
+        number = self._unions.get(key)
+        if number is None:
             whole = self.row(key[0]) | self.row(key[1])
-            for number in key[2:]:
-                whole |= self.row(number)
-            known = self._unions[key] = self.add(whole)
-        return known
-
-    def find_union(self, left: int, right: int) -> int | None:
-        """``union`` of two, if it is known."""
-        if left == right or right == NOTHING:
-            return left
-        return self._unions.get((left, right) if left < right else (right, left))
-
-    def numbered_union(self, left: int, right: int) -> int:
-        """``union``, but equal rows have one number; for the memo."""
-        key = (left, right) if left < right else (right, left)
-        if left != right and NOTHING not in key and key not in self._unions:
-            self._unions[key] = self.row_number(self.row(left) | self.row(right))
-        return self.union(key)
+            for other in key[2:]:
+                whole |= self.row(other)
+            number = self._unions[key] = self.add(whole)
+        return number
 
     def add(self, row: Words) -> int:
         """A number for a row that is not compared with the others."""
@@ -325,66 +318,67 @@ class Summaries:
             number = self._row_numbers[key] = self.add(row)
         return number
 
-    def exit_set(self, number: int) -> Nodes:
-        """The nodes of an exit set, int32, ascending."""
-        given = self._memo.exits
-        return self._memo.exit_set(number) if number < given else self._exits[number - given]
+    def nodes_of(self, number: int) -> Nodes:
+        """The nodes of a set, int32, ascending."""
+        first = self._precomputed.sets
+        return self._precomputed.nodes_of(number) if number < first else self._sets[number - first]
 
-    def memo(self) -> SummaryTables:
+    def tables(self) -> SummaryTables:
         """All that was found so far, to begin with another time."""
-        exit_sets = [self.exit_set(i) for i in range(self._memo.exits + len(self._exits))]
-        given = zip(self._memo.keys.tolist(), self._memo.answers.tolist(), strict=True)
-        known: dict[_Key, _Answer] = {(e, s): (row, left) for (e, s), (row, left) in given}
-        rows = [*self._memo.rows, *self._added]
-        unions = {(key[0], key[1]): row for key, row in self._unions.items() if len(key) == 2}
-        return SummaryTables.of(rows, exit_sets, known | self.answers, unions)
+        given = self._precomputed
+        sets = [self.nodes_of(i) for i in range(given.sets + len(self._sets))]
+        pairs = zip(given.keys.tolist(), given.summaries.tolist(), strict=True)
+        first: dict[_Key, _Summary] = {(e, p): (row, left) for (e, p), (row, left) in pairs}
+        return SummaryTables.of([*given.rows, *self._added], sets, first | self.cached)
 
     def _whole_walk(self) -> SummaryWalk:
-        """The walk, when an answer is missing. Raises ``ArtifactError`` for another memo."""
+        """The walk, when a summary is missing. Raises ``ArtifactError`` where precomputed sets
+        name nodes that the trie does not have."""
         if self._walk is None:
             trie = self._make_trie()
-            if int(self._memo.exit_nodes.max()) >= len(trie.octets):
+            if int(self._precomputed.nodes.max()) >= len(trie.octets):
                 raise ArtifactError("section 'memo.exit_nodes' is damaged: there are no such nodes")
-            self._walk = SummaryWalk(self._tables, trie)
+            self._walk = SummaryWalk(self._network, trie)
         return self._walk
 
-    def _steps(self, key: _Key) -> Generator[_Key, _Answer, _Answer]:
-        exits, state = key
+    def _steps(self, key: _Key) -> Generator[_Key, _Summary, _Summary]:
+        """F by the summaries of what is called, which it yields the keys of."""
+        suspended, state = key
         walk = self._whole_walk()
-        begun = self.exit_set(exits)
-        tokens, groups = walk.walk(exits, begun, state)
+        begun = self.nodes_of(suspended)
+        tokens, groups = walk.walk(suspended, begun, state)
         row = tokenset.from_ids(tokens, self._vocab_size)
         parts: set[int] = set()
         pending: list[Nodes] = []
         for reached, nodes in groups:
-            if self._tables.accepting[reached]:
+            if self._network.accepting[reached]:
                 pending.append(nodes)
-            calls = self._tables.calls[reached]
-            number = self._exit_number(nodes) if calls and nodes is not begun else exits
+            calls = self._network.calls[reached]
+            number = self._set_number(nodes) if calls and nodes is not begun else suspended
             for start, frame in calls:
                 inside, left = yield number, start
                 parts.add(inside)
                 if left != NOTHING:
                     after, still = yield left, frame
                     parts.add(after)
-                    pending.append(self.exit_set(still))
+                    pending.append(self.nodes_of(still))
         for part in sorted(parts):
             row |= self.row(part)
         # A large set is compared with all others; one that is left as it was need not be.
         unchanged = len(pending) == 1 and pending[0] is begun
-        rest = exits if unchanged else self._exit_number(walk.merged(pending))
-        answer = self.row_number(row), rest
-        self.answers[exits, state] = answer
-        return answer
+        left = suspended if unchanged else self._set_number(walk.merged(pending))
+        summary = self.row_number(row), left
+        self.cached[suspended, state] = summary
+        return summary
 
-    def _exit_number(self, nodes: Nodes) -> int:
-        if not self._exit_numbers:
-            given = range(self._memo.exits)
-            self._exit_numbers = {self.exit_set(i).tobytes(): i for i in given}
+    def _set_number(self, nodes: Nodes) -> int:
+        if not self._set_numbers:
+            first = range(self._precomputed.sets)
+            self._set_numbers = {self.nodes_of(i).tobytes(): i for i in first}
         key = nodes.tobytes()
-        number = self._exit_numbers.get(key)
+        number = self._set_numbers.get(key)
         if number is None:
-            number = self._exit_numbers[key] = self._memo.exits + len(self._exits)
-            self._exits.append(nodes)
+            number = self._set_numbers[key] = self._precomputed.sets + len(self._sets)
+            self._sets.append(nodes)
             self._added_nodes += len(nodes)
         return number

@@ -1,4 +1,4 @@
-"""Answers of a residual automaton that were worked out ahead of time, as arrays."""
+"""Precomputed procedure summaries of a network (``summaries``), as arrays with a look-up."""
 
 from bisect import bisect_left
 from collections.abc import Mapping
@@ -14,31 +14,29 @@ from ..tokens.tokenset import Words
 
 Nodes = NDArray[np.int32]
 
-# So many answers are laid out anew in about two milliseconds.
+# So many summaries become a dictionary in about two milliseconds.
 _FEW = 4096
 
 
 @dataclass(frozen=True, eq=False)
 class SummaryTables:
-    """What ``Summaries`` begins with. Row 0 is empty, exit set 0 too, exit set 1 is the root.
+    """What ``Summaries`` begins with: R rows, X sets of suspended trie nodes, A summaries.
 
-    ``rows``: uint32 (R, W). Exit set e is ``exit_nodes[exit_offsets[e]:exit_offsets[e + 1]]``
-    (int32, int64 (X + 1,)), nodes of the token trie, ascending. ``keys``: int32 (A, 2), the
-    (exit set, state) of each answer, ascending. ``answers``: int32 (A, 2), its (row, exit set).
-    ``unions``: int32 (U, 3), two rows, the smaller number first, and the row that holds both,
-    ascending.
+    ``rows``: uint32 (R, W); row 0 is empty. Set e is ``nodes[node_offsets[e]:node_offsets[e + 1]]``
+    (int32, int64 (X + 1,)), nodes of the token trie, ascending; set 0 is empty, set 1 the root.
+    ``keys``: int32 (A, 2), the (set, state) of each summary, ascending. ``summaries``: int32
+    (A, 2), its (row, set).
     """
 
     rows: NDArray[np.uint32]
-    exit_nodes: NDArray[np.int32]
-    exit_offsets: NDArray[np.int64]
+    nodes: NDArray[np.int32]
+    node_offsets: NDArray[np.int64]
     keys: NDArray[np.int32]
-    answers: NDArray[np.int32]
-    unions: NDArray[np.int32]
+    summaries: NDArray[np.int32]
 
     @classmethod
     def empty(cls, vocab_size: int) -> "SummaryTables":
-        """Nothing but the numbers that are given ahead."""
+        """No summary: the empty row, the empty set and the root."""
         rows = np.zeros((1, tokenset.word_count(vocab_size)), dtype=np.uint32)
         rows.flags.writeable = False
         return cls(
@@ -47,28 +45,23 @@ class SummaryTables:
             np.array([0, 0, 1], dtype=np.int64),
             np.zeros((0, 2), dtype=np.int32),
             np.zeros((0, 2), dtype=np.int32),
-            np.zeros((0, 3), dtype=np.int32),
         )
 
     @classmethod
     def of(
         cls,
         rows: list[Words],
-        exit_sets: list[Nodes],
-        answers: Mapping[tuple[int, int], tuple[int, int]],
-        unions: Mapping[tuple[int, int], int],
+        sets: list[Nodes],
+        summaries: Mapping[tuple[int, int], tuple[int, int]],
     ) -> "SummaryTables":
-        """Lay out what a ``Summaries`` has found."""
-        keys = sorted(answers)
+        """Encode what a ``Summaries`` has found."""
+        keys = sorted(summaries)
         return cls(
             np.array(rows, dtype=np.uint32),
-            np.concatenate(exit_sets).astype(np.int32),
-            np.cumsum([0, *map(len, exit_sets)]).astype(np.int64),
+            np.concatenate(sets).astype(np.int32),
+            np.cumsum([0, *map(len, sets)]).astype(np.int64),
             np.array(keys, dtype=np.int32).reshape(-1, 2),
-            np.array([answers[key] for key in keys], dtype=np.int32).reshape(-1, 2),
-            np.array([(*key, row) for key, row in sorted(unions.items())], dtype=np.int32).reshape(
-                -1, 3
-            ),
+            np.array([summaries[key] for key in keys], dtype=np.int32).reshape(-1, 2),
         )
 
     @classmethod
@@ -80,45 +73,39 @@ class SummaryTables:
             arrays["memo.exit_offsets"],
             arrays["memo.keys"],
             arrays["memo.answers"],
-            arrays["memo.unions"],
         )
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """``from_arrays`` is the inverse."""
         return {
             "memo.rows": self.rows,
-            "memo.exit_nodes": self.exit_nodes,
-            "memo.exit_offsets": self.exit_offsets,
+            "memo.exit_nodes": self.nodes,
+            "memo.exit_offsets": self.node_offsets,
             "memo.keys": self.keys,
-            "memo.answers": self.answers,
-            "memo.unions": self.unions,
+            "memo.answers": self.summaries,
         }
 
     @property
-    def exits(self) -> int:
-        """The number of exit sets."""
-        return len(self.exit_offsets) - 1
+    def sets(self) -> int:
+        """The number of sets of suspended nodes."""
+        return len(self.node_offsets) - 1
 
-    def exit_set(self, number: int) -> Nodes:
-        """The nodes of an exit set."""
-        return self.exit_nodes[int(self.exit_offsets[number]) : int(self.exit_offsets[number + 1])]
+    def nodes_of(self, number: int) -> Nodes:
+        """The nodes of a set, int32, ascending."""
+        return self.nodes[int(self.node_offsets[number]) : int(self.node_offsets[number + 1])]
 
-    def at_hand(self) -> dict[tuple[int, int], tuple[int, int]]:
-        """All answers if they are few: looked up faster than found. Else none."""
+    def as_dict(self) -> dict[tuple[int, int], tuple[int, int]]:
+        """All summaries if they are few: a dictionary is faster than ``find``. Else none."""
         if len(self.keys) > _FEW:
-            # What is searched is laid out now, and not in front of the first mask.
+            # What is searched is made now, and not in front of the first mask.
             self.find(0, 0)
             return {}
-        keys, answers = map(tuple, self.keys.tolist()), map(tuple, self.answers.tolist())
-        return dict(zip(keys, answers, strict=True))
+        keys, summaries = map(tuple, self.keys.tolist()), map(tuple, self.summaries.tolist())
+        return dict(zip(keys, summaries, strict=True))
 
-    def unions_at_hand(self) -> dict[tuple[int, ...], int]:
-        """All unions."""
-        return {(left, right): row for left, right, row in self.unions.tolist()}
-
-    def find(self, exits: int, state: int) -> tuple[int, int] | None:
-        """The answer, if it is here; by halving."""
-        wanted = exits << 32 | state
+    def find(self, suspended: int, state: int) -> tuple[int, int] | None:
+        """F(suspended, state), or None; by binary search."""
+        wanted = suspended << 32 | state
         place = bisect_left(self._sought, wanted)
         if place == len(self._sought) or self._sought[place] != wanted:
             return None
@@ -128,11 +115,11 @@ class SummaryTables:
     # and bisect has found one before numpy's search has begun.
     @cached_property
     def _sought(self) -> memoryview:
-        """Exit set and state as one integer each."""
+        """Set and state as one integer each."""
         wide = self.keys.astype(np.int64)
         joined: NDArray[np.int64] = wide[:, 0] << 32 | wide[:, 1]
         return joined.data
 
     @cached_property
     def _found(self) -> memoryview:
-        return self.answers.ravel().data
+        return self.summaries.ravel().data

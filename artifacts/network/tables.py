@@ -1,6 +1,15 @@
-"""A recursive transition network: one automaton over bytes whose states may call others.
+"""A recursive transition network as arrays: byte automata whose states may call one another.
 
-How a state of a network reads a symbol before it returns: by itself, or in its first calls.
+    s ::= '[' s? ']' | 'x';
+
+    state 1, the start    '[' leads to 2, 'x' to 3
+    state 2               ']' leads to 3, or it calls 1 and goes on in 4, the *frame* of that call
+    state 4               ']' leads to 3
+    state 3               accepts
+
+A configuration is a state and a stack of frames. A call pushes its frame and goes to its start; an
+accepting state pops the frame on top and goes on there (Woods, Transition network grammars for
+natural language analysis, 1970).
 """
 
 from collections.abc import Sequence
@@ -16,15 +25,15 @@ DEAD = 0
 
 @dataclass(frozen=True, eq=False)
 class NetworkTables:
-    """A configuration is a state and a stack of states to return to.
+    """S states, C byte columns, T token terminals; state 0 is dead.
 
-    ``table``: int32 (S, C + T), next state by byte class or token terminal, ``DEAD`` for
-    none. ``classes``: uint8 (256,). ``accepting``: uint8 (S,), whether the call (or the text)
-    may end there. The calls of state s are ``call_offsets[s]`` to ``call_offsets[s + 1] - 1``
-    (int64 (S + 1,)): ``call_starts`` int32, the state that the callee starts in, and
-    ``call_returns`` int32, the frame to push. No callee matches ε. ``start``: a state.
-    ``nullable_start``: ε is a member. For people, ``names``: the rules that are called, the
-    start's first, and ``entries``: int32, the state that each of them starts in.
+    ``table``: int32 (S, C + T), next state by byte column, then by token terminal, ``DEAD`` for
+    none. ``classes``: uint8 (256,), the column of each byte. ``accepting``: uint8 (S,), 1 where the
+    call (or the text) may end. The calls of state s are ``call_offsets[s]`` to
+    ``call_offsets[s + 1] - 1`` (int64 (S + 1,)): ``call_starts``, int32, the state that the callee
+    starts in, and ``call_returns``, int32, the frame to push. No callee matches ε. ``start``: a
+    state. ``nullable_start``: ε is a member. For messages, ``names``: the rules that are called,
+    the start's first, and ``entries``: int32, the state that each of them starts in.
     """
 
     table: NDArray[np.int32]
@@ -76,14 +85,16 @@ class NetworkTables:
         return ends
 
 
-# (target, the frames that were pushed on the way, the lowest first)
-FirstMove = tuple[int, tuple[int, ...]]
+# (target, the frames that calls push on the way to it, the lowest first)
+FirstTransition = tuple[int, tuple[int, ...]]
 
 
 class FirstTransitions:
-    """Worked out once for each state and symbol that comes about.
+    """How a state reads a symbol without returning: by an edge of its own, or by the first edge of
+    a callee, of a callee's callee, …; FIRST sets, with where they lead.
 
-    ``plain[s]``: state s has no calls and does not end one: its own edges are all its moves.
+    Computed lazily and cached for good: there are at most S (256 + T) of them. ``plain[s]``: state
+    s has no calls and does not accept, so that its own edges are all that it can do.
     """
 
     def __init__(self, tables: NetworkTables) -> None:
@@ -91,18 +102,21 @@ class FirstTransitions:
         self.plain = [
             not calls and not ends for calls, ends in zip(tables.calls, tables.ends, strict=True)
         ]
-        self._known: list[dict[int, tuple[FirstMove, ...]]] = [{} for _ in self.plain]
+        self._cached: list[dict[int, tuple[FirstTransition, ...]]] = [{} for _ in self.plain]
 
-    def of(self, state: int, symbol: int) -> tuple[FirstMove, ...]:
-        """The moves. No chain of first calls leads back to its beginning, so this ends."""
-        known = self._known[state].get(symbol)
-        if known is None:
+    def of(self, state: int, symbol: int) -> tuple[FirstTransition, ...]:
+        """The transitions by a byte, or by 256 + a token terminal.
+
+        No chain of first calls leads back to its beginning, so this ends.
+        """
+        transitions = self._cached[state].get(symbol)
+        if transitions is None:
             found = []
-            pending: list[FirstMove] = [(state, ())]
+            pending: list[FirstTransition] = [(state, ())]
             for reached, frames in pending:
                 target = self._rows[reached][symbol]
                 if target != DEAD:
                     found.append((target, frames))
                 pending.extend((start, (*frames, frame)) for start, frame in self._calls[reached])
-            known = self._known[state][symbol] = tuple(found)
-        return known
+            transitions = self._cached[state][symbol] = tuple(found)
+        return transitions

@@ -1,16 +1,12 @@
-"""Regular languages over bytes.
+"""Regular languages over bytes and token terminals.
 
-    regex (IR) -> resolve (IR) -> thompson (NFA) -> determinize -> minimize (DFA)
-    regex (IR) -> lowering (expressions over bytes) -> derivatives -> minimize (DFA)
-    two DFAs -> product -> boolean, compare;  one DFA -> its members
+    regex_ir -> assertions -> thompson -> determinize -> minimize    expression -> minimal DFA
+    two DFAs -> boolean, compare          product, difference; equality, inclusion, witnesses
+    a DFA -> members, ambiguity           counts and draws; texts that factor in two ways
+    a DFA -> eliminate_states             back to an expression
+    a DFA -> token_classes                terminals that share tokens -> disjoint classes of tokens
 
-``nodes`` are the IR's, ``regex`` builds them simplified. ``resolve`` replaces intersections and
-complements (``boolean``) and assertions (``contexts``) by automata; derivatives need that for
-assertions alone.
-
-Symbols are 0 to 255, a byte, and 256 + k, the k-th token terminal (tokens that the
-grammar names, whatever their text), or once a tokenizer is known the k-th class of tokens.
-``utf8`` turns code points into byte ranges.
-Every NFA edge carries the rules it came from, so that a DFA state can say whose rule it
-serves.
+Symbols are 0 to 255, a byte, and 256 + k, the k-th token terminal (tokens that the grammar names,
+whatever their bytes), or once the tokenizer is given the k-th class of tokens. Every NFA arc
+carries the rules it came from (its origins), so that a DFA state can name the rules it serves.
 """

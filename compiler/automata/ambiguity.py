@@ -1,9 +1,9 @@
-"""Texts that a repetition, or two neighbours, can be cut up into in two ways.
+"""Find a shortest text that a repetition, or a concatenation of two, factors in two ways.
 
     (a | aa)*    aa = a a            a* a*    a = a, nothing
 
-Two runs read one text. As soon as one of them cuts and the other does not they differ, and
-where both cut again the text can be cut in two ways: a search through the pairs of states,
+Two runs read one text. As soon as one of them ends a factor and the other does not they differ, and
+where both end one again the text has two factorizations: a search through the pairs of states,
 breadth-first, so that the text is a shortest one. The members of an automaton make up a
 code exactly if there is none: the test of Sardinas and Patterson, "A Necessary and Sufficient
 Condition for the Unique Decomposition of Coded Messages" (1953), for regular languages as in
@@ -47,8 +47,8 @@ def shortest_member(dfa: Dfa, limits: Limits) -> bytes | None:
     )
 
 
-def cut_in_two_ways(item: Dfa, limits: Limits) -> bytes | None:
-    """A shortest text that ``item*`` can be cut into members of ``item`` in two ways.
+def ambiguous_factorization(item: Dfa, limits: Limits) -> bytes | None:
+    """A shortest text with two factorizations into members of ``item``.
 
     None if there is none. ``limits.states`` bounds the pairs. Raises ``LimitError``.
     """
@@ -78,8 +78,8 @@ def cut_in_two_ways(item: Dfa, limits: Limits) -> bytes | None:
     return _search([begin], steps, lambda p: p[0] == _DONE, _octets([item]), limits)
 
 
-def neighbours_cut_in_two_ways(first: Dfa, second: Dfa, limits: Limits) -> bytes | None:
-    """A shortest text that is a member of ``first`` and one of ``second`` in two ways.
+def ambiguous_concatenation(first: Dfa, second: Dfa, limits: Limits) -> bytes | None:
+    """A shortest text that is a member of ``first`` before one of ``second`` in two ways.
 
     None if there is none. ``limits.states`` bounds the pairs. Raises ``LimitError``.
     """
@@ -116,7 +116,7 @@ def _search(
     octets: list[int],
     limits: Limits,
 ) -> bytes | None:
-    """The bytes on a shortest way to a place that is ``done``; None if there is no way."""
+    """The bytes on a shortest path to a place that is ``done``; None if there is none."""
     before: dict[_Place, tuple[_Place, int] | None] = dict.fromkeys(seeds)
     pending = deque(seeds)
     while pending:
@@ -128,17 +128,17 @@ def _search(
                 before[following] = (place, octet)
                 limits.check_states(len(before), _STAGE)
                 if done(following):
-                    return _way_to(following, before)
+                    return _path_to(following, before)
                 pending.append(following)
     return None
 
 
-def _way_to(place: _Place, before: dict[_Place, tuple[_Place, int] | None]) -> bytes:
-    way: list[int] = []
+def _path_to(place: _Place, before: dict[_Place, tuple[_Place, int] | None]) -> bytes:
+    path: list[int] = []
     while (step := before[place]) is not None:
         place, octet = step
-        way.append(octet)
-    return bytes(reversed(way))
+        path.append(octet)
+    return bytes(reversed(path))
 
 
 def _columns(machines: list[Dfa]) -> list[tuple[int, ...]]:

@@ -1,20 +1,16 @@
-"""What stands on both sides of a place, as far as assertions ask.
-
-Characters fall into classes; class 0 is the edge of the text, where there is none. An assertion
-is then a set of pairs (class before, class behind). ``without_guards`` takes an automaton
-whose edges are guarded by such sets, and gives a plain one: it runs the automaton side by
-side with one that remembers the class of the last character and guesses that of the next,
-and then reads only characters of the class it guessed.
-
-Expressions without assertions, intersections and complements.
+r"""Resolve assertions, intersections and complements, which Thompson's construction lacks.
 
     \bfoo\b(?s:.*) & ~(.*bar)   ->   one automaton
 
-Thompson's construction knows neither. An intersection or a complement becomes the automaton of
-its operands' (``boolean``). Assertions become guarded edges, and the guards are resolved for
-the whole expression at last (``contexts``). An operand with assertions means something else in
-each surrounding, so it is resolved once for each pair of classes (c, d), and stands between
-the guards "behind c" and "in front of d".
+An intersection or a complement becomes the automaton of its operands' (``boolean``). An assertion
+asks for the characters on both sides of its place. Let the *classes* be the sets of characters that
+the expression's assertions distinguish, and class 0 the edge of the text, where there is none: an
+assertion is then a set of pairs (class before, class behind). It becomes an ε-edge that is guarded
+by this set. The guards are resolved for the whole expression at last: its automaton runs beside one
+that remembers the class of the last character and guesses that of the next, a guard passes where
+the pair is in its set, and then only characters of the guessed class are read. An operand with
+assertions means something else in each surrounding, so it is resolved once for each pair of classes
+(c, d), and stands between the guards "behind c" and "in front of d".
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -57,29 +53,29 @@ class GuardedNfa:
 
 
 class Contexts:
-    """The classes that a set of assertions tells apart.
+    """The classes of characters that a set of assertions distinguishes.
 
     ``edges[c]``: the byte automaton of class c as ``utf8.automaton`` gives it. If all classes
     differ in ASCII only, a byte is a class's by itself, and a text need not be UTF-8.
     """
 
     def __init__(self, kinds: Iterable[LookKind]) -> None:
-        asked = {name for kind in kinds for name in _asked(kind)}
+        names = {name for kind in kinds for name in _sets_of(kind)}
         self._sets: list[frozenset[str]] = [frozenset()]
         self.edges: list[list[tuple[int, int, int, int]]] = [[]]
         pieces: list[tuple[frozenset[str], CodePoints]] = [(frozenset(), ANY)]
-        for name in sorted(asked):
+        for name in sorted(names):
             members = _members(name)
             others = intersection(complement(members), ANY)
             pieces = [
-                (names | extra, both)
-                for names, ranges in pieces
+                (held | extra, both)
+                for held, ranges in pieces
                 for extra, side in ((frozenset([name]), members), (frozenset(), others))
                 if (both := intersection(ranges, side))
             ]
-        for names, ranges in pieces:
-            self._sets.append(names)
-            if "word" in asked:
+        for held, ranges in pieces:
+            self._sets.append(held)
+            if "word" in names:
                 self.edges.append(utf8.automaton(ranges))
             else:
                 low_ranges = [(low, high) for low, high in ranges if low < 0x80]
@@ -109,7 +105,7 @@ class Contexts:
 
     def _holds(self, kind: LookKind, before: int, behind: int) -> bool:
         last, first = self._sets[before], self._sets[behind]
-        left, right = (any(name in side for name in _asked(kind)) for side in (last, first))
+        left, right = (any(name in side for name in _sets_of(kind)) for side in (last, first))
         match kind.name.removeprefix("ASCII_"):
             case "START_TEXT":
                 return before == EDGE
@@ -203,8 +199,8 @@ def _by_source(
     return found
 
 
-def _asked(kind: LookKind) -> tuple[str, ...]:
-    """What an assertion asks of a character, besides whether there is one."""
+def _sets_of(kind: LookKind) -> tuple[str, ...]:
+    """The sets of characters that an assertion distinguishes, besides whether there is one."""
     if kind.name.startswith("ASCII"):
         return ("ascii word",)
     if "WORD" in kind.name:
@@ -240,8 +236,11 @@ def resolved(node: Node, limits: Limits | None = None) -> Node:
 
 
 class _Resolver:
-    """``_made``: for a complement or an intersection its automata, each with the guards that it
-    stands between (None where the surrounding does not matter)."""
+    """Makes automata of intersections and complements, inner ones first.
+
+    ``_made``: the automata of each, with the guards that they stand between (None where the
+    surrounding does not matter).
+    """
 
     def __init__(self, whole: Node, contexts: Contexts, limits: Limits) -> None:
         self._whole = whole

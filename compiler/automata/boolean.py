@@ -1,9 +1,8 @@
-"""The product of two deterministic automata (Rabin and Scott 1959, theorem 5).
+"""The product of two DFAs, and by it intersection, union, difference and complement.
 
-Differences and their like, on deterministic automata.
-
-All are the product of ``product.py`` with another table of answers. A DFA is complete here
-(state 0 is dead), so a complement is a difference from all texts.
+A state of the product is a pair of states; which pairs accept is a table of four truth values
+(Rabin and Scott 1959, theorem 5). A DFA is complete here, state 0 being dead, so a complement is a
+difference from all texts, and what follows of one half of a pair alone is in the product, too.
 """
 
 from collections.abc import Callable
@@ -26,29 +25,29 @@ _STAGE = "the product of two automata"
 def product(
     left: Dfa,
     right: Dfa,
-    keep: Callable[[bool, bool], bool],
+    holds: Callable[[bool, bool], bool],
     limits: Limits | None = None,
 ) -> Dfa:
-    """The words of which ``keep(member of left, member of right)`` holds; minimal.
+    """The words of which ``holds(member of left, member of right)`` is true; minimal.
 
-    ``keep(False, False)`` must be false: what is a member of neither is none of the product.
-    Reachable pairs only, found level by level, each level as one array (n, C) over the
-    common byte classes and the token terminals, which must be the same. Raises ``LimitError``,
+    ``holds(False, False)`` must be false: what is a member of neither is none of the product.
+    Reachable pairs only, found breadth-first, each level as one array (n, C) over the common byte
+    classes and the token terminals, which must be the same. Raises ``LimitError``,
     and ``ValueError`` for different numbers of token terminals.
     """
     limits = (limits or Limits()).started()
     classes, columns = common_classes(left, right)
-    # A pair is one number; pairs from which nothing can be kept are one dead state.
+    # A pair is one number; pairs from which no word can hold are one dead state.
     width = right.states
     left_table = left.table[:, columns[0]].astype(np.int64) * width
     right_table = right.table[:, columns[1]].astype(np.int64)
-    needs_left, needs_right = not keep(False, True), not keep(True, False)
+    needs_left, needs_right = not holds(False, True), not holds(True, False)
     start = left.start * width + right.start
     dead = DEAD * width + DEAD
     numbers = {dead: 0, start: 1} if start != dead else {dead: 0}
     pairs = np.array(list(numbers), dtype=np.int64)
     levels: list[NDArray[np.int32]] = []
-    known = [pairs]
+    found = [pairs]
     while len(pairs):
         codes = left_table[pairs // width] + right_table[pairs % width]
         if needs_left:
@@ -61,16 +60,16 @@ def product(
         targets = np.array(given, dtype=np.int32)
         levels.append(targets[inverse].reshape(codes.shape))
         pairs = distinct[targets >= first]
-        known.append(pairs)
+        found.append(pairs)
         limits.check_states(len(numbers), _STAGE)
         limits.check_time(_STAGE)
-    every = np.concatenate(known)
+    every = np.concatenate(found)
     here, there = left.accepting[every // width], right.accepting[every % width]
-    answers = np.array([[keep(a, b) for b in (False, True)] for a in (False, True)])
+    truth = np.array([[holds(a, b) for b in (False, True)] for a in (False, True)])
     result = Dfa(
         table=np.concatenate(levels),
         classes=classes,
-        accepting=answers[here.astype(np.intp), there.astype(np.intp)],
+        accepting=truth[here.astype(np.intp), there.astype(np.intp)],
         start=numbers[start],
         origins=(frozenset(),) * len(every),
     )
@@ -82,14 +81,14 @@ def common_classes(left: Dfa, right: Dfa) -> tuple[NDArray[np.uint8], tuple[list
     terminals = range(left.token_columns)
     if len(terminals) != right.token_columns:
         raise ValueError("the two automata have different token terminals")
-    known: dict[tuple[int, int], int] = {}
+    columns: dict[tuple[int, int], int] = {}
     classes = np.zeros(256, dtype=np.uint8)
     both = zip(left.classes.tolist(), right.classes.tolist(), strict=True)
     for octet, pair in enumerate(both):
-        classes[octet] = known.setdefault(pair, len(known))
+        classes[octet] = columns.setdefault(pair, len(columns))
     return classes, (
-        [*(a for a, _ in known), *(left.byte_columns + k for k in terminals)],
-        [*(b for _, b in known), *(right.byte_columns + k for k in terminals)],
+        [*(a for a, _ in columns), *(left.byte_columns + k for k in terminals)],
+        [*(b for _, b in columns), *(right.byte_columns + k for k in terminals)],
     )
 
 

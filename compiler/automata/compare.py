@@ -1,6 +1,8 @@
-"""Which states of one automaton accept part of what others accept.
+"""Compare regular languages: equality, inclusion, where they differ, inclusions among states.
 
-Relations between two regular languages: equal, included, and how they differ.
+Equality is decided by union and find (Hopcroft and Karp 1971), without a product; differences are
+products (``boolean``), and their shortest members the witnesses. Between the states of one DFA,
+``Inclusion`` answers many questions by coinduction, in bounded time.
 """
 
 from collections.abc import Iterable
@@ -13,8 +15,8 @@ from .boolean import common_classes, difference
 from .dfa import DEAD, Dfa, nothing
 from .members import shortest
 
-# Pairs of states that are looked at, of all questions together.
-_PAIRS = 1 << 20
+# Pairs of states that an ``Inclusion`` looks at, in all questions together.
+_MAX_PAIRS = 1 << 20
 
 
 class Inclusion:
@@ -25,7 +27,7 @@ class Inclusion:
     ``pairs`` pairs, all later ones are answered with no.
     """
 
-    def __init__(self, dfa: Dfa, pairs: int = _PAIRS) -> None:
+    def __init__(self, dfa: Dfa, pairs: int = _MAX_PAIRS) -> None:
         self._rows = dfa.table.tolist()
         self._accepting = dfa.accepting.tolist()
         self._left = pairs
@@ -34,12 +36,12 @@ class Inclusion:
 
     def largest(self, states: Iterable[int]) -> list[int]:
         """The states without those of which another accepts all; the earlier of equal ones."""
-        kept: list[int] = []
+        maximal: list[int] = []
         for state in states:
-            if not any(self.holds(state, other) for other in kept):
-                kept = [other for other in kept if not self.holds(other, state)]
-                kept.append(state)
-        return kept
+            if not any(self.holds(state, other) for other in maximal):
+                maximal = [other for other in maximal if not self.holds(other, state)]
+                maximal.append(state)
+        return maximal
 
     def holds(self, p: int, q: int) -> bool:
         """Whether all that is accepted from ``p`` is accepted from ``q``; no also means unknown."""
@@ -85,7 +87,7 @@ class Comparison:
 def compare(left: Dfa, right: Dfa, limits: Limits | None = None) -> Comparison:
     """Both one-sided differences. Raises ``LimitError``.
 
-    Equal languages, the common case, are found out without any product.
+    Equal languages, the common case, need no product.
     """
     limits = (limits or Limits()).started()
     if are_equal(left, right, limits):
@@ -102,8 +104,8 @@ def are_equal(left: Dfa, right: Dfa, limits: Limits | None = None) -> bool:
     """Whether both have the same members; neither needs to be minimal.
 
     Hopcroft and Karp (1971), "A linear algorithm for testing equivalence of finite automata":
-    states that must be equivalent are merged, by union and find, until two of them answer
-    differently. At most n + m merges for n and m states. Raises ``LimitError`` (time).
+    states that must be equivalent are merged, by union and find, until one accepts and the other
+    does not. At most n + m merges for n and m states. Raises ``LimitError`` (time).
     """
     limits = (limits or Limits()).started()
     _, columns = common_classes(left, right)

@@ -1,4 +1,4 @@
-"""NFA to DFA by the subset construction."""
+"""From an NFA to a DFA by the subset construction (Rabin and Scott 1959)."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -21,7 +21,7 @@ _STAGE = "determinisation"
 # How many new states go by between two looks at the clock.
 _CLOCK_STRIDE = 256
 
-# Closures of so few states are kept and united; those of more overlap too much, as in (a?){500}.
+# Closures of so few states are cached and united; those of more overlap too much, as in (a?){500}.
 _FEW = 8
 
 
@@ -115,8 +115,8 @@ def subsets(
     """The subset construction.
 
     ``terminals``: T, how many token terminals the alphabet has. A DFA state is a set of NFA
-    states, kept as those that matter (with arcs or final) and that ``prune`` leaves: it may drop
-    states whose language is part of another's in the set. Up to 2^n states in the worst case;
+    states, without those that do not matter (no arcs, not final) and those that ``prune`` drops,
+    whose languages must be parts of others' in the set. Up to 2^n states in the worst case;
     raises ``LimitError`` naming the rules that most of the set came from.
     """
     limits = (limits or Limits()).started()
@@ -172,7 +172,7 @@ def subsets(
 
 
 def _byte_intervals(nfa: Nfa) -> list[int]:
-    """Cut the bytes wherever an arc begins or ends; byte to interval."""
+    """The column of each byte: bytes that every arc holds both or neither of share one."""
     borders = bytearray(257)
     for arcs in nfa.arcs:
         for arc in arcs:

@@ -1,4 +1,4 @@
-"""Deterministic automata, as tables."""
+"""Deterministic automata as tables: byte classes, token terminals, origins, and trimming."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -126,7 +126,7 @@ class Dfa:
 
 
 def literal(data: bytes) -> Dfa:
-    """The minimal automaton of one text, not empty: a chain, as ``minimize`` would leave it."""
+    """The minimal automaton of one text, not empty, numbered as ``minimize`` would."""
     octets = np.frombuffer(data, dtype=np.uint8)
     distinct = np.zeros(256, dtype=np.bool_)
     distinct[octets] = True
@@ -156,9 +156,9 @@ def from_tables(tables: ByteDfa) -> Dfa:
 
 
 def trimmed(dfa: Dfa) -> Dfa:
-    """Only the dead state and relevant ones, numbered breadth-first from the start.
+    """Only the dead state and live ones, numbered breadth-first from the start.
 
-    A state is relevant if it lies on a path from the start to an accepting state. Columns
+    A state is live if it lies on a path from the start to an accepting state. Columns
     that no longer differ are joined; the numbering depends on the language's automaton
     alone, so equal minimal automata come out equal.
     """
@@ -183,14 +183,14 @@ def trimmed(dfa: Dfa) -> Dfa:
                 if not seen[target]:
                     seen[target] = 1
                     order.append(target)
-    kept = np.array(order)
+    inner = np.array(order)
     renumber = np.zeros(len(table), dtype=np.int32)
-    renumber[kept] = np.arange(len(kept), dtype=np.int32)
-    table, classes = _joined_columns(renumber[table[kept]], classes)
+    renumber[inner] = np.arange(len(inner), dtype=np.int32)
+    table, classes = _joined_columns(renumber[table[inner]], classes)
     return Dfa(
         table=np.ascontiguousarray(table),
         classes=classes,
-        accepting=dfa.accepting[kept] & live[kept],
+        accepting=dfa.accepting[inner] & live[inner],
         start=int(renumber[dfa.start]) if live[dfa.start] else DEAD,
         origins=tuple(dfa.origins[s] if s != DEAD else frozenset() for s in order),
         is_trimmed=True,
@@ -268,13 +268,13 @@ def _joined_columns(
     """Give bytes with equal columns one class, numbered by first byte; drop unused columns."""
     width = int(classes.max()) + 1
     by_column = np.ascontiguousarray(table[:, :width].T)
-    known: dict[bytes, int] = {}
-    kept: list[int] = []
+    numbers: dict[bytes, int] = {}
+    columns: list[int] = []
     joined = np.zeros(width, dtype=np.uint8)
     for column in dict.fromkeys(classes.tolist()):
-        number = known.setdefault(by_column[column].tobytes(), len(known))
-        if number == len(kept):
-            kept.append(column)
+        number = numbers.setdefault(by_column[column].tobytes(), len(numbers))
+        if number == len(columns):
+            columns.append(column)
         joined[column] = number
-    kept.extend(range(width, table.shape[1]))
-    return table[:, kept], joined[classes]
+    columns.extend(range(width, table.shape[1]))
+    return table[:, columns], joined[classes]

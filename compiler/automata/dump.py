@@ -1,4 +1,4 @@
-"""Automata and byte classes as text, one line an edge; the same automaton, the same text."""
+"""Print automata and byte classes as text, one line an edge; equal automata give equal text."""
 
 from collections.abc import Iterable, Sequence
 

@@ -1,18 +1,14 @@
-"""From bytes back to characters: the edges of a byte DFA, read as UTF-8.
+"""From a DFA over the UTF-8 of text back to an expression over characters, by state elimination.
 
-    s -- C3 -> t -- A9..AB -> u     ->     s -- U+00E9..U+00EB -> u
+    s -- C3 -> t -- A9..AB -> u          ->     s -- U+00E9..U+00EB -> u
+    i -- x -> s -- y -> j,  s -- z -> s  ->     i -- x z* y -> j
 
-``automaton`` in ``utf8.py`` is the way there.
-
-From a DFA back to an expression, by state elimination.
-
-    i -- x -> s -- y -> j,   s -- z -> s     ->     i -- x z* y -> j
-
-Edges carry expressions over characters. The state with the fewest ways through it goes
-first. Source: Brzozowski and McCluskey, "Signal Flow Graph Techniques for Sequential Circuit
-State Diagrams" (1963), sections III and IV; the order is that of Delgado and Morais,
-"Approximation to the Smallest Regular Expression for a Given Regular Language" (2004),
-section 4, with each edge of weight one.
+First the edges over bytes are read back as edges over whole characters (the inverse of
+``constrain.compiler.unicode.utf8.automaton``). Then states are taken out one by one, the one with
+the fewest paths through it first, and edges carry expressions for what went through them
+(Brzozowski and McCluskey, Signal flow graph techniques for sequential circuit state diagrams, 1963,
+sections III and IV; the order is that of Delgado and Morais, Approximation to the smallest regular
+expression for a given regular language, 2004, section 4, with each edge of weight one).
 """
 
 from collections.abc import Iterator
@@ -86,12 +82,12 @@ def _characters(
 
 
 def _tails(
-    dfa: Dfa, rows: list[list[int]], state: int, more: int, known: dict[tuple[int, int], _Tails]
+    dfa: Dfa, rows: list[list[int]], state: int, more: int, cached: dict[tuple[int, int], _Tails]
 ) -> _Tails:
     """What ``more`` continuation bytes can be from a state on; neighbours are joined."""
     if more == 0:
         return [(0, 0, state)]
-    if (state, more) not in known:
+    if (state, more) not in cached:
         row = rows[state]
         inside = row[_CONTINUATIONS.start : _CONTINUATIONS.stop]
         if dfa.accepting[state] or any(row[:0x80]) or any(row[0xC0:]):
@@ -100,13 +96,13 @@ def _tails(
         for value, target in enumerate(inside):
             if target == DEAD:
                 continue
-            for low, high, end in _tails(dfa, rows, target, more - 1, known):
+            for low, high, end in _tails(dfa, rows, target, more - 1, cached):
                 low, high = (value << (6 * (more - 1))) + low, (value << (6 * (more - 1))) + high
                 if joined and joined[-1][1] + 1 == low and joined[-1][2] == end:
                     low = joined.pop()[0]
                 joined.append((low, high, end))
-        known[state, more] = joined
-    return known[state, more]
+        cached[state, more] = joined
+    return cached[state, more]
 
 
 _STAGE = "the regular expression"
@@ -130,14 +126,14 @@ def eliminate_states(dfa: Dfa, longest: int, limits: Limits | None = None) -> No
     if dfa.start == DEAD:
         return NOTHING
     graph = _Graph(dfa, longest)
-    queue = [(graph.ways(state), state) for state in graph.inner]
+    queue = [(graph.paths(state), state) for state in graph.inner]
     heapify(queue)
     while queue:
-        ways, state = heappop(queue)
+        paths, state = heappop(queue)
         if state not in graph.inner:
             continue
-        if ways != graph.ways(state):
-            heappush(queue, (graph.ways(state), state))
+        if paths != graph.paths(state):
+            heappush(queue, (graph.paths(state), state))
             continue
         graph.eliminate(state)
         limits.check_time(_STAGE)
@@ -172,13 +168,13 @@ class _Graph:
                 self._add(state, self._last, _Edge(EPSILON, 0))
         self._add(self._first, dfa.start, _Edge(EPSILON, 0))
 
-    def ways(self, state: int) -> int:
+    def paths(self, state: int) -> int:
         """How many edges eliminating a state makes at most."""
         loop = state in self._out[state]
         return (len(self._into[state]) - loop) * (len(self._out[state]) - loop)
 
     def eliminate(self, state: int) -> None:
-        """Take a state out, with an edge for every way through it."""
+        """Take a state out, with an edge for every path through it."""
         self.inner.remove(state)
         out, into = self._out.pop(state), self._into.pop(state)
         loop = out.pop(state, None)
@@ -201,10 +197,10 @@ class _Graph:
 
     def _add(self, source: int, target: int, edge: _Edge) -> None:
         """Add an edge, or an option to the one there is."""
-        known = self._out[source].get(target)
-        if known is not None:
-            self._total -= known.size
-            edge = _Edge(_either(known.node, edge.node), known.size + edge.size + _BRACKETS)
+        other = self._out[source].get(target)
+        if other is not None:
+            self._total -= other.size
+            edge = _Edge(_either(other.node, edge.node), other.size + edge.size + _BRACKETS)
         self._total += edge.size
         if self._total > self._longest:
             raise TooLongError

@@ -1,4 +1,4 @@
-"""Expressions without ε."""
+"""Take ε out of what an expression matches."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The members of a regular language: shortest, longest, and how many of each length.
+"""Count, rank, draw and enumerate the members of a regular language.
 
 Counting is the transfer-matrix method (Flajolet and Sedgewick, *Analytic Combinatorics*,
 section V.5): the words of length n from a state are those of length n - 1 from its successors.
@@ -28,8 +28,8 @@ _INTEGER = 36
 class Members:
     """The members of an automaton in length-lexicographic order: by length, then by bytes.
 
-    All counts are exact. What is needed of the table of counts, one row for each length, is
-    computed when it is asked for; ``LimitError`` (memory, time) if that is too much.
+    All counts are exact. The table of counts, one row for each length, is computed lazily;
+    ``LimitError`` (memory, time) if that is too much.
     ``ValueError`` for automata with token terminals, which spell no one text.
     """
 
@@ -177,7 +177,7 @@ def shortest(dfa: Dfa) -> bytes | None:
     if dfa.is_empty:
         return None
     first = np.array([inside[0][0] for inside in dfa.byte_ranges()])
-    # Breadth first, the bytes of each state ascending: the first way found is the least.
+    # Breadth first, the bytes of each state ascending: the first path found is the least.
     order = np.argsort(first, kind="stable").tolist()
     came: dict[int, tuple[int, int]] = {dfa.start: (dfa.start, -1)}
     pending = [dfa.start]
@@ -205,8 +205,8 @@ def longest(dfa: Dfa) -> bytes | None:
 def longest_length(dfa: Dfa) -> int | None:
     """The length of the longest member of a trimmed automaton; None if infinite, -1 if empty.
 
-    Kahn's (1962) topological sort. Round k takes the states that their longest way reaches with
-    k bytes; in a trimmed automaton the last state of a longest way accepts.
+    Kahn's (1962) topological sort. Round k takes the states that their longest path reaches with
+    k bytes; in a trimmed automaton the last state of a longest path accepts.
     """
     if dfa.is_empty:
         return -1

@@ -1,16 +1,17 @@
-"""The states of a DFA that reach no cycle, minimised from the end.
+"""Minimal DFAs by partition refinement, for automata as tables and for small ones as lists.
 
-Revuz (1992), "Minimisation of acyclic deterministic automata in linear time": in the order of
-their heights, the lengths of the longest words they accept, two states are equivalent if both
-or neither accept and their edges lead to equivalent states.
+Two states are equivalent if the same words lead from both to acceptance; the minimal automaton has
+one state for each class of equivalent states. The classes are the coarsest partition into *blocks*
+in which acceptance and, column by column, the block of the target depend on a state's block alone.
 
-Minimal DFAs: Hopcroft's algorithm, and Moore's as its oracle.
+    states that reach no cycle   their classes are found bottom up, once and for all (Revuz 1992)
+    the others                   begin in few blocks, which are split until nothing disagrees
+                                 (Hopcroft, An n log n algorithm for minimizing states in a finite
+                                 automaton, 1971)
 
-NFA to minimal DFA, small automata without arrays on the way.
-
-A grammar's network is made of dozens of automata with a handful of states each. For those the
-arrays of ``determinize`` and ``minimize`` cost more than the loops that they are made for. So
-the edges between subsets stay lists here, and go through the same loop of Hopcroft's.
+``minimize`` does this for a table. A grammar's network is made of dozens of automata with a
+handful of states each, for which arrays take longer to make than they save: ``minimal`` takes an
+NFA, and if its subsets have few edges, leaves these as lists and goes through the same loop.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -25,43 +26,18 @@ from .determinize import Subsets, determinize, subsets
 from .dfa import DEAD, Dfa, as_nfa, edges, trimmed
 from .nfa import FIRST_TERMINAL, Arc, Nfa, Origins, united
 
+# The most edges, one a column, of an automaton that is minimised as lists.
+SMALL = 4000
 
-def acyclic_classes(dfa: Dfa) -> NDArray[np.int64]:
-    """For each state of a trimmed automaton its class, or -1 if it reaches a cycle; shape (S,).
-
-    States of one class are equivalent, and to no state of another class or of none. The dead
-    state is class 0.
-    """
-    classes = np.full(dfa.states, -1, dtype=np.int64)
-    classes[DEAD] = 0
-    sources, targets = edges(dfa.table)
-    order = np.argsort(targets, kind="stable")
-    starts = np.searchsorted(targets[order], np.arange(dfa.states + 1)).tolist()
-    before = sources[order].tolist()
-    missing = np.bincount(sources, minlength=dfa.states).tolist()
-    accepting = dfa.accepting.tolist()
-    known: dict[tuple[bool, bytes], int] = {}
-    level = [state for state in range(1, dfa.states) if not missing[state]]
-    while level:
-        rows = classes[dfa.table[level]]
-        for state, row in zip(level, rows, strict=True):
-            key = (accepting[state], row.tobytes())
-            classes[state] = known.setdefault(key, len(known) + 1)
-        following = []
-        for state in level:
-            for source in before[starts[state] : starts[state + 1]]:
-                missing[source] -= 1
-                if not missing[source]:
-                    following.append(source)
-        level = following
-    return classes
+# For each state its edges: column, ascending, and target.
+_Edges: TypeAlias = Sequence[Sequence[tuple[int, int]]]
 
 
 def minimize(dfa: Dfa, limits: Limits | None = None) -> Dfa:
-    """The minimal automaton, by Hopcroft's algorithm; states numbered breadth-first.
+    """The minimal automaton, states numbered breadth-first; a trimmed minimal one is itself.
 
-    The loop is Hopcroft's; the rest shuffles data. O(C n log n) for n states and C columns.
-    Joined states keep the union of their origins. Raises ``LimitError`` (time).
+    O(C n log n) for n states and C columns. A state of the result has the origins of all states
+    that it stands for. Raises ``LimitError`` (time).
     """
     limits = (limits or Limits()).started()
     dfa = trimmed(dfa)
@@ -72,55 +48,51 @@ def minimize(dfa: Dfa, limits: Limits | None = None) -> Dfa:
     return _quotient(dfa, np.array(block_of))
 
 
-def refine(
-    blocks: list[set[int]],
-    block_of: list[int],
-    before: Callable[[int], Iterable[tuple[int, int]]],
-    limits: Limits,
-) -> None:
-    """Hopcroft's loop: split ``blocks`` until the states of each go on alike.
+def acyclic_classes(dfa: Dfa) -> NDArray[np.int64]:
+    """For each state of a trimmed automaton its class, or -1 if it reaches a cycle; int64 (S,).
 
-    ``before``: for a state the (column, source) of the edges into it. States of one block have
-    edges by the same columns. Raises ``LimitError`` (time).
+    States of one class are equivalent, and to no state of another class or of none. The dead state
+    is class 0. In the order of their heights, the lengths of the longest words that they accept,
+    two states are equivalent if both or neither accept and their edges lead to equivalent states
+    (Revuz, Minimisation of acyclic deterministic automata in linear time, 1992).
     """
-    waiting = set(range(len(blocks))) - {max(range(len(blocks)), key=lambda i: len(blocks[i]))}
-    while waiting:
-        limits.check_time("minimisation")
-        reaching: dict[int, set[int]] = {}
-        for state in blocks[waiting.pop()]:
-            for column, source in before(state):
-                reaching.setdefault(column, set()).add(source)
-        for states in reaching.values():
-            touched: dict[int, set[int]] = {}
-            for state in states:
-                number = block_of[state]
-                if len(blocks[number]) > 1:
-                    touched.setdefault(number, set()).add(state)
-            for number, inside in touched.items():
-                if len(inside) == len(blocks[number]):
-                    continue
-                # The smaller part gets the new number and waits, unless the old one waits
-                # already: then both do.
-                outside = blocks[number] - inside
-                smaller, larger = sorted((inside, outside), key=len)
-                blocks[number] = larger
-                blocks.append(smaller)
-                for state in smaller:
-                    block_of[state] = len(blocks) - 1
-                waiting.add(len(blocks) - 1)
+    classes = np.full(dfa.states, -1, dtype=np.int64)
+    classes[DEAD] = 0
+    sources, targets = edges(dfa.table)
+    order = np.argsort(targets, kind="stable")
+    starts = np.searchsorted(targets[order], np.arange(dfa.states + 1)).tolist()
+    before = sources[order].tolist()
+    missing = np.bincount(sources, minlength=dfa.states).tolist()
+    accepting = dfa.accepting.tolist()
+    numbers: dict[tuple[bool, bytes], int] = {}
+    level = [state for state in range(1, dfa.states) if not missing[state]]
+    while level:
+        rows = classes[dfa.table[level]]
+        for state, row in zip(level, rows, strict=True):
+            key = (accepting[state], row.tobytes())
+            classes[state] = numbers.setdefault(key, len(numbers) + 1)
+        following = []
+        for state in level:
+            for source in before[starts[state] : starts[state + 1]]:
+                missing[source] -= 1
+                if not missing[source]:
+                    following.append(source)
+        level = following
+    return classes
 
 
 def _first_blocks(dfa: Dfa, settled: NDArray[np.int64]) -> tuple[list[set[int]], list[int]]:
     """Blocks to begin with, and the block of each state.
 
-    States that reach no cycle are settled, by their classes; the others are told apart by
-    acceptance and by which columns lead anywhere. So the dead state splits no block any more.
+    States that reach no cycle are in the blocks of their classes (``settled``), and stay there; the
+    others are distinguished by acceptance and by the columns that lead anywhere. So edges to the
+    dead state split nothing any more.
     """
     keys: list[Hashable] = settled.tolist()
-    open_states = np.flatnonzero(settled < 0)
-    alive = np.column_stack([dfa.accepting[open_states], dfa.table[open_states] != DEAD])
-    for state, key in zip(open_states.tolist(), alive, strict=True):
-        keys[state] = key.tobytes()
+    cyclic = np.flatnonzero(settled < 0)
+    rows = np.column_stack([dfa.accepting[cyclic], dfa.table[cyclic] != DEAD])
+    for state, row in zip(cyclic.tolist(), rows, strict=True):
+        keys[state] = row.tobytes()
     return blocks_by(keys)
 
 
@@ -133,25 +105,12 @@ def blocks_by(keys: Sequence[Hashable]) -> tuple[list[set[int]], list[int]]:
     return list(blocks.values()), [number[key] for key in keys]
 
 
-def minimize_via_moore(dfa: Dfa) -> Dfa:
-    """The minimal automaton, by Moore's rounds of refinement. O(C n²); the oracle."""
-    block_of = dfa.accepting.astype(np.int64)
-    count = 0
-    while True:
-        signatures = np.column_stack([block_of, block_of[dfa.table]])
-        _, refined = np.unique(signatures, axis=0, return_inverse=True)
-        block_of = refined.reshape(-1)
-        if int(block_of.max()) + 1 == count:
-            return _quotient(dfa, block_of)
-        count = int(block_of.max()) + 1
-
-
 def _predecessors(
-    dfa: Dfa, is_open: NDArray[np.bool_]
+    dfa: Dfa, is_cyclic: NDArray[np.bool_]
 ) -> Callable[[int], Iterable[tuple[int, int]]]:
-    """For each state but the dead one the columns by which, and open states from which, it is
-    reached."""
-    sources, columns = np.nonzero(is_open[:, None] & (dfa.table != DEAD))
+    """For each state but the dead one the (column, source) of the edges that lead there from states
+    that reach a cycle; the other states are in their final blocks."""
+    sources, columns = np.nonzero(is_cyclic[:, None] & (dfa.table != DEAD))
     targets = dfa.table[sources, columns]
     order = np.argsort(targets, kind="stable")
     start = np.searchsorted(targets[order], np.arange(dfa.states + 1)).tolist()
@@ -162,6 +121,55 @@ def _predecessors(
         return zip(column[span], source[span], strict=True)
 
     return before
+
+
+def refine(
+    blocks: list[set[int]],
+    block_of: list[int],
+    before: Callable[[int], Iterable[tuple[int, int]]],
+    limits: Limits,
+) -> None:
+    """Split ``blocks``, in place, until the targets of each block's states agree on their blocks.
+
+    ``before``: for a state the (column, source) of the edges into it. The states of one block must
+    have edges by the same columns: then a missing edge never splits a block. Raises ``LimitError``
+    (time).
+
+    A block is a set of states, its number its place in ``blocks``, and ``block_of`` the inverse.
+    Splitters wait by their numbers. For each column the sources of edges into the splitter cut any
+    block in two that they hold a part of. The smaller half gets a new number and waits, too; the
+    larger one stays where it is. If the whole block was a splitter before, the smaller half is
+    enough: what the whole and one half do not split, the other half does not. If it still waits,
+    both halves do now. So each time that a state is in a splitter, that is at most half as large
+    as the last time, and the work of a split is no more than for its smaller half and the sources.
+    """
+    # One block need not wait, the largest: what leads into no other leads into it.
+    waiting = set(range(len(blocks))) - {max(range(len(blocks)), key=lambda i: len(blocks[i]))}
+    while waiting:
+        limits.check_time("minimisation")
+        sources: dict[int, set[int]] = {}
+        for state in blocks[waiting.pop()]:
+            for column, source in before(state):
+                sources.setdefault(column, set()).add(source)
+        for states in sources.values():
+            touched: dict[int, set[int]] = {}
+            for state in states:
+                number = block_of[state]
+                if len(blocks[number]) > 1:
+                    touched.setdefault(number, set()).add(state)
+            for number, inside in touched.items():
+                block = blocks[number]
+                if len(inside) == len(block):
+                    continue
+                if 2 * len(inside) <= len(block):
+                    smaller = inside
+                    block -= smaller
+                else:
+                    smaller, blocks[number] = block - inside, inside
+                for state in smaller:
+                    block_of[state] = len(blocks)
+                waiting.add(len(blocks))
+                blocks.append(smaller)
 
 
 def _quotient(dfa: Dfa, block_of: NDArray[np.int64]) -> Dfa:
@@ -188,15 +196,8 @@ def _quotient(dfa: Dfa, block_of: NDArray[np.int64]) -> Dfa:
     )
 
 
-# The most edges, one a column, of an automaton that is small.
-SMALL = 4000
-
-# For each state its edges: column, ascending, and target.
-_Edges: TypeAlias = Sequence[Sequence[tuple[int, int]]]
-
-
 def minimal(nfa: Nfa, limits: Limits | None = None, terminals: int = 0) -> Dfa:
-    """The minimal automaton of an NFA, equal to ``minimize(determinize(nfa))``.
+    """The minimal automaton of an NFA: ``minimize(determinize(nfa))``.
 
     ``terminals``: T, how many token terminals the alphabet has. Raises ``LimitError``.
     """
@@ -205,11 +206,6 @@ def minimal(nfa: Nfa, limits: Limits | None = None, terminals: int = 0) -> Dfa:
     if found.edges > SMALL:
         return minimize(found.dfa(), limits)
     return minimal_via_lists(found, limits)
-
-
-def minimal_via_arrays(nfa: Nfa, limits: Limits | None = None, terminals: int = 0) -> Dfa:
-    """The same, as automata of any size are minimised; the oracle."""
-    return minimize(determinize(nfa, limits, terminals), limits)
 
 
 def minimal_nfa(nfa: Nfa, limits: Limits | None = None, terminals: int = 0) -> Nfa:
@@ -225,14 +221,10 @@ def minimal_nfa(nfa: Nfa, limits: Limits | None = None, terminals: int = 0) -> N
     return _small_quotient(found, limits).nfa()
 
 
-def minimal_via_lists(found: Subsets, limits: Limits) -> Dfa:
-    """The minimal automaton of what the subset construction leaves. Raises ``LimitError``."""
-    return _small_quotient(found, limits).dfa()
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class _Quotient:
-    """One state for each block of equivalent ``sets``, numbered breadth-first; 0 is dead.
+    """A minimal automaton with lists: one state for each block of equivalent ``found.sets``,
+    numbered breadth-first; 0 is dead.
 
     ``edges``: of each state, over the columns of ``found``. ``number``: the state of each set.
     """
@@ -274,7 +266,8 @@ class _Quotient:
 
 
 def _small_quotient(found: Subsets, limits: Limits) -> _Quotient:
-    """All sets are reached; those that lead to no final state are one with the dead one."""
+    """The quotient of the subsets, all of which are reached; those from which no final state can be
+    are one with the dead one."""
     accepting = found.accepting()
     edges, before = _live_edges(found, accepting)
     keys = [(final, *(c for c, _ in row)) for final, row in zip(accepting, edges, strict=True)]
@@ -331,8 +324,35 @@ def _as_table(edges: _Edges, found: Subsets) -> tuple[NDArray[np.int32], NDArray
     byte_columns = found.columns[-1] + 1
     numbers: dict[tuple[tuple[int, int], ...], int] = {}
     joined = [numbers.setdefault(tuple(cell), len(numbers)) for cell in cells[:byte_columns]]
-    kept = [*map(list, numbers), *cells[byte_columns:]]
-    table = np.zeros((len(edges), len(kept)), dtype=np.int32)
-    places = [state * len(kept) + column for column, cell in enumerate(kept) for state, _ in cell]
-    table.ravel()[places] = [target for cell in kept for _, target in cell]
+    distinct = [*map(list, numbers), *cells[byte_columns:]]
+    width = len(distinct)
+    table = np.zeros((len(edges), width), dtype=np.int32)
+    places = [state * width + column for column, cell in enumerate(distinct) for state, _ in cell]
+    table.ravel()[places] = [target for cell in distinct for _, target in cell]
     return table, np.array([joined[column] for column in found.columns], dtype=np.uint8)
+
+
+def minimize_via_moore(dfa: Dfa) -> Dfa:
+    """The minimal automaton by Moore's rounds, each of which splits all blocks at once; the oracle.
+
+    O(C n²).
+    """
+    block_of = dfa.accepting.astype(np.int64)
+    count = 0
+    while True:
+        signatures = np.column_stack([block_of, block_of[dfa.table]])
+        _, refined = np.unique(signatures, axis=0, return_inverse=True)
+        block_of = refined.reshape(-1)
+        if int(block_of.max()) + 1 == count:
+            return _quotient(dfa, block_of)
+        count = int(block_of.max()) + 1
+
+
+def minimal_via_arrays(nfa: Nfa, limits: Limits | None = None, terminals: int = 0) -> Dfa:
+    """``minimal`` with tables, whatever the size; the oracle."""
+    return minimize(determinize(nfa, limits, terminals), limits)
+
+
+def minimal_via_lists(found: Subsets, limits: Limits) -> Dfa:
+    """``minimal`` with lists, whatever the size. Raises ``LimitError``."""
+    return _small_quotient(found, limits).dfa()

@@ -1,4 +1,4 @@
-"""Nondeterministic automata.
+"""Nondeterministic automata over bytes and token terminals, with ε edges.
 
 ``accepts`` asks for a final state; prefix viability is ``accepts_prefix`` ("Compiling IR to
 NFA", where ``accepts`` is the latter).

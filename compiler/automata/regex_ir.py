@@ -1,17 +1,13 @@
-"""The nodes of the intermediate representation; ``regex`` builds them simplified.
-
-The intermediate representation of a regular expression.
-
-The functions in lower case build the nodes simplified, so that no later pass meets a sequence
-in a sequence or an option of an option:
+"""The intermediate representation of regular expressions, and functions that build it simplified.
 
     seq(Lit(b"a"), seq(), Lit(b"b"))  ->  Lit(b"ab")
     optional(optional(x))             ->  optional(x)
 
-ε is ``Seq(())``, the empty language ``Alt(())``. Source: "Compiling IR to NFA", with two
-departures: literals are bytes and may be empty, and a class holds its code points
-instead of a pattern to be matched again. ``And``, ``Not`` and ``Look`` are added to it;
-``resolve`` turns them into automata before Thompson's construction.
+No later pass meets a sequence in a sequence or an option of an option. ε is ``Seq(())``, the empty
+language ``Alt(())``. Source: "Compiling IR to NFA", with two departures: literals are bytes and may
+be empty, and a class holds its code points instead of a pattern to be matched again. ``And``,
+``Not`` and ``Look`` are added to it; ``assertions`` turns them into automata before Thompson's
+construction.
 """
 
 from collections.abc import Iterable, Iterator

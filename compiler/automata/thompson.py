@@ -1,4 +1,4 @@
-"""Thompson's construction.
+"""From an expression to an NFA by Thompson's construction (Thompson 1968).
 
 It follows "Compiling IR to NFA": one method a kind of node, each returning a ``Fragment`` with
 one start and one end. Departures from that text: an empty literal or sequence is ε, and

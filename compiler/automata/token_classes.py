@@ -1,4 +1,4 @@
-"""From token terminals, which may share tokens, to classes of tokens, which do not.
+"""Replace token terminals, which may share tokens, by disjoint classes of tokens.
 
     <[5]>  and  !<[7]>      ->      {5}  and  all others but 7
 

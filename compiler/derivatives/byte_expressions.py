@@ -1,15 +1,14 @@
-"""The kinds of hash-consed expressions; ``expressions`` numbers and simplifies them.
+"""Hash-consed regular expressions over bytes: similar ones are one number.
 
-Hash-consed regular expressions over bytes, kept simplified.
-
-Expressions that are similar, in the sense of Brzozowski (1964), are one number: alternation
-and intersection are associative, commutative and idempotent, ∅ and ε are neutral or absorbing
-where they are, and there are a few laws more (Owens, Reppy and Turon 2009, section 4.1):
+Alternation and intersection are associative, commutative and idempotent, ∅ and ε are neutral or
+absorbing where they are (similarity, Brzozowski 1964), and there are a few laws more (Owens, Reppy
+and Turon 2009, section 4.1):
 
     ¬¬r = r    (r*)* = r*    r{1} = r    r{2}{3} = r{6}    r{1,3} | r{2,5} = r{1,5}
     r s | r t = r (s | t)    [ab] s | [c] s = [abc] s    r | ε = r, if r matches ε
 
-So there are finitely many derivatives, few more than states of the minimal automaton.
+So an expression has finitely many derivatives, few more than its minimal automaton has states. The
+named tuples are the kinds of expressions; ``Expressions`` numbers and simplifies them.
 """
 
 from collections.abc import Generator, Iterable
@@ -75,7 +74,7 @@ STAGE = "the construction by derivatives"
 NONE: Id = 0  # ∅
 EPSILON: Id = 1
 
-# Bytes that an expression takes with what is remembered about it, roughly.
+# Bytes that an expression takes with what is cached about it, roughly.
 _EXPRESSION_BYTES = 600
 
 
@@ -97,8 +96,8 @@ class Expressions:
         # The first part of each expression and what follows it.
         self._heads: list[Id] = [NONE, EPSILON]
         self._tails: list[Id] = [EPSILON, EPSILON]
-        # What options must have in common to be joined: what follows, and what is repeated
-        # before it (∅ for a symbol); None for others.
+        # What options must have in common to be joined: what is repeated at their beginning (∅ for
+        # a symbol), and what follows it; None for others.
         self._likeness: list[tuple[Id, Id] | None] = [None, None]
         self._limits = limits
         self.all = self.negation(NONE)
@@ -269,13 +268,13 @@ class Expressions:
             return tail if head == EPSILON else head
         key = self.keys[head]
         if isinstance(key, Rep):
-            second, rest = self._heads[tail], self._tails[tail]
+            second, behind = self._heads[tail], self._tails[tail]
             other = self.keys[second]
             if isinstance(other, Rep) and other.body == key.body:
                 most = (
                     None if None in (key.high, other.high) else (key.high or 0) + (other.high or 0)
                 )
-                return self._joined(self.rep(key.body, key.low + other.low, most), rest)
+                return self._joined(self.rep(key.body, key.low + other.low, most), behind)
         return self._number(Seq(head, tail), self.nullable[head] and self.nullable[tail])
 
     def _without_epsilon(self, body: Id) -> Id:

@@ -1,14 +1,14 @@
-"""Deterministic automata by derivatives, the second construction beside Thompson's.
+"""Deterministic automata by derivatives of expressions, built lazily or as a whole.
 
-The derivative of a language by a symbol is what its words with that symbol in front go on
-with (Brzozowski 1964). The states are expressions, the transitions derivatives:
+The derivative of a language by a symbol is what its words with that symbol in front go on with
+(Brzozowski 1964). The states are expressions, the transitions derivatives:
 
     ∂ [S] = ε if the symbol is in S          ∂ (r | s) = ∂r | ∂s        ∂ ¬r = ¬∂r
     ∂ (r s) = ∂r s, | ∂s if r matches ε      ∂ (r & s) = ∂r & ∂s        ∂ r{m,n} = ∂r r{m-1,n-1}
 
-Symbols by which all derivatives are the same are found beforehand, approximately: a partition
-for each expression (Owens, Reppy and Turon 2009, section 4.2), so that one derivative a class
-does. Everything is remembered, and nothing is derived before it is asked for.
+Symbols by which all derivatives are the same are found beforehand, approximately: a partition for
+each expression (Owens, Reppy and Turon 2009, section 4.2), so that one derivative a class does.
+Partitions and derivatives are computed lazily, and cached.
 """
 
 from collections import Counter
@@ -42,7 +42,7 @@ Partition: TypeAlias = tuple[int, ...]
 
 
 class LazyDfa:
-    """The automaton of an expression, built as far as it has been walked.
+    """The automaton of an expression, built as far as texts were read.
 
     States are expressions' numbers; 0 is dead. ``terminals``: T, how many token terminals the
     alphabet has. All methods raise ``LimitError``.
@@ -159,11 +159,11 @@ class LazyDfa:
         return found[state]
 
     def _classes_of(self, current: Id, inner: tuple[Id, ...]) -> int:
-        """The approximation of section 4.2: the meet of what counts."""
+        """The approximation of section 4.2: the meet of the partitions of ``inner``."""
         match self._expressions.keys[current]:
             case Symbols(mask):
-                rest = self._everything & ~mask
-                return self._interned((mask, rest) if rest else (mask,))
+                others = self._everything & ~mask
+                return self._interned((mask, others) if others else (mask,))
             case At(number, _):
                 return self._interned(_columns_of(self._expressions.dfas[number]))
         meet = self._whole
@@ -198,8 +198,8 @@ class LazyDfa:
                 first = build.seq(inner[0], tail)
                 return first if len(inner) == 1 else build.alt((first, inner[1]))
             case Rep(body, low, high):
-                rest = build.rep(body, max(low - 1, 0), None if high is None else high - 1)
-                return build.seq(inner[0], rest)
+                others = build.rep(body, max(low - 1, 0), None if high is None else high - 1)
+                return build.seq(inner[0], others)
             case Alt():
                 return build.alt(inner)
             case And():
@@ -221,7 +221,7 @@ class LazyDfa:
         return min(counted, key=lambda text: (-counted[text], text), default="")
 
     def _meet(self, one: int, other: int) -> int:
-        """The classes of both partitions cut with each other."""
+        """The coarsest partition that refines both."""
         if one == other or other == self._whole:
             return one
         if one == self._whole:
@@ -239,10 +239,10 @@ class LazyDfa:
             self._partitions.append(classes)
             first = [0] * self._expressions.width
             for mask in classes:
-                rest = mask
-                while rest:
-                    first[_first(rest)] = _first(mask)
-                    rest &= rest - 1
+                left = mask
+                while left:
+                    first[_first(left)] = _first(mask)
+                    left &= left - 1
             self._representatives.append(first)
         return number
 

@@ -1,4 +1,4 @@
-"""From the intermediate representation to hash-consed expressions over bytes.
+"""Lower the regex IR, whose classes hold code points, to hash-consed expressions over bytes.
 
 A class of code points becomes the expression of its UTF-8 automaton, inside out: lead bytes
 with the same continuations share one expression for these.

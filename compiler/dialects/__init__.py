@@ -1,12 +1,11 @@
 """From a grammar's text to its tree.
 
-A dialect is one ``.lark`` file and one row of ``DIALECTS``. Lark's LALR parser calls the
-builder while it parses, so no tree of Lark's is kept and nothing recurses over depth:
+    text -> parse (Lark: tokens, LALR) -> builder (tree nodes with spans) -> Grammar
 
-    text -> lark (tokens, LALR) -> builder (tree nodes with spans) -> Grammar
-
-``parse`` runs the parser and says in words what it did not expect; ``escapes`` undoes the
-escapes of quoted text.
+A dialect is one ``.lark`` file, one builder and one row of ``DIALECTS`` (``table``). Lark's parser
+calls the builder while it parses, so it makes no tree of its own and nothing recurses over depth.
+``parse`` goes on behind what it did not expect; ``escapes``, ``characters`` and ``regex`` read what
+is inside quotes, brackets and slashes.
 """
 
 from .table import DIALECTS, EXTENDED, Dialect, dialect_of, read_grammar

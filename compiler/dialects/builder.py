@@ -1,13 +1,13 @@
-"""What all dialects share when they turn Lark's tokens into tree nodes.
+"""What all dialects share when they turn Lark's tokens into nodes of the tree.
 
-Lark calls a method named like the grammar's rule with the rule's children: tokens, and
-what the methods returned for inner rules. All tokens are kept, so the first and the last
-child tell the span. A method that finds something wrong adds to ``diagnostics`` and
-returns a placeholder; the parse goes on, and all findings are raised together.
+    token MINUS, node a, node b     ->  a builder's method  ->  Difference(a, b, span)
 
-What the builders of all EBNF dialects share: names of tokens, and the nodes of operators.
-
-A dialect overrides what means something else there.
+Lark calls the method that is named like a rule of the ``.lark`` file with the rule's children:
+tokens, and what the methods returned for inner rules. No token is dropped, so the first and the
+last child give the span. A method that finds something wrong adds to ``diagnostics`` and returns a
+placeholder; the parse goes on, and all findings are raised together. ``Builder`` is the base of all
+builders; ``EbnfBuilder`` that of the dialects with rules, with the operators that most of them
+share: a dialect overrides what means something else there.
 """
 
 import re
@@ -96,9 +96,9 @@ class Builder:
 
     def report_redefinitions(self, rules: Sequence[Rule]) -> None:
         """Note every rule whose name an earlier one has."""
-        known: dict[str, Rule] = {}
+        first_of: dict[str, Rule] = {}
         for rule in rules:
-            first = known.setdefault(rule.name, rule)
+            first = first_of.setdefault(rule.name, rule)
             if first is not rule:
                 line, _ = self.source.position(first.name_span.start)
                 hint = f"line {line} defines it already; write alternatives with '|'"
@@ -132,7 +132,7 @@ def choice_of(items: Sequence[Item]) -> Expr:
 def choice_or_nothing(items: Sequence[Item | None]) -> Expr | None:
     """The node of ``a | b | …`` in which None stands for an empty alternative.
 
-    None for one alternative that is empty: its place is known to the caller alone.
+    None for one alternative that is empty: the caller alone knows its place.
     """
     if len(items) == 1:
         return None if items[0] is None else choice_of([items[0]])

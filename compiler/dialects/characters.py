@@ -1,6 +1,7 @@
-"""Texts whose case does not matter.
+"""Characters and classes as GBNF and W3C EBNF write them, and texts in either case.
 
-Characters as GBNF and W3C EBNF write them in strings and classes.
+[a-z -]    ->    the range a-z, a space, and a hyphen
+"ab"i      ->    [aA] [bB]
 """
 
 from collections.abc import Callable, Sequence

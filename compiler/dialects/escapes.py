@@ -1,4 +1,4 @@
-"""Escapes inside quoted text, with the way back to the source.
+"""Undo escapes inside quoted text, with the place in the source of each character.
 
 Undoing escapes moves characters; ``Unescaped.origins`` keeps for every resulting
 character where it began in the source, so that a caret still points at it.

@@ -150,10 +150,10 @@ class Iso14977Builder(EbnfBuilder):
 
     def _report_names_side_by_side(self, rules: Sequence[Rule]) -> None:
         """Note every use of two or more rules without a comma, which reads as one name."""
-        known = {rule.name for rule in rules}
+        defined = {rule.name for rule in rules}
         for use in (use for rule in rules for use in references(rule.body)):
             words = use.name.split()
-            if use.name not in known and len(words) > 1 and known.issuperset(words):
+            if use.name not in defined and len(words) > 1 and defined.issuperset(words):
                 hint = f"{_COMMA}: {', '.join(words)}"
                 self.report(f"rule {use.name!r} is not defined", use.span, hint)
 

@@ -1,6 +1,8 @@
-"""What messages about Lark's grammars call things, and how to mend common mistakes.
+"""Lark's statements (%ignore, %import, %declare and others), and the wording of its messages.
 
-The statements of Lark's grammars: %ignore, %import, %declare and others; what names mean.
+``LarkBuilder`` in ``lark.py`` reads rules and terminals; what is here is the part of it that reads
+statements and names, and the tables that say what messages call tokens and how to mend common
+mistakes.
 """
 
 import re
@@ -80,7 +82,7 @@ MISTAKES: tuple[tuple[str, str, str], ...] = (
 
 
 class StatementsBuilder(EbnfBuilder):
-    """What ``LarkBuilder`` does with statements."""
+    """The part of ``LarkBuilder`` that reads statements and names."""
 
     def __init__(self, source: Source, limits: Limits) -> None:
         super().__init__(source, limits)
@@ -157,10 +159,10 @@ class StatementsBuilder(EbnfBuilder):
 
     def report_undefined(self, rules: list[Rule]) -> None:
         """Names that nothing here defines, but something elsewhere would."""
-        known = {rule.name for rule in rules}
+        defined = {rule.name for rule in rules}
         for body in [*(rule.body for rule in rules), *self.ignored]:
             for expr in walk(body):
-                if not isinstance(expr, Reference) or expr.name in known:
+                if not isinstance(expr, Reference) or expr.name in defined:
                     continue
                 if expr.name in self.declared:
                     message = f"terminal {expr.name!r} is declared, but nothing defines it"
@@ -170,11 +172,11 @@ class StatementsBuilder(EbnfBuilder):
                     hint = f"write %import common.{expr.name}"
                 else:
                     continue
-                known.add(expr.name)
+                defined.add(expr.name)
                 self.report(message, expr.span, hint)
 
     def named(self, token: Token) -> Token:
-        """A name, which tells by its case what it names."""
+        """A name, whose case says whether it is a rule's or a terminal's."""
         if not token.islower() and not token.isupper() and token not in self.mixed:
             self.mixed.add(str(token))
             hint = "lower case names a rule, upper case a terminal"

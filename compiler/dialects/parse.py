@@ -1,4 +1,4 @@
-"""Run Lark's LALR parser over a text, and say in words what it did not expect."""
+"""Run Lark's LALR parser over a text; name what it did not expect, and go on with the next rule."""
 
 import re
 from contextvars import ContextVar
@@ -23,7 +23,7 @@ _LISTED = 8
 # How many unexpected things are reported.
 _MOST_ERRORS = 20
 
-# What swallows the rest of the text.
+# What swallows all of the text behind it.
 _ENDLESS = frozenset({"comment without an end"})
 
 _building: ContextVar[Builder] = ContextVar("_building")

@@ -1,6 +1,10 @@
-"""Escapes of regular expressions: which characters, bytes or assertions they are.
+r"""Escapes and bracketed classes of regexes: sets of characters or bytes, or assertions.
 
-Sets of characters under flags: bracketed classes, their operators, and case.
+    \d            ->  Nd                    [\w--[a-z]]  ->  a difference of sets
+    (?i)[k]        ->  k, K, the Kelvin sign  \b           ->  an assertion
+
+Which set it is depends on the flags at the place: under i the other cases are added, and then the
+set is negated if it is; without u it holds bytes; under a, classes and cases are those of ASCII.
 """
 
 from collections.abc import Iterable, Mapping

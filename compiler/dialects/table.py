@@ -1,4 +1,4 @@
-"""The dialects, one row each, and the way from text to tree."""
+"""The table of dialects, one row each, and reading a text by it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Drawings of automata, by Graphviz.
+"""Draw automata with Graphviz.
 
     nfa, dfa            states and bytes, from the grammar alone
     rules               which rule uses which

@@ -9,7 +9,7 @@ from constrain.artifacts.dfa.byte_dfa import DEAD, ByteDfa
 from .dot import to_dot
 from .drawing import Drawing, DrawingError
 from .labels import byte_label
-from .picture import MAX_STATES, Edge, Label, Picture, counted, extent, told_apart
+from .picture import MAX_STATES, Edge, Label, Picture, colored_by_source, counted, extent
 
 
 def draw_dfa(
@@ -30,21 +30,21 @@ def draw_dfa(
     """
     if dfa.start == DEAD:
         raise DrawingError("this DFA has only its dead state: there is nothing to draw")
-    reached, kept, left_out = extent(dfa.start, lambda state: _targets(dfa, state), max_states)
+    reached, visible, left_out = extent(dfa.start, lambda state: _targets(dfa, state), max_states)
     columns = _columns(dfa, terminal_names)
     transitions = sum(len(_targets(dfa, state)) for state in reached)
     return to_dot(
-        told_apart(
+        colored_by_source(
             Picture(
                 heading=f"{kind} of {title}",
                 counts=f"{counted(len(reached), 'state')}, {counted(transitions, 'edge')}, "
                 "the dead state not among them",
-                states=kept,
+                states=visible,
                 start=dfa.start,
                 accepting=set(np.flatnonzero(dfa.accepting).tolist()),
-                edges=_edges(dfa, kept, columns),
+                edges=_edges(dfa, visible, columns),
                 left_out=left_out,
-                names={s: label for s, label in (names or {}).items() if s in kept},
+                names={s: label for s, label in (names or {}).items() if s in visible},
             )
         )
     )
@@ -69,10 +69,10 @@ def _columns(dfa: ByteDfa, terminal_names: Sequence[str]) -> list[_Column]:
     return columns
 
 
-def _edges(dfa: ByteDfa, kept: Sequence[int], columns: Sequence[_Column]) -> list[Edge]:
-    inside = set(kept)
+def _edges(dfa: ByteDfa, visible: Sequence[int], columns: Sequence[_Column]) -> list[Edge]:
+    inside = set(visible)
     edges = []
-    for source in kept:
+    for source in visible:
         reads: dict[int | None, _Column] = {}
         for column, target in enumerate(dfa.table[source].tolist()):
             if target != DEAD:

@@ -1,6 +1,6 @@
 """From a picture to DOT text: how states, edges, title and legend look.
 
-Text reaches DOT in two ways. The names of states and tooltips are escStrings, in which
+Text reaches DOT in two forms. The names of states and tooltips are escStrings, in which
 Graphviz gives a meaning to backslashes and to entities such as ``&amp;``; the labels of edges
 and the title with the legend are HTML-like, and their text is an escString inside HTML.
 """

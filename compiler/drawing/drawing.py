@@ -1,4 +1,4 @@
-"""What every stage's picture ends as, and the errors of drawing."""
+"""A finished drawing, which every stage's picture becomes, and the errors of drawing."""
 
 from dataclasses import dataclass
 

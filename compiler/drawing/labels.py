@@ -1,4 +1,4 @@
-"""Labels for people: byte ranges and sets of tokens, short and without ambiguity.
+"""Labels for readers of drawings: byte ranges and sets of tokens, short and unambiguous.
 
 {0x61…0x7A, 0x20}          ->  ␣ a–z
 {b"0", …, b"9", b" 20"}    ->  ‹0›–‹9› ‹␣20›
@@ -105,9 +105,9 @@ class TokenLabels:
     """
 
     def __init__(self, vocabulary: Vocabulary, ids: NDArray[np.integer]) -> None:
-        known = {int(i): vocabulary.token(int(i)) for i in ids}
-        order = sorted(known, key=lambda i: (len(known[i]), known[i], i))
-        self._tokens = [known[i] for i in order]
+        texts = {int(i): vocabulary.token(int(i)) for i in ids}
+        order = sorted(texts, key=lambda i: (len(texts[i]), texts[i], i))
+        self._tokens = [texts[i] for i in order]
         self._rank = np.zeros(vocabulary.size, dtype=np.int64)
         self._rank[order] = np.arange(len(order))
 

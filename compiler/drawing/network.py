@@ -1,4 +1,4 @@
-"""The picture of a recursive transition network: automata over bytes that call each other."""
+"""The picture of a recursive transition network: byte automata that call one another."""
 
 from collections.abc import Sequence
 
@@ -30,7 +30,7 @@ def draw_network(
         ends = [end for start, frame in tables.calls[state] for end in (frame, start)]
         return [*edges_of(tables, state), *ends]
 
-    reached, kept, left_out = extent(tables.start, targets, max_states)
+    reached, visible, left_out = extent(tables.start, targets, max_states)
     rules = rules_of_entries(tables)
     edges = sum(len(edges_of(tables, state)) for state in reached)
     return to_dot(
@@ -38,15 +38,15 @@ def draw_network(
             heading=f"Network of {title}",
             counts=f"{counted(len(reached), 'state')}, {counted(edges, 'edge')} that read, "
             f"{counted(len(tables.call_starts), 'call')}",
-            states=kept,
+            states=visible,
             start=tables.start,
-            accepting={state for state in kept if tables.ends[state]},
-            edges=_edges(tables, kept, rules, terminal_names),
+            accepting={state for state in visible if tables.ends[state]},
+            edges=_edges(tables, visible, rules, terminal_names),
             left_out=left_out,
             names={
                 state: Label(f"{rule}: {state}", frozenset([Notation.ENTRY]))
                 for state, rule in rules.items()
-                if state in kept
+                if state in visible
             },
             colors={_CALL: "a call"} if len(tables.call_starts) else {},
         )
@@ -54,16 +54,16 @@ def draw_network(
 
 
 def _edges(
-    tables: NetworkTables, kept: Sequence[int], rules: dict[int, str], names: Sequence[str]
+    tables: NetworkTables, visible: Sequence[int], rules: dict[int, str], names: Sequence[str]
 ) -> list[Edge]:
-    inside = set(kept)
+    inside = set(visible)
     edges = []
-    for source in kept:
+    for source in visible:
         reads: dict[int | None, tuple[list[tuple[int, int]], list[int]]] = {}
         for target, (ranges, terminals) in edges_of(tables, source).items():
-            known = reads.setdefault(target if target in inside else None, ([], []))
-            known[0].extend(ranges)
-            known[1].extend(terminals)
+            read = reads.setdefault(target if target in inside else None, ([], []))
+            read[0].extend(ranges)
+            read[1].extend(terminals)
         for end, (ranges, terminals) in reads.items():
             label = byte_label(
                 ranges, terminals=[names[t] for t in terminals], narrow=source == end

@@ -30,8 +30,8 @@ def draw_nfa(
     ``title``: the grammar's name. ``terminal_names``: of the token terminals. Draws at most
     ``max_states`` states, those nearest to the start.
     """
-    reached, kept, left_out = extent(nfa.start, lambda state: _targets(nfa, state), max_states)
-    bundles = _bundles(nfa, kept)
+    reached, visible, left_out = extent(nfa.start, lambda state: _targets(nfa, state), max_states)
+    bundles = _bundles(nfa, visible)
     colors = _colors(bundles)
     arcs = sum(len(nfa.arcs[state]) for state in reached)
     epsilons = sum(len(nfa.epsilon[state]) for state in reached)
@@ -40,7 +40,7 @@ def draw_nfa(
             heading=f"NFA of {title}",
             counts=f"{counted(len(reached), 'state')}, {counted(arcs, 'edge')} that read, "
             f"{counted(epsilons, 'ε edge')}",
-            states=kept,
+            states=visible,
             start=nfa.start,
             accepting=nfa.finals,
             edges=[_edge(bundle, colors, terminal_names) for bundle in bundles],
@@ -54,24 +54,24 @@ def _targets(nfa: Nfa, state: int) -> Iterable[int]:
     return sorted({*nfa.epsilon[state], *(arc.target for arc in nfa.arcs[state])})
 
 
-def _bundles(nfa: Nfa, kept: Sequence[int]) -> list[_Bundle]:
-    inside = set(kept)
+def _bundles(nfa: Nfa, visible: Sequence[int]) -> list[_Bundle]:
+    inside = set(visible)
     bundles: list[_Bundle] = []
-    for source in kept:
-        known: dict[int | None, _Bundle] = {}
+    for source in visible:
+        by_target: dict[int | None, _Bundle] = {}
         for target in _targets(nfa, source):
             end = target if target in inside else None
-            known.setdefault(end, _Bundle(source, end))
+            by_target.setdefault(end, _Bundle(source, end))
         for target in nfa.epsilon[source]:
-            known[target if target in inside else None].epsilon = True
+            by_target[target if target in inside else None].epsilon = True
         for arc in nfa.arcs[source]:
-            bundle = known[arc.target if arc.target in inside else None]
+            bundle = by_target[arc.target if arc.target in inside else None]
             bundle.rules.update(nfa.rules[i] for i in arc.origins if i < len(nfa.rules))
             if arc.low < FIRST_TERMINAL:
                 bundle.ranges.append((arc.low, arc.high))
             else:
                 bundle.terminals.update(range(arc.low, arc.high + 1))
-        bundles.extend(known.values())
+        bundles.extend(by_target.values())
     return bundles
 
 

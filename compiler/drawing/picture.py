@@ -1,4 +1,4 @@
-"""A picture of an automaton before it is DOT: states, labelled edges, what to explain.
+"""A picture of an automaton before it is DOT: states, labelled edges, and a legend.
 
 The builders of all stages fill a ``Picture`` in; ``dot`` alone knows how it looks.
 """
@@ -12,7 +12,7 @@ from typing import NamedTuple
 # States that a drawing shows unless the caller says otherwise.
 MAX_STATES = 100
 
-# Edges a state from which on they are told apart by colour, and what still can be followed
+# Edges a state from which on they are colored_by_source by colour, and what still can be followed
 # (besides some edges that are always granted).
 _CROWDED, _EDGES_A_STATE = 3, 4
 
@@ -114,46 +114,46 @@ class Extent(NamedTuple):
     """The states that can be reached from the start, those to draw, and what that leaves out."""
 
     reached: list[int]
-    kept: list[int]
+    visible: list[int]
     left_out: str | None
 
 
 def extent(start: int, successors: Callable[[int], Iterable[int]], max_states: int) -> Extent:
     """All states in breadth-first order, the ``nearest`` of them, and a sentence on the others."""
     reached = breadth_first(start, successors)
-    kept = nearest(start, successors, max_states)
-    return Extent(reached, kept, left_out_sentence(len(reached), len(kept), max_states))
+    visible = nearest(start, successors, max_states)
+    return Extent(reached, visible, left_out_sentence(len(reached), len(visible), max_states))
 
 
 def nearest(start: int, successors: Callable[[int], Iterable[int]], max_states: int) -> list[int]:
     """The states to draw: the first ``max_states`` in breadth-first order, or fewer."""
-    kept = breadth_first(start, successors, max_states)
-    place = {state: i for i, state in enumerate(kept)}
-    ends = ((place[s], place[t]) for s in kept for t in successors(s) if t in place)
-    return kept[: followable(ends, len(kept), max_states)]
+    visible = breadth_first(start, successors, max_states)
+    place = {state: i for i, state in enumerate(visible)}
+    ends = ((place[s], place[t]) for s in visible for t in successors(s) if t in place)
+    return visible[: followable(ends, len(visible), max_states)]
 
 
-def followable(ends: Iterable[tuple[int, int]], kept: int, max_states: int) -> int:
-    """How many of the ``kept`` first states have few enough edges to follow by eye.
+def followable(ends: Iterable[tuple[int, int]], visible: int, max_states: int) -> int:
+    """How many of the ``visible`` first states have few enough edges to follow by eye.
 
     ``ends``: the edges, as places in the order of the states; edges that leave the first
-    ``kept`` states do not count. A sparse automaton stays whole; where nearly every state
+    ``visible`` states do not count. A sparse automaton stays whole; where nearly every state
     leads to every other about as many stay as the square root of ``max_states``. More
     would take Graphviz minutes, and nobody could follow an edge.
     """
-    joining = [0] * kept
+    joining = [0] * visible
     for source, target in ends:
-        if source < kept and target < kept:
+        if source < visible and target < visible:
             joining[max(source, target)] += 1
     count = 0
     for place, edges in enumerate(joining):
         count += edges
         if place and count > max_states // 2 + _EDGES_A_STATE * (place + 1):
             return place
-    return kept
+    return visible
 
 
-def told_apart(picture: Picture) -> Picture:
+def colored_by_source(picture: Picture) -> Picture:
     """The same picture; where edges crowd, each has the colour of the state that it leaves."""
     if len(picture.edges) <= _CROWDED * len(picture.states):
         return picture
@@ -166,16 +166,16 @@ def told_apart(picture: Picture) -> Picture:
     )
 
 
-def left_out_sentence(total: int, kept: int, max_states: int) -> str | None:
+def left_out_sentence(total: int, visible: int, max_states: int) -> str | None:
     """Say how many states a drawing lacks; None if it lacks none.
 
-    ``total=86, kept=40, max_states=40 -> "46 of 86 states are left out (--max-states 40)"``
+    ``total=86, visible=40, max_states=40 -> "46 of 86 states are left out (--max-states 40)"``
     """
-    missing = total - kept
+    missing = total - visible
     if missing <= 0:
         return None
     verb = "is" if missing == 1 else "are"
-    crowded = ", more would have too many edges" if kept < max_states else ""
+    crowded = ", more would have too many edges" if visible < max_states else ""
     return (
         f"{missing:,} of {counted(total, 'state')} {verb} left out "
         f"(--max-states {max_states}{crowded})"

@@ -28,14 +28,14 @@ def draw_rules(grammar: Grammar, *, max_states: int = MAX_STATES) -> Drawing:
             if isinstance(expr, Reference) and expr.name in number:
                 uses[number[defined.name]][number[expr.name]] = None
     start = number[grammar.start]
-    reached, kept, left_out = extent(start, uses.__getitem__, max_states)
-    below = {rule: set(breadth_first(rule, uses.__getitem__)) for rule in kept}
+    reached, visible, left_out = extent(start, uses.__getitem__, max_states)
+    below = {rule: set(breadth_first(rule, uses.__getitem__)) for rule in visible}
     recursive = {
-        (rule, used) for rule in kept for used in uses[rule] if rule in below.get(used, ())
+        (rule, used) for rule in visible for used in uses[rule] if rule in below.get(used, ())
     }
-    inside = set(kept)
+    inside = set(visible)
     edges = []
-    for rule in kept:
+    for rule in visible:
         for end in dict.fromkeys(used if used in inside else None for used in uses[rule]):
             color = _CYCLE if end is not None and (rule, end) in recursive else ""
             edges.append(Edge(rule, end, Label("", frozenset([Notation.RULE])), color=color))
@@ -44,12 +44,12 @@ def draw_rules(grammar: Grammar, *, max_states: int = MAX_STATES) -> Drawing:
             heading=f"Rules of {grammar.start}",
             counts=f"{counted(len(reached), 'rule')}, "
             f"{counted(sum(len(uses[rule]) for rule in reached), 'use')}",
-            states=kept,
+            states=visible,
             start=start,
             accepting=(),
             edges=edges,
             left_out=left_out,
-            names={rule: Label(names[rule], frozenset()) for rule in kept},
+            names={rule: Label(names[rule], frozenset()) for rule in visible},
             colors={_CYCLE: "leads back to the rule that it leaves"} if recursive else {},
         )
     )

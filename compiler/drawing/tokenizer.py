@@ -61,20 +61,20 @@ def draw_tokenizer(artifact: Artifact, *, title: str, max_states: int = MAX_STAT
             "from; compile with --tokenization canonical"
         )
     classes = _Classes.of(artifact, artifact.runtime.forbidden_pairs)
-    kept = min(classes.states, max_states)
-    kept = followable(classes.ends(kept), kept, max_states)
+    visible = min(classes.states, max_states)
+    visible = followable(classes.ends(visible), visible, max_states)
     return to_dot(
         Picture(
             heading=f"Tokenizer DFA, restricted to the tokens of {title}",
             counts=f"{counted(classes.states, 'state')}, {counted(len(classes.ids), 'token')}",
-            states=range(kept),
+            states=range(visible),
             start=_START,
-            accepting=range(kept),
-            edges=classes.edges(kept),
-            left_out=left_out_sentence(classes.states, kept, max_states),
-            names={state: classes.name(state) for state in range(kept)},
+            accepting=range(visible),
+            edges=classes.edges(visible),
+            left_out=left_out_sentence(classes.states, visible, max_states),
+            names={state: classes.name(state) for state in range(visible)},
             colors=BY_SOURCE,
-            state_colors={state: _color(state) for state in range(kept)},
+            state_colors={state: _color(state) for state in range(visible)},
         )
     )
 
@@ -127,26 +127,26 @@ class _Classes:
         text, notations = self.labels.label(self.members[state - 1])
         return Label(f"S{state}\n{text}", notations | {Notation.CLASS})
 
-    def ends(self, kept: int) -> Iterator[tuple[int, int]]:
-        """Source and target of each edge that leaves the first ``kept`` states."""
-        for source, row in enumerate(self._allowed(kept)):
+    def ends(self, visible: int) -> Iterator[tuple[int, int]]:
+        """Source and target of each edge that leaves the first ``visible`` states."""
+        for source, row in enumerate(self._allowed(visible)):
             yield from ((source, target) for target in np.unique(self.state_of[row]).tolist())
 
-    def edges(self, kept: int) -> list[Edge]:
-        """The edges of the first ``kept`` states; one from each to all that are left out."""
-        state_of = np.minimum(self.state_of, kept)
-        moves = [
+    def edges(self, visible: int) -> list[Edge]:
+        """The edges of the first ``visible`` states; one from each to all that are left out."""
+        state_of = np.minimum(self.state_of, visible)
+        steps = [
             (source, target, self.ids[row & (state_of == target)])
-            for source, row in enumerate(self._allowed(kept))
+            for source, row in enumerate(self._allowed(visible))
             for target in np.unique(state_of[row]).tolist()
         ]
-        terse = len(moves) > _LABELLED_EDGES
-        return [self._edge(*move, kept, terse) for move in moves]
+        terse = len(steps) > _LABELLED_EDGES
+        return [self._edge(*step, visible, terse) for step in steps]
 
     def _edge(
-        self, source: int, target: int, tokens: NDArray[np.int32], kept: int, terse: bool
+        self, source: int, target: int, tokens: NDArray[np.int32], visible: int, terse: bool
     ) -> Edge:
-        if target == kept:
+        if target == visible:
             return Edge(source, None, self.labels.count(tokens))
         label = self.labels.label(tokens, narrow=target == source)
         if terse and len(tokens) == len(self.members[target - 1]):
@@ -154,10 +154,10 @@ class _Classes:
             return Edge(source, target, unlabelled, color=_color(source), tooltip=label.text)
         return Edge(source, target, label, color=_color(source))
 
-    def _allowed(self, kept: int) -> NDArray[np.bool_]:
-        """Which of ``ids`` each of the first ``kept`` states allows."""
-        allowed = np.ones((kept, len(self.ids)), dtype=np.bool_)
-        last = [int(tokens[0]) for tokens in self.members[: kept - 1]]
+    def _allowed(self, visible: int) -> NDArray[np.bool_]:
+        """Which of ``ids`` each of the first ``visible`` states allows."""
+        allowed = np.ones((visible, len(self.ids)), dtype=np.bool_)
+        last = [int(tokens[0]) for tokens in self.members[: visible - 1]]
         allowed[1:] = ~self.merges.forbidden(last, self.ids.tolist())
         return allowed
 

@@ -1,7 +1,7 @@
 """The picture of the automaton over tokens.
 
 canonical artifacts   the token DFA, each state with the edges that its mask row allows
-products              the same, made as it is walked
+products              the same, made while it is walked
 any artifacts         the byte DFA lifted to tokens: q --token--> run(q, token's bytes)
 """
 
@@ -25,7 +25,15 @@ from constrain.artifacts.tokens.trie import walk
 from .dot import to_dot
 from .drawing import Drawing
 from .labels import TokenLabels
-from .picture import MAX_STATES, Edge, Picture, counted, left_out_sentence, nearest, told_apart
+from .picture import (
+    MAX_STATES,
+    Edge,
+    Picture,
+    colored_by_source,
+    counted,
+    left_out_sentence,
+    nearest,
+)
 
 
 def draw_tokens(artifact: Artifact, *, title: str, max_states: int = MAX_STATES) -> Drawing:
@@ -34,43 +42,43 @@ def draw_tokens(artifact: Artifact, *, title: str, max_states: int = MAX_STATES)
     ``title``: the grammar's name. Draws at most ``max_states`` states, those nearest to the
     start.
     """
-    moves = _AllowedMoves(artifact)
+    steps = _AllowedSteps(artifact)
     machine = artifact.machine()
-    kept = nearest(machine.start, lambda state: moves.of(state).reached, max_states)
-    inside = set(kept)
-    complete = all(inside.issuperset(moves.of(state).reached) for state in kept)
-    total = len(kept) if complete else _states(artifact, moves)
+    visible = nearest(machine.start, lambda state: steps.of(state).reached, max_states)
+    inside = set(visible)
+    complete = all(inside.issuperset(steps.of(state).reached) for state in visible)
+    total = len(visible) if complete else _states(artifact, steps)
     # The states of a WordPiece machine are large numbers that say nothing to a reader.
     is_wordpiece = isinstance(artifact.runtime, WordPieceRuntime)
-    shown = range(len(kept)) if is_wordpiece else kept
-    number = dict(zip(kept, shown, strict=True))
+    shown = range(len(visible)) if is_wordpiece else visible
+    number = dict(zip(visible, shown, strict=True))
     edges = [
         edge._replace(
             source=number[edge.source], target=None if edge.target is None else number[edge.target]
         )
-        for edge in _edges(moves, kept, artifact)
+        for edge in _edges(steps, visible, artifact)
     ]
-    read = sum(len(moves.of(state).tokens) for state in kept)
+    read = sum(len(steps.of(state).tokens) for state in visible)
     drawn = f"{counted(read, 'transition')}, drawn as {counted(len(edges), 'edge')}"
     return to_dot(
-        told_apart(
+        colored_by_source(
             Picture(
                 heading=f"Token DFA of {title} ({artifact.manifest.tokenization} tokenization)",
                 counts=f"{counted(total, 'state')}, {drawn}"
                 if complete
-                else f"{counted(total, 'state')}; here {len(kept):,} of them with {drawn}",
+                else f"{counted(total, 'state')}; here {len(visible):,} of them with {drawn}",
                 states=shown,
                 start=number[machine.start],
-                accepting={number[s] for s in kept if machine.is_accepting(s)},
+                accepting={number[s] for s in visible if machine.is_accepting(s)},
                 edges=edges,
-                left_out=left_out_sentence(total, len(kept), max_states),
-                tooltips={number[state]: _tooltip(artifact, state) for state in kept},
+                left_out=left_out_sentence(total, len(visible), max_states),
+                tooltips={number[state]: _tooltip(artifact, state) for state in visible},
             )
         )
     )
 
 
-class _Moves(NamedTuple):
+class _Steps(NamedTuple):
     """What a state may read: ``tokens`` and where each leads are parallel.
 
     ``reached``: the states that they lead to, each once, ascending.
@@ -82,15 +90,15 @@ class _Moves(NamedTuple):
 
 
 @dataclass(slots=True, eq=False)
-class _AllowedMoves:
-    """The moves that a state's mask row allows, computed once a state."""
+class _AllowedSteps:
+    """The steps that a state's mask row allows, computed once a state."""
 
     artifact: Artifact
-    _known: dict[int, _Moves] = field(default_factory=dict)
+    _cached: dict[int, _Steps] = field(default_factory=dict)
 
-    def of(self, state: int) -> _Moves:
+    def of(self, state: int) -> _Steps:
         """Without the tokens that end the text there."""
-        if state not in self._known:
+        if state not in self._cached:
             a, machine = self.artifact, self.artifact.machine()
             targets: NDArray[np.integer]
             if isinstance(a.runtime, TokenDfaRuntime):
@@ -102,16 +110,16 @@ class _AllowedMoves:
             allowed = tokenset.to_flags(machine.row(state))
             if machine.is_accepting(state):
                 allowed[list(a.manifest.eos)] = False
-            kept = allowed[tokens]
-            reached = np.unique(targets[kept]).tolist()
-            self._known[state] = _Moves(tokens[kept], targets[kept], reached)
-        return self._known[state]
+            fits = allowed[tokens]
+            reached = np.unique(targets[fits]).tolist()
+            self._cached[state] = _Steps(tokens[fits], targets[fits], reached)
+        return self._cached[state]
 
     @property
     def seen(self) -> int:
         """How many states have been looked at or are reached by one step from there."""
-        reached = (state for moves in self._known.values() for state in moves.reached)
-        return len(set(reached) | set(self._known))
+        reached = (state for steps in self._cached.values() for state in steps.reached)
+        return len(set(reached) | set(self._cached))
 
 
 def _stepped(
@@ -136,13 +144,13 @@ def _lifted(artifact: Artifact, state: int) -> tuple[NDArray[np.int32], NDArray[
     )
 
 
-def _states(artifact: Artifact, moves: _AllowedMoves) -> int:
-    """Number of states that lie on the way to an accepting one.
+def _states(artifact: Artifact, steps: _AllowedSteps) -> int:
+    """Number of states from which an accepting one can be reached.
 
-    Those of a WordPiece artifact are never all known: the ones that were seen.
+    Of a WordPiece artifact, which has no end of them, those that were seen.
     """
     if isinstance(artifact.runtime, WordPieceRuntime):
-        return moves.seen
+        return steps.seen
     if isinstance(artifact.runtime, ProductRuntime):
         return artifact.manifest.counts["product_states"]
     if isinstance(artifact.runtime, TokenDfaRuntime):
@@ -154,18 +162,18 @@ def _states(artifact: Artifact, moves: _AllowedMoves) -> int:
     return int(np.count_nonzero(filled[artifact.arrays["row_of"]]))
 
 
-def _edges(moves: _AllowedMoves, kept: Sequence[int], artifact: Artifact) -> list[Edge]:
-    inside = set(kept)
-    occurring = np.unique(np.concatenate([moves.of(state).tokens for state in kept]))
+def _edges(steps: _AllowedSteps, visible: Sequence[int], artifact: Artifact) -> list[Edge]:
+    inside = set(visible)
+    occurring = np.unique(np.concatenate([steps.of(state).tokens for state in visible]))
     labels = TokenLabels(artifact.vocabulary, occurring)
     edges = []
-    for source in kept:
-        tokens, targets, reached = moves.of(source)
+    for source in visible:
+        tokens, targets, reached = steps.of(source)
         for target in reached:
             if target in inside:
                 label = labels.label(tokens[targets == target], narrow=target == source)
                 edges.append(Edge(source, target, label))
-        outside = tokens[~np.isin(targets, kept)]
+        outside = tokens[~np.isin(targets, visible)]
         if len(outside):
             edges.append(Edge(source, None, labels.count(outside)))
     return edges

@@ -23,10 +23,10 @@ from .picture import (
     Label,
     Notation,
     Picture,
+    colored_by_source,
     counted,
     left_out_sentence,
     nearest,
-    told_apart,
 )
 from .touched import Touched, touched_by_members, touched_by_prefix
 
@@ -54,24 +54,26 @@ def draw_transducer(
     total = total if touched is None else len(touched)
     steps = _Steps(machine.trie, touched)
     labels = TokenLabels(artifact.vocabulary, np.flatnonzero(machine.nodes >= 0))
-    kept = nearest(ROOT, lambda node: sorted({t for t, _ in steps.of(node)}), max_states)
-    names = _names(machine.trie, machine.indicator, set(kept))
+    visible = nearest(ROOT, lambda node: sorted({t for t, _ in steps.of(node)}), max_states)
+    names = _names(machine.trie, machine.indicator, set(visible))
     # Where the word may end; the roots stand for no text.
-    ending = {node for node in kept if node > SUFFIX_ROOT and machine.trie.flush(node) is not None}
-    edges = _edges(steps, kept, labels)
+    ending = {
+        node for node in visible if node > SUFFIX_ROOT and machine.trie.flush(node) is not None
+    }
+    edges = _edges(steps, visible, labels)
     return to_dot(
-        told_apart(
+        colored_by_source(
             Picture(
                 heading=f"Tokenizer of {title}: its words' transducer{part}",
-                counts=f"{counted(total, 'state')}; here {counted(len(kept), 'state')} with "
+                counts=f"{counted(total, 'state')}; here {counted(len(visible), 'state')} with "
                 f"{counted(len(edges), 'edge')}",
-                states=kept,
+                states=visible,
                 start=ROOT,
                 accepting=ending,
                 edges=edges,
-                left_out=left_out_sentence(total, len(kept), max_states),
+                left_out=left_out_sentence(total, len(visible), max_states),
                 names=names,
-                tooltips={node: _tooltip(artifact, machine.trie.flush(node)) for node in kept},
+                tooltips={node: _tooltip(artifact, machine.trie.flush(node)) for node in visible},
             )
         )
     )
@@ -103,10 +105,10 @@ class _Steps:
         return self._kept[node]
 
 
-def _edges(steps: _Steps, kept: list[int], labels: TokenLabels) -> list[Edge]:
-    inside = set(kept)
+def _edges(steps: _Steps, visible: list[int], labels: TokenLabels) -> list[Edge]:
+    inside = set(visible)
     edges = []
-    for source in kept:
+    for source in visible:
         missing: list[int] = []
         for (target, output), octets in steps.of(source).items():
             if target not in inside:
@@ -124,7 +126,7 @@ def _edges(steps: _Steps, kept: list[int], labels: TokenLabels) -> list[Edge]:
     return edges
 
 
-def _names(trie: WordTrie, indicator: bytes, kept: set[int]) -> dict[int, Label]:
+def _names(trie: WordTrie, indicator: bytes, visible: set[int]) -> dict[int, Label]:
     """The text that each node stands for, behind ♯ below the suffix root."""
     texts = {ROOT: b"", SUFFIX_ROOT: indicator}
     pending = [ROOT, SUFFIX_ROOT]
@@ -132,7 +134,7 @@ def _names(trie: WordTrie, indicator: bytes, kept: set[int]) -> dict[int, Label]
         for below in range(int(trie.first[node]), int(trie.first[node + 1])):
             texts[below] = texts[node] + trie.octets[below : below + 1].tobytes()
             pending.append(below)
-    shown = {node: texts[node].decode("utf-8", "backslashreplace") for node in kept}
+    shown = {node: texts[node].decode("utf-8", "backslashreplace") for node in visible}
     return {node: Label(name or "r", frozenset()) for node, name in shown.items()}
 
 

@@ -134,7 +134,7 @@ def layout(lnf: Lnf) -> Layout:
         tuple(_text(lnf, terminals) for terminals in contents),
         np.array([rule for path in paths for rule in path], dtype=np.int32),
         np.cumsum([0, *map(len, paths)]).astype(np.int64),
-        np.array([n in lnf.rests for n in range(len(lnf.names))], dtype=np.uint8),
+        np.array([n in lnf.suffixes for n in range(len(lnf.names))], dtype=np.uint8),
     )
     return Layout(tables, [regex.alt(*map(_node, terminals)) for terminals in contents])
 

@@ -1,5 +1,8 @@
-"""A grammar as its author wrote it.
+"""Grammars as their authors wrote them: the tree that every dialect parses to.
 
-tree (what every dialect parses to)  ->  check (does it make a grammar?)
-                                     ->  weave_ignored (the same language, nothing ignored)
+    tree -> check            every rule that is used is defined, terminals are terminals
+    tree -> weave_ignored    the same language, with ignored text written into the rules
+    tree -> tree_text        printed, one node a line
+
+Each node carries the span of its text in the source, for messages and for origins.
 """

@@ -1,4 +1,4 @@
-"""Whether a tree makes a grammar."""
+"""Check a tree: that all rules are defined, and that terminals use terminals alone."""
 
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
@@ -71,12 +71,12 @@ def _recursive_terminals(grammar: Grammar) -> Iterator[Diagnostic]:
             if not left[user]:
                 ready.append(user)
     name = next((name for name, uses in left.items() if uses), "")
-    way: dict[str, None] = {}
-    while name and name not in way:
-        way[name] = None
+    path: dict[str, None] = {}
+    while name and name not in path:
+        path[name] = None
         name = min(left[name])
     if name:
-        cycle = " -> ".join([*list(way)[list(way).index(name) :], name])
+        cycle = " -> ".join([*list(path)[list(path).index(name) :], name])
         yield Diagnostic(
             f"terminal {name!r} contains itself: {cycle}",
             rules[name].name_span,

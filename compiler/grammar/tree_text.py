@@ -1,4 +1,4 @@
-"""A tree as text: one node a line, indented by depth, with its span."""
+"""Print a tree as text: one node a line, indented by depth, with its span."""
 
 from ..diagnostics import Span
 from .tree import (

@@ -1,4 +1,4 @@
-"""Write what is ignored into the rules.
+"""Write ignored text into the rules.
 
     start: A B                      ->      whole:   start ignored
     A: "a"                                  start:   ignored A ignored B
@@ -7,7 +7,7 @@
 
 A grammar with ignored text reads so without a lexer: any number of ignored texts stand before
 each terminal that a rule uses, whether it has a name or not, and at the end; never inside a
-terminal. A lexer that takes the longest match would allow less.
+terminal. A lexer by maximal munch would allow less.
 """
 
 from collections.abc import Iterable

@@ -1,9 +1,9 @@
-"""What is probably not meant in a grammar that can be read.
+"""Lints: what is probably not meant in a grammar that can be read.
 
-    structure   rules and their uses
-    escapes     how characters and classes are written
-    language    what parts match
-    repetition  whether a text can be read in one way only
+    tree -> structure     duplicates, unreachable and unproductive rules, recursion
+    tree -> escapes       how characters and classes are written
+    tree -> language      what parts match: endless white space, redundant alternatives
+    tree -> repetition    texts that a repetition factors in two ways (``automata.ambiguity``)
 
 Each lint has a name; a comment that holds ``constrain: allow(NAME, …)`` silences it, for the
 rule that follows if the comment stands right before one, else for the whole file.
@@ -44,7 +44,7 @@ LINTS: Mapping[str, str] = {
 # Findings that are no reason for an exit code.
 NOTES = frozenset({"left-recursion"})
 
-# Of an exception's automaton; what is larger is not looked into.
+# States of an exception's automaton; in larger ones nothing is looked for.
 _STATES = 2000
 
 _ALLOW = re.compile(r"constrain: allow\(([a-z, -]+)\)")
@@ -53,8 +53,8 @@ _ALLOW = re.compile(r"constrain: allow\(([a-z, -]+)\)")
 def lint(grammar: Grammar, limits: Limits | None = None, *, defined: bool = True) -> list[Finding]:
     """All findings that are not silenced, in the order of the text. Raises ``LimitError``.
 
-    Where rules are used that are not ``defined``, what parts match is not known: then only the
-    lints that look at the text and at its rules' uses have something to say.
+    Where rules are used that are not ``defined``, nobody can say what parts match: then only the
+    lints over the text and the uses of rules find something.
     """
     limits = (limits or Limits()).started()
     found = [

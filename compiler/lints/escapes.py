@@ -1,4 +1,4 @@
-"""Lints that look at how characters and classes are written."""
+"""Lints that look at how characters and classes are written: escapes, brackets."""
 
 import re
 from collections.abc import Iterator

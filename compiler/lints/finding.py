@@ -1,4 +1,4 @@
-"""What a lint finds."""
+"""A finding of a lint: where, in which rule, and what to do about it."""
 
 from dataclasses import dataclass
 

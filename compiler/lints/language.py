@@ -1,4 +1,4 @@
-"""Lints that look at what parts of a grammar match."""
+"""Lints that look at what parts of a grammar match: endless white space, redundant alternatives."""
 
 from collections.abc import Iterator
 
@@ -63,7 +63,7 @@ def _endless_space(expr: Expr, rule: str) -> Finding:
 
 
 def _only_space(expr: Expr) -> bool:
-    def answer(node: Expr, inside: list[bool]) -> bool:
+    def is_space(node: Expr, inside: list[bool]) -> bool:
         match node:
             case Literal():
                 return bool(node.data) and _SPACE.issuperset(node.data)
@@ -74,7 +74,7 @@ def _only_space(expr: Expr) -> bool:
             case _:
                 return all(inside)
 
-    return fold(expr, children, answer)
+    return fold(expr, children, is_space)
 
 
 def _is_space(node: regex.Node) -> bool:
@@ -128,7 +128,7 @@ def redundant(grammar: Grammar, limits: Limits) -> Iterator[Finding]:
             for place, option in enumerate(expr.options):
                 others = expr.options[:place] + expr.options[place + 1 :]
                 if rule.name in operands.reached(use.name for o in others for use in references(o)):
-                    continue  # Then the others match what they do by way of this one.
+                    continue  # Then the others match what they do through this one.
                 union = others[0] if len(others) == 1 else Choice(others, option.span)
                 limits.check_time("the lint redundant-alternative", [rule.name])
                 try:

@@ -1,4 +1,4 @@
-"""The lint for repetitions whose text can be cut up in two ways."""
+"""The lint for ambiguous repetitions: those that factor some text in two ways."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -6,7 +6,7 @@ from functools import partial
 from constrain.artifacts.errors import ConstrainError
 
 from ..automata import regex_ir as regex
-from ..automata.ambiguity import cut_in_two_ways, neighbours_cut_in_two_ways
+from ..automata.ambiguity import ambiguous_concatenation, ambiguous_factorization
 from ..automata.assertions import resolved
 from ..automata.determinize import determinize
 from ..automata.minimize import minimize
@@ -48,7 +48,7 @@ def ambiguous_repetitions(grammar: Grammar, limits: Limits) -> Iterator[Finding]
     ``grammar`` without exceptions and ignored text; of one with terminals, the terminals.
     """
     search = _Search(grammar, Limits(states=_STATES, seconds=limits.seconds).started())
-    # Where a lexer cuts the text, what a rule repeats is cut in one way; terminals are not.
+    # Where a lexer cuts the text, what a rule repeats has one factorization; terminals need not.
     has_lexer = any(rule.terminal for rule in grammar.rules)
     for rule in grammar.rules:
         if has_lexer and not rule.terminal:
@@ -67,7 +67,7 @@ def ambiguous_repetitions(grammar: Grammar, limits: Limits) -> Iterator[Finding]
 
 
 class _Search:
-    """Looks for texts that can be cut in two ways, until it has seen enough nodes."""
+    """Looks for texts with two factorizations, until it has seen enough nodes."""
 
     def __init__(self, grammar: Grammar, limits: Limits) -> None:
         self._operands = Operands(grammar, limits)
@@ -82,7 +82,9 @@ class _Search:
         if not _is_one_word(expr.item) and self._affords([expr.item], sizes):
             automaton = self._operands.automaton
             yield from self._finding(
-                rule, expr.span, lambda limits: cut_in_two_ways(automaton(expr.item), limits)
+                rule,
+                expr.span,
+                lambda limits: ambiguous_factorization(automaton(expr.item), limits),
             )
 
     def neighbours(
@@ -96,9 +98,7 @@ class _Search:
             yield from self._finding(
                 rule,
                 first.span.cover(second.span),
-                lambda limits: neighbours_cut_in_two_ways(
-                    automaton(first), automaton(second), limits
-                ),
+                lambda limits: ambiguous_concatenation(automaton(first), automaton(second), limits),
             )
 
     def pattern(self, rule: Rule, expr: Pattern) -> Iterator[Finding]:
@@ -117,7 +117,7 @@ class _Search:
             if size > min(_NODES, self._left):
                 continue
             self._left -= size
-            found = next(self._finding(rule, expr.span, partial(_cut_node, node.node)), None)
+            found = next(self._finding(rule, expr.span, partial(_ambiguous_node, node.node)), None)
             if found is not None:
                 yield found
                 return
@@ -160,9 +160,9 @@ def _is_one_word(expr: Expr) -> bool:
     return isinstance(expr, Pattern) and isinstance(expr.node, regex.CharClass | regex.Lit)
 
 
-def _cut_node(node: regex.Node, limits: Limits) -> bytes | None:
+def _ambiguous_node(node: regex.Node, limits: Limits) -> bytes | None:
     dfa = minimize(determinize(thompson(resolved(node, limits), limits), limits), limits)
-    return cut_in_two_ways(dfa, limits)
+    return ambiguous_factorization(dfa, limits)
 
 
 def _note_size(sizes: dict[int, int], expr: Expr, inside: list[int]) -> int:

@@ -1,4 +1,4 @@
-"""Lints that look at rules and their uses alone."""
+"""Lints that look at rules and their uses alone: duplicates, unreachable rules, recursion."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -174,7 +174,7 @@ def _alone(
 
 
 def _cycle(start: int, uses: list[list[int]], members: set[int]) -> list[int]:
-    """A shortest way from a member of a cycle back to it."""
+    """A shortest path from a member of a cycle back to it."""
     before: dict[int, int] = {}
     pending = [start]
     for here in pending:
@@ -182,10 +182,10 @@ def _cycle(start: int, uses: list[list[int]], members: set[int]) -> list[int]:
             if there in members and there not in before:
                 before[there] = here
                 pending.append(there)
-    way = [start, before[start]]
-    while way[-1] != start:
-        way.append(before[way[-1]])
-    return way[::-1]
+    path = [start, before[start]]
+    while path[-1] != start:
+        path.append(before[path[-1]])
+    return path[::-1]
 
 
 def left_recursion(grammar: Grammar) -> Iterator[Finding]:

@@ -10,9 +10,9 @@
 
 and, where no symbol may derive ε (``normalize_without_nullable``), then
 
-    eliminate_nullable   every symbol is there or it is not; ε is told by a flag
+    eliminate_nullable   every symbol is there or it is not; a flag says whether ε is a member
 
-with the passes from remove_useless on once more. "Implementing a Constrained Decoding Engine"
+with the passes from remove_useless on once again. "Implementing a Constrained Decoding Engine"
 lists ten steps. Two more are done on the way: *flatten operators with precedence* by the
 parsers, whose trees have sequences and choices of any length, nested as they bind, and by
 flatten_nested, which opens a sequence in a sequence and a choice in a choice; *group rules
@@ -25,10 +25,10 @@ rules that it makes (a repetition of nothing is ε, not nothing). Only then do t
 neighbours, and only when no unproductive rule is left can units be replaced without
 copying dead bodies. Nonterminals are merged after that, because only bodies that are no
 longer hidden behind units can be seen to be equal (B ::= C is C), and the names that stand
-in the author's way are gone. Merging makes bodies equal but no new unit, and replacing units
+between the author's rules are gone. Merging makes bodies equal but no new unit, and replacing units
 copies bodies, so equal ones are joined last. None of the last three makes anything useless.
 
-Eliminating comes after all of these, so that it cuts each distinct body once. It leaves
+Eliminating comes after all of these, so that it takes each distinct body once. It leaves
 texts side by side (what stood between them may be missing), units, rules without a body,
 and rules that have become equal to others, in the order in which these are then removed.
 

@@ -10,7 +10,7 @@ section 2:
                              q_C   -ε→ β -ε→ q_D       for C ::= β D,     the start is q_A
 
 Every use of a rule is a copy, as a regular language needs it. A rule that is used more than
-once is built once, made small, and copied, so that chains of rules that each use the next
+once is built once, made small, and copied, so that rules that each use the next
 one twice grow only as fast as their language.
 """
 

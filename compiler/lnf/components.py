@@ -1,21 +1,17 @@
-"""What follows from productions read as Horn clauses, in linear time.
+"""Strongly connected components of a grammar's rules: whether and how each of them recurses.
 
-After Dowling and Gallier, "Linear-time algorithms for testing the satisfiability of propositional
-Horn formulae" (1984): each clause counts the premises that it still lacks.
-
-Which rules need each other, and whether a finite automaton can follow them.
-
-Rules that derive each other form a strongly connected component. It is self-embedding if
-one of its members can derive itself with text on both sides; a grammar without such a
-component is regular (Chomsky), and each component then recurses on one side only:
+Rules that derive each other form a strongly connected component. It is self-embedding if one of its
+members can derive itself with text on both sides; a grammar without such a component is regular
+(Chomsky), and each component then recurses on one side only:
 
     left    A ::= B 'x' | 'y'      the member comes first
     right   A ::= 'x' B | 'y'      the member comes last
     none    no recursion
 
-Source: Nederhof, "Practical Experiments with Regular Approximation of Context-Free
-Languages" (2000), section 2. The test is exact for self-embedding; a self-embedding grammar
-may still happen to be regular, so it is refused as "not known to be regular".
+The test is exact for self-embedding; a self-embedding grammar may still happen to be regular, so it
+is refused as "not known to be regular" (Nederhof, Practical experiments with regular approximation
+of context-free languages, 2000, section 2). Which nonterminals can derive something follows from
+the productions read as Horn clauses (``derivable``).
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -28,10 +24,11 @@ from .form import Lnf, Production, Symbol
 
 
 def derivable(clauses: Iterable[tuple[int, set[Symbol]]]) -> set[int]:
-    """The heads with a body of which all symbols are derivable heads.
+    """The heads with a body of which all symbols are derivable heads, in linear time.
 
     Each clause is a head and the symbols of its body that are not granted; of these terminals
-    are never derivable.
+    are never derivable. Each clause counts the premises that it still lacks (Dowling and Gallier,
+    Linear-time algorithms for testing the satisfiability of propositional Horn formulae, 1984).
     """
     waiting: dict[Symbol, list[int]] = {}
     missing: list[int] = []
@@ -177,7 +174,7 @@ def _embedding(
 
 
 def _path(lnf: Lnf, inside: set[int], source: int, target: int) -> list[int]:
-    """A shortest way from a member to a member through uses, both included."""
+    """A shortest path from a member to a member through uses, both included."""
     came: dict[int, int] = {source: source}
     pending = [source]
     for number in pending:

@@ -1,4 +1,4 @@
-"""A normal form as text: one production a line, with the rules that it came from."""
+"""Print a normal form as text: one production a line, with the rules that it came from."""
 
 from ..automata.regex_ir import TokenTerminal
 from .form import Lnf, Symbol

@@ -8,11 +8,11 @@
                                                  B ::= 'b';  C ::= 'c';  D ::= 'd';
 
 Each nullable symbol may be there or not, which are 2^n bodies for n of them. Here a body is
-read from its end, and what is behind a nullable symbol gets a name (a rest, ``A~1``) as soon
-as it has more than one form: at most four bodies for each nullable symbol.
+read from its end, and the suffix behind a nullable symbol gets a name (``A~1``) as soon as it
+has more than one form: at most four bodies for each nullable symbol.
 
-A rest that stands alone stays so (``Lnf.rests``): to replace it by its bodies would make n²
-out of n. An automaton that matches ε is replaced by one that does not.
+Such a name that stands alone stays so (``Lnf.suffixes``): to replace it by its bodies would make
+n² out of n. An automaton that matches ε is replaced by one that does not.
 """
 
 from dataclasses import replace
@@ -36,7 +36,7 @@ class _Eliminator:
         self.names, self.owners = list(lnf.names), list(lnf.owners)
         self.terminals = list(lnf.terminals)
         self.productions: list[Production] = []
-        self.rests: set[int] = set(lnf.rests)
+        self.suffixes: set[int] = set(lnf.suffixes)
         self.nullable = {
             ~number for number, terminal in enumerate(lnf.terminals) if _matches_epsilon(terminal)
         }
@@ -48,21 +48,21 @@ class _Eliminator:
     def run(self) -> Lnf:
         """Rewrite each production on its own."""
         for head, productions in enumerate(self.lnf.by_head):
-            rests = 0
+            names = 0
             for production in productions:
-                rests = self._rewrite(head, production, rests)
+                names = self._rewrite(head, production, names)
         return replace(
             self.lnf,
             names=self.names,
             owners=self.owners,
             terminals=self.terminals,
             productions=sorted(self.productions, key=lambda p: p.head),
-            rests=frozenset(self.rests),
+            suffixes=frozenset(self.suffixes),
             nullable_start=self.lnf.nullable_start or self.lnf.start in self.nullable,
         )
 
-    def _rewrite(self, head: int, production: Production, rests: int) -> int:
-        """Add what becomes of a production; ``rests`` counts the names taken so far."""
+    def _rewrite(self, head: int, production: Production, names: int) -> int:
+        """Add what becomes of a production; ``names`` counts the names given so far."""
         bodies: _Bodies = []  # of all behind the current place, without ε …
         epsilon = True  # … and whether ε is one more
         for symbol in reversed(production.body):
@@ -74,14 +74,14 @@ class _Eliminator:
                 epsilon = False
             elif present is not None:
                 if len(bodies) > 1:
-                    rests += 1
-                    bodies = [(self._rest(head, bodies, production.origins, rests),)]
+                    names += 1
+                    bodies = [(self._suffix(head, bodies, production.origins, names),)]
                 with_it = [(present, *body) for body in bodies]
                 if epsilon:
                     with_it.append((present,))
                 bodies = with_it + bodies
         self.productions.extend(Production(head, body, production.origins) for body in bodies)
-        return rests
+        return names
 
     def _present(self, symbol: Symbol) -> Symbol | None:
         """The symbol without ε."""
@@ -106,13 +106,13 @@ class _Eliminator:
             self._nodes[key] = without_epsilon(terminal.content)
         return self._nodes[key]
 
-    def _rest(self, head: int, bodies: _Bodies, origins: Origins, count: int) -> int:
+    def _suffix(self, head: int, bodies: _Bodies, origins: Origins, count: int) -> int:
         """A new nonterminal for ``bodies``."""
         number = len(self.names)
         self.names.append(f"{self.names[head]}~{count}")
         self.owners.append(self.owners[head])
         self.productions.extend(Production(number, body, origins) for body in bodies)
-        self.rests.add(number)
+        self.suffixes.add(number)
         return number
 
 

@@ -49,11 +49,11 @@ def _expand(production: Production, names: list[str], owners: list[str]) -> list
     out: list[Production] = []
     required = body * low
     for extra in range(high - low):
-        rest = len(names)
+        optional = len(names)
         names.append(f"{names[production.head]}+{extra + 1}")
         owners.append(owners[production.head])
-        out.append(Production(head, (*required, rest), origins))
-        out.append(Production(rest, (), origins))
-        head, required = rest, body
+        out.append(Production(head, (*required, optional), origins))
+        out.append(Production(optional, (), origins))
+        head, required = optional, body
     out.append(Production(head, required, origins))
     return out

@@ -11,15 +11,15 @@ A grammar is in Loup's normal form (LNF) if
    its symbols can derive more than ε;
 6. no two nonterminals have the same productions, where nonterminals that 6 makes one count
    as the same: ``L ::= '' | L 'x'`` and ``M ::= '' | M 'x'`` are one;
-7. no body is empty, and no symbol derives ε; whether ε is a member of the language is told
-   by ``nullable_start``. The start may then have no production, if ε is the only member.
+7. no body is empty, and no symbol derives ε; ``nullable_start`` says whether ε is a member of
+   the language. The start may then have no production, if ε is the only member.
 
 ``normalize`` sees to 1 to 6, which is what automata are built from: they read ε for nothing,
 and the author's options stay to be drawn. ``normalize_without_nullable`` sees to all seven,
-for recognisers that predict. There 4 has one exception: a body whose symbols may all be
-missing is cut (``eliminate_nullable``), and its rest may be a body of the piece before, as in
-``A ::= 'x' R | 'x' | R``. Replacing ``R`` would make n² productions out of n options. The
-rests are marked, and a rest alone never leads back to its own head.
+for recognisers that predict. There 4 has one exception: suffixes of a body whose symbols may be
+missing get names (``eliminate_nullable``), and such a name may be a whole body, as in
+``A ::= 'x' R | 'x' | R``. Replacing ``R`` would make n² productions out of n options. These
+nonterminals are marked (``suffixes``), and one alone never leads back to its own head.
 
 "Implementing a Constrained Decoding Engine" names the form and keeps a rule such as
 ``B ::= 'a' B``, which never ends. Here it is removed: a mask that led into it would lead
@@ -88,8 +88,8 @@ class Lnf:
 
     ``names``: of the nonterminals; an anonymous one is called after the rule it stands in,
     as in ``rule/2``. ``owners``: that rule. ``productions`` are sorted by head. ``authored``:
-    the grammar before units were replaced, for messages about the author's rules. ``rests``:
-    nonterminals that stand for the rest of a body that was cut. ``nullable_start``: ε is a
+    the grammar before units were replaced, for messages about the author's rules. ``suffixes``:
+    nonterminals that stand for a suffix of a body. ``nullable_start``: ε is a
     member besides what the productions derive. ``tokens``: the grammar's distinct token
     terminals, which ``TokenTerminal`` nodes name by their index.
     """
@@ -101,7 +101,7 @@ class Lnf:
     productions: Sequence[Production]
     start: int
     authored: "Lnf | None" = None
-    rests: frozenset[int] = frozenset()
+    suffixes: frozenset[int] = frozenset()
     nullable_start: bool = False
     tokens: Sequence[Token] = ()
 
@@ -116,14 +116,15 @@ class Lnf:
     def with_productions(
         self, productions: Iterable[Production], terminals: Sequence[Terminal] | None = None
     ) -> "Lnf":
-        """The same grammar with other productions (sorted by head, order otherwise kept)."""
+        """The same grammar with other productions, sorted by head and otherwise in this order."""
         ordered = sorted(productions, key=lambda p: p.head)
-        kept = self.terminals if terminals is None else terminals
-        return replace(self, productions=ordered, terminals=kept)
+        if terminals is None:
+            terminals = self.terminals
+        return replace(self, productions=ordered, terminals=terminals)
 
-    def is_rest(self, production: Production) -> bool:
-        """Whether the body is nothing but the rest of a body that was cut."""
-        return len(production.body) == 1 and production.body[0] in self.rests
+    def is_suffix(self, production: Production) -> bool:
+        """Whether the body is nothing but one of ``suffixes``."""
+        return len(production.body) == 1 and production.body[0] in self.suffixes
 
     def body_key(self, body: Sequence[Symbol]) -> tuple[object, ...]:
         """Equal for bodies with the same symbols, whatever their places in the text."""

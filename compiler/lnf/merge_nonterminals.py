@@ -1,4 +1,4 @@
-"""Make one of nonterminals that have the same productions.
+"""Merge nonterminals that have the same productions.
 
 A ::= B | C;  B ::= 'a';  C ::= 'a';             ->    A ::= B | B;  B ::= 'a' | 'a';
 A ::= B C;  B ::= '' | B 'x';  C ::= '' | C 'x'; ->    A ::= B B;    B ::= '' | B 'x' | …;
@@ -32,14 +32,14 @@ def merge_nonterminals(lnf: Lnf) -> Lnf:
     for head in sorted(block_of, key=lambda head: (head != lnf.start, head)):
         first.setdefault(block_of[head], head)
     name = {head: first[block] for head, block in block_of.items()}
-    if all(head == kept for head, kept in name.items()):
+    if all(head == same for head, same in name.items()):
         return lnf
     productions = [
         p.with_symbols(name[p.head], tuple([name.get(s, s) for s in p.body]))
         for p in lnf.productions
     ]
-    rests = frozenset(name[rest] for rest in lnf.rests if rest in name)
-    return replace(lnf.with_productions(productions), rests=rests)
+    suffixes = frozenset(name[suffix] for suffix in lnf.suffixes if suffix in name)
+    return replace(lnf.with_productions(productions), suffixes=suffixes)
 
 
 def _blocks(lnf: Lnf) -> dict[int, int]:
@@ -116,9 +116,9 @@ class _Partition:
             unchanged = len(members) - sum(map(len, parts))
             if unchanged <= len(parts[-1]):
                 largest = set(parts.pop())
-                rest = members.difference(largest, *parts)
-                if rest:
-                    parts.append(sorted(rest))
+                unmoved = members.difference(largest, *parts)
+                if unmoved:
+                    parts.append(sorted(unmoved))
             for part in parts:
                 number = len(self._members)
                 self._members[number] = set(part)

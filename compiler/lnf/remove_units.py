@@ -4,10 +4,10 @@
 
 The bodies that A takes over keep their own origins and add those of the unit rules they
 came through. Cycles of units derive nothing new and vanish. Only what the start still
-reaches is written: a chain of n options, one inside the other, is one rule with n + 1
+reaches is written: n options, one inside the other, are one rule with n + 1
 bodies and not n rules with up to n.
 
-The rest of a body that was cut (``Lnf.rests``) stays where its own body has it alone.
+A name for a suffix of a body (``Lnf.suffixes``) stays where its own body has it alone.
 """
 
 from ..limits import Limits
@@ -22,8 +22,8 @@ _PRODUCTION_BYTES = 250
 def remove_units(lnf: Lnf, limits: Limits | None = None) -> Lnf:
     """The grammar without bodies that are a single nonterminal.
 
-    Chains of units with a body at every link grow quadratically: raises ``LimitError``
-    (memory, time) naming the rule.
+    Units in a row that each have other bodies, too, make it grow quadratically: raises
+    ``LimitError`` (memory, time) naming the rule.
     """
     limits = (limits or Limits()).started()
     out: list[Production] = []
@@ -51,8 +51,9 @@ def _taken_over(lnf: Lnf, head: int) -> list[Production]:
         number = pending.pop()
         units: list[int] = []
         for production in lnf.by_head[number]:
-            rest = number == head and production.body[:1] != (head,) and lnf.is_rest(production)
-            if len(production.body) != 1 or production.body[0] < 0 or rest:
+            own = number == head and production.body[:1] != (head,)
+            stays = own and lnf.is_suffix(production)
+            if len(production.body) != 1 or production.body[0] < 0 or stays:
                 origins = production.origins
                 if through[number]:
                     origins = few(origins | through[number])
@@ -66,7 +67,7 @@ def _taken_over(lnf: Lnf, head: int) -> list[Production]:
 
 
 def _joined(through: Origins, step: Origins) -> Origins:
-    """The origins of a longer chain; one place a rule is enough to name it."""
+    """The origins of one unit more; one place a rule is enough to name it."""
     if len(through) >= ENOUGH:
         return through
     named = {rule for rule, _, _ in through}

@@ -31,20 +31,20 @@ def remove_useless(lnf: Lnf) -> Lnf:
     )
     if lnf.start not in productive and not lnf.nullable_start:
         raise CheckError(lnf.source, [_empty_language(lnf)])
-    kept = [
+    useful = [
         p
         for p in lnf.productions
         if p.body != (p.head,) and all(s in productive or _is_text(lnf, s) for s in p.body)
     ]
-    with_text = _with_text(lnf, kept)
+    with_text = _with_text(lnf, useful)
 
     def adds_text(symbol: Symbol) -> bool:
         return symbol in with_text if symbol >= 0 else not _is_epsilon(lnf, symbol)
 
-    kept = [p.with_symbols(p.head, tuple(filter(adds_text, p.body))) for p in kept]
-    kept = [p for p in kept if p.body != (p.head,)]
-    reachable = _reachable(lnf.start, kept)
-    return lnf.with_productions(p for p in kept if p.head in reachable)
+    useful = [p.with_symbols(p.head, tuple(filter(adds_text, p.body))) for p in useful]
+    useful = [p for p in useful if p.body != (p.head,)]
+    reachable = _reachable(lnf.start, useful)
+    return lnf.with_productions(p for p in useful if p.head in reachable)
 
 
 def _with_text(lnf: Lnf, productions: Iterable[Production]) -> set[int]:

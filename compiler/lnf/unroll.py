@@ -7,11 +7,11 @@ In a component that nests itself some uses of its members are *counted*: enough 
 the others nest nothing. A counted use leads to a copy of the component one level deeper, any
 other use stays on its level, and at the last level productions with a counted use are cut. So
 exactly the members stay that have a derivation with at most ``depth`` counted uses on every
-way down, and what recurses on one side alone, such as a list, is not cut.
+path down, and what recurses on one side alone, such as a list, is not cut.
 
 Which uses are counted: all uses, inside the component, of as few nonterminals as a greedy
 choice finds; those at the left end of a body (else at the right end) are set free again where
-the rest is still regular, so that ``e ::= e '+' e | 'n'`` counts the second ``e`` alone.
+the others still nest nothing, so that ``e ::= e '+' e | 'n'`` counts the second ``e`` alone.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -98,7 +98,7 @@ def unroll(lnf: Lnf, depth: int, limits: Limits | None = None) -> Unrolled:
         owners=[lnf.owners[n] for n, _ in numbers],
         start=0,
         authored=None,
-        rests=frozenset(),
+        suffixes=frozenset(),
     )
     return Unrolled(remove_useless(copies.with_productions(productions)), sorted(cut))
 
@@ -144,15 +144,15 @@ def _counted(uses: Sequence[_Use], limits: Limits, lnf: Lnf) -> Collection[_Use]
     """The uses to count in one component."""
     chosen: set[int] = set()
 
-    def rest(without: Collection[int]) -> list[_Use]:
+    def nesting_without(without: Collection[int]) -> list[_Use]:
         return _nesting([use for use in uses if use.symbol not in without])
 
-    while nesting := rest(chosen):
+    while nesting := nesting_without(chosen):
         limits.check_time(_STAGE, [lnf.owners[nesting[0].head]])
         candidates = {use.symbol for use in nesting}
-        chosen.add(min(candidates, key=lambda n: (len(rest(chosen | {n})), n)))
+        chosen.add(min(candidates, key=lambda n: (len(nesting_without(chosen | {n})), n)))
     for number in sorted(chosen):
-        if not rest(chosen - {number}):
+        if not nesting_without(chosen - {number}):
             chosen.discard(number)
     counted = {use for use in uses if use.symbol in chosen}
     for number in sorted(chosen):

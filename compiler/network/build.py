@@ -1,18 +1,18 @@
-"""The recursive transition network of a grammar: byte automata that call each other.
+"""Build the recursive transition network of a grammar: byte automata that call one another.
 
-    goals          one automaton a nonterminal, over terminals and calls
-    calls          tail calls, and the goals R that stay calls
+    goal automata  one a nonterminal, over terminals and calls (``goal_automata``)
+    plan           tail calls, and the goals R that stay procedures
     inlined        a goal outside R: copied where it is called; its tail calls outside R jump
     components     the start and the goals in R; all their tail calls jump
     joint          all components in one minimal automaton, tail calls gone
 
-A copy that may end where it may also go on can overlap with all that follows it, as a comment
-does which any of its characters can end: its caller's subsets then grow to powers. Such a goal
-is called after all, and what it can be side by side with is told apart at run time.
+A copy that may end where it may also go on can overlap with all that follows it, as a comment does
+which any of its characters can end: determinizing its caller then takes exponentially many states.
+Such a goal is called after all, and at run time a configuration has a thread for each of the
+places that the text may be at.
 
-Two properties follow that a pushdown automaton made by hand seldom has: a frame is pushed at
-a real call only, and no frame is there just to return. A frame that is popped without a byte
-being read is one that may be missing.
+A frame is pushed at a call that is no tail call only, and no frame is there just to return: one
+that accepts can also read on.
 """
 
 from collections import Counter
@@ -42,26 +42,26 @@ _STAGE = "the grammar's network"
 
 
 def network(lnf: Lnf, limits: Limits | None = None, terminals: int = 0) -> NetworkTables:
-    """The network of ``normalize``'s result. ``terminals``: T, the grammar's token terminals.
+    """The network of a grammar in ``lnf``'s normal form, nullable symbols included.
 
-    Raises ``LimitError``.
+    ``terminals``: T, the number of the grammar's token terminals. Raises ``LimitError``.
     """
     limits = (limits or Limits()).started()
     goals = Goals(lnf, limits)
     plan = planned(goals)
-    called = refused = frozenset[int]()
+    overlapping = large = frozenset[int]()
     while True:
-        # Any superset will do. Left corners are not cut at what is large: it would only add
-        # threads.
-        build = _Build(goals, replace(plan, kept=plan.kept | refused), limits, terminals)
+        # Any superset will do. Large goals are still expanded as left corners: to call them there
+        # would only add threads.
+        build = _Build(goals, replace(plan, procedures=plan.procedures | large), limits, terminals)
         try:
-            large = build.inline_all()
-            if not large:
+            too_large = build.inline_all()
+            if not too_large:
                 return build.joint()
-            refused |= large
+            large |= too_large
         except _Overlap as overlap:
-            called |= {overlap.goal}
-            plan = planned(goals, called)
+            overlapping |= {overlap.goal}
+            plan = planned(goals, overlapping)
 
 
 class _Overlap(Exception):  # noqa: N818
@@ -73,13 +73,13 @@ class _Overlap(Exception):  # noqa: N818
 
 
 class _Build:
-    """One attempt with a given set of goals that stay calls."""
+    """One attempt with a given set R of procedures."""
 
     def __init__(self, goals: Goals, plan: Plan, limits: Limits, terminals: int) -> None:
         self.goals, self.limits, self.terminals = goals, limits, terminals
-        self.reached, self.tails, self.kept = plan.goals, plan.tails, plan.kept
+        self.reached, self.tails, self.procedures = plan.goals, plan.tails, plan.procedures
         start = goals.lnf.start
-        self.entries = [start, *sorted((self.kept & set(self.reached)) - {start})]
+        self.entries = [start, *sorted((self.procedures & set(self.reached)) - {start})]
         self._call_symbol = {
             nonterminal: FIRST_TERMINAL + terminals + i
             for i, nonterminal in enumerate(self.entries)
@@ -90,15 +90,15 @@ class _Build:
         self._copied: dict[int, set[int]] = {}
 
     def inline_all(self) -> set[int]:
-        """Make the automata of the goals that are copied; those that are too large for it."""
+        """Make the automata of the goals that are copied; gives those that are too large for it."""
         sites = Counter(
             call[1]
             for caller, goal in self.reached.items()
             for call in goal.calls
             if call not in self.tails[caller]
         )
-        refused = set()
-        calls = {nonterminal: self._call_symbol[nonterminal] for nonterminal in self.kept}
+        too_large = set()
+        calls = {nonterminal: self._call_symbol[nonterminal] for nonterminal in self.procedures}
         for nonterminal in self._callees_first():
             plain = over_symbols(self.goals, self.reached[nonterminal], calls)
             if plain is not None and plain.states < INLINED_STATES:
@@ -106,9 +106,9 @@ class _Build:
                 continue
             component = self._component(nonterminal, inside=True)
             if component.states > INLINED_STATES and sites[nonterminal] > 1:
-                refused.add(nonterminal)
+                too_large.add(nonterminal)
             self.inlined[nonterminal] = component
-        return refused
+        return too_large
 
     def joint(self) -> NetworkTables:
         """All components in one automaton; what has become a tail call on the way jumps too."""
@@ -134,7 +134,7 @@ class _Build:
     def _callees_first(self) -> Iterable[int]:
         """The goals outside R, each behind those that it has copied into it."""
         done: set[int] = set()
-        for root in sorted(set(self.reached) - self.kept):
+        for root in sorted(set(self.reached) - self.procedures):
             pending = [root]
             while pending:
                 nonterminal = pending[-1]
@@ -143,7 +143,7 @@ class _Build:
                     for member in self._jumped_to(nonterminal)
                     for call in self.reached[member].calls
                     for callee in [call[1]]
-                    if call not in self.tails[member] and callee not in self.kept | done
+                    if call not in self.tails[member] and callee not in self.procedures | done
                 ]
                 if needed:
                     pending.extend(needed)
@@ -159,7 +159,7 @@ class _Build:
         pending = [nonterminal]
         while pending:
             for _, callee, _ in sorted(self.tails[pending.pop()]):
-                if callee not in found | self.kept:
+                if callee not in found | self.procedures:
                     found.add(callee)
                     pending.append(callee)
         return found
@@ -181,12 +181,11 @@ class _Build:
 
     def _overlap(self, goal: int) -> tuple[int, int, int]:
         """How far a goal outside R overlaps with what follows; of two the smaller comes first."""
-        return _openness(self.inlined[goal]), -self.inlined[goal].states, -goal
+        return _bytes_after_ends(self.inlined[goal]), -self.inlined[goal].states, -goal
 
     def _assembled(self, nonterminal: int, *, inside: bool) -> tuple[Nfa, set[int]]:
         """A goal's automaton over bytes, with copies for calls, and the goals that are copied,
-        also in copies; ``inside`` another component its tail calls to goals that stay calls keep
-        their frames."""
+        also in copies; ``inside`` another component its tail calls to procedures have frames."""
         builder = Thompson(self.limits)
         copied: set[int] = set()
         starts: dict[int, int] = {}
@@ -216,11 +215,11 @@ class _Build:
                     if symbol < 0:
                         fragment = builder.compile(self.goals.nodes[~symbol])
                     elif (state, symbol, target) in self.tails[current] and not (
-                        inside and symbol in self.kept
+                        inside and symbol in self.procedures
                     ):
                         builder.add_epsilon(source, start_of(symbol))
                         continue
-                    elif symbol in self.kept:
+                    elif symbol in self.procedures:
                         label = self._call_symbol[symbol]
                         builder.add_arc(source, label, label, end, frozenset())
                         continue
@@ -259,20 +258,20 @@ class _Build:
     def _tables(self, dfa: Dfa) -> NetworkTables:
         # The state that joins the components is no part of them; nothing leads to it.
         states = np.arange(dfa.states)
-        kept = np.flatnonzero((states != dfa.start) | (states == DEAD))
+        inner = np.flatnonzero((states != dfa.start) | (states == DEAD))
         number = np.zeros(dfa.states, dtype=np.int32)
-        number[kept] = np.arange(len(kept))
+        number[inner] = np.arange(len(inner))
         first = dfa.byte_columns + self.terminals
         last = first + len(self.entries)
         begins = number[dfa.table[dfa.start, last:]]
-        table = number[dfa.table[kept]]
+        table = number[dfa.table[inner]]
         sources, callees = np.nonzero(table[:, first:last])
         owners = self.goals.lnf.owners
         return NetworkTables(
             table=np.ascontiguousarray(table[:, :first]),
             classes=dfa.classes,
-            accepting=dfa.accepting[kept].astype(np.uint8),
-            call_offsets=np.searchsorted(sources, np.arange(len(kept) + 1)).astype(np.int64),
+            accepting=dfa.accepting[inner].astype(np.uint8),
+            call_offsets=np.searchsorted(sources, np.arange(len(inner) + 1)).astype(np.int64),
             call_starts=begins[callees],
             call_returns=table[sources, first + callees],
             start=int(begins[0]),
@@ -282,7 +281,7 @@ class _Build:
         )
 
 
-def _openness(nfa: Nfa) -> int:
+def _bytes_after_ends(nfa: Nfa) -> int:
     """The most bytes that a deterministic automaton goes on with where it may also end."""
     leaving = ([arc for arc in nfa.arcs[state] if arc.low < FIRST_TERMINAL] for state in nfa.finals)
     return max((sum(arc.high + 1 - arc.low for arc in arcs) for arcs in leaving), default=0)

@@ -1,4 +1,4 @@
-"""A recursive transition network as text; the same tables, the same text."""
+"""Print a recursive transition network as text; the same tables give the same text."""
 
 from collections.abc import Sequence
 

@@ -1,27 +1,25 @@
-"""Which calls of a network need no frame, and which goals must stay calls.
-
-A call is a *tail call* if what follows it adds nothing to what can follow inside the callee:
-u -B→ v with v final and either nothing behind v, or B is the goal itself and each of its
-final states can do all that v can. The second frees ``e ::= e '+' e`` of frames. It is
-decided on the deterministic automaton, where ``if s`` and ``if s else s`` are one path.
-
-A goal can be copied into its callers as long as no cycle of calls comes back to it with a
-frame. The goals that stay calls are a *feedback set*: outside it no cycle holds a call that is
-not a tail call. Any superset of one will do; small ones make small stacks.
-
-The goal automaton of a nonterminal: left corners become loops, the rest are calls.
+"""One automaton a nonterminal over terminals and calls, and the plan which calls need frames.
 
     e ::= e '+' t | t;  t ::= 'n' | '(' e ')';
 
     goal e:   s  -'n'-> f   s -'('-> 1   1 -call e-> 2   2 -')'-> f   f -'+'-> 3   3 -call t-> f
 
-The left corners of A are the nonterminals that a derivation of A can begin with, A included,
-behind prefixes that may be missing. The automaton's states are A's start, the items
-[C → α•β] with something read and C a left corner of A, and the end; a finished C goes on in
-every production of a left corner that can begin with it (left-corner parsing, Rosenkrantz &
-Lewis 1970; as an automaton, Nederhof 1993). Nothing but a left corner is expanded: every
-other nonterminal stays a *call*, an edge labelled with it. A label B means L(B) without ε; a
-symbol that may be missing has an ε edge beside it. The start's own ε is the caller's matter.
+The *left corners* of A are the nonterminals that a derivation of A can begin with, A included,
+behind prefixes that may be missing. The states of A's goal automaton are A's start, the items
+[C → α•β] with something read and C a left corner of A, and the end; a finished C goes on in every
+production of a left corner that can begin with it (left-corner parsing, Rosenkrantz and Lewis 1970;
+as an automaton, Nederhof 1993). Nothing but a left corner is expanded: every other nonterminal
+stays a *call*, an edge labelled with it. A label B means L(B) without ε; a symbol that may be
+missing has an ε edge beside it. The start's own ε is the caller's matter.
+
+A call is a *tail call*, and needs no frame, if what follows it adds nothing to what can follow
+inside the callee: u -B→ v with v final and either nothing behind v, or B is the goal itself and
+each of its final states can do all that v can. The second frees ``e ::= e '+' e`` of frames. It is
+decided on the deterministic automaton, where ``if s`` and ``if s else s`` are one path.
+
+A goal can be copied into its callers, and the call with it goes away, as long as no cycle of calls
+comes back to it with a frame. The others, the *procedures*, are a feedback set: outside it no cycle
+holds a call that is not a tail call. Any superset of one will do; small ones make small stacks.
 """
 
 from collections import deque
@@ -69,7 +67,7 @@ class Goal:
 
 
 class Goals:
-    """Makes goal automata of a grammar (``normalize``'s result: nullable symbols are kept).
+    """Makes the goal automata of a grammar in normal form, nullable symbols included.
 
     ``nodes``: what terminal t matches, without ε and assertions.
     """
@@ -90,7 +88,7 @@ class Goals:
         ]
         self.nullable |= nullable_nonterminals(lnf, self.nullable)
         self._corners: dict[int, set[int]] = {}
-        self._made: dict[tuple[int, frozenset[int]], Goal] = {}
+        self._goals: dict[tuple[int, frozenset[int]], Goal] = {}
         # Of each item the symbol behind it (0 at the end), whether it is at the end of its
         # body, and the production's head.
         self._symbols: list[Symbol] = []
@@ -119,39 +117,39 @@ class Goals:
             rules = sorted({rule for rule, _, _ in self.lnf.terminals[terminal].origins})
             raise LimitError(error.stage, error.limit, error.value, rules, error.part) from None
 
-    def reached(self, cut: frozenset[int] = frozenset()) -> dict[int, Goal]:
+    def reached(self, called: frozenset[int] = frozenset()) -> dict[int, Goal]:
         """The goals of the start and of all that is called; see ``goal``."""
         goals: dict[int, Goal] = {}
         pending = [self.lnf.start]
         while pending:
             nonterminal = pending.pop()
             if nonterminal not in goals:
-                goals[nonterminal] = self.goal(nonterminal, cut)
-                pending.extend(called for _, called, _ in goals[nonterminal].calls)
+                goals[nonterminal] = self.goal(nonterminal, called)
+                pending.extend(callee for _, callee, _ in goals[nonterminal].calls)
         return goals
 
-    def goal(self, nonterminal: int, cut: frozenset[int] = frozenset()) -> Goal:
+    def goal(self, nonterminal: int, called: frozenset[int] = frozenset()) -> Goal:
         """The automaton of one nonterminal. Raises ``LimitError``.
 
-        Left corners in ``cut`` are called instead of expanded, if they do not lead back to
-        the nonterminal as a left corner: so no call leads back to where it began.
+        Left corners in ``called`` are calls instead of expanded, if they do not lead back to the
+        nonterminal as a left corner: so no call leads back to where it began.
         """
-        key = nonterminal, frozenset(c for c in cut if self._is_cut(c, nonterminal))
-        if key not in self._made:
-            self._made[key] = self._goal(*key)
-        return self._made[key]
+        key = nonterminal, frozenset(c for c in called if self._may_be_called(c, nonterminal))
+        if key not in self._goals:
+            self._goals[key] = self._goal(*key)
+        return self._goals[key]
 
-    def _is_cut(self, corner: int, nonterminal: int) -> bool:
+    def _may_be_called(self, corner: int, nonterminal: int) -> bool:
         return corner in self.left_corners(nonterminal) and nonterminal not in self.left_corners(
             corner
         )
 
-    def _goal(self, nonterminal: int, cut: frozenset[int]) -> Goal:
+    def _goal(self, nonterminal: int, called: frozenset[int]) -> Goal:
         self._limits.check_time(_STAGE, [self.lnf.owners[nonterminal]])
-        corners = self._expanded(nonterminal, cut)
+        corners = self._expanded(nonterminal, called)
         symbols = self._symbols
         finished: dict[int, frozenset[_Item]] = {}
-        moves: list[dict[Symbol, int]] = []
+        rows: list[dict[Symbol, int]] = []
         finals: list[bool] = []
         numbers: dict[frozenset[_Item], int] = {}
         by_kernel: dict[frozenset[_Item], int] = {}
@@ -165,7 +163,7 @@ class Goals:
                 if kernel not in by_kernel:
                     by_kernel[kernel] = number_of(kernel)
                 row[symbol] = by_kernel[kernel]
-            moves.append(row)
+            rows.append(row)
             finals.append(ends)
 
         def number_of(kernel: frozenset[_Item]) -> int:
@@ -193,7 +191,7 @@ class Goals:
         for corner in corners:
             for item in self._beginning.get(corner, ()):
                 symbol = symbols[item]
-                if symbol < 0 or symbol in cut:
+                if symbol < 0 or symbol in called:
                     begun.setdefault(symbol, []).append(item + 1)
         add(begun, ends=False)
         while pending:
@@ -202,7 +200,7 @@ class Goals:
             for item in items - {_END}:
                 read.setdefault(symbols[item], []).append(item + 1)
             add(read, ends=_END in items)
-        return _minimal(moves, finals)
+        return _minimal(rows, finals)
 
     def _waiting(self, item: _Item) -> tuple[int | None, range]:
         """The items that an item leads to within its production, and the head if it may be over."""
@@ -237,23 +235,23 @@ class Goals:
             self._corners[nonterminal] = self._expanded(nonterminal, frozenset())
         return self._corners[nonterminal]
 
-    def _expanded(self, nonterminal: int, cut: frozenset[int]) -> set[int]:
-        """The left corners that are reached without going through ``cut``."""
+    def _expanded(self, nonterminal: int, called: frozenset[int]) -> set[int]:
+        """The left corners that are reached without going through ``called``."""
         found = {nonterminal}
         pending = [nonterminal]
         while pending:
             for item in self._beginning.get(pending.pop(), ()):
                 symbol = self._symbols[item]
-                if symbol >= 0 and symbol not in found and symbol not in cut:
+                if symbol >= 0 and symbol not in found and symbol not in called:
                     found.add(symbol)
                     pending.append(symbol)
         return found
 
 
-def _minimal(moves: Sequence[Mapping[Symbol, int]], finals: Sequence[bool]) -> Goal:
-    """The minimal automaton, by Moore's rounds, numbered from the start; all states are alive."""
-    targets = [tuple(row.values()) for row in moves]
-    signatures: list[object] = [(final, *row) for final, row in zip(finals, moves, strict=True)]
+def _minimal(rows: Sequence[Mapping[Symbol, int]], finals: Sequence[bool]) -> Goal:
+    """The minimal automaton by Moore's rounds, numbered from the start; all states are live."""
+    targets = [tuple(row.values()) for row in rows]
+    signatures: list[object] = [(final, *row) for final, row in zip(finals, rows, strict=True)]
     count = 0
     while True:
         numbers: dict[object, int] = {}
@@ -266,7 +264,7 @@ def _minimal(moves: Sequence[Mapping[Symbol, int]], finals: Sequence[bool]) -> G
         ]
     # Blocks are numbered by their first states, so the start's is 0.
     edges: list[Mapping[Symbol, int]] = [{}] * count
-    for state, row in enumerate(moves):
+    for state, row in enumerate(rows):
         edges[block[state]] = {symbol: block[target] for symbol, target in row.items()}
     return Goal(edges, frozenset(b for b, final in zip(block, finals, strict=True) if final))
 
@@ -278,11 +276,11 @@ _NOTHING: frozenset[int] = frozenset()
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """The goals that are reached, the tail calls of each, and those that stay calls."""
+    """The goals that are reached, the tail calls of each, and those that stay procedures."""
 
     goals: Mapping[int, Goal]
     tails: Mapping[int, set[Call]]
-    kept: frozenset[int]
+    procedures: frozenset[int]
 
     @cached_property
     def callees(self) -> Mapping[int, set[int]]:
@@ -354,29 +352,31 @@ def over_symbols(goals: Goals, goal: Goal, calls: Mapping[int, int]) -> Nfa | No
 
 
 def planned(goals: Goals, called: frozenset[int] = frozenset()) -> Plan:
-    """A small set of goals that all cycles with a framed call pass through, and ``called``.
+    """A small set of procedures that all cycles with a framed call pass through, and ``called``.
 
-    Greedy: the goal whose removal leaves the fewest framed calls on cycles, then the largest,
-    which would be copied. A goal that stays a call need not be expanded as a left corner
-    either, which may break other cycles; members that turn out not to be needed are dropped.
+    By a greedy heuristic: the goal whose removal leaves the fewest framed calls on cycles, then the
+    largest, which would be copied. A procedure need not be expanded as a left corner either, which
+    may break other cycles; members that turn out not to be needed are dropped.
     """
     plan = _plan(goals, called)
-    while bad := _framed_on_cycles(plan, plan.kept):
+    while bad := _framed_on_cycles(plan, plan.procedures):
         candidates = sorted({goal for call in bad for goal in call})
         sizes = {c: len(plan.goals[c].edges) for c in candidates}
         # One goal less makes no new cycles, so the others on these are all that matter.
         left = _framed_without_each(plan, candidates, _on_cycles_with(plan, bad))
-        plan = _plan(goals, plan.kept | {min(candidates, key=lambda c: (left[c], -sizes[c], c))})
-    for member in sorted(plan.kept - called):
-        smaller = _plan(goals, plan.kept - {member})
-        if not _framed_on_cycles(smaller, smaller.kept):
+        chosen = min(candidates, key=lambda c: (left[c], -sizes[c], c))
+        plan = _plan(goals, plan.procedures | {chosen})
+    for member in sorted(plan.procedures - called):
+        smaller = _plan(goals, plan.procedures - {member})
+        if not _framed_on_cycles(smaller, smaller.procedures):
             plan = smaller
     return plan
 
 
-def _plan(goals: Goals, kept: frozenset[int]) -> Plan:
-    made = goals.reached(kept)
-    return Plan(made, {n: tail_calls(n, goal) for n, goal in made.items()}, kept & set(made))
+def _plan(goals: Goals, procedures: frozenset[int]) -> Plan:
+    found = goals.reached(procedures)
+    tails = {n: tail_calls(n, goal) for n, goal in found.items()}
+    return Plan(found, tails, procedures & set(found))
 
 
 def _framed_on_cycles(plan: Plan, without: frozenset[int]) -> Sequence[tuple[int, int]]:
@@ -407,8 +407,8 @@ def _framed_without_each(
 
 
 def _on_cycles_with(plan: Plan, calls: Sequence[tuple[int, int]]) -> set[int]:
-    """The goals that call each other with those of ``calls`` which avoid what stays a call."""
-    component = _components(plan, plan.goals.keys() - plan.kept)
+    """The goals that call each other with those of ``calls``, past no procedure."""
+    component = _components(plan, plan.goals.keys() - plan.procedures)
     wanted = {component[caller] for caller, _ in calls}
     return {goal for goal, number in component.items() if number in wanted}
 

@@ -20,7 +20,7 @@ from constrain.artifacts.network.token_steps import TokenEffects
 from constrain.artifacts.tokens.trie import Trie
 
 from ..options import PREWARM, ArtifactRequest
-from .precompute import prewarm, prewarm_chains
+from .precompute import precompute_mask_automaton, precompute_summaries
 from .token_effects import token_effects
 
 if TYPE_CHECKING:
@@ -74,7 +74,9 @@ def precompute(
     found = Summaries(tables, lambda: trie, size)
     effects = token_effects(tables, vocabulary, terminals, min(memory, _EFFECTS_BYTES), limits)
     memory -= effects.nbytes
-    is_complete = prewarm(tables, found, summaries, memory, limits)
+    is_complete = precompute_summaries(tables, found, summaries, memory, limits)
     if is_complete:
-        automaton, _ = prewarm_chains(tables, found, min(memory, _AUTOMATON_BYTES), limits)
-    return Precomputed(found.memo(), automaton, effects, is_complete)
+        automaton, _ = precompute_mask_automaton(
+            tables, found, min(memory, _AUTOMATON_BYTES), limits
+        )
+    return Precomputed(found.tables(), automaton, effects, is_complete)

@@ -1,6 +1,6 @@
-"""The members of a network: draws, and all of them in order.
+"""Count, draw and enumerate the members of a network.
 
-A *reading* of a text is a way through the network: a sequence of edges, calls and returns.
+A *reading* of a text is a run of the network: a sequence of edges, calls and returns.
 Readings are counted by length (Flajolet and Sedgewick, *Analytic Combinatorics*, section I.5;
 drawing by such counts is their recursive method). With E(p) the bytes that state p reads and
 C(p) its calls,
@@ -43,11 +43,11 @@ class NetworkMembers:
         self._counts: list[list[int]] = [list(map(int, tables.ends))]
         self._memory = 0
         self._network = Network(tables)
-        self._steps: dict[tuple[int, int], int] = {}
+        self._targets: dict[tuple[int, int], int] = {}
         # Bit n: some n bytes lead from a state, or from a set of stacks, to the end; for the
         # lengths that are counted.
         self._lengths = [int(end) for end in tables.ends]
-        self._rests: dict[int, int] = {}
+        self._stack_lengths: dict[int, int] = {}
 
     def readings(self, length: int) -> int:
         """How many readings texts of exactly ``length`` bytes have."""
@@ -85,22 +85,22 @@ class NetworkMembers:
             return
         self._row(length)
         word = bytearray()
-        path = [self._ways(self._network.start, length)]
+        path = [self._next_bytes(self._network.start, length)]
         while path:
             self._limits.check_time(_STAGE)
-            way = next(path[-1], None)
-            if way is None:
+            following = next(path[-1], None)
+            if following is None:
                 path.pop()
                 if word:
                     word.pop()
                 continue
-            octet, target = way
+            octet, target = following
             word.append(octet)
             if len(word) == length:
                 yield bytes(word)
                 word.pop()
             else:
-                path.append(self._ways(target, length - len(word)))
+                path.append(self._next_bytes(target, length - len(word)))
 
     def up_to(self, at_most: int) -> Iterator[bytes]:
         """The members of at most ``at_most`` bytes in order."""
@@ -126,7 +126,7 @@ class NetworkMembers:
                 row[state] = count
                 self._lengths[state] |= (count > 0) << size
                 self._memory += _INTEGER + count.bit_length() // 8
-            self._rests.clear()
+            self._stack_lengths.clear()
             self._limits.check_memory(self._memory, _STAGE)
             self._limits.check_time(_STAGE)
         return counts[length]
@@ -136,7 +136,7 @@ class NetworkMembers:
         counts = self._counts
         word = bytearray()
         state, left = self._tables.start, length
-        # What is read behind the calls that are open: the state, and how many bytes.
+        # What is read behind the calls that have not returned: the state, and how many bytes.
         waiting: list[tuple[int, int]] = []
         while left or waiting:
             if not left:
@@ -167,39 +167,41 @@ class NetworkMembers:
                 place -= here
         raise IndexError("there are not so many readings")
 
-    def _ways(self, configuration: int, length: int) -> Iterator[tuple[int, int]]:
+    def _next_bytes(self, configuration: int, length: int) -> Iterator[tuple[int, int]]:
         """The bytes, ascending, and configurations that ``length - 1`` more bytes complete."""
         for octet in range(256):
-            target = self._steps.get((configuration, octet))
+            target = self._targets.get((configuration, octet))
             if target is None:
                 target = self._network.read(configuration, (octet,))
-                self._steps[configuration, octet] = target
+                self._targets[configuration, octet] = target
             if target != REFUSED and self._completed_by(target, length - 1):
                 yield octet, target
 
     def _completed_by(self, configuration: int, length: int) -> bool:
         """Whether some ``length`` bytes make a member."""
         return any(
-            self._joined(self._lengths[state], self._below(node)) >> length & 1
+            self._sums(self._lengths[state], self._below(node)) >> length & 1
             for state, node in self._network.threads[configuration]
         )
 
     def _below(self, node: int) -> int:
         """The lengths that the stacks of a node read."""
-        known = self._rests.get(node)
-        return solve_recursive(node, self._rests.get, self._resting) if known is None else known
+        lengths = self._stack_lengths.get(node)
+        if lengths is None:
+            lengths = solve_recursive(node, self._stack_lengths.get, self._lengths_below)
+        return lengths
 
-    def _resting(self, node: int) -> Generator[int, int, int]:
+    def _lengths_below(self, node: int) -> Generator[int, int, int]:
         found = 0
-        for frame, rest in self._network.stacks.entries[node]:
+        for frame, lower in self._network.stacks.entries[node]:
             if frame == DEAD:
                 found |= 1
             else:
-                found |= self._joined(self._lengths[frame], (yield rest))
-        self._rests[node] = found
+                found |= self._sums(self._lengths[frame], (yield lower))
+        self._stack_lengths[node] = found
         return found
 
-    def _joined(self, first: int, second: int) -> int:
+    def _sums(self, first: int, second: int) -> int:
         """The sums of two sets of lengths, as far as they are counted."""
         found = 0
         while first:

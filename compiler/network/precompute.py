@@ -1,30 +1,30 @@
-"""Which frames of a network can lie right below which states: a local relation.
+"""Precompute a network's masks, for every stack that any text can lead to.
 
-    below(p) = {g : some call (s, g) starts in s, and p can be reached from s in that call}
+The mask of a stack is put together frame by frame from summaries F(e, p)
+(``constrain.artifacts.network.summaries``). Which frames can lie right below a state is a local
+relation of the network,
 
-where a call goes on by its own edges, and behind a call that it makes at the frame to which
-that one returns.
+    below(p) = {g : some call (s, g) starts in s, and p can be reached from s in that call},
 
-Work a network's masks out ahead of time, for every stack that can come about.
-
-A mask is a chain of answers F(e, p) down the stack (``constrain.artifacts.network.summaries``). The
-first has the root as its exit set, at any state; each further one has what the one before
-left pending, at a frame that can lie right below (``below``). Pending exit sets lie ever
-deeper in the token trie, so this ends; but there can be many of them, so it is also bounded.
-
-The rows of a chain are united in its order, as far as there is room, short chains first
-(``constrain.artifacts.network.mask_automaton``): a text then finds nearly all of its masks ready.
+where a call goes on by its own edges, and behind a call that it makes at the frame to which that
+one returns. So all summaries that any stack needs are found without a stack: the root of the token
+trie at every state, and what F(e, p) leaves suspended at every frame of below(p). Suspended nodes
+lie ever deeper in the trie, so this ends; but there can be many sets of them, so it is also
+bounded. The mask automaton (``constrain.artifacts.network.mask_automaton``) is made of them in the
+same order, short stacks first, as far as there is room.
 """
 
 from collections import deque
 
 import numpy as np
 
-from constrain.artifacts.network.mask_automaton import Chain, MaskAutomaton, frames_of
+from constrain.artifacts.network.mask_automaton import MaskAutomaton, MaskState, frames_of
 from constrain.artifacts.network.summaries import NOTHING, ROOT, Summaries
 from constrain.artifacts.network.tables import DEAD, NetworkTables
 
 from ..limits import Limits
+
+_STAGE = "the masks of the network"
 
 
 def frames_below(tables: NetworkTables) -> list[list[int]]:
@@ -53,65 +53,67 @@ def states_inside(tables: NetworkTables, start: int) -> set[int]:
     return found
 
 
-def prewarm(
-    tables: NetworkTables, residual: Summaries, answers: int, memory: int, limits: Limits
+def precompute_summaries(
+    tables: NetworkTables, summaries: Summaries, most: int, memory: int, limits: Limits
 ) -> bool:
-    """Fill ``residual``; whether all is there.
+    """Fill ``summaries``; whether all that any stack needs is there.
 
-    Stops beyond so many ``answers`` or bytes of ``memory`` (both approximately: the last one
-    is finished). Raises ``LimitError`` on time alone, so that the same grammar gives the same
-    memo.
+    Stops beyond ``most`` summaries or so many bytes of ``memory`` (both approximately: the last
+    one is finished). Raises ``LimitError`` on time alone, so that the same grammar gives the same
+    tables.
     """
     below = frames_below(tables)
     todo = deque((ROOT, state) for state in range(1, tables.states))
     seen = set(todo)
     while todo:
-        if len(residual.answers) >= answers or residual.nbytes > memory:
+        if len(summaries.cached) >= most or summaries.nbytes > memory:
             return False
-        limits.check_time("the masks of the network", tables.names[:1])
-        exits, state = todo.popleft()
-        _, pending = residual.answer(exits, state)
-        if pending == NOTHING:
+        limits.check_time(_STAGE, tables.names[:1])
+        nodes, state = todo.popleft()
+        _, suspended = summaries.summary(nodes, state)
+        if suspended == NOTHING:
             continue
         for frame in below[state]:
-            if (pending, frame) not in seen:
-                seen.add((pending, frame))
-                todo.append((pending, frame))
+            if (suspended, frame) not in seen:
+                seen.add((suspended, frame))
+                todo.append((suspended, frame))
     return True
 
 
-def prewarm_chains(
-    tables: NetworkTables, residual: Summaries, memory: int, limits: Limits
+def precompute_mask_automaton(
+    tables: NetworkTables, summaries: Summaries, memory: int, limits: Limits
 ) -> tuple[MaskAutomaton, bool]:
-    """The chains of ``residual``, which is prewarmed, and whether all of single stacks are there.
+    """The mask automaton over ``summaries``, which are precomputed, and whether it is complete:
+    whether it has the masks of all single stacks.
 
-    Stops beyond so many bytes of ``memory`` for them and the rows that are added.
+    Stops beyond so many bytes of ``memory`` for it and the rows that it adds.
     """
-    most = residual.nbytes + memory
+    most = summaries.nbytes + memory
     below = frames_below(tables)
     width = 4 * len(frames_of(tables))
-    first = {state: residual.answer(ROOT, state) for state in range(1, tables.states)}
-    steps: dict[tuple[Chain, int], Chain] = {}
+    initial = {state: summaries.summary(ROOT, state) for state in range(1, tables.states)}
+    transitions: dict[tuple[MaskState, int], MaskState] = {}
     unions: dict[tuple[int, int], int] = {}
-    todo = deque((chain, state) for state, chain in first.items() if chain[1] != NOTHING)
+    # Each with a state of the network, whose frames below can come next.
+    todo = deque((reached, state) for state, reached in initial.items() if reached[1] != NOTHING)
     seen = set(todo)
-    found = {chain for chain, _ in todo}
+    found = {reached for reached, _ in todo}
     while todo:
-        chain, state = todo.popleft()
+        reached, state = todo.popleft()
         for frame in below[state]:
-            if residual.nbytes + len(found) * width > most:
-                return MaskAutomaton.of(tables, first, steps), False
-            limits.check_time("the masks of the network", tables.names[:1])
-            if (chain, frame) not in steps:
-                row, pending = chain
-                more, still = residual.answer(pending, frame)
+            if summaries.nbytes + len(found) * width > most:
+                return MaskAutomaton.of(tables, initial, transitions), False
+            limits.check_time(_STAGE, tables.names[:1])
+            if (reached, frame) not in transitions:
+                row, suspended = reached
+                more, still = summaries.summary(suspended, frame)
                 if (row, more) not in unions:
-                    both = residual.row(row) | residual.row(more)
-                    unions[row, more] = residual.row_number(both)
-                steps[chain, frame] = unions[row, more], still
-            following = steps[chain, frame]
+                    both = summaries.row(row) | summaries.row(more)
+                    unions[row, more] = summaries.row_number(both)
+                transitions[reached, frame] = unions[row, more], still
+            following = transitions[reached, frame]
             if following[1] != NOTHING and (following, frame) not in seen:
                 found.add(following)
                 seen.add((following, frame))
                 todo.append((following, frame))
-    return MaskAutomaton.of(tables, first, steps), True
+    return MaskAutomaton.of(tables, initial, transitions), True

@@ -1,10 +1,19 @@
-"""Unicode properties as data: made by ``make_classes.py``, never scanned at run time."""
+"""Unicode: sets of code points, their UTF-8 automata, and properties as data.
+
+    code_points    sets of code points as ranges: union, intersection, complement
+    utf8           a set of code points -> a minimal automaton over bytes
+    properties     \\p{…} by name, and simple case folding (properties.json)
+    class_ranges   \\d, \\s and \\w (classes.json)
+
+The data is Unicode 18.0.0, made by ``generators.make_properties`` and ``generators.make_classes``
+from the files of the standard, and never scanned at run time.
+"""
 
 import json
 from functools import cache
 from importlib.resources import files
 
-CodePoints = tuple[tuple[int, int], ...]
+from .code_points import CodePoints
 
 
 @cache

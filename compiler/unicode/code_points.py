@@ -1,4 +1,4 @@
-"""Sets of code points as ranges: ascending, disjoint, not adjacent."""
+"""Sets of code points as ranges that are ascending, disjoint and not adjacent."""
 
 from collections.abc import Iterable
 from typing import TypeAlias

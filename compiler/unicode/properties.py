@@ -1,4 +1,4 @@
-"""Properties by name, and simple case folding; the data is made by ``make_properties.py``."""
+"""Look up Unicode properties by name, and fold cases, in data made by ``make_properties``."""
 
 import json
 from collections.abc import Iterable
@@ -31,7 +31,7 @@ _QUALIFIERS = {
     "sb": "sb sentencebreak",
 }
 
-# So few characters are looked up one by one; for more, all cased characters are gone through.
+# So few characters are looked up one by one; for more, all cased characters are visited.
 _FEW = 256
 
 # Where a name without a qualifier is looked for, in this order.
@@ -97,22 +97,23 @@ def _qualifier(text: str) -> str:
 def _lookup(text: str, places: Iterable[str], prefix: str) -> CodePoints:
     wanted = _loose(text)
     names = [wanted, wanted.removeprefix("is")]
-    known: list[str] = []
+    candidates: list[str] = []
     for place in places:
         sets = _names(place)
         for name in names:
             if name in sets:
                 return sets[name] if isinstance(sets[name], tuple) else _ranges(place, sets[name])
-        known.extend(sets)
-    raise UnknownPropertyError(text, prefix + close if (close := _similar(wanted, known)) else "")
+        candidates.extend(sets)
+    close = _similar(wanted, candidates)
+    raise UnknownPropertyError(text, prefix + close if close else "")
 
 
 def _loose(text: str) -> str:
     return "".join(char for char in text.lower() if char not in "_- ")
 
 
-def _similar(name: str, known: Iterable[str]) -> str:
-    close = get_close_matches(name, sorted(k for k in known if len(k) > 2), n=1)
+def _similar(name: str, candidates: Iterable[str]) -> str:
+    close = get_close_matches(name, sorted(c for c in candidates if len(c) > 2), n=1)
     return close[0] if close else ""
 
 

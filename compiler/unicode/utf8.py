@@ -1,25 +1,27 @@
-"""Code point ranges as byte automata.
+"""The UTF-8 encodings of sets of code points, as sequences of byte ranges and as byte automata.
 
-``split`` cuts a range at the borders of UTF-8's lengths and of its continuation bytes;
-``automaton`` joins the pieces of a whole class into the smallest deterministic automaton.
+    U+007F..U+0080    ->    [7F]  |  [C2][80]
+
+``split`` divides a range at the borders of UTF-8's lengths and of its continuation bytes, so that
+each byte ranges independently of the others; ``automaton`` joins the pieces of a whole set into the
+smallest deterministic automaton.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from typing import TypeAlias
 
 MAX_CODE_POINT = 0x10FFFF
 
+# Code points that UTF-8 does not encode.
+SURROGATES = (0xD800, 0xDFFF)
 
-ByteRange = tuple[int, int]
-
-
-Tail = tuple[ByteRange, ...]
-
-
+# The last code point of each length, from one byte to four.
 _LAST_OF_LENGTH = (0x7F, 0x7FF, 0xFFFF, MAX_CODE_POINT)
 
-
-SURROGATES = (0xD800, 0xDFFF)
+# First and last byte; the ranges of a sequence of bytes, or of what is left of one.
+ByteRange: TypeAlias = tuple[int, int]
+Tail: TypeAlias = tuple[ByteRange, ...]
 
 
 def split(low: int, high: int) -> Iterator[Tail]:
@@ -39,17 +41,17 @@ def split(low: int, high: int) -> Iterator[Tail]:
         if high > border:
             pending.append((border + 1, high))
             high = border
-        cut = _uneven_border(low, high)
-        if cut is not None:
-            pending.append((cut, high))
-            pending.append((low, cut - 1))
+        middle = _uneven_border(low, high)
+        if middle is not None:
+            pending.append((middle, high))
+            pending.append((low, middle - 1))
             continue
         first, last = chr(low).encode("utf-8"), chr(high).encode("utf-8")
         yield tuple(zip(first, last, strict=True))
 
 
 def _uneven_border(low: int, high: int) -> int | None:
-    """Where to cut so that each byte position ranges independently of the others."""
+    """Where to divide so that each byte ranges independently of the others; None if it does."""
     if high <= 0x7F:
         return None
     for continuation in (1, 2, 3):
@@ -74,11 +76,11 @@ def automaton(ranges: Iterable[ByteRange]) -> list[tuple[int, int, int, int]]:
     pending = [(0, root)]
     while pending:
         source, tails = pending.pop()
-        for low, high, rest in _by_first_byte(tails):
-            target = numbered.get(rest)
+        for low, high, following in _by_first_byte(tails):
+            target = numbered.get(following)
             if target is None:
-                target = numbered[rest] = len(numbered) + 1
-                pending.append((target, rest))
+                target = numbered[following] = len(numbered) + 1
+                pending.append((target, following))
             edges.append((source, low, high, target))
     return edges
 
@@ -94,12 +96,12 @@ def _by_first_byte(tails: frozenset[Tail]) -> Iterator[tuple[int, int, frozenset
             grouped[i].add(tail[1:])
     run: tuple[int, int, frozenset[Tail]] | None = None
     for i in sorted(grouped):
-        low, high, rest = borders[i], borders[i + 1] - 1, frozenset(grouped[i])
-        if run is not None and run[1] + 1 == low and run[2] == rest:
-            run = (run[0], high, rest)
+        low, high, following = borders[i], borders[i + 1] - 1, frozenset(grouped[i])
+        if run is not None and run[1] + 1 == low and run[2] == following:
+            run = (run[0], high, following)
             continue
         if run is not None:
             yield run
-        run = (low, high, rest)
+        run = (low, high, following)
     if run is not None:
         yield run

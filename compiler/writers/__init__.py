@@ -3,8 +3,8 @@
     tree  ->  printer (brackets by precedence)  +  a style for each dialect  ->  text
 
 What a dialect has no counterpart for is refused with its place in the source. Only Lark's
-grammars can ignore text; for the others it is woven into the rules, which keeps the language.
-``losses`` says what else is not kept.
+grammars can ignore text; for the others it is woven into the rules, and the language is the same.
+``losses`` says what else is lost.
 """
 
 from collections.abc import Mapping
@@ -60,7 +60,7 @@ def write(grammar: "Grammar", dialect: str, limits: "Limits | None" = None) -> s
 
 
 def losses(grammar: "Grammar", target: str) -> list[str]:
-    """What the writer of ``target`` does not keep, though it keeps the language."""
+    """What the writer of ``target`` loses, though the language is the same."""
     found = []
     if target != "lark" and grammar.ignored:
         found.append(f"{target} ignores no text: it is written out before each terminal")

@@ -1,4 +1,4 @@
-"""Write GBNF."""
+"""Write grammars in GBNF."""
 
 import re
 

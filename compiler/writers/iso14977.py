@@ -1,4 +1,4 @@
-"""Write ISO/IEC 14977 EBNF."""
+"""Write grammars in ISO/IEC 14977 EBNF."""
 
 import re
 

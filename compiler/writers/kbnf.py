@@ -1,4 +1,4 @@
-"""Write KBNF."""
+"""Write grammars in KBNF."""
 
 import re
 

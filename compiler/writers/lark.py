@@ -1,4 +1,4 @@
-"""Write the grammars of Lark and llguidance."""
+"""Write grammars for Lark and llguidance."""
 
 import re
 

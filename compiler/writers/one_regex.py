@@ -2,9 +2,8 @@
 
     pair ::= key "=" key;   key ::= #"[a-z]+";     ->     [a-z]+=[a-z]+
 
-Where rules stand inside others they are written out. A rule that uses itself, and what is
-known as an automaton only (exceptions, substrings), goes through its minimal DFA and
-``eliminate_states``.
+Where rules stand inside others they are written out. A rule that uses itself, and what exists as
+an automaton only (exceptions, substrings), goes through its minimal DFA and ``eliminate_states``.
 """
 
 from collections.abc import Callable
@@ -154,8 +153,8 @@ class _Inlining:
     def _alone(self, pattern: Pattern) -> regex.Node:
         """A pattern whose assertions look at its own text, wherever it is put."""
         if len(self._grammar.rules) == 1 and self._grammar.rules[0].body is pattern:
-            kept = (regex.And, regex.Not)
-            if not any(isinstance(node, kept) for node in regex.walk(pattern.node)):
+            operations = (regex.And, regex.Not)
+            if not any(isinstance(node, operations) for node in regex.walk(pattern.node)):
                 return pattern.node
         return resolved(pattern.node, self._limits)
 
@@ -211,7 +210,7 @@ class _Inlining:
 def _length(node: regex.Node) -> int:
     """About how many characters a node's text has."""
 
-    def answer(part: regex.Node, inside: list[int]) -> int:
+    def size(part: regex.Node, inside: list[int]) -> int:
         match part:
             case regex.Lit():
                 return len(part.data)
@@ -222,4 +221,4 @@ def _length(node: regex.Node) -> int:
             case _:
                 return sum(inside) + 2
 
-    return fold(node, regex.parts_of, answer)
+    return fold(node, regex.parts_of, size)

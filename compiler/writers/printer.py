@@ -93,13 +93,13 @@ class RegexStyle(Protocol):
 def write_expr(expr: Expr, style: Style, names: Mapping[str, str], source: Source) -> str:
     """The text of a rule's body. Raises ``WriterError``."""
 
-    def answer(part: Expr, inside: list[Text]) -> Text:
+    def text(part: Expr, inside: list[Text]) -> Text:
         try:
             return _combined(part, inside, style, names)
         except NoCounterpart as reason:
             raise WriterError(source, [Diagnostic(str(reason), part.span)]) from None
 
-    return fold(expr, children, answer).text
+    return fold(expr, children, text).text
 
 
 def _combined(expr: Expr, inside: list[Text], style: Style, names: Mapping[str, str]) -> Text:
@@ -127,10 +127,10 @@ def _combined(expr: Expr, inside: list[Text], style: Style, names: Mapping[str, 
 def node_text(node: regex.Node, style: Style) -> Text:
     """A regex node in a style's syntax. Raises ``NoCounterpart``."""
 
-    def answer(part: regex.Node, inside: list[Text]) -> Text:
+    def text(part: regex.Node, inside: list[Text]) -> Text:
         return _node_combined(part, inside, style)
 
-    return fold(node, regex.parts_of, answer)
+    return fold(node, regex.parts_of, text)
 
 
 def _node_combined(node: regex.Node, inside: list[Text], style: Style) -> Text:

@@ -1,4 +1,4 @@
-"""Write regular expressions."""
+"""Write regex nodes in the syntax of the dialect ``regex``."""
 
 import re
 
@@ -111,10 +111,10 @@ class RegexStyle:
 def _letter(ranges: CodePoints) -> str | None:
     """The letter of ``\\d``, ``\\s``, ``\\w`` and their complements."""
     for name, letter in _LETTERS.items():
-        known = class_ranges(name)
-        if ranges == known:
+        named = class_ranges(name)
+        if ranges == named:
             return letter
-        if all_others(ranges) == known:
+        if all_others(ranges) == named:
             return letter.upper()
     return None
 

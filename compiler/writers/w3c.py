@@ -1,4 +1,4 @@
-"""Write the W3C's EBNF."""
+"""Write grammars in the W3C's EBNF."""
 
 import re
 
@@ -61,7 +61,7 @@ class W3cStyle:
         return spelled_out(item, low, high, self)
 
     def difference(self, left: Text, right: Text) -> Text:
-        """A - B; binds tighter than a sequence, and to be sure stands in brackets there."""
+        """A - B; binds tighter than a sequence, and stands in brackets there all the same."""
         return Text(f"{left.within(ATOM)} - {right.within(ATOM)}", CHOICE)
 
     def excluding(self, item: Text, at_most: int | None) -> Text:

@@ -1,4 +1,4 @@
-"""Texts that can be cut in two ways, against counting all ways."""
+"""Texts with two factorizations, against counting all of them."""
 
 # Tests here say `expected == actual`.
 # ruff: noqa: SIM300
@@ -10,8 +10,8 @@ from functools import cache
 import pytest
 
 from constrain.compiler.automata.ambiguity import (
-    cut_in_two_ways,
-    neighbours_cut_in_two_ways,
+    ambiguous_concatenation,
+    ambiguous_factorization,
     shortest_member,
 )
 from constrain.compiler.automata.dfa import Dfa
@@ -40,8 +40,8 @@ def dfa_of(text: str) -> Dfa:
     return build_automaton(text, dialect="regex").dfa
 
 
-def ways(item: Dfa, text: bytes) -> int:
-    """In how many ways a text can be cut into members that are not empty."""
+def factorizations(item: Dfa, text: bytes) -> int:
+    """How many factorizations a text has into members that are not empty."""
 
     @cache
     def behind(start: int) -> int:
@@ -56,26 +56,26 @@ def ways(item: Dfa, text: bytes) -> int:
 def splits(first: Dfa, second: Dfa, text: bytes) -> int:
     """In how many ways a text is a member of one and one of the other."""
     return sum(
-        first.accepts(text[:cut]) and second.accepts(text[cut:]) for cut in range(len(text) + 1)
+        first.accepts(text[:end]) and second.accepts(text[end:]) for end in range(len(text) + 1)
     )
 
 
 def test_repetitions_against_counting(full: bool) -> None:
-    """The text found is a shortest with two ways, for random expressions."""
+    """The text found is a shortest with two factorizations, for random expressions."""
     rng = random.Random(4)
     found = 0
     for _ in range(3000 if full else 200):
         text = random_regex(rng, 3)
         item = dfa_of(text)
-        witness = cut_in_two_ways(item, LIMITS)
+        witness = ambiguous_factorization(item, LIMITS)
         if item.accepting[item.start]:
             assert b"" == witness
             continue
-        shortest = next((t for t in TEXTS if ways(item, t) > 1), None)
+        shortest = next((t for t in TEXTS if factorizations(item, t) > 1), None)
         if witness is None or len(witness) >= 8:
             assert shortest is None, text
             continue
-        assert ways(item, witness) > 1, text
+        assert factorizations(item, witness) > 1, text
         assert shortest is not None
         assert len(shortest) == len(witness), text
         found += 1
@@ -88,7 +88,7 @@ def test_neighbours_against_counting(full: bool) -> None:
     found = 0
     for _ in range(3000 if full else 200):
         first, second = dfa_of(random_regex(rng, 3)), dfa_of(random_regex(rng, 3))
-        witness = neighbours_cut_in_two_ways(first, second, LIMITS)
+        witness = ambiguous_concatenation(first, second, LIMITS)
         shortest = next((t for t in TEXTS if splits(first, second, t) > 1), None)
         if witness is None or len(witness) >= 8:
             assert shortest is None
@@ -120,7 +120,7 @@ def test_shortest_members() -> None:
     ],
 )
 def test_the_lint_shows_a_text(body: str, text: str) -> None:
-    """The one that can be cut in two ways, or that the empty text can be repeated."""
+    """The one with two factorizations, or a word that the empty text can be repeated."""
     grammar = read_grammar(f'a ::= {body}; b ::= "ab" | "ba";', "kbnf")
     (found,) = [f for f in lint(grammar) if f.lint == "ambiguous-repetition"]
     assert text in found.message

@@ -56,11 +56,11 @@ def check_form(lnf: Lnf) -> None:
         assert production.times == (1, 1)
         assert production.origins
         if len(production.body) == 1 and production.body[0] >= 0:
-            assert lnf.is_rest(production)
+            assert lnf.is_suffix(production)
         texts = [s < 0 and isinstance(lnf.terminals[~s].content, bytes) for s in production.body]
         assert not any(a and b for a, b in pairwise(texts))
         assert b"" not in [lnf.terminals[~s].content for s in production.body if s < 0]
-    alone = [{p.body[0] for p in own if lnf.is_rest(p)} for own in lnf.by_head]
+    alone = [{p.body[0] for p in own if lnf.is_suffix(p)} for own in lnf.by_head]
     assert all(len(found) == 1 for found in strongly_connected([sorted(s) for s in alone]))
     used = {lnf.start} | {s for p in lnf.productions for s in p.body if s >= 0}
     assert {h for h, _ in bodies} | {lnf.start} == used

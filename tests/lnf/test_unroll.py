@@ -1,4 +1,4 @@
-"""Unrolling recursion to a depth: what is kept, what is cut, and that the rest is regular."""
+"""Unrolling recursion to a depth: which members stay, which are cut, and that it is regular."""
 
 # Tests here say `expected == actual`.
 # ruff: noqa: SIM300

@@ -202,13 +202,13 @@ def test_goals_called_often_are_not_copied() -> None:
     assert found.tables.states < 400
 
 
-def test_limits_are_kept() -> None:
+def test_limits_hold() -> None:
     """Too many states are a limit error."""
     with pytest.raises(LimitError, match="50 states"):
         network(nullable_lnf_of(JSON), Limits(states=50))
 
 
-def test_planning_keeps_few_goals() -> None:
-    """JSON needs one goal that stays a call: the value."""
+def test_few_goals_stay_procedures() -> None:
+    """JSON needs one procedure: the value."""
     lnf = nullable_lnf_of(JSON)
-    assert ["v"] == [lnf.names[goal] for goal in planned(Goals(lnf)).kept]
+    assert ["v"] == [lnf.names[goal] for goal in planned(Goals(lnf)).procedures]

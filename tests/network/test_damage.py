@@ -101,11 +101,6 @@ def pushed_last(arrays: Arrays, name: str) -> NDArray[Any]:
     return array
 
 
-def ends_with_union(*union: int) -> Change:
-    """One union more."""
-    return lambda arrays, name: np.vstack((arrays[name], np.array([union], dtype=np.int32)))
-
-
 NETWORK_DAMAGE: list[tuple[str, Change]] = [
     ("network.table", changed((0, 0), 1)),
     ("network.table", changed((1, 0), -1)),
@@ -131,25 +126,21 @@ NETWORK_DAMAGE: list[tuple[str, Change]] = [
     ("memo.keys", lambda a, n: a[n][::-1]),
     ("memo.answers", changed((0, 0), 99)),
     ("memo.answers", changed((0, 1), -1)),
-    ("memo.unions", ends_with_union(0, 0, 99)),
-    ("memo.unions", ends_with_union(-1, 0, 0)),
-    ("memo.unions", lambda a, n: np.array([(1, 1, 1), (0, 1, 1)], dtype=np.int32)),
-    ("memo.unions", lambda a, n: a[n][:, :2]),
-    ("moves.classes", changed(0, 99)),
-    ("moves.classes", lambda a, n: a[n][1:]),
-    ("moves.classes", lambda a, n: a[n][:0]),
-    ("moves.table", changed((0, 0), 1)),
-    ("moves.table", changed((1, 0), 9999)),
-    ("moves.table", lambda a, n: a[n][1:]),
-    ("moves.rests", changed((0, 0), 9999)),
-    ("moves.rests", lambda a, n: a[n][:, 1:]),
-    ("moves.codes", changed(0, 0)),
-    ("moves.codes", changed(0, -1)),
-    ("moves.codes", changed(0, 99)),
-    ("moves.codes", changed(0, -99)),
-    ("moves.codes", pushed_last),
-    ("moves.code_offsets", ends(99)),
-    ("moves.code_offsets", lambda a, n: a[n][:0]),
+    ("effects.classes", changed(0, 99)),
+    ("effects.classes", lambda a, n: a[n][1:]),
+    ("effects.classes", lambda a, n: a[n][:0]),
+    ("effects.table", changed((0, 0), 1)),
+    ("effects.table", changed((1, 0), 9999)),
+    ("effects.table", lambda a, n: a[n][1:]),
+    ("effects.rests", changed((0, 0), 9999)),
+    ("effects.rests", lambda a, n: a[n][:, 1:]),
+    ("effects.codes", changed(0, 0)),
+    ("effects.codes", changed(0, -1)),
+    ("effects.codes", changed(0, 99)),
+    ("effects.codes", changed(0, -99)),
+    ("effects.codes", pushed_last),
+    ("effects.code_offsets", ends(99)),
+    ("effects.code_offsets", lambda a, n: a[n][:0]),
     ("chains.answers", changed((0, 0), 99)),
     ("chains.answers", changed((-1, 1), -1)),
     ("chains.answers", lambda a, n: a[n][:, :1]),

@@ -1,4 +1,4 @@
-"""Rows of stacks by chains, which are worked out ahead, against their answers one by one."""
+"""Rows of stacks by the mask automaton, against procedure summaries frame by frame."""
 
 import random
 from collections import Counter
@@ -6,10 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.grammars import JSON, nullable_lnf_of, random_grammars
+from support.grammars import JSON, MARKUP, nullable_lnf_of, random_grammars
 from support.maximal_munch import CODE, vocabulary_of
 from support.maximal_munch import SAMPLES as LARK_SAMPLES
 
+from constrain.artifacts.network.configurations import REFUSED
 from constrain.artifacts.network.machine import NetworkMasks, StackRows
 from constrain.artifacts.network.mask_automaton import UNKNOWN, MaskAutomaton
 from constrain.artifacts.network.summaries import NOTHING, Summaries
@@ -18,83 +19,94 @@ from constrain.artifacts.tokens.trie import Trie
 from constrain.compiler import Tokenizer, compile_grammar
 from constrain.compiler.limits import Limits
 from constrain.compiler.network.build import network
-from constrain.compiler.network.precompute import prewarm, prewarm_chains
+from constrain.compiler.network.precompute import precompute_mask_automaton, precompute_summaries
+
+# The white space may belong to the list, or to what is in it: two threads over one stack.
+LISTS = (
+    "start ::= w list; list ::= '[' w (item (',' item)*)? ']' w; "
+    "item ::= w (list | 'x' w); w ::= #'[ ]*';"
+)
 
 
 def machine(
-    text: str, tokens: list[bytes], answers: int, memory: int
+    text: str, tokens: list[bytes], most: int, memory: int
 ) -> tuple[NetworkMasks, MaskAutomaton]:
-    """The masks of a kbnf grammar with so much of them worked out ahead."""
+    """The masks of a kbnf grammar with so many summaries precomputed, and if these are all, so
+    much of the mask automaton."""
     tables = network(nullable_lnf_of(text))
     vocabulary = vocabulary_of(tokens)
     trie, size, limits = Trie.from_vocabulary(vocabulary), len(tokens) + 1, Limits().started()
-    ahead = Summaries(tables, lambda: trie, size)
-    chains = MaskAutomaton.of(tables, {}, {})
-    if prewarm(tables, ahead, answers, 1 << 30, limits):
-        chains, _ = prewarm_chains(tables, ahead, memory, limits)
+    found = Summaries(tables, lambda: trie, size)
+    automaton = MaskAutomaton.of(tables, {}, {})
+    if precompute_summaries(tables, found, most, 1 << 30, limits):
+        automaton, _ = precompute_mask_automaton(tables, found, memory, limits)
     rest = vocabulary, [len(tokens)], size
-    masks = NetworkMasks(tables, lambda: trie, *rest, memo=ahead.memo(), chains=chains)
-    return masks, chains
+    masks = NetworkMasks(
+        tables, lambda: trie, *rest, precomputed=found.tables(), automaton=automaton
+    )
+    return masks, automaton
 
 
 def check_rows(masks: NetworkMasks, rows: StackRows, state: int) -> None:
     """Each thread of a configuration has the same row both ways."""
     for thread in masks.network.threads[state]:
-        expected = masks.residual.row(rows.row_via_answers(*thread))
-        assert np.array_equal(expected, masks.residual.row(rows.row(*thread)))
+        expected = masks.summaries.row(rows.row_via_summaries(*thread))
+        assert np.array_equal(expected, masks.summaries.row(rows.row(*thread)))
 
 
-def test_chains_are_rows_of_answers(full: bool) -> None:
-    """On random grammars: all chains known, some, none, or no answers; and after forgetting."""
+def test_rows_are_those_of_summaries(full: bool) -> None:
+    """On random grammars: a whole automaton, a part of one, none, and few summaries; and after
+    forgetting."""
     rng = random.Random(37)
     stacks: Counter[tuple[bool, bool]] = Counter()
     for text, _ in random_grammars(240 if full else 40, seed=41):
         tokens = sorted({bytes(rng.choices(b"abc", k=rng.choice([1, 2, 3, 6]))) for _ in range(24)})
-        for answers, memory in ((10_000, 1 << 20), (10_000, 200), (10_000, 0), (3, 1 << 20)):
-            masks, chains = machine(text, tokens, answers, memory)
+        for most, memory in ((10_000, 1 << 20), (10_000, 200), (10_000, 0), (3, 1 << 20)):
+            masks, automaton = machine(text, tokens, most, memory)
             entries = masks.network.stacks.entries
-            rows = StackRows(masks.network.tables, masks.residual, entries, chains)
+            rows = StackRows(masks.network.tables, masks.summaries, entries, automaton)
             for _ in range(3):
                 state = masks.start
                 for _ in range(10):
                     check_rows(masks, rows, state)
                     for thread_state, node in masks.network.threads[state]:
-                        known = int(chains.first[thread_state]) != UNKNOWN
-                        stacks[known, len(entries[node]) > 1] += 1
+                        precomputed = int(automaton.initial[thread_state]) != UNKNOWN
+                        stacks[precomputed, len(entries[node]) > 1] += 1
                     ids = [i for i in range(len(tokens)) if masks.row(state)[0] >> i & 1]
                     if not ids:
                         break
                     state = masks.step(state, rng.choice(ids))
                 masks.forget()
-    assert min(stacks[known, several] for known in (False, True) for several in (False, True)) > 20
+    assert min(stacks[first, several] for first in (False, True) for several in (False, True)) > 20
 
 
-def test_laid_out_chains_follow_the_answers() -> None:
-    """Every step of the table unites a row and an answer; the end of the stack keeps the row."""
-    masks, chains = machine(JSON, [b"[", b"]", b"]]", b"]],", b"1", b"{", b"}]", b'"'], 9999, 9999)
-    residual, pending = masks.residual, len(chains.steps)
-    assert pending > 3
-    again = MaskAutomaton.from_arrays(chains.arrays())
-    assert again.steps is chains.steps
+def test_transitions_follow_the_summaries() -> None:
+    """Each of them unites a row with that of a summary; the end of the stack leaves the row."""
+    tokens = [b"[", b"]", b"]]", b"]],", b"1", b"{", b"}]", b'"']
+    masks, automaton = machine(JSON, tokens, 9999, 9999)
+    summaries, suspended = masks.summaries, len(automaton.transitions)
+    assert suspended > 3
+    again = MaskAutomaton.from_arrays(automaton.arrays())
+    assert again.transitions is automaton.transitions
     frames = [0, *sorted(set(masks.network.tables.call_returns.tolist()))]
-    steps = 0
-    for chain, following in enumerate(chains.steps.tolist()):
-        row, exits = chains.answers[chain].tolist()
-        assert (exits != NOTHING) == (chain > UNKNOWN)
+    compared = 0
+    for state, following in enumerate(automaton.transitions.tolist()):
+        row, nodes = automaton.outputs[state].tolist()
+        assert (nodes != NOTHING) == (state > UNKNOWN)
         for frame, after in zip(frames, following, strict=True):
             if after == UNKNOWN:
                 continue
-            more, still = residual.answer(exits, frame) if frame else (NOTHING, NOTHING)
-            found, left = chains.answers[after].tolist()
+            more, still = summaries.summary(nodes, frame) if frame else (NOTHING, NOTHING)
+            found, left = automaton.outputs[after].tolist()
             assert still == left
-            assert (left == NOTHING) == (after >= pending)
-            assert np.array_equal(residual.row(row) | residual.row(more), residual.row(found))
-            steps += 1
-    assert steps > pending
+            assert (left == NOTHING) == (after >= suspended)
+            assert np.array_equal(summaries.row(row) | summaries.row(more), summaries.row(found))
+            compared += 1
+    assert compared > suspended
 
 
-def test_chains_are_made_ahead(default_tokenizer: Tokenizer) -> None:
-    """Masks of single stacks add no row, as far as there is room; so much room is kept to."""
+def test_the_automaton_is_precomputed_as_far_as_there_is_room(default_tokenizer: Tokenizer) -> None:
+    """Then masks of single stacks add no row; without room they do."""
     vocabulary = default_tokenizer.vocabulary(default_tokenizer.vocab_size)
     trie = Trie.from_vocabulary(vocabulary)
     tables = network(nullable_lnf_of(JSON))
@@ -102,25 +114,27 @@ def test_chains_are_made_ahead(default_tokenizer: Tokenizer) -> None:
     rest = default_tokenizer.eos, default_tokenizer.vocab_size
     added = []
     for memory in (0, 1 << 26):
-        ahead = Summaries(tables, lambda: trie, default_tokenizer.vocab_size)
-        prewarm(tables, ahead, 10_000, 1 << 30, limits)
-        before = len(ahead)
-        chains, complete = prewarm_chains(tables, ahead, memory, limits)
-        assert bool(memory) == complete == (len(ahead) > before)
-        memo = ahead.memo()
-        masks = NetworkMasks(tables, lambda: trie, vocabulary, *rest, memo=memo, chains=chains)
+        found = Summaries(tables, lambda: trie, default_tokenizer.vocab_size)
+        precompute_summaries(tables, found, 10_000, 1 << 30, limits)
+        before = len(found)
+        automaton, complete = precompute_mask_automaton(tables, found, memory, limits)
+        assert bool(memory) == complete == (len(found) > before)
+        given = found.tables()
+        masks = NetworkMasks(
+            tables, lambda: trie, vocabulary, *rest, precomputed=given, automaton=automaton
+        )
         state = masks.start
         for token_id in default_tokenizer.encode('[{"a": [1, {"b": [[2, 3]]}]}'):
             state = masks.step(state, token_id)
             if len(masks.network.threads[state]) == 1:
                 masks.row(state)
-        added.append(len(masks.residual) - len(memo.rows))
+        added.append(len(masks.summaries) - len(given.rows))
     assert added[0] > added[1] == 0
 
 
 @pytest.mark.parametrize("text", LARK_SAMPLES, ids=["json", "code"])
-def test_chains_of_the_examples(text: str, default_tokenizer: Tokenizer, tmp_path: Path) -> None:
-    """Along a sample each thread of a loaded artifact has the row that its answers give."""
+def test_rows_of_the_examples(text: str, default_tokenizer: Tokenizer, tmp_path: Path) -> None:
+    """Along a sample each thread of a loaded artifact has the row that its summaries give."""
     path = tmp_path / "example.cst"
     compile_grammar(
         text if text != CODE else text.replace(r"/\/\/[^\n]*/", r"/\/\/[^\n]*\n/"),
@@ -134,9 +148,35 @@ def test_chains_of_the_examples(text: str, default_tokenizer: Tokenizer, tmp_pat
     artifact.matcher()
     masks = artifact.machine()
     assert isinstance(masks, NetworkMasks)
-    chains = MaskAutomaton.from_arrays(artifact.arrays)
-    rows = StackRows(masks.network.tables, masks.residual, masks.network.stacks.entries, chains)
+    automaton = MaskAutomaton.from_arrays(artifact.arrays)
+    rows = StackRows(masks.network.tables, masks.summaries, masks.network.stacks.entries, automaton)
     state = masks.start
     for token_id in default_tokenizer.encode(LARK_SAMPLES[text]):
         check_rows(masks, rows, state)
         state = masks.step(state, token_id)
+
+
+@pytest.mark.parametrize("text", [LISTS, MARKUP], ids=["lists", "markup"])
+def test_rows_of_several_threads_are_what_the_definition_allows(text: str) -> None:
+    """Along random members, precomputed or not: the tokens whose bytes can be read, and EOS where
+    the text may end."""
+    tokens = [bytes([octet]) for octet in sorted(set(b"[]x, <>/=ab\"'"))]
+    tokens += [b"[ ", b"[[", b" ]", b"]]", b", ", b"x]", b"</", b"/>", b"><", b"x ]", b"  "]
+    size = len(tokens) + 1
+    rng = random.Random(5)
+    for most in (0, 10_000):
+        masks, _ = machine(text, tokens, most, 1 << 20)
+        several = 0
+        for _ in range(80):
+            state = masks.start
+            for _ in range(20):
+                read = [masks.network.read(state, token) for token in tokens]
+                expected = [i for i, target in enumerate(read) if target != REFUSED]
+                ends = [len(tokens)] if masks.is_accepting(state) else []
+                row = int(masks.row(state)[0])
+                assert [i for i in range(size) if row >> i & 1] == expected + ends
+                several += len(masks.network.threads[state]) > 1
+                if not expected:
+                    break
+                state = masks.step(state, rng.choice(expected))
+        assert several > 20

@@ -28,7 +28,7 @@ from constrain.compiler.pipeline import build_artifact, build_engine
 def test_loaded_masks_are_those_in_memory(
     text: str, default_tokenizer: Tokenizer, full: bool
 ) -> None:
-    """Along each sample: as compiled, as loaded, without a memo, and by Earley."""
+    """Along each sample: as compiled, as loaded, with nothing precomputed, and by Earley."""
     network = made(text, default_tokenizer, "network")
     recogniser = build_engine(text, dialect="kbnf", engine="network")
     cold = build_artifact(recogniser, default_tokenizer, tokenization="any", prewarm=0).artifact
@@ -45,8 +45,8 @@ def test_loaded_masks_are_those_in_memory(
 
 
 @pytest.mark.parametrize("text", [JSON, ARITHMETIC, MARKUP, STATEMENTS], ids=str.split)
-def test_nothing_is_missing_after_prewarming(text: str, default_tokenizer: Tokenizer) -> None:
-    """Random texts of every depth find all answers in the file: the trie is never built."""
+def test_nothing_is_missing_that_was_precomputed(text: str, default_tokenizer: Tokenizer) -> None:
+    """Random texts of every depth find all summaries in the file: the trie is never built."""
     artifact = made(text, default_tokenizer, "network")
     assert artifact.manifest.counts["answers"] < PREWARM
     rng = random.Random(5)
@@ -60,11 +60,11 @@ def test_nothing_is_missing_after_prewarming(text: str, default_tokenizer: Token
     assert "trie" not in vars(artifact)
 
 
-def test_a_bounded_memo_is_filled_at_run_time(default_tokenizer: Tokenizer) -> None:
-    """Few answers ahead, and all the same masks; the note says what was left."""
+def test_what_was_not_precomputed_is_computed_lazily(default_tokenizer: Tokenizer) -> None:
+    """Few summaries in the file, and the same masks; a note says that some are missing."""
     recogniser = build_engine(JSON, dialect="kbnf")
     found = build_artifact(recogniser, default_tokenizer, tokenization="any", prewarm=20)
-    assert any("worked out ahead" in note for note in found.notes)
+    assert any("not all masks were precomputed" in note for note in found.notes)
     assert 20 <= found.artifact.manifest.counts["answers"] < 60
     ids = default_tokenizer.encode('[{"a": [1, {}]}')
     for end in range(len(ids)):
@@ -179,7 +179,7 @@ def test_a_new_text_gets_a_new_network_when_the_old_one_is_full(
     default_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Memory is bounded over many texts; matchers that run keep what they have."""
-    monkeypatch.setattr("constrain.artifacts.network.machine._CONFIGURATIONS", 5)
+    monkeypatch.setattr("constrain.artifacts.network.machine.MAX_CONFIGURATIONS", 5)
     artifact = made("s ::= '[' s ']' | 'x';", default_tokenizer)
     first = artifact.machine()
     assert isinstance(first, NetworkMasks)

@@ -28,7 +28,7 @@ PROGRAM = b"int f ( int a, // int b\n int b) { // note (\n a + g(b); if (a) { in
 
 
 def test_comments_are_called() -> None:
-    """What a comment overlaps with is told apart by threads, not by powers of states."""
+    """What a comment overlaps with is distinguished by threads, not by powers of states."""
     tables = network(nullable_lnf_of(COMMENTS), Limits(states=2000))
     assert "ws" in {name.split("/")[0] for name in tables.names}
     assert tables.states < 400

@@ -1,4 +1,4 @@
-"""Walks from exit sets: against one that follows each node and state by itself."""
+"""Walks from sets of suspended nodes, against one that follows each node and state by itself."""
 
 import random
 
@@ -7,13 +7,14 @@ import pytest
 from support.grammars import nullable_lnf_of, random_grammars
 from support.maximal_munch import vocabulary_of
 
-from constrain.artifacts.network import summaries as residual_walk
+from constrain.artifacts.network import summaries as module
 from constrain.artifacts.network.summaries import Summaries, SummaryWalk
 from constrain.artifacts.network.tables import DEAD, NetworkTables
 from constrain.artifacts.tokens.trie import Trie
+from constrain.compiler import Tokenizer
 from constrain.compiler.limits import Limits
 from constrain.compiler.network.build import network
-from constrain.compiler.network.precompute import prewarm
+from constrain.compiler.network.precompute import precompute_summaries
 
 
 def random_trie(rng: random.Random) -> Trie:
@@ -24,10 +25,10 @@ def random_trie(rng: random.Random) -> Trie:
 
 
 def walked_via_pairs(
-    tables: NetworkTables, trie: Trie, exits: list[int], state: int
+    tables: NetworkTables, trie: Trie, nodes: list[int], state: int
 ) -> tuple[set[int], dict[int, list[int]]]:
     """The tokens that are met, and the nodes by state where calls begin or end."""
-    met = [(node, state) for node in exits]
+    met = [(node, state) for node in nodes]
     tokens: set[int] = set()
     for node, current in met:
         for child in range(int(trie.first[node]), int(trie.first[node + 1])):
@@ -45,13 +46,13 @@ def walked_via_pairs(
     return tokens, {current: sorted(nodes) for current, nodes in sorted(stopped.items())}
 
 
-@pytest.mark.parametrize(("large", "kept"), [(256, 1 << 24), (1, 1 << 24), (1, 20)])
+@pytest.mark.parametrize(("large", "cached"), [(256, 1 << 24), (1, 1 << 24), (1, 20)])
 def test_walks_follow_each_node_and_state(
-    monkeypatch: pytest.MonkeyPatch, full: bool, large: int, kept: int
+    monkeypatch: pytest.MonkeyPatch, full: bool, large: int, cached: int
 ) -> None:
-    """Exit sets that hold nodes below others, laid out by column or not, kept or not."""
-    monkeypatch.setattr(residual_walk, "_LARGE", large)
-    monkeypatch.setattr(residual_walk, "_KEPT", kept)
+    """Sets that hold nodes below others, grouped by column or not, cached or not."""
+    monkeypatch.setattr(module, "_LARGE", large)
+    monkeypatch.setattr(module, "MAX_CACHED_CHILDREN", cached)
     rng = random.Random(23)
     stops = 0
     for text, _ in random_grammars(120 if full else 25, seed=31):
@@ -61,18 +62,20 @@ def test_walks_follow_each_node_and_state(
         for number in range(4):
             if number == 3:
                 walk.forget()
-            exits = sorted(rng.sample(inner, rng.randint(1, len(inner))))
+            nodes = sorted(rng.sample(inner, rng.randint(1, len(inner))))
             for state in range(1, tables.states):
-                found = walk.walk(number % 3, np.array(exits, dtype=np.int32), state)
-                tokens, stopped = walked_via_pairs(tables, trie, exits, state)
+                found = walk.walk(number % 3, np.array(nodes, dtype=np.int32), state)
+                tokens, stopped = walked_via_pairs(tables, trie, nodes, state)
                 assert tokens == set(found.tokens.tolist()), text
-                assert stopped == {s: nodes.tolist() for s, nodes in found.stopped}, text
+                assert stopped == {s: at.tolist() for s, at in found.stopped}, text
                 assert list(stopped) == [s for s, _ in found.stopped]
                 stops += len(stopped)
     assert stops > 1000
 
 
-def test_exit_sets_hold_each_node_once(monkeypatch: pytest.MonkeyPatch, default_tokenizer) -> None:  # type: ignore[no-untyped-def]
+def test_sets_hold_each_node_once(
+    monkeypatch: pytest.MonkeyPatch, default_tokenizer: Tokenizer
+) -> None:
     """Where a text may end behind any of its characters, nodes below others end it, too."""
     text = "start ::= '(' c start ')' | 'x'; c ::= #'(/[a-z]*)?';"
     vocabulary = default_tokenizer.vocabulary(default_tokenizer.vocab_size)
@@ -80,14 +83,14 @@ def test_exit_sets_hold_each_node_once(monkeypatch: pytest.MonkeyPatch, default_
     tables = network(nullable_lnf_of(text))
     found = []
     for large in (256, 1 << 30):
-        monkeypatch.setattr(residual_walk, "_LARGE", large)
+        monkeypatch.setattr(module, "_LARGE", large)
         whole = Summaries(tables, lambda: trie, default_tokenizer.vocab_size)
-        assert prewarm(tables, whole, 10_000, 1 << 30, Limits().started())
-        found.append(whole.memo())
-    for one, other in zip(*(memo.arrays().values() for memo in found), strict=True):
+        assert precompute_summaries(tables, whole, 10_000, 1 << 30, Limits().started())
+        found.append(whole.tables())
+    for one, other in zip(*(given.arrays().values() for given in found), strict=True):
         assert np.array_equal(one, other)
-    memo = found[0]
-    sizes = [len(memo.exit_set(number)) for number in range(memo.exits)]
+    given = found[0]
+    sizes = [len(given.nodes_of(number)) for number in range(given.sets)]
     assert max(sizes) > 256
-    for number in range(memo.exits):
-        assert (np.diff(memo.exit_set(number)) > 0).all()
+    for number in range(given.sets):
+        assert (np.diff(given.nodes_of(number)) > 0).all()

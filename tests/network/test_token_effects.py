@@ -1,4 +1,4 @@
-"""What tokens do in the states of a network, worked out ahead, against networks that read."""
+"""Precomputed effects of tokens in the states of a network, against networks that read."""
 
 # Tests here say `expected == actual`.
 # ruff: noqa: SIM300
@@ -18,14 +18,14 @@ from constrain.artifacts.network.tables import NetworkTables
 from constrain.artifacts.network.token_steps import TokenEffects, TokenSteps
 from constrain.artifacts.tokens.vocabulary import Vocabulary
 from constrain.compiler.limits import Limits
-from constrain.compiler.network import token_effects as interned
+from constrain.compiler.network import token_effects as module
 from constrain.compiler.network.build import network
 from constrain.compiler.network.token_effects import token_effects
 
 NONE: tuple[()] = ()
 
 
-def worked_out(
+def effects_of(
     tables: NetworkTables, tokens: Sequence[bytes], memory: int = 1 << 20
 ) -> TokenEffects:
     """The effects of texts."""
@@ -41,7 +41,7 @@ def random_tokens(rng: random.Random, count: int) -> list[bytes]:
 
 
 def no_reading(configuration: int, token_id: int) -> int:
-    """For effects that are all known."""
+    """For effects that are all tabulated."""
     raise AssertionError((configuration, token_id))
 
 
@@ -51,7 +51,7 @@ def reading(tokens: Sequence[bytes]) -> Callable[[Network], Callable[[int, int],
 
 
 def unknown(tables: NetworkTables, effects: TokenEffects) -> int:
-    """The places of the table that are not worked out."""
+    """How many places of the table are not tabulated."""
     last = tables.states + len(effects.rests) + len(effects)
     return int(np.count_nonzero(effects.table == last))
 
@@ -88,7 +88,7 @@ def test_effects_are_reads(full: bool) -> None:
     for text, _ in random_grammars(400 if full else 80, seed=37):
         tables = network(nullable_lnf_of(text))
         tokens = random_tokens(rng, 20)
-        effects = worked_out(tables, tokens)
+        effects = effects_of(tables, tokens)
         compared += check_random_walks(rng, tables, tokens, effects, reading(tokens))
         places += effects.table.size
         left += unknown(tables, effects)
@@ -96,15 +96,15 @@ def test_effects_are_reads(full: bool) -> None:
     assert left * 20 < places
 
 
-def test_steps_are_the_same_where_the_table_is_cut_short(full: bool) -> None:
-    """With room for few classes of tokens the rest is read."""
+def test_steps_are_the_same_where_the_table_is_short(full: bool) -> None:
+    """With room for few classes of tokens the others are read."""
     rng = random.Random(41)
     left = 0
     for text, _ in random_grammars(200 if full else 40, seed=43):
         tables = network(nullable_lnf_of(text))
         tokens = random_tokens(rng, 20)
         for classes in (4, 6, 9):
-            effects = worked_out(tables, tokens, classes * 2 * tables.states)
+            effects = effects_of(tables, tokens, classes * 2 * tables.states)
             assert effects.table.shape[1] <= classes
             left += unknown(tables, effects)
             check_random_walks(rng, tables, tokens, effects, reading(tokens))
@@ -114,14 +114,14 @@ def test_steps_are_the_same_where_the_table_is_cut_short(full: bool) -> None:
 def test_steps_are_the_same_where_effects_are_too_large(
     monkeypatch: pytest.MonkeyPatch, full: bool
 ) -> None:
-    """An effect with more threads or frames than are kept is not known in its state alone."""
-    monkeypatch.setattr(interned, "_PARTS", 1)
+    """An effect with too many threads or frames is not tabulated, in its state alone."""
+    monkeypatch.setattr(module, "_MAX_PARTS", 1)
     rng = random.Random(47)
     left = 0
     for text, _ in random_grammars(200 if full else 40, seed=53):
         tables = network(nullable_lnf_of(text))
         tokens = random_tokens(rng, 20)
-        effects = worked_out(tables, tokens)
+        effects = effects_of(tables, tokens)
         left += unknown(tables, effects)
         check_random_walks(rng, tables, tokens, effects, reading(tokens))
     assert left > 1_000
@@ -130,7 +130,7 @@ def test_steps_are_the_same_where_effects_are_too_large(
 def test_no_room_is_no_table() -> None:
     """Then all tokens are read."""
     tables = network(nullable_lnf_of(JSON))
-    effects = worked_out(tables, [b"[", b"]"], 2 * tables.states)
+    effects = effects_of(tables, [b"[", b"]"], 2 * tables.states)
     assert (effects.table.size, len(effects)) == (0, 0)
     vocabulary = Vocabulary.from_tokens({0: b"[", 1: b"]"}, (), 2)
     masks = NetworkMasks(tables, no_trie, vocabulary, (), 2, effects=effects)
@@ -155,7 +155,7 @@ def test_tokens_close_many_brackets(depth: int) -> None:
     tables = network(nullable_lnf_of("s ::= '[' s ']' | '(' s ')' | 'x';"))
     close = b"]" * depth
     tokens = [b"[" * depth, b"x", close, close + b"]", close[1:] + b")", b"x]"]
-    effects = worked_out(tables, tokens)
+    effects = effects_of(tables, tokens)
     found = Network(tables)
     steps = TokenSteps(found, effects, no_reading)
     inside = found.read(found.start, tokens[0])
@@ -177,7 +177,7 @@ def test_what_is_read_far_below_frames_that_may_end() -> None:
         )
     )
     tokens = [b"(ad", b"z", b")", b"z)", b"e)", b"b)", b"{", b"}", b"(a<d", b">)", b"}))", b"(qar"]
-    effects = worked_out(tables, tokens)
+    effects = effects_of(tables, tokens)
     found = Network(tables)
     state = found.read(found.start, b"(ad{(a<dz")
     steps = TokenSteps(found, effects, no_reading)
@@ -194,27 +194,27 @@ def test_tokens_that_end_alike_share_their_work() -> None:
     tables = network(nullable_lnf_of(STATEMENTS))
     rng = random.Random(3)
     names = {bytes(rng.choices(b"ghijk", k=rng.randint(1, 9))) for _ in range(500)}
-    effects = worked_out(tables, [*sorted(names), b"if", b"; ", b"}"])
+    effects = effects_of(tables, [*sorted(names), b"if", b"; ", b"}"])
     assert effects.table.shape[1] <= 12
 
 
-def test_layout_round_trips() -> None:
-    """Arrays are what they were made of, and the same each time."""
+def test_encoding_round_trips() -> None:
+    """Arrays are those that were encoded, and the same each time."""
     tables = network(nullable_lnf_of(MARKUP))
     tokens = [*random_tokens(random.Random(5), 20), b"<a>", b"</a><b/>", b"<a><c>", b"/></"]
-    effects = worked_out(tables, tokens)
+    effects = effects_of(tables, tokens)
     again = TokenEffects.from_arrays(effects.arrays())
     assert len(effects) > 0
     assert len(effects) == len(again)
-    for name, array in worked_out(tables, tokens).arrays().items():
+    for name, array in effects_of(tables, tokens).arrays().items():
         assert array.tobytes() == effects.arrays()[name].tobytes(), name
 
 
-def test_forgotten_steps_are_worked_out_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The memo of steps is bounded."""
-    monkeypatch.setattr(token_steps, "_KEPT", 2)
+def test_evicted_steps_are_recomputed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cache of steps is bounded."""
+    monkeypatch.setattr(token_steps, "MAX_CACHED_STEPS", 2)
     rng = random.Random(6)
     for text, _ in random_grammars(10, seed=59):
         tables = network(nullable_lnf_of(text))
         tokens = random_tokens(rng, 10)
-        check_random_walks(rng, tables, tokens, worked_out(tables, tokens), reading(tokens))
+        check_random_walks(rng, tables, tokens, effects_of(tables, tokens), reading(tokens))

@@ -1,4 +1,4 @@
-"""Artifacts of networks step by what was worked out ahead, as reading the tokens' bytes would."""
+"""Artifacts of networks step by precomputed token effects as reading the tokens' bytes would."""
 
 # Tests here say `expected == actual`.
 
@@ -40,7 +40,7 @@ TERMINALS = [
 
 
 @pytest.mark.parametrize("text", TERMINALS)
-def test_named_tokens_are_read_in_all_ways(text: str) -> None:
+def test_named_tokens_have_all_readings(text: str) -> None:
     """As terminals, whatever their bytes are, and as texts."""
     artifact = compile_grammar(
         text, dialect="gbnf", tokenizer=TOKENIZER, tokenization="any", engine="network"
@@ -59,7 +59,7 @@ def test_named_tokens_are_read_in_all_ways(text: str) -> None:
                 break
             state = steps[rng.choice(sorted(ids))]
     assert both > 0
-    assert "_moves" not in vars(masks)
+    assert "_lazy_effects" not in vars(masks)
 
 
 @pytest.mark.parametrize("text", [JSON, STATEMENTS], ids=["json", "statements"])
@@ -79,7 +79,7 @@ def test_real_tokens_do_what_their_bytes_do(text: str, gpt2: Tokenizer) -> None:
             if not some:
                 break
             state = masks.step(state, rng.choice(some))
-    assert "_moves" not in vars(masks)
+    assert "_lazy_effects" not in vars(masks)
 
 
 CODE = """int total;
@@ -118,10 +118,10 @@ def test_code_is_read_by_many_threads(default_tokenizer: Tokenizer) -> None:
     assert stacks > 2
 
 
-def test_nothing_ahead_is_the_same(default_tokenizer: Tokenizer) -> None:
-    """Without what is worked out ahead a matcher takes the same tokens."""
+def test_nothing_precomputed_is_the_same(default_tokenizer: Tokenizer) -> None:
+    """With nothing precomputed a matcher takes the same tokens."""
     ahead, lazy = (made(JSON, default_tokenizer, "network", prewarm=n) for n in (None, 0))
-    assert len(ahead.arrays["moves.classes"]) > len(lazy.arrays["moves.classes"]) == 0
+    assert len(ahead.arrays["effects.classes"]) > len(lazy.arrays["effects.classes"]) == 0
     left, right = ahead.matcher(), lazy.matcher()
     for token_id in default_tokenizer.encode('{"a": [1, {"b": [[2, "x y"]]}], "c": null}'):
         assert left.mask().tolist() == right.mask().tolist()

@@ -1,0 +1,68 @@
+"""What is precomputed of a network: which frames lie below which states, and all summaries."""
+
+import random
+
+from support.grammars import JSON, MARKUP, SAMPLES, STATEMENTS, nullable_lnf_of
+
+from constrain.artifacts.network.configurations import Network
+from constrain.artifacts.network.summaries import NOTHING, ROOT, Summaries
+from constrain.artifacts.network.tables import NetworkTables
+from constrain.artifacts.tokens.trie import Trie
+from constrain.compiler import Tokenizer
+from constrain.compiler.limits import Limits
+from constrain.compiler.network.build import network
+from constrain.compiler.network.precompute import frames_below, precompute_summaries
+
+
+def tables_of(text: str) -> NetworkTables:
+    """The network of a kbnf grammar."""
+    return network(nullable_lnf_of(text))
+
+
+def test_frames_below_are_those_of_the_stacks() -> None:
+    """Whatever is read, the frame right below a thread is one that the relation has."""
+    rng = random.Random(8)
+    for text in (JSON, MARKUP, STATEMENTS):
+        tables = tables_of(text)
+        below = frames_below(tables)
+        found = Network(tables)
+        sample = SAMPLES[text]
+        for _ in range(30):
+            state = found.read(found.start, sample[: rng.randrange(len(sample))])
+            for thread, node in found.threads[state]:
+                for frame, _ in found.stacks.entries[node]:
+                    assert frame == 0 or frame in below[thread]
+
+
+def test_the_relation_is_smaller_than_all_frames() -> None:
+    """Under a bracket of one kind lies no frame that another kind of rule pushes."""
+    tables = tables_of("s ::= a | b; a ::= '(' a ')' | 'x'; b ::= '<' b '>' | 'y';")
+    below = frames_below(tables)
+    frames = set(tables.call_returns.tolist())
+    assert any(set(found) < frames for found in below if found)
+
+
+def test_precomputed_summaries_are_closed(default_tokenizer: Tokenizer) -> None:
+    """What a summary leaves suspended has a summary at every frame below."""
+    vocabulary = default_tokenizer.vocabulary(default_tokenizer.vocab_size)
+    trie = Trie.from_vocabulary(vocabulary)
+    tables = tables_of(JSON)
+    summaries = Summaries(tables, lambda: trie, default_tokenizer.vocab_size)
+    assert precompute_summaries(tables, summaries, 10_000, 1 << 30, Limits().started())
+    below = frames_below(tables)
+    roots = [(ROOT, state) for state in range(1, tables.states)]
+    seen = set(roots)
+    for nodes, state in roots:
+        _, suspended = summaries.cached[nodes, state]
+        for frame in below[state] if suspended != NOTHING else ():
+            if (suspended, frame) not in seen:
+                seen.add((suspended, frame))
+                roots.append((suspended, frame))
+    assert seen <= set(summaries.cached)
+    # Encoded, read back and forgotten, the summaries are the same.
+    again = Summaries(tables, lambda: trie, default_tokenizer.vocab_size, summaries.tables())
+    for key, summary in summaries.cached.items():
+        assert summary == again.find(*key)
+    again.row_number(~again.row(1))
+    again.forget()
+    assert len(summaries) == len(again)
