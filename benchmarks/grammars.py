@@ -44,7 +44,6 @@ from constrain.compiler.limits import Limits
 from constrain.compiler.maximal_munch.lexer_actions import token_actions
 from constrain.compiler.maximal_munch.lexer_tables import json_slices, maximal_munch_tables
 from constrain.compiler.maximal_munch.precompute import close, reachable
-from constrain.compiler.maximal_munch.precompute_chains import add_chains
 
 # A repeat that would end later than so many seconds after the first has begun is not made.
 PATIENCE = 120.0
@@ -145,8 +144,6 @@ class Compiler:
             whole = masks()
             closure = close(whole, Limits(seconds=self.seconds))
             actions = token_actions(whole.lexer, vocabulary)
-            if actions is not None:
-                add_chains(whole.moves, whole.lexer, actions)
             memo = reachable(whole.memo()) if closure.complete else whole.memo()
             ahead = memo, whole.moves.tables(), actions
 

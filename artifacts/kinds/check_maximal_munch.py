@@ -12,7 +12,7 @@ from ..container.manifest import Manifest
 from ..container.requirements import Arrays, check_types, require, require_offsets, require_range
 from ..errors import ArtifactError
 from ..maximal_munch.block_rows import BLOCK, MOST_ROWS
-from ..maximal_munch.parser_transitions import below_all, of_chains
+from ..maximal_munch.parser_transitions import below_all
 from ..maximal_munch.tables import FIRST_LEXEME
 from ..tokens import tokenset
 from .check_parser import NETWORK, check_network, require_dfas
@@ -184,15 +184,10 @@ def _check_moves(arrays: Arrays, states: int, heads: int) -> None:
     require_range(arrays, "moves.frames", 0, states)
     if len(moves):
         is_open = moves[:, 1] == 1
-        classes = arrays["actions.table"].shape[1] if "actions.table" in arrays else 1
-        high = np.tile([heads, 2, heads, len(arrays["greedy.steps"]), 2], (len(moves), 1))
-        high[is_open, 3] = classes
+        high = [heads, 2, heads, len(arrays["greedy.steps"]), 2]
         require(bool((moves >= 0).all() and (moves < high).all()), "moves.moves")
         require(not np.diff(offsets)[is_open].any(), "moves.frames_offsets")
         require(not is_open[targets[below_all(keys)]].any(), "moves.targets")
-        # What is known of a head is told by the moves to it that are no chains.
-        chains, reached = of_chains(keys), moves[targets, 0]
-        require(bool(np.isin(reached[chains], reached[~chains]).all()), "moves.targets")
 
 
 def _check_actions(manifest: Manifest, arrays: Arrays) -> None:

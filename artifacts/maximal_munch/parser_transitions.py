@@ -7,11 +7,6 @@ serves stacks of any depth:
 
     (head, lexeme)       -> (closed head, frames to be put below it)  |  open head
     (open head, frame)   -> (closed head, frames to be put below it)  |  open head
-
-A *chain* is what the lexemes of one token do together (``token_actions.py``), until they need
-a frame from below:
-
-    (head, event)        -> (closed head, frames to be put below it)  |  open head, token's rest
 """
 
 from collections.abc import Iterable, Mapping
@@ -30,8 +25,8 @@ from .summaries import NO_FRAMES
 
 _PREFIX = "moves."
 
-# A key is a head, and the number of a set of lexemes, or a frame, or an event.
-HEAD, _FRAME, EVENT = 32, 1 << 31, 1 << 30
+# A key is a head, and the number of a set of lexemes or a frame.
+HEAD, _FRAME = 32, 1 << 31
 
 # The node of ``BELOW_ALL`` alone.
 BOTTOM_ONLY = 1
@@ -39,8 +34,7 @@ BOTTOM_ONLY = 1
 
 class ParserTransition(NamedTuple):
     """The head that is reached, and whether it is open. ``short``:
-    the head whose masks are those of ``head`` (``runs.py``). ``start``: where the lexer begins;
-    behind a chain the state that it is in, or if the head is open the class of the token's rest.
+    the head whose masks are those of ``head`` (``runs.py``). ``start``: where the lexer begins.
     ``ends``: whether the text may end between two lexemes. ``pushed``: frames, the lowest
     first."""
 
@@ -58,7 +52,7 @@ _REFUSAL = ParserTransition(REFUSED, False, REFUSED, DEAD, False, ())
 @dataclass(frozen=True, eq=False)
 class ParserTransitionTables:
     """Moves that were worked out ahead. ``keys``: int64 (n,), ascending, head · 2³² + number of
-    the lexer's winners, or + 2³¹ + frame, or + 2³⁰ + action; ``targets``: int32 (n,), the move
+    the lexer's winners or + 2³¹ + frame; ``targets``: int32 (n,), the move
     of each. ``moves``: int32 (m, 5), the numbers of ``ParserTransition``; its frames are
     ``frames[offsets[i]:offsets[i + 1]]`` (int32, int64 (m + 1,))."""
 
@@ -104,8 +98,7 @@ class ParserTransitions:
             found = _unpacked(tables)
             targets = map(found.__getitem__, tables.targets.tolist())
             self.known = dict(zip(tables.keys.tolist(), targets, strict=True))
-            alone = np.unique(tables.targets[~of_chains(tables.keys)]).tolist()
-            self.at |= {found[target].head: found[target] for target in alone}
+            self.at |= {move.head: move for move in self.known.values()}
         move, self.start_frames = self.closed(self._settled(heads.start), BOTTOM_ONLY)
         self.start_head = move.head
 
@@ -116,10 +109,6 @@ class ParserTransitions:
         if move.is_open or move.pushed:
             return self.closed(move, frames)
         return move, frames
-
-    def add_chain(self, head: int, action: int, move: ParserTransition) -> None:
-        """Let the lexemes that an event ends be known as one move."""
-        self.known[head << HEAD | EVENT | action] = move
 
     def ends_after(self, head: int, frames: int, winners: int) -> bool:
         """Whether the text may end behind a lexeme."""
@@ -188,12 +177,6 @@ class ParserTransitions:
                 self.below.append(key)
             frames = node
         return frames
-
-
-def of_chains(keys: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which keys of moves are those of chains."""
-    found: NDArray[np.bool_] = keys & (_FRAME | EVENT) == EVENT
-    return found
 
 
 def below_all(keys: NDArray[np.int64]) -> NDArray[np.bool_]:

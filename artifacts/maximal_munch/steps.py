@@ -14,7 +14,7 @@ from ..tokens.vocabulary import Vocabulary
 from .lexer import NONE, Lexer
 from .lexer_actions import TokenActions
 from .parser_heads import REFUSED
-from .parser_transitions import EVENT, HEAD, ParserTransitions
+from .parser_transitions import HEAD, ParserTransitions
 from .summaries import BETWEEN
 
 # Remembered steps that end lexemes; when there are more, they are read anew.
@@ -114,20 +114,11 @@ class MaximalMunchSteps:
                 return self._taken_via_bytes(state, token_id)
             action = self._table[inside * self._width + kind]
         while action >= tabled:
-            chain = known.get(head << HEAD | EVENT | action)
-            if chain is None:
-                event = 2 * (action - tabled)
-                winners, rest = self._events[event], self._events[event + 1]
-                if winners == NONE:
-                    return None
-                (head, _, _, inside, _, _), frames = moves.after(head, frames, winners)
-            else:
-                head, is_open, _, rest, _, pushed = chain
-                if not is_open:
-                    if pushed:
-                        frames = moves.pushed(pushed, frames)
-                    return frames << FRAMES | head << BITS | rest
-                (head, _, _, inside, _, _), frames = moves.closed(chain, frames)
+            event = 2 * (action - tabled)
+            winners, rest = self._events[event], self._events[event + 1]
+            if winners == NONE:
+                return None
+            (head, _, _, inside, _, _), frames = moves.after(head, frames, winners)
             if rest >= kind:
                 raise ArtifactError("section 'actions.events' is damaged: it goes in circles")
             if inside >= tabled:

@@ -18,7 +18,6 @@ from ..limits import Limits
 from ..maximal_munch.lexer_actions import token_actions
 from ..maximal_munch.lexer_tables import json_slices
 from ..maximal_munch.precompute import MOST_ROWS, Closure, close, reachable
-from ..maximal_munch.precompute_chains import add_chains
 from ..meanings import MaximalMunchGrammar
 from .dfa import ArtifactRequest, manifest_of, vocabulary_arrays
 from .parser import check_spelling, network_sections
@@ -69,9 +68,7 @@ def assemble_maximal_munch(
         arrays = dict(fixed)
         actions = token_actions(masks.lexer, vocabulary) if answers else None
         if actions is not None:
-            add_chains(masks.moves, masks.lexer, actions)
             arrays |= actions.arrays()
-        # Chains may have met heads of their own.
         memo = masks.memo()
         arrays |= (reachable(memo) if closure.complete else memo).arrays()
         arrays |= masks.moves.tables().arrays()

@@ -1,4 +1,4 @@
-"""Tokens read by tables of classes, moves and chains, against reading their bytes."""
+"""Tokens read by tables of classes and moves, against reading their bytes."""
 
 # Tests here say `expected == actual`.
 # ruff: noqa: SIM300
@@ -26,11 +26,9 @@ from constrain.artifacts.tokens.trie import Trie
 from constrain.compiler import Tokenizer
 from constrain.compiler.dialects import read_grammar
 from constrain.compiler.maximal_munch import lexer_actions as token_actions
-from constrain.compiler.maximal_munch import precompute_chains as greedy_chains
 from constrain.compiler.maximal_munch.lexer_actions import token_actions as actions_of
 from constrain.compiler.maximal_munch.lexer_tables import maximal_munch_tables
 from constrain.compiler.maximal_munch.precompute import close, reachable
-from constrain.compiler.maximal_munch.precompute_chains import add_chains
 
 OCTETS = [b"a", b"b", b"c", b" ", b"#"]
 
@@ -42,7 +40,6 @@ def worked_out(text: str, tokens: list[bytes], answers: int | None) -> MaximalMu
     vocabulary = vocabulary_of(tokens)
     actions = actions_of(whole.lexer, vocabulary)
     assert actions is not None
-    add_chains(whole.moves, whole.lexer, actions)
     memo = reachable(whole.memo()) if complete else whole.memo()
     tables = maximal_munch_tables(read_grammar(text, "lark"))
     rest = vocabulary, [len(tokens)], len(tokens) + 1
@@ -154,18 +151,10 @@ def resolved(actions: TokenActions, action: int, kind: int) -> tuple[str, int]:
     return ("refused", 0) if winners == NONE else ("ends", winners)
 
 
-def test_too_many_classes_or_chains_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tokens are then read lexeme by lexeme, or byte by byte."""
+def test_too_many_classes_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tokens are then read byte by byte."""
     tokens = [*OCTETS, b"ab", b"a b", b"ab#c"]
     text = 'start: A start "b" | A\nA: /a+/\n%ignore " "\n'
-    expected = worked_out(text, tokens, None)
-    monkeypatch.setattr(greedy_chains, "_MOST", 0)
-    fewer = worked_out(text, tokens, None)
-    assert len(fewer.moves.tables().keys) < len(expected.moves.tables().keys)
-    left, right = expected.start, fewer.start
-    for token in (0, 3, 6):
-        left, right = expected.step(left, token), fewer.step(right, token)
-        assert expected.row(left).tolist() == fewer.row(right).tolist()
     masks = masks_of(text, tokens)
     close(masks)
     for most in (3, 12):
