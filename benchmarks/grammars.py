@@ -30,7 +30,6 @@ from samples import SCHEMA, code_document, json_document, schema_document
 
 from constrain.artifacts import Artifact, Matcher, load
 from constrain.artifacts.errors import ConstrainError
-from constrain.artifacts.maximal_munch.lexer_actions import TokenActions
 from constrain.artifacts.maximal_munch.machine import MaximalMunchMasks
 from constrain.artifacts.maximal_munch.parser_transitions import ParserTransitionTables
 from constrain.artifacts.maximal_munch.slices import Slices
@@ -41,7 +40,6 @@ from constrain.artifacts.tokens.trie import Trie
 from constrain.compiler import Tokenizer, compile_grammar, load_tokenizer
 from constrain.compiler.dialects import read_grammar
 from constrain.compiler.limits import Limits
-from constrain.compiler.maximal_munch.lexer_actions import token_actions
 from constrain.compiler.maximal_munch.lexer_tables import json_slices, maximal_munch_tables
 from constrain.compiler.maximal_munch.precompute import close, reachable
 
@@ -137,15 +135,12 @@ class Compiler:
         def masks() -> MaximalMunchMasks:
             return MaximalMunchMasks(tables, lambda: trie, *rest, *ahead)
 
-        ahead: (
-            tuple[HeadSummaryTables, ParserTransitionTables, TokenActions | None] | tuple[()]
-        ) = ()
+        ahead: tuple[HeadSummaryTables, ParserTransitionTables] | tuple[()] = ()
         if closed:
             whole = masks()
             closure = close(whole, Limits(seconds=self.seconds))
-            actions = token_actions(whole.lexer, vocabulary)
             memo = reachable(whole.memo()) if closure.complete else whole.memo()
-            ahead = memo, whole.moves.tables(), actions
+            ahead = memo, whole.moves.tables()
 
         def fresh() -> Callable[[], Matcher]:
             machine = masks()

@@ -2,8 +2,8 @@
 
 Besides the bounds of all indices, what makes the machine end: no lexeme and no call matches ε,
 no chain of first calls leads back to its beginning, and what lies below a stack's top has a
-lower number. What is read as it is asked for, the codes of rows, the nodes of exits and the
-rests of tokens behind lexemes, is checked when it is read.
+lower number. What is read as it is asked for, the codes of rows and the nodes of exits, is
+checked when it is read.
 """
 
 import numpy as np
@@ -53,11 +53,6 @@ _GREEDY = {
     "slices.starts": ("i4", 1),
     "slices.table": ("i4", 2),
 }
-_ACTIONS = {
-    "actions.classes": ("u2", 1),
-    "actions.events": ("i4", 2),
-    "actions.table": ("u2", 2),
-}
 _TRIE = {
     "trie.first": ("i4", 1),
     "trie.held": ("i4", 1),
@@ -90,8 +85,6 @@ def check_greedy(manifest: Manifest, arrays: Arrays) -> None:
     _check_lexer(arrays)
     rows = _check_rows(manifest, arrays)
     _check_answers(arrays, rows, heads)
-    if any(name.startswith("actions.") for name in arrays):
-        _check_actions(manifest, arrays)
     _check_moves(arrays, states, heads)
     _check_slices(arrays)
     if "trie.octets" in arrays:
@@ -188,19 +181,6 @@ def _check_moves(arrays: Arrays, states: int, heads: int) -> None:
         require(bool((moves >= 0).all() and (moves < high).all()), "moves.moves")
         require(not np.diff(offsets)[is_open].any(), "moves.frames_offsets")
         require(not is_open[targets[below_all(keys)]].any(), "moves.targets")
-
-
-def _check_actions(manifest: Manifest, arrays: Arrays) -> None:
-    check_types(arrays, _ACTIONS)
-    table, events = arrays["actions.table"], arrays["actions.events"]
-    require(len(arrays["actions.classes"]) == manifest.vocab_size, "actions.classes")
-    require(1 <= len(table) <= len(arrays["greedy.steps"]), "actions.table")
-    require_range(arrays, "actions.classes", 0, table.shape[1])
-    require(events.shape[1] == 2 and len(events) >= 1, "actions.events")
-    require_range(arrays, "actions.table", 0, len(table) + len(events))
-    winners, rests = events[:, 0], events[:, 1]
-    require(bool((winners >= -1).all() and (winners < len(table)).all()), "actions.events")
-    require(bool((rests >= 0).all() and (rests < table.shape[1]).all()), "actions.events")
 
 
 def _check_slices(arrays: Arrays) -> None:

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from ..container.manifest import Manifest
 from ..dfa.stacked_dfas import StackedDfas
 from ..maximal_munch.lexer import LexerTables
-from ..maximal_munch.lexer_actions import TokenActions
 from ..maximal_munch.machine import MaximalMunchMasks
 from ..maximal_munch.parser_transitions import ParserTransitionTables
 from ..maximal_munch.slices import Slice, Slices
@@ -48,7 +47,6 @@ class MaximalMunchParser:
                 self._slices if len(self.arrays["slices.starts"]) else None,
                 HeadSummaryTables.from_arrays(self.arrays),
                 ParserTransitionTables.from_arrays(self.arrays),
-                TokenActions.from_arrays(self.arrays),
             )
         return self._masks
 

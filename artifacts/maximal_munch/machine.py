@@ -12,7 +12,6 @@ from ..tokens.vocabulary import Vocabulary
 from .block_rows import shared_blocks
 from .lazy_masks import LazyMasks
 from .lexer import NONE, Lexer
-from .lexer_actions import TokenActions
 from .lexer_walk import LexerWalks
 from .nullable_frame_runs import NullableFrameRuns
 from .parser_heads import Heads
@@ -43,7 +42,7 @@ class MaximalMunchMasks(MaximalMunchSteps):
     """Reads whole tokens, and answers the rows that they lead to.
 
     A state is a number for (head, frames below it, state of the lexer). ``trie`` and ``slices``,
-    which make walks shorter: made where ``memo`` lacks something. ``moves`` and ``actions``:
+    which make walks shorter: made where ``memo`` lacks something. ``moves``:
     what was worked out ahead for the steps.
     """
 
@@ -57,7 +56,6 @@ class MaximalMunchMasks(MaximalMunchSteps):
         slices: Callable[[], Slices] | None = None,
         memo: HeadSummaryTables | None = None,
         moves: ParserTransitionTables | None = None,
-        actions: TokenActions | None = None,
     ) -> None:
         if memo is None:
             self.heads, lexer = Heads(tables.network), Lexer(tables.lexer)
@@ -66,9 +64,7 @@ class MaximalMunchMasks(MaximalMunchSteps):
             self.heads = Heads(tables.network, stacks, pairs_of(memo.heads, memo.heads_offsets))
             lexer = Lexer(tables.lexer, memo.lexer_sets, memo.steps)
         self.runs = NullableFrameRuns(self.heads, tables.lexer, vocabulary)
-        super().__init__(
-            ParserTransitions(self.heads, lexer, self.runs, moves), lexer, vocabulary, actions
-        )
+        super().__init__(ParserTransitions(self.heads, lexer, self.runs, moves), lexer, vocabulary)
         self._trie, self._vocab_size, self._slices = trie, vocab_size, slices
         self._memo = memo
         self._eos = tokenset.from_ids(list(eos), vocab_size)

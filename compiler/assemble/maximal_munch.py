@@ -15,7 +15,6 @@ from constrain.artifacts.tokens.trie import Trie
 
 from ..diagnostics import CheckError, Diagnostic
 from ..limits import Limits
-from ..maximal_munch.lexer_actions import token_actions
 from ..maximal_munch.lexer_tables import json_slices
 from ..maximal_munch.precompute import MOST_ROWS, Closure, close, reachable
 from ..meanings import MaximalMunchGrammar
@@ -65,12 +64,8 @@ def assemble_maximal_munch(
         )
         closure = close(masks, limits, most_rows, answers)
         limits.check_time("the masks of the lexemes", tables.network.names[:1])
-        arrays = dict(fixed)
-        actions = token_actions(masks.lexer, vocabulary) if answers else None
-        if actions is not None:
-            arrays |= actions.arrays()
         memo = masks.memo()
-        arrays |= (reachable(memo) if closure.complete else memo).arrays()
+        arrays = fixed | (reachable(memo) if closure.complete else memo).arrays()
         arrays |= masks.moves.tables().arrays()
         if not closure.complete:
             arrays |= _trie(trie)

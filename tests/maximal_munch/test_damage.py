@@ -126,13 +126,6 @@ DAMAGE: list[tuple[str, Change]] = [
     ("moves.moves", changed((slice(None), 1), 1)),
     ("moves.frames", changed(-1, 99)),
     ("moves.frames_offsets", changed(-1, 99)),
-    ("actions.classes", lambda a, n: a[n][1:]),
-    ("actions.classes", changed(0, 9999)),
-    ("actions.table", lambda a, n: a[n][:0]),
-    ("actions.table", changed((1, 0), 9999)),
-    ("actions.events", lambda a, n: a[n][:, 1:]),
-    ("actions.events", changed((-1, 0), 99)),
-    ("actions.events", changed((-1, 1), 9999)),
     ("slices.table", changed((0, 0), 1)),
     ("slices.table", changed((1, 0), 9999)),
     ("slices.classes", changed(97, 200)),
@@ -161,8 +154,6 @@ def test_values_that_do_not_fit_are_refused(
         ("greedy.codes", changed((slice(None), 0), 9999)),
         ("greedy.blocks", changed((slice(None), 0), -1 & 0xFFFFFFFF)),
         ("greedy.exits", changed(slice(1, None), 9999)),
-        ("actions.events", changed((slice(1, None), 1), 13)),
-        ("actions.events", changed((-1, 0), 7)),
     ],
 )
 def test_what_is_checked_when_it_is_read(
