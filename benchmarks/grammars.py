@@ -41,7 +41,7 @@ from constrain.compiler import Tokenizer, compile_grammar, load_tokenizer
 from constrain.compiler.dialects import read_grammar
 from constrain.compiler.limits import Limits
 from constrain.compiler.maximal_munch.lexer_tables import json_slices, maximal_munch_tables
-from constrain.compiler.maximal_munch.precompute import close, reachable
+from constrain.compiler.maximal_munch.precompute import precompute, reachable
 
 # A repeat that would end later than so many seconds after the first has begun is not made.
 PATIENCE = 120.0
@@ -80,7 +80,7 @@ class Ours:
 
 @dataclass(frozen=True)
 class Compiler:
-    """Our engines for one grammar and one tokenizer. ``seconds``: bound of closing a memo."""
+    """Our engines for one grammar and one tokenizer. ``seconds``: bound of precomputing."""
 
     grammar: str
     tokenizer: Tokenizer
@@ -138,9 +138,10 @@ class Compiler:
         ahead: tuple[HeadSummaryTables, ParserTransitionTables] | tuple[()] = ()
         if closed:
             whole = masks()
-            closure = close(whole, Limits(seconds=self.seconds))
-            memo = reachable(whole.memo()) if closure.complete else whole.memo()
-            ahead = memo, whole.moves.tables()
+            reached = precompute(whole, Limits(seconds=self.seconds))
+            tables_of = whole.summary_tables()
+            stored = reachable(tables_of) if reached.complete else tables_of
+            ahead = stored, whole.configurations.transitions.tables()
 
         def fresh() -> Callable[[], Matcher]:
             machine = masks()
@@ -231,7 +232,7 @@ def main() -> None:
     parser.add_argument("--documents", type=int, default=3)
     parser.add_argument("--tokens", type=int, default=300, help="of each document, at most")
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=30, help="for closing a memo")
+    parser.add_argument("--seconds", type=float, default=30, help="for precomputing")
     parser.add_argument("--only", default="", help="engines whose names begin so")
     parser.add_argument("--grammar", default="", help="the grammar whose title begins so")
     wanted = parser.parse_args()

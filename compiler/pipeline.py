@@ -29,7 +29,7 @@ from .tokenizers import Tokenizer
 # What other engines and tokenizers need is imported where they are met: it costs as much as
 # compiling a small grammar.
 if TYPE_CHECKING:
-    from .maximal_munch.precompute import Closure
+    from .maximal_munch.precompute import Precomputed
     from .wordpiece import WordPieceTokenizer
     from .wordpiece.tokenizer_dfa import CanonicalWords
 
@@ -65,7 +65,7 @@ class Compilation:
     notes: tuple[str, ...] = field(default=())
     method: str = ""
     reason: str = ""
-    closure: "Closure | None" = None
+    closure: "Precomputed | None" = None
 
 
 def compile_grammar(

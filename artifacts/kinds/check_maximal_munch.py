@@ -12,7 +12,7 @@ from ..container.manifest import Manifest
 from ..container.requirements import Arrays, check_types, require, require_offsets, require_range
 from ..errors import ArtifactError
 from ..maximal_munch.block_rows import BLOCK, MOST_ROWS
-from ..maximal_munch.parser_transitions import below_all
+from ..maximal_munch.parser_transitions import over_bottom
 from ..maximal_munch.tables import FIRST_LEXEME
 from ..tokens import tokenset
 from .check_parser import NETWORK, check_network, require_dfas
@@ -44,14 +44,14 @@ _GREEDY = {
     "lexer.priorities": ("i4", 1),
     "lexer.starts": ("i4", 1),
     "lexer.table": ("i4", 2),
-    "moves.frames": ("i4", 1),
-    "moves.frames_offsets": ("i8", 1),
-    "moves.keys": ("i8", 1),
-    "moves.moves": ("i4", 2),
-    "moves.targets": ("i4", 1),
     "slices.classes": ("u1", 1),
     "slices.starts": ("i4", 1),
     "slices.table": ("i4", 2),
+    "transitions.frames": ("i4", 1),
+    "transitions.frames_offsets": ("i8", 1),
+    "transitions.keys": ("i8", 1),
+    "transitions.table": ("i4", 2),
+    "transitions.targets": ("i4", 1),
 }
 _TRIE = {
     "trie.first": ("i4", 1),
@@ -85,7 +85,7 @@ def check_greedy(manifest: Manifest, arrays: Arrays) -> None:
     _check_lexer(arrays)
     rows = _check_rows(manifest, arrays)
     _check_answers(arrays, rows, heads)
-    _check_moves(arrays, states, heads)
+    _check_transitions(arrays, states, heads)
     _check_slices(arrays)
     if "trie.octets" in arrays:
         _check_trie(manifest, arrays)
@@ -166,21 +166,22 @@ def _check_answers(arrays: Arrays, rows: int, heads: int) -> None:
         require_range(arrays, f"{name}s", 0, residuals)
 
 
-def _check_moves(arrays: Arrays, states: int, heads: int) -> None:
-    """Heads, states of the lexer and frames that there are; nothing is open over all frames."""
-    keys, targets, moves = (arrays[f"moves.{name}"] for name in ("keys", "targets", "moves"))
-    require(moves.shape[1] == 5, "moves.moves")
-    require(len(targets) == len(keys), "moves.targets")
-    require_range(arrays, "moves.targets", 0, len(moves))
-    offsets = arrays["moves.frames_offsets"]
-    require_offsets(arrays, "moves.frames_offsets", len(moves), len(arrays["moves.frames"]))
-    require_range(arrays, "moves.frames", 0, states)
-    if len(moves):
-        is_open = moves[:, 1] == 1
+def _check_transitions(arrays: Arrays, states: int, heads: int) -> None:
+    """Heads, states of the lexer and frames exist; no head needs a frame below the last one."""
+    keys, targets = arrays["transitions.keys"], arrays["transitions.targets"]
+    table, offsets = arrays["transitions.table"], arrays["transitions.frames_offsets"]
+    require(table.shape[1] == 5, "transitions.table")
+    require(len(targets) == len(keys), "transitions.targets")
+    require_range(arrays, "transitions.targets", 0, len(table))
+    frames = len(arrays["transitions.frames"])
+    require_offsets(arrays, "transitions.frames_offsets", len(table), frames)
+    require_range(arrays, "transitions.frames", 0, states)
+    if len(table):
+        needs_frame = table[:, 1] == 1
         high = [heads, 2, heads, len(arrays["greedy.steps"]), 2]
-        require(bool((moves >= 0).all() and (moves < high).all()), "moves.moves")
-        require(not np.diff(offsets)[is_open].any(), "moves.frames_offsets")
-        require(not is_open[targets[below_all(keys)]].any(), "moves.targets")
+        require(bool((table >= 0).all() and (table < high).all()), "transitions.table")
+        require(not np.diff(offsets)[needs_frame].any(), "transitions.frames_offsets")
+        require(not needs_frame[targets[over_bottom(keys)]].any(), "transitions.targets")
 
 
 def _check_slices(arrays: Arrays) -> None:

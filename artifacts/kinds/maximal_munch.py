@@ -52,8 +52,8 @@ class MaximalMunchParser:
 
     def viable_bytes(self, text: bytes) -> int:
         """How many bytes of ``text`` can begin a member."""
-        machine = self.machine()
-        return machine.follow(machine.start, text)[0]
+        configurations = self.machine().configurations
+        return configurations.follow(configurations.start, text)[0]
 
     @property
     def named(self) -> list[NDArray[np.int32]]:

@@ -85,7 +85,9 @@ def _by_artifact(artifact: "Artifact", text: bytes) -> "Verdict":
     from constrain.compiler.explain.report import explain
 
     if isinstance(artifact.parsers, MaximalMunchParser):
-        return explain_greedy(artifact.parsers.machine(), text, _grammar_of(artifact))
+        return explain_greedy(
+            artifact.parsers.machine().configurations, text, _grammar_of(artifact)
+        )
     if artifact.parsers is not None:
         names = [ids_text(ids.tolist()) for ids in artifact.parsers.named]
         return explain_parser(artifact.parsers.recogniser(), text, names)

@@ -1,4 +1,8 @@
-"""Lay a grammar read by maximal munch, and the masks that were worked out, out as an artifact."""
+"""Puts a grammar that is read by maximal munch into an artifact of the kind ``greedy``.
+
+network over lexemes, lexer, slices, vocabulary      sections that depend on no mask
+summaries, transitions (and the token trie)          as ``maximal_munch.precompute`` made them
+"""
 
 from typing import Any, NoReturn
 
@@ -8,21 +12,15 @@ from numpy.typing import NDArray
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.container.manifest import GREEDY, MAXIMAL_MUNCH, ParserNames
 from constrain.artifacts.maximal_munch.lexer import LexerTables
-from constrain.artifacts.maximal_munch.machine import MaximalMunchMasks
-from constrain.artifacts.maximal_munch.slices import Slice, Slices
-from constrain.artifacts.tokens import tokenset
-from constrain.artifacts.tokens.trie import Trie
+from constrain.artifacts.maximal_munch.slices import Slice
 
 from ..diagnostics import CheckError, Diagnostic
 from ..limits import Limits
 from ..maximal_munch.lexer_tables import json_slices
-from ..maximal_munch.precompute import MOST_ROWS, Closure, close, reachable
+from ..maximal_munch.precompute import Precomputed, precompute_within
 from ..meanings import MaximalMunchGrammar
 from .dfa import ArtifactRequest, manifest_of, vocabulary_arrays
 from .parser import check_spelling, network_sections
-
-# Answers of the residual automaton that are worked out ahead.
-PREWARM = 500_000
 
 
 def assemble_maximal_munch(
@@ -30,53 +28,38 @@ def assemble_maximal_munch(
     request: ArtifactRequest,
     limits: Limits,
     notes: list[str],
-    answers: int | None = None,
-) -> tuple[Artifact, Closure]:
-    """The artifact, and how far its masks were worked out; what the user should know is added
-    to ``notes``.
+    most_results: int | None = None,
+) -> tuple[Artifact, Precomputed]:
+    """The artifact, and how far its masks are precomputed; what the user should know is added to
+    ``notes``.
 
-    ``answers``: how many are worked out ahead, 0 for none and None for ``PREWARM``. Raises
+    ``most_results``: how many results are precomputed, 0 for none and None for the default. Raises
     ``LimitError`` and ``TokenizerError``.
     """
-    answers = PREWARM if answers is None else answers
     tables, tokenizer = parser.tables, request.tokenizer
     check_spelling(tables.lexer.dfas, request)
     slices = json_slices()
-    fixed = {
+    arrays = {
         **vocabulary_arrays(request),
         **network_sections(tables.network),
         **_lexer(tables.lexer),
         **_slices(slices),
     }
-    vocabulary = tokenizer.vocabulary(request.vocab_size)
-    trie = Trie.from_vocabulary(vocabulary)
-    taken = Slices(slices, trie, request.vocab_size)
-    row_bytes = 4 * tokenset.word_count(request.vocab_size)
-    most_rows = min(MOST_ROWS, limits.memory // row_bytes)
-    while True:
-        masks = MaximalMunchMasks(
-            tables,
-            lambda: trie,
-            vocabulary,
-            request.eos,
-            request.vocab_size,
-            lambda: taken,
-        )
-        closure = close(masks, limits, most_rows, answers)
-        limits.check_time("the masks of the lexemes", tables.network.names[:1])
-        memo = masks.memo()
-        arrays = fixed | (reachable(memo) if closure.complete else memo).arrays()
-        arrays |= masks.moves.tables().arrays()
-        if not closure.complete:
-            arrays |= _trie(trie)
-        size = sum(array.nbytes for array in arrays.values())
-        if size <= request.max_bytes or not answers:
-            break
-        # The answers that were found first are those about the fewest frames.
-        answers = min(answers, closure.answers) // 2
-    if answers and not closure.complete:
+    masks = precompute_within(
+        tables,
+        tokenizer.vocabulary(request.vocab_size),
+        request.eos,
+        request.vocab_size,
+        limits,
+        request.max_bytes - sum(array.nbytes for array in arrays.values()),
+        most_results,
+        slices,
+    )
+    arrays |= masks.arrays()
+    reached = masks.reached
+    if most_results != 0 and not reached.complete:
         notes.append(
-            "not all masks were worked out ahead: the rest is at run time (--prewarm, "
+            "not all masks were precomputed: the rest is computed at run time (--prewarm, "
             "--max-artifact-bytes)"
         )
     texts = tuple("" if request.strip else text for text in tables.lexer.texts)
@@ -92,9 +75,9 @@ def assemble_maximal_munch(
             "network_states": tables.network.states - 1,
             "calls": len(tables.network.call_starts),
             "lexemes": tables.lexer.lexemes,
-            "lexer_states": masks.lexer.states - 1,
-            "answers": closure.answers,
-            "rows": len(arrays["greedy.codes"]),
+            "lexer_states": masks.lexer_states,
+            "answers": reached.results,
+            "rows": len(masks.summaries.codes),
         },
         parser=ParserNames(
             start=0,
@@ -105,7 +88,7 @@ def assemble_maximal_munch(
         ),
         meaning=MAXIMAL_MUNCH,
     )
-    return Artifact(manifest, arrays), closure
+    return Artifact(manifest, arrays), reached
 
 
 def refuse_canonical(parser: MaximalMunchGrammar) -> NoReturn:
@@ -127,7 +110,7 @@ def _lexer(tables: LexerTables) -> dict[str, NDArray[Any]]:
 
 
 def _slices(slices: list[Slice]) -> dict[str, NDArray[Any]]:
-    """The automata of the slices, one behind the other; state 0 is dead in all."""
+    """The DFAs of the slices, stacked over shared byte classes; state 0 is dead in all."""
     distinct, classes = np.unique(
         np.concatenate([part.table[:, part.classes] for part in slices]),
         axis=1,
@@ -145,13 +128,4 @@ def _slices(slices: list[Slice]) -> dict[str, NDArray[Any]]:
         "slices.classes": classes.reshape(-1).astype(np.uint8),
         "slices.starts": np.array(starts, dtype=np.int32),
         "slices.table": np.concatenate(tables).astype(np.int32),
-    }
-
-
-def _trie(trie: Trie) -> dict[str, NDArray[Any]]:
-    return {
-        "trie.first": trie.first,
-        "trie.held": trie.held,
-        "trie.ids": trie.ids,
-        "trie.octets": trie.octets,
     }
