@@ -82,7 +82,7 @@ def test_next_symbols_are_those_that_fit() -> None:
 
 
 def test_all_items_that_wait_count_for_leo() -> None:
-    """An item that waits for A with more behind it makes the reduction path no deterministic one."""
+    """An item that waits for A with more behind it ends the deterministic reduction path."""
     earley = recogniser(lnf_of("start ::= 'a' x | 'a' x 'y'; x ::= 'b' 'b' x | 'c';"))
     assert earley.feed(b"abbcy") == 5
     assert earley.is_accepting
