@@ -30,7 +30,6 @@ from samples import SCHEMA, code_document, json_document, schema_document
 
 from constrain.artifacts import Artifact, Matcher, load
 from constrain.artifacts.errors import ConstrainError
-from constrain.artifacts.maximal_munch.lexer_actions import TokenActions
 from constrain.artifacts.maximal_munch.machine import MaximalMunchMasks
 from constrain.artifacts.maximal_munch.parser_transitions import ParserTransitionTables
 from constrain.artifacts.maximal_munch.slices import Slices
@@ -41,10 +40,8 @@ from constrain.artifacts.tokens.trie import Trie
 from constrain.compiler import Tokenizer, compile_grammar, load_tokenizer
 from constrain.compiler.dialects import read_grammar
 from constrain.compiler.limits import Limits
-from constrain.compiler.maximal_munch.lexer_actions import token_actions
 from constrain.compiler.maximal_munch.lexer_tables import json_slices, maximal_munch_tables
-from constrain.compiler.maximal_munch.precompute import close, reachable
-from constrain.compiler.maximal_munch.precompute_chains import add_chains
+from constrain.compiler.maximal_munch.precompute import precompute, reachable
 
 # A repeat that would end later than so many seconds after the first has begun is not made.
 PATIENCE = 120.0
@@ -83,7 +80,7 @@ class Ours:
 
 @dataclass(frozen=True)
 class Compiler:
-    """Our engines for one grammar and one tokenizer. ``seconds``: bound of closing a memo."""
+    """Our engines for one grammar and one tokenizer. ``seconds``: bound of precomputing."""
 
     grammar: str
     tokenizer: Tokenizer
@@ -138,17 +135,13 @@ class Compiler:
         def masks() -> MaximalMunchMasks:
             return MaximalMunchMasks(tables, lambda: trie, *rest, *ahead)
 
-        ahead: (
-            tuple[HeadSummaryTables, ParserTransitionTables, TokenActions | None] | tuple[()]
-        ) = ()
+        ahead: tuple[HeadSummaryTables, ParserTransitionTables] | tuple[()] = ()
         if closed:
             whole = masks()
-            closure = close(whole, Limits(seconds=self.seconds))
-            actions = token_actions(whole.lexer, vocabulary)
-            if actions is not None:
-                add_chains(whole.moves, whole.lexer, actions)
-            memo = reachable(whole.memo()) if closure.complete else whole.memo()
-            ahead = memo, whole.moves.tables(), actions
+            reached = precompute(whole, Limits(seconds=self.seconds))
+            tables_of = whole.summary_tables()
+            stored = reachable(tables_of) if reached.complete else tables_of
+            ahead = stored, whole.configurations.transitions.tables()
 
         def fresh() -> Callable[[], Matcher]:
             machine = masks()
@@ -239,7 +232,7 @@ def main() -> None:
     parser.add_argument("--documents", type=int, default=3)
     parser.add_argument("--tokens", type=int, default=300, help="of each document, at most")
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=30, help="for closing a memo")
+    parser.add_argument("--seconds", type=float, default=30, help="for precomputing")
     parser.add_argument("--only", default="", help="engines whose names begin so")
     parser.add_argument("--grammar", default="", help="the grammar whose title begins so")
     wanted = parser.parse_args()

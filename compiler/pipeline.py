@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from .bpe.cached_tables import TokenizerTables
     from .canonical_network.sections import CanonicalTables
     from .cartesian.cartesian_merge import CartesianDfa
-    from .maximal_munch.precompute import Closure
+    from .maximal_munch.precompute import Precomputed
     from .merge.direct_merge import CanonicalDfa
     from .token_ids import TokenColumns
     from .tokenizers import Tokenizer
@@ -78,7 +78,7 @@ class Compilation:
     notes: tuple[str, ...] = field(default=())
     method: str = ""
     reason: str = ""
-    closure: "Closure | None" = None
+    closure: "Precomputed | None" = None
 
 
 def compile_grammar(
@@ -275,16 +275,17 @@ def _over_lexemes(
     from .assemble.dfa import size_of
     from .assemble.maximal_munch import assemble, encode
     from .maximal_munch.lexer_tables import json_slices
-    from .maximal_munch.mask_tables import precompute
+    from .maximal_munch.precompute import precompute_within
     from .token_ids import check_spelling
 
     check_spelling(parser.tables.lexer.dfas, request)
     slices = json_slices()
     sections = encode(parser, slices, request)
-    masks = precompute(parser.tables, slices, request, size_of(sections))
+    masks = precompute_within(parser.tables, slices, request, size_of(sections))
     artifact = assemble(parser, sections, masks, request)
-    notes = (_PARTLY,) if masks.most and not masks.closure.complete else ()
-    return Compilation(parser, None, artifact, notes, closure=masks.closure)
+    partly = request.options.prewarm != 0 and not masks.reached.complete
+    notes = (_PARTLY,) if partly else ()
+    return Compilation(parser, None, artifact, notes, closure=masks.reached)
 
 
 def _for_wordpiece(

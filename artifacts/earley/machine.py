@@ -1,11 +1,16 @@
-"""Masks by Earley recognition: the token trie is walked, and rows are kept by configuration.
+"""The machine that a matcher steps over Earley's recogniser: walks of the token trie make mask
+rows.
 
-Two columns that hold the same leave the same possible, wherever they stand (observations 1
-and 2 of "Implementing a Constrained Decoding Engine", "Cache Possible Tokens"). So a column
-is named by its items, each with the *name* of its start column instead of the place; equal
-names are one integer, and a row is computed once for each. The name takes one look at the
-column's own items. The source shifts a column's places to the front instead, which takes a
-look at all columns below.
+Two columns that hold the same items allow the same continuations, wherever they stand (observations
+1 and 2 of "Implementing a Constrained Decoding Engine", "Cache Possible Tokens"). So a column is
+given a *name*: an integer for its items, each with the name of its start column in place of the
+position. Names are the states of the machine, and a row is computed once for each:
+
+    "[1,1" and "[1,1,1"   ->   columns with equal items over equal start columns   ->   one name,
+    one row
+
+A name takes one look at the column's own items. The source shifts a column's positions to the front
+instead, which takes a look at all columns below.
 """
 
 from collections.abc import Sequence
@@ -26,11 +31,14 @@ from .recogniser import Earley
 _NAME_BYTES = 1 << 10
 _ROWS, _NAMES = 1, 3
 
+# In place of the name of an item's start column where that is its own column.
 _ITSELF = -1
 
+# The symbol of token terminal 0; those below are bytes.
 FIRST_TERMINAL = 256
 
-OFF, LAZY, PREWARM = "off", "lazy", "prewarm"
+# Whether rows are cached.
+OFF, LAZY = "off", "lazy"
 
 
 @dataclass(slots=True, eq=False)
@@ -60,12 +68,12 @@ class EarleyMemo:
 
 
 class EarleyMasks:
-    """Reads whole tokens, and answers the rows that they lead to.
+    """Steps tokens and makes mask rows. States are names of columns.
 
-    States are names of columns. The recogniser holds one text: going to a state of that text
-    takes the rest back, going to another one reads its witness again. So it serves one
-    matcher. ``terminals``: the ids of each token terminal, ascending; a token may be in
-    several. ``cache``: whether rows are kept (``lazy``), or not (``off``).
+    The recogniser holds one text: going to a state of that text truncates it, going to another one
+    reads its witnesses again. So it serves one matcher. ``terminals``: the ids of each token
+    terminal, ascending; a token may be in several. ``cache``: ``LAZY``, or ``OFF`` to compute each
+    row again.
     """
 
     def __init__(
@@ -87,7 +95,7 @@ class EarleyMasks:
         self._memo = memo or EarleyMemo.of(CacheBudget())
         self._column_names: list[int] = []
         self._start = self._name()
-        # The states of this text and the columns that they stand in.
+        # The states of this text and the columns that they are the names of.
         self._trail: list[tuple[int, int]] = [(self._start, 0)]
         self.visited = 0
 
@@ -126,27 +134,28 @@ class EarleyMasks:
         return self._earley.is_accepting
 
     def row(self, state: int) -> Words:
-        """The allowed tokens; walked on a miss, in time linear in the live part of the trie."""
+        """The allowed tokens, uint32 (W,), read-only; a miss takes time linear in the part of the
+        trie that can be read."""
         row = self._memo.rows.get(state)
         if row is None:
             self._go_to(state)
             row = self._walked()
             if self._cached:
-                self._keep(state, row)
+                self._memo.rows.keep(state, row)
         return row
 
     def prewarm(self, rows: int) -> int:
-        """Compute rows breadth-first over the bytes that may follow, at most ``rows`` of them.
+        """Compute and cache at most ``rows`` rows, breadth-first over the bytes that may follow.
 
-        Returns how many configurations were found. The text that was read is given up.
+        Returns how many names were found. The text that was read is dropped.
         """
         self._go_to(self._start)
         seen = {self._start}
         pending = [b""]
         for text in pending:
-            self._cut(0)
+            self._truncate(0)
             self._earley.feed(text)
-            self._keep(self._name(), self._walked())
+            self._memo.rows.keep(self._name(), self._walked())
             options = self._earley.next_symbols()
             for octet in _bits(options & ((1 << 256) - 1)):
                 if len(seen) >= rows:
@@ -155,8 +164,8 @@ class EarleyMasks:
                 if self._name() not in seen:
                     seen.add(self._name())
                     pending.append(text + bytes([octet]))
-                self._cut(len(text))
-        self._cut(0)
+                self._truncate(len(text))
+        self._truncate(0)
         return len(seen)
 
     def _keep(self, state: int, row: Words) -> None:
@@ -169,7 +178,7 @@ class EarleyMasks:
         for place in range(len(self._trail) - 1, -1, -1):
             if self._trail[place][0] == state:
                 del self._trail[place + 1 :]
-                self._cut(self._trail[-1][1])
+                self._truncate(self._trail[-1][1])
                 return
         path = []
         reached = state
@@ -177,17 +186,18 @@ class EarleyMasks:
             reached, token_id = self._memo.witness[reached]
             path.append(token_id)
         del self._trail[1:]
-        self._cut(0)
+        self._truncate(0)
         for token_id in reversed(path):
             self._read(token_id)
             self._trail.append((self._name(), len(self._earley)))
 
-    def _cut(self, length: int) -> None:
+    def _truncate(self, length: int) -> None:
         self._earley.truncate(length)
         del self._column_names[length + 1 :]
 
     def _read(self, token_id: int) -> bool:
-        """Read a token in all its ways. False, and nothing changes, if there is none."""
+        """Read a token as its bytes and as each terminal that holds it. False, and nothing changes,
+        if it fits as none."""
         earley, base = self._earley, len(self._earley)
         symbols = [
             FIRST_TERMINAL + number
@@ -237,7 +247,7 @@ class EarleyMasks:
         return found
 
     def _name(self) -> int:
-        """The integer that stands for what the last column leaves possible."""
+        """The name of the last column."""
         memo, names = self._memo.names, self._column_names
         for column in range(len(names), len(self._earley) + 1):
             items = sorted(

@@ -1,23 +1,28 @@
-"""An Earley recogniser over symbols (bytes and token terminals), with Leo items.
+"""Earley's recogniser over symbols (bytes and token terminals), with lazily computed Leo items.
 
-"Implementing a Constrained Decoding Engine", "Modifications to the original Earley
-algorithm". An item is (dot, state, head, start): the dot's place in all productions, the
-state inside the terminal behind it, and what is completed at its production's end: ``head``,
-begun in column ``start``. Completed items are not kept; they are (head, start) pairs.
+Source: "Implementing a Constrained Decoding Engine", "Modifications to the original Earley
+algorithm"; Earley (1970); Leo, "A general context-free parsing algorithm running in linear time on
+every LR(k) grammar without using lookahead" (1991). An item is (dot, state, head, start): the dot's
+place in all productions, the state inside the terminal behind it, and what is completed at its
+production's end: ``head``, begun in column ``start``. Completed items are not stored; they are
+(head, start) pairs.
 
-Leo's optimisation, lazily evaluated. If exactly one item of column j waits for A, and A is
-the last symbol there, then completing A from j completes that item's own pair, and so on up a
-chain; ``_topmost`` jumps to its end. Errata of the source's listing: it returns its argument
-(None) and so never fires, and it stores under the wrong key; it recurses where the chain can
-be as long as the text. The subtle condition is kept: *all* items that wait for A are counted,
-not only those with the dot before the last symbol.
+    s ::= 'a' s | 'a'   "aa"     column 1: s ::= 'a' . s (0), and the predictions
+                                 column 2: completing (s, 1) completes (s, 0): a Leo item skips that
 
-An item that moves takes over the end of its chain at once (observation 3 of the source). The
-source changes the start alone; but (A, start) becomes (T, t), and in column t nothing need
-wait for A. So the head moves with the start.
+Leo items. If exactly one item of column j waits for A, and A is the last symbol there, then
+completing A from j completes that item's own pair, and so on along a deterministic reduction path;
+``_topmost`` goes to its end. Errata of the source's listing: it returns its argument (None) and so
+never fires, and it stores under the wrong key; it recurses where the path can be as long as the
+text. The subtle condition holds: *all* items that wait for A are counted, not only those with the
+dot before the last symbol.
 
-Columns live in one jagged buffer. A column is never changed once it is finished, so taking
-back the last symbols is cutting the buffer.
+An item whose dot advances takes over the end of its reduction path at once (observation 3 of the
+source). The source changes the start alone; but (A, start) becomes (T, t), and in column t nothing
+need wait for A. So the head changes with the start.
+
+Columns are rows of one jagged array. A finished column never changes, so taking back the last
+symbols is truncating the array.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,9 +30,9 @@ from collections.abc import Iterable, Sequence
 from ..dfa.stacked_dfas import DEAD
 from .tables import END, EarleyTables, JaggedRows, Terminals
 
-# Columns whose waiting items are kept sorted out, and whose Leo items are kept; beyond them they
-# are found again. To lose the second means to follow a whole chain once more.
-_KEPT_WAITING, _KEPT_LEO = 1 << 13, 1 << 16
+# Columns whose waiting items are cached by nonterminal, and columns whose Leo items are cached; at
+# these limits all are evicted. To recompute a Leo item is to follow a whole reduction path again.
+_MOST_WAITING, _MOST_LEO = 1 << 13, 1 << 16
 
 _Pair = tuple[int, int]
 _Item = tuple[int, int, int, int]
@@ -57,10 +62,10 @@ class Earley:
             raise ValueError("the grammar is too large for the items of the Earley recogniser")
         self._items = JaggedRows()
         self._accepting = bytearray()
-        # By column, sorted out when they are first asked for.
+        # By column and nonterminal, filled lazily.
         self._waiting: dict[int, dict[int, list[_Item]]] = {}
         self._leo: dict[int, dict[int, _Pair]] = {}
-        self._open_first_column()
+        self._begin_first_column()
 
     def __len__(self) -> int:
         """How many symbols were read."""
@@ -86,7 +91,7 @@ class Earley:
         return self._items.nbytes
 
     def next_symbols(self) -> int:
-        """The symbols that a member can go on with, as bits."""
+        """The symbols that a member can go on with, as bits: bit s for symbol s."""
         found = 0
         for item in self._items.row(len(self)):
             dot, state, _, _ = self._unpacked(item)
@@ -116,7 +121,7 @@ class Earley:
         if not items and (self._whole, 0) not in completed:
             return False
         self._predict(items, column)
-        self._close(items, (self._whole, 0) in completed)
+        self._append(items, (self._whole, 0) in completed)
         return True
 
     def feed(self, symbols: Iterable[int]) -> int:
@@ -137,9 +142,9 @@ class Earley:
         del self._accepting[length + 1 :]
 
     def compact(self) -> None:
-        """Forget the columns that nothing can be completed into any more (observation 1).
+        """Drop the columns that nothing can be completed into any more (observation 1).
 
-        What was read cannot be taken back after that, and columns are numbered anew.
+        What was read cannot be taken back after that, and columns are renumbered.
         """
         last = len(self)
         reached = {last, 0}
@@ -150,10 +155,10 @@ class Earley:
                 if (column == last or self._symbols[dot] >= 0) and start not in reached:
                     reached.add(start)
                     pending.append(start)
-        kept = sorted(reached)
-        number = {column: i for i, column in enumerate(kept)}
+        left = sorted(reached)
+        number = {column: i for i, column in enumerate(left)}
         items = JaggedRows()
-        for column in kept:
+        for column in left:
             moved = (
                 (dot, state, head, number[start])
                 for dot, state, head, start in self.items(column)
@@ -161,16 +166,16 @@ class Earley:
             )
             items.append(sorted(map(self._packed, moved)))
         self._items = items
-        self._accepting = bytearray(self._accepting[column] for column in kept)
+        self._accepting = bytearray(self._accepting[column] for column in left)
         self._waiting.clear()
         self._leo.clear()
 
-    def _open_first_column(self) -> None:
+    def _begin_first_column(self) -> None:
         items: dict[_Item, None] = {}
         self._predict(items, 0, [self.tables.start])
-        self._close(items, self.tables.nullable_start)
+        self._append(items, self.tables.nullable_start)
 
-    def _close(self, items: Iterable[_Item], accepting: bool) -> None:
+    def _append(self, items: Iterable[_Item], accepting: bool) -> None:
         self._items.append(sorted(map(self._packed, items)))
         self._accepting.append(accepting)
 
@@ -181,7 +186,7 @@ class Earley:
         items: dict[_Item, None],
         completed: dict[_Pair, None],
     ) -> None:
-        """Move every item of a column over the symbol that its terminal can read."""
+        """Advance every item of a column whose terminal can read the symbol."""
         terminals = self.terminals
         for packed in self._items.row(column):
             dot, state, head, start = self._unpacked(packed)
@@ -204,7 +209,7 @@ class Earley:
         items: dict[_Item, None],
         completed: dict[_Pair, None],
     ) -> None:
-        """The dot moves over a symbol: a new item, or a completed pair."""
+        """Advance the dot over its symbol: a new item, or a completed pair."""
         symbol = self._symbols[dot + 1]
         if symbol == END:
             completed[head, start] = None
@@ -213,17 +218,18 @@ class Earley:
             items[dot + 1, state, head, start] = None
 
     def _complete(self, items: dict[_Item, None], completed: dict[_Pair, None]) -> None:
-        """Move the items that waited for what is completed; without ε none waits here."""
+        """Advance the items that wait for what is completed; without ε none waits in this
+        column."""
         pending = list(completed)
         while pending:
             nonterminal, start = pending.pop()
             if nonterminal == self.tables.start and start == 0:
                 completed[self._whole, 0] = None
             for dot, _, head, begun in self.waiting_for(nonterminal, start):
-                known = len(completed)
+                before = len(completed)
                 head, begun = self._topmost(head, begun)
                 self._advance(dot, head, begun, items, completed)
-                if len(completed) > known:
+                if len(completed) > before:
                     pending.append((head, begun))
 
     def _predict(
@@ -254,27 +260,27 @@ class Earley:
                 symbol = self._symbols[item[0]]
                 if symbol >= 0:
                     waiting.setdefault(symbol, []).append(item)
-            if len(self._waiting) >= _KEPT_WAITING:
+            if len(self._waiting) >= _MOST_WAITING:
                 self._waiting.clear()
             self._waiting[column] = waiting
         return waiting.get(nonterminal, ())
 
     def _topmost(self, nonterminal: int, column: int) -> _Pair:
-        """The end of the chain that completing a pair sets off; the pair itself if none."""
+        """The end of the reduction path from a pair, which is the pair itself if there is none."""
         pair = nonterminal, column
         path: list[_Pair] = []
-        if len(self._leo) >= _KEPT_LEO:
+        if len(self._leo) >= _MOST_LEO:
             self._leo.clear()
-        while (known := self._leo.get(pair[1], _NO_LEO).get(pair[0])) is None:
+        while (end := self._leo.get(pair[1], _NO_LEO).get(pair[0])) is None:
             path.append(pair)
             above = self._leo_item(*pair)
             if above is None:
-                known = pair
+                end = pair
                 break
             pair = above
         for passed, begun in path:
-            self._leo.setdefault(begun, {})[passed] = known
-        return known
+            self._leo.setdefault(begun, {})[passed] = end
+        return end
 
     def _leo_item(self, nonterminal: int, column: int) -> _Pair | None:
         """The pair of the one item that waits for a nonterminal, if that is its last symbol."""

@@ -47,8 +47,8 @@ class MaximalMunchRuntime:
 
     def viable_bytes(self, text: bytes) -> int:
         """How many bytes of ``text`` can begin a member."""
-        machine = self.machine()
-        return machine.follow(machine.start, text)[0]
+        configurations = self.machine().configurations
+        return configurations.follow(configurations.start, text)[0]
 
     @property
     def names_tokens(self) -> bool:
@@ -68,7 +68,6 @@ class MaximalMunchRuntime:
         return MaximalMunchTables(network_of(self.contents), lexer)
 
     def _made(self) -> "MaximalMunchMasks":
-        from ..maximal_munch.lexer_actions import TokenActions
         from ..maximal_munch.machine import MaximalMunchMasks
         from ..maximal_munch.parser_transitions import ParserTransitionTables
         from ..maximal_munch.summary_tables import HeadSummaryTables
@@ -84,7 +83,6 @@ class MaximalMunchRuntime:
             self._slices if len(a["slices.starts"]) else None,
             HeadSummaryTables.from_arrays(a),
             ParserTransitionTables.from_arrays(a),
-            TokenActions.from_arrays(a),
         )
 
     def _slices(self) -> "Slices":

@@ -1,8 +1,8 @@
-"""Rows of token sets that share their blocks.
+"""Mask rows compressed by sharing blocks of 512 tokens.
 
-Rows of one grammar are made of the same few parts: 14,018 rows of a C-like grammar over 151,665
-tokens, 266 MB, have some hundred different blocks of 512 tokens at each place. So a row is one
-number a block, and a block is stored once for its place:
+The rows of a grammar repeat the same blocks: 14,018 rows of a C-like grammar over 151,665 tokens,
+266 MB, have some hundred different blocks at each place. So a row is one number for each place, and
+a block is stored once for its place; with blocks of two words:
 
     rows [[1, 2 | 5, 6], [1, 2 | 7, 8]]  ->  blocks [1, 2], [5, 6], [7, 8], codes [0, 0], [0, 1]
 """
@@ -25,8 +25,11 @@ MOST_ROWS = 1 << 16
 
 @dataclass(frozen=True, eq=False)
 class BlockRows:
-    """``codes``: uint16 (R, B). ``blocks``: uint32 (K, ``BLOCK``), those of place b from
-    ``offsets[b]`` on (int64 (B + 1,)); B = ceil(W / ``BLOCK``), rows padded with zeros."""
+    """R rows of W words, padded with zeros to B = ceil(W / ``BLOCK``) blocks.
+
+    ``codes``: uint16 (R, B), the block of each place. ``blocks``: uint32 (K, ``BLOCK``), those of
+    place b from ``offsets[b]`` on (int64 (B + 1,)).
+    """
 
     codes: NDArray[np.uint16]
     blocks: NDArray[np.uint32]
@@ -55,7 +58,7 @@ class BlockRows:
         return rows
 
     def only(self, numbers: NDArray[np.integer]) -> "BlockRows":
-        """These rows alone, and the blocks that they have."""
+        """These rows, int (n,), renumbered from 0, with the blocks that they use."""
         places, codes = np.unique(self.codes[numbers] + self.offsets[:-1], return_inverse=True)
         ends = np.searchsorted(places, self.offsets)
         codes = codes.reshape(len(numbers), -1) - ends[:-1]
@@ -63,12 +66,12 @@ class BlockRows:
 
 
 def shared_blocks(rows: NDArray[np.uint32]) -> BlockRows:
-    """Rows, uint32 (R, W), as blocks. Raises ``ValueError`` for more than ``MOST_ROWS``."""
+    """Rows, uint32 (R, W), compressed. Raises ``ValueError`` for more than ``MOST_ROWS``."""
     count, words = rows.shape
     if count > MOST_ROWS:
         raise ValueError(f"{count:,} rows are more than {MOST_ROWS:,}")
     places = -(-words // BLOCK)
-    # Blocks are told apart by a hash, and compared to make sure that it did so.
+    # Blocks are distinguished by a hash; a comparison then rules collisions out.
     factors = np.random.default_rng(0).integers(0, 1 << 63, BLOCK, dtype=np.uint64) | np.uint64(1)
     codes = np.zeros((count, places), dtype=np.uint16)
     blocks: list[NDArray[np.uint32]] = []
@@ -78,7 +81,7 @@ def shared_blocks(rows: NDArray[np.uint32]) -> BlockRows:
         hashes = part @ factors[: part.shape[1]]
         _, first, codes_here = np.unique(hashes, return_index=True, return_inverse=True)
         if not np.array_equal(part[first][codes_here], part):
-            first, codes_here = _told_apart(part)
+            first, codes_here = _distinct_via_comparison(part)
         codes[:, place] = codes_here
         block = np.zeros((len(first), BLOCK), dtype=np.uint32)
         block[:, : part.shape[1]] = part[first]
@@ -88,7 +91,9 @@ def shared_blocks(rows: NDArray[np.uint32]) -> BlockRows:
     return BlockRows(codes, whole, np.array(ends, dtype=np.int64))
 
 
-def _told_apart(part: NDArray[np.uint32]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """First places of the different rows, and which of them each row is, by comparing."""
+def _distinct_via_comparison(
+    part: NDArray[np.uint32],
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """First places of the different rows, and which of them each row is."""
     _, first, inverse = np.unique(part, axis=0, return_index=True, return_inverse=True)
     return first, inverse.reshape(-1)

@@ -2,8 +2,8 @@
 
 Besides the bounds of all indices, what makes the machine end: no lexeme and no call matches ε,
 no chain of first calls leads back to its beginning, and what lies below a stack's top has a
-lower number. What is read as it is asked for, the codes of rows, the nodes of exits and the
-rests of tokens behind lexemes, is checked when it is read.
+lower number. What is read as it is asked for, the codes of rows and the nodes of exits, is
+checked when it is read.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ from ..errors import ArtifactError
 from ..network.check_tables import check_network
 from ..tokens import tokenset
 from .block_rows import BLOCK, MOST_ROWS
-from .parser_transitions import below_all, of_chains
+from .parser_transitions import over_bottom
 from .tables import FIRST_LEXEME
 
 _GREEDY = {
@@ -40,19 +40,14 @@ _GREEDY = {
     "greedy.steps": ("i4", 2),
     "lexer.ignored": ("u1", 1),
     "lexer.priorities": ("i4", 1),
-    "moves.frames": ("i4", 1),
-    "moves.frames_offsets": ("i8", 1),
-    "moves.keys": ("i8", 1),
-    "moves.moves": ("i4", 2),
-    "moves.targets": ("i4", 1),
     "slices.classes": ("u1", 1),
     "slices.starts": ("i4", 1),
     "slices.table": ("i4", 2),
-}
-_ACTIONS = {
-    "actions.classes": ("u2", 1),
-    "actions.events": ("i4", 2),
-    "actions.table": ("u2", 2),
+    "transitions.frames": ("i4", 1),
+    "transitions.frames_offsets": ("i8", 1),
+    "transitions.keys": ("i8", 1),
+    "transitions.table": ("i4", 2),
+    "transitions.targets": ("i4", 1),
 }
 _TRIE = {
     "trie.first": ("i4", 1),
@@ -86,9 +81,7 @@ def check_greedy(manifest: Manifest, arrays: Arrays) -> None:
     _check_lexer(arrays)
     rows = _check_rows(manifest, arrays)
     _check_answers(arrays, rows, heads)
-    if any(name.startswith("actions.") for name in arrays):
-        _check_actions(manifest, arrays)
-    _check_moves(arrays, states, heads)
+    _check_transitions(arrays, states, heads)
     _check_slices(arrays)
     if "trie.octets" in arrays:
         _check_trie(manifest, arrays)
@@ -169,39 +162,22 @@ def _check_answers(arrays: Arrays, rows: int, heads: int) -> None:
         require_range(arrays, f"{name}s", 0, residuals)
 
 
-def _check_moves(arrays: Arrays, states: int, heads: int) -> None:
-    """Heads, states of the lexer and frames that there are; nothing is open over all frames."""
-    keys, targets, moves = (arrays[f"moves.{name}"] for name in ("keys", "targets", "moves"))
-    require(moves.shape[1] == 5, "moves.moves")
-    require(len(targets) == len(keys), "moves.targets")
-    require_range(arrays, "moves.targets", 0, len(moves))
-    offsets = arrays["moves.frames_offsets"]
-    require_offsets(arrays, "moves.frames_offsets", len(moves), len(arrays["moves.frames"]))
-    require_range(arrays, "moves.frames", 0, states)
-    if len(moves):
-        is_open = moves[:, 1] == 1
-        classes = arrays["actions.table"].shape[1] if "actions.table" in arrays else 1
-        high = np.tile([heads, 2, heads, len(arrays["greedy.steps"]), 2], (len(moves), 1))
-        high[is_open, 3] = classes
-        require(bool((moves >= 0).all() and (moves < high).all()), "moves.moves")
-        require(not np.diff(offsets)[is_open].any(), "moves.frames_offsets")
-        require(not is_open[targets[below_all(keys)]].any(), "moves.targets")
-        # What is known of a head is told by the moves to it that are no chains.
-        chains, reached = of_chains(keys), moves[targets, 0]
-        require(bool(np.isin(reached[chains], reached[~chains]).all()), "moves.targets")
-
-
-def _check_actions(manifest: Manifest, arrays: Arrays) -> None:
-    check_types(arrays, _ACTIONS)
-    table, events = arrays["actions.table"], arrays["actions.events"]
-    require(len(arrays["actions.classes"]) == manifest.vocab_size, "actions.classes")
-    require(1 <= len(table) <= len(arrays["greedy.steps"]), "actions.table")
-    require_range(arrays, "actions.classes", 0, table.shape[1])
-    require(events.shape[1] == 2 and len(events) >= 1, "actions.events")
-    require_range(arrays, "actions.table", 0, len(table) + len(events))
-    winners, rests = events[:, 0], events[:, 1]
-    require(bool((winners >= -1).all() and (winners < len(table)).all()), "actions.events")
-    require(bool((rests >= 0).all() and (rests < table.shape[1]).all()), "actions.events")
+def _check_transitions(arrays: Arrays, states: int, heads: int) -> None:
+    """Heads, states of the lexer and frames exist; no head needs a frame below the last one."""
+    keys, targets = arrays["transitions.keys"], arrays["transitions.targets"]
+    table, offsets = arrays["transitions.table"], arrays["transitions.frames_offsets"]
+    require(table.shape[1] == 5, "transitions.table")
+    require(len(targets) == len(keys), "transitions.targets")
+    require_range(arrays, "transitions.targets", 0, len(table))
+    frames = len(arrays["transitions.frames"])
+    require_offsets(arrays, "transitions.frames_offsets", len(table), frames)
+    require_range(arrays, "transitions.frames", 0, states)
+    if len(table):
+        needs_frame = table[:, 1] == 1
+        high = [heads, 2, heads, len(arrays["greedy.steps"]), 2]
+        require(bool((table >= 0).all() and (table < high).all()), "transitions.table")
+        require(not np.diff(offsets)[needs_frame].any(), "transitions.frames_offsets")
+        require(not needs_frame[targets[over_bottom(keys)]].any(), "transitions.targets")
 
 
 def _check_slices(arrays: Arrays) -> None:

@@ -1,14 +1,17 @@
-"""All tokens read at once, byte by byte, as texts are read: masks that nobody knows yet.
+"""One mask in one pass over the token trie: all tokens are read at once, byte by byte.
 
-Longest matches leave no choice: each trie node is reached with one state of the lexer, one head
-and certain frames above a hole. So a frontier of the trie is three arrays side by side. A byte is
-one step of the lexer for all of them, and the parser is asked once for each different way in which
-lexemes end there. Where it would need a frame out of the hole, tokens are left *pending*, as
-``maximal_munch.summaries`` has it. That file puts the same together of what masks have in common,
-which
-pays where all of them are worked out; this one makes a single mask in one go.
+Maximal munch leaves no choice, so each trie node is reached with one state of the lexer, one head
+and certain frames above its hole. A frontier of the trie is three arrays side by side:
 
-Source: llguidance, "Optimizing": the walk of the trie with a lexer, and a parser at its ends.
+    nodes [12, 13, 57]   places [0, 0, 4]   states [8, 8, 3]
+
+where a place is a head with the frames above its hole, and states are those of the lexer. A byte is
+one step of the lexer for the whole frontier, and one transition of the parser for each different
+(place, accept set) at which lexemes end. Where a head needs a frame out of the hole, nodes become
+*pending*, as ``summaries.py`` has it. That file composes the same summary of shared parts, which is
+faster where all are precomputed; this one computes a single summary.
+
+Source: llguidance, "Optimizing": the walk of the trie by a lexer, the parser at lexemes' ends.
 """
 
 from collections.abc import Iterable
@@ -20,29 +23,29 @@ from numpy.typing import NDArray
 from ..dfa.stacked_dfas import DEAD
 from ..tokens.tokenset import Words
 from ..tokens.trie import expand, grouped
-from .lexer import NONE
-from .lexer_walk import EMPTY
-from .parser_heads import HOLE, REFUSED, Frames
+from .interned import EMPTY
+from .lexer import BETWEEN, NO_ACCEPT
+from .parser_heads import NO_FRAMES, REFUSED, FrameTree
 from .subtrees import Subtrees
-from .summaries import BETWEEN, HeadSummaries, Known
+from .summaries import HeadSummaries, Key, Summary
 
-# A frontier of so few nodes is read node by node.
+# A frontier of at most so many nodes is read node by node.
 _FEW = 32
 
-# So many ends of lexemes are looked up without sorting out equal ones.
-_SINGLY = 48
+# Up to so many ends of lexemes are looked up without removing duplicates.
+_MOST_WITH_DUPLICATES = 48
 
-# What a place has for a state of the lexer where the head is open.
+# In place of a state of the lexer where the head needs a frame.
 _PENDING = -1
 
-# Remembered places; when there are more, they are met anew.
-_KEPT = 1 << 20
+# Places and stacks of frames that are cached; when there are more, all are evicted.
+_MOST_PLACES = 1 << 20
 
 _Ints = NDArray[np.int32]
 
 
 class _Frontier(NamedTuple):
-    """Nodes whose own byte is read next, and the place and the state of the lexer before it."""
+    """Trie nodes whose byte is read next, and the place and the state of the lexer before it."""
 
     nodes: _Ints
     places: _Ints
@@ -53,8 +56,8 @@ _NOTHING = _Frontier(*np.zeros((3, 0), dtype=np.int32))
 
 
 class _Found(NamedTuple):
-    """What a reading has met: where runs of allowed tokens begin and end, and the nodes and
-    places that are pending."""
+    """What has been met: intervals of allowed tokens in the order of ``Subtrees``, and the nodes
+    and places that are pending."""
 
     begins: list[_Ints]
     ends: list[_Ints]
@@ -62,59 +65,63 @@ class _Found(NamedTuple):
 
 
 def _chosen(frontier: _Frontier, flags: NDArray[np.bool_]) -> _Frontier:
-    """The entries that are flagged. Numbers pick them faster than flags do."""
+    """The entries that are flagged. Indices select faster than flags do."""
     which = np.flatnonzero(flags)
     return _Frontier(frontier.nodes[which], frontier.places[which], frontier.states[which])
 
 
 class LazyMasks:
-    """Answers what ``HeadSummaries`` does. Nodes that are read count among those of its walks."""
+    """Computes summaries for a ``HeadSummaries``, one at a time, with the same result.
 
-    def __init__(self, residual: HeadSummaries, vocab_size: int) -> None:
-        self._residual, self._walks, self._runs = residual, residual.walks, residual.runs
-        self._heads, self._lexer = residual.heads, residual.lexer
-        self._frames = Frames(residual.heads)
+    Trie nodes that are read count among those that its walks have visited.
+    """
+
+    def __init__(self, summaries: HeadSummaries, vocab_size: int) -> None:
+        self._summaries, self._walks, self._runs = summaries, summaries.walks, summaries.runs
+        self._heads, self._lexer = summaries.heads, summaries.lexer
         self._vocab_size = vocab_size
-        self._items: tuple[Subtrees, tuple[memoryview, ...]] | None = None
-        # A place is a closed head with the frames above the hole, or an open head.
+        self._views_of: tuple[Subtrees, tuple[memoryview, ...]] | None = None
+        # A place is a complete head with the frames above the hole, or a head that needs a frame.
         self._places: list[tuple[int, int]] = []
         self._numbers: dict[tuple[int, int], int] = {}
         self._behind: dict[int, tuple[int, int]] = {}
+        self._frames = FrameTree()
 
-    def answer(self, key: tuple[int, ...]) -> Known:
-        """What the residual is that ``HeadSummaries`` has under a key."""
-        self._ready()
+    def compute(self, key: Key) -> Summary:
+        """The summary that ``HeadSummaries`` has under a key."""
+        self._evict_if_full()
         if len(key) == 2:
-            residual, frame = key
-            row, pending = self._residual.known(residual)
-            plugged = [(exits, self._heads.plug(head, frame)) for head, exits in pending]
-            return self._known(row, [(exits, *self._place(head, HOLE)) for exits, head in plugged])
-        exits, head, state = key
-        place, start = self._place(head, HOLE)
-        return self._known(EMPTY, [(exits, place, start if state == BETWEEN else state)])
+            summary, frame = key
+            row, pending = self._summaries.summary(summary)
+            plugged = [(nodes, self._heads.plug(head, frame)) for head, nodes in pending]
+            begun = [(nodes, *self._place(head, NO_FRAMES)) for nodes, head in plugged]
+            return self._summary(row, begun)
+        nodes, head, state = key
+        place, start = self._place(head, NO_FRAMES)
+        return self._summary(EMPTY, [(nodes, place, start if state == BETWEEN else state)])
 
-    def _ready(self) -> None:
-        if max(len(self._places), len(self._frames.entries)) > _KEPT:
-            self._frames = Frames(self._heads)
+    def _evict_if_full(self) -> None:
+        if max(len(self._places), len(self._frames.entries)) > _MOST_PLACES:
             self._places.clear()
             self._numbers.clear()
             self._behind.clear()
+            self._frames = FrameTree()
 
-    def _known(self, row: int, begun: Iterable[tuple[int, int, int]]) -> Known:
-        """All from (exits, place, state) on, together with a row."""
+    def _summary(self, row: int, begun: Iterable[tuple[int, int, int]]) -> Summary:
+        """The summary of a row and of all from (suspended nodes, place, state) on."""
         walks = self._walks
         found = _Found([], [], [])
         parts = [_NOTHING]
-        words, skip = walks.row(row), None
-        for exits, place, state in begun:
-            nodes = walks.nodes(exits)
+        words, skip = walks.rows.row(row), None
+        for suspended, place, state in begun:
+            nodes = walks.nodes(suspended)
             places = np.full(len(nodes), place, dtype=np.int32)
             if state == _PENDING:
                 found.pending.append((nodes, places))
             elif state != DEAD:
                 states = np.full(len(nodes), state, dtype=np.int32)
                 parts.append(_Frontier(nodes, places, states))
-                skip = walks.skipped(exits, state)
+                skip = walks.skipped(suspended, state)
         frontier = _Frontier(*map(np.concatenate, zip(*parts, strict=True)))
         tokens = walks.tokens(reading=0)
         while size := len(frontier.nodes):
@@ -124,16 +131,16 @@ class LazyMasks:
                 frontier = self._singly(frontier, tokens, found)
                 continue
             if (made := walks.tokens(reading=size)) is not tokens:
-                # Runs are of one order of the tokens.
-                words, tokens = words | self._taken(found, tokens), made
+                # Intervals are of one order of the tokens.
+                words, tokens = words | self._row(found, tokens), made
             frontier = self._together(frontier, tokens, found)
         if found.begins:
-            words = words | self._taken(found, tokens)
+            words = words | self._row(found, tokens)
         words = words if skip is None else words | skip.row
-        return Known(walks.row_number(words), self._pending(found))
+        return Summary(walks.rows.number(words), self._pending(found))
 
-    def _taken(self, found: _Found, tokens: Subtrees) -> Words:
-        """The row of the runs so far, which are over."""
+    def _row(self, found: _Found, tokens: Subtrees) -> Words:
+        """The row of the intervals so far, which are removed."""
         begins = np.concatenate((_NOTHING.nodes, *found.begins))
         ends = np.concatenate((_NOTHING.nodes, *found.ends))
         found.begins.clear()
@@ -141,34 +148,35 @@ class LazyMasks:
         return tokens.row(begins, ends, self._vocab_size)
 
     def _views(self, tokens: Subtrees) -> tuple[memoryview, ...]:
-        """What is read node by node, where an item is a Python number."""
-        if self._items is None or self._items[0] is not tokens:
+        """Views of the trie and its subtrees, whose items are Python integers."""
+        if self._views_of is None or self._views_of[0] is not tokens:
             trie = self._walks.trie()
             parts = trie.octets, trie.first, tokens.begin, tokens.end, tokens.own, tokens.below
-            self._items = tokens, tuple(part.data for part in parts)
-        return self._items[1]
+            self._views_of = tokens, tuple(part.data for part in parts)
+        return self._views_of[1]
 
     def _together(self, frontier: _Frontier, tokens: Subtrees, found: _Found) -> _Frontier:
-        """Read the byte of each node: the nodes behind them."""
+        """Read the byte of each node; the nodes below them."""
         walks, lexer = self._walks, self._lexer
         trie = walks.trie()
         nodes, places, states = frontier
         walks.visited += len(nodes)
-        taken = (tokens.within[nodes] & walks.stays.leaving()[states]) == 0
-        found.begins.append(tokens.begin[nodes[taken]])
-        found.ends.append(tokens.end[nodes[taken]])
-        nodes, places, states = _chosen(frontier, ~taken)
+        whole = (tokens.within[nodes] & walks.stays.leaving()[states]) == 0
+        found.begins.append(tokens.begin[nodes[whole]])
+        found.ends.append(tokens.end[nodes[whole]])
+        nodes, places, states = _chosen(frontier, ~whole)
         columns = lexer.columns[trie.octets[nodes]]
         targets = lexer.table[states, columns]
         ended = np.flatnonzero(targets == DEAD)
-        winners = lexer.win_numbers[states[ended]]
-        ended, winners = ended[winners != NONE], winners[winners != NONE]
+        accept_sets = lexer.accept_numbers[states[ended]]
+        accepting = accept_sets != NO_ACCEPT
+        ended, accept_sets = ended[accepting], accept_sets[accepting]
         if len(ended):
             walks.parsed += len(ended)
-            places[ended], starts = self._after(places[ended], winners)
+            places[ended], starts = self._after(places[ended], accept_sets)
             waiting = ended[starts == _PENDING]
             found.pending.append((nodes[waiting], places[waiting]))
-            # subtle: asking the parser has added states to the table.
+            # subtle: transitions of the parser may have added states to the table.
             targets[ended] = lexer.table[np.maximum(starts, DEAD), columns[ended]]
         frontier = _chosen(_Frontier(nodes, places, targets), targets != DEAD)
         nodes, places, states = frontier
@@ -182,9 +190,9 @@ class LazyMasks:
         return _Frontier(below, places, np.repeat(states, fan_out))
 
     def _singly(self, frontier: _Frontier, tokens: Subtrees, found: _Found) -> _Frontier:
-        """The same node by node, and the nodes behind them as long as they are few."""
+        """The same node by node, and on to the nodes below as long as they are few."""
         octets, first, begin, end, own, below = self._views(tokens)
-        rows, wins = self._lexer.rows, self._lexer.wins
+        rows, accept_of = self._lexer.rows, self._lexer.accept_of
         leaving = self._walks.stays.leaving().tolist()
         begins: list[int] = []
         ends: list[int] = []
@@ -194,9 +202,9 @@ class LazyMasks:
             self._walks.visited += 1
             octet = octets[node]
             target = rows[state][octet]
-            if target == DEAD and wins[state] != NONE:
+            if target == DEAD and accept_of[state] != NO_ACCEPT:
                 self._walks.parsed += 1
-                place, start = self._behind_one(place << 32 | wins[state])
+                place, start = self._behind_one(place << 32 | accept_of[state])
                 if start == _PENDING:
                     one = np.array([node], dtype=np.int32), np.array([place], dtype=np.int32)
                     found.pending.append(one)
@@ -217,10 +225,10 @@ class LazyMasks:
         found.ends.append(np.array(ends, dtype=np.int32))
         return _Frontier(*np.array(pending, dtype=np.int32).reshape(-1, 3).T)
 
-    def _after(self, places: _Ints, winners: _Ints) -> tuple[_Ints, _Ints]:
+    def _after(self, places: _Ints, accept_sets: _Ints) -> tuple[_Ints, _Ints]:
         """For each pair the place behind that lexeme, and the state of the lexer there."""
-        keys = places.astype(np.int64) << 32 | winners
-        if len(keys) <= _SINGLY:
+        keys = places.astype(np.int64) << 32 | accept_sets
+        if len(keys) <= _MOST_WITH_DUPLICATES:
             behind = np.array([self._behind_one(key) for key in keys.tolist()], dtype=np.int32)
         else:
             different, which = np.unique(keys, return_inverse=True)
@@ -229,34 +237,46 @@ class LazyMasks:
         return behind[:, 0], behind[:, 1]
 
     def _behind_one(self, key: int) -> tuple[int, int]:
-        known = self._behind.get(key)
-        if known is None:
+        cached = self._behind.get(key)
+        if cached is None:
             head, frames = self._places[key >> 32]
-            lexemes = self._lexer.winners[key & 0xFFFFFFFF]
+            lexemes = self._lexer.accept_sets[key & 0xFFFFFFFF]
             target = self._heads.read(head, lexemes, self._lexer.ignored)
-            known = self._behind[key] = self._place(target, frames)
-        return known
+            cached = self._behind[key] = self._place(target, frames)
+        return cached
 
     def _place(self, head: int, frames: int) -> tuple[int, int]:
-        """The number of a place, and what the lexer begins with there; ``DEAD`` for a refused
-        head, ``_PENDING`` for an open one."""
-        head, frames = self._frames.settled(head, frames)
-        is_open = self._heads.view(head).is_open
-        if is_open:
-            # What a mask does not depend on would only make for more residuals.
+        """The number of a place, and the state of the lexer there: ``DEAD`` for a refused head,
+        ``_PENDING`` for one that needs a frame."""
+        head, frames = self._completed(head, frames)
+        needs_frame = self._heads.view(head).needs_frame
+        if needs_frame:
+            # Heads with the same masks would only make for more summaries.
             head = self._runs.shortened(head)
         number = self._numbers.setdefault((head, frames), len(self._places))
         if number == len(self._places):
             self._places.append((head, frames))
         if head == REFUSED:
             return number, DEAD
-        return number, _PENDING if is_open else self._lexer.start(self._heads.view(head).allowed)
+        allowed = self._heads.view(head).allowed
+        return number, _PENDING if needs_frame else self._lexer.start(allowed)
+
+    def _completed(self, head: int, frames: int) -> tuple[int, int]:
+        """The complete and smallest head, and the frames that then lie below it and above the hole;
+        or one that needs a frame out of the hole."""
+        if head == REFUSED:
+            return REFUSED, NO_FRAMES
+        while self._heads.view(head).needs_frame:
+            if frames == NO_FRAMES:
+                return head, NO_FRAMES
+            frame, frames = self._frames.entries[frames]
+            head = self._heads.plug(head, frame)
+        head, split = self._heads.split_off(head)
+        return head, self._frames.push(split, frames)
 
     def _pending(self, found: _Found) -> tuple[tuple[int, int], ...]:
-        """(head, exits) pairs, by head."""
-        open_ = [(nodes, places) for nodes, places in found.pending if len(nodes)]
-        pairs = [
-            (self._places[place][0], self._walks.exit_number(nodes))
-            for place, nodes in grouped(open_)
-        ]
+        """(head, suspended nodes) pairs, by head."""
+        waiting = [(nodes, places) for nodes, places in found.pending if len(nodes)]
+        number = self._walks.suspended.number
+        pairs = [(self._places[place][0], number(nodes)) for place, nodes in grouped(waiting)]
         return tuple(sorted(pairs))

@@ -1,13 +1,15 @@
-"""A contextual lexer over complete automata: which lexeme is read is told by the longest match.
+"""The contextual lexer: several lexemes' DFAs run at once, each lexeme as long as possible.
 
-After llguidance's lexer (its "Optimizing" notes): a state is a set of
-(lexeme, state of its DFA), begun with the lexemes that the parser allows and no others.
+A state is a set of DFA states, which begins with the start states of the lexemes that the parser
+allows and of the ignored ones. Subset construction makes the states that are reachable from a
+start when that start is first needed:
 
-    state {(NAME, 1), ('if', 2)}  -byte-> the same lexemes, those that can read it
+    allowed {NAME, 'if'}   start {NAME 0, 'if' 0}  -i->  {NAME 1, 'if' 1}  -f->  {NAME 1, 'if' 2}
 
-When no lexeme of a state can read the next byte, the lexeme ends there: it is each of those
-that may end in that state and have the highest priority among these. Ignored lexemes are
-always allowed.
+Where no DFA of a state can read the next byte, the lexeme ends. The *accept set* of the state says
+which lexeme it was: of those that may end there, the ones of the highest priority.
+
+Source: llguidance, "Optimizing", the lexer; its DFAs are built lazily, these are complete.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,14 +20,21 @@ from numpy.typing import NDArray
 
 from ..dfa.stacked_dfas import DEAD, StackedDfas
 
-# What a state that no lexeme may end in has instead of winners.
-NONE = -1
+# The accept set of a state in which no lexeme may end.
+NO_ACCEPT = -1
+
+# In place of a state: no lexeme has begun, so the head says in which state the next one begins. It
+# has the number of ``DEAD``, which no text leads to.
+BETWEEN = 0
 
 
 @dataclass(frozen=True, eq=False)
 class LexerTables:
-    """``dfas``: of all lexemes, in one table. ``priorities``: int32 (L,), ranks. ``ignored``: uint8
-    (L,), 1 where the lexeme may stand anywhere. ``texts``: as their author wrote them."""
+    """The L lexemes of a grammar.
+
+    ``dfas``: their complete DFAs in one table. ``priorities``: int32 (L,), ranks. ``ignored``:
+    uint8 (L,), 1 where the lexeme may stand between any two. ``texts``: as their author wrote them.
+    """
 
     dfas: StackedDfas
     priorities: NDArray[np.int32]
@@ -39,18 +48,19 @@ class LexerTables:
 
 
 class Lexer:
-    """States are integers; all that a start leads to are made with it.
+    """States are integers; ``DEAD``, the first, is the empty set, which reads nothing.
 
-    ``rows``: next state by state and byte, ``DEAD`` for none. ``wins``: for each state the
-    number of the set of lexemes that end there, or ``NONE``; ``winners``: these sets. ``known``
-    and ``steps``: the ``sets`` and the ``table`` of the first states.
+    ``rows``: by state and byte the next state, ``DEAD`` for none. ``accept_of``: by state the
+    number of its accept set, or ``NO_ACCEPT``; ``accept_sets``: these sets of lexemes, numbered in
+    the order in which states first have them. ``sets`` and ``table`` of another lexer over the same
+    tables are the states to begin with.
     """
 
     def __init__(
         self,
         tables: LexerTables,
-        known: Sequence[tuple[int, ...]] = (),
-        steps: NDArray[np.int32] | None = None,
+        sets: Sequence[tuple[int, ...]] = ((),),
+        table: NDArray[np.int32] | None = None,
     ) -> None:
         self.tables = tables
         dfas = tables.dfas
@@ -61,27 +71,22 @@ class Lexer:
         self._begins: list[int] = dfas.starts.tolist()
         self._priorities: list[int] = tables.priorities.tolist()
         self._ignored = frozenset(np.flatnonzero(tables.ignored).tolist())
-        self._sets: list[tuple[int, ...]] = [()]
-        self._numbers: dict[tuple[int, ...], int] = {(): DEAD}
         self._starts: dict[frozenset[int], int] = {}
-        self._table = np.zeros((64, dfas.table.shape[1]), dtype=np.int32)
-        self.rows: list[list[int]] = [[DEAD] * 256]
-        self._wins = np.full(64, NONE, dtype=np.int32)
-        self.wins: list[int] = [NONE]
-        self.winners: list[frozenset[int]] = []
-        self._winner_numbers: dict[frozenset[int], int] = {}
-        if steps is not None:
-            self._sets = list(known)
-            self._numbers = {inner: state for state, inner in enumerate(known)}
-            self._table = steps
-            self._wins = np.full(len(known), NONE, dtype=np.int32)
-            self.rows = steps[:, self.columns].tolist()
-            self.wins = [self._winning(inner) for inner in known]
-            self._wins[:] = self.wins
+        self._sets = list(sets)
+        self._numbers = {inner: state for state, inner in enumerate(sets)}
+        self.accept_sets: list[frozenset[int]] = []
+        self._accept_set_numbers: dict[frozenset[int], int] = {}
+        self._table = (
+            np.zeros((64, dfas.table.shape[1]), dtype=np.int32) if table is None else table
+        )
+        self.rows: list[list[int]] = self.table[:, self.columns].tolist()
+        self.accept_of = [self._accept_set_of(inner) for inner in sets]
+        self._accept_numbers = np.full(len(self._table), NO_ACCEPT, dtype=np.int32)
+        self._accept_numbers[: len(sets)] = self.accept_of
 
     @property
     def sets(self) -> Sequence[tuple[int, ...]]:
-        """The automata's states in each state; ``known`` of another lexer."""
+        """By state the DFA states that it stands for, ascending."""
         return self._sets
 
     @property
@@ -91,7 +96,7 @@ class Lexer:
 
     @property
     def states(self) -> int:
-        """How many states were made so far, the dead one included."""
+        """How many states there are so far, ``DEAD`` included."""
         return len(self._sets)
 
     @property
@@ -100,24 +105,24 @@ class Lexer:
         return self._table[: self.states]
 
     @property
-    def win_numbers(self) -> NDArray[np.int32]:
-        """int32 (states,): ``wins`` as an array."""
-        return self._wins[: self.states]
+    def accept_numbers(self) -> NDArray[np.int32]:
+        """int32 (states,): ``accept_of`` as an array."""
+        return self._accept_numbers[: self.states]
 
     def start(self, allowed: frozenset[int]) -> int:
         """The state before a lexeme where the parser allows ``allowed``."""
-        known = self._starts.get(allowed)
-        if known is None:
+        cached = self._starts.get(allowed)
+        if cached is None:
             begun = sorted(self._begins[lexeme] for lexeme in allowed | self._ignored)
-            known = self._starts[allowed] = self._closed(tuple(begun))
-        return known
+            cached = self._starts[allowed] = self._construct(tuple(begun))
+        return cached
 
     def lexemes(self, state: int) -> frozenset[int]:
         """The lexemes that can still be read in a state."""
         return frozenset(self._owners[inner] for inner in self._sets[state])
 
     def reachable(self, start: int) -> list[int]:
-        """A state and all that it leads to."""
+        """A state and all that it leads to, breadth-first."""
         found = {start}
         pending = [start]
         for state in pending:
@@ -127,8 +132,8 @@ class Lexer:
                     pending.append(target)
         return pending
 
-    def _closed(self, begun: tuple[int, ...]) -> int:
-        """The number of a state, made with all that it leads to."""
+    def _construct(self, begun: tuple[int, ...]) -> int:
+        """The number of a state, with all that are reachable from it."""
         state, number = self.states, self._number(begun)
         while state < self.states:
             self._fill(state)
@@ -147,28 +152,30 @@ class Lexer:
         steps = self.tables.dfas.table[list(inner)]
         targets = np.zeros(steps.shape[1], dtype=np.int32)
         live = np.flatnonzero(steps.any(axis=0))
-        # Lexemes are laid out one behind the other, so what is left of a set stays sorted.
+        # The DFAs are stacked, so the targets of a sorted set are sorted.
         targets[live] = [
             self._number(tuple(t for t in column if t != DEAD))
             for column in steps[:, live].T.tolist()
         ]
         while state >= len(self._table):
             self._table = np.concatenate((self._table, np.zeros_like(self._table)))
-            self._wins = np.concatenate((self._wins, np.full_like(self._wins, NONE)))
+            more = np.full_like(self._accept_numbers, NO_ACCEPT)
+            self._accept_numbers = np.concatenate((self._accept_numbers, more))
         self._table[state] = targets
         row: list[int] = self._table[state][self.columns].tolist()
         self.rows.append(row)
-        self._wins[state] = self._winning(inner)
-        self.wins.append(int(self._wins[state]))
+        accept_set = self._accept_set_of(inner)
+        self._accept_numbers[state] = accept_set
+        self.accept_of.append(accept_set)
 
-    def _winning(self, inner: Iterable[int]) -> int:
+    def _accept_set_of(self, inner: Iterable[int]) -> int:
         ended = [self._owners[s] for s in inner if self._accepting[s]]
         if not ended:
-            return NONE
+            return NO_ACCEPT
         highest = max(self._priorities[lexeme] for lexeme in ended)
         found = frozenset(lexeme for lexeme in ended if self._priorities[lexeme] == highest)
-        number = self._winner_numbers.get(found)
+        number = self._accept_set_numbers.get(found)
         if number is None:
-            number = self._winner_numbers[found] = len(self.winners)
-            self.winners.append(found)
+            number = self._accept_set_numbers[found] = len(self.accept_sets)
+            self.accept_sets.append(found)
         return number

@@ -1,17 +1,17 @@
-"""Walks of the token trie by the lexer alone, and numbered rows and sets of trie nodes.
+"""Walks of the token trie by the lexer alone: tokens that end in a lexeme, and suspended nodes.
 
-A *set of exits* e holds the trie nodes whose own byte is to be read next; ``ROOT`` holds the
-first byte of every token. From a state of the lexer
+From a set e of suspended trie nodes (``interned.py``) and a state s of the lexer
 
     W(e, s) = (row, ends)
 
-``row``: the tokens that end inside the lexeme that s is in. ``ends``: for each set of lexemes
-that can end in the middle of tokens, the exits at which the next lexeme begins. No parser is
-involved, so W is worked out once for all texts.
+``row``: the tokens that end inside the lexeme that s is in. ``ends``: for each accept set with
+which that lexeme can end in the middle of tokens, the nodes at which the next lexeme begins. The
+parser takes no part, so W is computed once for all texts. A walk reads a frontier of nodes byte by
+byte, one numpy look-up a level, and takes subtrees and slices of tokens whole (``subtrees.py``,
+``slices.py``).
 """
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -19,39 +19,32 @@ from numpy.typing import NDArray
 
 from ..dfa.stacked_dfas import DEAD
 from ..errors import ArtifactError
-from ..tokens import tokenset
-from ..tokens.tokenset import Words
 from ..tokens.trie import Trie, expand, grouped
-from .lexer import NONE, Lexer
+from .interned import ROOT, MaskRows, Nodes, SuspendedNodes
+from .lexer import NO_ACCEPT, Lexer
 from .slices import Covered, Slices
 from .subtrees import OTHER, Stays, Subtrees
 from .summary_tables import HeadSummaryTables
-
-NOTHING, ROOT = 0, 1
-EMPTY = 0
 
 # From so many nodes read on, subtrees are made, in the time that reading some ten times as many
 # takes. A first mask mostly reads a few thousand.
 LARGE = 1 << 14
 
-_Nodes = NDArray[np.int32]
-_NO_NODES: _Nodes = np.zeros(0, dtype=np.int32)
+_NO_NODES: Nodes = np.zeros(0, dtype=np.int32)
 
 
 class LexerWalked(NamedTuple):
-    """A row's number, and (winners, exits) pairs of numbers."""
+    """A row's number, and (accept set, set of suspended nodes) pairs of numbers."""
 
     row: int
     ends: Sequence[tuple[int, int]]
 
 
 class LexerWalks:
-    """W, the rows and the exits; equal exits are one number, and so are equal rows that were
-    not given.
+    """W, memoised, over one token trie. ``rows`` and ``suspended`` number what it gives.
 
-    ``trie`` is made for the first walk. ``exits``: int32, ascending nodes; the root stands for
-    the first bytes of all tokens. ``visited`` and ``parsed`` count the trie nodes that walks
-    have read and those of them at which a lexeme ended, so that the parser is asked.
+    ``trie`` and ``slices`` are called for the first walk. ``visited`` and ``parsed`` count the trie
+    nodes that walks have read, and those of them at which a lexeme ended.
     """
 
     def __init__(
@@ -60,99 +53,31 @@ class LexerWalks:
         trie: Callable[[], Trie],
         vocab_size: int,
         slices: Callable[[], Slices] | None = None,
-        memo: HeadSummaryTables | None = None,
+        stored: HeadSummaryTables | None = None,
     ) -> None:
-        self._lexer, self._make_trie, self._vocab_size = lexer, trie, vocab_size
-        self._make_slices = slices
-        self._slices: Slices | None = None
-        self._given = None if memo is None else memo.rows
-        self._decoded: dict[int, Words] = {}
-        self._first = 0 if self._given is None else len(self._given)
-        self._rows: list[Words] = []
-        self._row_numbers: dict[bytes, int] = {}
-        self.exits: list[_Nodes] = [np.zeros(0, np.int32), np.zeros(1, np.int32)]
-        self._given_exits = self.exits[ROOT] if memo is None else memo.exits
-        if memo is None:
-            self.row_number(tokenset.from_ids([], vocab_size))
-        else:
-            self.exits = [memo.exits[a:b] for a, b in pairwise(memo.exits_offsets.tolist())]
-        # By content; filled when the first new set of exits is numbered.
-        self._exit_numbers: dict[bytes, int] = {}
-        self._trie: Trie | None = None
-        self._leaves: Subtrees | None = None
+        self._lexer, self._vocab_size = lexer, vocab_size
+        self._make_trie, self._make_slices = trie, slices
+        self.rows = MaskRows(vocab_size, None if stored is None else stored.rows)
+        self.suspended = SuspendedNodes(stored)
         self.stays = Stays(lexer)
+        self._trie: Trie | None = None
+        self._slices: Slices | None = None
+        self._leaves: Subtrees | None = None
         self._walked: dict[tuple[int, int], LexerWalked] = {}
-        self._unions: dict[tuple[int, int], int] = {}
-        self._joined: dict[tuple[int, int], int] = {}
         self.visited = self.parsed = 0
 
-    @property
-    def row_count(self) -> int:
-        """How many rows have a number."""
-        return self._first + len(self._rows)
-
-    @property
-    def held_rows(self) -> int:
-        """How many rows are in memory: those that were added, and those that were looked at."""
-        return len(self._rows) + len(self._decoded)
-
-    def row(self, number: int) -> Words:
-        """A row, uint32 (W,), read-only; row 0 is empty."""
-        if number >= self._first:
-            return self._rows[number - self._first]
-        row = self._decoded.get(number)
-        if row is None:
-            assert self._given is not None
-            row = self._decoded[number] = self._given.row(number, self._vocab_size)
-        return row
-
-    def walk(self, exits: int, state: int) -> LexerWalked:
-        """W(exits, state)."""
-        known = self._walked.get((exits, state))
-        if known is None:
-            known = self._walked[exits, state] = self._walk(exits, state)
-        return known
-
-    def union(self, left: int, right: int) -> int:
-        """The row that holds both."""
-        if left == right or right == EMPTY:
-            return left
-        if left == EMPTY:
-            return right
-        key = (left, right) if left < right else (right, left)
-        known = self._unions.get(key)
-        if known is None:
-            known = self._unions[key] = self.row_number(self.row(left) | self.row(right))
-        return known
-
-    def join(self, left: int, right: int) -> int:
-        """The exits of both."""
-        if left == right or right == NOTHING:
-            return left
-        if left == NOTHING:
-            return right
-        key = (left, right) if left < right else (right, left)
-        known = self._joined.get(key)
-        if known is None:
-            nodes = np.union1d(self.exits[left], self.exits[right])
-            known = self._joined[key] = self.exit_number(nodes)
-        return known
-
-    def row_number(self, row: Words) -> int:
-        """The number of a row."""
-        key = row.tobytes()
-        number = self._row_numbers.get(key)
-        if number is None:
-            row.flags.writeable = False
-            number = self._row_numbers[key] = self.row_count
-            self._rows.append(row)
-        return number
+    def walk(self, suspended: int, state: int) -> LexerWalked:
+        """W(suspended, state)."""
+        cached = self._walked.get((suspended, state))
+        if cached is None:
+            cached = self._walked[suspended, state] = self._walk(suspended, state)
+        return cached
 
     def trie(self) -> Trie:
-        """The trie, when a walk is missing. Raises ``ArtifactError`` for another memo."""
+        """The trie. Raises ``ArtifactError`` if stored sets name nodes that it does not have."""
         if self._trie is None:
             trie = self._make_trie()
-            if int(self._given_exits.max()) >= len(trie.octets):
+            if self.suspended.highest >= len(trie.octets):
                 raise ArtifactError("section 'greedy.exits' is damaged: there are no such nodes")
             if self._make_slices is not None:
                 self._slices = self._make_slices()
@@ -171,30 +96,30 @@ class LexerWalks:
             self._leaves = Subtrees.leaves(trie)
         return self._leaves
 
-    def nodes(self, exits: int) -> _Nodes:
-        """The nodes whose own byte is read next."""
+    def nodes(self, suspended: int) -> Nodes:
+        """int32: the nodes of a set, for ``ROOT`` the first bytes of all tokens."""
         first = self.trie().first
-        if exits == ROOT:
+        if suspended == ROOT:
             return np.arange(first[0], first[1], dtype=np.int32)
-        return self.exits[exits]
+        return self.suspended.sets[suspended]
 
-    def skipped(self, exits: int, state: int) -> Covered | None:
+    def skipped(self, suspended: int, state: int) -> Covered | None:
         """The slices that fit, where subtrees do not do the same."""
         if (
             self._slices is None
-            or exits != ROOT
+            or suspended != ROOT
             or not int(self.stays.leaving()[state]) >> OTHER & 1
         ):
             return None
         return self._slices.covered(self._lexer, state)
 
-    def _walk(self, exits: int, state: int) -> LexerWalked:
+    def _walk(self, suspended: int, state: int) -> LexerWalked:
         trie, tokens, leaving = self.trie(), self.tokens(), self.stays.leaving()
         lexer = self._lexer
-        nodes, skip = self.nodes(exits), self.skipped(exits, state)
+        nodes, skip = self.nodes(suspended), self.skipped(suspended, state)
         states = np.full(len(nodes), state, dtype=np.int32)
         begins, ends = [_NO_NODES], [_NO_NODES]
-        ended: list[tuple[_Nodes, NDArray[np.int32]]] = []
+        ended: list[tuple[Nodes, NDArray[np.int32]]] = []
         while len(nodes):
             if skip is not None:
                 nodes, states = nodes[skip.needed[nodes]], states[skip.needed[nodes]]
@@ -205,10 +130,10 @@ class LexerWalks:
             nodes, states = nodes[~whole], states[~whole]
             targets = lexer.table[states, lexer.columns[trie.octets[nodes]]]
             dead = targets == DEAD
-            winners = lexer.win_numbers[states[dead]]
-            stops = winners != NONE
+            accept_sets = lexer.accept_numbers[states[dead]]
+            stops = accept_sets != NO_ACCEPT
             if stops.any():
-                ended.append((nodes[dead][stops], winners[stops]))
+                ended.append((nodes[dead][stops], accept_sets[stops]))
                 self.parsed += len(ended[-1][0])
             nodes, states = nodes[~dead], targets[~dead]
             whole = (tokens.below[nodes] & leaving[states]) == 0
@@ -218,16 +143,5 @@ class LexerWalks:
             fan_out = trie.first[nodes + 1] - trie.first[nodes]
             states, nodes = expand(states, trie.first[nodes], fan_out)
         row = tokens.row(np.concatenate(begins), np.concatenate(ends), self._vocab_size)
-        number = self.row_number(row if skip is None else row | skip.row)
-        return LexerWalked(number, [(w, self.exit_number(n)) for w, n in grouped(ended)])
-
-    def exit_number(self, nodes: _Nodes) -> int:
-        """The number of a set of exits; nodes ascend."""
-        if not self._exit_numbers:
-            self._exit_numbers = {known.tobytes(): i for i, known in enumerate(self.exits)}
-        key = nodes.tobytes()
-        number = self._exit_numbers.get(key)
-        if number is None:
-            number = self._exit_numbers[key] = len(self.exits)
-            self.exits.append(nodes)
-        return number
+        number = self.rows.number(row if skip is None else row | skip.row)
+        return LexerWalked(number, [(a, self.suspended.number(n)) for a, n in grouped(ended)])

@@ -1,50 +1,69 @@
-"""Masks of a grammar read by longest matches: the machine that a matcher steps, and its rows."""
+"""The machine that a matcher steps over a grammar read by maximal munch.
+
+A state of the machine is a configuration: a head of the parser, the frames below it and a state of
+the lexer (``configurations.py``).
+
+    step  (configuration, token) -> configuration   its bytes are read once, then it is looked up
+    row   configuration -> summary of its head and lexer state, fed the frames below -> mask row
+
+Frames, heads and states of the lexer stay as long as the machine; rows, summaries and steps are
+cached up to limits. What was precomputed in a file is never evicted.
+"""
 
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from ..errors import ArtifactError
 from ..network.configurations import Stacks
 from ..tokens import tokenset
 from ..tokens.tokenset import Words
 from ..tokens.trie import Trie
 from ..tokens.vocabulary import Vocabulary
 from .block_rows import shared_blocks
+from .configurations import Configurations
 from .lazy_masks import LazyMasks
-from .lexer import NONE, Lexer
-from .lexer_actions import TokenActions
+from .lexer import Lexer
 from .lexer_walk import LexerWalks
 from .nullable_frame_runs import NullableFrameRuns
 from .parser_heads import Heads
 from .parser_transitions import ParserTransitions, ParserTransitionTables
 from .slices import Slices
-from .steps import BITS, FRAMES, PART, MaximalMunchSteps
-from .summaries import BETWEEN, HeadSummaries
-from .summary_tables import FEED, FIRST, HeadSummaryTables, laid_out, laid_out_answers, pairs_of
+from .summaries import HeadSummaries
+from .summary_tables import (
+    FEED,
+    FIRST,
+    HeadSummaryTables,
+    decoded_pairs,
+    encoded,
+    encoded_results,
+)
 from .tables import MaximalMunchTables
 
-# Remembered answers and rows by state; when there are more, they are worked out anew.
-_KEPT = 1 << 20
+# Cached steps; when there are more, all are evicted.
+_MOST_STEPS = 1 << 20
 
-# Bytes of rows beyond those that were given.
-_KEPT_BYTES = 1 << 26
+# Cached summaries, or rows by configuration, from which on all are evicted.
+_MOST_CACHED = 1 << 20
 
-# New rows between two looks at these bounds.
-_UNCHECKED = 16
+# The same of the bytes of rows that were not precomputed.
+_MOST_ROW_BYTES = 1 << 26
 
-# Bytes of given rows that are put together at once: so many cost less than half a millisecond.
-_AT_ONCE = 1 << 22
+# New rows between two looks at these limits.
+_ROWS_BETWEEN_LOOKS = 16
 
-# Frames, heads and states of the lexer from which on a new matcher is given a new machine.
-_STATES = 1 << 20
+# Precomputed rows of at most so many bytes are decoded at once, in less than half a millisecond.
+_MOST_BYTES_DECODED_AT_ONCE = 1 << 22
+
+# Frames, heads or states of the lexer from which on the next matcher is given a new machine.
+_MOST_CONFIGURATIONS = 1 << 20
 
 
-class MaximalMunchMasks(MaximalMunchSteps):
-    """Reads whole tokens, and answers the rows that they lead to.
+class MaximalMunchMasks:
+    """Steps tokens and makes mask rows; texts of one grammar share it, but not threads.
 
-    A state is a number for (head, frames below it, state of the lexer). ``trie`` and ``slices``,
-    which make walks shorter: made where ``memo`` lacks something. ``moves`` and ``actions``:
-    what was worked out ahead for the steps.
+    ``trie`` and ``slices`` are called when a row is first computed by a walk. ``stored`` and
+    ``transitions``: what was precomputed.
     """
 
     def __init__(
@@ -55,95 +74,128 @@ class MaximalMunchMasks(MaximalMunchSteps):
         eos: Sequence[int],
         vocab_size: int,
         slices: Callable[[], Slices] | None = None,
-        memo: HeadSummaryTables | None = None,
-        moves: ParserTransitionTables | None = None,
-        actions: TokenActions | None = None,
+        stored: HeadSummaryTables | None = None,
+        transitions: ParserTransitionTables | None = None,
     ) -> None:
-        if memo is None:
-            self.heads, lexer = Heads(tables.network), Lexer(tables.lexer)
+        if stored is None:
+            heads, lexer = Heads(tables.network), Lexer(tables.lexer)
         else:
-            stacks = Stacks(pairs_of(memo.stacks, memo.stacks_offsets))
-            self.heads = Heads(tables.network, stacks, pairs_of(memo.heads, memo.heads_offsets))
-            lexer = Lexer(tables.lexer, memo.lexer_sets, memo.steps)
-        self.runs = NullableFrameRuns(self.heads, tables.lexer, vocabulary)
-        super().__init__(
-            ParserTransitions(self.heads, lexer, self.runs, moves), lexer, vocabulary, actions
+            stacks = Stacks(decoded_pairs(stored.stacks, stored.stacks_offsets))
+            threads = decoded_pairs(stored.heads, stored.heads_offsets)
+            heads = Heads(tables.network, stacks, threads)
+            lexer = Lexer(tables.lexer, stored.lexer_sets, stored.steps)
+        self.runs = NullableFrameRuns(heads, tables.lexer, vocabulary)
+        self.configurations = Configurations(
+            heads, lexer, ParserTransitions(heads, lexer, self.runs, transitions)
         )
-        self._trie, self._vocab_size, self._slices = trie, vocab_size, slices
-        self._memo = memo
+        self._vocabulary, self._vocab_size = vocabulary, vocab_size
+        self._trie, self._slices, self._stored = trie, slices, stored
         self._eos = tokenset.from_ids(list(eos), vocab_size)
-        self._row_of: dict[int, Words] = {}
-        self._checked = 0
-        self._ahead: Sequence[Words] = ()
-        if memo is not None and len(memo.codes) * self._eos.nbytes <= _AT_ONCE:
-            self._ahead = list(memo.rows.rows(slice(None), vocab_size))
-        self._forget()
+        self._steps: dict[tuple[int, int], int] = {}
+        self._rows: dict[int, Words] = {}
+        self._next_look = 0
+        self._decoded: Sequence[Words] = ()
+        if stored is not None:
+            size = len(stored.codes) * self._eos.nbytes
+            if size <= _MOST_BYTES_DECODED_AT_ONCE:
+                self._decoded = list(stored.rows.rows(slice(None), vocab_size))
+        self._evict()
 
-    def row(self, state: int) -> Words:
-        """The allowed tokens; worked out once for each state."""
-        row = self._row_of.get(state)
+    @property
+    def start(self) -> int:
+        """The configuration before any token."""
+        return self.configurations.start
+
+    def is_accepting(self, configuration: int) -> bool:
+        """Whether the text so far is a member."""
+        return self.configurations.is_accepting(configuration)
+
+    def step(self, configuration: int, token_id: int) -> int:
+        """The configuration after a token. Raises ``ArtifactError`` if it does not fit."""
+        target = self.take(configuration, token_id)
+        if target is None:
+            raise ArtifactError(f"damaged artifact: token {token_id} is allowed, but leads nowhere")
+        return target
+
+    def take(self, configuration: int, token_id: int) -> int | None:
+        """The configuration after a token; None if it does not fit."""
+        key = configuration, token_id
+        target = self._steps.get(key)
+        if target is None:
+            if not self._vocabulary.is_text(token_id):
+                return None
+            text = self._vocabulary.token(token_id)
+            target = self.configurations.read(configuration, text) if text else None
+            if target is not None:
+                if len(self._steps) >= _MOST_STEPS:
+                    self._steps.clear()
+                self._steps[key] = target
+        return target
+
+    def row(self, configuration: int) -> Words:
+        """The allowed tokens: uint32 (W,), read-only, computed once for each configuration."""
+        row = self._rows.get(configuration)
         if row is None:
-            if len(self._row_of) >= self._checked:
-                self._make_room()
-            head, inside, moves = state >> BITS & PART, state & PART, self.moves
-            at, frames, winners = moves.at[head], state >> FRAMES, self.lexer.wins[inside]
-            number = self.residual.row(at.short, inside, frames, moves.below)
-            row = self._ahead[number] if number < len(self._ahead) else self.walks.row(number)
-            # As ``is_accepting`` has it.
-            if (inside == BETWEEN and at.ends) or (
-                winners != NONE and moves.ends_after(head, frames, winners)
-            ):
+            if len(self._rows) >= self._next_look:
+                self._evict_if_full()
+            head, frames, state = self.configurations.parts(configuration)
+            transitions, decoded = self.configurations.transitions, self._decoded
+            mask_head = transitions.to_head[head].mask_head
+            number = self.summaries.row(mask_head, state, frames, transitions.frames.entries)
+            row = decoded[number] if number < len(decoded) else self.walks.rows.row(number)
+            if self.configurations.may_end(head, frames, state):
                 row = row | self._eos
                 row.flags.writeable = False
-            self._row_of[state] = row
+            self._rows[configuration] = row
         return row
 
     @property
     def is_full(self) -> bool:
-        """Whether it has met so much that the next text should have its own."""
-        met = len(self.moves.below), len(self.heads.threads), self.lexer.states
-        return max(met) > _STATES
+        """Whether it has met so many configurations that the next text should have its own."""
+        parts = self.configurations
+        met = len(parts.transitions.frames.entries), len(parts.heads.threads), parts.lexer.states
+        return max(met) > _MOST_CONFIGURATIONS
 
-    def keep(self) -> None:
-        """Count what was worked out so far as given, so that it is not forgotten."""
-        self._given = self.walks.held_rows
+    def pin(self) -> None:
+        """Count the rows so far as precomputed, so that they are not evicted."""
+        self._pinned_rows = self.walks.rows.in_memory
 
-    def memo(self) -> HeadSummaryTables:
-        """What was worked out so far, for another machine to begin with."""
-        residual, walks, lexer = self.residual, self.walks, self.lexer
-        known = [residual.known(number) for number in range(len(residual))]
-        feeds, firsts = residual.answers
-        if self._memo is not None:
-            feeds, firsts = self._memo.answers(FEED) | feeds, self._memo.answers(FIRST) | firsts
-        rows = shared_blocks(np.array([walks.row(i) for i in range(walks.row_count)]))
+    def summary_tables(self) -> HeadSummaryTables:
+        """All summaries so far, for a file or another machine to begin with."""
+        summaries, walks = self.summaries, self.walks
+        heads, lexer = self.configurations.heads, self.configurations.lexer
+        found = [summaries.summary(number) for number in range(len(summaries))]
+        feeds, firsts = summaries.results
+        if (stored := self._stored) is not None:
+            feeds, firsts = stored.results(FEED) | feeds, stored.results(FIRST) | firsts
+        rows = shared_blocks(np.array([walks.rows.row(i) for i in range(len(walks.rows))]))
         return HeadSummaryTables(
             rows.codes,
             rows.blocks,
             rows.offsets,
-            *laid_out(self.heads.stacks.entries, 2),
-            *laid_out(self.heads.threads, 2),
-            *laid_out(lexer.sets),
+            *encoded(heads.stacks.entries, 2),
+            *encoded(heads.threads, 2),
+            *encoded(lexer.sets),
             lexer.table,
-            *laid_out([exits.tolist() for exits in walks.exits]),
-            np.array([one.row for one in known], dtype=np.int32),
-            *laid_out([one.pending for one in known], 2),
-            *laid_out_answers(firsts),
-            *laid_out_answers(feeds),
+            *encoded([nodes.tolist() for nodes in walks.suspended.sets]),
+            np.array([summary.row for summary in found], dtype=np.int32),
+            *encoded([summary.pending for summary in found], 2),
+            *encoded_results(firsts),
+            *encoded_results(feeds),
         )
 
-    def _make_room(self) -> None:
-        """Forget what was worked out, if it is too much; looked at every few rows."""
-        held = (self.walks.held_rows - self._given) * self._eos.nbytes
-        kept = max(len(self._row_of), self.residual.answered)
-        if kept >= _KEPT or held > _KEPT_BYTES:
-            self._forget()
-        self._checked = len(self._row_of) + _UNCHECKED
+    def _evict_if_full(self) -> None:
+        added = (self.walks.rows.in_memory - self._pinned_rows) * self._eos.nbytes
+        cached = max(len(self._rows), self.summaries.cached)
+        if cached >= _MOST_CACHED or added > _MOST_ROW_BYTES:
+            self._evict()
+        self._next_look = len(self._rows) + _ROWS_BETWEEN_LOOKS
 
-    def _forget(self) -> None:
-        """Go back to the rows that were given; states, heads and frames stay."""
-        self._row_of.clear()
-        rest = self._vocab_size, self._slices, self._memo
-        self.walks = LexerWalks(self.lexer, self._trie, *rest)
-        self.residual = HeadSummaries(self.heads, self.lexer, self.walks, self.runs, self._memo)
-        self.residual.single = LazyMasks(self.residual, self._vocab_size).answer
-        self.keep()
+    def _evict(self) -> None:
+        """Evict all rows and summaries but the precomputed ones."""
+        heads, lexer = self.configurations.heads, self.configurations.lexer
+        self._rows.clear()
+        self.walks = LexerWalks(lexer, self._trie, self._vocab_size, self._slices, self._stored)
+        self.summaries = HeadSummaries(heads, lexer, self.walks, self.runs, self._stored)
+        self.summaries.compute_alone = LazyMasks(self.summaries, self._vocab_size).compute
+        self.pin()

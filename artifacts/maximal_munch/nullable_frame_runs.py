@@ -1,12 +1,14 @@
-"""Runs of one frame that may return without reading: as long as a token can tell.
+"""Runs of one nullable frame on top of each other, shortened to what a single token can observe.
 
-Nested ``if`` without ``else`` leave a frame each, and any number of them may return at once. A
-token reads no more than r lexemes that such a frame f can begin with, and each f that reads at
-all reads one of them. So below r of them, further f tell no token from another:
+A frame that may return without reading a lexeme is nullable. Nested ``if`` without ``else`` leave
+one each, and any number of them may return at once. A token begins at most k lexemes that such a
+frame f can begin with, and each f that reads at all reads one of them. So with r = k + 2 (one more
+may have begun before the token, one more may be allowed behind it) no token can distinguish
 
-    q f f f f f f g …   and   q f f f g …      have one mask, if r is 3
+    q f f f f f f g …   and   q f f f g …      where r = 3
 
-``shortened`` heads are for masks alone; the text goes on with the head as it is.
+and both have one mask. Shortened heads are for masks alone; the text goes on with the head as it
+is. Without this there would be a head, and so a summary, for each depth of nesting.
 """
 
 from functools import reduce
@@ -25,7 +27,7 @@ _Place = tuple[int, int, int]
 
 
 class NullableFrameRuns:
-    """Heads with shorter runs, for one vocabulary."""
+    """Heads with shortened runs, for one vocabulary."""
 
     def __init__(self, heads: Heads, lexer: LexerTables, vocabulary: Vocabulary) -> None:
         self._heads, self._lexer, self._vocabulary = heads, lexer, vocabulary
@@ -33,36 +35,31 @@ class NullableFrameRuns:
         self._shortened: dict[int, int] = {}
 
     def shortened(self, head: int) -> int:
-        """The head in which no run is longer than a token can tell."""
-        known = self._shortened.get(head)
-        if known is None:
-            known = self._shortened[head] = self._mapped(head, extended=False)
-        return known
+        """The head in which no run is longer than ``longest``; it has the same mask."""
+        cached = self._shortened.get(head)
+        if cached is None:
+            cached = self._shortened[head] = self._mapped(head, extended=False)
+        return cached
 
     def lengthened(self, head: int) -> int:
-        """The shortened head in which the runs that may be longer have one frame more."""
+        """The shortened head with one frame more in each run that is as long as ``longest``."""
         return self._mapped(head, extended=True)
 
     def longest(self, frame: int) -> int:
-        """r: how many of a frame one token can tell, or 0 if it always reads something.
-
-        One may be in a lexeme that has begun before the token, and one may be allowed behind
-        it; those between begin at different bytes, each as far from the next as the shortest
-        lexeme is long.
-        """
+        """r: how many copies of a frame one token can observe; 0 if the frame is not nullable."""
         if frame not in self._longest:
-            self._longest[frame] = self._most(frame) + 2 if self._heads.returns(frame) else 0
+            self._longest[frame] = self._most(frame) + 2 if self._heads.is_nullable(frame) else 0
         return self._longest[frame]
 
     def _mapped(self, head: int, *, extended: bool) -> int:
-        """Each stack of a head from the top down, with what is too much left out."""
+        """Each stack of a head from the top down, without the frames beyond ``longest``."""
         heads, stacks = self._heads, self._heads.stacks
         images: dict[_Place, int] = {}
         pending = [(node, DEAD, 0) for _, node in heads.threads[head]]
         while pending:
             place = pending[-1]
             node, frame, count = place
-            # What is kept above each rest, and the place of the rest.
+            # How many copies of the frame stay above each rest, and the place of the rest.
             parts: list[tuple[int, _Place]] = []
             for top, rest in stacks.entries[node]:
                 if top in MARKS:
@@ -90,12 +87,15 @@ class NullableFrameRuns:
                     image = stacks.push(top, image)
                 found.append(image)
             images[place] = reduce(stacks.union, found)
-        return heads.of((state, images[node, DEAD, 0]) for state, node in heads.threads[head])
+        return heads.head_of((state, images[node, DEAD, 0]) for state, node in heads.threads[head])
 
     def _most(self, frame: int) -> int:
-        """The most lexemes of a frame's beginning that one token can begin."""
+        """k: the most lexemes in FIRST of a frame that one token can begin.
+
+        They begin at different bytes, each as far from the next as the shortest is long.
+        """
         dfas = self._lexer.dfas
-        starts = dfas.starts[sorted(self._heads.begins(frame))]
+        starts = dfas.starts[sorted(self._heads.first_lexemes(frame))]
         if not len(starts):
             return 0
         octets = (dfas.table[starts] != DEAD).any(axis=0)[dfas.columns[:256]]

@@ -1,18 +1,20 @@
-"""Configurations of a network over lexemes, cut in two: a head with a hole, and frames below.
+"""Configurations of the network over lexemes, split into a head and the frames below it.
 
-What the parser allows, and so what the lexer reads, depends on all threads of a configuration
-at once, and on as many frames as can return without reading a lexeme. A *head* is a
-configuration whose stacks end in a hole that stands for the frames they share. It is *open*
-while some thread can return into the hole; then the next frame has to be put there (``plug``)
-before it is known what is allowed. ``cut`` takes shared frames off a head as long as it stays
-closed: so a head holds what the parser's next step depends on and little more, and what is
-worked out for a head is right for any stack below it.
+What the parser allows depends on all threads of a configuration at once, and on as many frames as
+can return without reading a lexeme. A *head* is a configuration whose stacks end in a *hole*, which
+stands for the frames that they share. For ``start: "(" start ")" | "x"`` behind ``((x``, with f the
+frame behind the call:
 
-Heads with the frames that lie below them, as far as these are known.
+    stack  f f (bottom)    ->    head  {(final state, hole)}    frames  f, f, bottom
 
-Frames are a tree that grows upwards: (top frame, what lies below). It has two roots: what lies
-below all frames, and a hole, below which nothing is known. A head that needs a frame out of the
-hole stays open.
+This head *needs a frame*: its thread can return into the hole, so what is allowed depends on the
+frame below. ``plug`` puts that frame into the hole and a new hole below it; where no thread can
+return into the hole a head is *complete*, and says what is allowed over any frames. ``split_off``
+takes shared frames off a complete head as long as it stays complete. So a head holds what the
+parser's next step depends on and little more, and there are few of them: in JSON ten, at any depth.
+
+Source: heads of pushdown configurations, Schwoon, *Model-Checking Pushdown Systems* (2002), where a
+head is a control state and one stack symbol; here it is all threads and as many symbols as decide.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,28 +28,32 @@ from .tables import FIRST_LEXEME
 # The frame below all others, to which the text's own call returns.
 BELOW_ALL = 0
 
-# On top of the stack of which nothing is known.
-_UNKNOWN = -1
+# The entry that is the hole.
+_HOLE = -1
 
-# What lies on nothing: the two ends of a stack.
-MARKS = (_UNKNOWN, BELOW_ALL)
+# Entries that lie on nothing: the two ends of a stack.
+MARKS = (_HOLE, BELOW_ALL)
 
-# How many frames are gone through at most to find stacks that are others without them.
-_LOOKED_AT = 64
+# How many entries below nullable frames are compared at most to find redundant stacks.
+_MOST_COMPARED = 64
 
-# A head that no thread is left of.
+# The head without threads.
 REFUSED = 0
+
+# Nodes of a tree of frames: below the first nothing is known, the second is ``BELOW_ALL`` alone.
+NO_FRAMES, BOTTOM_ONLY = 0, 1
 
 Threads = tuple[tuple[int, int], ...]
 
 
 class View(NamedTuple):
-    """What can be seen of a head: ``allowed`` lexemes, whether the text may end (``ends``), and
-    whether all that is not yet known, because a thread returns into the hole (``is_open``)."""
+    """What a head shows: the ``allowed`` lexemes, whether the text may end (``may_end``), and
+    whether some thread can return into the hole, so that this is not all (``needs_frame``).
+    ``threads``: its (state, node) pairs, with those inside the calls that begin there."""
 
     allowed: frozenset[int]
-    ends: bool
-    is_open: bool
+    may_end: bool
+    needs_frame: bool
     threads: list[tuple[int, int]]
 
 
@@ -55,47 +61,47 @@ class Heads:
     """Heads are integers, equal ones the same; ``start`` is that of the empty text.
 
     State ``DEAD`` in the start's threads stands for the empty text where it is a member: it
-    reads nothing, and may end. ``stacks`` and ``known``: those that were numbered ahead.
+    reads nothing, and may end. ``stacks`` and ``threads``: the nodes and heads to begin with.
     """
 
     def __init__(
         self,
         tables: NetworkTables,
         stacks: Stacks | None = None,
-        known: Sequence[Threads] = ((),),
+        threads: Sequence[Threads] = ((),),
     ) -> None:
         self.tables = tables
         self.stacks = stacks or Stacks()
-        self.hole = self.stacks.push(_UNKNOWN, BOTTOM)
+        self.hole = self.stacks.push(_HOLE, BOTTOM)
         self._rows, self._calls, self._ends = tables.rows, tables.calls, tables.ends
-        self.threads: list[Threads] = list(known)
-        self._numbers = {threads: number for number, threads in enumerate(known)}
+        self.threads: list[Threads] = list(threads)
+        self._numbers = {content: number for number, content in enumerate(threads)}
         self._views: dict[int, View] = {}
-        self._first: dict[int, frozenset[int]] = {}
+        self._lexemes_of: dict[int, frozenset[int]] = {}
         self._reductions = {BOTTOM: BOTTOM, self.hole: self.hole}
         self._read: dict[tuple[int, frozenset[int]], int] = {}
         self._plugged: dict[tuple[int, int], int] = {}
-        self._cut: dict[int, tuple[int, tuple[int, ...]]] = {}
+        self._split: dict[int, tuple[int, tuple[int, ...]]] = {}
         begin = {tables.start: self.hole}
         if tables.nullable_start:
             begin[DEAD] = self.hole
-        self.start = self.of(begin.items())
+        self.start = self.head_of(begin.items())
 
     def view(self, head: int) -> View:
         """What a head allows before its next lexeme; see ``View``."""
-        known = self._views.get(head)
-        if known is not None:
-            return known
-        # No callee matches ε, and no chain of first calls leads back to its beginning.
+        cached = self._views.get(head)
+        if cached is not None:
+            return cached
+        # This ends: no callee matches ε, and no first call leads back to its own state.
         pending = list(self.threads[head])
         found = set(pending)
-        ends = is_open = False
+        may_end = needs_frame = False
         for state, node in pending:
             new = [(start, self.stacks.push(frame, node)) for start, frame in self._calls[state]]
             if self._ends[state] or state == DEAD:
                 for frame, rest in self.stacks.entries[node]:
-                    is_open |= frame == _UNKNOWN
-                    ends |= frame == BELOW_ALL
+                    needs_frame |= frame == _HOLE
+                    may_end |= frame == BELOW_ALL
                     if frame > BELOW_ALL:
                         new.append((frame, rest))
             for thread in new:
@@ -103,66 +109,67 @@ class Heads:
                     found.add(thread)
                     pending.append(thread)
         allowed: frozenset[int] = frozenset().union(*(self._lexemes(state) for state, _ in pending))
-        view = self._views[head] = View(allowed, ends, is_open, pending)
+        view = self._views[head] = View(allowed, may_end, needs_frame, pending)
         return view
 
     def _lexemes(self, state: int) -> frozenset[int]:
         """The lexemes that lead out of a state."""
-        known = self._first.get(state)
-        if known is None:
+        cached = self._lexemes_of.get(state)
+        if cached is None:
             targets = self._rows[state][FIRST_LEXEME:]
-            known = frozenset(i for i, target in enumerate(targets) if target != DEAD)
-            self._first[state] = known
-        return known
+            cached = frozenset(i for i, target in enumerate(targets) if target != DEAD)
+            self._lexemes_of[state] = cached
+        return cached
 
     def read(self, head: int, lexemes: frozenset[int], ignored: frozenset[int]) -> int:
-        """The head after one of ``lexemes``, whichever it was; ``head`` must be closed."""
-        known = self._read.get((head, lexemes))
-        if known is None:
+        """The head after one of ``lexemes``, whichever it was; ``head`` must be complete."""
+        cached = self._read.get((head, lexemes))
+        if cached is None:
             threads = list(self.threads[head]) if lexemes & ignored else []
             symbols = [FIRST_LEXEME + lexeme for lexeme in lexemes]
             for state, node in self.view(head).threads:
                 row = self._rows[state]
                 threads.extend((row[s], node) for s in symbols if row[s] != DEAD)
-            known = self._read[head, lexemes] = self.of(threads)
-        return known
+            cached = self._read[head, lexemes] = self.head_of(threads)
+        return cached
 
     def plug(self, head: int, frame: int) -> int:
         """The head with ``frame`` in its hole and a new hole below; no hole below the last."""
-        known = self._plugged.get((head, frame))
-        if known is None:
+        cached = self._plugged.get((head, frame))
+        if cached is None:
             below = BOTTOM if frame == BELOW_ALL else self.stacks.push(frame, self.hole)
             images = self._images(head, {self.hole: below})
-            known = self.of((state, images[node]) for state, node in self.threads[head])
-            self._plugged[head, frame] = known
-        return known
+            cached = self.head_of((state, images[node]) for state, node in self.threads[head])
+            self._plugged[head, frame] = cached
+        return cached
 
-    def cut(self, head: int) -> tuple[int, tuple[int, ...]]:
-        """The smallest closed head, and the frames that were cut off it, the lowest first."""
-        known = self._cut.get(head)
-        if known is None:
+    def split_off(self, head: int) -> tuple[int, tuple[int, ...]]:
+        """The smallest complete head, and the frames that were split off it, the lowest first."""
+        cached = self._split.get(head)
+        if cached is None:
             frames = []
             current = head
             while (shorter := self._shorter(current)) is not None:
                 current, frame = shorter
                 frames.append(frame)
-            known = self._cut[head] = current, tuple(frames)
-        return known
+            cached = self._split[head] = current, tuple(frames)
+        return cached
 
     def above_hole(self, head: int) -> set[int]:
         """The states and frames that lie directly on the hole."""
         entries = self.stacks.entries
 
         def ends_here(node: int) -> bool:
-            return any(frame == _UNKNOWN for frame, _ in entries[node])
+            return any(frame == _HOLE for frame, _ in entries[node])
 
         on_it = {state for state, node in self.threads[head] if ends_here(node)}
-        lies_on = [pair for node in self._below(head) for pair in entries[node]]
+        lies_on = [pair for node in self._nodes(head) for pair in entries[node]]
         return on_it | {f for f, rest in lies_on if f > BELOW_ALL and ends_here(rest)}
 
     def _shorter(self, head: int) -> tuple[int, int] | None:
-        """The head without the lowest frame of all its stacks, and that frame."""
-        nodes = self._below(head)
+        """The head without the lowest frame of all its stacks, and that frame; None if they do not
+        share it, or the head would need it."""
+        nodes = self._nodes(head)
         entries = self.stacks.entries
         removed: int | None = None
         images: dict[int, int] = {}
@@ -177,16 +184,16 @@ class Heads:
             (removed,) = above
             lowest = removed
         images = self._images(head, images, removed)
-        shorter = self.of((state, images[node]) for state, node in self.threads[head])
-        # subtle: a head that no thread is left of would be cut for ever.
-        return None if shorter == head or self.view(shorter).is_open else (shorter, lowest)
+        shorter = self.head_of((state, images[node]) for state, node in self.threads[head])
+        # subtle: the head without threads would be split for ever.
+        return None if shorter == head or self.view(shorter).needs_frame else (shorter, lowest)
 
     def _images(
         self, head: int, images: dict[int, int], removed: int | None = None
     ) -> dict[int, int]:
         """Where the nodes of a head go if some go to ``images``, from the bottom up.
 
-        ``removed``: frames over the hole that are left out.
+        ``removed``: a frame that is left out where it lies on the hole.
         """
         stacks = self.stacks
         images = {self.hole: self.hole, BOTTOM: BOTTOM, **images}
@@ -203,7 +210,7 @@ class Heads:
             parts = []
             for frame, rest in stacks.entries[node]:
                 if frame in MARKS:
-                    parts.append(images[self.hole if frame == _UNKNOWN else BOTTOM])
+                    parts.append(images[self.hole if frame == _HOLE else BOTTOM])
                 elif frame == removed and rest == self.hole:
                     parts.append(self.hole)
                 else:
@@ -211,7 +218,7 @@ class Heads:
             images[node] = reduce(stacks.union, parts)
         return images
 
-    def _below(self, head: int) -> set[int]:
+    def _nodes(self, head: int) -> set[int]:
         """All nodes that the stacks of a head hold."""
         pending = [node for _, node in self.threads[head]]
         found = set(pending)
@@ -225,12 +232,12 @@ class Heads:
                     pending.append(rest)
         return found
 
-    def returns(self, frame: int) -> bool:
-        """Whether a frame may return without reading."""
+    def is_nullable(self, frame: int) -> bool:
+        """Whether a frame may return without reading a lexeme."""
         return frame > BELOW_ALL and self._ends[frame]
 
-    def begins(self, state: int) -> frozenset[int]:
-        """The lexemes that can be read first in a state or in what it calls."""
+    def first_lexemes(self, state: int) -> frozenset[int]:
+        """The lexemes that can be read first in a state or in what it calls (FIRST)."""
         states = {state}
         pending = [state]
         for caller in pending:
@@ -240,9 +247,9 @@ class Heads:
         return frozenset().union(*map(self._lexemes, states))
 
     def _reduced(self, node: int) -> int:
-        """The stacks of a node without those that others have under frames that may return.
+        """The stacks of a node without those that others have under nullable frames.
 
-        ``{g, f g, f f g} -> {f f g}`` where f may return: what follows g may follow f g, too.
+        ``{g, f g, f f g} -> {f f g}`` where f is nullable: what follows g may follow f g, too.
         """
         reductions, stacks = self._reductions, self.stacks
         pending = [node]
@@ -256,28 +263,28 @@ class Heads:
             if current not in reductions:
                 parts = [(frame, reductions[rest]) for frame, rest in stacks.entries[current]]
                 covered = self._covered(parts)
-                kept = [stacks.push(*part) for part in parts if part not in covered]
-                reductions[current] = reduce(stacks.union, kept)
+                needed = [stacks.push(*part) for part in parts if part not in covered]
+                reductions[current] = reduce(stacks.union, needed)
         return reductions[node]
 
     def _covered(self, parts: Sequence[tuple[int, int]]) -> set[tuple[int, int]]:
-        """The (frame, rest) pairs below the frames that may return, as far as is looked."""
+        """The (frame, rest) pairs below the nullable frames, up to ``_MOST_COMPARED``."""
         covered: set[tuple[int, int]] = set()
-        pending = [part for part in parts if self.returns(part[0])] if len(parts) > 1 else []
-        for looked, (_, rest) in enumerate(pending):
-            if looked == _LOOKED_AT:
+        pending = [part for part in parts if self.is_nullable(part[0])] if len(parts) > 1 else []
+        for count, (_, rest) in enumerate(pending):
+            if count == _MOST_COMPARED:
                 break
             new = set(self.stacks.entries[rest]) - covered
             covered |= new
-            pending.extend(sorted(part for part in new if self.returns(part[0])))
+            pending.extend(sorted(part for part in new if self.is_nullable(part[0])))
         return covered
 
-    def of(self, threads: Iterable[tuple[int, int]]) -> int:
-        """The head of these threads; what adds nothing to a stack above it is left out."""
+    def head_of(self, threads: Iterable[tuple[int, int]]) -> int:
+        """The head of these (state, node) threads, without redundant stacks."""
         merged: dict[int, int] = {}
         for state, node in threads:
-            known = merged.get(state)
-            merged[state] = node if known is None else self.stacks.union(known, node)
+            other = merged.get(state)
+            merged[state] = node if other is None else self.stacks.union(other, node)
         key = tuple(sorted((state, self._reduced(node)) for state, node in merged.items()))
         number = self._numbers.get(key)
         if number is None:
@@ -286,39 +293,24 @@ class Heads:
         return number
 
 
-# The roots: nothing is known of what lies there; and nothing lies below all frames.
-HOLE, LOWEST = 0, 1
+class FrameTree:
+    """Stacks of frames below heads, hash-consed: a tree that grows upwards from its two roots.
 
+    ``entries``: by node (top frame, node of the frames below it).
+    """
 
-class Frames:
-    """Frames are integers, equal ones the same; ``entries``: (frame, frames below it)."""
+    def __init__(self) -> None:
+        self.entries: list[tuple[int, int]] = [(BELOW_ALL, NO_FRAMES), (BELOW_ALL, NO_FRAMES)]
+        # What lies below all frames counts for nothing.
+        self._numbers = {(BELOW_ALL, node): BOTTOM_ONLY for node in (NO_FRAMES, BOTTOM_ONLY)}
 
-    def __init__(self, heads: Heads) -> None:
-        self._heads = heads
-        self.entries: list[tuple[int, int]] = [(BELOW_ALL, HOLE), (BELOW_ALL, HOLE)]
-        self._numbers: dict[tuple[int, int], int] = {}
-
-    def settled(self, head: int, frames: int) -> tuple[int, int]:
-        """The closed and shortest head, with the frames that then lie below it; or an open one
-        over the hole."""
-        if head == REFUSED:
-            return REFUSED, HOLE
-        while self._heads.view(head).is_open:
-            if frames == HOLE:
-                return head, HOLE
-            frame, frames = self.entries[frames]
-            head = self._heads.plug(head, frame)
-        head, cut = self._heads.cut(head)
-        for frame in cut:
-            frames = self._pushed(frame, frames)
-        return head, frames
-
-    def _pushed(self, frame: int, frames: int) -> int:
-        if frame == BELOW_ALL:
-            return LOWEST
-        key = frame, frames
-        number = self._numbers.get(key)
-        if number is None:
-            number = self._numbers[key] = len(self.entries)
-            self.entries.append(key)
-        return number
+    def push(self, frames: Iterable[int], node: int) -> int:
+        """The node with more frames on top of a node's, the lowest first."""
+        for frame in frames:
+            key = frame, node
+            number = self._numbers.get(key)
+            if number is None:
+                number = self._numbers[key] = len(self.entries)
+                self.entries.append(key)
+            node = number
+        return node

@@ -1,20 +1,15 @@
-"""What a lexeme does to a closed head and the frames below it.
+"""Transitions of the parser: what a lexeme, or a frame from below, does to a head.
 
-Behind a lexeme a head may be open; then frames are taken from below until it is closed, and
-what it does not need of them is put back (``heads.py``). Which frames it takes depends on the
-head alone, so a *move* is told by a head and a lexeme, or by an open head and a frame, and
-serves stacks of any depth:
+Behind a lexeme a head may need a frame; then frames are popped until it is complete, and what it
+does not need of them is pushed back (``parser_heads.py``). Which frames it pops depends on the head
+alone, so a *transition* has as its key a head and an accept set, or a head and a frame, and serves
+stacks of any depth:
 
-    (head, lexeme)       -> (closed head, frames to be put below it)  |  open head
-    (open head, frame)   -> (closed head, frames to be put below it)  |  open head
-
-A *chain* is what the lexemes of one token do together (``token_actions.py``), until they need
-a frame from below:
-
-    (head, event)        -> (closed head, frames to be put below it)  |  open head, token's rest
+    complete head           --accept set->   complete head, frames to push  |  head needing a frame
+    head needing a frame    --frame->        complete head, frames to push  |  head needing a frame
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -25,30 +20,28 @@ from numpy.typing import NDArray
 from ..dfa.stacked_dfas import DEAD
 from .lexer import Lexer
 from .nullable_frame_runs import NullableFrameRuns
-from .parser_heads import BELOW_ALL, REFUSED, Heads
-from .summaries import NO_FRAMES
+from .parser_heads import BELOW_ALL, BOTTOM_ONLY, REFUSED, FrameTree, Heads
 
-_PREFIX = "moves."
+_PREFIX = "transitions."
 
-# A key is a head, and the number of a set of lexemes, or a frame, or an event.
-HEAD, _FRAME, EVENT = 32, 1 << 31, 1 << 30
-
-# The node of ``BELOW_ALL`` alone.
-BOTTOM_ONLY = 1
+# A key is head << _HEAD_SHIFT | accept set, or head << _HEAD_SHIFT | _FRAME | frame.
+_HEAD_SHIFT, _FRAME = 32, 1 << 31
 
 
 class ParserTransition(NamedTuple):
-    """The head that is reached, and whether it is open. ``short``:
-    the head whose masks are those of ``head`` (``runs.py``). ``start``: where the lexer begins;
-    behind a chain the state that it is in, or if the head is open the class of the token's rest.
-    ``ends``: whether the text may end between two lexemes. ``pushed``: frames, the lowest
-    first."""
+    """``head``: the one that is reached. ``needs_frame``: whether it needs a frame before anything
+    is known of it; then only these two fields count.
+
+    ``mask_head``: the head that has the same masks (``nullable_frame_runs.py``). ``lexer_start``:
+    the state in which the lexer begins the next lexeme. ``may_end``: whether the text may end
+    between two lexemes. ``pushed``: frames to push below the head, the lowest first.
+    """
 
     head: int
-    is_open: bool
-    short: int
-    start: int
-    ends: bool
+    needs_frame: bool
+    mask_head: int
+    lexer_start: int
+    may_end: bool
     pushed: tuple[int, ...]
 
 
@@ -57,14 +50,17 @@ _REFUSAL = ParserTransition(REFUSED, False, REFUSED, DEAD, False, ())
 
 @dataclass(frozen=True, eq=False)
 class ParserTransitionTables:
-    """Moves that were worked out ahead. ``keys``: int64 (n,), ascending, head · 2³² + number of
-    the lexer's winners, or + 2³¹ + frame, or + 2³⁰ + action; ``targets``: int32 (n,), the move
-    of each. ``moves``: int32 (m, 5), the numbers of ``ParserTransition``; its frames are
-    ``frames[offsets[i]:offsets[i + 1]]`` (int32, int64 (m + 1,))."""
+    """Precomputed transitions, as an artifact's sections ``transitions.*`` of these names.
+
+    ``keys``: int64 (n,), ascending, head · 2³² + number of an accept set, or + 2³¹ + frame.
+    ``targets``: int32 (n,), the transition of each. ``table``: int32 (m, 5), the numbers and flags
+    of each different ``ParserTransition``; its frames are ``frames[offsets[i]:offsets[i + 1]]``
+    (int32, int64 (m + 1,)).
+    """
 
     keys: NDArray[np.int64]
     targets: NDArray[np.int32]
-    moves: NDArray[np.int32]
+    table: NDArray[np.int32]
     frames: NDArray[np.int32]
     frames_offsets: NDArray[np.int64]
 
@@ -79,11 +75,10 @@ class ParserTransitionTables:
 
 
 class ParserTransitions:
-    """Moves of heads, and the frames below them, which are a tree that grows upwards.
+    """Transitions, made lazily, and the stacks of frames that they push and pop.
 
-    ``below``: (top frame, what lies below) of each node of that tree. ``at``: by closed head a
-    move that leads to it. ``known``: moves by their keys (``ParserTransitionTables``). ``tables``:
-    moves to
+    ``by_key``: transitions by the keys of ``ParserTransitionTables``. ``to_head``: for each
+    complete head a transition that leads to it. ``frames``: the stacks. ``tables``: transitions to
     begin with.
     """
 
@@ -95,119 +90,103 @@ class ParserTransitions:
         tables: ParserTransitionTables | None = None,
     ) -> None:
         self._heads, self._lexer, self._runs = heads, lexer, runs
-        self.below: list[tuple[int, int]] = [(BELOW_ALL, NO_FRAMES), (BELOW_ALL, NO_FRAMES)]
-        # The end of all frames lies on nothing that counts.
-        self._nodes = {(BELOW_ALL, node): BOTTOM_ONLY for node in (NO_FRAMES, BOTTOM_ONLY)}
-        self.known: dict[int, ParserTransition] = {}
-        self.at = {REFUSED: _REFUSAL}
+        self.frames = FrameTree()
+        self.by_key: dict[int, ParserTransition] = {}
+        self.to_head = {REFUSED: _REFUSAL}
         if tables is not None:
-            found = _unpacked(tables)
+            found = _decoded(tables)
             targets = map(found.__getitem__, tables.targets.tolist())
-            self.known = dict(zip(tables.keys.tolist(), targets, strict=True))
-            alone = np.unique(tables.targets[~of_chains(tables.keys)]).tolist()
-            self.at |= {found[target].head: found[target] for target in alone}
-        move, self.start_frames = self.closed(self._settled(heads.start), BOTTOM_ONLY)
-        self.start_head = move.head
+            self.by_key = dict(zip(tables.keys.tolist(), targets, strict=True))
+            self.to_head |= {transition.head: transition for transition in self.by_key.values()}
+        begin, self.start_frames = self.completed(self._to(heads.start), BOTTOM_ONLY)
+        self.start_head = begin.head
 
-    def after(self, head: int, frames: int, winners: int) -> tuple[ParserTransition, int]:
-        """The move by a lexeme, one of the lexer's ``winners``, to a closed head, and the frames
-        below that."""
-        move = self.known.get(head << HEAD | winners) or self.behind(head, winners)
-        if move.is_open or move.pushed:
-            return self.closed(move, frames)
-        return move, frames
+    def after(self, head: int, frames: int, accept_set: int) -> tuple[ParserTransition, int]:
+        """The transition of a complete head by a lexeme of an accept set, with pops done: to a
+        complete head, and the node of the frames below that."""
+        key = head << _HEAD_SHIFT | accept_set
+        transition = self.by_key.get(key) or self.by_lexeme(head, accept_set)
+        if transition.needs_frame or transition.pushed:
+            return self.completed(transition, frames)
+        return transition, frames
 
-    def add_chain(self, head: int, action: int, move: ParserTransition) -> None:
-        """Let the lexemes that an event ends be known as one move."""
-        self.known[head << HEAD | EVENT | action] = move
+    def may_end_after(self, head: int, frames: int, accept_set: int) -> bool:
+        """Whether the text may end behind a lexeme of an accept set."""
+        key = head << _HEAD_SHIFT | accept_set
+        transition = self.by_key.get(key) or self.by_lexeme(head, accept_set)
+        if transition.needs_frame:
+            transition, _ = self.completed(transition, frames)
+        return transition.may_end
 
-    def ends_after(self, head: int, frames: int, winners: int) -> bool:
-        """Whether the text may end behind a lexeme."""
-        move = self.known.get(head << HEAD | winners) or self.behind(head, winners)
-        return self.closed(move, frames)[0].ends if move.is_open else move.ends
-
-    def behind(self, head: int, winners: int) -> ParserTransition:
-        """The move of a closed head by a lexeme."""
-        key = head << HEAD | winners
-        known = self.known.get(key)
-        if known is None:
+    def by_lexeme(self, head: int, accept_set: int) -> ParserTransition:
+        """The transition of a complete head by a lexeme, whichever of the accept set it was."""
+        key = head << _HEAD_SHIFT | accept_set
+        cached = self.by_key.get(key)
+        if cached is None:
             lexer = self._lexer
-            read = self._heads.read(head, lexer.winners[winners], lexer.ignored)
-            known = self.known[key] = self._settled(read)
-        return known
+            read = self._heads.read(head, lexer.accept_sets[accept_set], lexer.ignored)
+            cached = self.by_key[key] = self._to(read)
+        return cached
 
-    def plugged(self, head: int, frame: int) -> ParserTransition:
-        """The move of an open head by the frame below it."""
-        key = head << HEAD | _FRAME | frame
-        known = self.known.get(key)
-        if known is None:
-            known = self.known[key] = self._settled(self._heads.plug(head, frame))
-        return known
+    def by_frame(self, head: int, frame: int) -> ParserTransition:
+        """The transition of a head that needs a frame by the frame below it."""
+        key = head << _HEAD_SHIFT | _FRAME | frame
+        cached = self.by_key.get(key)
+        if cached is None:
+            cached = self.by_key[key] = self._to(self._heads.plug(head, frame))
+        return cached
+
+    def completed(self, transition: ParserTransition, frames: int) -> tuple[ParserTransition, int]:
+        """The transition to a complete head that follows from popping frames of a node, and the
+        node of the frames that then lie below."""
+        while transition.needs_frame:
+            frame, frames = self.frames.entries[frames]
+            key = transition.head << _HEAD_SHIFT | _FRAME | frame
+            transition = self.by_key.get(key) or self.by_frame(transition.head, frame)
+        if transition.pushed:
+            frames = self.frames.push(transition.pushed, frames)
+        return transition, frames
 
     def tables(self) -> ParserTransitionTables:
-        """The moves that are known."""
+        """All transitions so far."""
         numbers: dict[ParserTransition, int] = {}
-        known = sorted(self.known.items())
-        targets = [numbers.setdefault(move, len(numbers)) for _, move in known]
-        frames = [frame for move in numbers for frame in move.pushed]
+        items = sorted(self.by_key.items())
+        targets = [numbers.setdefault(found, len(numbers)) for _, found in items]
+        frames = [frame for found in numbers for frame in found.pushed]
         return ParserTransitionTables(
-            np.array([key for key, _ in known], dtype=np.int64),
+            np.array([key for key, _ in items], dtype=np.int64),
             np.array(targets, dtype=np.int32),
-            np.array([move[:5] for move in numbers], dtype=np.int32).reshape(-1, 5),
+            np.array([found[:5] for found in numbers], dtype=np.int32).reshape(-1, 5),
             np.array(frames, dtype=np.int32),
-            np.cumsum([0, *(len(move.pushed) for move in numbers)]).astype(np.int64),
+            np.cumsum([0, *(len(found.pushed) for found in numbers)]).astype(np.int64),
         )
 
-    def _settled(self, head: int) -> ParserTransition:
+    def _to(self, head: int) -> ParserTransition:
+        """The transition that leads to a head, split into what it needs and frames to push."""
         if head == REFUSED:
             return _REFUSAL
-        if self._heads.view(head).is_open:
+        if self._heads.view(head).needs_frame:
             return ParserTransition(head, True, REFUSED, DEAD, False, ())
-        closed, cut = self._heads.cut(head)
-        view = self._heads.view(closed)
-        start = self._lexer.start(view.allowed)
-        move = ParserTransition(closed, False, self._runs.shortened(closed), start, view.ends, cut)
-        self.at.setdefault(closed, move)
-        return move
-
-    def closed(self, move: ParserTransition, frames: int) -> tuple[ParserTransition, int]:
-        """The move to a closed head, and the frames below that."""
-        while move.is_open:
-            frame, frames = self.below[frames]
-            key = move.head << HEAD | _FRAME | frame
-            move = self.known.get(key) or self.plugged(move.head, frame)
-        return move, self.pushed(move.pushed, frames) if move.pushed else frames
-
-    def pushed(self, pushed: Iterable[int], frames: int) -> int:
-        """The node of ``below`` with more frames on top of a node's."""
-        for frame in pushed:
-            key = frame, frames
-            node = self._nodes.get(key)
-            if node is None:
-                node = self._nodes[key] = len(self.below)
-                self.below.append(key)
-            frames = node
-        return frames
+        short, pushed = self._heads.split_off(head)
+        view = self._heads.view(short)
+        start, mask_head = self._lexer.start(view.allowed), self._runs.shortened(short)
+        found = ParserTransition(short, False, mask_head, start, view.may_end, pushed)
+        self.to_head.setdefault(short, found)
+        return found
 
 
-def of_chains(keys: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which keys of moves are those of chains."""
-    found: NDArray[np.bool_] = keys & (_FRAME | EVENT) == EVENT
+def over_bottom(keys: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which keys are those of a head that pops the frame below all others."""
+    found: NDArray[np.bool_] = keys & ((1 << _HEAD_SHIFT) - 1) == _FRAME | BELOW_ALL
     return found
 
 
-def below_all(keys: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which keys of moves are those of open heads that lie on the end of all frames."""
-    found: NDArray[np.bool_] = keys & ((1 << HEAD) - 1) == _FRAME | BELOW_ALL
-    return found
-
-
-def _unpacked(tables: ParserTransitionTables) -> list[ParserTransition]:
+def _decoded(tables: ParserTransitionTables) -> list[ParserTransition]:
     spans = pairwise(tables.frames_offsets.tolist())
     frames = tables.frames.tolist()
     return [
-        ParserTransition(head, bool(is_open), short, start, bool(ends), tuple(frames[a:b]))
-        for (head, is_open, short, start, ends), (a, b) in zip(
-            tables.moves.tolist(), spans, strict=True
+        ParserTransition(head, bool(needs_frame), mask_head, start, bool(ends), tuple(frames[a:b]))
+        for (head, needs_frame, mask_head, start, ends), (a, b) in zip(
+            tables.table.tolist(), spans, strict=True
         )
     ]

@@ -1,10 +1,14 @@
-"""Slices: sets of tokens that a walk can take whole.
+"""Slices: regular sets of tokens that a trie walk takes whole where the lexer can read all of them.
 
-In a JSON string nearly all tokens fit, and a walk would visit nearly all of the trie to say so.
-A slice is the tokens of one to n *characters* out of an unconstrained set (such as all that need
-no escape). Where the lexer can read every text of the slice without ending a lexeme, all its
-tokens are in the row, and the walk visits only nodes on the way to other tokens. All slices
-that fit are taken together. The rows are the same with slices and without.
+In a JSON string nearly all tokens fit, and a walk would visit nearly all of the trie to say so. A
+slice is the tokens of one to n *characters* out of some set (such as all that need no escape).
+Where the language of the slice is read from a state of the lexer without ending a lexeme, its
+tokens are in the row, and the walk visits only nodes on the way to other tokens:
+
+    inside a JSON string, slice of 1 to 10 unescaped characters: it fits, so its tokens are one row;
+    the walk visits nodes on the way to tokens with a quote, an escape, or more than 10 characters
+
+All slices that fit are taken together. The rows are the same with slices and without.
 
 Source: llguidance, "Optimizing": the slicer optimization.
 """
@@ -25,11 +29,10 @@ from .subtrees import Subtrees, levels_of
 
 @dataclass(frozen=True, eq=False)
 class Slice:
-    """A byte automaton of which every state but the dead one may end.
+    """A DFA over bytes of a prefix-closed language: every state but the dead one accepts.
 
     ``table``: int32 (S, C), next state by class, 0 dead. ``classes``: uint8 (256,). ``start``:
-    a state. It reads a set of texts that holds, with a text, all its beginnings; a token
-    belongs to it if it reads all of the token.
+    a state. A token belongs to the slice if the DFA reads all of it.
     """
 
     table: NDArray[np.int32]
@@ -46,12 +49,12 @@ class Covered:
 
 
 class Slices:
-    """The slices of one vocabulary, and where they fit; answers are kept by lexer state."""
+    """The slices over one vocabulary, and which of them fit each state of the lexer, cached."""
 
     def __init__(self, slices: Sequence[Slice], trie: Trie, vocab_size: int) -> None:
         self._slices = slices
         self._trie, self._vocab_size = trie, vocab_size
-        # Which trie nodes each slice reads, from when it fits for the first time.
+        # The trie nodes that each slice reads; filled when it first fits.
         self._members: dict[int, NDArray[np.bool_]] = {}
         self._covered: dict[int, Covered | None] = {}
         self._by_fit: dict[tuple[int, ...], Covered | None] = {}
@@ -59,7 +62,7 @@ class Slices:
         self._made = False
 
     def subtrees(self, *, make: bool) -> Subtrees:
-        """What is taken whole without a slice; nothing but leaves before ``make`` asks for more."""
+        """The subtrees that are taken whole without a slice; leaves alone until ``make`` is set."""
         if make and not self._made:
             self._subtrees, self._made = Subtrees.of(self._trie), True
         elif self._subtrees is None:

@@ -1,16 +1,16 @@
-"""Whole subtrees of the token trie that a state of the lexer reads without leaving it.
+"""Subtrees of the token trie that a state of the lexer reads without leaving that state.
 
-    state NAME inside, node "co": below it "unt", "unter", "nt_rol"   ->   all fit, none is walked
+    lexer inside NAME, node "co": below it "unt", "unter", "nt_rol"   ->   all fit, none is walked
 
-In a name, a comment or a string the lexer stays in one state for most of what it reads. The
-characters below a node are kept as a set of classes, one bit a class, and so are those in which
-a state stays: where the first set is part of the second, all tokens below the node fit. Classes
-are coarse: an ASCII byte is in one of some forty, and all other characters are one class together,
-as long as they are well-formed from the node on. The tokens below a node are neighbours in the
-order of their texts. So one comparison answers for a subtree, and one run of that order holds it.
+In a name, a comment or a string the lexer stays in one state for most of what it reads. Each trie
+node has a bit set of the classes of the characters below it, and each state of the lexer one of the
+classes that it loops on: where the first is a subset of the second, all tokens below the node fit.
+Classes are coarse: an ASCII byte is in one of some forty, and all other characters are one class,
+as long as they are well-formed from the node on. In the order of token texts the tokens below a
+node are an interval. So one comparison decides a subtree, and one interval holds its tokens.
 
-The same thought as slices (llguidance, "Optimizing"), of which this makes as many as there are
-nodes; what it cannot do is lexemes that count, as "[a-z]{1,20}", whose states change.
+The same idea as slices (llguidance, "Optimizing"), with one slice a node; it does not cover lexemes
+that count, such as "[a-z]{1,20}", which have no loops.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from ..tokens.tokenset import Words
 from ..tokens.trie import Trie, ranges
 from .lexer import Lexer
 
-# So few tokens are marked one by one, without going through all of them.
+# Up to so many tokens are marked one by one; more by a difference array over all tokens.
 _MARKED_SINGLY = 1 << 14
 
 # The first ASCII bytes of classes; each goes up to the next one.
@@ -81,12 +81,12 @@ _BITS = _class_bits()
 
 @dataclass(frozen=True, eq=False)
 class Subtrees:
-    """Of a trie with N nodes and T tokens.
+    """The subtrees of a trie with N nodes and T tokens.
 
-    ``ids``: int32 (T,), token ids by their texts. Those at and below node n are
-    ``ids[begin[n]:end[n]]``; ``own[n]`` end at n itself and come first (int32 (N,) each).
-    ``below``: uint64 (N,), the classes of the characters below n, 0 if nothing is; ``within``: of
-    these and the one that n is in, if it begins at n.
+    ``ids``: int32 (T,), token ids in the order of their texts. Those at and below node n are
+    ``ids[begin[n]:end[n]]``; the first ``own[n]`` end at n itself (int32 (N,) each). ``below``:
+    uint64 (N,), the classes of the characters below n, 0 if there are none; ``within``: the same
+    with the character that n's byte is of, if that begins at n.
     """
 
     ids: NDArray[np.int32]
@@ -102,22 +102,22 @@ class Subtrees:
         levels = levels_of(trie)
         own = np.diff(trie.held)
         totals, below = own.copy(), np.zeros(len(own), dtype=np.uint64)
-        inside, begun, into = _read(trie, levels)
+        unfinished, continued, into = _characters(trie, levels)
         for first, last in reversed(levels):
             starts = trie.first[first : last + 1]
             inner = np.flatnonzero(starts[1:] > starts[:-1])
             if len(inner):
                 children = slice(int(starts[0]), int(starts[-1]))
-                cuts = starts[inner] - starts[0]
-                totals[first + inner] += np.add.reduceat(totals[children], cuts)
+                firsts = starts[inner] - starts[0]
+                totals[first + inner] += np.add.reduceat(totals[children], firsts)
                 classes = below[children] | into[children]
-                below[first + inner] = np.bitwise_or.reduceat(classes, cuts)
+                below[first + inner] = np.bitwise_or.reduceat(classes, firsts)
         begin = np.zeros(len(own), dtype=np.int32)
         for first, last in levels:
             starts = trie.first[first : last + 1]
             children = slice(int(starts[0]), int(starts[-1]))
             before = np.cumsum(totals[children], dtype=np.int32) - totals[children]
-            # Where the eldest child begins, less what stands before it on its level.
+            # Where the first child begins, less the tokens before it on its level.
             base = begin[first:last] + own[first:last]
             inner = np.flatnonzero(starts[1:] > starts[:-1])
             base[inner] -= before[starts[inner] - starts[0]]
@@ -125,23 +125,23 @@ class Subtrees:
         ids = np.zeros(len(trie.ids), dtype=np.int32)
         ending = np.flatnonzero(own)
         ids[ranges(begin[ending], own[ending])] = trie.ids
-        # What is well-formed from the beginning of a token need not be so from inside a character.
+        # What is well-formed from the start of a token need not be so from inside a character.
         broken = np.uint64(1 << _BROKEN)
         within = below | into
-        within[np.flatnonzero(begun)] |= broken
-        below[np.flatnonzero(inside & (below != 0))] |= broken
+        within[np.flatnonzero(continued)] |= broken
+        below[np.flatnonzero(unfinished & (below != 0))] |= broken
         return cls(ids, begin, begin + totals, own, below, within)
 
     @classmethod
     def leaves(cls, trie: Trie) -> "Subtrees":
-        """The same where nothing but a leaf is taken whole: the plain walk, which is the oracle."""
+        """Subtrees of which only leaves are taken whole: the plain walk, which is the oracle."""
         inner = np.diff(trie.first) > 0
         below = np.left_shift(inner.astype(np.uint64), np.uint64(_BROKEN))
         within = np.full_like(below, 1 << _BROKEN)
         return cls(trie.ids, trie.held[:-1], trie.held[1:], np.diff(trie.held), below, within)
 
     def row(self, begins: NDArray[np.int32], ends: NDArray[np.int32], vocab_size: int) -> Words:
-        """The tokens of runs ``ids[begins[i]:ends[i]]``; none is in two of them."""
+        """The row, uint32 (W,), of the disjoint intervals ``ids[begins[i]:ends[i]]``."""
         flags = np.zeros(tokenset.word_count(vocab_size) * 32, dtype=np.bool_)
         filled = np.flatnonzero(ends > begins)
         begins, ends = begins[filled], ends[filled]
@@ -164,11 +164,11 @@ def levels_of(trie: Trie) -> list[tuple[int, int]]:
     return levels[:-1]
 
 
-def _read(
+def _characters(
     trie: Trie, levels: list[tuple[int, int]]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.uint64]]:
-    """Whether a character is open behind each node, and whether one is before it; and the class of
-    the byte into it, as a bit."""
+    """Of each node: whether a character is unfinished behind it, whether its byte continues one,
+    and the class of that byte, as a bit."""
     read = np.zeros(len(trie.octets), dtype=np.uint8)
     before = np.zeros_like(read)
     for first, last in levels:
@@ -183,34 +183,34 @@ def _read(
 
 
 class Stays:
-    """In which classes of characters the states of a lexer stay."""
+    """Which classes of characters the states of a lexer loop on."""
 
     def __init__(self, lexer: Lexer) -> None:
         self._lexer = lexer
         self._leaving = np.zeros(64, dtype=np.uint64)
-        self._known = 0
+        self._computed = 0
 
     def leaving(self) -> NDArray[np.uint64]:
-        """uint64 (states,): the classes with which each state of the lexer does not stay."""
-        lexer, known = self._lexer, self._known
-        if known < lexer.states:
+        """uint64 (states,): the classes on which each state of the lexer does not loop."""
+        lexer, computed = self._lexer, self._computed
+        if computed < lexer.states:
             while lexer.states > len(self._leaving):
                 self._leaving = np.concatenate((self._leaving, np.zeros_like(self._leaving)))
-            states = np.arange(known, lexer.states)
+            states = np.arange(computed, lexer.states)
             stays = lexer.table[states][:, lexer.columns[:128]] == states[:, None]
             leaving = np.bitwise_or.reduce(np.where(stays, np.uint64(0), _BITS[:128]), axis=1)
             leading = lexer.table[states][:, lexer.columns[_LEADING]]
-            may_stay = np.flatnonzero((leading != DEAD).all(axis=1)).tolist()
-            stay = [place for place in may_stay if self._stays_outside_ascii(known + place)]
+            may_loop = np.flatnonzero((leading != DEAD).all(axis=1)).tolist()
+            loops = [place for place in may_loop if self._loops_outside_ascii(computed + place)]
             leaving |= np.uint64(1 << OTHER | 1 << _BROKEN)
-            leaving[stay] &= ~np.uint64(1 << OTHER)
-            # Where nothing is read, nothing is taken.
+            leaving[loops] &= ~np.uint64(1 << OTHER)
+            # The dead state reads nothing, so it takes no subtree.
             leaving[states == DEAD] = _ALL
-            self._leaving[known : lexer.states] = leaving
-            self._known = lexer.states
-        return self._leaving[: self._known]
+            self._leaving[computed : lexer.states] = leaving
+            self._computed = lexer.states
+        return self._leaving[: self._computed]
 
-    def _stays_outside_ascii(self, state: int) -> bool:
+    def _loops_outside_ascii(self, state: int) -> bool:
         """Whether each character outside ASCII is read and leads back to the state."""
         rows = self._lexer.rows
         seen = {(_BETWEEN, state)}

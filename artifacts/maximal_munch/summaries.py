@@ -1,19 +1,23 @@
-"""Masks of heads, whatever frames lie below: the residual automaton of longest matches.
+"""Procedure summaries of heads: what fits whatever frames lie below, of which masks are composed.
 
-A *residual* is what is known of a mask before the frames below a head are looked at:
+A *summary* is what is known of a mask before the frames below a head are looked at:
 
-    (row, {(head, exits), …})
+    (row, {(head, suspended nodes), …})
 
-``row``: the tokens that fit so far. The pairs are *pending*: in the middle of the tokens at
-these exits a lexeme has ended, and the head behind it is open, so that the frame below decides
-what the lexer may begin with. ``feed`` puts a frame into the holes of all pending heads. From
-head p and state s of the lexer
+``row``: the tokens that fit over any frames. The pairs are *pending*: in the middle of the tokens
+of these trie nodes a lexeme has ended and the head behind it needs a frame, so that the frame below
+decides what the lexer reads next. ``feed`` plugs a frame into all pending heads. From head p, state
+s of the lexer and frames g1 g2 … below
 
     first(p, s);  feed(·, g1);  feed(·, g2);  …    until nothing is pending
 
-gives the mask of p over the frames g1 g2 …, p being short (``runs.py``). Both are memoised. A
-head that is closed is cut first, worked out for its short form and fed what was cut off: equal
-work is done once.
+gives the mask, p being shortened (``nullable_frame_runs.py``). Both are memoised, and recursive: in
+the middle of a token a complete head is split, its short form is summarised, and the result is fed
+the frames that were split off. So summaries are few, and serve stacks of any depth.
+
+Sources: procedure summaries, Sharir and Pnueli, "Two approaches to interprocedural data flow
+analysis" (1981); Reps, Horwitz and Sagiv, "Precise interprocedural dataflow analysis via graph
+reachability" (1995). A procedure is the rest of a head, its return the hole.
 """
 
 from collections.abc import Callable, Generator, Iterable, Sequence
@@ -21,43 +25,38 @@ from typing import NamedTuple
 
 from ..errors import ArtifactError
 from ..tokens.memo import solve_recursive
-from .lexer import Lexer
-from .lexer_walk import NOTHING, ROOT, LexerWalks
+from .interned import NOTHING, ROOT
+from .lexer import BETWEEN, Lexer
+from .lexer_walk import LexerWalks
 from .nullable_frame_runs import NullableFrameRuns
-from .parser_heads import REFUSED, Heads
+from .parser_heads import NO_FRAMES, REFUSED, Heads
 from .summary_tables import FEED, FIRST, HeadSummaryTables, Pairs, feed_key, first_key
 
-# The state of the lexer between two lexemes: what it reads is told by the head. No text leads
-# to the lexer's own state 0.
-BETWEEN = 0
+# Arguments of ``first`` behind suspended nodes, (nodes, head, state), or of ``feed``, (summary,
+# frame).
+Key = tuple[int, ...]
+_Steps = Generator[Key, int, int]
 
-# A step asks for F of (exits, head, state), or for a residual fed a frame.
-_Key = tuple[int, ...]
-_Steps = Generator[_Key, int, int]
+# In place of the row of a summary in which something is pending.
+_PENDING = -1
 
-# The node of frames that has none.
-NO_FRAMES = 0
-
-# In place of the row of a residual in which something is pending.
-PENDING = -1
-
-# Answers of a memo that are unpacked when it is begun with: fewer cost less time than a first
-# mask does.
-_UNPACKED = 4096
+# Up to so many stored results are decoded at once: fewer take less time than a first mask does.
+_MOST_DECODED_AT_ONCE = 4096
 
 
-class Known(NamedTuple):
-    """A row's number, and (head, exits) pairs, by head."""
+class Summary(NamedTuple):
+    """A row's number, and (head, set of suspended nodes) pairs, by head."""
 
     row: int
     pending: Pairs
 
 
 class HeadSummaries:
-    """Residuals are integers, equal ones the same.
+    """Summaries are integers, equal ones the same.
 
-    ``answers``: feeds and firsts by their keys (``summary_tables.py``), as far as they were asked
-    for. ``single``: what finds an answer by itself, where not many are wanted.
+    ``stored``: those to begin with. ``compute_alone``: computes one summary by itself, where few
+    are needed; if it is None, summaries are composed of others, all of which are cached.
+    ``results``: feeds and firsts by key (``summary_tables.py``), as far as they were needed.
     """
 
     def __init__(
@@ -66,143 +65,145 @@ class HeadSummaries:
         lexer: Lexer,
         walks: LexerWalks,
         runs: NullableFrameRuns,
-        memo: HeadSummaryTables | None = None,
+        stored: HeadSummaryTables | None = None,
     ) -> None:
         self.heads, self.lexer, self.walks, self.runs = heads, lexer, walks, runs
-        self._memo = memo
-        self._first = 0 if memo is None else len(memo.known)
-        self._finished_ahead: Sequence[int] = () if memo is None else memo.finished.data
-        self._looked_at: dict[int, Known] = {}
-        self._added: list[Known] = []
+        self._stored = stored
+        self._first = 0 if stored is None else len(stored.known)
+        self._stored_rows: Sequence[int] = () if stored is None else stored.finished_rows.data
+        self._decoded: dict[int, Summary] = {}
+        self._added: list[Summary] = []
         # By content; filled when the first new one is numbered.
-        self._numbers: dict[Known, int] = {}
-        self.answers: tuple[dict[int, int], dict[int, int]] = {}, {}
-        if memo is not None:
-            self.answers = memo.answers(FEED, _UNPACKED), memo.answers(FIRST, _UNPACKED)
-        self.single: Callable[[_Key], Known] | None = None
+        self._numbers: dict[Summary, int] = {}
+        self.results: tuple[dict[int, int], dict[int, int]] = {}, {}
+        if stored is not None:
+            most = _MOST_DECODED_AT_ONCE
+            self.results = stored.results(FEED, most), stored.results(FIRST, most)
+        self.compute_alone: Callable[[Key], Summary] | None = None
 
     def __len__(self) -> int:
-        """How many residuals have a number."""
+        """How many summaries have a number."""
         return self._first + len(self._added)
 
-    def known(self, residual: int) -> Known:
-        """What a residual is."""
-        if residual >= self._first:
-            return self._added[residual - self._first]
-        found = self._looked_at.get(residual)
+    def summary(self, number: int) -> Summary:
+        """The content of a summary."""
+        if number >= self._first:
+            return self._added[number - self._first]
+        found = self._decoded.get(number)
         if found is None:
-            assert self._memo is not None
-            found = self._looked_at[residual] = Known(*self._memo.residual(residual))
+            assert self._stored is not None
+            found = self._decoded[number] = Summary(*self._stored.summary(number))
         return found
 
-    def row(self, head: int, inside: int, frames: int, below: Sequence[tuple[int, int]]) -> int:
-        """The number of a mask's row: of ``first(head, inside)`` fed ``frames``, a node of
-        ``below`` (``parser_transitions.py``), until nothing is pending."""
-        feeds, firsts = self.answers
-        finished, given = self._finished_ahead, self._first
-        known = firsts.get(first_key(ROOT, head, inside))
-        found = self._answer((ROOT, head, inside)) if known is None else known
-        while (row := finished[found] if found < given else self._finished(found)) == PENDING:
+    def row(self, head: int, state: int, frames: int, entries: Sequence[tuple[int, int]]) -> int:
+        """The number of a mask's row: of ``first(head, state)`` fed ``frames``, a node of a
+        ``FrameTree`` with these entries, until nothing is pending."""
+        feeds, firsts = self.results
+        stored_rows, first = self._stored_rows, self._first
+        cached = firsts.get(first_key(ROOT, head, state))
+        found = self._compute((ROOT, head, state)) if cached is None else cached
+        while (row := stored_rows[found] if found < first else self._finished(found)) == _PENDING:
             if frames == NO_FRAMES:
                 name = "greedy.feeds"
                 raise ArtifactError(f"section {name!r} is damaged: nothing lies below all frames")
-            frame, frames = below[frames]
-            known = feeds.get(feed_key(found, frame))
-            found = self._answer((found, frame)) if known is None else known
+            frame, frames = entries[frames]
+            cached = feeds.get(feed_key(found, frame))
+            found = self._compute((found, frame)) if cached is None else cached
         return row
 
-    def first(self, head: int, inside: int) -> int:
-        """The residual of a closed and short head, the lexer being in ``inside``, or 0."""
-        return self._answer((ROOT, head, inside))
+    def first(self, head: int, state: int) -> int:
+        """The summary of a complete and shortened head, the lexer being in ``state`` or
+        ``BETWEEN``."""
+        return self._compute((ROOT, head, state))
 
-    def feed(self, residual: int, frame: int) -> int:
-        """The residual when it is known that ``frame`` lies below."""
-        return self._answer((residual, frame))
+    def feed(self, summary: int, frame: int) -> int:
+        """The summary with ``frame`` below."""
+        return self._compute((summary, frame))
 
     @property
-    def answered(self) -> int:
-        """How many answers are in memory."""
-        return sum(map(len, self.answers))
+    def cached(self) -> int:
+        """How many results of ``first`` and ``feed`` are in memory."""
+        return sum(map(len, self.results))
 
-    def find(self, key: _Key) -> int | None:
-        """An answer if it is known."""
+    def find(self, key: Key) -> int | None:
+        """A result if it is cached or stored."""
         kind = len(key) == 3
         number = first_key(*key) if kind else feed_key(*key)
-        known = self.answers[kind].get(number)
-        if known is None and self._memo is not None:
-            known = self._memo.find(kind, number)
-            if known is not None:
-                self.answers[kind][number] = known
-        return known
-
-    def _finished(self, residual: int) -> int:
-        """The number of the row of one that was added; ``PENDING`` if that is not all."""
-        known = self._added[residual - self._first]
-        return PENDING if known.pending else known.row
-
-    def _answer(self, key: _Key) -> int:
-        known = self.find(key)
-        if known is None and self.single is not None:
-            known = self._number(self.single(key))
-            self._remember(key, known)
-        return solve_recursive(key, self.find, self._steps) if known is None else known
-
-    def _steps(self, key: _Key) -> _Steps:
-        """Steps ask each other as deep as tokens have lexemes."""
-        found = yield from self._fed(*key) if len(key) == 2 else self._walked(*key)
-        self._remember(key, found)
+        found = self.results[kind].get(number)
+        if found is None and self._stored is not None:
+            found = self._stored.find(kind, number)
+            if found is not None:
+                self.results[kind][number] = found
         return found
 
-    def _remember(self, key: _Key, found: int) -> None:
+    def _finished(self, number: int) -> int:
+        """The row of a summary that was added; ``_PENDING`` if that is not all."""
+        summary = self._added[number - self._first]
+        return _PENDING if summary.pending else summary.row
+
+    def _compute(self, key: Key) -> int:
+        found = self.find(key)
+        if found is None and self.compute_alone is not None:
+            found = self._number(self.compute_alone(key))
+            self._cache(key, found)
+        return solve_recursive(key, self.find, self._steps) if found is None else found
+
+    def _steps(self, key: Key) -> _Steps:
+        """As deep as tokens have lexemes."""
+        found = yield from self._fed(*key) if len(key) == 2 else self._walked(*key)
+        self._cache(key, found)
+        return found
+
+    def _cache(self, key: Key, found: int) -> None:
         if len(key) == 2:
-            self.answers[FEED][feed_key(*key)] = found
+            self.results[FEED][feed_key(*key)] = found
         else:
-            self.answers[FIRST][first_key(*key)] = found
+            self.results[FIRST][first_key(*key)] = found
 
-    def _walked(self, exits: int, head: int, inside: int) -> _Steps:
-        """F: the tokens from ``exits`` on, with ``head`` before the lexeme that is read."""
+    def _walked(self, suspended: int, head: int, state: int) -> _Steps:
+        """``first`` with suspended nodes in place of the first bytes of all tokens."""
         heads, lexer = self.heads, self.lexer
-        state = inside if inside != BETWEEN else lexer.start(heads.view(head).allowed)
-        row, ends = self.walks.walk(exits, state)
+        begin = state if state != BETWEEN else lexer.start(heads.view(head).allowed)
+        row, ends = self.walks.walk(suspended, begin)
         behind = [
-            (heads.read(head, lexer.winners[winners], lexer.ignored), rest)
-            for winners, rest in ends
+            (heads.read(head, lexer.accept_sets[accept_set], lexer.ignored), nodes)
+            for accept_set, nodes in ends
         ]
-        return (yield from self._gathered(row, behind))
+        return (yield from self._composed(row, behind))
 
-    def _fed(self, residual: int, frame: int) -> _Steps:
-        row, pending = self.known(residual)
-        behind = [(self.heads.plug(head, frame), rest) for head, rest in pending]
-        return (yield from self._gathered(row, behind))
+    def _fed(self, number: int, frame: int) -> _Steps:
+        row, pending = self.summary(number)
+        behind = [(self.heads.plug(head, frame), nodes) for head, nodes in pending]
+        return (yield from self._composed(row, behind))
 
-    def _gathered(self, row: int, behind: Iterable[tuple[int, int]]) -> _Steps:
-        """All that follows (head, exits) pairs, together with ``row``."""
-        walks = self.walks
-        joined: dict[int, int] = {}
+    def _composed(self, row: int, behind: Iterable[tuple[int, int]]) -> _Steps:
+        """The summary of ``row`` and of all that follows (head, suspended nodes) pairs."""
+        rows, union = self.walks.rows, self.walks.suspended.union
+        by_head: dict[int, int] = {}
         pending: dict[int, int] = {}
-        for longer, exits in behind:
+        for longer, nodes in behind:
             head = self.runs.shortened(longer)
-            joined[head] = walks.join(joined.get(head, NOTHING), exits)
-        for head, exits in joined.items():
+            by_head[head] = union(by_head.get(head, NOTHING), nodes)
+        for head, nodes in by_head.items():
             if head == REFUSED:
                 continue
-            if self.heads.view(head).is_open:
-                pending[head] = walks.join(pending.get(head, NOTHING), exits)
+            if self.heads.view(head).needs_frame:
+                pending[head] = union(pending.get(head, NOTHING), nodes)
                 continue
-            short, frames = self.heads.cut(head)
-            found = yield exits, short, BETWEEN
+            short, frames = self.heads.split_off(head)
+            found = yield nodes, short, BETWEEN
             for frame in reversed(frames):
                 found = yield found, frame
-            row = walks.union(row, self.known(found).row)
-            for other, rest in self.known(found).pending:
-                pending[other] = walks.join(pending.get(other, NOTHING), rest)
-        return self._number(Known(row, tuple(sorted(pending.items()))))
+            row = rows.union(row, self.summary(found).row)
+            for other, inner in self.summary(found).pending:
+                pending[other] = union(pending.get(other, NOTHING), inner)
+        return self._number(Summary(row, tuple(sorted(pending.items()))))
 
-    def _number(self, known: Known) -> int:
+    def _number(self, summary: Summary) -> int:
         if not self._numbers:
-            self._numbers = {self.known(number): number for number in range(self._first)}
-        number = self._numbers.get(known)
+            self._numbers = {self.summary(number): number for number in range(self._first)}
+        number = self._numbers.get(summary)
         if number is None:
-            number = self._numbers[known] = len(self)
-            self._added.append(known)
+            number = self._numbers[summary] = len(self)
+            self._added.append(summary)
         return number

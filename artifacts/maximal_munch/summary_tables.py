@@ -1,10 +1,10 @@
-"""Residuals of longest matches that were worked out ahead of time, as arrays.
+"""Precomputed procedure summaries as arrays: the sections ``greedy.*`` of an artifact.
 
-Answers are looked up in sorted keys as they are asked for: nothing is unpacked when a file is
-opened. A key is one number, so that a look halves the keys without unpacking any:
+Results are found by bisection in sorted keys, so nothing is decoded when a file is opened. A key is
+one integer; the two kinds are results of ``first`` and of ``feed`` (``summaries.py``):
 
-    first: exits · 2⁴⁴ + head · 2²⁰ + state of the lexer (0 between lexemes)
-    feed:  residual · 2³² + frame
+    first: suspended nodes · 2⁴⁴ + head · 2²⁰ + state of the lexer (0 between lexemes)
+    feed:  summary · 2³² + frame
 """
 
 from bisect import bisect_left
@@ -25,26 +25,31 @@ Pairs = tuple[tuple[int, int], ...]
 
 N = TypeVar("N", int, NDArray[np.int64])
 
-# Keys of answers to (exits, head, state of the lexer), and to (residual, frame).
+# The two kinds of results.
 FIRST, FEED = True, False
-_EXITS, _HEADS, _RESIDUALS = 44, 20, 32
 
-# Keys that do not fit their section are left out.
-_HIGHEST = 1 << 63
+# Bits below the suspended nodes and the head of a key of ``FIRST``, and below the summary of one of
+# ``FEED``.
+_NODES_SHIFT, _HEAD_SHIFT, _SUMMARY_SHIFT = 44, 20, 32
+
+# Keys from here on do not fit int64 and are left out of a file.
+_TOO_HIGH = 1 << 63
 
 
 @dataclass(frozen=True, eq=False)
 class HeadSummaryTables:
-    """What ``MaximalMunchMasks`` begins with; numbers mean what they mean there.
+    """Summaries, and the rows, heads and states of the lexer that they name by number.
 
-    ``codes``, ``blocks``, ``block_offsets``: the rows (``BlockRows``), row 0 empty. Lists of
-    lists are laid end to end, the i-th from ``…_offsets[i]`` on (int64). ``stacks``: int32
-    (·, 2), (frame, rest) of each node. ``heads``: int32 (·, 2), (state, node) of each head.
-    ``lexer``: int32, the automata's states in each state of the lexer, and ``steps``: int32
-    (·, C), where each byte column leads from it. ``exits``: int32, trie nodes of each set of
-    exits. Residual i has row ``known[i]`` (int32) and the (head, exits) ``pending``, int32
-    (·, 2). ``first_keys`` and ``feed_keys``: int64, ascending, and ``firsts`` and ``feeds``,
-    int32: the residual of each.
+    A field is the section ``greedy.`` with its name. Lists of lists are concatenated, the i-th from
+    ``…_offsets[i]`` on (int64).
+
+    ``codes``, ``blocks``, ``block_offsets``: the rows (``BlockRows``), row 0 empty. ``stacks``:
+    int32 (·, 2), the (frame, rest) entries of each node. ``heads``: int32 (·, 2), the (state, node)
+    threads of each head. ``lexer``: int32, the DFA states of each state of the lexer, and
+    ``steps``: int32 (·, C), its transitions by byte column. ``exits``: int32, each set of suspended
+    trie nodes. Summary i has row ``known[i]`` (int32) and the (head, suspended nodes) pairs
+    ``pending``, int32 (·, 2). ``first_keys`` and ``feed_keys``: int64, ascending, and ``firsts``
+    and ``feeds``, int32: the summaries that they lead to.
     """
 
     codes: NDArray[np.uint16]
@@ -83,11 +88,11 @@ class HeadSummaryTables:
 
     @property
     def lexer_sets(self) -> list[tuple[int, ...]]:
-        """The automata's states in each state of the lexer."""
+        """The DFA states of each state of the lexer."""
         return [tuple(self.lexer[a:b].tolist()) for a, b in pairwise(self.lexer_offsets.tolist())]
 
-    def residual(self, number: int) -> tuple[int, Pairs]:
-        """The row of a residual, and what is pending in it."""
+    def summary(self, number: int) -> tuple[int, Pairs]:
+        """The row of a summary, and its pending pairs."""
         row, offsets, _ = self._views
         first, end = offsets[number], offsets[number + 1]
         if first == end:
@@ -95,67 +100,69 @@ class HeadSummaryTables:
         return row[number], tuple(map(tuple, self.pending[first:end].tolist()))
 
     @cached_property
-    def finished(self) -> NDArray[np.int32]:
-        """int32: the row of each residual in which nothing is pending, -1 for others."""
+    def finished_rows(self) -> NDArray[np.int32]:
+        """int32 (M,): the row of each summary in which nothing is pending, -1 for others."""
         return np.where(np.diff(self.pending_offsets) > 0, np.int32(-1), self.known)
 
     def find(self, kind: bool, key: int) -> int | None:
-        """The answer to a key, ``FIRST`` or ``FEED``, if it is here."""
-        keys, answers = self._views[2][kind]
+        """The summary of a key, ``FIRST`` or ``FEED``, if it is here."""
+        keys, summaries = self._views[2][kind]
         place = bisect_left(keys, key)
         if place == len(keys) or keys[place] != key:
             return None
-        answer: int = answers[place]
-        return answer
+        summary: int = summaries[place]
+        return summary
 
-    def answers(self, kind: bool, most: int | None = None) -> dict[int, int]:
-        """All of them, by key; none if there are more than ``most``."""
-        keys, answers = self._tables[kind]
+    def results(self, kind: bool, most: int | None = None) -> dict[int, int]:
+        """All summaries by key; none if there are more than ``most``."""
+        keys, summaries = self._results[kind]
         if most is not None and len(keys) > most:
             return {}
-        return dict(zip(keys.tolist(), answers.tolist(), strict=True))
+        return dict(zip(keys.tolist(), summaries.tolist(), strict=True))
 
     @property
-    def _tables(self) -> Sequence[tuple[NDArray[np.int64], NDArray[np.int32]]]:
+    def _results(self) -> Sequence[tuple[NDArray[np.int64], NDArray[np.int32]]]:
         return (self.feed_keys, self.feeds), (self.first_keys, self.firsts)
 
     @cached_property
     def _views(self) -> tuple[memoryview, memoryview, list[tuple[memoryview, memoryview]]]:
-        """Rows and offsets of the residuals, and feeds and firsts; single numbers are faster to
-        get from these."""
-        views = [(keys.data, answers.data) for keys, answers in self._tables]
+        """Rows and offsets of the summaries, and feeds and firsts; a single number is faster to get
+        from a view than from an array."""
+        views = [(keys.data, summaries.data) for keys, summaries in self._results]
         return self.known.data, self.pending_offsets.data, views
 
 
-def first_key(exits: int, head: int, inside: int) -> int:
-    """The key of what follows ``exits``; ``inside`` is 0 between lexemes."""
-    return (exits << _EXITS - _HEADS | head) << _HEADS | inside
+def first_key(suspended: int, head: int, state: int) -> int:
+    """The key of a result of ``first``; ``state`` is 0 between lexemes."""
+    return (suspended << _NODES_SHIFT - _HEAD_SHIFT | head) << _HEAD_SHIFT | state
 
 
-def feed_key(residual: N, frame: N) -> N:
-    """The key of a residual that is fed a frame; of arrays, too."""
-    return residual << _RESIDUALS | frame
+def feed_key(summary: N, frame: N) -> N:
+    """The key of a result of ``feed``, of integers or of arrays."""
+    return summary << _SUMMARY_SHIFT | frame
 
 
-def exits_of(keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The exits in keys of first answers."""
-    return keys >> _EXITS
+def suspended_of(keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The sets of suspended nodes in keys of ``FIRST``."""
+    return keys >> _NODES_SHIFT
 
 
 def split_feeds(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The residuals and frames in keys of feeds."""
-    return keys >> _RESIDUALS, keys & (1 << _RESIDUALS) - 1
+    """The summaries and frames in keys of ``FEED``."""
+    return keys >> _SUMMARY_SHIFT, keys & (1 << _SUMMARY_SHIFT) - 1
 
 
-def laid_out_answers(answers: Mapping[int, int]) -> tuple[Any, Any]:
-    """Keys, int64, ascending, and int32 residuals."""
-    kept = sorted(item for item in answers.items() if item[0] < _HIGHEST)
-    keys = np.array([key for key, _ in kept], dtype=np.int64)
-    return keys, np.array([answer for _, answer in kept], dtype=np.int32)
+def encoded_results(results: Mapping[int, int]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Keys, ascending, and their summaries, without keys that do not fit int64."""
+    items = sorted(item for item in results.items() if item[0] < _TOO_HIGH)
+    keys = np.array([key for key, _ in items], dtype=np.int64)
+    return keys, np.array([summary for _, summary in items], dtype=np.int32)
 
 
-def laid_out(lists: Iterable[Sequence[Any]], width: int = 0) -> tuple[Any, NDArray[np.int64]]:
-    """Lists end to end, int32 (·,) or (·, width), and where each begins.
+def encoded(
+    lists: Iterable[Sequence[Any]], width: int = 0
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Concatenated lists, int32 (·,) or (·, width), and where each begins.
 
     ``[[1, 2], [], [3]] -> [1, 2, 3], [0, 2, 2, 3]``
     """
@@ -166,7 +173,7 @@ def laid_out(lists: Iterable[Sequence[Any]], width: int = 0) -> tuple[Any, NDArr
     return values, np.cumsum([0, *map(len, found)]).astype(np.int64)
 
 
-def pairs_of(values: NDArray[np.int32], offsets: NDArray[np.int64]) -> list[Pairs]:
-    """The lists of pairs that were laid out."""
+def decoded_pairs(values: NDArray[np.int32], offsets: NDArray[np.int64]) -> list[Pairs]:
+    """The lists of pairs that ``encoded`` concatenated."""
     flat = list(map(tuple, values.tolist()))
     return [tuple(flat[a:b]) for a, b in pairwise(offsets.tolist())]

@@ -1,4 +1,4 @@
-"""A grammar read by longest matches: a network over lexemes and the lexemes' automata."""
+"""The tables of a grammar read by maximal munch: a network over lexemes, and the lexemes' DFAs."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,8 @@ FIRST_LEXEME = 256
 
 @dataclass(frozen=True, eq=False)
 class MaximalMunchTables:
-    """``network``: reads symbol ``FIRST_LEXEME + i`` for lexeme i. ``lexer``: cuts bytes."""
+    """``network``: reads symbol ``FIRST_LEXEME + i`` for lexeme i. ``lexer``: splits bytes into
+    lexemes."""
 
     network: NetworkTables
     lexer: LexerTables

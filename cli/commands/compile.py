@@ -140,7 +140,7 @@ def _print_growth(compilation: "Compilation") -> None:
     if compilation.closure is not None:
         closure = compilation.closure
         known = "for every text" if closure.complete else "in part"
-        status(f"masks known ahead {known}: {closure.heads:,} heads, {closure.answers:,} answers")
+        status(f"masks known ahead {known}: {closure.heads:,} heads, {closure.results:,} answers")
         return
     counts = compilation.artifact.manifest.counts
     if "complete" in counts:

@@ -77,7 +77,9 @@ def _by_artifact(artifact: "Artifact", text: bytes) -> "Verdict":
     from constrain.compiler.explain.report import explain
 
     if isinstance(artifact.runtime, MaximalMunchRuntime):
-        return explain_greedy(artifact.runtime.machine(), text, _grammar_of(artifact))
+        return explain_greedy(
+            artifact.runtime.machine().configurations, text, _grammar_of(artifact)
+        )
     if isinstance(artifact.runtime, NestingGrammar):
         names = [ids_text(ids.tolist()) for ids in artifact.runtime.named]
         return explain_parser(artifact.runtime.recogniser(), text, names)

@@ -12,7 +12,7 @@ from constrain.artifacts.maximal_munch.lexer import LexerTables
 from constrain.artifacts.maximal_munch.slices import Slice
 
 from ..frontend import MaximalMunchGrammar
-from ..maximal_munch.mask_tables import Precomputed
+from ..maximal_munch.precompute import StoredMasks
 from ..options import ANY, ArtifactRequest
 from ..tokenizers import Tokenizer
 from .dfa import Sections, manifest_of, vocabulary_sections
@@ -34,7 +34,7 @@ def encode(
 def assemble(
     parser: MaximalMunchGrammar,
     sections: Mapping[str, NDArray[Any]],
-    masks: Precomputed,
+    masks: StoredMasks,
     request: ArtifactRequest[Tokenizer],
 ) -> Artifact:
     """The artifact."""
@@ -53,8 +53,8 @@ def assemble(
             "calls": len(tables.network.call_starts),
             "lexemes": tables.lexer.lexemes,
             "lexer_states": masks.lexer_states,
-            "answers": masks.closure.answers,
-            "rows": len(computed["greedy.codes"]),
+            "answers": masks.reached.results,
+            "rows": len(masks.summaries.codes),
         },
         parser=ParserNames(
             start=0,

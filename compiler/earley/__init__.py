@@ -1,1 +1,8 @@
-"""The tables of Earley's recogniser, and the textbook's version as the oracle."""
+"""What is compiled of a grammar for Earley's recogniser; README.md has the theory and the costs.
+
+tables          normal form without ε -> productions, and what each terminal matches; the
+                terminals' minimal DFAs, stacked
+union_lexer     the terminals' DFAs -> one DFA, for drawings
+lazy_terminals  the same DFAs, built while a text is read (run by tests alone)
+oracle          the textbook's recogniser: what the tests hold the faster one against
+"""

@@ -1,7 +1,8 @@
-"""The terminals' automata, made deterministic while a text is read.
+"""Terminals' DFAs built lazily while a text is read; run by tests alone, against complete DFAs.
 
-"Implementing a Constrained Decoding Engine", "Support regular expressions": a regular
-expression of a grammar is a lazily built DFA. Subset construction, one state at a time.
+"Implementing a Constrained Decoding Engine", "Support regular expressions": a regular expression of
+a grammar is a lazily built DFA. States are made one at a time, by subset construction; what the
+product runs are the complete DFAs of ``StackedDfas``, which have the same methods.
 """
 
 from collections.abc import Sequence
@@ -18,9 +19,9 @@ _Subset = tuple[int, frozenset[int]]
 
 
 class LazyTerminals:
-    """Answers as ``StackedDfas`` does; a state is a terminal and a set of its NFA's states.
+    """The methods of ``StackedDfas``; a state is a terminal and a set of its NFA's states.
 
-    ``limits.states`` bounds the states that are remembered: beyond it, ``LimitError``.
+    Raises ``LimitError`` for more than ``limits.states`` of them.
     """
 
     def __init__(self, nodes: Sequence[regex.Node], limits: Limits | None = None) -> None:
@@ -28,7 +29,7 @@ class LazyTerminals:
         self._nfas: list[Nfa] = [
             thompson(resolved(node, self._limits), self._limits) for node in nodes
         ]
-        self._useful = [_coreachable(nfa) for nfa in self._nfas]
+        self._live = [_co_accessible(nfa) for nfa in self._nfas]
         self._subsets: list[_Subset] = [(-1, frozenset())]
         self._number: dict[_Subset, int] = {}
         self._steps: dict[tuple[int, int], int] = {}
@@ -46,13 +47,13 @@ class LazyTerminals:
 
     def step(self, state: int, symbol: int) -> int:
         """The state after a symbol, made on first use."""
-        known = self._steps.get((state, symbol))
-        if known is None:
+        cached = self._steps.get((state, symbol))
+        if cached is None:
             terminal, subset = self._subsets[state]
             arcs = self._nfas[terminal].arcs if terminal >= 0 else ()
             targets = {a.target for s in subset for a in arcs[s] if a.low <= symbol <= a.high}
-            known = self._steps[state, symbol] = self._state(terminal, targets)
-        return known
+            cached = self._steps[state, symbol] = self._state(terminal, targets)
+        return cached
 
     def accepts(self, state: int) -> bool:
         """Whether the terminal may end here."""
@@ -61,22 +62,22 @@ class LazyTerminals:
 
     def next_symbols(self, state: int) -> int:
         """The symbols that lead on, as bits."""
-        known = self._outgoing.get(state)
-        if known is None:
+        cached = self._outgoing.get(state)
+        if cached is None:
             terminal, subset = self._subsets[state]
-            known = 0
+            cached = 0
             for source in subset:
                 for arc in self._nfas[terminal].arcs[source]:
-                    if arc.target in self._useful[terminal]:
-                        known |= (1 << arc.high + 1) - (1 << arc.low)
-            self._outgoing[state] = known
-        return known
+                    if arc.target in self._live[terminal]:
+                        cached |= (1 << arc.high + 1) - (1 << arc.low)
+            self._outgoing[state] = cached
+        return cached
 
     def _state(self, terminal: int, targets: set[int]) -> int:
-        """The number of the ε-closure of ``targets``, without states that lead to no end."""
+        """The number of the ε-closure of ``targets``, without states that are not live."""
         if not targets:
             return DEAD
-        subset = self._nfas[terminal].epsilon_closure(targets) & self._useful[terminal]
+        subset = self._nfas[terminal].epsilon_closure(targets) & self._live[terminal]
         if not subset:
             return DEAD
         key = terminal, frozenset(subset)
@@ -87,8 +88,8 @@ class LazyTerminals:
         return self._number[key]
 
 
-def _coreachable(nfa: Nfa) -> frozenset[int]:
-    """The states from which the end can be reached."""
+def _co_accessible(nfa: Nfa) -> frozenset[int]:
+    """The states from which a final one can be reached."""
     before: list[list[int]] = [[] for _ in range(nfa.states)]
     for state in range(nfa.states):
         for target in (*nfa.epsilon[state], *(arc.target for arc in nfa.arcs[state])):

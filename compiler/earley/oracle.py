@@ -1,7 +1,7 @@
-"""Earley's recogniser as the textbook has it: the oracle of the faster ones.
+"""Earley's recogniser as the textbook has it: the oracle of the faster one.
 
-Earley (1970); loup-vaillant.fr, "Earley Parsing Explained". Items are (production, dot, start)
-over terminals that are single symbols or automata; no Leo items, nothing packed or shared.
+Earley (1970); loup-vaillant.fr, "Earley Parsing Explained". Items are (production, dot, state
+inside the terminal behind the dot, start); there are no Leo items, and nothing is packed or shared.
 """
 
 from collections.abc import Sequence
@@ -72,7 +72,7 @@ class PlainEarley:
         )
 
     def _closed(self, earlier: list[set[_Item]], items: set[_Item]) -> set[_Item]:
-        """Predict and complete until nothing new comes."""
+        """Predict and complete up to the fixpoint."""
         here = len(earlier)
         found, pending = set(items), list(items)
         while pending:

@@ -1,17 +1,14 @@
-"""In which of the author's rules a production lies, though its rule may have been replaced.
-
-    v ::= a | 'x';  a ::= '[' v ']';    the normal form has   v ::= '[' v ']'    path: v > a
-
-Where a rule was replaced by another's bodies, these name the places of both. They are put in
-order by how far the rules are from the production's own, as the author's rules use each other.
-
-Lay a grammar without ε out for the Earley recogniser.
+"""The tables of Earley's recogniser: productions end to end, terminals as minimal DFAs, and rule
+paths.
 
     v ::= 'true' | 'false' | '[' v ']';   ->   v ::= #DFA{true,false} | '[' v ']';
 
-"Implementing a Constrained Decoding Engine": a set of terminals that one nonterminal chooses
-from becomes a single automaton ("Use regular expression for large sets of terminals"), and
-equal terminals share one.
+"Implementing a Constrained Decoding Engine": a set of terminals that one nonterminal chooses from
+becomes a single automaton ("Use regular expression for large sets of terminals"), and equal
+terminals share one. ``RulePaths`` finds in which of the author's rules a production lies, though
+its rule may have been replaced: from ``v ::= a | 'x';  a ::= '[' v ']';`` the normal form has ``v
+::= '[' v ']'``, whose path is v > a. The rules that its origins name are put in order by how far
+they are from the production's own, as the author's rules use each other.
 """
 
 import json
@@ -36,7 +33,7 @@ from ..lnf.form import Lnf, Production, Symbol, Terminal
 
 
 class RulePaths:
-    """Numbers the rules of a grammar. ``names``: by number."""
+    """The author's rules that productions lie in, as numbers. ``names``: by number."""
 
     def __init__(self, lnf: Lnf) -> None:
         self._owners = lnf.owners
@@ -73,8 +70,8 @@ class RulePaths:
         return self._distances[rule]
 
 
-# How many of a set's texts a message shows.
-_SHOWN = 6
+# The most texts of a set of terminals that a message shows.
+_MOST_TEXTS = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,9 +83,9 @@ class Layout:
 
 
 def layout(lnf: Lnf) -> Layout:
-    """The productions of ``normalize_without_nullable``'s result, end to end.
+    """The productions of ``normalize_without_nullable``'s result, concatenated.
 
-    Terminals that stand alone are joined if the same rules say so: messages name them.
+    Productions of one terminal are joined if they lie in the same rules, which messages name.
     """
     numbers: dict[object, int] = {}
     contents: list[tuple[Terminal, ...]] = []
@@ -156,7 +153,7 @@ def stacked(
 
 
 def stacked_dfas(dfas: Sequence[Dfa], limits: Limits, terminals: int = 0) -> StackedDfas:
-    """The same of minimal automata."""
+    """The same of minimal DFAs. Raises ``LimitError`` for too many states, or too much memory."""
     states = 1 + sum(dfa.states - 1 for dfa in dfas)
     limits.check_states(states, "the terminals' automata")
     if states * (FIRST_TERMINAL + terminals) * 4 > limits.memory:
@@ -171,7 +168,7 @@ def stacked_dfas(dfas: Sequence[Dfa], limits: Limits, terminals: int = 0) -> Sta
         accepting[base + 1 : base + dfa.states] = dfa.accepting[1:]
         starts[number] = dfa.start + base
         base += dfa.states - 1
-    # Most columns are equal, and by their bytes that is seen sooner than by sorting them.
+    # Most columns are equal: hashing their bytes is faster than sorting them all.
     numbers: dict[bytes, int] = {}
     by_symbol = np.ascontiguousarray(table.T)
     which = [numbers.setdefault(column.tobytes(), len(numbers)) for column in by_symbol]
@@ -198,8 +195,8 @@ def _node(terminal: Terminal) -> regex.Node:
 
 def _text(lnf: Lnf, terminals: Sequence[Terminal]) -> str:
     """The terminals as the author wrote them."""
-    shown = [_written(lnf, terminal) for terminal in terminals[:_SHOWN]]
-    return " or ".join(shown) + (" or …" if len(terminals) > _SHOWN else "")
+    shown = [_written(lnf, terminal) for terminal in terminals[:_MOST_TEXTS]]
+    return " or ".join(shown) + (" or …" if len(terminals) > _MOST_TEXTS else "")
 
 
 def _written(lnf: Lnf, terminal: Terminal) -> str:

@@ -1,4 +1,8 @@
-"""All terminals in one automaton: what a lexer would run, and which terminals end where."""
+"""All terminals of a grammar in one DFA, as ``viz --stage lexer`` draws it, and which of them end
+where.
+
+    terminals "if", /[a-z]+/   ->   after "if" both end, after "i" and "ifs" the second alone
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,7 +27,7 @@ class Lexer:
 
 
 def joint_lexer(stacked: StackedDfas, limits: Limits | None = None) -> Lexer:
-    """The subset construction over the terminals' automata, which begin all at once.
+    """The subset construction over the terminals' DFAs, all of which begin at once.
 
     Raises ``LimitError`` for too many states.
     """
@@ -63,7 +67,7 @@ def joint_lexer(stacked: StackedDfas, limits: Limits | None = None) -> Lexer:
 
 
 def _terminals_of(stacked: StackedDfas) -> list[list[int]]:
-    """The terminals whose automaton each state is in; equal ones share one."""
+    """The terminals whose DFA each state is in; equal terminals share one."""
     found: list[list[int]] = [[] for _ in range(len(stacked.table))]
     for terminal in range(len(stacked.starts)):
         pending = [int(stacked.starts[terminal])]

@@ -1,8 +1,11 @@
-"""Why a text is or is not a member, for any grammar: what Earley's last column waits for.
+"""Why a text is or is not a member of any grammar: what the last column of Earley's recogniser
+holds.
 
-The items of the column where the text stops say which terminals could have gone on or begun
-there; following the items that wait for each other, back to the start, gives the rules that
-lie inside each other at that place.
+The items of the column where the text stops wait for the terminals that could have gone on or begun
+there; following items that wait for each other back to the start gives the rules that lie inside
+each other at that place:
+
+    v ::= '[' v ']' | 'x';   "[["  ->  incomplete at 1:3 in v, expected "x" or "["
 """
 
 from collections import deque
@@ -13,8 +16,8 @@ from constrain.artifacts.earley.recogniser import Earley
 
 from .report import Status, Verdict, common, position, ranges, shortened, without_line_break
 
-# Terminals that are listed.
-_TERMINALS = 12
+# Terminals that are listed at most.
+_MOST_TERMINALS = 12
 
 _FIRST_TERMINAL = 256
 
@@ -41,8 +44,8 @@ def explain_parser(earley: Earley, text: bytes, names: Sequence[str] = ()) -> Ve
         else:
             inside |= earley.terminals.next_symbols(state)
     terminals = list(fresh)
-    if len(terminals) > _TERMINALS:
-        terminals[_TERMINALS:] = ["…"]
+    if len(terminals) > _MOST_TERMINALS:
+        terminals[_MOST_TERMINALS:] = ["…"]
     line, column = position(text, offset)
     return Verdict(
         status=status,
@@ -65,8 +68,8 @@ def explain_parser(earley: Earley, text: bytes, names: Sequence[str] = ()) -> Ve
 def path_of(earley: Earley, item: tuple[int, int, int, int]) -> list[str]:
     """The rules around an item, the start first, by a shortest way to the whole text.
 
-    Completing an item's head takes it to the items that wait for it where it began. Leo's
-    chains are skipped: the rules on them end where their last symbol does.
+    Completing an item's head leads to the items that wait for it where it began. Leo items are
+    skipped: the rules that they complete end where their last symbol does.
     """
     tables = earley.tables
     dot, _, head, start = item
@@ -87,7 +90,7 @@ def path_of(earley: Earley, item: tuple[int, int, int, int]) -> list[str]:
     while reached is not None and (step := came[reached]) is not None:
         reached, waiting = step
         dots.append(waiting)
-    # Leo's chains may have skipped the start as well.
+    # Leo items may have skipped the start as well.
     path = tables.path(int(tables.bodies[tables.first[tables.start]]))[:1]
     for place in (*dots, dot):
         # The rest of a production says itself in which rules it lies.

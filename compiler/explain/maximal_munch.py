@@ -1,16 +1,19 @@
 """Why a text is or is not a member by maximal munch: where the lexer or the parser stops.
 
-What could have stood there is a byte with which the lexeme goes on, and, if it may end there,
-the lexemes that the parser allows behind it. The rules that lie inside each other at that place
-are those of Earley's recogniser over the lexemes so far.
+    text -> configurations, up to the byte that cannot be read -> bytes and lexemes that could
+    follow
+
+What could have stood there is a byte with which the lexeme goes on, and, if it may end there, the
+lexemes that the parser allows behind it. The rules that lie inside each other at that place are
+those of Earley's recogniser over the lexemes so far.
 """
 
 from collections.abc import Iterable
 
 from constrain.artifacts.earley.recogniser import Earley
-from constrain.artifacts.maximal_munch.machine import MaximalMunchMasks
+from constrain.artifacts.maximal_munch.configurations import Configurations
+from constrain.artifacts.maximal_munch.lexer import BETWEEN
 from constrain.artifacts.maximal_munch.parser_heads import REFUSED
-from constrain.artifacts.maximal_munch.summaries import BETWEEN
 from constrain.artifacts.maximal_munch.tables import FIRST_LEXEME
 from constrain.artifacts.network.tables import DEAD
 
@@ -21,26 +24,26 @@ from ..maximal_munch.to_dfa import accepts
 from .earley import path_of
 from .report import Status, Verdict, common, position, ranges, shortened, without_line_break
 
-# Lexemes that are listed.
-_LEXEMES = 12
+# Lexemes that are listed at most.
+_MOST_LEXEMES = 12
 
 
 def explain_greedy(
-    masks: MaximalMunchMasks, text: bytes, grammar: MaximalMunchGrammar | None = None
+    machine: Configurations, text: bytes, grammar: MaximalMunchGrammar | None = None
 ) -> Verdict:
     """The verdict on ``text``. ``grammar``: for the rules, which are not named without it."""
-    offset, state = masks.follow(masks.start, text)
-    may_end = masks.is_accepting(state)
+    offset, configuration = machine.follow(machine.start, text)
+    may_end = machine.is_accepting(configuration)
     status = Status.REJECTED
     if offset == len(text):
         status = Status.ACCEPTED if may_end else Status.INCOMPLETE
     shorter = without_line_break(text)
     line, column = position(text, offset)
-    inside = masks.inside(state)
-    row = [DEAD] * 256 if inside == BETWEEN else masks.lexer.rows[inside]
+    state = machine.lexer_state(configuration)
+    row = [DEAD] * 256 if state == BETWEEN else machine.lexer.rows[state]
     path: tuple[str, ...] = ()
     if grammar is not None and status is not Status.ACCEPTED:
-        path = _path(masks, grammar, text[:offset])
+        path = _path(machine, grammar, text[:offset])
     return Verdict(
         status=status,
         offset=offset,
@@ -52,42 +55,42 @@ def explain_greedy(
         may_end=may_end,
         but_for_line_break=status is Status.REJECTED
         and len(shorter) < len(text)
-        and accepts(masks, shorter),
+        and accepts(machine, shorter),
         path=path,
-        terminals=_lexemes(masks, masks.ended(state), row),
+        terminals=_lexemes(machine, machine.head_after(configuration), row),
     )
 
 
-def _lexemes(masks: MaximalMunchMasks, head: int, row: list[int]) -> tuple[str, ...]:
+def _lexemes(machine: Configurations, head: int, row: list[int]) -> tuple[str, ...]:
     """What may begin behind the lexeme, with a byte that this one cannot read."""
     if head == REFUSED:
         return ()
-    lexer, found = masks.lexer, list[str]()
-    for lexeme in sorted(masks.heads.view(head).allowed):
+    lexer, found = machine.lexer, list[str]()
+    for lexeme in sorted(machine.heads.view(head).allowed):
         begin = lexer.tables.dfas.table[lexer.tables.dfas.starts[lexeme]][lexer.columns].tolist()
         text = lexer.tables.texts[lexeme]
         if text and any(b != DEAD and r == DEAD for b, r in zip(begin, row, strict=True)):
             found.append(text)
-    return tuple(found[:_LEXEMES]) + ("…",) * (len(found) > _LEXEMES)
+    return tuple(found[:_MOST_LEXEMES]) + ("…",) * (len(found) > _MOST_LEXEMES)
 
 
-def _path(masks: MaximalMunchMasks, grammar: MaximalMunchGrammar, text: bytes) -> tuple[str, ...]:
+def _path(machine: Configurations, grammar: MaximalMunchGrammar, text: bytes) -> tuple[str, ...]:
     """The rules that lie inside each other behind ``text``, which can be read."""
-    earley, lexer = _recogniser(grammar), masks.lexer
-    state = masks.start
+    earley, lexer = _recogniser(grammar), machine.lexer
+    configuration = machine.start
     for octet in text:
-        inside = masks.inside(state)
-        if inside != BETWEEN and lexer.rows[inside][octet] == DEAD:
-            _push(earley, lexer.winners[lexer.wins[inside]] - lexer.ignored)
-        state = masks.follow(state, (octet,))[1]
-    inside = masks.inside(state)
-    begun = frozenset[int]() if inside == BETWEEN else lexer.lexemes(inside)
+        state = machine.lexer_state(configuration)
+        if state != BETWEEN and lexer.rows[state][octet] == DEAD:
+            _push(earley, lexer.accept_sets[lexer.accept_of[state]] - lexer.ignored)
+        configuration = machine.follow(configuration, (octet,))[1]
+    state = machine.lexer_state(configuration)
+    begun = frozenset[int]() if state == BETWEEN else lexer.lexemes(state)
     found = _waiting(earley, grammar, begun)
-    ended = masks.ended(state)
-    if ended != REFUSED:
-        if inside != BETWEEN:
-            _push(earley, lexer.winners[lexer.wins[inside]] - lexer.ignored)
-        found += _waiting(earley, grammar, masks.heads.view(ended).allowed)
+    head = machine.head_after(configuration)
+    if head != REFUSED:
+        if state != BETWEEN:
+            _push(earley, lexer.accept_sets[lexer.accept_of[state]] - lexer.ignored)
+        found += _waiting(earley, grammar, machine.heads.view(head).allowed)
     return shortened(common(found))
 
 

@@ -1,1 +1,9 @@
-"""Grammars with a lexer: lexemes, their automata, masks before a text is read."""
+"""What is compiled of a grammar that is read by maximal munch; README.md has the theory.
+
+lexemes        grammar tree -> lexemes, and the grammar over their numbers
+lexer_tables   lexemes -> the lexer's DFAs and the network over lexemes; slices of token sets
+to_dfa         tables -> the minimal DFA over bytes, where no rule nests
+precompute     tables, vocabulary -> summaries of all heads, transitions of the parser
+dump           lexemes -> text
+oracle         the meaning by definition: what the tests hold all of this against
+"""

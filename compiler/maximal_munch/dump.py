@@ -1,4 +1,4 @@
-"""Lexemes as text, one line each; the same lexemes, the same text."""
+"""Lexemes as text, one line each, for `show --stage lexemes`."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from .lexemes import Lexeme
 
 
 def lexemes_text(lexemes: Sequence[Lexeme]) -> str:
-    """One line a lexeme: its number, its text, and what tells it from others of one length."""
+    """One line a lexeme: its number, its text, and what decides between lexemes of one length."""
     lines = [f"lexemes: {len(lexemes)}"]
     for number, lexeme in enumerate(lexemes):
         marks = ["string"] * lexeme.is_string + ["ignored"] * lexeme.ignored

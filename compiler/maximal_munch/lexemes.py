@@ -1,14 +1,14 @@
-"""What a grammar's lexemes are, and the grammar over them.
+"""Numbers the lexemes of a grammar, and replaces its terminals by their numbers.
 
     start: NAME "=" NAME        ->      start: <0> <1> <0>
     NAME: /[a-z]+/                      0 NAME /[a-z]+/, 1 '=', 2 ' ' (ignored)
     %ignore " "
 
-Every use of a terminal in a rule, whether it has a name or not, is a symbol; terminals of the
-same texts and the same priority are one lexeme. One that is written as a string wins over
+Every use of a terminal in a rule, whether it has a name or not, is a symbol; terminals of the same
+language and the same priority are one lexeme. One that is written as a string takes precedence over
 regexes (Lark's documentation, "Grammar Reference", on the precedence of terminals). Where a
-terminal matches ε its use is optional, so that no lexeme is ever empty. ``lexer`` and
-``maximal_munch.oracle`` say how a text is cut into them.
+terminal matches ε its use is optional, so that no lexeme is ever empty. ``oracle.py`` defines how a
+text is split into lexemes.
 """
 
 from collections.abc import Sequence
@@ -51,8 +51,8 @@ _WHOLE = "(lexeme)"
 class Lexeme:
     """``dfa``: what it matches, never ε; minimal.
 
-    ``ignored``: it may stand between any two lexemes. ``is_string``: it wins over regexes of its
-    length and priority. ``text``: as its author wrote it, first at ``span``.
+    ``ignored``: it may stand between any two lexemes. ``is_string``: it takes precedence over
+    regexes of its priority. ``text``: as its author wrote it, first at ``span``.
     """
 
     dfa: Dfa
@@ -69,7 +69,7 @@ class Lexeme:
 
     @property
     def precedence(self) -> tuple[int, bool]:
-        """Of lexemes that end together those of the highest precedence were read."""
+        """The accept set of lexemes that end together is those of the highest precedence."""
         return self.priority, self.is_string
 
 
@@ -94,7 +94,7 @@ def lexeme_grammar(grammar: Grammar, limits: Limits | None = None) -> LexemeGram
     limits = (limits or Limits()).started()
     if grammar.tokens:
         found = Diagnostic(
-            "tokens that a grammar names cannot be read by longest matches",
+            "tokens that a grammar names cannot be read by maximal munch",
             grammar.tokens[0].span,
             "read this grammar without a lexer",
         )
@@ -111,7 +111,7 @@ class _Numbering:
             self.bodies.setdefault(rule.name, []).append(rule)
         self.lexemes: list[Lexeme] = []
         self.numbers: dict[object, int] = {}
-        self.known: dict[object, tuple[int | None, bool]] = {}
+        self.uses: dict[object, tuple[int | None, bool]] = {}
         self.taken = set(self.bodies)
 
     def run(self) -> LexemeGrammar:
@@ -165,18 +165,18 @@ class _Numbering:
     def _number(self, expr: Expr) -> tuple[int | None, bool]:
         """The lexeme of a terminal (None if it matches ε alone), and whether it matches ε."""
         meaning = _meaning(expr)
-        if meaning not in self.known:
+        if meaning not in self.uses:
             dfa = self._automaton(expr)
             optional = bool(dfa.accepting[dfa.start])
             if optional:
                 dfa = self._small(thompson(without_epsilon(embedded(dfa)), self.limits))
             number = None if dfa.is_empty else self._lexeme(expr, dfa)
-            self.known[meaning] = number, optional
-        return self.known[meaning]
+            self.uses[meaning] = number, optional
+        return self.uses[meaning]
 
     def _lexeme(self, expr: Expr, dfa: Dfa) -> int:
         priority = self._priority(expr)
-        # Minimal automata are numbered alike, so equal languages have equal tables.
+        # Minimal DFAs are numbered canonically, so equal languages have equal tables.
         key = priority, dfa.table.tobytes(), dfa.classes.tobytes(), dfa.accepting.tobytes()
         if key not in self.numbers:
             self.numbers[key] = len(self.lexemes)
@@ -188,12 +188,12 @@ class _Numbering:
         return number
 
     def _is_string(self, expr: Expr) -> bool:
-        """Whether a terminal is one text, written as such or named."""
+        """Whether a terminal is a string, written as such or named."""
         expr = self._behind_names(expr)
         return isinstance(expr, Literal) or (isinstance(expr, Pattern) and expr.kind == "string")
 
     def _behind_names(self, expr: Expr) -> Expr:
-        """What a name stands for, as long as that is a name of one definition."""
+        """The expression that a name stands for, through names of one definition each."""
         seen = set[str]()
         while isinstance(expr, Reference) and expr.name not in seen:
             seen.add(expr.name)
@@ -209,7 +209,7 @@ class _Numbering:
         return 0
 
     def _automaton(self, expr: Expr) -> Dfa:
-        """The minimal DFA of a terminal; what it uses are terminals too."""
+        """The minimal DFA of a terminal, whose references are to terminals."""
         match self._behind_names(expr):
             case Literal(data) if data:
                 self.limits.check_states(len(data) + 2, "a terminal")

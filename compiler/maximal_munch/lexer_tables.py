@@ -1,17 +1,12 @@
-"""The tables of a lexer: complete automata of all lexemes, one behind the other.
+"""The tables that maximal munch runs on: complete DFAs of all lexemes, the network, and slices.
 
     NAME: /[a-z]+/   "if"   ->   states 1 NAME's start, 2 inside; 3 'if' start, 4 'i', 5 'if'
 
-llguidance builds these lazily, by derivatives of regular expressions; here they are
-finished before a text is read, and ``constrain.artifacts.maximal_munch.lexer`` follows several at a
-time.
-
-Automata of slices, the token sets that a lazily computed mask can take whole.
-
-    [^"\\\x00-\x1f\x7f]{1,10}    what JSON strings hold without an escape, ten characters of it
-
-Source: llguidance, "Optimizing": the slices for JSON schemas. A slice here is closed under
-beginnings, so that tokens which stop inside a character belong to it as well.
+llguidance builds the lexer's DFAs lazily, by derivatives of regular expressions; here they are
+complete and minimal before a text is read, and ``constrain.artifacts.maximal_munch.lexer`` runs
+several at once. Slices are the token sets that a walk of the token trie may take whole; those here
+are for JSON strings, as in llguidance ("Optimizing"), and prefix-closed, so that tokens which stop
+inside a character belong to them as well.
 """
 
 from collections.abc import Sequence
@@ -35,7 +30,7 @@ from .lexemes import Lexeme, lexeme_grammar
 
 
 def lexer_tables(lexemes: Sequence[Lexeme], limits: Limits | None = None) -> LexerTables:
-    """The minimal automata of all lexemes, stacked, and their ranks. Raises ``LimitError``."""
+    """The minimal DFAs of all lexemes, stacked, and their ranks. Raises ``LimitError``."""
     ranks = sorted({lexeme.precedence for lexeme in lexemes})
     return LexerTables(
         stacked_dfas([lexeme.dfa for lexeme in lexemes], (limits or Limits()).started()),
@@ -56,20 +51,21 @@ def maximal_munch_tables(grammar: Grammar, limits: Limits | None = None) -> Maxi
 
 
 def tables_over(lexemes: Sequence[Lexeme], lnf: Lnf, limits: Limits) -> MaximalMunchTables:
-    """The same, the lexemes being numbered and ``lnf`` the normal form over them."""
+    """The same of numbered lexemes, ``lnf`` being the normal form over their numbers."""
     return MaximalMunchTables(network(lnf, limits, len(lexemes)), lexer_tables(lexemes, limits))
 
 
-# Characters that JSON strings hold as they are, DEL left out.
+# Characters that JSON strings hold without an escape, DEL left out.
 _SAFE = regex.char_class(
     regex.complement([(0x00, 0x1F), (ord('"'), ord('"')), (ord("\\"), ord("\\")), (0x7F, 0x7F)])
 )
 
+# The most characters of each slice; None for any number.
 JSON_LENGTHS: Sequence[int | None] = (10, 30, None)
 
 
 def slice_of(node: regex.Node) -> Slice:
-    """All beginnings of what ``node`` matches."""
+    """The slice of all prefixes of what ``node`` matches."""
     dfa = minimize(determinize(thompson(node)))
     return Slice(dfa.table, dfa.classes, dfa.start)
 

@@ -1,6 +1,6 @@
-"""Maximal munch by definition: the oracle of the greedy engine.
+"""Maximal munch by definition: an Earley recogniser over lexemes, the oracle of this room.
 
-The meaning of a grammar read with a lexer, as llguidance and Lark have it. A text is cut into
+The meaning of a grammar read with a lexer, as llguidance and Lark have it. A text is split into
 lexemes from left to right, without going back.
 
 1. The lexer reads the lexemes that the parser allows at that point, and the ignored ones. The
@@ -13,13 +13,13 @@ lexemes from left to right, without going back.
    ``%llguidance {}`` strings and regexes count alike. If these are several, the parser follows
    all of them: the order of definition does not matter. An ignored one leaves the parser as it
    is.
-4. A text is a member if it can be cut so that its last lexeme is complete and the parser may
+4. A text is a member if it is split so that its last lexeme is complete and the parser may
    end behind it. Ignored lexemes may stand at the beginning and at the end, too.
 
 A text is *viable* if it was read so far: each byte was read by a lexeme that was allowed.
 Such a lexeme can be completed and the parser can go on behind it, lexeme by lexeme; but the
 next one may begin with bytes that the one before would read instead (``NAME NAME`` with
-nothing between). Whether longest matches leave a way to an end is not asked: where several
+nothing between). Viability does not say that the text can be completed to a member: where several
 readings are followed at once that is undecidable, as one lexeme ends only where *no* reading
 allows another.
 """

@@ -1,183 +1,148 @@
-"""What of a closed memo a text can ask for.
+"""Precomputes the summaries of all heads, so that a mask of any text is found by look-ups.
 
-Closing works out answers in the middle of tokens, which are then part of others. Where nothing
-is left to be worked out, no text asks for them: a mask begins with the root of the token trie
-and goes on with the frames below.
+A worklist begins with the head of the empty text. Heads are followed through every lexeme that can
+end in them, and summaries in which something is pending are fed every frame that can lie below,
+until nothing new is found. Which frame that can be is a local relation of the network: g may lie
+below p if p belongs to what is called with g as the place to return to. Stacks are never
+enumerated, so a text of any depth meets precomputed summaries only.
 
-Work out the masks of all heads before a text is read.
+    start -> heads behind lexemes -> states of the lexer in each -> first(head, state) -> feed(·, g)
 
-Which frame can lie below which is told by the network alone: g may lie below p if p belongs to
-what is called with g as the place to return to. So heads are followed through every lexeme that
-can end, and residuals are fed every frame that can lie below, until nothing new comes. Then a
-text of any depth meets known residuals only: stacks are never enumerated.
-
-It need not end: where one text can be two lexemes and both readings nest (names that may be
-keywords, of one priority), heads grow with the depth. What is found until a limit is kept, and
-the rest is worked out when a text comes to it.
+This need not end: where one text can be two lexemes and both readings nest (names that may be
+keywords, of one priority), heads grow with the depth. Then it stops at a limit, and the rest is
+computed lazily. Where it ends, ``reachable`` drops the summaries that only helped to compute
+others.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from heapq import heappop, heappush
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from constrain.artifacts.maximal_munch.lexer import NONE
-from constrain.artifacts.maximal_munch.lexer_walk import NOTHING, ROOT
+from constrain.artifacts.maximal_munch.interned import NOTHING, ROOT
+from constrain.artifacts.maximal_munch.lexer import BETWEEN, NO_ACCEPT
 from constrain.artifacts.maximal_munch.machine import MaximalMunchMasks
 from constrain.artifacts.maximal_munch.parser_heads import BELOW_ALL, REFUSED
-from constrain.artifacts.maximal_munch.summaries import BETWEEN
+from constrain.artifacts.maximal_munch.parser_transitions import ParserTransitionTables
+from constrain.artifacts.maximal_munch.slices import Slice, Slices
 from constrain.artifacts.maximal_munch.summary_tables import (
     HeadSummaryTables,
-    exits_of,
     feed_key,
     split_feeds,
+    suspended_of,
 )
+from constrain.artifacts.maximal_munch.tables import MaximalMunchTables
 from constrain.artifacts.network.tables import DEAD
+from constrain.artifacts.tokens import tokenset
+from constrain.artifacts.tokens.trie import Trie
 
 from ..limits import Limits
 from ..network.precompute import frames_below, states_inside
+from ..options import PREWARM_OVER_LEXEMES, ArtifactRequest
 
+if TYPE_CHECKING:
+    from ..tokenizers import Tokenizer
 
-def reachable(memo: HeadSummaryTables) -> HeadSummaryTables:
-    """A memo without the answers, residuals, rows and exits that no mask begins or goes on with."""
-    begun = exits_of(memo.first_keys) == ROOT
-    owners, frames = split_feeds(memo.feed_keys)
-    met = np.zeros(len(memo.known), dtype=np.bool_)
-    met[memo.firsts[begun]] = True
-    count = -1
-    while count != (count := int(met.sum())):
-        met[memo.feeds[met[owners]]] = True
-    fed = met[owners]
-    counts = np.diff(memo.pending_offsets)
-    pending = memo.pending[np.repeat(met, counts)]
-    rows, known = np.unique(np.append(0, memo.known[met]), return_inverse=True)
-    exits, waiting = np.unique(
-        np.concatenate(([NOTHING, ROOT], pending[:, 1])), return_inverse=True
-    )
-    numbers = np.cumsum(met) - 1
-    kept = memo.rows.only(rows)
-    sizes = np.diff(memo.exits_offsets)
-    return replace(
-        memo,
-        codes=kept.codes,
-        blocks=kept.blocks,
-        block_offsets=kept.offsets,
-        exits=memo.exits[np.repeat(np.isin(np.arange(len(sizes)), exits), sizes)],
-        exits_offsets=_ends(sizes[exits]),
-        known=known[1:].astype(np.int32),
-        pending=np.stack((pending[:, 0], waiting[2:]), axis=1).astype(np.int32),
-        pending_offsets=_ends(counts[met]),
-        first_keys=memo.first_keys[begun],
-        firsts=numbers[memo.firsts[begun]].astype(np.int32),
-        # subtle: numbers keep their order, and so do the keys.
-        feed_keys=feed_key(numbers[owners[fed]], frames[fed]),
-        feeds=numbers[memo.feeds[fed]].astype(np.int32),
-    )
-
-
-def _ends(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.cumsum(np.append(0, sizes)).astype(np.int64)
-
-
-# Rows that are worked out ahead of time at most; at 150,000 tokens a row has 19 kB.
+# Rows that are precomputed at most; at 150,000 tokens a row has 19 kB.
 MOST_ROWS = 1 << 14
 
-# Heads that are gone through at most. Where there is an end, it mostly comes sooner (199 in a
-# C-like grammar); where there is none, heads grow, and each takes longer than the one before.
+# Heads that are visited at most. Where there is an end, it mostly comes sooner (199 in a C-like
+# grammar); where there is none, heads grow, and each takes longer than the one before.
 MOST_HEADS = 2_000
 
 
 @dataclass(frozen=True)
-class Closure:
-    """``complete``: no text leads to a mask that is not known. ``heads``: how many were met.
-
-    ``answers``: of the residual automaton, all that are known.
-    """
+class Precomputed:
+    """``complete``: every mask of every text is precomputed. ``heads``: how many were visited.
+    ``results``: how many of ``first`` and ``feed`` there are."""
 
     complete: bool
     heads: int
-    answers: int
+    results: int
 
 
-def close(
+def precompute(
     masks: MaximalMunchMasks,
     limits: Limits | None = None,
     most_rows: int = MOST_ROWS,
-    answers: int | None = None,
-) -> Closure:
-    """Fill the memo of ``masks``, until it is complete or a limit is met (none is raised).
+    most_results: int | None = None,
+) -> Precomputed:
+    """Compute the summaries of ``masks`` until all are there or a limit is met (none is raised).
 
-    ``answers``: the most that are known then; the last one is finished.
+    ``most_results``: of ``first`` and ``feed``; what has begun when there are so many is finished.
     """
-    # All are wanted, so what they have in common is kept.
-    single, masks.residual.single = masks.residual.single, None
-    closure = _Precomputation(masks, (limits or Limits()).started(), most_rows, answers).run()
-    masks.residual.single = single
-    masks.keep()
-    return closure
+    # All are needed, so they are composed of parts that they share.
+    alone, masks.summaries.compute_alone = masks.summaries.compute_alone, None
+    found = _Worklist(masks, (limits or Limits()).started(), most_rows, most_results).run()
+    masks.summaries.compute_alone = alone
+    masks.pin()
+    return found
 
 
 class _Task(IntEnum):
     VISIT = 0
-    CLOSE = 1
+    COMPLETE = 1
     FEED = 2
 
 
-class _Precomputation:
-    """Tasks in the order of how many frames they look at, so that a limit leaves out the rest.
+class _Worklist:
+    """Tasks in the order of how many frames they look at, so that a limit leaves out the deepest.
 
-    A task is a head to be gone through, an open head to be closed, or a residual to be fed.
+    A task is a complete head to be visited, a head to be made complete, or a summary to be fed.
     """
 
     def __init__(
-        self, masks: MaximalMunchMasks, limits: Limits, most_rows: int, most_answers: int | None
+        self, masks: MaximalMunchMasks, limits: Limits, most_rows: int, most_results: int | None
     ) -> None:
         self.masks, self.limits, self.most_rows = masks, limits, most_rows
-        self.most_answers = most_answers
-        self.heads, self.lexer, self.residual = masks.heads, masks.lexer, masks.residual
-        self.runs = masks.runs
-        tables = masks.heads.tables
+        self.most_results = most_results
+        self.summaries, self.runs = masks.summaries, masks.runs
+        self.heads, self.lexer = masks.configurations.heads, masks.configurations.lexer
+        self.transitions = masks.configurations.transitions
+        tables = self.heads.tables
         self.below = [frozenset(frames) for frames in frames_below(tables)]
         for state in states_inside(tables, tables.start) - {DEAD}:
             self.below[state] |= {BELOW_ALL}
         self.tasks: list[tuple[int, int, _Task, int, frozenset[int]]] = []
         self.seen: set[tuple[_Task, int, frozenset[int]]] = set()
 
-    def run(self) -> Closure:
+    def run(self) -> Precomputed:
         """Until no task is left."""
         heads = self.heads
-        self._add(0, _Task.CLOSE, heads.start, self._below_hole(heads.start))
-        met = 0
+        self._add(0, _Task.COMPLETE, heads.start, self._below_hole(heads.start))
+        visited = 0
         while self.tasks:
-            if met > MOST_HEADS or self._is_over():
-                return Closure(False, met, self.residual.answered)
+            if visited > MOST_HEADS or self._is_over():
+                return Precomputed(False, visited, self.summaries.cached)
             depth, _, task, subject, below = heappop(self.tasks)
             if task is _Task.VISIT:
-                met += 1
+                visited += 1
                 self._visit(depth, subject, below)
             elif task is _Task.FEED:
                 for frame in sorted(below):
-                    self._pend(depth + 1, self.residual.feed(subject, frame), frame)
-            elif not heads.view(subject).is_open:
-                # A run that is as long as a token can tell may be longer: both are followed.
-                short = self.runs.shortened(heads.cut(subject)[0])
+                    self._pend(depth + 1, self.summaries.feed(subject, frame), self.below[frame])
+            elif not heads.view(subject).needs_frame:
+                # A run that is as long as a token can observe may be longer: both are followed.
+                short = self.runs.shortened(heads.split_off(subject)[0])
                 for head in sorted({short, self.runs.lengthened(short)}):
                     self._add(depth, _Task.VISIT, head, self._below_hole(head))
             else:
                 for frame in sorted(below):
-                    self.masks.moves.plugged(subject, frame)
+                    self.transitions.by_frame(subject, frame)
                     plugged = self.runs.shortened(heads.plug(subject, frame))
-                    self._add(depth + 1, _Task.CLOSE, plugged, self.below[frame])
-        return Closure(True, met, self.residual.answered)
+                    self._add(depth + 1, _Task.COMPLETE, plugged, self.below[frame])
+        return Precomputed(True, visited, self.summaries.cached)
 
     def _is_over(self) -> bool:
         return (
             self.limits.is_over()
-            or (self.most_answers is not None and self.residual.answered >= self.most_answers)
+            or (self.most_results is not None and self.summaries.cached >= self.most_results)
             or len(self.seen) > self.limits.states
-            or self.masks.walks.row_count > self.most_rows
+            or len(self.masks.walks.rows) > self.most_rows
         )
 
     def _add(self, depth: int, task: _Task, subject: int, below: frozenset[int]) -> None:
@@ -191,21 +156,19 @@ class _Precomputation:
         start = self.lexer.start(self.heads.view(head).allowed)
         short = self.runs.shortened(head)
         for state in (BETWEEN, *self.lexer.reachable(start)):
-            self._pend(depth, self.residual.first(short, state), None, below)
-            winners = self.lexer.wins[state]
-            if winners != NONE:
-                self.masks.moves.behind(head, winners)
-                target = self.heads.read(head, self.lexer.winners[winners], self.lexer.ignored)
+            self._pend(depth, self.summaries.first(short, state), below)
+            accept_set = self.lexer.accept_of[state]
+            if accept_set != NO_ACCEPT:
+                self.transitions.by_lexeme(head, accept_set)
+                lexemes = self.lexer.accept_sets[accept_set]
+                target = self.heads.read(head, lexemes, self.lexer.ignored)
                 if target != REFUSED:
-                    self._add(depth, _Task.CLOSE, target, below)
+                    self._add(depth, _Task.COMPLETE, target, below)
 
-    def _pend(
-        self, depth: int, residual: int, frame: int | None, below: frozenset[int] = frozenset()
-    ) -> None:
-        """Feed a residual next, if anything is pending in it."""
-        if self.residual.known(residual).pending:
-            frames = below if frame is None else self.below[frame]
-            self._add(depth, _Task.FEED, residual, frames)
+    def _pend(self, depth: int, summary: int, below: frozenset[int]) -> None:
+        """Feed a summary these frames next, if anything is pending in it."""
+        if self.summaries.summary(summary).pending:
+            self._add(depth, _Task.FEED, summary, below)
 
     def _below_hole(self, head: int) -> frozenset[int]:
         """The frames that can stand in a head's hole."""
@@ -213,3 +176,111 @@ class _Precomputation:
         if not above:
             return frozenset([BELOW_ALL])
         return frozenset.intersection(*(self.below[p] for p in above))
+
+
+@dataclass(frozen=True, eq=False)
+class StoredMasks:
+    """What an artifact stores of its masks. ``reached``: how far they are precomputed.
+    ``lexer_states``: of the lexer, without the dead one. ``trie``: to compute the rest with, None
+    if there is none."""
+
+    reached: Precomputed
+    summaries: HeadSummaryTables
+    transitions: ParserTransitionTables
+    lexer_states: int
+    trie: Trie | None
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The sections of an artifact."""
+        trie = self.trie
+        arrays = self.summaries.arrays() | self.transitions.arrays()
+        return (
+            arrays
+            if trie is None
+            else arrays
+            | {
+                "trie.first": trie.first,
+                "trie.held": trie.held,
+                "trie.ids": trie.ids,
+                "trie.octets": trie.octets,
+            }
+        )
+
+
+def precompute_within(
+    tables: MaximalMunchTables,
+    slices: Sequence[Slice],
+    request: ArtifactRequest["Tokenizer"],
+    taken: int,
+) -> StoredMasks:
+    """The masks of a grammar over a vocabulary, precomputed as far as the artifact has room.
+
+    ``taken``: bytes of its other sections. Where all together are too many, half as many results
+    are computed once more: those that are found first are those about the fewest frames. Raises
+    ``LimitError`` for the time.
+    """
+    options, limits, size = request.options, request.limits, request.vocab_size
+    most_results = PREWARM_OVER_LEXEMES if options.prewarm is None else options.prewarm
+    vocabulary = request.tokenizer.vocabulary(size)
+    trie = Trie.from_vocabulary(vocabulary)
+    shared = Slices(slices, trie, size)
+    most_rows = min(MOST_ROWS, limits.memory // (4 * tokenset.word_count(size)))
+    while True:
+        masks = MaximalMunchMasks(
+            tables, lambda: trie, vocabulary, request.eos, size, lambda: shared
+        )
+        reached = precompute(masks, limits, most_rows, most_results)
+        limits.check_time("the masks of the lexemes", tables.network.names[:1])
+        summaries, configurations = masks.summary_tables(), masks.configurations
+        found = StoredMasks(
+            reached,
+            reachable(summaries) if reached.complete else summaries,
+            configurations.transitions.tables(),
+            configurations.lexer.states - 1,
+            None if reached.complete else trie,
+        )
+        bytes_taken = taken + sum(array.nbytes for array in found.arrays().values())
+        if bytes_taken <= options.max_artifact_bytes or not most_results:
+            return found
+        most_results = min(most_results, reached.results) // 2
+
+
+def reachable(tables: HeadSummaryTables) -> HeadSummaryTables:
+    """The tables with the results, summaries, rows and suspended nodes that masks begin or go on
+    with: from the root of the token trie, and on by frames. The others are parts of these."""
+    begun = suspended_of(tables.first_keys) == ROOT
+    owners, frames = split_feeds(tables.feed_keys)
+    met = np.zeros(len(tables.known), dtype=np.bool_)
+    met[tables.firsts[begun]] = True
+    count = -1
+    while count != (count := int(met.sum())):
+        met[tables.feeds[met[owners]]] = True
+    fed = met[owners]
+    counts = np.diff(tables.pending_offsets)
+    pending = tables.pending[np.repeat(met, counts)]
+    rows, known = np.unique(np.append(0, tables.known[met]), return_inverse=True)
+    needed = np.concatenate(([NOTHING, ROOT], pending[:, 1]))
+    sets, numbers_of_sets = np.unique(needed, return_inverse=True)
+    numbers = np.cumsum(met) - 1
+    fewer = tables.rows.only(rows)
+    sizes = np.diff(tables.exits_offsets)
+    return replace(
+        tables,
+        codes=fewer.codes,
+        blocks=fewer.blocks,
+        block_offsets=fewer.offsets,
+        exits=tables.exits[np.repeat(np.isin(np.arange(len(sizes)), sets), sizes)],
+        exits_offsets=_offsets(sizes[sets]),
+        known=known[1:].astype(np.int32),
+        pending=np.stack((pending[:, 0], numbers_of_sets[2:]), axis=1).astype(np.int32),
+        pending_offsets=_offsets(counts[met]),
+        first_keys=tables.first_keys[begun],
+        firsts=numbers[tables.firsts[begun]].astype(np.int32),
+        # subtle: numbers keep their order, and so do the keys.
+        feed_keys=feed_key(numbers[owners[fed]], frames[fed]),
+        feeds=numbers[tables.feeds[fed]].astype(np.int32),
+    )
+
+
+def _offsets(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.cumsum(np.append(0, sizes)).astype(np.int64)

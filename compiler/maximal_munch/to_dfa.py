@@ -1,17 +1,18 @@
-"""The automaton over bytes of a grammar that is read by maximal munch and nests nothing.
+"""The minimal DFA over bytes of a grammar that is read by maximal munch and in which no rule nests.
 
-Its states are those of the machine that reads texts: a head, the frames below it, and a state
-of the lexer. Where nothing nests there are finitely many. What leads to no end is left out
-with them: longest matches that leave no way to go on are in no prefix of a member.
+Its states are the configurations of the machine that reads texts: a head, the frames below it and a
+state of the lexer. Where nothing nests there are finitely many. Minimisation leaves out those that
+are not co-accessible, so that a prefix of a member has an end by maximal munch, too.
 """
 
 import numpy as np
 
-from constrain.artifacts.maximal_munch.machine import MaximalMunchMasks
-from constrain.artifacts.maximal_munch.parser_heads import REFUSED
-from constrain.artifacts.maximal_munch.summaries import BETWEEN
+from constrain.artifacts.maximal_munch.configurations import Configurations
+from constrain.artifacts.maximal_munch.lexer import BETWEEN, Lexer
+from constrain.artifacts.maximal_munch.nullable_frame_runs import NullableFrameRuns
+from constrain.artifacts.maximal_munch.parser_heads import REFUSED, Heads
+from constrain.artifacts.maximal_munch.parser_transitions import ParserTransitions
 from constrain.artifacts.maximal_munch.tables import MaximalMunchTables
-from constrain.artifacts.tokens.trie import Trie
 from constrain.artifacts.tokens.vocabulary import Vocabulary
 
 from ..automata.dfa import DEAD, Dfa
@@ -19,16 +20,17 @@ from ..automata.minimize import minimize
 from ..limits import Limits
 
 
-def text_machine(tables: MaximalMunchTables) -> MaximalMunchMasks:
-    """A machine that reads texts alone."""
-    nothing = Vocabulary.from_tokens({}, (), 1)
-    return MaximalMunchMasks(tables, lambda: Trie.from_vocabulary(nothing), nothing, (), 1)
+def text_machine(tables: MaximalMunchTables) -> Configurations:
+    """The configurations of a grammar, which read texts; there is no vocabulary."""
+    heads, lexer = Heads(tables.network), Lexer(tables.lexer)
+    runs = NullableFrameRuns(heads, tables.lexer, Vocabulary.from_tokens({}, (), 1))
+    return Configurations(heads, lexer, ParserTransitions(heads, lexer, runs))
 
 
-def accepts(machine: MaximalMunchMasks, text: bytes) -> bool:
+def accepts(machine: Configurations, text: bytes) -> bool:
     """Whether a text is a member."""
-    state = machine.read(machine.start, text)
-    return state is not None and machine.is_accepting(state)
+    configuration = machine.read(machine.start, text)
+    return configuration is not None and machine.is_accepting(configuration)
 
 
 def maximal_munch_dfa(tables: MaximalMunchTables, limits: Limits) -> Dfa:
@@ -41,12 +43,12 @@ def maximal_munch_dfa(tables: MaximalMunchTables, limits: Limits) -> Dfa:
     numbers = {machine.start: 1}
     pending = [machine.start]
     rows = [[DEAD] * len(distinct)]
-    for state in pending:
-        limits.check_states(len(numbers), "the automaton of longest matches")
-        limits.check_time("the automaton of longest matches")
+    for configuration in pending:
+        limits.check_states(len(numbers), "the automaton of maximal munch")
+        limits.check_time("the automaton of maximal munch")
         row = []
         for octet in octets:
-            target = machine.read(state, octet)
+            target = machine.read(configuration, octet)
             if target is not None and target not in numbers:
                 numbers[target] = len(numbers) + 1
                 pending.append(target)
@@ -57,13 +59,13 @@ def maximal_munch_dfa(tables: MaximalMunchTables, limits: Limits) -> Dfa:
         classes.astype(np.uint8),
         np.array([False, *map(machine.is_accepting, pending)]),
         1,
-        (frozenset(), *(_readable(machine, state) for state in pending)),
+        (frozenset(), *(_readable(machine, configuration) for configuration in pending)),
     )
     return minimize(dfa, limits)
 
 
-def _readable(machine: MaximalMunchMasks, state: int) -> frozenset[int]:
-    """The lexemes that go on in a state, and those that may begin behind them."""
-    inside, ended = machine.inside(state), machine.ended(state)
-    found = frozenset[int]() if inside == BETWEEN else machine.lexer.lexemes(inside)
-    return found if ended == REFUSED else found | machine.heads.view(ended).allowed
+def _readable(machine: Configurations, configuration: int) -> frozenset[int]:
+    """The lexemes that go on in a configuration, and those that may begin behind them."""
+    state, head = machine.lexer_state(configuration), machine.head_after(configuration)
+    found = frozenset[int]() if state == BETWEEN else machine.lexer.lexemes(state)
+    return found if head == REFUSED else found | machine.heads.view(head).allowed

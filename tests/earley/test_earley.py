@@ -1,4 +1,4 @@
-"""The Earley recogniser against the textbook's, its Leo items, its names and its masks."""
+"""Earley's recogniser against the textbook's, its Leo items, its columns' names and its masks."""
 
 # Tests here say `expected == actual`.
 # ruff: noqa: SIM300
@@ -82,13 +82,13 @@ def test_next_symbols_are_those_that_fit() -> None:
 
 
 def test_all_items_that_wait_count_for_leo() -> None:
-    """An item that waits for A with more behind it keeps the chain from being jumped over."""
+    """An item that waits for A with more behind it ends the deterministic reduction path."""
     earley = recogniser(lnf_of("start ::= 'a' x | 'a' x 'y'; x ::= 'b' 'b' x | 'c';"))
     assert earley.feed(b"abbcy") == 5
     assert earley.is_accepting
 
 
-def test_the_head_moves_with_the_start() -> None:
+def test_the_head_changes_with_the_start() -> None:
     """Observation 3 with the start alone would look for u where only t is waited for."""
     earley = recogniser(lnf_of("start ::= 'a' t 'e' | start 's'; t ::= 'x' u; u ::= 'y' 'z'+;"))
     assert earley.feed(b"axyzze") == 6
@@ -98,7 +98,7 @@ def test_the_head_moves_with_the_start() -> None:
 @pytest.mark.parametrize(("grammar", "items", "octets"), [(RIGHT, 3, 20), (LEFT, 1, 12)])
 def test_items_per_byte_are_constant(grammar: str, items: int, octets: int, full: bool) -> None:
     """Left and right recursion (Leo) take so many items and bytes for each byte that is read, at
-    any length, and next to nothing once what was read is forgotten."""
+    any length, and next to nothing after compaction."""
     for length in (1_000, 10_000, 100_000) if full else (1_000, 10_000):
         earley = recogniser(lnf_of(grammar))
         assert earley.feed(b"a" * length) == length
@@ -141,7 +141,7 @@ def test_without_leo_right_recursion_is_quadratic() -> None:
 
 @pytest.mark.parametrize("grammar", [RIGHT, LEFT, "start ::= '[' start ']' | '';", JSON])
 def test_compaction_keeps_what_follows(grammar: str) -> None:
-    """After forgetting columns the recogniser reads on as before, with fewer items."""
+    """After compaction the recogniser reads on as before, with fewer items."""
     word = b"[" * 40 + b"]" * 30 if "[" in grammar else b"a" * 70
     left, right = recogniser(lnf_of(grammar)), recogniser(lnf_of(grammar))
     left.feed(word)
@@ -163,7 +163,7 @@ def test_sixty_thousand_brackets() -> None:
     assert earley.is_accepting
 
 
-def test_lazy_automata_keep_the_limit() -> None:
+def test_lazily_built_automata_check_the_limit() -> None:
     """More states than allowed is a limit error, not a full memory."""
     found = layout(lnf_of("start ::= #'(a|b)*a(a|b){12}';"))
     earley = Earley(found.tables, LazyTerminals(found.nodes, Limits(states=100)), 1 << 16)
@@ -185,7 +185,7 @@ def masks_of(earley: Earley, tokens: list[bytes], cache: str = "lazy") -> Earley
 
 
 def test_masks_are_viable_prefixes(full: bool) -> None:
-    """A token is allowed exactly if the textbook finds prefix + token viable, cache or not."""
+    """A token is allowed exactly if the textbook finds prefix + token viable, cached or not."""
     rng = random.Random(11)
     letters = [b"a", b"b", b"c"]
     for text, lnf in random_grammars(300 if full else 30, seed=9):
@@ -194,13 +194,13 @@ def test_masks_are_viable_prefixes(full: bool) -> None:
         ]
         tokens = list(dict.fromkeys(tokens))
         plain = PlainEarley(lnf)
-        kept, computed = (masks_of(recogniser(lnf), tokens, c) for c in ("lazy", OFF))
-        states, prefix = [kept.start, computed.start], b""
+        cached, computed = (masks_of(recogniser(lnf), tokens, c) for c in ("lazy", OFF))
+        states, prefix = [cached.start, computed.start], b""
         for _ in range(6):
             expected = [
                 i for i, t in enumerate(tokens) if plain.viable(prefix + t) == len(prefix + t)
             ] + [len(tokens)] * plain.accepts(prefix)
-            for masks, state in zip((kept, computed), states, strict=True):
+            for masks, state in zip((cached, computed), states, strict=True):
                 read = [i for i in range(len(tokens)) if masks.take(state, i) is not None]
                 read += [len(tokens)] * masks.is_accepting(state)
                 assert expected == read, (text, prefix)
@@ -211,13 +211,13 @@ def test_masks_are_viable_prefixes(full: bool) -> None:
             token = rng.choice(choices)
             states = [
                 masks.take(state, token)
-                for masks, state in zip((kept, computed), states, strict=True)
+                for masks, state in zip((cached, computed), states, strict=True)
             ]
             prefix += tokens[token]
 
 
 def test_rows_are_shared_between_equal_configurations() -> None:
-    """List elements and closed brackets lead back to rows that are known."""
+    """List elements and closed brackets lead back to rows that are cached."""
     tokens = [bytes([b]) for b in range(256)]
     masks = masks_of(recogniser(lnf_of(JSON)), tokens)
     state = masks.start
@@ -231,7 +231,7 @@ def test_rows_are_shared_between_equal_configurations() -> None:
     assert rows[2] == rows[4] == rows[6]
 
 
-def test_prewarming_computes_rows_before_they_are_asked_for() -> None:
+def test_prewarming_computes_rows_before_they_are_needed() -> None:
     """After prewarming a short text is read without a walk."""
     tokens = [bytes([b]) for b in range(256)]
     masks = masks_of(recogniser(lnf_of("start ::= '[' start ']' | 'x';")), tokens)

@@ -1,4 +1,4 @@
-"""Artifacts of the kind greedy: what is written, read, and answered."""
+"""Artifacts of the kind ``greedy``: what is written and read, and the masks that they give."""
 
 # Tests here say `expected == actual`.
 # ruff: noqa: SIM300
@@ -78,7 +78,7 @@ def test_stripped_artifacts_hold_no_text(default_tokenizer: Tokenizer) -> None:
 
 
 def test_masks_equal_the_definition(full: bool) -> None:
-    """Through a file, closed, closed in part or lazy, on random grammars: whole masks."""
+    """Through a file, precomputed, precomputed in part or lazy, on random grammars: whole masks."""
     rng = random.Random(23)
     checked = 0
     for number, (text, plain) in enumerate(random_larks(300 if full else 18, seed=77)):
@@ -106,12 +106,12 @@ def test_masks_equal_the_definition(full: bool) -> None:
 
 @pytest.mark.parametrize("grammar", SAMPLES, ids=["json", "code"])
 @pytest.mark.parametrize("prewarm", [None, 2_000, 0])
-def test_masks_do_not_depend_on_what_is_worked_out_ahead(
+def test_masks_do_not_depend_on_what_is_precomputed(
     grammar: str, prewarm: int | None, default_tokenizer: Tokenizer, full: bool
 ) -> None:
-    """Along a sample, a file's masks are those of a machine without a memo and without slices."""
+    """Along a sample, a file's masks are those of a machine without summaries and slices."""
     if prewarm is None and grammar == CODE and not full:
-        pytest.skip("closing code takes a while: --full")
+        pytest.skip("precomputing code takes a while: --full")
     artifact = reloaded(compiled_lark(grammar, default_tokenizer, prewarm=prewarm))
     assert ("trie.octets" in artifact.arrays) == (prewarm is not None and grammar == CODE) or (
         prewarm == 0
@@ -133,14 +133,14 @@ def test_masks_do_not_depend_on_what_is_worked_out_ahead(
         matcher.advance(default_tokenizer.encode("}")[0])
 
 
-def test_a_closed_file_walks_no_trie(
+def test_a_precomputed_file_walks_no_trie(
     json_artifact: Artifact, default_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All masks of texts of any depth are in the file."""
     artifact = reloaded(json_artifact)
 
     def no_trie(*_: object) -> Trie:
-        raise AssertionError("a row was not known")
+        raise AssertionError("a row was not precomputed")
 
     monkeypatch.setattr(Trie, "from_vocabulary", no_trie)
     for text in (SAMPLES[JSON], '[{"a":' * 30 + "[1, {}]" + "}]" * 30):
@@ -155,7 +155,7 @@ def test_a_closed_file_walks_no_trie(
 
 
 def test_limits_on_the_file_leave_masks_to_the_run_time(default_tokenizer: Tokenizer) -> None:
-    """Less is worked out ahead until the file is as small as asked for; a note says so."""
+    """Less is precomputed until the file is as small as wanted; a note says so."""
     whole = len(compiled_lark(JSON, default_tokenizer).to_bytes())
     smaller = compiled_lark(JSON, default_tokenizer, max_artifact_bytes=whole - 20_000)
     assert smaller.manifest.counts["answers"] < 400
@@ -174,7 +174,7 @@ def test_what_cannot_be_compiled(default_tokenizer: Tokenizer) -> None:
     for error, message, options in cases:
         with pytest.raises(error, match=message):
             compiled_lark(grammar, default_tokenizer, **options)
-    with pytest.raises(CheckError, match="longest matches"):
+    with pytest.raises(CheckError, match="maximal munch"):
         compiled_lark('start: <think> "a"\n', default_tokenizer)
     with pytest.raises(TokenizerError, match="no token for 0x63"):
         compiled_lark('start: "c"\n', tokenizer_over([b"a", b"b"]))
@@ -220,7 +220,7 @@ def test_a_new_text_gets_a_new_machine_when_the_old_one_is_full(
     first = artifact.machine()
     assert first is artifact.machine()
     matcher = artifact.matcher()
-    monkeypatch.setattr("constrain.artifacts.maximal_munch.machine._STATES", 1)
+    monkeypatch.setattr("constrain.artifacts.maximal_munch.machine._MOST_CONFIGURATIONS", 1)
     assert first is not artifact.machine()
     for token in default_tokenizer.encode('{"a": 1}'):
         matcher.advance(token)
@@ -228,8 +228,8 @@ def test_a_new_text_gets_a_new_machine_when_the_old_one_is_full(
 
 
 def test_a_long_and_a_deep_text(json_artifact: Artifact, deep: int, full: bool) -> None:
-    """A megabyte of JSON and tens of thousands of brackets in bounded memory, forgetting and
-    without recursion."""
+    """A megabyte of JSON and tens of thousands of brackets in bounded memory, without
+    recursion."""
     artifact = reloaded(json_artifact)
     matcher = artifact.matcher()
     ids = {artifact.vocabulary.token(i): i for i in range(256)}
@@ -239,9 +239,9 @@ def test_a_long_and_a_deep_text(json_artifact: Artifact, deep: int, full: bool) 
     for octet in text:
         matcher.advance(ids[bytes([octet])])
     assert matcher.is_accepting
-    machine = artifact.machine()
-    assert machine.walks.held_rows < 1_000
-    assert len(machine.moves.below) < 1_000
+    machine = artifact.machine()  # type: ignore[union-attr]
+    assert machine.walks.rows.in_memory < 1_000  # type: ignore[union-attr]
+    assert len(machine.configurations.transitions.frames.entries) < 1_000  # type: ignore[union-attr]
     matcher = artifact.matcher()
     for octet in b"[" * deep + b"]" * deep:
         matcher.advance(ids[bytes([octet])])

@@ -1,4 +1,4 @@
-"""Longest matches: the meaning by example, and texts and masks against the definition."""
+"""The meaning of maximal munch by example, and texts and masks against the definition."""
 
 # Tests here say `expected == actual`.
 # ruff: noqa: SIM300
@@ -6,12 +6,20 @@
 import random
 
 import pytest
-from support.maximal_munch import BOTH, CODE, JSON, SAMPLES, masks_of, plain_of, random_larks
+from support.maximal_munch import (
+    BOTH,
+    CODE,
+    JSON,
+    SAMPLES,
+    masks_of,
+    masks_with,
+    plain_of,
+    random_larks,
+    read,
+)
 
 from constrain.artifacts.errors import ArtifactError
-from constrain.artifacts.maximal_munch.machine import MaximalMunchMasks
 from constrain.artifacts.tokens import tokenset
-from constrain.artifacts.tokens.trie import Trie
 from constrain.compiler import Tokenizer
 from constrain.compiler.diagnostics import CheckError, LimitError
 from constrain.compiler.dialects import read_grammar
@@ -27,7 +35,7 @@ OCTETS = [bytes([octet]) for octet in range(256)]
 @pytest.mark.parametrize(
     ("grammar", "members", "others"),
     [
-        # The longest match is taken, whatever the parser would need.
+        # A lexeme is as long as possible, whatever the parser would need.
         ('start: /a+/ "b"\n', ["ab", "aab"], ["a", "b"]),
         ('start: /a+/ "ab" | "c"\n', ["c"], ["aab", "aaab"]),
         # Only what the parser allows is read: "ab" is no lexeme at the beginning.
@@ -42,7 +50,7 @@ OCTETS = [bytes([octet]) for octet in range(256)]
         (KEYWORDS.format("", ".1"), ["if;", "ifs;"], ["if1"]),
         # Ignored text stands at both ends and between; never inside a lexeme.
         ('start: "ab" "c"\n%ignore " "\n', ["abc", " ab c ", "ab   c"], ["a bc"]),
-        # What is ignored takes part in the longest match.
+        # Ignored text takes part in maximal munch.
         ('start: "a" "b"\n%ignore /a b?/\n', ["ab", "a bab"], ["a b", "aab"]),
         # A terminal that matches ε may be missing.
         ("start: A B\nA: /a*/\nB: /b*/\n", ["", "aab", "b", "a"], ["ba"]),
@@ -55,7 +63,7 @@ def test_meaning(grammar: str, members: list[str], others: list[str]) -> None:
     plain, masks = plain_of(grammar), masks_of(grammar, OCTETS)
     for text in [*members, *others]:
         expected = text in members
-        reached = masks.read(masks.start, text.encode())
+        reached = masks.configurations.read(masks.start, text.encode())
         assert expected == plain.accepts(text.encode()), text
         assert expected == (reached is not None and masks.is_accepting(reached)), text
 
@@ -65,9 +73,7 @@ def test_the_empty_text_is_a_member_only_before_any_lexeme() -> None:
     masks = masks_of('start: | x\nx: "a" x | "b"\n%ignore " "\n', OCTETS)
     ends = []
     for text in (b"", b" ", b"a", b"ab", b"a "):
-        reached = masks.read(masks.start, text)
-        assert reached is not None
-        ends.append(masks.is_accepting(reached))
+        ends.append(masks.is_accepting(read(masks, text)))
     assert [True, True, False, True, False] == ends
 
 
@@ -81,11 +87,11 @@ def test_equal_terminals_are_one_lexeme() -> None:
 
 def test_tokens_are_refused() -> None:
     """Token terminals have no text that could be matched."""
-    with pytest.raises(CheckError, match="longest matches"):
+    with pytest.raises(CheckError, match="maximal munch"):
         MaximalMunchOracle(read_grammar('start: <think> "a"\n', "lark"))
 
 
-def test_limits_are_kept() -> None:
+def test_limits_are_checked() -> None:
     """Too many states are a limit error."""
     with pytest.raises(LimitError, match="20 states"):
         maximal_munch_tables(read_grammar(CODE, "lark"), Limits(states=20))
@@ -110,9 +116,9 @@ def test_masks_equal_the_definition(full: bool) -> None:
         for _ in range(3):
             state, reading = masks.start, plain.begin()
             for _ in range(7):
-                read = [plain.read(reading, token) for token in tokens]
+                behind = [plain.read(reading, token) for token in tokens]
                 expected = [
-                    i for i, t in enumerate(tokens) if read[i].length == reading.length + len(t)
+                    i for i, t in enumerate(tokens) if behind[i].length == reading.length + len(t)
                 ] + [len(tokens)] * plain.may_end(reading)
                 assert expected == tokenset.to_ids(masks.row(state)).tolist(), text
                 checked += len(tokens) + 1
@@ -120,7 +126,7 @@ def test_masks_equal_the_definition(full: bool) -> None:
                 if not choices:
                     break
                 token = rng.choice(choices)
-                state, reading = masks.step(state, token), read[token]
+                state, reading = masks.step(state, token), behind[token]
     assert checked > 15_000
 
 
@@ -138,8 +144,10 @@ def test_masks_of_a_vocabulary(grammar: str, default_tokenizer: Tokenizer, full:
     for token in default_tokenizer.encode(sample):
         row = masks.row(state)
         allowed = [i for i in tokenset.to_ids(row).tolist() if i not in default_tokenizer.eos]
-        asked = ids if full else [*rng.sample(ids, 15), *rng.sample(allowed, min(10, len(allowed)))]
-        for other in {token, *asked}:
+        others = (
+            ids if full else [*rng.sample(ids, 15), *rng.sample(allowed, min(10, len(allowed)))]
+        )
+        for other in {token, *others}:
             text = vocabulary.token(other)
             fits = plain.read(reading, text).length == reading.length + len(text)
             assert fits == tokenset.contains(row, other), text
@@ -150,30 +158,19 @@ def test_masks_of_a_vocabulary(grammar: str, default_tokenizer: Tokenizer, full:
     assert masks.is_accepting(state)
 
 
-def masks_with(tokenizer: Tokenizer, grammar: str) -> MaximalMunchMasks:
-    """The masks of a Lark grammar over a tokenizer."""
-    vocabulary = tokenizer.vocabulary(tokenizer.vocab_size)
-    trie = Trie.from_vocabulary(vocabulary)
-    tables = maximal_munch_tables(read_grammar(grammar, "lark"))
-    return MaximalMunchMasks(tables, lambda: trie, vocabulary, tokenizer.eos, tokenizer.vocab_size)
-
-
 def test_sixty_thousand_brackets() -> None:
     """Depth is frames below the head, one for each bracket; the head stays the same."""
     masks = masks_of('start: "[" start "]" |\n', OCTETS)
-    reached = masks.read(masks.start, b"[" * 60_000 + b"]" * 60_000)
-    assert reached is not None
-    assert masks.is_accepting(reached)
-    assert len(masks.heads.threads) < 30
+    assert masks.is_accepting(read(masks, b"[" * 60_000 + b"]" * 60_000))
+    assert len(masks.configurations.heads.threads) < 30
 
 
-def test_json_keeps_its_heads() -> None:
+def test_json_has_as_many_heads_at_any_depth() -> None:
     """A head holds no more than what the next lexeme depends on, however deep the text."""
     masks = masks_of(JSON, OCTETS)
-    state = masks.read(masks.start, b'[{"a":' * 3)
-    assert state is not None
-    before = len(masks.heads.threads)
-    state = masks.read(state, b'[{"a":' * 50 + b"1" + b"}]" * 53)
-    assert state is not None
-    assert masks.is_accepting(state)
-    assert len(masks.heads.threads) <= before + 10
+    heads = masks.configurations.heads
+    opening = b'[{"a":' * 3
+    read(masks, opening)
+    before = len(heads.threads)
+    assert masks.is_accepting(read(masks, opening + b'[{"a":' * 50 + b"1" + b"}]" * 53))
+    assert len(heads.threads) <= before + 10

@@ -49,7 +49,7 @@ def test_what_nests_stays_a_parser() -> None:
 
 
 def test_masks_are_canonical_and_lead_to_an_end(default_tokenizer: Tokenizer) -> None:
-    """The tokenizer's own tokens, and no prefix that longest matches could not complete."""
+    """The tokenizer's own tokens, and no prefix that maximal munch could not complete."""
     artifact = compile_grammar(KEYWORDS + SPACES, dialect="lark", tokenizer=default_tokenizer)
     m = artifact.manifest
     assert ("canonical", "maximal-munch") == (m.tokenization, m.meaning)
@@ -68,7 +68,7 @@ def test_masks_are_canonical_and_lead_to_an_end(default_tokenizer: Tokenizer) ->
 
 
 def test_commands(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
-    """sample, diff and explain follow the meaning; a text between is told by diff."""
+    """sample, diff and explain follow the meaning; diff shows a text between."""
     path, both = tmp_path / "g.lark", tmp_path / "both.lark"
     path.write_text('start: KW ";" | ID "!"\nKW: "if"\nID: /i[fg]/\n' + SPACES, encoding="utf-8")
     both.write_text(BOTH + path.read_text(encoding="utf-8"), encoding="utf-8")

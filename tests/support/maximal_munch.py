@@ -1,4 +1,4 @@
-"""Lark grammars read by longest matches, and random ones."""
+"""Lark grammars read by maximal munch: examples, random ones, and their machines and oracles."""
 
 import random
 from collections.abc import Iterator
@@ -8,13 +8,14 @@ import numpy as np
 
 from constrain.artifacts import Artifact
 from constrain.artifacts.maximal_munch.machine import MaximalMunchMasks
+from constrain.artifacts.maximal_munch.slices import Slices
 from constrain.artifacts.maximal_munch.summary_tables import HeadSummaryTables
 from constrain.artifacts.tokens.trie import Trie
 from constrain.artifacts.tokens.vocabulary import Vocabulary
 from constrain.compiler import Tokenizer, compile_grammar
 from constrain.compiler.diagnostics import CheckError
 from constrain.compiler.dialects import read_grammar
-from constrain.compiler.maximal_munch.lexer_tables import maximal_munch_tables
+from constrain.compiler.maximal_munch.lexer_tables import json_slices, maximal_munch_tables
 from constrain.compiler.maximal_munch.oracle import MaximalMunchOracle
 from constrain.compiler.tokenizers.definition import AddedToken
 from support import EXAMPLES
@@ -27,6 +28,17 @@ SAMPLES = {
     CODE: "int f(int a, char *b) { // note\n  int x = a+1;\n  if (a <= b[x]) return f(a, b)"
     "->c;\n  else while (!x) { x = -a * (2.5 - x)++; iff(); }\n}\nint y;",
 }
+
+# Lexemes that swallow text outside ASCII, that count, and that leave something out.
+SWALLOWING = r"""
+start: (NAME | STRING | SHORT | NOTE | OTHER | "é" | "日")*
+NAME: /[a-zé]+/
+STRING: /"[^"\n]*"/
+SHORT: /'[^'\n]{0,4}'/
+NOTE: /#[^\n]*/
+OTHER: /[^\x00-\x7f€]+/
+%ignore /[ \n]+/
+"""
 
 _PATTERNS = ['"a"', '"b"', '"ab"', '"c"', '"abc"', "/a+/", "/[ab]+/", "/[a-c]+/", "/a*b/"]
 _PATTERNS += ["/b?c/", "/(ab)+/", "/a*/", "/c+a?/"]
@@ -70,6 +82,14 @@ def random_larks(count: int, seed: int) -> Iterator[tuple[str, MaximalMunchOracl
         yield text, plain
 
 
+def random_cases(count: int, seed: int) -> Iterator[tuple[str, list[bytes], random.Random]]:
+    """Random grammars, tokens of up to eight bytes for each, and a generator for choices."""
+    rng = random.Random(seed)
+    for text, _ in random_larks(count, seed=seed):
+        words = {bytes(rng.choice(b"abc #") for _ in range(rng.randint(2, 8))) for _ in range(60)}
+        yield text, [b"a", b"b", b"c", b" ", b"#", *sorted(words)], rng
+
+
 def plain_of(text: str) -> MaximalMunchOracle:
     """The oracle of a Lark grammar."""
     return MaximalMunchOracle(read_grammar(text, "lark"))
@@ -83,14 +103,31 @@ def vocabulary_of(tokens: list[bytes]) -> Vocabulary:
 
 
 def masks_of(
-    text: str, tokens: list[bytes], memo: HeadSummaryTables | None = None
+    text: str, tokens: list[bytes], stored: HeadSummaryTables | None = None
 ) -> MaximalMunchMasks:
     """The masks of a Lark grammar over these tokens and one that ends the text."""
     vocabulary = vocabulary_of(tokens)
     tables = maximal_munch_tables(read_grammar(text, "lark"))
     trie = Trie.from_vocabulary(vocabulary)
     rest = vocabulary, [len(tokens)], len(tokens) + 1
-    return MaximalMunchMasks(tables, lambda: trie, *rest, memo=memo)
+    return MaximalMunchMasks(tables, lambda: trie, *rest, stored=stored)
+
+
+def masks_with(tokenizer: Tokenizer, grammar: str, *, sliced: bool = False) -> MaximalMunchMasks:
+    """The masks of a Lark grammar over a tokenizer, with the slices for JSON or without."""
+    size = tokenizer.vocab_size
+    vocabulary = tokenizer.vocabulary(size)
+    trie = Trie.from_vocabulary(vocabulary)
+    slices = (lambda: Slices(json_slices(), trie, size)) if sliced else None
+    tables = maximal_munch_tables(read_grammar(grammar, "lark"))
+    return MaximalMunchMasks(tables, lambda: trie, vocabulary, tokenizer.eos, size, slices)
+
+
+def read(masks: MaximalMunchMasks, text: bytes) -> int:
+    """The configuration behind ``text``, which can be read."""
+    configuration = masks.configurations.read(masks.start, text)
+    assert configuration is not None
+    return configuration
 
 
 def tokenizer_over(tokens: list[bytes]) -> Tokenizer:

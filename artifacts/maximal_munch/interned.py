@@ -1,0 +1,126 @@
+"""Mask rows and sets of suspended trie nodes as integers: equal ones are one number.
+
+Summaries hold such numbers, so that they can be compared and united by table look-ups. A trie node
+is *suspended* in the middle of a token: its own byte is to be read next, by a lexeme that has not
+begun. Set ``ROOT`` stands for the first bytes of all tokens.
+"""
+
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..tokens import tokenset
+from ..tokens.tokenset import Words
+from .block_rows import BlockRows
+from .summary_tables import HeadSummaryTables
+
+# The row without tokens.
+EMPTY = 0
+
+# The sets of suspended nodes that hold nothing, and the root of the token trie.
+NOTHING, ROOT = 0, 1
+
+Nodes = NDArray[np.int32]
+
+
+class MaskRows:
+    """Rows, uint32 (W,), read-only; row ``EMPTY`` has no token.
+
+    ``stored``: the first rows, as a file has them. One of them is decoded when it is first needed,
+    and none is hashed, so that a row that is added may be equal to one of them.
+    """
+
+    def __init__(self, vocab_size: int, stored: BlockRows | None = None) -> None:
+        self._vocab_size, self._stored = vocab_size, stored
+        self._first = 0 if stored is None else len(stored)
+        self._decoded: dict[int, Words] = {}
+        self._added: list[Words] = []
+        self._numbers: dict[bytes, int] = {}
+        self._unions: dict[tuple[int, int], int] = {}
+        if stored is None:
+            self.number(tokenset.from_ids([], vocab_size))
+
+    def __len__(self) -> int:
+        """How many rows have a number."""
+        return self._first + len(self._added)
+
+    @property
+    def in_memory(self) -> int:
+        """How many rows are in memory: those that were added or decoded."""
+        return len(self._added) + len(self._decoded)
+
+    def row(self, number: int) -> Words:
+        """A row. Raises ``ArtifactError`` where its blocks are damaged."""
+        if number >= self._first:
+            return self._added[number - self._first]
+        row = self._decoded.get(number)
+        if row is None:
+            assert self._stored is not None
+            row = self._decoded[number] = self._stored.row(number, self._vocab_size)
+        return row
+
+    def number(self, row: Words) -> int:
+        """The number of a row, which must not be written to any more."""
+        key = row.tobytes()
+        number = self._numbers.get(key)
+        if number is None:
+            row.flags.writeable = False
+            number = self._numbers[key] = len(self)
+            self._added.append(row)
+        return number
+
+    def union(self, left: int, right: int) -> int:
+        """The row that holds the tokens of both."""
+        if left == right or right == EMPTY:
+            return left
+        if left == EMPTY:
+            return right
+        key = (left, right) if left < right else (right, left)
+        cached = self._unions.get(key)
+        if cached is None:
+            cached = self._unions[key] = self.number(self.row(left) | self.row(right))
+        return cached
+
+
+class SuspendedNodes:
+    """Sets of suspended trie nodes. ``sets``: int32, ascending nodes, by number."""
+
+    def __init__(self, stored: HeadSummaryTables | None = None) -> None:
+        self.sets: list[Nodes] = [np.zeros(0, np.int32), np.zeros(1, np.int32)]
+        if stored is not None:
+            offsets = stored.exits_offsets.tolist()
+            self.sets = [stored.exits[a:b] for a, b in pairwise(offsets)]
+        self._stored = self.sets[ROOT] if stored is None else stored.exits
+        # By content; filled when the first new set is numbered.
+        self._numbers: dict[bytes, int] = {}
+        self._unions: dict[tuple[int, int], int] = {}
+
+    @property
+    def highest(self) -> int:
+        """The highest node of the stored sets, which a trie need not have if a file is damaged."""
+        return int(self._stored.max())
+
+    def number(self, nodes: Nodes) -> int:
+        """The number of a set; its nodes ascend."""
+        if not self._numbers:
+            self._numbers = {stored.tobytes(): i for i, stored in enumerate(self.sets)}
+        key = nodes.tobytes()
+        number = self._numbers.get(key)
+        if number is None:
+            number = self._numbers[key] = len(self.sets)
+            self.sets.append(nodes)
+        return number
+
+    def union(self, left: int, right: int) -> int:
+        """The set that holds the nodes of both."""
+        if left == right or right == NOTHING:
+            return left
+        if left == NOTHING:
+            return right
+        key = (left, right) if left < right else (right, left)
+        cached = self._unions.get(key)
+        if cached is None:
+            nodes = np.union1d(self.sets[left], self.sets[right])
+            cached = self._unions[key] = self.number(nodes)
+        return cached

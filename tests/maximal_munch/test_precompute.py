@@ -1,0 +1,234 @@
+"""Summaries that are precomputed: they are complete where they end, and change no mask."""
+
+# Tests here say `expected == actual`.
+# ruff: noqa: SIM300
+
+import random
+
+import numpy as np
+import pytest
+from support.maximal_munch import (
+    CODE,
+    JSON,
+    SAMPLES,
+    masks_of,
+    masks_with,
+    plain_of,
+    random_cases,
+    random_larks,
+    read,
+)
+
+from constrain.artifacts.maximal_munch.machine import MaximalMunchMasks
+from constrain.artifacts.maximal_munch.summary_tables import HeadSummaryTables
+from constrain.artifacts.tokens import tokenset
+from constrain.artifacts.tokens.trie import Trie
+from constrain.compiler import Tokenizer
+from constrain.compiler.dialects import read_grammar
+from constrain.compiler.limits import Limits
+from constrain.compiler.maximal_munch.lexer_tables import maximal_munch_tables
+from constrain.compiler.maximal_munch.precompute import precompute, reachable
+from constrain.compiler.network.precompute import frames_below
+
+NESTED_IF = 'start: "i" start ["e" start] | "x"\n'
+
+
+def test_all_masks_of_json_are_precomputed(default_tokenizer: Tokenizer) -> None:
+    """No text leads to a summary that is not there, however deep it nests."""
+    masks = masks_with(default_tokenizer, JSON)
+    assert precompute(masks).complete
+    summaries, visited = len(masks.summaries), masks.walks.visited
+    deep = '[{"a":' * 20 + "[1, {}]" + "}]" * 20
+    for sample in (SAMPLES[JSON], deep):
+        state = masks.start
+        for token in default_tokenizer.encode(sample):
+            assert tokenset.contains(masks.row(state), token)
+            state = masks.step(state, token)
+        assert masks.is_accepting(state)
+    assert (summaries, visited) == (len(masks.summaries), masks.walks.visited)
+
+
+def test_precomputing_changes_no_mask(full: bool) -> None:
+    """To the end, up to a limit, or not at all: the rows are the same."""
+    rng = random.Random(3)
+    complete = 0
+    for text, _ in random_larks(300 if full else 15, seed=41):
+        words = {bytes(rng.choice(b"abc #") for _ in range(rng.randint(1, 6))) for _ in range(30)}
+        tokens = sorted(words)
+        machines = [masks_of(text, tokens) for _ in range(3)]
+        complete += precompute(machines[0], Limits(states=300)).complete
+        precompute(machines[1], Limits(states=2_000), most_rows=4)
+        states = [masks.start for masks in machines]
+        for _ in range(8):
+            rows = [masks.row(s) for masks, s in zip(machines, states, strict=True)]
+            expected = rows[2].tolist()
+            assert [expected, expected] == [row.tolist() for row in rows[:2]], text
+            choices = [i for i in tokenset.to_ids(rows[2]).tolist() if i < len(tokens)]
+            if not choices:
+                break
+            token = rng.choice(choices)
+            states = [m.step(s, token) for m, s in zip(machines, states, strict=True)]
+    assert complete > 5
+
+
+def test_runs_of_nullable_frames_come_to_an_end() -> None:
+    """Any number of ifs may be without an else: as many are followed as a token can observe."""
+    tokens = [b"i", b"x", b"e", b"xexe", b"exex", b"ixex", b"xexexexe", b"exexexex"]
+    masks, plain = masks_of(NESTED_IF, tokens), plain_of(NESTED_IF)
+    (frame,) = set(masks.configurations.heads.tables.call_returns.tolist())
+    # Four begin in the longest token, one before it, and one is allowed behind it.
+    assert 6 == masks.runs.longest(frame)
+    assert precompute(masks).complete
+    summaries = len(masks.summaries)
+    for depth in range(12):
+        for elses in range(depth + 1):
+            text = b"i" * depth + b"x" + b"ex" * elses
+            reading = plain.read(plain.begin(), text)
+            expected = [
+                i
+                for i, token in enumerate(tokens)
+                if plain.read(reading, token).length == len(text) + len(token)
+            ] + [len(tokens)] * plain.may_end(reading)
+            assert expected == tokenset.to_ids(masks.row(read(masks, text))).tolist(), text
+    assert summaries == len(masks.summaries)
+
+
+def test_precomputing_stops_at_a_limit() -> None:
+    """Two readings that nest make ever larger heads; the masks stay right."""
+    text = 'start: x\nx: A x B | B x A | "c"\nA: /[ab]/\nB: /[bc]/\n'
+    tokens = [b"a", b"b", b"c", b"bb", b"bcb", b"bbcc"]
+    machine, plain = masks_of(text, tokens), plain_of(text)
+    assert not precompute(machine, Limits(states=200)).complete
+    state, reading = machine.start, plain.begin()
+    for token in (1, 1, 0, 3, 2, 1, 1):
+        expected = [
+            i
+            for i, other in enumerate(tokens)
+            if plain.read(reading, other).length == reading.length + len(other)
+        ] + [len(tokens)] * plain.may_end(reading)
+        assert expected == tokenset.to_ids(machine.row(state)).tolist()
+        assert token in expected
+        state, reading = machine.step(state, token), plain.read(reading, tokens[token])
+
+
+def test_precomputing_stops_where_heads_grow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond so many heads nothing more is precomputed."""
+    monkeypatch.setattr("constrain.compiler.maximal_munch.precompute.MOST_HEADS", 20)
+    text = 'start: x\nx: A x B | B x A | "c"\nA: /[ab]/\nB: /[bc]/\n'
+    reached = precompute(masks_of(text, [b"a", b"b", b"c"]))
+    assert (False, 21) == (reached.complete, reached.heads)
+
+
+def test_frames_that_can_lie_below() -> None:
+    """Only what can call a state's own rule; nothing below the start."""
+    tables = maximal_munch_tables(
+        read_grammar('start: "(" x ")"\nx: "[" x "]" | "a"\n', "lark")
+    ).network
+    below = frames_below(tables)
+    assert [] == below[tables.start]
+    frames = set(tables.call_returns.tolist())
+    starts = set(tables.call_starts.tolist())
+    assert starts
+    assert all(below[start] and frames.issuperset(below[start]) for start in starts)
+
+
+def test_what_is_precomputed_is_not_evicted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Precomputed rows do not count against the limit of those that are made later; those do."""
+    monkeypatch.setattr("constrain.artifacts.maximal_munch.machine._MOST_ROW_BYTES", 180)
+    tokens = [bytes([octet]) for octet in range(256)]
+    masks, plain = masks_of(JSON, tokens), masks_of(JSON, tokens)
+    precompute(masks)
+    summaries = len(masks.summaries)
+    left, right = masks.start, plain.start
+    for octet in SAMPLES[JSON].encode():
+        assert masks.row(left).tolist() == plain.row(right).tolist()
+        left, right = masks.step(left, octet), plain.step(right, octet)
+    assert summaries == len(masks.summaries) > len(plain.summaries)
+
+
+def test_stored_summaries_are_all_that_is_needed(default_tokenizer: Tokenizer) -> None:
+    """A machine that begins with all summaries walks no trie, and has the same masks and tables."""
+    first = masks_with(default_tokenizer, JSON)
+    precompute(first)
+    stored = HeadSummaryTables.from_arrays(first.summary_tables().arrays())
+    vocabulary = default_tokenizer.vocabulary(default_tokenizer.vocab_size)
+    tables = maximal_munch_tables(read_grammar(JSON, "lark"))
+
+    def no_trie() -> Trie:
+        raise AssertionError("a row was not stored")
+
+    rest = vocabulary, default_tokenizer.eos, default_tokenizer.vocab_size
+    second = MaximalMunchMasks(tables, no_trie, *rest, stored=stored)
+    left, right = first.start, second.start
+    for token in default_tokenizer.encode(SAMPLES[JSON]):
+        assert first.row(left).tolist() == second.row(right).tolist()
+        left, right = first.step(left, token), second.step(right, token)
+    again = second.summary_tables().arrays()
+    assert all((again[name] == array).all() for name, array in stored.arrays().items())
+
+
+def test_missing_summaries_are_computed(full: bool) -> None:
+    """Masks of a machine that begins with a part of the summaries are those of one without any."""
+    rng = random.Random(8)
+    for text, _ in random_larks(200 if full else 12, seed=43):
+        words = {bytes(rng.choice(b"abc #") for _ in range(rng.randint(1, 6))) for _ in range(30)}
+        tokens = sorted(words)
+        plain, part = masks_of(text, tokens), masks_of(text, tokens)
+        precompute(part, Limits(states=2_000), most_rows=3)
+        begun = masks_of(text, tokens, stored=part.summary_tables())
+        left, right = plain.start, begun.start
+        for _ in range(8):
+            row = plain.row(left)
+            assert row.tolist() == begun.row(right).tolist(), text
+            choices = [i for i in tokenset.to_ids(row).tolist() if i < len(tokens)]
+            if not choices:
+                break
+            token = rng.choice(choices)
+            left, right = plain.step(left, token), begun.step(right, token)
+
+
+def test_few_nodes_take_a_transition_of_the_parser(default_tokenizer: Tokenizer) -> None:
+    """In a JSON string, few of the trie nodes that a walk visits end a lexeme."""
+    masks = masks_with(default_tokenizer, JSON)
+    masks.row(read(masks, b'{"a": "b'))
+    assert masks.walks.parsed * 50 < masks.walks.visited
+
+
+@pytest.mark.parametrize("most_rows", [300, 1 << 16])
+def test_code_is_precomputed(default_tokenizer: Tokenizer, most_rows: int, full: bool) -> None:
+    """All of the summaries or a part are precomputed, and the text goes on from there."""
+    if most_rows > 300 and not full:
+        pytest.skip("precomputing code takes a while: --full")
+    masks = masks_with(default_tokenizer, CODE)
+    assert precompute(masks, most_rows=most_rows).complete == (most_rows > 300)
+    visited = masks.walks.visited
+    state = masks.start
+    for token in default_tokenizer.encode(SAMPLES[CODE]):
+        assert tokenset.contains(masks.row(state), token)
+        state = masks.step(state, token)
+    assert masks.is_accepting(state)
+    assert most_rows == 300 or visited == masks.walks.visited
+
+
+def test_only_what_masks_need_is_stored() -> None:
+    """All summaries without those that were parts of others are fewer, and give the same masks."""
+    for text, tokens, rng in random_cases(12, seed=21):
+        whole = masks_of(text, tokens)
+        if not precompute(whole, most_results=5_000).complete:
+            continue
+        stored = whole.summary_tables()
+        less = reachable(stored)
+        assert len(less.known) <= len(stored.known)
+        assert less.exits_offsets[:3].tolist() == [0, 0, 1]
+        assert bool(np.all(np.diff(less.feed_keys) > 0))
+        fewer = HeadSummaryTables.from_arrays(less.arrays())
+        machine, again = masks_of(text, tokens, stored), masks_of(text, tokens, fewer)
+        state = other = machine.start
+        for _ in range(8):
+            row = machine.row(state)
+            assert row.tolist() == again.row(other).tolist(), text
+            choices = [i for i in range(len(tokens)) if machine.take(state, i) is not None]
+            if not choices:
+                break
+            token = rng.choice(choices)
+            state, other = machine.step(state, token), again.step(other, token)
