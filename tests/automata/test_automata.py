@@ -44,7 +44,7 @@ class TestThompson:
     """The textbook's automata, state by state (from "Compiling IR to NFA")."""
 
     def test_literal(self) -> None:
-        """A literal is a chain of states."""
+        """A literal is a path of states."""
         nfa = thompson(Lit(b"user"))
         assert (nfa.start, nfa.finals) == (0, {4})
         assert epsilons(nfa) == {}
@@ -178,7 +178,7 @@ class TestUtf8:
 
 
 def random_pattern(rng: random.Random, depth: int) -> str:
-    """A pattern that Python's ``re`` reads the same way."""
+    """A pattern that Python's ``re`` reads alike."""
     kind = rng.random()
     if depth == 0 or kind < 0.3:
         return rng.choice(["a", "b", "ab", "[ab]", "[^a]", ".", "é", "()", "[a-cé-ü]", r"\n"])
@@ -246,7 +246,7 @@ def test_states_are_capped_with_the_rule() -> None:
 
 
 def test_without_bytes_drops_members() -> None:
-    """Only members without the bytes are left, and no state without a way to the end."""
+    """Only members without the bytes are left, and no state that is not live."""
     dfa = minimize(determinize(thompson(node_of("ab|ac|[x-z]"))))
     missing = np.zeros(256, dtype=np.bool_)
     missing[list(b"by")] = True

@@ -48,7 +48,7 @@ def test_the_largest_of_a_counter() -> None:
 
 
 def test_what_is_not_looked_at_is_not_included() -> None:
-    """Beyond its bound there is no answer but no."""
+    """Beyond its bound the answer is no."""
     dfa = dfa_of("[ab]{0,30}")
 
     assert Inclusion(dfa).holds(dfa.run(b"a"), dfa.start)

@@ -1,11 +1,11 @@
-"""NFA to minimal DFA: the way by lists for small automata against the way by arrays."""
+"""NFA to minimal DFA: as lists, for small automata, against as arrays."""
 
 import random
 from collections.abc import Iterator
 
 import pytest
 
-from constrain.compiler.automata import minimize as ways
+from constrain.compiler.automata import minimize as module
 from constrain.compiler.automata.determinize import subsets
 from constrain.compiler.automata.dfa import Dfa, as_nfa
 from constrain.compiler.automata.minimize import (
@@ -67,10 +67,10 @@ def test_both_ways_are_one(full: bool) -> None:
     assert 0 < empty < 1500 or full
 
 
-@pytest.mark.parametrize("most", [0, 12, ways.SMALL])
+@pytest.mark.parametrize("most", [0, 12, module.SMALL])
 def test_the_size_chooses_the_way(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
     """Whatever counts as small, the automaton is the same, and so is the NFA to copy."""
-    monkeypatch.setattr(ways, "SMALL", most)
+    monkeypatch.setattr(module, "SMALL", most)
     for nfa, tokens in random_nfas(200, seed=6):
         expected = minimal_via_arrays(nfa, terminals=tokens)
         assert content(expected) == content(minimal(nfa, terminals=tokens))

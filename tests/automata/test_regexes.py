@@ -32,7 +32,7 @@ from constrain.compiler.writers.regex import RegexStyle
 
 
 def test_expressions_are_written_and_read_again(data: Callable[[str], Path], full: bool) -> None:
-    """text -> node -> text -> node keeps the language, on the suites and at random."""
+    """text -> node -> text -> node has the same language, on the suites and at random."""
     random = Random(3)
     texts = [
         text

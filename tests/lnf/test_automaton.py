@@ -147,7 +147,7 @@ def test_deep_nesting_needs_no_python_stack() -> None:
 
 
 def test_chains_of_units_are_bounded() -> None:
-    """A body at every link of a long chain grows quadratically, and is refused by name."""
+    """A body at each of many units in a row grows quadratically, and is refused by name."""
     rules = [f'r{i} ::= r{i + 1} | r{i + 1} "y";' for i in range(400)]
     text = " ".join(rules) + ' r400 ::= "c";'
     grammar = read_grammar(text, "kbnf")

@@ -1,4 +1,4 @@
-"""Loup's normal form: every pass keeps the language, and the result has the form."""
+"""Loup's normal form: no pass changes the language, and the result has the form."""
 
 import random
 from itertools import pairwise
@@ -157,7 +157,7 @@ def test_merged_nonterminals_keep_all_places() -> None:
 
 @pytest.mark.parametrize("size", [10, 300])
 def test_long_chains_that_differ_at_the_end_stay_apart(size: int) -> None:
-    """Blocks split one by one, up a chain; the same chain twice is one."""
+    """Blocks split one by one, from the last of many rules up; the same rules twice are one."""
     one = [f'p{i} ::= "x" p{i + 1} | "y" a;' for i in range(size)]
     two = [line.replace("p", "q") for line in one]
     ends = [f'p{size} ::= "end" a;', f'q{size} ::= "end" a;']

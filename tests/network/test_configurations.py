@@ -100,7 +100,7 @@ def test_networks_are_small(text: str, states: int, frames: int, entries: int) -
 
 @pytest.mark.parametrize("text", SAMPLES, ids=["json", "arithmetic", "dyck", "markup", "code"])
 def test_samples_are_members(text: str) -> None:
-    """Each sample is read to its end, and each cut of it is as viable as Earley says."""
+    """Each sample is read to its end, and each prefix of it is as viable as Earley says."""
     sample = SAMPLES[text]
     found, earley = network_of(text), recogniser(lnf_of(text))
     assert found.viable(sample) == len(sample) == earley.feed(sample)

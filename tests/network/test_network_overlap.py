@@ -35,7 +35,7 @@ def test_comments_are_called() -> None:
 
 
 def test_comments_are_read_as_by_earley() -> None:
-    """Each cut of a text, and random changes of it, are as viable as Earley says."""
+    """Random changes of a text are as viable as Earley says."""
     rng = random.Random(5)
     found, earley = Network(network(nullable_lnf_of(COMMENTS))), recogniser(lnf_of(COMMENTS))
     assert found.viable(PROGRAM) == len(PROGRAM)

@@ -67,7 +67,7 @@ def words_of_tree(grammar: Grammar) -> Words:
     bodies: dict[str, list[Expr]] = {}
     for rule in grammar.rules:
         bodies.setdefault(rule.name, []).append(rule.body)
-    known: dict[str, Words] = {name: frozenset() for name in bodies}
+    found_so_far: dict[str, Words] = {name: frozenset() for name in bodies}
 
     def words(expr: Expr) -> Words:
         match expr:
@@ -76,7 +76,7 @@ def words_of_tree(grammar: Grammar) -> Words:
             case Pattern():
                 return words_of_node(expr.node)
             case Reference():
-                return known[expr.name]
+                return found_so_far[expr.name]
             case Choice():
                 return frozenset().union(*map(words, expr.options))
             case Sequence():
@@ -97,9 +97,9 @@ def words_of_tree(grammar: Grammar) -> Words:
 
     while True:
         new = {name: frozenset().union(*map(words, found)) for name, found in bodies.items()}
-        if new == known:
-            return known[grammar.start]
-        known = new
+        if new == found_so_far:
+            return found_so_far[grammar.start]
+        found_so_far = new
 
 
 @cache
@@ -110,7 +110,7 @@ def words_of_node(node: regex.Node) -> Words:
 
 def words_of_lnf(lnf: Lnf) -> Words:
     """The same for productions, repetitions included, and ε if the form tells it apart."""
-    known: list[Words] = [frozenset() for _ in lnf.names]
+    found_so_far: list[Words] = [frozenset() for _ in lnf.names]
     apart: Words = frozenset([b""] if lnf.nullable_start else [])
     while True:
         new: list[Words] = []
@@ -121,7 +121,7 @@ def words_of_lnf(lnf: Lnf) -> Words:
                 for s in production.body:
                     content = lnf.terminals[~s].content if s < 0 else b""
                     if s >= 0:
-                        body = joined(body, known[s])
+                        body = joined(body, found_so_far[s])
                     elif isinstance(content, bytes):
                         body = joined(body, frozenset([content]))
                     else:
@@ -135,9 +135,9 @@ def words_of_lnf(lnf: Lnf) -> Words:
                     if times >= low:
                         found |= power
             new.append(found)
-        if new == known:
-            return known[lnf.start] | apart
-        known = new
+        if new == found_so_far:
+            return found_so_far[lnf.start] | apart
+        found_so_far = new
 
 
 def random_grammar(rng: random.Random) -> Grammar:
