@@ -55,8 +55,6 @@ class Matcher:
         self, machine: Machine, eos: Sequence[int], vocab_size: int, start: int | None = None
     ) -> None:
         self._machine = machine
-        # Looked up once: both run for every token.
-        self._row, self._take = machine.row, machine.take
         self._eos = frozenset(eos)
         self._vocab_size = vocab_size
         self._eos_row = tokenset.from_ids(list(eos), vocab_size)
@@ -70,7 +68,7 @@ class Matcher:
         never changes once it has been returned.
         """
         state = self._states[-1]
-        return self._eos_row if state == _FINISHED else self._row(state)
+        return self._eos_row if state == _FINISHED else self._machine.row(state)
 
     def fill(self, row: NDArray[Any]) -> None:
         """Copy the mask into ``row``, int32 or uint32 (n,) with n at least ceil(V / 32).
@@ -118,7 +116,7 @@ class Matcher:
         if token_id in self._eos and self.is_accepting:
             target: int | None = _FINISHED
         else:
-            target = None if state == _FINISHED else self._take(state, token_id)
+            target = None if state == _FINISHED else self._machine.take(state, token_id)
         if target is None:
             raise TokenRefusedError(token_id, self._reason())
         self._states.append(target)

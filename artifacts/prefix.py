@@ -67,7 +67,7 @@ def boundaries(artifact: Artifact, prefix: bytes) -> list[Boundary]:
     for position in range(len(prefix) + 1):
         rest = prefix[position:]
         for state, ids in sorted(paths.pop(position, {}).items()):
-            row = machine.row(state)
+            row, accepting = machine.row(state), machine.is_accepting(state)
             steps = [
                 (length, token_id)
                 for length in range(1, min(longest, len(rest)) + 1)
@@ -75,14 +75,16 @@ def boundaries(artifact: Artifact, prefix: bytes) -> list[Boundary]:
             ]
             steps += spelling.unknown_words(rest, bool(ids))
             for length, token_id in steps:
-                target = machine.take(state, token_id)
+                # Where the text may end, a token of EOS ends it, whatever its bytes are.
+                ends = accepting and token_id in artifact.manifest.eos
+                target = None if ends else machine.take(state, token_id)
                 if target is not None:
                     _keep_better(paths[position + length], target, (*ids, token_id))
             allowed = row if not rest else spelling.longer_than(row, rest, bool(ids))
             if not rest or allowed.any():
-                ended = spelling.is_end(rest) and machine.is_accepting(state)
-                length = max(0, position - len(put))
-                found.append(Boundary(length, ids, spelling.pending(rest), allowed, ended))
+                length, pending = max(0, position - len(put)), spelling.pending(rest)
+                may_end = accepting and spelling.is_end(rest)
+                found.append(Boundary(length, ids, pending, allowed, may_end))
     return sorted(found, key=lambda b: (-b.length, len(b.ids), b.ids))
 
 

@@ -24,7 +24,8 @@ os.environ["TOKENIZERS_PARALLELISM"] = "false"
 from tokenizers import Tokenizer
 
 from constrain.compiler.wordpiece import WordPieceTokenizer, load_wordpiece
-from constrain.compiler.wordpiece.linmaxmatch import LinMaxMatch, max_match_via_substrings
+from constrain.compiler.wordpiece.linmaxmatch import LinMaxMatch
+from constrain.compiler.wordpiece.oracle import max_match_via_substrings
 
 System = Callable[[str], object]
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from ..errors import ArtifactError
 
-FORMAT_MAJOR = 1
+FORMAT_MAJOR = 2
 FORMAT_MINOR = 0
 
 _DTYPES: dict[str, np.dtype[Any]] = {

@@ -1,8 +1,8 @@
-"""Whether, and how soon, a word can end well: the search that keeps dead ends out of masks.
+"""Whether a word that has begun can end, and how soon: the search that finds dead ends.
 
-Tokens bind the text that follows them: with ``abc`` in the vocabulary nothing may follow
-``a ##b`` but what keeps ``abc`` from being read. So a state is alive only if some text leads
-on from it whose own tokens begin with those taken.
+Tokens constrain the text that follows them: with ``abc`` in the vocabulary ``c`` may not follow
+``a ##b``, because the word would be ``abc``. So a state is live only if some text leads on from it
+to a word's end whose own tokens begin with those taken.
 """
 
 from collections.abc import Iterator
@@ -35,17 +35,17 @@ class WordDfa:
     ``dfa``: over bytes. ``ends``: uint8 (S,), 1 where a word may end and the text too, or
     another word can follow. ``fewest``: int32 (S,), the fewest characters to such a state,
     whatever the tokens, or -1. ``plain``: the same for text of plain characters, which have a
-    token at both places in a word, so that it can always be cut. ``ways``: int32 (S, 2), with
-    how many first bytes plain text leads on to an end, and so that it is nearest.
-    ``letters``: uint8 (N,), 1 for nodes of the trie whose text is plain.
+    token at both places in a word, so that it always has tokens. ``first_bytes``: int32 (S, 2),
+    by how many first bytes plain text leads on to an end, and to a nearest one. ``plain_nodes``:
+    uint8 (N,), 1 for nodes of the trie whose text is plain.
     """
 
     dfa: ByteDfa
     ends: NDArray[np.uint8]
     fewest: NDArray[np.int32]
     plain: NDArray[np.int32]
-    ways: NDArray[np.int32]
-    letters: NDArray[np.uint8]
+    first_bytes: NDArray[np.int32]
+    plain_nodes: NDArray[np.uint8]
 
     def after_space(self, state: int) -> int:
         """The state where the next word begins, 0 if none can."""
@@ -74,10 +74,10 @@ class WordDfa:
 
     @cached_property
     def views(self) -> tuple[memoryview, memoryview, memoryview, memoryview]:
-        """``ends``, ``fewest``, ``plain`` and ``letters``, quick to index."""
-        arrays = (self.ends, self.fewest, self.plain, self.letters)
-        ends, fewest, plain, letters = (np.ascontiguousarray(array).data for array in arrays)
-        return ends, fewest, plain, letters
+        """``ends``, ``fewest``, ``plain`` and ``plain_nodes``, quick to index."""
+        arrays = (self.ends, self.fewest, self.plain, self.plain_nodes)
+        ends, fewest, plain, plain_nodes = (np.ascontiguousarray(array).data for array in arrays)
+        return ends, fewest, plain, plain_nodes
 
 
 class _Found(NamedTuple):
@@ -89,9 +89,11 @@ class _Found(NamedTuple):
     depth: int
 
 
-class WordPaths:
-    """Shortest completions, cached for each pair of states. ``caches``: what the caches of the
-    search may hold."""
+class Completions:
+    """The shortest ways from a state of canonical text and a node of the trie to a word's end.
+
+    ``caches``: what the caches of the search may hold.
+    """
 
     def __init__(self, words: WordDfa, trie: WordTrie, caches: CacheBudget) -> None:
         self.words, self.trie = words, trie
@@ -112,13 +114,13 @@ class WordPaths:
 
     def is_live(self, state: int, node: int) -> bool:
         """Whether there is a completion. Places that are alike as far as the search has looked
-        ahead share the answer."""
+        ahead share the result."""
         return self._first(state, node)[0] != NONE
 
     def _first(self, state: int, node: int) -> tuple[int, int]:
         """The first byte of a completion, -1 if there is none, and how far ahead was looked.
 
-        A byte that ``node`` cannot read goes on as from its link: what is known there serves all
+        A byte that ``node`` cannot read goes on as from its link: what is cached there serves all
         nodes that share it.
         """
         for depth, classes in enumerate(self.words.alike):
@@ -145,14 +147,14 @@ class WordPaths:
         """``shortest`` for each pair, int32; -1 for a dead end.
 
         Unless ``exact`` every other number may be too small. If more first bytes of plain text
-        lead on than are read at the node and on its chain of links, one of them leaves the node's
+        lead on than are read at the node and on its failure links, one of them leaves the node's
         tokens as they are, so that nothing needs to be searched for.
         """
         words = self.words
         least = np.where(words.ends[states] != 0, 0, words.fewest[states]).astype(np.int32)
-        ways = words.ways[states] > self.trie.ways_off[nodes][:, None]
-        sure = ways[:, 1] & (words.plain[states] == least) if exact else ways[:, 0]
-        for at in np.flatnonzero((least > 0) & ~sure).tolist():
+        more = words.first_bytes[states] > self.trie.bytes_read[nodes][:, None]
+        decided = more[:, 1] & (words.plain[states] == least) if exact else more[:, 0]
+        for at in np.flatnonzero((least > 0) & ~decided).tolist():
             if exact:
                 found = self.shortest(int(states[at]), int(nodes[at]))
                 least[at] = NONE if found is None else found
@@ -162,12 +164,12 @@ class WordPaths:
 
     def _search(self, state: int, node: int, *, own_only: bool = False) -> _Found:
         """A* over (state, node, tokens confirmed); ``fewest`` never overestimates. Among equals
-        nodes with few ways on come first: they are left soon, which confirms tokens.
+        nodes that read few bytes come first: they are left soon, which confirms tokens.
 
         ``own_only``: begin with a byte that ``node`` can read itself.
         """
-        ends, fewest, plain, letters = self.words.views
-        ways_off = self.trie.ways_off.data
+        ends, fewest, plain, plain_nodes = self.words.views
+        bytes_read = self.trie.bytes_read.data
         expected = self.trie.flush(node)
         if expected is None or fewest[state] < 0:
             return _Found(None, NONE, 0)
@@ -187,7 +189,7 @@ class WordPaths:
             deepest = max(deepest, depth + 1)
             if (state, node, matched) not in edges_left:
                 edges_left[state, node, matched] = self._edges_of(state, node, expected[matched:])
-                if matched == len(expected) and letters[node] and plain[state] >= 0:
+                if matched == len(expected) and plain_nodes[node] and plain[state] >= 0:
                     end = cost + plain[state]
                     heappush(heap, (end, _FOUND, 0, end, 0, 0, 0, depth, first))
                 rest = self.trie.flush(node) if ends[state] else None
@@ -203,10 +205,10 @@ class WordPaths:
                 farther = cost + (octet & 0xC0 != 0x80)
                 begun = octet if depth == 0 else first
                 near = plain[after] >= 0 and farther + plain[after] == least
-                if near and upto == len(expected) and letters[target]:
+                if near and upto == len(expected) and plain_nodes[target]:
                     return _Found(least, begun, deepest)  # No end is nearer.
-                nearest, off = farther + fewest[after], ways_off[target]
-                ahead = (nearest, -upto, off, farther, after, target, upto, depth + 1, begun)
+                nearest, few = farther + fewest[after], bytes_read[target]
+                ahead = (nearest, -upto, few, farther, after, target, upto, depth + 1, begun)
                 heappush(heap, ahead)
                 if upto > matched and nearest == bound:
                     heappush(heap, entry)  # The other edges may not be needed.

@@ -1,8 +1,9 @@
-"""Which tokens cannot continue a word: those that would be cut otherwise behind its text.
+"""Which tokens cannot continue a word: its text and theirs together would have other tokens.
 
-A token t may follow at node u if the text of both is cut into ``flush(u)`` and t. The walk
-reads all t from the suffix root and from u at once, level by level, and ends where all of
-``flush(u)`` is popped: from there on both read the same nodes.
+With V = {a, ##b, ##c, abc} the token ``##c`` cannot follow ``a ##b``. A token t may follow at node
+u if the text of both has the tokens ``flush(u)`` and t. The walk reads all t from the suffix root
+and from u at once, level by level, and ends where all of ``flush(u)`` is popped: from there on
+both read the same nodes.
 """
 
 from dataclasses import dataclass
@@ -16,16 +17,16 @@ from .trie import NONE, SUFFIX_ROOT, WordTrie
 
 Nodes = NDArray[np.int64]
 
-_NOBODY = np.zeros(0, dtype=np.int64)
+_NO_NODES = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True)
 class ForbiddenAfter:
     """Which tokens cannot follow at a node.
 
-    ``forbidden``: int32, tokens that would be cut otherwise behind the node's text. ``special``:
-    int32 (k,), the tokens that may follow and lead to another node than their own, ``nodes``:
-    int32 (k,), those nodes.
+    ``forbidden``: int32, tokens that the tokenizer does not give behind the node's text.
+    ``special``: int32 (k,), the tokens that may follow and lead to another node than their own,
+    ``nodes``: int32 (k,), those nodes.
     """
 
     forbidden: NDArray[np.int32]
@@ -56,17 +57,17 @@ def forbidden_tokens(trie: WordTrie, node: int) -> ForbiddenAfter:
     start = np.array([node])
     pairs = _Pairs(np.array([SUFFIX_ROOT]), start, np.zeros(1, dtype=np.int64))
     spans: list[NDArray[np.int32]] = [np.zeros((0, 2), dtype=np.int32)]
-    special, nodes = [_NOBODY], [_NOBODY]
+    special, nodes = [_NO_NODES], [_NO_NODES]
     while len(pairs.x):
         pairs, contradicted = _next(trie, pairs, expected)
         spans.append(trie.spans[contradicted])
         ending = np.flatnonzero(trie.tokens[pairs.x] != NONE)
         ended = pairs.at(ending)
         tokens = trie.tokens[ended.x].astype(np.int64)
-        kept = _is_cut_into(trie, ended, expected, tokens)
-        special.append(tokens[kept])
-        nodes.append(ended.v[kept])
-        single = trie.spans[ended.x[~kept], 0]
+        follow = _has_tokens(trie, ended, expected, tokens)
+        special.append(tokens[follow])
+        nodes.append(ended.v[follow])
+        single = trie.spans[ended.x[~follow], 0]
         spans.append(np.column_stack((single, single + 1)))
     runs = np.concatenate(spans)
     _, places = expand(np.zeros(len(runs), dtype=np.int32), runs[:, 0], runs[:, 1] - runs[:, 0])
@@ -78,7 +79,8 @@ def forbidden_tokens(trie: WordTrie, node: int) -> ForbiddenAfter:
 
 
 def _next(trie: WordTrie, pairs: _Pairs, expected: Nodes) -> tuple[_Pairs, Nodes]:
-    """The next level, where not all is popped yet, and the ``x`` whose tokens are all killed."""
+    """The next level, where not all is popped yet, and the ``x`` whose tokens are all
+    forbidden."""
     agrees, popped = _pop(trie, pairs.v, pairs.popped, expected)
     # Where all would be popped, only the bytes matter that v can read itself.
     ready = agrees & (popped >= len(expected))
@@ -108,7 +110,7 @@ def _next(trie: WordTrie, pairs: _Pairs, expected: Nodes) -> tuple[_Pairs, Nodes
             moving.x[going], trie.links[moving.v[going]].astype(np.int64), popped[going]
         )
     joined = _Pairs(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
-    return joined, np.concatenate([_NOBODY, *contradicted])
+    return joined, np.concatenate([_NO_NODES, *contradicted])
 
 
 def _pop(
@@ -125,11 +127,9 @@ def _pop(
     return agrees, popped + counts
 
 
-def _is_cut_into(
-    trie: WordTrie, pairs: _Pairs, expected: Nodes, tokens: Nodes
-) -> NDArray[np.bool_]:
+def _has_tokens(trie: WordTrie, pairs: _Pairs, expected: Nodes, tokens: Nodes) -> NDArray[np.bool_]:
     """Where the flush of ``v`` is what is left of ``expected`` and then the token."""
-    kept = np.ones(len(tokens), dtype=np.bool_)
+    equal = np.ones(len(tokens), dtype=np.bool_)
     v, popped = pairs.v.copy(), pairs.popped.copy()
     active = np.arange(len(tokens))
     while len(active):
@@ -144,9 +144,9 @@ def _is_cut_into(
                 place < len(expected), expected[inside] if len(expected) else NONE,
                 np.where(place == len(expected), tokens[active[some]], NONE),
             )  # fmt: skip
-            kept[active[some]] &= trie.pops[offsets[some] + k] == wanted
+            equal[active[some]] &= trie.pops[offsets[some] + k] == wanted
         popped[active] += counts
         v[active] = trie.links[v[active]]
-        active = active[kept[active]]
-    result: NDArray[np.bool_] = kept & (v <= SUFFIX_ROOT) & (popped == len(expected) + 1)
+        active = active[equal[active]]
+    result: NDArray[np.bool_] = equal & (v <= SUFFIX_ROOT) & (popped == len(expected) + 1)
     return result

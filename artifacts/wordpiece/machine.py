@@ -1,9 +1,13 @@
 """The machine of WordPiece artifacts: token sequences that the tokenizer itself would give.
 
-A state is a place in the automaton over canonical text, the trie's node that the current
-word has led to, and, where words may grow too long, how many characters it has. States are
-never enumerated, a number says all three; rows are computed when they are asked for, and what
-is cached has a limit.
+A state is a place in the automaton over canonical text, the trie's node that the current word
+has led to, and, where words may grow too long, how many characters it has. Nothing is interned:
+a number encodes all three. Rows are computed lazily,
+
+    tokens that the text reads from here, without those that cannot continue the word
+    (``forbidden_tokens``) and without dead ends (``dead_ends``)
+
+and all caches share one budget.
 """
 
 from collections.abc import Sequence
@@ -21,7 +25,7 @@ from ..tokens import tokenset
 from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.tokenset import Words
 from ..tokens.vocabulary import TokenClasses, Vocabulary
-from .dead_ends import WordDfa, WordPaths
+from .dead_ends import Completions, WordDfa
 from .forbidden_tokens import ForbiddenAfter, forbidden_tokens
 from .trie import NONE, OTHER_BYTE, ROOT, SUFFIX_ROOT, WordTrie
 from .trie_walk import WordWalk
@@ -60,7 +64,7 @@ class _Base:
 @dataclass(eq=False)
 class WordMachine:
     """Steps and rows. ``indicator``: ♯ in UTF-8. ``nodes``: int32 (V,), the node of a token
-    that words are cut into, or -1. ``longest``: characters that a word may have, 0 where no
+    that words are made of, or -1. ``longest``: characters that a word may have, 0 where no
     word of the text has more.
     """
 
@@ -88,9 +92,9 @@ class WordMachine:
         return self._number((self.words.dfa.start, NONE, 0))
 
     @cached_property
-    def paths(self) -> WordPaths:
+    def completions(self) -> Completions:
         """The search for ends of words."""
-        return WordPaths(self.words, self.trie, self._search_budget)
+        return Completions(self.words, self.trie, self._search_budget)
 
     @cached_property
     def _walk(self) -> WordWalk:
@@ -120,7 +124,7 @@ class WordMachine:
     def step(self, state: int, token_id: int) -> int:
         """The state after a token that the row allows.
 
-        Raises ``ArtifactError`` if a row allowed what has no way (an unverified file).
+        Raises ``ArtifactError`` if a row allowed what leads nowhere (an unverified file).
         """
         place, node, count = self._parts(state)
         text = self.text(token_id)
@@ -191,7 +195,7 @@ class WordMachine:
         places[places == len(base.tokens)] = 0
         held = base.tokens[places] == after.special
         special, states = after.special[held], base.targets[places[held]]
-        needed = self.paths.fewest(states, after.nodes[held], exact=bool(self.longest))
+        needed = self.completions.fewest(states, after.nodes[held], exact=bool(self.longest))
         live = needed != NONE
         return special[live], self._lengths[special[live]] + needed[live]
 
@@ -211,7 +215,7 @@ class WordMachine:
 
     def _walked(self, root: int, place: int) -> _Base:
         tokens, targets = self._walk.read(root, place)
-        needed = self.paths.fewest(targets, self.nodes[tokens], exact=bool(self.longest))
+        needed = self.completions.fewest(targets, self.nodes[tokens], exact=bool(self.longest))
         live = needed != NONE
         flags = np.zeros(tokenset.word_count(self.vocab_size) * 32, dtype=np.bool_)
         flags[tokens[live]] = True
@@ -252,7 +256,7 @@ class WordMachine:
         return found
 
     def _number(self, state: _State) -> int:
-        """A state as a number: nothing has to be kept for those that have been reached."""
+        """A state as a number."""
         place, node, count = state
         return (place * self._nodes + node + 1) * self._counts + count
 
@@ -290,8 +294,8 @@ def word_machine(
             ends=a["words.ends"],
             fewest=a["words.fewest"],
             plain=a["words.plain"],
-            ways=a["words.ways"],
-            letters=a["pieces.letters"],
+            first_bytes=a["words.ways"],
+            plain_nodes=a["pieces.letters"],
         ),
         trie=WordTrie.from_sections(a, trie),
         vocabulary=vocabulary,

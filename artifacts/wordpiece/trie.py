@@ -1,7 +1,7 @@
-"""The trie that words are cut with, over bytes, with failure links and pops, as tables.
+"""The trie of a WordPiece vocabulary over bytes, with failure links and pops, as tables.
 
-The matching is LinMaxMatch's (Song et al. 2021): the tokens of a text are each the longest
-that fits. Node 0 is the root for the start of a word, node 1 that for its rest.
+Matching is LinMaxMatch (Song et al. 2021): the tokens of a word are each the longest that fits.
+Node 0 is the root for the start of a word, node 1 the root for its rest.
 """
 
 from bisect import bisect_left
@@ -71,8 +71,8 @@ class WordTrie:
         return np.concatenate((np.array([ROOT, SUFFIX_ROOT], dtype=np.int32), above))
 
     @cached_property
-    def ways_off(self) -> NDArray[np.int32]:
-        """At most so many bytes are read at a node or on its chain of links before the roots."""
+    def bytes_read(self) -> NDArray[np.int32]:
+        """At most so many bytes are read at a node or on its failure links before the roots."""
         counts = self.children.astype(np.int32)
         counts[[ROOT, SUFFIX_ROOT]] = 0
         total, links = counts.copy(), self.links.copy()
@@ -128,15 +128,15 @@ class WordTrie:
 
     def flush(self, node: int) -> Pops | None:
         """The tokens of a node's text; None if it has none."""
-        known = self.flushed.get(node)
-        if known is None:
+        flushed = self.flushed.get(node)
+        if flushed is None:
             found: Pops = ()
             place, links = node, self._views[2]
             while links[place] != NONE:
                 found += self.popped(place)
                 place = links[place]
-            known = self.flushed.keep(node, found if place <= SUFFIX_ROOT else False)
-        return None if known is False else known
+            flushed = self.flushed.keep(node, found if place <= SUFFIX_ROOT else False)
+        return None if flushed is False else flushed
 
     def tokenize(self, word: bytes, longest: int = 0) -> Pops | None:
         """The tokens of a word, in UTF-8; None if it has none or more than ``longest``

@@ -1,7 +1,7 @@
 """The tokens that canonical text can go on with at a place, and where each leads.
 
-``trie.walk`` for one start. As long as little of the trie is alive, the live nodes alone are
-stepped; where a level is mostly alive it and all below are stepped as whole arrays.
+``trie.walk`` for one start. As long as few nodes of the trie are live, they alone are
+stepped; where a level is mostly live, it and all below are stepped as whole arrays.
 """
 
 from dataclasses import dataclass

@@ -1,10 +1,11 @@
-"""WordPiece: text to tokens, the longest first, in linear time.
+"""WordPiece: text to tokens, the longest first, in linear time; and grammars over such tokens.
 
-    normalizer (clean up, lower-case, accents, CJK) -> end_to_end (words and tokens in one pass)
-    trie -> failure (Algorithm 2) -> linmaxmatch (Algorithm 1) -> transducer (Algorithm 4)
+    file   -> load -> tokenizer: normalizer -> end_to_end (words, and tokens by linmaxmatch) -> ids
+    grammar's DFA -> image (of each code point) -> normalized_language, unknown_words (canon(L))
+           -> trie_layout, word_ends -> tokenizer_dfa (the sections that artifacts/wordpiece runs)
 
-Source: Song, Salcianu, Song, Dopson, Zhou, "Fast WordPiece Tokenization" (2021). ``formal``
-holds its definitions as oracles. Offers the loaded tokenizer; the names below load on first use.
+Source: Song, Salcianu, Song, Dopson, Zhou, "Fast WordPiece Tokenization" (2021); ``oracle`` holds
+its definitions. ``README.md`` has terms, lemmas and costs. The names below load on first use.
 """
 
 from importlib import import_module
@@ -13,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .detect import is_wordpiece
     from .load import load_wordpiece
-    from .tokenizer import Piece, WordPieceTokenizer
+    from .tokenizer import TokenSpan, WordPieceTokenizer
 
-__all__ = ["Piece", "WordPieceTokenizer", "is_wordpiece", "load_wordpiece"]
+__all__ = ["TokenSpan", "WordPieceTokenizer", "is_wordpiece", "load_wordpiece"]
 
 _HOME = {
-    "Piece": ".tokenizer",
+    "TokenSpan": ".tokenizer",
     "WordPieceTokenizer": ".tokenizer",
     "is_wordpiece": ".detect",
     "load_wordpiece": ".load",

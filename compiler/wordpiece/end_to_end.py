@@ -1,4 +1,4 @@
-"""End-to-end WordPiece: cut normalised text into words and words into tokens in one pass.
+"""End-to-end WordPiece: normalised text to words and words to tokens, in one pass.
 
 Song et al. (2021), section 4 and Algorithm 3. Erratum: as printed, ``IsWdBndry`` looks at the
 character before the word that it is at the start of, so that the text ``-a`` with V = {``-``}
@@ -9,10 +9,8 @@ printed algorithm also lacks the longest word that real tokenizers take.
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from .failure import NULL, precompute
-from .linmaxmatch import flush, match_loop
+from .linmaxmatch import NULL, ROOT, SuffixTrie, flush, match_loop, precompute
 from .normalizer import SPACE, character_tables, is_punctuation, is_space
-from .trie import ROOT, SuffixTrie
 
 _LETTER, _SPACE, _PUNCTUATION = 0, 1, 2
 

@@ -29,7 +29,7 @@ class ImageTable:
     """``texts[i]`` is an image; ``numbers``, int32 (0x110000,), says which each code point has.
 
     Image ``OTHER`` (None) is that of code points that become a character which no token has,
-    and of surrogates; a word with one is unknown. With unknown words kept ``OTHER_LETTER``
+    and of surrogates; a word with one is unknown. With ``keep_unknown`` ``OTHER_LETTER``
     stands for each such character, and None is no image.
     """
 
@@ -45,21 +45,21 @@ def image_table(tokenizer: WordPieceTokenizer, *, keep_unknown: bool = False) ->
     normalizer = tokenizer.normalizer or NO_NORMALIZER
     alphabet = _alphabet(tokenizer)
     _refuse_marks(alphabet)
-    known: dict[str, int] = {"": 1}
+    number: dict[str, int] = {"": 1}
     numbers = np.full(CODE_POINTS, OTHER, dtype=np.int32)
-    images = {**_changed(normalizer), **{ord(c): normalizer.cut(c) for c in sorted(alphabet)}}
+    images = {**_changed(normalizer), **{ord(c): normalizer.spaced(c) for c in sorted(alphabet)}}
     if keep_unknown and normalizer.handle_chinese_chars:
-        spaced = known.setdefault(f"{SPACE}{OTHER_LETTER}{SPACE}", len(known) + 1)
+        spaced = number.setdefault(f"{SPACE}{OTHER_LETTER}{SPACE}", len(number) + 1)
         for low, high in character_tables().spaced.ranges:
             numbers[low : high + 1] = spaced
     for code, image in images.items():
         if keep_unknown:
             image = "".join(c if c in alphabet else OTHER_LETTER for c in image)
         if keep_unknown or alphabet.issuperset(image):
-            numbers[code] = known.setdefault(image, len(known) + 1)
+            numbers[code] = number.setdefault(image, len(number) + 1)
     for low, high in character_tables().removed.ranges if normalizer.clean_text else ():
-        numbers[low : high + 1] = known[""]
-    return ImageTable((OTHER_LETTER if keep_unknown else None, *known), numbers)
+        numbers[low : high + 1] = number[""]
+    return ImageTable((OTHER_LETTER if keep_unknown else None, *number), numbers)
 
 
 @cache
@@ -69,13 +69,13 @@ def _changed(normalizer: BertNormalizer) -> dict[int, str]:
     codes = {*map(ord, tables.decomposed), *map(ord, tables.lower), *_HANGUL}
     for ranges in (tables.marks, tables.spaces, tables.white_space, tables.punctuation):
         codes.update(ranges.codes())
-    return {code: normalizer.cut(chr(code)) for code in sorted(codes)}
+    return {code: normalizer.spaced(chr(code)) for code in sorted(codes)}
 
 
 def _alphabet(tokenizer: WordPieceTokenizer) -> frozenset[str]:
-    """The characters of the tokens that words are cut into, and the space."""
-    cutter = tokenizer.end_to_end
-    return frozenset(SPACE).union(*cutter.initial, *cutter.suffixes)
+    """The characters of the tokens that words are made of, and the space."""
+    words = tokenizer.end_to_end
+    return frozenset(SPACE).union(*words.initial, *words.suffixes)
 
 
 def _refuse_marks(alphabet: frozenset[str]) -> None:

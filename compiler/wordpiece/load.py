@@ -80,10 +80,10 @@ def _from_json(name: str, raw: bytes, config: Mapping[str, Any]) -> WordPieceTok
         raise TokenizerError("not a tokenizer.json: it has no model with a vocabulary")
     if model.get("type") != MODEL:
         raise TokenizerError(f"the model {model.get('type')!r} is no {MODEL}")
-    cut = data.get("pre_tokenizer") or {}
-    if cut.get("type") != "BertPreTokenizer":
+    splitting = (data.get("pre_tokenizer") or {}).get("type")
+    if splitting != "BertPreTokenizer":
         raise TokenizerError(
-            f"the pre-tokenizer {cut.get('type')!r} is not supported; 'BertPreTokenizer' is"
+            f"the pre-tokenizer {splitting!r} is not supported; 'BertPreTokenizer' is"
         )
     normalizer = data.get("normalizer")
     if normalizer is not None and normalizer.get("type") != "BertNormalizer":

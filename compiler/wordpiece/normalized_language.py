@@ -101,7 +101,7 @@ class _CodePointSteps:
     def __init__(self, dfa: Dfa, images: ImageTable) -> None:
         self._table = np.ascontiguousarray(dfa.table)
         self._has_image = np.array([text is not None for text in images.texts])
-        self._kept: dict[int, list[tuple[int, list[int]]]] = {}
+        self._found: dict[int, list[tuple[int, list[int]]]] = {}
         used = dfa.used_bytes()
         rows = [_rows(dfa, images, used, *span) for span in _SPANS]
         self._columns = np.concatenate([r[0] for r in rows])
@@ -117,8 +117,8 @@ class _CodePointSteps:
 
     def of(self, state: int) -> list[tuple[int, list[int]]]:
         """For each target the images that lead there."""
-        if state in self._kept:
-            return self._kept[state]
+        if state in self._found:
+            return self._found[state]
         columns = self._columns
         alive = np.flatnonzero(self._table[state][columns[:, 0]])
         states = self._table[state, columns[alive, 0]]
@@ -132,7 +132,7 @@ class _CodePointSteps:
         for target in np.unique(states).tolist():
             numbers = np.unique(self._images[alive[states == target]])
             found.append((target, numbers.tolist()))
-        self._kept[state] = found
+        self._found[state] = found
         return found
 
 
@@ -233,11 +233,11 @@ class _Builder:
                 alike[self._rest[state][0]].append(state)
             if len(alike) == len(states):
                 return states
-            kept: list[int] = []
+            largest: list[int] = []
             for group in alike.values():
                 places = {self._rest[state][1]: state for state in sorted(group)}
-                kept += map(places.__getitem__, inclusion.largest(places))
-            return frozenset(kept)
+                largest += map(places.__getitem__, inclusion.largest(places))
+            return frozenset(largest)
 
         return pruned
 

@@ -1,4 +1,4 @@
-"""BERT's normalizer and pre-tokenizer: what a text's characters become, and where words end.
+"""BERT's normalizer and pre-tokenizer: what each character becomes, and where words end.
 
 The normalizer works character by character (clean up, space around CJK, decompose and drop
 accents, lower-case, in this order), but for one thing: marks of a combining class that
@@ -118,24 +118,24 @@ class BertNormalizer:
             origins.extend([place] * len(image))
         return "".join(out), origins
 
-    def cut(self, text: str) -> str:
+    def spaced(self, text: str) -> str:
         """The normalised text with a space around every punctuation character.
 
         Between spaces there are then the words that the pre-tokenizer makes.
         """
         if self._reorders(text):
             text = self._normalize_in_order(text)[0]
-        return text.translate(self._cut_images)
+        return text.translate(self._spaced_images)
 
     def canonical(self, text: str) -> str:
         """The words between single spaces; a space at the end if the last one has ended."""
-        cut = self.cut(text)
-        words = [word for word in cut.split(SPACE) if word]
-        return SPACE.join(words) + (SPACE if words and cut.endswith(SPACE) else "")
+        spaced = self.spaced(text)
+        words = [word for word in spaced.split(SPACE) if word]
+        return SPACE.join(words) + (SPACE if words and spaced.endswith(SPACE) else "")
 
     @cached_property
-    def _cut_images(self) -> "_Images":
-        return _Images(self, cut=True)
+    def _spaced_images(self) -> "_Images":
+        return _Images(self, spaced=True)
 
     @cached_property
     def _images(self) -> "_Images":
@@ -179,7 +179,7 @@ NO_NORMALIZER = BertNormalizer(False, False, False, False)
 
 @cache
 def _moving() -> frozenset[str]:
-    """The characters with a mark, in their decomposition, that strip_accents keeps."""
+    """The characters with a mark, in their decomposition, that strip_accents leaves."""
     tables = character_tables()
     marks = {c for c in tables.combining if ord(c) not in tables.marks}
     return frozenset(marks.union(c for c, s in tables.decomposed.items() if marks & set(s)))
@@ -188,13 +188,13 @@ def _moving() -> frozenset[str]:
 class _Images(dict[int, int | str]):
     """A table for ``str.translate`` that fills itself in."""
 
-    def __init__(self, normalizer: BertNormalizer, *, cut: bool = False) -> None:
+    def __init__(self, normalizer: BertNormalizer, *, spaced: bool = False) -> None:
         super().__init__()
-        self._normalizer, self._cut = normalizer, cut
+        self._normalizer, self._spaced = normalizer, spaced
 
     def __missing__(self, code: int) -> int | str:
         image = self._normalizer.image(chr(code))
-        if self._cut:
+        if self._spaced:
             image = "".join(map(_between_spaces, image))
         self[code] = result = code if image == chr(code) else image
         return result
@@ -216,7 +216,7 @@ def _between_spaces(char: str) -> str:
 
 
 def is_space(char: str) -> bool:
-    """Whether the pre-tokenizer cuts at the character and drops it."""
+    """Whether the pre-tokenizer splits at the character and drops it."""
     return ord(char) in character_tables().white_space
 
 

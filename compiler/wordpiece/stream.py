@@ -1,7 +1,7 @@
-"""Text that comes in parts: where it can be cut, and what of an endless word has to be held.
+"""Text that comes in parts: where it can be split, and what of an endless word has to be held.
 
-A text can be cut behind each character that ends a word, if no added token may stand across
-the cut. Where there is no such place, the text is one word; once that is longer than any word
+A text can be split behind each character that ends a word, if no added token may stand across
+that place. Where there is no such place, the text is one word; once that is longer than any word
 may be, it is unknown whatever follows, so that a short word as long as that can stand for it.
 """
 
@@ -14,12 +14,12 @@ from .normalizer import SPACE
 
 
 @dataclass(frozen=True)
-class Cutter:
-    """Cuts held text. ``cut``: puts normalised words between spaces. ``added``: finds added
+class StreamSplitter:
+    """Splits held text. ``spaced``: puts normalised words between spaces. ``added``: finds added
     tokens, which are called ``names``. ``max_chars``: longer words are unknown.
     """
 
-    cut: Callable[[str], str]
+    spaced: Callable[[str], str]
     added: Pattern[str] | None
     names: Collection[str]
     max_chars: int
@@ -31,27 +31,28 @@ class Cutter:
         Together they have the ids of ``held``, whatever follows. The rest is not much longer
         than two words may be and an added token.
         """
-        known = max(len(held) - self._longest_name, 0)
+        # Before this place it is decided which characters belong to added tokens.
+        decided = max(len(held) - self._longest_name, 0)
         start = 0
         for match in self.added.finditer(held) if self.added else ():
-            if match.start() >= known:
+            if match.start() >= decided:
                 break
             start = match.end()
-        ends = (i + 1 for i in range(known - 1, start - 1, -1) if self._ends_word(held[i]))
+        ends = (i + 1 for i in range(decided - 1, start - 1, -1) if self._ends_word(held[i]))
         place = next(ends, start)
-        ready, rest, known = held[:place], held[place:], known - place
-        if known > 2 * len(self._stand_in):
-            if len(self.cut(rest[:known])) > self.max_chars:
-                return ready, self._stand_in + rest[known:]
+        ready, rest, decided = held[:place], held[place:], decided - place
+        if decided > 2 * len(self._stand_in):
+            if len(self.spaced(rest[:decided])) > self.max_chars:
+                return ready, self._stand_in + rest[decided:]
             # Nearly all of it is dropped by the normalizer, and one such character between the
-            # others does as well as many: it keeps them from looking like an added token.
-            kept = (char for char in rest[:known] if self.cut(char))
-            rest = "".join(char + self._dropped for char in kept) + rest[known:]
+            # others does as well as many: so that they do not look like an added token.
+            chars = (char for char in rest[:decided] if self.spaced(char))
+            rest = "".join(char + self._dropped for char in chars) + rest[decided:]
         return ready, rest
 
     def _ends_word(self, char: str) -> bool:
         if char not in self._images:
-            self._images[char] = self.cut(char)
+            self._images[char] = self.spaced(char)
         return self._images[char].endswith(SPACE)
 
     @cached_property
@@ -69,7 +70,7 @@ class Cutter:
     def _dropped(self) -> str:
         """A character that the normalizer drops and that is in no added token."""
         used = set().union(*self.names)
-        return next(c for c in map(chr, range(0x110000)) if c not in used and not self.cut(c))
+        return next(c for c in map(chr, range(0x110000)) if c not in used and not self.spaced(c))
 
     def _is_free(self, char: str, used: Collection[str]) -> bool:
-        return char not in used and self.cut(char) == char
+        return char not in used and self.spaced(char) == char

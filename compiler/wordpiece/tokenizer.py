@@ -1,4 +1,4 @@
-"""A loaded WordPiece tokenizer."""
+"""A WordPiece tokenizer that has been loaded: text to ids, whole or in parts, and ids to text."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -11,20 +11,20 @@ from constrain.artifacts.tokens.vocabulary import Vocabulary
 
 from .end_to_end import EndToEnd
 from .normalizer import NO_NORMALIZER, SPACE, BertNormalizer
-from .stream import Cutter
+from .stream import StreamSplitter
 
-# How many strings are kept with their ids, and the longest of them: what stands between two
+# How many strings are cached with their ids, and the longest of them: what stands between two
 # spaces, and the normalised words in it. Most of a text is such strings that come again.
-_KEPT, _LONGEST_KEPT = 131_072, 64
+_MOST_CACHED, _LONGEST_CACHED = 131_072, 64
 
 # Characters of a stream that wait for white space.
 LONGEST_HELD = 1 << 16
 
-# White space that cuts words whatever the normalizer is.
+# White space that ends words whatever the normalizer is.
 _LINE_ENDS = "\n\t\r"
 
 
-class Piece(NamedTuple):
+class TokenSpan(NamedTuple):
     """A token and the characters of the text that it stands for."""
 
     token_id: int
@@ -61,8 +61,8 @@ class WordPieceTokenizer:
 
         Words that come again, the same characters between two spaces, are looked up.
         """
-        if not self._cuts_at_spaces:
-            return [piece.token_id for piece in self.pieces(text)]
+        if not self._splits_at_spaces:
+            return [span.token_id for span in self.spans(text)]
         for char in _LINE_ENDS:
             if char in text:
                 text = text.replace(char, SPACE)
@@ -76,29 +76,29 @@ class WordPieceTokenizer:
         """
         held = ""
         for part in parts:
-            cut = max(part.rfind(char) for char in (SPACE, *_LINE_ENDS)) + 1
-            if cut and self._cuts_at_spaces:
-                yield self.encode(held + part[:cut])
+            end = max(part.rfind(char) for char in (SPACE, *_LINE_ENDS)) + 1
+            if end and self._splits_at_spaces:
+                yield self.encode(held + part[:end])
                 held = ""
-            held += part[cut:] if self._cuts_at_spaces else part
+            held += part[end:] if self._splits_at_spaces else part
             if len(held) > LONGEST_HELD:
-                ready, held = self._stream_cutter.settled(held)
+                ready, held = self._splitter.settled(held)
                 yield self.encode(ready)
         yield self.encode(held)
 
-    def pieces(self, text: str) -> list[Piece]:
+    def spans(self, text: str) -> list[TokenSpan]:
         """Tokens with their places in ``text``, in characters; nothing is looked up."""
-        found: list[Piece] = []
+        found: list[TokenSpan] = []
         end = 0
         for match in self._added_pattern.finditer(text) if self._added_pattern else ():
             self._add_words(text, end, match.start(), found)
-            found.append(Piece(self._added_ids[match.group()], match.start(), match.end()))
+            found.append(TokenSpan(self._added_ids[match.group()], match.start(), match.end()))
             end = match.end()
         self._add_words(text, end, len(text), found)
         return found
 
     def forget(self) -> None:
-        """Drop the words that are kept; only speed changes."""
+        """Empty the caches of words; only speed changes."""
         self._chunks.clear()
         self._words.clear()
 
@@ -143,22 +143,22 @@ class WordPieceTokenizer:
         return {i: len(token.removeprefix(mark)) for token, i in self.ids.items()}
 
     @cached_property
-    def _chunks(self) -> "_Kept":
-        return _Kept(self._chunk)
+    def _chunks(self) -> "_CachedIds":
+        return _CachedIds(self._chunk)
 
     @cached_property
-    def _words(self) -> "_Kept":
-        return _Kept(self.end_to_end.word)
+    def _words(self) -> "_CachedIds":
+        return _CachedIds(self.end_to_end.word)
 
     @cached_property
-    def _cuts_at_spaces(self) -> bool:
+    def _splits_at_spaces(self) -> bool:
         """Whether the text on each side of white space is tokenized for itself."""
         return not any(char in name for name in self.added.values() for char in " \n\t\r")
 
     @cached_property
-    def _stream_cutter(self) -> Cutter:
+    def _splitter(self) -> StreamSplitter:
         names = tuple(self.added.values())
-        return Cutter(self._cutter, self._added_pattern, names, self.max_chars)
+        return StreamSplitter(self._spaced, self._added_pattern, names, self.max_chars)
 
     @cached_property
     def _added_ids(self) -> dict[str, int]:
@@ -170,7 +170,7 @@ class WordPieceTokenizer:
         names = sorted(self.added.values(), key=lambda name: (-len(name), name))
         return re.compile("|".join(map(re.escape, names))) if names else None
 
-    def _add_words(self, text: str, start: int, end: int, found: list[Piece]) -> None:
+    def _add_words(self, text: str, start: int, end: int, found: list[TokenSpan]) -> None:
         """The tokens of ``text[start:end]``, which holds no added token."""
         part = text[start:end]
         if self.normalizer is None:
@@ -186,27 +186,29 @@ class WordPieceTokenizer:
                     stop = place + len(self._names[token_id])
                 else:
                     stop = place + self._lengths[token_id]
-                found.append(Piece(token_id, start + origins[place], start + origins[stop - 1] + 1))
+                found.append(
+                    TokenSpan(token_id, start + origins[place], start + origins[stop - 1] + 1)
+                )
                 place = stop
 
     def _chunk(self, text: str) -> tuple[int, ...]:
         """The ids of text without spaces."""
         pattern = self._added_pattern
         if pattern is not None and pattern.search(text):
-            return tuple(piece.token_id for piece in self.pieces(text))
-        words = self._cutter(text).split(SPACE)
+            return tuple(span.token_id for span in self.spans(text))
+        words = self._spaced(text).split(SPACE)
         if len(words) == 1:
             return self._words[words[0]]
         return tuple(chain.from_iterable(map(self._words.__getitem__, words)))
 
     @cached_property
-    def _cutter(self) -> Callable[[str], str]:
+    def _spaced(self) -> Callable[[str], str]:
         """Puts normalised words between spaces."""
-        return (self.normalizer or NO_NORMALIZER).cut
+        return (self.normalizer or NO_NORMALIZER).spaced
 
 
-class _Kept(dict[str, tuple[int, ...]]):
-    """The ids of strings; fills itself in, and starts anew when it is full."""
+class _CachedIds(dict[str, tuple[int, ...]]):
+    """The ids of strings; fills itself in, and is emptied when it is full."""
 
     def __init__(self, encode: Callable[[str], tuple[int, ...]]) -> None:
         super().__init__()
@@ -214,8 +216,8 @@ class _Kept(dict[str, tuple[int, ...]]):
 
     def __missing__(self, text: str) -> tuple[int, ...]:
         ids = self._encode(text)
-        if len(text) <= _LONGEST_KEPT:
-            if len(self) >= _KEPT:
+        if len(text) <= _LONGEST_CACHED:
+            if len(self) >= _MOST_CACHED:
                 self.clear()
             self[text] = ids
         return ids

@@ -1,8 +1,10 @@
 """WordPiece's tokenizer DFA, composed with a grammar: the token sequences of its members.
 
-tokenize(L) = canon(L) × canonical sequences. Both factors are automata of moderate size, their
-product is not and is never built: ``constrain.artifacts.wordpiece.machine`` walks it. ``README.md``
-beside this file says why adjacent pairs of tokens do not decide here.
+    tokenize(L) = canon(L) × canonical sequences
+
+Both factors are automata of moderate size. Their product is not, and is never built:
+``constrain.artifacts.wordpiece.machine`` walks it. ``README.md`` beside this file says why adjacent
+pairs of tokens do not decide here.
 """
 
 from collections.abc import Mapping
@@ -56,7 +58,7 @@ class CanonicalWords:
             "words.ends": words.ends,
             "words.fewest": words.fewest,
             "words.plain": words.plain,
-            "words.ways": words.ways,
+            "words.ways": words.first_bytes,
             "words.longest": np.array([self.ends.longest], dtype=np.int32),
             "words.indicator": np.frombuffer(self.indicator, dtype=np.uint8),
             "words.normalizer": np.array(astuple(self.normalizer), dtype=np.uint8),
@@ -68,7 +70,7 @@ class CanonicalWords:
             "pieces.pop_offsets": trie.pop_offsets,
             "pieces.order": trie.order,
             "pieces.spans": trie.spans,
-            "pieces.letters": self.tokens.letters,
+            "pieces.letters": self.tokens.plain_nodes,
             "pieces.nodes": self.tokens.nodes,
         }
 
@@ -93,27 +95,27 @@ def canonical_words(
             f"punctuation, not {mark!r}: else a token may both begin and continue a word"
         )
     text = canonical_text(dfa, image_table(tokenizer, keep_unknown=keep_unknown), limits)
-    cutter, longest, words = tokenizer.end_to_end, tokenizer.max_chars, text.dfa
-    initial, suffixes = _spelled(words, cutter.initial), _spelled(words, cutter.suffixes)
+    tables, longest, words = tokenizer.end_to_end, tokenizer.max_chars, text.dfa
+    initial, suffixes = _spelled(words, tables.initial), _spelled(words, tables.suffixes)
     if keep_unknown:
         initial[bytes([OTHER_BYTE])] = tokenizer.unknown
     tokens = lay_out(initial, suffixes, vocab_size)
     if keep_unknown:
-        used = frozenset().union(*cutter.initial, *cutter.suffixes)
+        used = frozenset().union(*tables.initial, *tables.suffixes)
         characters = characters_of(used, initial, suffixes)
         words = with_unknown_words(words, tokens.trie, characters, longest, limits)
     ends = word_ends(words, tokens, plain_characters(initial, suffixes), longest, limits)
     normalizer = tokenizer.normalizer or NO_NORMALIZER
     notes = (
-        _kept(words, tokenizer)
+        _represented(words, tokenizer)
         if keep_unknown
         else _left_out(text, tokenizer, initial, suffixes, ends.longest)
     )
     return CanonicalWords(words, tokens, ends, mark.encode("utf-8"), normalizer, tuple(notes))
 
 
-def _kept(words: Dfa, tokenizer: WordPieceTokenizer) -> list[str]:
-    """What the user is told of unknown words that are kept."""
+def _represented(words: Dfa, tokenizer: WordPieceTokenizer) -> list[str]:
+    """What the user is told of unknown words that are members."""
     if not words.used_bytes()[OTHER_BYTE]:
         return []
     return [f"{_name(tokenizer)} stands for whole words: several members may have the same tokens"]

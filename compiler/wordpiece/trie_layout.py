@@ -1,4 +1,7 @@
-"""The vocabulary's trie over bytes, laid out as an artifact stores it."""
+"""The trie of a vocabulary over bytes, with failure links and pops, in the arrays of an artifact.
+
+Algorithm 2 of Song et al. (2021), a level of the trie at a time, each as whole arrays.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,12 +17,12 @@ from constrain.artifacts.wordpiece.trie import NONE, ROOT, SUFFIX_ROOT, WordTrie
 class TrieLayout:
     """``trie``, and ``nodes``, int32 (V,): the node of each token of its own, or -1.
 
-    ``letters``: uint8 (N,), 1 for nodes whose text is whole plain characters.
+    ``plain_nodes``: uint8 (N,), 1 for nodes whose text is whole plain characters.
     """
 
     trie: WordTrie
     nodes: NDArray[np.int32]
-    letters: NDArray[np.uint8]
+    plain_nodes: NDArray[np.uint8]
 
 
 def lay_out(
@@ -35,7 +38,7 @@ def lay_out(
     nodes = np.full(vocab_size, -1, dtype=np.int32)
     nodes[tokens[tokens >= 0]] = np.flatnonzero(tokens >= 0)
     characters = plain_characters(initial, suffixes)
-    return TrieLayout(_linked(bare, levels), nodes, _letters(bare, levels, characters))
+    return TrieLayout(_linked(bare, levels), nodes, _plain_nodes(bare, levels, characters))
 
 
 def plain_characters(
@@ -43,7 +46,7 @@ def plain_characters(
 ) -> frozenset[bytes]:
     """The characters that are tokens both at the start and in the rest of a word, in UTF-8.
 
-    A word of such characters can always be cut.
+    A word of such characters always has tokens.
     """
     return frozenset(text for text in initial if text in suffixes and _is_character(text))
 
@@ -105,7 +108,7 @@ def _nodes_of(
 
 
 def _linked(trie: WordTrie, levels: Sequence[_Level]) -> WordTrie:
-    """Algorithm 2 of Song et al. (2021), a level at a time: all that a level needs lies above."""
+    """Failure links and pops by Algorithm 2: all that a level needs lies above it."""
     links, parents = trie.links.copy(), trie.parents
     pops = np.zeros(0, dtype=np.int32)
     offsets = np.zeros(len(links) + 1, dtype=np.int64)
@@ -143,7 +146,7 @@ def _linked(trie: WordTrie, levels: Sequence[_Level]) -> WordTrie:
     return replace(trie, links=links, pops=pops, pop_offsets=offsets)
 
 
-def _letters(
+def _plain_nodes(
     trie: WordTrie, levels: Sequence[_Level], characters: frozenset[bytes]
 ) -> NDArray[np.uint8]:
     """Which nodes stand for plain characters alone."""

@@ -1,6 +1,6 @@
 """Words that become the unknown token: one letter of its own for each of them.
 
-A word is unknown if it has a character that no token has, if greedy matching finds no token
+A word is unknown if it has a character that no token has, if no token matches
 somewhere in it, or if it is too long. ``with_unknown_words`` takes canonical text, in which
 ``OTHER_BYTE`` stands for characters that no token has, to the texts where the same byte stands
 for whole unknown words: ``a \\xffb c`` becomes ``a \\xff c``. Several texts become one then.

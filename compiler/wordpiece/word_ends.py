@@ -13,7 +13,7 @@ from constrain.artifacts.dfa.byte_dfa import DEAD
 from constrain.artifacts.tokens.memo import CacheBudget
 from constrain.artifacts.tokens.trie import Trie, walk
 from constrain.artifacts.tokens.vocabulary import Vocabulary
-from constrain.artifacts.wordpiece.dead_ends import SPACE, WordDfa, WordPaths
+from constrain.artifacts.wordpiece.dead_ends import SPACE, Completions, WordDfa
 from constrain.artifacts.wordpiece.trie import ROOT
 
 from ..automata.dfa import Dfa
@@ -58,24 +58,24 @@ def word_ends(
             ends.astype(np.uint8),
             fewest,
             plain,
-            edges.ways(ends, plain),
-            tokens.letters,
+            edges.first_bytes(ends, plain),
+            tokens.plain_nodes,
         )
         waiting = starts[~live[starts]]
         found = waiting[(plain[waiting] >= 0) & (plain[waiting] <= max_chars)]
         if not len(found):
-            paths = WordPaths(words, tokens.trie, CacheBudget())
+            paths = Completions(words, tokens.trie, CacheBudget())
             near = waiting[(fewest[waiting] >= 0) & (fewest[waiting] <= max_chars)]
             found = np.array([s for s in near.tolist() if _is_near(paths, s, max_chars)], np.int64)
         if not len(found):
             break
         live[found] = True
-    begins = _is_near(WordPaths(words, tokens.trie, CacheBudget()), dfa.start, max_chars)
+    begins = _is_near(Completions(words, tokens.trie, CacheBudget()), dfa.start, max_chars)
     too_long = within.has_longer_words(max_chars)
     return WordEnds(words, max_chars if too_long else 0, not begins)
 
 
-def _is_near(paths: WordPaths, start: int, max_chars: int) -> bool:
+def _is_near(paths: Completions, start: int, max_chars: int) -> bool:
     fewest = paths.shortest(start, ROOT)
     return fewest is not None and fewest <= max_chars
 
@@ -92,9 +92,9 @@ class _PlainEdges:
     @classmethod
     def of(cls, dfa: Dfa, characters: frozenset[bytes]) -> "_PlainEdges":
         used = dfa.used_bytes()
-        kept = sorted(c for c in characters if all(used[octet] for octet in c))
-        vocabulary = Vocabulary.from_tokens(dict(enumerate(kept)), (), len(kept))
-        firsts = np.array([c[0] for c in kept], dtype=np.int64)
+        texts = sorted(c for c in characters if all(used[octet] for octet in c))
+        vocabulary = Vocabulary.from_tokens(dict(enumerate(texts)), (), len(texts))
+        firsts = np.array([c[0] for c in texts], dtype=np.int64)
         states = np.arange(1, dfa.states)
         found = {
             (int(row) + 1, int(octet), int(target))
@@ -110,13 +110,13 @@ class _PlainEdges:
         """Characters to the nearest end, -1 if there is none."""
         distance = np.where(ends, 0, _FAR)
         while True:
-            known = distance.copy()
-            np.minimum.at(distance, self.sources, known[self.targets] + 1)
+            before = distance.copy()
+            np.minimum.at(distance, self.sources, before[self.targets] + 1)
             distance = np.minimum(distance, _FAR)
-            if (distance == known).all():
+            if (distance == before).all():
                 return np.where(distance < _FAR, distance, -1).astype(np.int32)
 
-    def ways(self, ends: NDArray[np.bool_], plain: NDArray[np.int32]) -> NDArray[np.int32]:
+    def first_bytes(self, ends: NDArray[np.bool_], plain: NDArray[np.int32]) -> NDArray[np.int32]:
         """How many first bytes lead to an end, and how many to a nearest one."""
         leading = plain[self.targets] >= 0
         nearest = leading & (plain[self.targets] + 1 == plain[self.sources])
@@ -158,10 +158,10 @@ class _WordEdges:
         distance = np.where(ends, 0, _FAR)
         distance[DEAD] = _FAR
         while len(self.runs):
-            known = distance.copy()
-            ahead = np.minimum.reduceat(known[self.targets] + self.begins, self.runs)
-            distance[self.sources] = np.minimum(known[self.sources], ahead)
-            if (distance == known).all():
+            before = distance.copy()
+            ahead = np.minimum.reduceat(before[self.targets] + self.begins, self.runs)
+            distance[self.sources] = np.minimum(before[self.sources], ahead)
+            if (distance == before).all():
                 break
         return np.where(distance < _FAR, distance, -1).astype(np.int32)
 

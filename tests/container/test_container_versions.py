@@ -1,6 +1,7 @@
 """Files that are no artifacts, and artifacts of other versions."""
 
 # Tests here say `expected == actual`.
+# ruff: noqa: SIM300
 
 import random
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from safetensors import numpy as safetensors_numpy
 from support import opened, sealed
+from support.cli import Cli
 from support.container import VARIANTS, exercise, refused
 
 from constrain.artifacts import Artifact, ArtifactError, load
@@ -62,7 +64,7 @@ def test_a_file_that_is_not_there_is_a_system_error(tmp_path: Path) -> None:
         load(tmp_path)
 
 
-@pytest.mark.parametrize("version", [[0, 9], [2, 0], [77, 5]])
+@pytest.mark.parametrize("version", [[0, 9], [1, 0], [77, 5]])
 def test_another_major_version_is_refused(
     tiny: dict[tuple[str, int], Artifact], version: list[int]
 ) -> None:
@@ -72,8 +74,21 @@ def test_another_major_version_is_refused(
     message = refused(sealed({**manifest, "format": version}, described, body))
 
     assert f"format version {version[0]}.{version[1]}" in message
-    assert "reads 1.x" in message
+    assert "reads 2.x" in message
     assert "compile the grammar again" in message
+
+
+def test_an_older_file_ends_a_command(tiny: dict[tuple[str, int], Artifact], cli: Cli) -> None:
+    """Exit code 2, with what to do in one line, and nothing on standard output."""
+    manifest, described, body = opened(tiny["any", 1_000_000].to_bytes())
+    Path("old.cst").write_bytes(sealed({**manifest, "format": [1, 0]}, described, body))
+
+    for command in (["mask", "old.cst"], ["explain", "old.cst", "ab"]):
+        result = cli(*command)
+
+        assert (2, b"") == (result.code, result.out)
+        assert "old.cst: format version 1.0 cannot be read by this release" in result.err
+        assert "compile the grammar again" in result.err
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -89,7 +104,7 @@ def test_what_a_later_minor_version_adds_is_ignored(
         "zz.flags": {"dtype": "U8", "shape": [3], "data_offsets": [end, end + 3]},
         "zz.weights": {"dtype": "F16", "shape": [2], "data_offsets": [end + 3, end + 7]},
     }
-    data = sealed({**manifest, "format": [1, 99], "hints": {}}, later, body + b"abcdefg")
+    data = sealed({**manifest, "format": [2, 99], "hints": {}}, later, body + b"abcdefg")
 
     found = load_bytes(data, verify=True)
 

@@ -8,11 +8,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from constrain.compiler.wordpiece.failure import NULL, precompute, precompute_via_definition
-from constrain.compiler.wordpiece.linmaxmatch import LinMaxMatch, max_match_via_substrings
-from constrain.compiler.wordpiece.oracle import END, Formal, Marked
-from constrain.compiler.wordpiece.transducer import Transducer
-from constrain.compiler.wordpiece.trie import ROOT, SuffixTrie
+from constrain.compiler.wordpiece.linmaxmatch import NULL, ROOT, LinMaxMatch, SuffixTrie, precompute
+from constrain.compiler.wordpiece.oracle import (
+    END,
+    Formal,
+    Marked,
+    Transducer,
+    max_match_via_substrings,
+    precompute_via_definition,
+)
 
 INDICATORS = ("##", "", "a", "#", "ab", "aa", "#a")
 
@@ -55,7 +59,7 @@ def names(trie: SuffixTrie) -> dict[int, Marked]:
 
 
 def vocabularies(count: int, seed: int) -> Iterator[tuple[str, dict[str, int], list[str]]]:
-    """Random indicators, vocabularies over three letters, and words to cut."""
+    """Random indicators, vocabularies over three letters, and words to match."""
     draw = random.Random(seed)
     for number in range(count):
         mark = INDICATORS[number % len(INDICATORS)]
@@ -227,7 +231,7 @@ def test_word_that_begins_with_the_indicator() -> None:
 
 
 def test_long_words_are_unknown() -> None:
-    """A word of max_chars characters is cut, one more is not."""
+    """A word of max_chars characters has tokens, with one more it has none."""
     matcher = LinMaxMatch({"a": 0, "##a": 1}, "##", max_chars=100)
 
     assert [0, *[1] * 99] == matcher.tokenize("a" * 100)

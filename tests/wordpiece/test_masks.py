@@ -126,7 +126,7 @@ def test_states_do_not_multiply_with_the_count() -> None:
 def test_members_at_random(
     data: Callable[[str], Path], full: bool, name: str, grammar: str
 ) -> None:
-    """Random members are accepted as the real tokenizer cuts them, token by token."""
+    """Random members are accepted as the real tokenizer encodes them, token by token."""
     library = pytest.importorskip("tokenizers")
     folder = data(f"tokenizers/{name}")
     reference = library.Tokenizer.from_file(str(folder / "tokenizer.json"))

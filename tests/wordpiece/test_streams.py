@@ -14,7 +14,7 @@ from support import constrain
 from support.wordpiece import tokenizer_of
 
 from constrain.compiler.wordpiece import load_wordpiece, tokenizer
-from constrain.compiler.wordpiece.stream import Cutter
+from constrain.compiler.wordpiece.stream import StreamSplitter
 
 # Letters, dropped characters, marks (two are put in order), punctuation, CJK, added tokens.
 PIECES = [
@@ -51,7 +51,7 @@ def test_parts_have_the_ids_of_the_whole(
 
 
 def test_added_tokens_with_spaces(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where white space is no place to cut, the ends of words are."""
+    """Where white space is no place to split, the ends of words are."""
     monkeypatch.setattr(tokenizer, "LONGEST_HELD", 8)
     plain = tokenizer_of(["a", "##a", "b", "-"])
     ours = replace(plain, added={**plain.added, 9: "a b"}, vocab_size=10)
@@ -67,10 +67,10 @@ def test_an_endless_word_is_not_held() -> None:
     """What stands for it is as long as the limit and the longest added token."""
     ours = tokenizer_of(["a", "##a"])
     assert ours.normalizer is not None
-    cutter = Cutter(ours.normalizer.cut, None, ("[SEP]",), ours.max_chars)
+    splitter = StreamSplitter(ours.normalizer.spaced, None, ("[SEP]",), ours.max_chars)
     held = ""
     for _ in range(100):
-        ready, held = cutter.settled(held + "a" * 1_000)
+        ready, held = splitter.settled(held + "a" * 1_000)
         assert ("", 106) == (ready, len(held))
     assert [0] == ours.encode(held)
 
@@ -79,10 +79,10 @@ def test_endless_dropped_characters_are_not_held() -> None:
     """A word between characters that the normalizer drops stays known."""
     ours = tokenizer_of(["a", "##a"])
     assert ours.normalizer is not None
-    cutter = Cutter(ours.normalizer.cut, None, ("[SEP]",), ours.max_chars)
+    splitter = StreamSplitter(ours.normalizer.spaced, None, ("[SEP]",), ours.max_chars)
     held = "a\0a"
     for _ in range(10):
-        ready, held = cutter.settled(held + "\0" * 1_000)
+        ready, held = splitter.settled(held + "\0" * 1_000)
         assert "" == ready
         assert len(held) < 20
     assert [2, 3] == ours.encode(held)

@@ -49,7 +49,7 @@ def check_layout(initial: dict[bytes, int], suffixes: dict[bytes, int], size: in
         assert one.dtype == other.dtype, name
         assert one.tolist() == other.tolist(), name
     assert expected.nodes.tolist() == found.nodes.tolist()
-    assert expected.letters.tolist() == found.letters.tolist()
+    assert expected.plain_nodes.tolist() == found.plain_nodes.tolist()
 
 
 def test_layout_of_random_vocabularies(full: bool) -> None:
@@ -67,9 +67,9 @@ def test_layout_of_random_vocabularies(full: bool) -> None:
 def test_layout_of_a_real_vocabulary(data: Callable[[str], Path]) -> None:
     """The same for all of BERT's vocabulary."""
     tokenizer = load_wordpiece(data("tokenizers/bert-base-uncased"))
-    cutter = tokenizer.end_to_end
+    words = tokenizer.end_to_end
     initial, suffixes = ({t.encode(): i for t, i in tokens.items()}
-                         for tokens in (cutter.initial, cutter.suffixes))  # fmt: skip
+                         for tokens in (words.initial, words.suffixes))  # fmt: skip
     check_layout(initial, suffixes, tokenizer.vocab_size)
 
 
@@ -90,9 +90,9 @@ def test_forbidden_tokens_of_random_vocabularies(full: bool) -> None:
 def test_forbidden_tokens_of_a_real_vocabulary(data: Callable[[str], Path], full: bool) -> None:
     """The same for tokens of BERT's vocabulary at random."""
     tokenizer = load_wordpiece(data("tokenizers/bert-base-uncased"))
-    cutter = tokenizer.end_to_end
-    initial = {t.encode(): i for t, i in cutter.initial.items()}
-    suffixes = {t.encode(): i for t, i in cutter.suffixes.items() if t}
+    words = tokenizer.end_to_end
+    initial = {t.encode(): i for t, i in words.initial.items()}
+    suffixes = {t.encode(): i for t, i in words.suffixes.items() if t}
     trie = lay_out(initial, suffixes, tokenizer.vocab_size).trie
     nodes = random.Random(5).sample(range(2, len(trie.octets)), 2_000 if full else 60)
 
@@ -125,7 +125,7 @@ def test_walks(monkeypatch: pytest.MonkeyPatch, data: Callable[[str], Path], den
     assert found
 
 
-def test_alike_places_share_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_alike_places_share_results(monkeypatch: pytest.MonkeyPatch) -> None:
     """With and without sharing the sequences are those of the tokenizer."""
     draw = random.Random(8)
     for depth in (0, 2, 16):
@@ -150,7 +150,7 @@ def test_memory_while_decoding_is_bounded() -> None:
     assert expected == accepted(artifact)
     caches = [
         cache
-        for part in (machine, machine.paths, machine.trie)
+        for part in (machine, machine.completions, machine.trie)
         for cache in vars(part).values()
         if isinstance(cache, BoundedCache)
     ]
@@ -158,5 +158,5 @@ def test_memory_while_decoding_is_bounded() -> None:
     assert sum(cache.capacity for cache in caches) <= limit
     # An entry that is heavier than its cache is held alone.
     assert all(cache.total <= cache.capacity or len(cache) == 1 for cache in caches)
-    for part in (machine, machine.paths):
+    for part in (machine, machine.completions):
         assert not [name for name, v in vars(part).items() if isinstance(v, dict | list)]

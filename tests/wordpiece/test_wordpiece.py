@@ -16,8 +16,8 @@ import pytest
 from constrain.compiler.diagnostics import TokenizerError
 from constrain.compiler.wordpiece import WordPieceTokenizer, is_wordpiece, load_wordpiece
 from constrain.compiler.wordpiece.end_to_end import EndToEnd
-from constrain.compiler.wordpiece.linmaxmatch import max_match_via_substrings
 from constrain.compiler.wordpiece.normalizer import is_punctuation, is_space
+from constrain.compiler.wordpiece.oracle import max_match_via_substrings
 
 tokenizers = pytest.importorskip("tokenizers")
 
@@ -68,9 +68,9 @@ def check_against(reference: Any, ours: WordPieceTokenizer, texts: Iterable[str]
     for text in texts:
         expected = reference.encode(text, add_special_tokens=False)
         assert expected.ids == ours.encode(text), ascii(text)
-        places = [(piece.start, piece.end) for piece in ours.pieces(text)]
+        places = [(span.start, span.end) for span in ours.spans(text)]
         assert expected.offsets == places, ascii(text)
-        assert expected.ids == [piece.token_id for piece in ours.pieces(text)]
+        assert expected.ids == [span.token_id for span in ours.spans(text)]
         count += 1
     return count
 
@@ -175,7 +175,7 @@ def test_punctuation_at_the_start_of_a_later_word(tmp_path: Path) -> None:
     assert [2, 0] == loaded(tmp_path, ["-"]).encode("-a")
 
 
-def test_end_to_end_is_words_cut_one_by_one() -> None:
+def test_end_to_end_is_words_one_by_one() -> None:
     """Algorithm 3 against splitting first and matching naively, also without an indicator."""
     draw = random.Random(6)
     for number in range(400):
@@ -205,11 +205,11 @@ def test_special_tokens_in_text(tmp_path: Path) -> None:
     tokenizer = loaded(tmp_path, ["x", "##y"])
 
     assert [2, 1, 0, 2, 3] == tokenizer.encode("x[SEP]y XY")
-    assert [(1, 1, 6)] == [tuple(p) for p in tokenizer.pieces("x[SEP]y")][1:2]
+    assert [(1, 1, 6)] == [tuple(p) for p in tokenizer.spans("x[SEP]y")][1:2]
 
 
 def test_a_stream_is_the_whole_text(data: Callable[[str], Path]) -> None:
-    """Text in parts, cut anywhere, gives the ids of the text."""
+    """Text in parts, split anywhere, gives the ids of the text."""
     tokenizer = load_wordpiece(data("tokenizers/tiny-wordpiece-500"))
     text = " ".join(random_texts(60, seed=7)) + "[SEP] end\n\nof it"
     draw = random.Random(8)
@@ -220,9 +220,9 @@ def test_a_stream_is_the_whole_text(data: Callable[[str], Path]) -> None:
         assert tokenizer.encode(text) == streamed
 
 
-def test_kept_chunks_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The words that are kept start anew when they are too many, and long ones never stay."""
-    monkeypatch.setattr("constrain.compiler.wordpiece.tokenizer._KEPT", 4)
+def test_cached_chunks_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cache of words is emptied when it is full, and long ones are never in it."""
+    monkeypatch.setattr("constrain.compiler.wordpiece.tokenizer._MOST_CACHED", 4)
     tokenizer = loaded(tmp_path, ["a", "##a"])
     for length in range(1, 90):
         assert [2] + [3] * (length - 1) == tokenizer.encode("a" * length)
