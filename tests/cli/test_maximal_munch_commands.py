@@ -74,7 +74,7 @@ def test_any_dialect_can_be_read_so(tmp_path: Path, capsysbinary: Captured) -> N
         (["--tokenization", "canonical"], "no canonical masks by maximal munch"),
         (["--engine", "network"], "the engine network is for --meaning exact"),
         (["--max-depth", "2"], "--max-depth is for --meaning exact"),
-        (["--lazy", "--prewarm", "5"], "--lazy works out nothing ahead"),
+        (["--lazy", "--prewarm", "5"], "--lazy precomputes nothing"),
     ],
 )
 def test_what_does_not_go_together(
