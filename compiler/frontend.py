@@ -21,11 +21,10 @@ from .choose import EngineChoice, next_engine
 from .diagnostics import CheckError, Diagnostic, LimitError, NotRegularError
 from .dialects import read_grammar
 from .grammar.check import check
-from .grammar.tree import Grammar
+from .grammar.tree import Difference, Excluding, Grammar, walk
 from .limits import Limits
 from .lnf import Lnf, normalize, normalize_without_nullable
 from .lnf.automaton import to_nfa
-from .lnf.resolve_exclusions import resolve_exclusions
 from .options import DFA, CompileOptions
 
 # What regular grammars do not need is imported where it is met: that costs as much as compiling
@@ -192,8 +191,12 @@ def normal_form(grammar: Grammar, limits: Limits) -> tuple[Grammar, Lnf]:
         from .grammar.weave_ignored import weave_ignored
 
         grammar = weave_ignored(grammar)
-    resolved = resolve_exclusions(grammar, limits)
-    return resolved, normalize(resolved, limits)
+    parts = (part for rule in grammar.rules for part in walk(rule.body))
+    if any(isinstance(part, Difference | Excluding) for part in parts):
+        from .lnf.resolve_exclusions import resolve_exclusions
+
+        grammar = resolve_exclusions(grammar, limits)
+    return grammar, normalize(grammar, limits)
 
 
 def _automaton(grammar: Grammar, choice: EngineChoice, lnf: Lnf, limits: Limits) -> Automaton:

@@ -84,11 +84,9 @@ def _findings(path: str, given: options.Given, limits: "Limits") -> list[report.
     """The errors of a file, and what the lints find in it if it can be read."""
     from constrain.compiler.diagnostics import CheckError, GrammarError
     from constrain.compiler.dialects import read_grammar
+    from constrain.compiler.frontend import normal_form
     from constrain.compiler.grammar.check import check as check_tree
-    from constrain.compiler.grammar.weave_ignored import weave_ignored
     from constrain.compiler.lints import NOTES, lint
-    from constrain.compiler.lnf import normalize
-    from constrain.compiler.lnf.resolve_exclusions import resolve_exclusions
 
     errors: GrammarError | None = None
     try:
@@ -103,7 +101,7 @@ def _findings(path: str, given: options.Given, limits: "Limits") -> list[report.
     found = lint(grammar, limits, defined=errors is None)
     if errors is None:
         try:
-            normalize(resolve_exclusions(weave_ignored(grammar), limits), limits)
+            normal_form(grammar, limits)
         except GrammarError as error:
             errors = error
             # Which rules match nothing is then said by the error.
