@@ -63,13 +63,13 @@ def explain(
 def _by_grammar(recogniser: "Recogniser", text: bytes) -> "Verdict":
     from constrain.compiler.engines import Parser
     from constrain.compiler.explain.earley import explain_parser
-    from constrain.compiler.explain.maximal_munch import explain_greedy
+    from constrain.compiler.explain.maximal_munch import explain_maximal_munch
     from constrain.compiler.explain.report import explain
     from constrain.compiler.maximal_munch.to_dfa import text_machine
     from constrain.compiler.meanings import MaximalMunchGrammar
 
     if isinstance(recogniser, MaximalMunchGrammar):
-        return explain_greedy(text_machine(recogniser.tables), text, recogniser)
+        return explain_maximal_munch(text_machine(recogniser.tables), text, recogniser)
     if isinstance(recogniser, Parser):
         return explain_parser(recogniser.recogniser(), text, recogniser.token_names)
     origins, of_state = recogniser.origins, recogniser.dfa.origins
@@ -81,11 +81,11 @@ def _by_artifact(artifact: "Artifact", text: bytes) -> "Verdict":
     from constrain.artifacts.kinds.maximal_munch import MaximalMunchParser
     from constrain.compiler.automata.dump import ids_text, terminal_names
     from constrain.compiler.explain.earley import explain_parser
-    from constrain.compiler.explain.maximal_munch import explain_greedy
+    from constrain.compiler.explain.maximal_munch import explain_maximal_munch
     from constrain.compiler.explain.report import explain
 
     if isinstance(artifact.parsers, MaximalMunchParser):
-        return explain_greedy(
+        return explain_maximal_munch(
             artifact.parsers.machine().configurations, text, _grammar_of(artifact)
         )
     if artifact.parsers is not None:

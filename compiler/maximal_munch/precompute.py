@@ -47,7 +47,7 @@ from ..network.precompute import frames_below, states_inside
 # Rows that are precomputed at most; at 150,000 tokens a row has 19 kB.
 MOST_ROWS = 1 << 14
 
-# Results of ``first`` and ``feed`` that are precomputed if nothing else is asked for.
+# Results of ``first`` and ``feed`` that are precomputed by default.
 MOST_RESULTS = 500_000
 
 # Heads that are visited at most. Where there is an end, it mostly comes sooner (199 in a C-like

@@ -19,7 +19,7 @@ from constrain.artifacts import Artifact, ArtifactError
 from constrain.artifacts.kinds.maximal_munch import MaximalMunchParser
 from constrain.artifacts.prefix import boundaries
 from constrain.artifacts.read import load_bytes
-from constrain.compiler.explain.maximal_munch import explain_greedy
+from constrain.compiler.explain.maximal_munch import explain_maximal_munch
 
 # Calls, frames that may return, ignored text, and tokens of several lexemes.
 TEXT = """
@@ -45,7 +45,7 @@ def exercise(artifact: Artifact) -> None:
     boundaries(artifact, b"(iab e")
     parser = artifact.parsers
     assert isinstance(parser, MaximalMunchParser)
-    explain_greedy(parser.machine().configurations, b"((a) e")
+    explain_maximal_munch(parser.machine().configurations, b"((a) e")
 
 
 @pytest.mark.parametrize("name", ["whole", "part"])
