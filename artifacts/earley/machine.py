@@ -6,8 +6,7 @@ Two columns that hold the same items allow the same continuations, wherever they
 given a *name*: an integer for its items, each with the name of its start column in place of the
 position. Names are the states of the machine, and a row is computed once for each:
 
-    "[1,1" and "[1,1,1"   ->   columns with equal items over equal start columns   ->   one name,
-    one row
+    "[1,1" and "[1,1,1"  ->  equal items over start columns of equal names  ->  one name, one row
 
 A name takes one look at the column's own items. The source shifts a column's positions to the front
 instead, which takes a look at all columns below.

@@ -54,13 +54,13 @@ def explain(
 
 def _by_grammar(recogniser: "Recogniser", text: bytes) -> "Verdict":
     from constrain.compiler.explain.earley import explain_parser
-    from constrain.compiler.explain.maximal_munch import explain_greedy
+    from constrain.compiler.explain.maximal_munch import explain_maximal_munch
     from constrain.compiler.explain.report import explain
     from constrain.compiler.frontend import MaximalMunchGrammar, Parser
     from constrain.compiler.maximal_munch.to_dfa import text_machine
 
     if isinstance(recogniser, MaximalMunchGrammar):
-        return explain_greedy(text_machine(recogniser.tables), text, recogniser)
+        return explain_maximal_munch(text_machine(recogniser.tables), text, recogniser)
     if isinstance(recogniser, Parser):
         return explain_parser(recogniser.recogniser(), text, recogniser.token_names)
     origins, of_state = recogniser.origins, recogniser.dfa.origins
@@ -73,11 +73,11 @@ def _by_artifact(artifact: "Artifact", text: bytes) -> "Verdict":
     from constrain.artifacts.kinds.parser import NestingGrammar
     from constrain.compiler.automata.dump import ids_text, terminal_names
     from constrain.compiler.explain.earley import explain_parser
-    from constrain.compiler.explain.maximal_munch import explain_greedy
+    from constrain.compiler.explain.maximal_munch import explain_maximal_munch
     from constrain.compiler.explain.report import explain
 
     if isinstance(artifact.runtime, MaximalMunchRuntime):
-        return explain_greedy(
+        return explain_maximal_munch(
             artifact.runtime.machine().configurations, text, _grammar_of(artifact)
         )
     if isinstance(artifact.runtime, NestingGrammar):

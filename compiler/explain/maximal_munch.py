@@ -28,7 +28,7 @@ from .report import Status, Verdict, common, position, ranges, shortened, withou
 _MOST_LEXEMES = 12
 
 
-def explain_greedy(
+def explain_maximal_munch(
     machine: Configurations, text: bytes, grammar: MaximalMunchGrammar | None = None
 ) -> Verdict:
     """The verdict on ``text``. ``grammar``: for the rules, which are not named without it."""

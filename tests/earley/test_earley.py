@@ -116,7 +116,7 @@ def test_items_per_byte_are_constant(grammar: str, items: int, octets: int, full
         ("start ::= start start | 'a';", 1 / 2),
         ("start ::= start start start | start start | 'a';", 3 / 2),
         ("start ::= 'a' start 'a' | 'a';", 1 / 4),
-        # Two lists side by side: ambiguous, but Leo leaves one item for all cuts.
+        # Two lists side by side: ambiguous, but Leo leaves one item for all places of the split.
         ("start ::= x x; x ::= 'a' x | 'a';", 0),
     ],
 )

@@ -18,7 +18,7 @@ from support.maximal_munch import compiled_lark, tokenizer_over
 from constrain.artifacts import Artifact, ArtifactError
 from constrain.artifacts.prefix import boundaries
 from constrain.artifacts.read import load_bytes
-from constrain.compiler.explain.maximal_munch import explain_greedy
+from constrain.compiler.explain.maximal_munch import explain_maximal_munch
 
 # Calls, frames that may return, ignored text, and tokens of several lexemes.
 TEXT = """
@@ -42,7 +42,7 @@ def exercise(artifact: Artifact) -> None:
     """All that a matcher does, with every id there is, two tokens deep; and a verdict."""
     walk_two_deep(artifact)
     boundaries(artifact, b"(iab e")
-    explain_greedy(artifact.machine().configurations, b"((a) e")
+    explain_maximal_munch(artifact.machine().configurations, b"((a) e")
 
 
 @pytest.mark.parametrize("name", ["whole", "part"])
