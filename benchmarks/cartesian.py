@@ -22,12 +22,14 @@ from constrain.compiler.bpe.cached_tables import TokenizerTables
 from constrain.compiler.pipeline import build_artifact, build_automaton
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-from support.canonical_cases import GRAMMARS, member
+from support.canonical import GRAMMARS, member
 
 
 def main() -> None:
     """Print a line for each grammar."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--tokenizer", type=Path, required=True)
     parser.add_argument("--members", type=int, default=200)
     parser.add_argument("--repeat", type=int, default=3)
@@ -42,9 +44,9 @@ def main() -> None:
     end = process_time()
     stable = tables.stable
     sys.stdout.write(
-        f"cuts {middle - begin:.2f} s, {cuts.dfa.states:,} states; "
+        f"boundaries {middle - begin:.2f} s, {cuts.dfa.states:,} states; "
         f"pairs {end - middle:.2f} s, {pairs.rectangles.rows.classes:,} classes; "
-        f"stable texts {process_time() - end:.2f} s, "
+        f"normal form {process_time() - end:.2f} s, "
         f"{0 if stable is None else len(stable.table):,} states\n"
         "grammar    compile s  cold p50  p99 µs  warm p50  p99 µs  warm p50 / encoding a token\n"
     )

@@ -34,7 +34,9 @@ def cpu_seconds(command: list[str]) -> float:
 
 def main() -> None:
     """Measure all commands in turn, round after round, and print a table."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--tokenizer", required=True)
     parser.add_argument("--runs", type=int, default=9)
     wanted = parser.parse_args()

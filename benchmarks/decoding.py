@@ -1,9 +1,9 @@
-"""Time of a matcher's steps on JSON that it has not met, as ratios to a DFA in the same run.
+"""Time of a matcher's masks and steps on JSON that it has not read, beside a DFA in the same run.
 
 python benchmarks/decoding.py --tokenizer TOKENIZER.json [--documents 40]
 
-The peer is the same grammar cut at a depth of two: one table, for documents that fit it. The
-network first reads as many other documents, so that tokens are known and stacks are not.
+The peer is the same grammar unrolled to a depth of two: one table, for documents that fit it. The
+network first reads as many other documents: what tokens do is cached then, these stacks are not.
 """
 
 import argparse
@@ -52,7 +52,9 @@ def measured(artifact: Artifact, documents: list[list[int]]) -> tuple[list[int],
 
 def main() -> None:
     """Print microseconds and ratios."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--tokenizer", required=True)
     parser.add_argument("--documents", type=int, default=40)
     wanted = parser.parse_args()

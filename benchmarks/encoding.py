@@ -56,7 +56,9 @@ def speeds(tokenizer: Path, texts: list[str], runs: int) -> list[float]:
 
 def main() -> None:
     """Print a line for each text and one for loading."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("tokenizer", type=Path)
     parser.add_argument("texts", type=Path, nargs="+")
     parser.add_argument("--runs", type=int, default=3)
@@ -72,13 +74,13 @@ def main() -> None:
         )
     with tempfile.TemporaryDirectory() as folder:
         cache = Cache(Path(folder))
-        built, kept = (
+        built, cached = (
             seconds(lambda: load_tokenizer(wanted.tokenizer, cache=cache)) for _ in range(2)
         )
         reference = seconds(lambda: tokenizers.Tokenizer.from_file(str(wanted.tokenizer)))
         size = sum(entry.stat().st_size for entry in cache.entries()) / 1e6
         lines.append(
-            f"loading: {built:.2f} s, from the cache {kept:.3f} s ({size:.1f} MB), "
+            f"loading: {built:.2f} s, from the cache {cached:.3f} s ({size:.1f} MB), "
             f"library {reference:.2f} s"
         )
     sys.stdout.write("\n".join(lines) + "\n")

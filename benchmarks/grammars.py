@@ -2,14 +2,21 @@
 
 python benchmarks/grammars.py TOKENIZER.json [--documents 3] [--tokens 300] [--repeats 3]
 
-Same grammar, tokenizer and documents for all. Each engine is made anew so many times, and reads
-the documents twice each time: *cold* is the first, *warm* the second. At each token it makes the
-mask and reads the token; the time of a place in the text is the least of all repeats, which keeps
-other processes out. Where the mask is a view of ours, *filled* also copies it into a buffer, as
-the others always do. *Closed* machines have worked out their masks ahead, in at most so many
-seconds. *Both* follows keywords that may be names in both readings, as llguidance does.
-*Load* is the time of opening an artifact, in milliseconds.
-llguidance and xgrammar take part if they are installed (pip install llguidance xgrammar torch).
+All engines get the same grammar, tokenizer and documents. Ours are artifacts, compiled, saved and
+loaded:
+
+    bytes              the exact network over bytes
+    munch              maximal munch, masks precomputed
+    munch, lazy        maximal munch, nothing precomputed
+    munch, both        a keyword that may be a name is read both ways (``%llguidance {}``), as
+                       llguidance does
+
+Each engine is loaded once a repeat and reads the documents twice: the first pass is *cold*, the
+second *warm*. At each token it makes the mask and reads the token; the time of a place in a text is
+the least of all repeats, which keeps other processes out. Our mask is a *view* of a cached row;
+*filled* also copies it into a buffer, as the other engines always do. *Load* is the time of opening
+an artifact, in milliseconds. llguidance and xgrammar take part if they are installed (pip install
+llguidance xgrammar torch).
 """
 
 import argparse
@@ -28,20 +35,11 @@ import peers
 from numpy.typing import NDArray
 from samples import SCHEMA, code_document, json_document, schema_document
 
-from constrain.artifacts import Artifact, Matcher, load
+from constrain.artifacts import Matcher, load
 from constrain.artifacts.errors import ConstrainError
-from constrain.artifacts.maximal_munch.machine import MaximalMunchMasks
-from constrain.artifacts.maximal_munch.parser_transitions import ParserTransitionTables
-from constrain.artifacts.maximal_munch.slices import Slices
-from constrain.artifacts.maximal_munch.summary_tables import HeadSummaryTables
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.tokenset import Words
-from constrain.artifacts.tokens.trie import Trie
 from constrain.compiler import Tokenizer, compile_grammar, load_tokenizer
-from constrain.compiler.dialects import read_grammar
-from constrain.compiler.limits import Limits
-from constrain.compiler.maximal_munch.lexer_tables import json_slices, maximal_munch_tables
-from constrain.compiler.maximal_munch.precompute import precompute, reachable
 
 # A repeat that would end later than so many seconds after the first has begun is not made.
 PATIENCE = 120.0
@@ -80,88 +78,51 @@ class Ours:
 
 @dataclass(frozen=True)
 class Compiler:
-    """Our engines for one grammar and one tokenizer. ``seconds``: bound of precomputing."""
+    """Our engines for one grammar and one tokenizer; artifacts are saved in ``folder``."""
 
     grammar: str
     tokenizer: Tokenizer
-    seconds: float
     folder: Path
 
     def engines(self) -> Iterator[tuple[str, Callable[[], peers.Compiled]]]:
         """Names, and functions that compile the grammar, once for both ways to look at masks."""
         buffer = np.zeros(tokenset.word_count(self.tokenizer.vocab_size), dtype=np.uint32)
-        for name, compiled in (
-            ("bytes", self._network),
-            ("longest, closed", self._longest),
-            ("longest, closed, both", lambda: self._longest(both=True)),
-            ("longest, lazy", lambda: self._longest(closed=False)),
-            ("longest, lazy, both", lambda: self._longest(closed=False, both=True)),
+        both = "%llguidance {}\n" + self.grammar
+        for name, grammar, meaning, prewarm in (
+            ("bytes", self.grammar, "exact", None),
+            ("munch", self.grammar, "maximal-munch", None),
+            ("munch, both", both, "maximal-munch", None),
+            ("munch, lazy", self.grammar, "maximal-munch", 0),
+            ("munch, lazy, both", both, "maximal-munch", 0),
         ):
-            kept = cache(lambda c=compiled: _timed(c))
-            yield f"{name}: view", lambda k=kept: _viewing(*k(), None)
-            yield f"{name}: filled", lambda k=kept: _viewing(*k(), buffer)
+            wanted = self.folder / f"{name}.cst", grammar, meaning, prewarm
+            once = cache(lambda w=wanted: _timed(lambda: self._saved(*w)))
+            yield f"{name}: view", lambda k=once: _viewing(*k(), None)
+            yield f"{name}: filled", lambda k=once: _viewing(*k(), buffer)
 
-    def _network(self) -> tuple[Callable[[], Callable[[], Matcher]], float]:
-        artifact = compile_grammar(
-            self.grammar,
+    def _saved(self, path: Path, grammar: str, meaning: str, prewarm: int | None) -> Path:
+        """The artifact, compiled and saved."""
+        compile_grammar(
+            grammar,
             dialect="lark",
             tokenizer=self.tokenizer,
             tokenization="any",
-            engine="network",
-            meaning="exact",
-        )
-        path = self.folder / "grammar.cst"
-        artifact.save(path)
-        loading = min(_timed(lambda: load(path))[1] for _ in range(5))
-
-        def fresh() -> Callable[[], Matcher]:
-            loaded: Artifact = load(path)
-            loaded.matcher()
-            return loaded.matcher
-
-        return fresh, loading * 1e3
-
-    def _longest(
-        self, *, closed: bool = True, both: bool = False
-    ) -> tuple[Callable[[], Callable[[], Matcher]], float]:
-        grammar = "%llguidance {}\n" + self.grammar if both else self.grammar
-        tables = maximal_munch_tables(read_grammar(grammar, "lark"))
-        size, eos = self.tokenizer.vocab_size, self.tokenizer.eos
-        vocabulary = self.tokenizer.vocabulary(size)
-        trie = Trie.from_vocabulary(vocabulary)
-        slices = Slices(json_slices(), trie, size)
-        rest = vocabulary, eos, size, lambda: slices
-
-        def masks() -> MaximalMunchMasks:
-            return MaximalMunchMasks(tables, lambda: trie, *rest, *ahead)
-
-        ahead: tuple[HeadSummaryTables, ParserTransitionTables] | tuple[()] = ()
-        if closed:
-            whole = masks()
-            reached = precompute(whole, Limits(seconds=self.seconds))
-            tables_of = whole.summary_tables()
-            stored = reachable(tables_of) if reached.complete else tables_of
-            ahead = stored, whole.configurations.transitions.tables()
-
-        def fresh() -> Callable[[], Matcher]:
-            machine = masks()
-            return lambda: Matcher(machine, eos, size)
-
-        return fresh, float("nan")
+            meaning=meaning,
+            prewarm=prewarm,
+        ).save(path)
+        return path
 
 
-def _viewing(
-    compiled: tuple[Callable[[], Callable[[], Matcher]], float],
-    seconds: float,
-    buffer: Words | None,
-) -> peers.Compiled:
-    make, loading = compiled
+def _viewing(path: Path, seconds: float, buffer: Words | None) -> peers.Compiled:
+    """An artifact as the peers' engines are: loaded for each engine, so that they share nothing."""
 
     def fresh() -> Callable[[], Session]:
-        matchers = make()
-        return lambda: Ours(matchers(), buffer)
+        matcher = load(path).matcher
+        matcher()
+        return lambda: Ours(matcher(), buffer)
 
-    return fresh, seconds, loading
+    loading = min(_timed(lambda: load(path))[1] for _ in range(5))
+    return fresh, seconds, loading * 1e3
 
 
 def _timed(work: Callable[[], T]) -> tuple[T, float]:
@@ -227,12 +188,13 @@ def compare(
 
 def main() -> None:
     """A table for each grammar."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("tokenizer", type=Path)
     parser.add_argument("--documents", type=int, default=3)
     parser.add_argument("--tokens", type=int, default=300, help="of each document, at most")
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=30, help="for precomputing")
     parser.add_argument("--only", default="", help="engines whose names begin so")
     parser.add_argument("--grammar", default="", help="the grammar whose title begins so")
     wanted = parser.parse_args()
@@ -254,7 +216,7 @@ def main() -> None:
             f"{'mask p50':>10}{'p99':>10}{'mean':>10}{'step p50':>10}{'p99':>10}{'mean':>10}\n"
         )
         with tempfile.TemporaryDirectory() as folder:
-            ours = Compiler(grammar, tokenizer, wanted.seconds, Path(folder)).engines()
+            ours = Compiler(grammar, tokenizer, Path(folder)).engines()
             for name, compiled in (*ours, *peers.engines(grammar, tokenizer, wanted.tokenizer)):
                 if not name.startswith(wanted.only):
                     continue

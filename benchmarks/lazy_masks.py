@@ -1,12 +1,13 @@
-"""Masks by maximal munch that nothing was worked out for: the first one, and slices.
+"""Masks by maximal munch that are not precomputed: the first one, and what slices save.
 
 python benchmarks/lazy_masks.py TOKENIZER.json [--tokens 120]
 
 *First*: CPU milliseconds from the text of a grammar to its first mask, with slices, the tables of
 the tokenizer being loaded and the dialect in use; a process that has not read its dialect before
-also builds that dialect's parser, once. Then each mask of a document is worked out anew: CPU time
-and visited trie nodes with slices (and subtrees, which come with them), as a part of those without,
-and the share of the visits without slices at which a lexeme ends, so that the parser is asked.
+also builds that dialect's parser, once. Then each mask of a document is computed by a machine with
+empty caches: CPU time and visited trie nodes with slices (and subtrees, which come with them), as a
+part of those without, and the share of the visits without slices at which a lexeme ends, so that
+the parser has to say what may follow.
 """
 
 import argparse
@@ -39,7 +40,7 @@ class Masks:
         self.slices.subtrees(make=True)
 
     def machine(self, tables: MaximalMunchTables, *, sliced: bool) -> MaximalMunchMasks:
-        """A machine that knows nothing yet."""
+        """A machine whose caches are empty."""
         slices = (lambda: self.slices) if sliced else None
         trie = self.trie
         return MaximalMunchMasks(tables, lambda: trie, self.vocabulary, self.eos, self.size, slices)
@@ -51,7 +52,7 @@ class Masks:
         machine.row(machine.start)
         return time.process_time() - before
 
-    def anew(
+    def uncached(
         self, tables: MaximalMunchTables, ids: Sequence[int], *, sliced: bool
     ) -> tuple[float, int, int]:
         """Seconds, visited nodes, and those at which a lexeme ended, over all masks of a text."""
@@ -71,7 +72,9 @@ class Masks:
 
 def main() -> None:
     """A line for each grammar."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("tokenizer", type=Path)
     parser.add_argument("--tokens", type=int, default=120)
     wanted = parser.parse_args()
@@ -87,7 +90,7 @@ def main() -> None:
         first = min(masks.first(text) for _ in range(7))
         tables = maximal_munch_tables(read_grammar(text, "lark"))
         ids = tokenizer.encode(document(1))[: wanted.tokens]
-        plain, sliced = (masks.anew(tables, ids, sliced=s) for s in (False, True))
+        plain, sliced = (masks.uncached(tables, ids, sliced=s) for s in (False, True))
         sys.stdout.write(
             f"{name:8}{first * 1e3:10.1f}{sliced[0] / plain[0]:8.2f}{sliced[1] / plain[1]:8.3f}"
             f"{100 * plain[2] / plain[1]:11.2f}\n"

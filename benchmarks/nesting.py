@@ -1,9 +1,9 @@
-"""Canonical masks of grammars that nest: compiling, loading, and documents not met before.
+"""Canonical masks of grammars that nest: compiling, loading, and documents not read before.
 
-python benchmarks/nesting.py --tokenizer TOKENIZER.json [--documents 10] [--on-demand]
+python benchmarks/nesting.py --tokenizer TOKENIZER.json [--documents 10] [--lazy]
 
 Microseconds of CPU of a mask and the step behind it, along random documents: the first time
-that a matcher meets them, and once more. The peer is the same grammar without rows ahead.
+that a matcher reads them, and once more. The peer is the same grammar without precomputed rows.
 """
 
 import argparse
@@ -144,10 +144,12 @@ def measured(artifact: Artifact, documents: Sequence[Sequence[int]]) -> Pass:
 
 def main() -> None:
     """Print one line for each grammar and pass."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--tokenizer", required=True)
     parser.add_argument("--documents", type=int, default=10)
-    parser.add_argument("--on-demand", action="store_true", help="measure the peer, too")
+    parser.add_argument("--lazy", action="store_true", help="measure the peer, too")
     wanted = parser.parse_args()
     tokenizer = load_tokenizer(wanted.tokenizer)
     tables = TokenizerTables(tokenizer)
@@ -157,7 +159,7 @@ def main() -> None:
     for name, (grammar, text) in CASES.items():
         engine = build_engine(grammar(), dialect="kbnf", start="json" if name == "JSON" else None)
         documents = [tokenizer.encode(text(rng)) for _ in range(wanted.documents)]
-        for label, prewarm in (("", None), (", on demand", 0))[: 1 + wanted.on_demand]:
+        for label, prewarm in (("", None), (", lazily", 0))[: 1 + wanted.lazy]:
             begin = process_time()
             more = {} if prewarm is None else {"prewarm": prewarm}
             found = build_artifact(engine, tokenizer, tables=tables, **more).artifact
@@ -169,7 +171,7 @@ def main() -> None:
             counts = found.manifest.counts
             sys.stdout.write(
                 f"{name}{label}: compiled in {seconds:.2f} s, {counts.get('answers', 0):,} "
-                f"answers, {counts.get('rows', 0):,} rows, {len(data):,} bytes, loaded in "
+                f"summaries, {counts.get('rows', 0):,} rows, {len(data):,} bytes, loaded in "
                 f"{loaded:.1f} ms\n"
             )
             for which in ("first pass", "second pass"):

@@ -59,7 +59,9 @@ def fastest(normal_form: Callable[[Grammar], Lnf], grammar: Grammar, runs: int) 
 
 def main() -> None:
     """Print seconds, and microseconds for each rule, of both forms."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--rules", type=int, nargs="+", default=[1250, 2500, 5000])
     parser.add_argument("--runs", type=int, default=3)
     wanted = parser.parse_args()

@@ -142,7 +142,9 @@ def growth() -> str:
 
 def main() -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("tokenizer", type=Path)
     parser.add_argument("text", type=Path)
     parser.add_argument("--lines", type=int, default=1_000)

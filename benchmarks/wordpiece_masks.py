@@ -48,7 +48,9 @@ def member(dfa: Dfa, draw: random.Random) -> str:
 
 def main() -> None:
     """Print a table, times in microseconds."""
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("tokenizer", type=Path)
     parser.add_argument("--members", type=int, default=1_000)
     options = parser.parse_args()

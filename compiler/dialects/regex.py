@@ -4,7 +4,7 @@
                                                   regex_escapes, regex_classes
 
 The whole text must match. The syntax is that of Rust's `regex` with Python's spellings beside
-it; compiler/README.md says where the two differ. What says nothing about which texts match
+it; compiler/dialects/README.md says where the two differ. What says nothing about which texts match
 (greedy or lazy, the names of groups) is read and left out; what no finite automaton can do, or
 depends on the order of a search, is refused by name.
 """
