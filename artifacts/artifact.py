@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .bpe.merge_table import MergeTable
 from .container.manifest import EARLEY, GREEDY, NETWORK, Manifest, Origin
 from .dfa.byte_dfa import ByteDfa, ByteMachine
 from .dfa.mask_rows import FamilyRows, Rows, StoredRows, WalkedRows
@@ -183,11 +182,11 @@ class Artifact:
         return Trie.from_vocabulary(self.vocabulary)
 
     @cached_property
-    def merge_table(self) -> "MergeTable | ForbiddenPairs":
-        """Which tokens may not follow which inside a piece (canonical artifacts only)."""
-        if self.product is not None:
-            return self.product.pairs
-        return MergeTable(self.arrays["merges"])
+    def forbidden_pairs(self) -> "ForbiddenPairs":
+        """Which tokens may not follow which inside a pre-token (``token-dfa`` and ``product``)."""
+        from .bpe.forbidden_pairs import ForbiddenPairs
+
+        return ForbiddenPairs.from_arrays(self.arrays, "pairs.")
 
     def byte_state_of(self, state: int) -> int:
         """The byte-DFA state that a state of the machine stands for (of several, one)."""
@@ -274,7 +273,7 @@ class Artifact:
             return None
         row = self.rows.row(self.token_dfa.start)
         ids = [int(i) for i in tokenset.to_ids(row)]
-        joined = self.merge_table.forbidden([last], ids)[0]
+        joined = self.forbidden_pairs.forbidden([last], ids)[0]
         # What is read as a token is no text that could be joined to the prompt.
         live = self.byte_dfa.token_targets(self.byte_dfa.start)
         apart = {*self.manifest.eos, *self.byte_dfa.terminals.select(live)[0].tolist()}

@@ -23,7 +23,7 @@ from .cartesian.product import build_product
 from .diagnostics import CheckError, Diagnostic, LimitError, TokenizerError
 from .grammar.tree import Grammar
 from .limits import Limits
-from .merge.direct_merge import CanonicalDfa, canonical_dfa
+from .merge.direct_merge import CanonicalDfa, canonical_dfa, with_pairs
 from .merge.direct_with_boundaries import direct_with_boundaries
 from .merge.token_edges import with_token_edges
 from .normalizer.normalized_members import NormalFormTables, NormalizedMembers, normalized_members
@@ -108,9 +108,11 @@ def _merged(
 
     def direct(bound: Limits) -> CanonicalDfa:
         if tokenizer.splits or cuts.prefix:
-            return direct_with_boundaries(product, dfa, tokenizer, bound, progress, rules)
-        merges = proper_merges(tokenizer)
-        return canonical_dfa(dfa, tokenizer.base, (), merges, bound, progress, rules)
+            found = direct_with_boundaries(product, dfa, tokenizer, bound, progress, rules)
+        else:
+            merges = proper_merges(tokenizer)
+            found = canonical_dfa(dfa, tokenizer.base, (), merges, bound, progress, rules)
+        return with_pairs(found, tables.pairs.rectangles.rows)
 
     if method == DIRECT:
         return MergeChoice(dfa, cuts, direct(limits), DIRECT, "as asked for", notes)
@@ -203,6 +205,7 @@ def merged_with_tokens(
     request: ArtifactRequest,
     limits: Limits,
     progress: Progress,
+    tables: TokenizerTables,
 ) -> MergeChoice:
     """The same for a grammar with token terminals, by DirectMerge without cuts.
 
@@ -217,6 +220,7 @@ def merged_with_tokens(
     found = canonical_dfa(dfa, tokenizer.base, symbols, merges, limits, progress, rules)
     rules_of = [sorted({rules[o] for o in origins}) for origins in dfa.origins]
     automaton = with_token_edges(found, first, classes, limits, rules_of)
+    automaton = with_pairs(automaton, tables.pairs.rectangles.rows)
     notes += tuple(not_followed(tokenizer))
     return MergeChoice(dfa, None, automaton, DIRECT, "the grammar has token terminals", notes)
 

@@ -180,10 +180,12 @@ def build_artifact(
     notes.extend(unreachable_ends(dfa, classes, tokenizer, request.eos))
     if tokenization != ANY:
         grammar = automaton.grammar
+        tables = tables or TokenizerTables(tokenizer)
         if classes:
-            chosen = merged_with_tokens(grammar, dfa, classes, rules, request, limits, progress)
+            chosen = merged_with_tokens(
+                grammar, dfa, classes, rules, request, limits, progress, tables
+            )
         else:
-            tables = tables or TokenizerTables(tokenizer)
             chosen = merged(grammar, dfa, rules, request, method, limits, progress, tables)
         dfa = chosen.dfa
         notes.extend(chosen.notes)

@@ -25,7 +25,6 @@ _COMMON = {
     "origins.offsets": ("i8", 1),
 }
 _TOKENS = {
-    "merges": ("i4", 2),
     "tokens.accepting": ("u1", 1),
     "tokens.edge_offsets": ("i8", 1),
     "tokens.edge_targets": ("i4", 1),
@@ -64,7 +63,10 @@ def check_structure(manifest: Manifest, arrays: Arrays) -> None:
         check_product(manifest, arrays, states)
         return
     if by_tokens:
-        check_types(arrays, _TOKENS)
+        from .check_cartesian import PAIRS, check_pairs
+
+        check_types(arrays, {**_TOKENS, **PAIRS})
+        check_pairs(manifest, arrays)
         states = _check_token_dfa(manifest, arrays, states)
     if "rows" in arrays:
         check_types(arrays, _ROWS)
@@ -149,7 +151,6 @@ def _check_token_dfa(manifest: Manifest, arrays: Arrays, families: int) -> int:
     require_range(arrays, "tokens.edge_targets", 0, states)
     require_range(arrays, "tokens.edge_tokens", 0, manifest.vocab_size)
     _check_edge_order(arrays)
-    _check_merges(manifest, arrays)
     return states
 
 
@@ -160,19 +161,6 @@ def _check_edge_order(arrays: Arrays) -> None:
     first_of_family[offsets] = True
     ascending = tokens[1:] > tokens[:-1]
     require(bool((ascending | first_of_family[1:-1]).all()), "tokens.edge_tokens")
-
-
-def _check_merges(manifest: Manifest, arrays: Arrays) -> None:
-    """Each result is made once, of parts that no later merge makes: spines end."""
-    merges = arrays["merges"]
-    require(merges.shape[1] == 3, "merges")
-    require_range(arrays, "merges", 0, manifest.vocab_size)
-    order = np.arange(len(merges))
-    made = np.full(manifest.vocab_size, -1, dtype=np.int64)
-    made[merges[:, 2]] = order
-    once = made[merges[:, 2]] == order
-    parts_first = (made[merges[:, :2]] < order[:, None]).all()
-    require(bool(once.all()) and bool(parts_first), "merges")
 
 
 def _check_allowed_bits(arrays: Arrays) -> None:

@@ -6,14 +6,9 @@ from ..container.manifest import Manifest
 from ..container.requirements import Arrays, check_types, require, require_offsets, require_range
 from ..tokens import tokenset
 
-# Sections of a tokenizer that cuts and merges, and those that only a product has: dtype and
-# number of axes.
-TOKENIZER = {
-    "cuts.classes": ("u1", 1),
-    "cuts.fallback": ("i4", 1),
-    "cuts.prefix": ("u1", 1),
-    "cuts.start": ("i4", 1),
-    "cuts.table": ("i4", 3),
+# Sections of the forbidden pairs, of the whole tokenizer, and those that only a product has: dtype
+# and number of axes.
+PAIRS = {
     "pairs.begin": ("i4", 1),
     "pairs.bound": ("i4", 1),
     "pairs.class": ("i4", 1),
@@ -22,6 +17,14 @@ TOKENIZER = {
     "pairs.offsets": ("i8", 1),
     "pairs.order": ("i4", 1),
     "pairs.part": ("i4", 1),
+}
+TOKENIZER = {
+    **PAIRS,
+    "cuts.classes": ("u1", 1),
+    "cuts.fallback": ("i4", 1),
+    "cuts.prefix": ("u1", 1),
+    "cuts.start": ("i4", 1),
+    "cuts.table": ("i4", 3),
 }
 PRODUCT = {
     **TOKENIZER,
@@ -70,7 +73,7 @@ def check_tokenizer(manifest: Manifest, arrays: Arrays) -> None:
     # Byte tokens are read in planes of their own.
     planes = arrays["cuts.table"].shape[1]
     require_range(arrays, "cuts.fallback", -1, manifest.vocab_size if planes == 4 else 0)
-    _check_pairs(manifest, arrays)
+    check_pairs(manifest, arrays)
     if "cuts.whole" in arrays:
         check_types(arrays, {"cuts.whole": ("i4", 1)})
         require(planes == 4, "cuts.whole")
@@ -117,8 +120,9 @@ def _check_rows(manifest: Manifest, arrays: Arrays, states: int) -> None:
     require_range(arrays, "product.row_of", -1, len(rows) + len(offsets) - 1)
 
 
-def _check_pairs(manifest: Manifest, arrays: Arrays) -> None:
-    """Spines end: the bound of a token's part is below its own."""
+def check_pairs(manifest: Manifest, arrays: Arrays) -> None:
+    """The same for the forbidden pairs. The right spine of a token ends: the bound of its part is
+    below its own."""
     size, merges = manifest.vocab_size, len(arrays["pairs.index"])
     for name in ("part", "bound", "class"):
         require(len(arrays[f"pairs.{name}"]) == size, f"pairs.{name}")

@@ -14,7 +14,6 @@ from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.trie import Trie
 
 from ..automata.dfa import Dfa, TokenIds
-from ..bpe.proper_merges import proper_merges
 from ..bpe.sections import pretokenizer_sections
 from ..cartesian.cartesian_merge import CartesianDfa
 from ..cartesian.normalized import undecided_tokens
@@ -71,7 +70,7 @@ def assemble(
         if stable is not None:
             arrays.update(_stable(stable, canonical, cuts, request.tokenizer))
     else:
-        arrays.update(_token_dfa(canonical, request.tokenizer))
+        arrays.update(_token_dfa(canonical, request.vocab_size))
         table = _rows_of_tokens(canonical, request, limits, arrays, notes)
     manifest = manifest_of(
         grammar,
@@ -208,10 +207,11 @@ def vocabulary_arrays(request: ArtifactRequest) -> dict[str, NDArray[Any]]:
     }
 
 
-def _token_dfa(canonical: CanonicalDfa, tokenizer: Tokenizer) -> dict[str, NDArray[Any]]:
-    dfa = canonical.dfa
+def _token_dfa(canonical: CanonicalDfa, vocab_size: int) -> dict[str, NDArray[Any]]:
+    dfa, pairs = canonical.dfa, canonical.pairs
+    assert pairs is not None
     arrays: dict[str, NDArray[Any]] = {
-        "merges": proper_merges(tokenizer),
+        **pairs.padded(vocab_size).arrays("pairs."),
         "tokens.family": dfa.family,
         "tokens.accepting": dfa.accepting,
         "tokens.edge_offsets": dfa.edge_offsets,

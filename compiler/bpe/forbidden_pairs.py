@@ -96,6 +96,23 @@ def without_followers(rectangles: ForbiddenPairTables, tokens: list[int]) -> For
     return replace(rectangles, rows=closed)
 
 
+def only_followed_by(pairs: ForbiddenPairs, used: NDArray[np.bool_]) -> ForbiddenPairs:
+    """Only the second tokens ``used``, bool (V,); merges that forbid none of them are left out."""
+    held = used[pairs.order]
+    place = np.concatenate([[0], np.cumsum(held)]).astype(np.int32)
+    begin, end = place[pairs.begin], place[pairs.end]
+    kept = begin < end
+    counts = np.concatenate([[0], np.cumsum(kept)])
+    return replace(
+        pairs,
+        offsets=counts[pairs.offsets].astype(np.int64),
+        index=pairs.index[kept],
+        begin=begin[kept],
+        end=end[kept],
+        order=pairs.order[held],
+    )
+
+
 def _tied_pairs(
     derivations: Derivations,
     right: "_Forest",

@@ -19,6 +19,7 @@ from constrain.artifacts.bpe.forbidden_pairs import ForbiddenPairs
 from constrain.artifacts.cartesian.machine import ProductRows
 from constrain.artifacts.tokens import tokenset
 
+from ..bpe.forbidden_pairs import only_followed_by
 from ..bpe.tokenizer_tables import PairTables
 from ..limits import Limits
 from ..pretokenizer.boundary_tables import PretokenizerTables
@@ -71,7 +72,7 @@ def cartesian_merge(
         product=product,
         rows=_packed(lifted, product.states, vocab_size),
         pairs=_fused(
-            _restricted_pairs(pairs.rectangles.rows, used),
+            only_followed_by(pairs.rectangles.rows, used),
             np.flatnonzero(_tokens_of(lifted, (0, 1))),
         ),
         transitions=transitions + sum(map(len, lifted.lists.values())),
@@ -144,20 +145,3 @@ def _fused(pairs: ForbiddenPairs, read: NDArray[np.int64]) -> ForbiddenPairs:
     row_class += len(known)
     row_class[read] = classes
     return replace(pairs, row_class=row_class)
-
-
-def _restricted_pairs(pairs: ForbiddenPairs, used: NDArray[np.bool_]) -> ForbiddenPairs:
-    """Only the second tokens that a mask may hold; merges that forbid none of them go."""
-    held = used[pairs.order]
-    place = np.concatenate([[0], np.cumsum(held)]).astype(np.int32)
-    begin, end = place[pairs.begin], place[pairs.end]
-    kept = begin < end
-    counts = np.concatenate([[0], np.cumsum(kept)])
-    return replace(
-        pairs,
-        offsets=counts[pairs.offsets].astype(np.int64),
-        index=pairs.index[kept],
-        begin=begin[kept],
-        end=end[kept],
-        order=pairs.order[held],
-    )

@@ -7,14 +7,16 @@ same transitions are fused at the end, as section 5.3 does for tokenize(Σ*).
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from constrain.artifacts.bpe.forbidden_pairs import ForbiddenPairs
 from constrain.artifacts.dfa.token_dfa import TokenDfa
 
 from ..automata.dfa import DEAD, Dfa
+from ..bpe.forbidden_pairs import only_followed_by
 from ..limits import Limits
 from ..progress import Progress, silent
 from .direct import direct_merge
@@ -43,7 +45,7 @@ class CanonicalDfa:
     byte); those of state s begin at ``allowed[allowed_offsets[s]]``. ``growth``: one entry
     for each merge that changed the automaton, and the first and the last. ``transitions``:
     how many a plain table would hold. ``family_states``: int32 (Q,), the byte-DFA state of
-    each family where it is not the family's own number.
+    each family where it is not the family's own number. ``pairs``: see ``with_pairs``.
     """
 
     dfa: TokenDfa
@@ -52,6 +54,7 @@ class CanonicalDfa:
     growth: tuple[Growth, ...]
     transitions: int
     family_states: NDArray[np.int32] | None = None
+    pairs: ForbiddenPairs | None = None
 
     def flags(self, state: int) -> NDArray[np.bool_]:
         """Which edges of its family a state allows."""
@@ -103,6 +106,16 @@ def merge_families(
 
     growth = _merge_all(automaton, merges, limits, progress, culprits)
     return _tables(automaton, growth)
+
+
+def with_pairs(canonical: CanonicalDfa, pairs: ForbiddenPairs) -> CanonicalDfa:
+    """The same with the forbidden pairs of which its edges read the second token.
+
+    A matcher needs them behind a prompt: the prompt's last token forbids some of the first ones.
+    """
+    used = np.zeros(len(pairs.part), dtype=np.bool_)
+    used[canonical.dfa.edge_tokens] = True
+    return replace(canonical, pairs=only_followed_by(pairs, used))
 
 
 def _letters(

@@ -13,7 +13,7 @@ from ..limits import Limits
 _MOST_TRANSITIONS = 1_000_000
 
 # Sections that both kinds of artifact have.
-_SHARED = ("dfa.", "vocab.", "origins.")
+_SHARED = ("dfa.", "vocab.", "origins.", "pairs.")
 
 
 def tabulated(artifact: Artifact) -> Artifact:
@@ -53,7 +53,6 @@ def tabulated(artifact: Artifact) -> Artifact:
     words = tokenset.word_count(artifact.vocab_size)
     arrays = {
         **kept,
-        "merges": np.zeros((0, 3), dtype=np.int32),
         "rows": np.frombuffer(b"".join(rows), dtype="<u4").reshape(-1, words),
         "row_of": np.array(row_of, dtype=np.int32),
         "tokens.accepting": np.array([product.is_accepting(s) for s in pending], dtype=np.uint8),
