@@ -137,7 +137,7 @@ def canonical_text(artifact: "Artifact", text: str) -> bytes:
 
 def compilation_of(automaton: "Recogniser", wanted: Wanted, limits: "Limits") -> "Compilation":
     """All other stages; notes go to stderr."""
-    from constrain.compiler.bpe.cached_tables import TokenizerTables
+    from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
     from constrain.compiler.cache import Cache, default_folder
     from constrain.compiler.pipeline import build_artifact
     from constrain.compiler.tokenizers import Tokenizer

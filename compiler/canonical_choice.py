@@ -15,8 +15,8 @@ import numpy as np
 from .assemble.dfa import ArtifactRequest
 from .automata.dfa import Dfa, TokenIds, without_bytes
 from .automata.minimize import minimize
-from .bpe.cached_tables import TokenizerTables
-from .bpe.proper_merges import not_followed, proper_merges
+from .bpe.derivations import proper_merges
+from .bpe.tokenizer_tables import TokenizerTables
 from .cartesian.cartesian_merge import CartesianDfa, cartesian_merge
 from .cartesian.normalized import ends_freely
 from .cartesian.product import build_product
@@ -25,10 +25,10 @@ from .grammar.tree import Grammar
 from .limits import Limits
 from .merge.direct_merge import CanonicalDfa, canonical_dfa, with_pairs
 from .merge.direct_with_boundaries import direct_with_boundaries
-from .merge.token_edges import with_token_edges
+from .merge.token_edges import not_followed, with_token_edges
 from .normalizer.normalized_members import NormalFormTables, NormalizedMembers, normalized_members
 from .pretokenizer.boundary_tables import PretokenizerTables
-from .pretokenizer.spellable_members import kept_members, shortest_lost
+from .pretokenizer.spellable_members import shortest_unspellable, spellable_members
 from .progress import Progress
 from .tokenizers import Tokenizer
 from .tokenizers.definition import ByteLevel
@@ -102,7 +102,7 @@ def _merged(
     progress: Progress,
     tables: TokenizerTables,
 ) -> MergeChoice:
-    tokenizer, cuts = request.tokenizer, tables.cuts
+    tokenizer, cuts = request.tokenizer, tables.pretokenizer
     dfa, rest, notes = encoded.dfa, encoded.rest, encoded.notes
     product = build_product(dfa, cuts, limits)
 
@@ -112,7 +112,7 @@ def _merged(
         else:
             merges = proper_merges(tokenizer)
             found = canonical_dfa(dfa, tokenizer.base, (), merges, bound, progress, rules)
-        return with_pairs(found, tables.pairs.rectangles.rows)
+        return with_pairs(found, tables.pairs.forbidden.rows)
 
     if method == DIRECT:
         return MergeChoice(dfa, cuts, direct(limits), DIRECT, "as asked for", notes)
@@ -172,9 +172,9 @@ def _encoded(
 ) -> _Encoded:
     """Raises ``CheckError`` if no member has a canonical tokenization."""
     stable = NormalizedMembers(dfa, None)
-    if tables.stable is not None:
-        stable = normalized_members(dfa, tables.stable, limits, whole=whole)
-    lost, changed = shortest_lost(dfa, tables.cuts), stable.changed
+    if tables.normal_form is not None:
+        stable = normalized_members(dfa, tables.normal_form, limits, whole=whole)
+    lost, changed = shortest_unspellable(dfa, tables.pretokenizer), stable.changed
     without = [text for text in (changed, lost) if text is not None]
     if not without:
         return _Encoded(stable.dfa, stable.rest, ())
@@ -182,7 +182,7 @@ def _encoded(
     name = repr(text.decode("utf-8", "backslashreplace"))
     kept = stable.dfa
     if lost is not None and not kept.is_empty:
-        kept = minimize(kept_members(kept, tables.cuts))
+        kept = minimize(spellable_members(kept, tables.pretokenizer))
     if kept.is_empty:
         message = (
             f"the tokenizer can spell no member: it has no token for a part of {name} or would "
@@ -220,7 +220,7 @@ def merged_with_tokens(
     found = canonical_dfa(dfa, tokenizer.base, symbols, merges, limits, progress, rules)
     rules_of = [sorted({rules[o] for o in origins}) for origins in dfa.origins]
     automaton = with_token_edges(found, first, classes, limits, rules_of)
-    automaton = with_pairs(automaton, tables.pairs.rectangles.rows)
+    automaton = with_pairs(automaton, tables.pairs.forbidden.rows)
     notes += tuple(not_followed(tokenizer))
     return MergeChoice(dfa, None, automaton, DIRECT, "the grammar has token terminals", notes)
 

@@ -12,7 +12,7 @@ from .assemble.dfa import ArtifactRequest, assemble
 from .assemble.token_overlaps import without_overlaps
 from .automata.dfa import Dfa, TokenIds
 from .automata.token_classes import over_classes
-from .bpe.cached_tables import TokenizerTables
+from .bpe.tokenizer_tables import TokenizerTables
 from .canonical_choice import AUTO, MergeChoice, merged, merged_with_tokens
 from .cartesian.cartesian_merge import CartesianDfa
 from .diagnostics import CheckError, Diagnostic, TokenizerError

@@ -14,7 +14,7 @@ from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.trie import Trie
 
 from ..automata.dfa import Dfa, TokenIds
-from ..bpe.sections import pretokenizer_sections
+from ..bpe.tokenizer_tables import pretokenizer_sections
 from ..cartesian.cartesian_merge import CartesianDfa
 from ..cartesian.normalized import undecided_tokens
 from ..diagnostics import TokenizerError

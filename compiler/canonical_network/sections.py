@@ -26,8 +26,7 @@ from constrain.artifacts.network.tables import NetworkTables
 from constrain.artifacts.pretokenizer.dfa import begins_character
 
 from ..assemble.dfa import ArtifactRequest
-from ..bpe.cached_tables import TokenizerTables
-from ..bpe.sections import tokenizer_sections
+from ..bpe.tokenizer_tables import TokenizerTables, tokenizer_sections
 from ..diagnostics import CheckError, Diagnostic, TokenizerError
 from ..engines import Parser
 from ..limits import Limits
@@ -151,14 +150,14 @@ def _sections(
         hint = "say --tokenization any"
         found = [Diagnostic(message, token.span, help=hint) for token in parser.grammar.tokens]
         raise CheckError(source, found)
-    if tables.cuts.unless_begun and _begins_with(network, tables.cuts.prefix):
+    if tables.pretokenizer.unless_begun and _begins_with(network, tables.pretokenizer.prefix):
         raise TokenizerError(
             f"{tokenizer.name}: this tokenizer puts a space before texts that do not begin with "
             f"one, and members of this grammar, which nests, do; use --tokenization any"
         )
     sections = tokenizer_sections(tables, request.vocab_size)
-    sections["cuts.final"] = tables.cuts.dfa.final.astype(np.uint8)
-    stable = tables.stable
+    sections["cuts.final"] = tables.pretokenizer.dfa.final.astype(np.uint8)
+    stable = tables.normal_form
     if stable is not None:
         read = read_classes(network, stable.characters)
         others = read[~stable.characters.is_inert[read]]
@@ -166,7 +165,7 @@ def _sections(
             notes.append("members that the tokenizer's normalizers change are left out")
         # The cuts know of characters that are changed by themselves.
         if (others != LOST).any():
-            sections |= stable_cut_sections(tables.cuts, stable)
+            sections |= stable_cut_sections(tables.pretokenizer, stable)
     vocabulary = tokenizer.vocabulary(request.vocab_size)
     machine = canonical_machine(network, sections, request.eos, vocabulary)
     if not _has_members(machine):

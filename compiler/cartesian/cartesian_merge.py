@@ -19,8 +19,7 @@ from constrain.artifacts.bpe.forbidden_pairs import ForbiddenPairs
 from constrain.artifacts.cartesian.machine import ProductRows
 from constrain.artifacts.tokens import tokenset
 
-from ..bpe.forbidden_pairs import only_followed_by
-from ..bpe.tokenizer_tables import PairTables
+from ..bpe.forbidden_pairs import PairTables, only_followed_by
 from ..limits import Limits
 from ..pretokenizer.boundary_tables import PretokenizerTables
 from .lift import Lift, lift, no_rules
@@ -72,7 +71,7 @@ def cartesian_merge(
         product=product,
         rows=_packed(lifted, product.states, vocab_size),
         pairs=_fused(
-            only_followed_by(pairs.rectangles.rows, used),
+            only_followed_by(pairs.forbidden.rows, used),
             np.flatnonzero(_tokens_of(lifted, (0, 1))),
         ),
         transitions=transitions + sum(map(len, lifted.lists.values())),

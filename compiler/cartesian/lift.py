@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from constrain.artifacts.tokens.trie import Trie, ranges
 
-from ..bpe.tokenizer_tables import PairTables
+from ..bpe.forbidden_pairs import PairTables
 from ..limits import Limits
 from ..pretokenizer.boundary_tables import PretokenizerTables
 from ..pretokenizer.marked_dfa import DEAD
@@ -87,7 +87,7 @@ def lift(
 ) -> Lift:
     """The rows of all states. Raises ``LimitError`` naming the rules behind the longest."""
     limits = (limits or Limits()).started()
-    size = len(pairs.rectangles.rows.part)
+    size = len(pairs.forbidden.rows.part)
     # A state of this table is a row; behind its first byte a token goes on in plane 0.
     table = 2 * product.table[:, :2].reshape(-1, product.table.shape[2])
     alone = _whole_tokens(product, cuts) if len(cuts.whole) else _byte_tokens(product, cuts)

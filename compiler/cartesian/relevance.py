@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from constrain.artifacts.tokens.trie import ranges
 
-from ..bpe.tokenizer_tables import PairTables
+from ..bpe.forbidden_pairs import PairTables
 from ..pretokenizer.boundary_tables import PretokenizerTables
 from ..pretokenizer.marked_dfa import DEAD
 from .lift import Lift
@@ -190,7 +190,7 @@ class _Search:
         """Settle all entries at once that a token of one byte may follow."""
         singles = [s for s in self.singles() if self.usable is None or self.usable[s[0]]]
         places = self.entries.places_of(np.array([s[0] for s in singles], dtype=np.int64))
-        columns, state_of = self.pairs.rectangles.columns, self.entries.state_of
+        columns, state_of = self.pairs.forbidden.columns, self.entries.state_of
         count = -1
         while count != (count := int(np.count_nonzero(self.waiting))):
             states = np.unique(state_of[self.waiting])
@@ -274,7 +274,7 @@ class _Search:
         for tried, u in enumerate(chain(following[::step], following)):
             if len(left) <= _FEW or (tried >= _SIEVES and len(left) < len(following)):
                 break
-            left = left[self.marked(self.pairs.rectangles.columns.ids(int(u)), tokens[left])]
+            left = left[self.marked(self.pairs.forbidden.columns.ids(int(u)), tokens[left])]
         else:
             result[left] = True
             return result
@@ -288,7 +288,7 @@ class _Search:
             if len(self.forbidden) >= _KEPT_ROWS:
                 self.forbidden.clear()
             flags = np.zeros(self.lift.size, dtype=np.bool_)
-            flags[self.pairs.rectangles.rows.ids(token)] = True
+            flags[self.pairs.forbidden.rows.ids(token)] = True
             self.forbidden[token] = flags
         return self.forbidden[token]
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..automata.dfa import Dfa
-from ..bpe.proper_merges import proper_merges
+from ..bpe.derivations import proper_merges
 from ..cartesian.product import Product
 from ..limits import Limits
 from ..pretokenizer.marked_dfa import DEAD

@@ -12,7 +12,7 @@ Sets of one state of a family where this never happens stay in that family; any 
 a family of its own.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,8 @@ from constrain.artifacts.dfa.token_dfa import TokenDfa
 from ..automata.dfa import TokenIds
 from ..automata.token_classes import grouped
 from ..limits import Limits
+from ..tokenizers import Tokenizer
+from ..tokenizers.definition import ByteLevel
 from .direct_merge import CanonicalDfa
 
 _STAGE = "the DFA over tokens"
@@ -183,4 +185,28 @@ class _Subsets:
             growth=self.canonical.growth,
             transitions=self.transitions,
             family_states=np.array(self.byte_states, dtype=np.int32) if added else None,
+        )
+
+
+def not_followed(tokenizer: Tokenizer) -> Iterator[str]:
+    """What the tokenizer does beside merging, which canonical masks do not know of."""
+    if tokenizer.splits:
+        yield (
+            "this tokenizer cuts text into pieces before it merges, which the masks do not "
+            "follow yet: where a merge could cross a cut they differ from its own encoding"
+        )
+    if any(isinstance(s, ByteLevel) and s.add_prefix_space for s in tokenizer.pre_tokenizers):
+        yield (
+            "this tokenizer puts a space before a text, which the masks do not follow: its own "
+            "tokens spell a space before each member"
+        )
+    if tokenizer.normalizers:
+        yield (
+            "this tokenizer rewrites text before it merges, which the masks do not follow: "
+            "members that it would rewrite have other tokens"
+        )
+    if tokenizer.ignore_merges:
+        yield (
+            "this tokenizer looks up whole pieces before it merges, which the masks do not "
+            "follow: tokens that no merge makes are never allowed"
         )

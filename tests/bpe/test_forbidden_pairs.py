@@ -11,9 +11,8 @@ from support.merge import Numbers, derived, random_table
 
 from constrain.artifacts.bpe.forbidden_pairs import ForbiddenPairs
 from constrain.compiler import load_tokenizer
-from constrain.compiler.bpe.derivations import Derivations, derive
+from constrain.compiler.bpe.derivations import Derivations, derive, spelled
 from constrain.compiler.bpe.forbidden_pairs import build_forbidden_pairs
-from constrain.compiler.bpe.tokenizer_tables import spelled
 from constrain.compiler.merge.oracle import (
     START,
     allowed_pairs_via_encoding,

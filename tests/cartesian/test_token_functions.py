@@ -14,7 +14,7 @@ from support.cartesian import REGEXES, lifted_via_running
 from constrain.artifacts.tokens.trie import Trie, walk
 from constrain.artifacts.tokens.vocabulary import Vocabulary
 from constrain.compiler import load_tokenizer
-from constrain.compiler.bpe.cached_tables import TokenizerTables
+from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
 from constrain.compiler.cartesian.lift import Lift, lift
 from constrain.compiler.cartesian.product import Product, build_product
 from constrain.compiler.cartesian.relevance import Relevance
@@ -98,8 +98,8 @@ def test_rows_of_real_tokenizers_are_those_of_walks(
     trie = found.pairs.trie
     rng = random.Random(2)
     for regex in GRAMMARS.values() if full else [GRAMMARS["words"], GRAMMARS["string"]]:
-        product = build_product(build_automaton(regex, dialect="regex").dfa, found.cuts)
-        lifted = lift(product, found.cuts, found.pairs)
+        product = build_product(build_automaton(regex, dialect="regex").dfa, found.pretokenizer)
+        lifted = lift(product, found.pretokenizer, found.pairs)
         unsure = lifted.unsure
         table = np.concatenate([product.table[:, 0], product.table[:, 1]])
         for row in rng.sample(range(2, 2 * product.states), 24):
@@ -125,9 +125,9 @@ def test_rows_of_real_tokenizers_are_those_of_walks(
 @pytest.mark.parametrize("regex", REGEXES.values(), ids=REGEXES)
 def test_relevance_by_some_tokens(regex: str, tables: TokenizerTables) -> None:
     """What is relevant by a random set of tokens alone is the least solution with these."""
-    product = build_product(build_automaton(regex, dialect="regex").dfa, tables.cuts)
-    lifted = lift(product, tables.cuts, tables.pairs)
-    relevance = Relevance(product, lifted, tables.cuts, tables.pairs)
+    product = build_product(build_automaton(regex, dialect="regex").dfa, tables.pretokenizer)
+    lifted = lift(product, tables.pretokenizer, tables.pairs)
+    relevance = Relevance(product, lifted, tables.pretokenizer, tables.pairs)
     transitions = lifted_via_running(product, tables)
     rng = random.Random(3)
     everything = relevance.least(np.ones_like(relevance.alive))
@@ -150,7 +150,7 @@ def relevant_by(
     """The entries that ``usable`` tokens lead to an open state, by plain iteration."""
     is_open = product.is_open
     entries = {(s, t) for (_, t), s in transitions.items() if not is_open[s]}
-    rows = tables.pairs.rectangles.rows
+    rows = tables.pairs.forbidden.rows
     forbidden = {token: set(rows.ids(token).tolist()) for _, token in entries}
     leaving: dict[int, list[tuple[int, int]]] = {}
     for (row, token), target in transitions.items():
@@ -241,8 +241,9 @@ def test_the_shortest_text_outside() -> None:
 
 def test_equal_rows_share_an_array(tables: TokenizerTables) -> None:
     """A lift keeps each set of tokens once, however many rows have it."""
-    product = build_product(build_automaton("[a-z ]{1,40}", dialect="regex").dfa, tables.cuts)
-    found: Lift = lift(product, tables.cuts, tables.pairs)
+    dfa = build_automaton("[a-z ]{1,40}", dialect="regex").dfa
+    product = build_product(dfa, tables.pretokenizer)
+    found: Lift = lift(product, tables.pretokenizer, tables.pairs)
     arrays = {id(array): array for array in [*found.bits.values(), *found.lists.values()]}
     assert len({array.tobytes() for array in arrays.values()}) == len(arrays)
     assert 3 * len(arrays) < len(found.bits) + len(found.lists)

@@ -14,8 +14,7 @@ from constrain.compiler.bpe.derivations import derive
 from constrain.compiler.bpe.forbidden_pairs import build_forbidden_pairs
 from constrain.compiler.diagnostics import LimitError
 from constrain.compiler.limits import Limits
-from constrain.compiler.merge.direct import direct_merge
-from constrain.compiler.merge.direct_merge import canonical_dfa
+from constrain.compiler.merge.direct_merge import canonical_dfa, direct_merge
 from constrain.compiler.merge.families import with_letters
 from constrain.compiler.merge.oracle import (
     PlainDfa,

@@ -9,7 +9,7 @@ import tokenizers
 
 from constrain.artifacts import Artifact
 from constrain.compiler.bpe.derivations import Derivations, derive
-from constrain.compiler.merge.direct import direct_merge
+from constrain.compiler.merge.direct_merge import direct_merge
 from constrain.compiler.merge.families import FamilyAutomaton, with_letters
 from constrain.compiler.merge.oracle import PlainDfa, direct_merge_via_listing, tokenize_via_merges
 
