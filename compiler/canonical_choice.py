@@ -18,7 +18,7 @@ from .automata.minimize import minimize
 from .bpe.derivations import proper_merges
 from .bpe.tokenizer_tables import TokenizerTables
 from .cartesian.cartesian_merge import CartesianDfa, cartesian_merge
-from .cartesian.normalized import ends_freely
+from .cartesian.normalized import live_by_inert
 from .cartesian.product import build_product
 from .diagnostics import CheckError, Diagnostic, LimitError, TokenizerError
 from .grammar.tree import Grammar
@@ -86,7 +86,7 @@ def merged(
         raise ValueError(f"method must be 'auto', 'direct' or 'cartesian', not {method!r}")
     found = _encoded(grammar, dfa, tables, limits, whole=method == DIRECT)
     chosen = _merged(found, rules, request, method, limits, progress, tables)
-    if isinstance(chosen.automaton, CartesianDfa) and not chosen.automaton.ends_freely:
+    if isinstance(chosen.automaton, CartesianDfa) and not chosen.automaton.live_by_inert:
         # Rare: all ways to an end are by characters that others may change.
         found = _encoded(grammar, dfa, tables, limits, whole=True)
         chosen = _merged(found, rules, request, method, limits, progress, tables)
@@ -139,7 +139,7 @@ def _merged(
 
     check = None
     if rest is not None and not rest.prompts:
-        check = partial(ends_freely, rest)
+        check = partial(live_by_inert, rest)
     cartesian = cartesian_merge(
         product,
         cuts,

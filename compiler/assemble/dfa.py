@@ -146,7 +146,7 @@ def _product(
         **cartesian.pairs.padded(request.vocab_size).arrays("pairs."),
         **pretokenizer_sections(cuts),
         "product.accepting": product.accepting.astype(np.uint8),
-        "product.after_cut": product.after_cut,
+        "product.after_cut": product.start_after,
         "product.byte_state": byte_state.astype(np.int32),
         "product.classes": product.classes,
         "product.id_offsets": rows.offsets,

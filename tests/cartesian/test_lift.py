@@ -40,16 +40,16 @@ def test_lift_and_relevance(regex: str, tables: TokenizerTables) -> None:
     by_row: dict[int, set[int]] = {}
     for row, token in expected:
         by_row.setdefault(row, set()).add(token)
-    is_open = product.is_open
+    at_boundary = product.at_boundary
 
     assert by_row == rows_of(found)
-    unsure = sorted((r, t, s) for (r, t), s in expected.items() if not is_open[s])
-    assert unsure == sorted(map(tuple, found.unsure.each().T.tolist()))
+    undecided = sorted((r, t, s) for (r, t), s in expected.items() if not at_boundary[s])
+    assert undecided == sorted(map(tuple, found.undecided.each().T.tolist()))
 
     relevant = relevant_pairs(expected, product, tables)
     result = Relevance(product, found, tables.pretokenizer, tables.pairs)
     dead = sorted(map(tuple, result.dead().T.tolist()))
-    assert [(r, t) for r, t, s in unsure if (s, t) not in relevant] == dead
+    assert [(r, t) for r, t, s in undecided if (s, t) not in relevant] == dead
 
 
 def relevant_pairs(
