@@ -188,7 +188,7 @@ def proper_merges(tokenizer: Tokenizer) -> NDArray[np.int32]:
         return tokenizer.merges
     derivations = derive(spelled(tokenizer), tokenizer.merges)
     if tokenizer.ignore_merges and derivations.unreachable:
-        raise TokenizerError(f"{tokenizer.name}: it gives some tokens for whole pieces alone")
+        raise TokenizerError(f"{tokenizer.name}: it gives some tokens for whole pre-tokens only")
     if derivations.tied:
         raise TokenizerError(f"{tokenizer.name}: {problem}, and no other order is exact")
     return derivations.merges

@@ -1,4 +1,10 @@
-"""A token DFA as text: one line for each state and target."""
+"""A canonical DFA over tokens as text, for ``constrain show``: one line a state and target.
+
+    0 -- 'ab' 'a' -> 1
+
+A product (CartesianMerge) has no table of its states; for small ones ``tabulated`` walks all states
+that it can be in, breadth first, and gives the same artifact with a token DFA.
+"""
 
 from dataclasses import replace
 
@@ -9,14 +15,15 @@ from constrain.artifacts.tokens import tokenset
 
 from ..limits import Limits
 
-# Tokens that a line lists before it only counts.
-_LISTED = 12
+# At most so many tokens are listed in a line; beyond that it says how many there are.
+_MAX_LISTED = 12
 
 
 def tokens_text(artifact: Artifact) -> str:
-    """The states of a canonical artifact's token DFA with the tokens they allow.
+    """The states of a canonical artifact's DFA over tokens, with the tokens that they allow.
 
-    Grows with the states times the targets of each, not with the transitions.
+    The text grows with the pairs of a state and a target, not with the transitions. Raises
+    ``LimitError`` for products that are too large, ``ValueError`` for other artifacts.
     """
     artifact = tabulated(artifact)
     dfa = artifact.token_dfa
@@ -31,8 +38,8 @@ def tokens_text(artifact: Artifact) -> str:
         tokens, targets = tokens[allowed], targets[allowed]
         for target in np.unique(targets).tolist():
             ids = tokens[targets == target].tolist()
-            shown = " ".join(_token(artifact, i) for i in ids[:_LISTED])
-            more = f" … ({len(ids)} tokens)" if len(ids) > _LISTED else ""
+            shown = " ".join(_token(artifact, i) for i in ids[:_MAX_LISTED])
+            more = f" … ({len(ids)} tokens)" if len(ids) > _MAX_LISTED else ""
             lines.append(f"  {state} -- {shown}{more} -> {target}")
     return "\n".join(lines) + "\n"
 
@@ -41,8 +48,8 @@ def _token(artifact: Artifact, token_id: int) -> str:
     return repr(artifact.vocabulary.token(token_id).decode("utf-8", "backslashreplace"))
 
 
-# Transitions that a table may have; drawings and listings are of far fewer.
-_MOST_TRANSITIONS = 1_000_000
+# At most so many transitions of a tabulated product; drawings and listings show far fewer.
+_MAX_TRANSITIONS = 1_000_000
 
 
 # Sections that both kinds of artifact have.
@@ -50,15 +57,15 @@ _SHARED = ("dfa.", "vocab.", "origins.", "pairs.")
 
 
 def tabulated(artifact: Artifact) -> Artifact:
-    """A canonical artifact with a token DFA; others than products are returned as they are.
+    """A product as an artifact with a token DFA; other artifacts are returned as they are.
 
-    States in the order of a breadth-first walk, each a family of its own; the masks are the
-    same. Raises ``LimitError`` where there are too many transitions.
+    States are numbered breadth first, each a family of its own; the masks are the same. Raises
+    ``LimitError`` for more than ``_MAX_TRANSITIONS`` transitions.
     """
     product = artifact.product
     if product is None:
         return artifact
-    limits = Limits(transitions=_MOST_TRANSITIONS)
+    limits = Limits(transitions=_MAX_TRANSITIONS)
     number = {product.start: 0}
     tokens: list[int] = []
     targets: list[int] = []
@@ -81,11 +88,11 @@ def tabulated(artifact: Artifact) -> Artifact:
             targets.append(number[target])
         offsets.append(len(tokens))
         limits.check_transitions(len(tokens), "the table of the product")
-    kept = {k: a for k, a in artifact.arrays.items() if k.startswith(_SHARED)}
+    shared = {k: a for k, a in artifact.arrays.items() if k.startswith(_SHARED)}
     byte_state = artifact.arrays["product.byte_state"]
     words = tokenset.word_count(artifact.vocab_size)
     arrays = {
-        **kept,
+        **shared,
         "rows": np.frombuffer(b"".join(rows), dtype="<u4").reshape(-1, words),
         "row_of": np.array(row_of, dtype=np.int32),
         "tokens.accepting": np.array([product.is_accepting(s) for s in pending], dtype=np.uint8),
