@@ -18,7 +18,7 @@ import tokenizers
 from constrain.artifacts import Artifact
 from constrain.artifacts.errors import TokenRefusedError
 from constrain.compiler import load_tokenizer
-from constrain.compiler.bpe.cached_tables import TokenizerTables
+from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
 from constrain.compiler.pipeline import build_artifact, build_automaton
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
@@ -38,15 +38,15 @@ def main() -> None:
     library = tokenizers.Tokenizer.from_file(str(wanted.tokenizer / "tokenizer.json"))
     tables = TokenizerTables(tokenizer)
     begin = process_time()
-    cuts = tables.cuts
+    cuts = tables.pretokenizer
     middle = process_time()
     pairs = tables.pairs
     end = process_time()
-    stable = tables.stable
+    stable = tables.normal_form
     sys.stdout.write(
-        f"boundaries {middle - begin:.2f} s, {cuts.dfa.states:,} states; "
-        f"pairs {end - middle:.2f} s, {pairs.rectangles.rows.classes:,} classes; "
-        f"normal form {process_time() - end:.2f} s, "
+        f"cuts {middle - begin:.2f} s, {cuts.dfa.states:,} states; "
+        f"pairs {end - middle:.2f} s, {pairs.forbidden.rows.classes:,} classes; "
+        f"stable texts {process_time() - end:.2f} s, "
         f"{0 if stable is None else len(stable.table):,} states\n"
         "grammar    compile s  cold p50  p99 µs  warm p50  p99 µs  warm p50 / encoding a token\n"
     )

@@ -19,7 +19,7 @@ from decoding import GRAMMAR, document
 from constrain.artifacts import Artifact
 from constrain.artifacts.read import load_bytes
 from constrain.compiler import load_tokenizer
-from constrain.compiler.bpe.cached_tables import TokenizerTables
+from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
 from constrain.compiler.pipeline import build_artifact, build_engine
 
 KEYS = [f"{'abcdefghijklmnopqrstuvwxyz'[i % 26]}_field{i}" for i in range(30)]
@@ -153,7 +153,7 @@ def main() -> None:
     wanted = parser.parse_args()
     tokenizer = load_tokenizer(wanted.tokenizer)
     tables = TokenizerTables(tokenizer)
-    tables.cuts, tables.pairs  # noqa: B018
+    tables.pretokenizer, tables.pairs  # noqa: B018
     rng = random.Random(1)
     sys.stdout.write(f"{'µs: median, 99 %, most; all':>70}\n")
     for name, (grammar, text) in CASES.items():

@@ -82,7 +82,7 @@ def compilation_of(
 ) -> "Compilation":
     """The steps that need a tokenizer, for the one that the command line names; notes go to
     stderr."""
-    from constrain.compiler.bpe.cached_tables import TokenizerTables
+    from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
     from constrain.compiler.cache import Cache, default_folder
     from constrain.compiler.pipeline import build_artifact
     from constrain.compiler.tokenizers import Tokenizer

@@ -47,7 +47,7 @@ from .progress import Progress, silent
 # What one engine or tokenizer needs is imported in its step: it costs as much as compiling a
 # small grammar.
 if TYPE_CHECKING:
-    from .bpe.cached_tables import TokenizerTables
+    from .bpe.tokenizer_tables import TokenizerTables
     from .canonical_network.sections import CanonicalTables
     from .cartesian.cartesian_merge import CartesianDfa
     from .maximal_munch.precompute import Precomputed
@@ -181,7 +181,7 @@ def _of_canonical_tokens(
     """A regular grammar and its canonical token sequences: a token DFA and its rows, or a
     product."""
     from .assemble.dfa import assemble_merged, encode_merged, size_of
-    from .bpe.cached_tables import TokenizerTables
+    from .bpe.tokenizer_tables import TokenizerTables
     from .dfa.precompute import precompute_tokens
     from .merge.merged import merge
 
@@ -213,7 +213,7 @@ def _of_nesting(
 ) -> Compilation:
     """A grammar that nests, and which of its token sequences masks can follow."""
     if choice.is_canonical:
-        from .bpe.cached_tables import TokenizerTables
+        from .bpe.tokenizer_tables import TokenizerTables
         from .canonical_network.sections import merge
 
         assert parser.network is not None

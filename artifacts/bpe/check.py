@@ -1,4 +1,4 @@
-"""Whether what an artifact holds of a BPE tokenizer's merges fits together."""
+"""Whether an artifact's table of forbidden pairs fits together."""
 
 import numpy as np
 
@@ -40,18 +40,3 @@ def check_pairs(manifest: Manifest, arrays: Arrays) -> None:
         require(len(arrays[f"pairs.{name}"]) == merges, f"pairs.{name}")
         require_range(arrays, f"pairs.{name}", 0, len(order) + 1)
     require(bool((arrays["pairs.begin"] < arrays["pairs.end"]).all()), "pairs.end")
-
-
-def check_merges(manifest: Manifest, arrays: Arrays) -> None:
-    """The table of merges: each result is made once, of parts that no later merge makes, so that
-    spines end."""
-    check_types(arrays, {"merges": ("i4", 2)})
-    merges = arrays["merges"]
-    require(merges.shape[1] == 3, "merges")
-    require_range(arrays, "merges", 0, manifest.vocab_size)
-    order = np.arange(len(merges))
-    made = np.full(manifest.vocab_size, -1, dtype=np.int64)
-    made[merges[:, 2]] = order
-    once = made[merges[:, 2]] == order
-    parts_first = (made[merges[:, :2]] < order[:, None]).all()
-    require(bool(once.all()) and bool(parts_first), "merges")

@@ -1,15 +1,17 @@
-"""Which tokens may not follow a token: the forbidden pairs as rectangles.
+"""Forbidden pairs of a BPE vocabulary: which tokens cannot follow a token inside a pre-token.
 
-Merge k = (a, b) is made across the boundary of two tokens iff a is the right edge of the
-first and b the left edge of the second when its turn comes. In left-spine order (a token,
-then the tokens that it is the left part of, latest merge first, each with its own) the
-second tokens of a merge are neighbours, so a row is a handful of intervals:
+Byte-pair encoding applies merge k = (a, b) across the boundary of two tokens iff a is then the
+right edge of the first and b the left edge of the second. In left-spine order (a token, then the
+tokens that it is the left part of, latest merge first, each followed by its own) the second tokens
+of one merge are neighbours, so the tokens that may not follow t are a few intervals of that order:
 
-    row(t) = intervals of the merges (a, ·) with index below the bound of a,
+    row(t) = the intervals of the merges (a, ·) with index below the bound of a,
              for each a on the right spine of t
 
-with the bound of t itself infinite, and that of r(x) the index m(x) of the merge that makes
-x. ``README.md`` in the compiler's ``merge`` has the lemma and its proof.
+where the bound of t itself is infinite and that of the right part of x is the index of the merge
+that makes x. For example, with the merges 0: (b, c) and 1: (a, b), the right spine of ab is
+ab, b; b has the bound 1 and is the left part of merge 0, so c may not follow ab (abc is encoded as
+a bc). ``compiler/bpe/README.md`` has the lemma and its proof.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,11 +27,11 @@ from ..tokens.trie import ranges
 
 _NEVER = 1 << 40
 
-# Second tokens whose first tokens are remembered.
-_KEPT_COLUMNS = 64
+# Columns (first tokens by second token) that the cache holds before it is cleared.
+_MAX_CACHED_COLUMNS = 64
 
-# Tokens of an interval that is marked by itself.
-_LONG = 64
+# Intervals of at least so many tokens are copied one by one, shorter ones are gathered together.
+_LONG_INTERVAL = 64
 
 # Sections of an artifact, in the order of the fields below.
 SECTIONS = ("part", "bound", "class", "offsets", "index", "begin", "end", "order")
@@ -37,14 +39,14 @@ SECTIONS = ("part", "bound", "class", "offsets", "index", "begin", "end", "order
 
 @dataclass(frozen=True, eq=False)
 class ForbiddenPairs:
-    """The pairs of adjacent tokens that no encoding holds.
+    """The pairs of adjacent tokens that no encoding holds, by first token.
 
-    ``part``: int32 (V,), right part of each token, -1 for letters and what no merge makes.
-    ``bound``: int32 (V,), index of the merge that makes it, else -1. ``row_class``: int32
-    (V,), tokens of one class have equal rows. ``offsets``: int64 (V + 1,), the merges with
-    left part a are ``offsets[a]`` to ``offsets[a + 1] - 1`` of ``index`` (int32, ascending for
-    each a), ``begin`` and ``end`` (int32, intervals of ``order``). ``order``: int32, token
-    ids in left-spine order.
+    ``part``: int32 (V,), the right part of each token, -1 for single letters and for tokens that
+    no merge makes. ``bound``: int32 (V,), the index of the merge that makes it, else -1.
+    ``row_class``: int32 (V,), tokens of one class have equal rows. ``offsets``: int64 (V + 1,),
+    the merges with left part a are ``offsets[a]`` to ``offsets[a + 1] - 1`` of ``index`` (int32,
+    ascending for each a), ``begin`` and ``end`` (int32, half-open intervals of ``order``).
+    ``order``: int32, token ids in left-spine order.
     """
 
     part: NDArray[np.int32]
@@ -62,13 +64,13 @@ class ForbiddenPairs:
         return cls(*(arrays[prefix + name] for name in SECTIONS))
 
     def arrays(self, prefix: str) -> dict[str, NDArray[Any]]:
-        """The sections of the table; ``from_arrays`` is the inverse."""
+        """The table's sections by name; ``from_arrays`` is the inverse."""
         fields: tuple[NDArray[Any], ...] = (self.part, self.bound, self.row_class, self.offsets)
         fields += (self.index, self.begin, self.end, self.order)
         return {prefix + name: field for name, field in zip(SECTIONS, fields, strict=True)}
 
     def padded(self, size: int) -> "ForbiddenPairs":
-        """The same for a vocabulary of ``size`` ids; those added forbid nothing."""
+        """The same table for a vocabulary of ``size`` ids; the added ids forbid nothing."""
         more = size - len(self.part)
         return replace(
             self,
@@ -85,13 +87,13 @@ class ForbiddenPairs:
 
     @cached_property
     def position(self) -> NDArray[np.int32]:
-        """Place of each token in ``order``, -1 where it has none; int32 (V,)."""
+        """The index of each token in ``order``, -1 where it is not in it; int32 (V,)."""
         found = np.full(len(self.part), -1, dtype=np.int32)
         found[self.order] = np.arange(len(self.order), dtype=np.int32)
         return found
 
     def slices(self, token: int) -> list[tuple[int, int]]:
-        """The parts of ``begin`` and ``end`` that make up the row of ``token``."""
+        """The slices (low, high) of ``begin`` and ``end`` that the row of ``token`` consists of."""
         offsets, index, bounds, parts = self._views
         found = [(offsets[token], offsets[token + 1])]
         while (part := parts[token]) >= 0:
@@ -102,7 +104,7 @@ class ForbiddenPairs:
         return [span for span in found if span[0] < span[1]]
 
     def intervals(self, token: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """The row of ``token`` as disjoint intervals of ``order``, in ascending order."""
+        """The row of ``token`` as disjoint intervals of ``order``, ascending: begins and ends."""
         spans = self.slices(token)
         if not spans:
             return self.begin[:0], self.end[:0]
@@ -112,7 +114,7 @@ class ForbiddenPairs:
         return begin[place], end[place]
 
     def ids(self, token: int) -> NDArray[np.int32]:
-        """The tokens that may not follow ``token``, in no particular order."""
+        """The tokens that may not follow ``token``, int32, in no particular order."""
         spans = self.slices(token)
         if not spans:
             return self.order[:0]
@@ -122,20 +124,20 @@ class ForbiddenPairs:
         return found
 
     def row(self, token: int) -> Words:
-        """The same as a packed set over the whole vocabulary."""
+        """The tokens that may not follow ``token`` as a packed set, uint32 (ceil(V / 32),)."""
         flags = np.zeros(word_count(len(self.part)) * 32, dtype=np.bool_)
         self.mark(token, flags)
         return from_flags(flags)
 
     def mark(self, token: int, flags: NDArray[np.bool_]) -> None:
-        """Set the flags of the tokens that may not follow ``token``."""
+        """Set the flags, bool (at least V,), of the tokens that may not follow ``token``."""
         spans = self.slices(token)
         if not spans:
             return
         begin = np.concatenate([self.begin[low:high] for low, high in spans])
         counts = np.concatenate([self.end[low:high] for low, high in spans]) - begin
         # Most tokens lie in few long intervals, which need no index of their own.
-        short = counts < _LONG
+        short = counts < _LONG_INTERVAL
         for first, count in zip(begin[~short].tolist(), counts[~short].tolist(), strict=True):
             flags[self.order[first : first + count]] = True
         flags[self.order[ranges(begin[short], counts[short])]] = True
@@ -149,9 +151,9 @@ class ForbiddenPairs:
         )
 
     def preceding(self, first: NDArray[np.integer], second: int) -> NDArray[np.bool_]:
-        """Which of ``first`` ``second`` may not follow; shape (len(first),).
+        """Which of the tokens ``first`` the token ``second`` may not follow; bool (len(first),).
 
-        Down the right spines of all of ``first`` at once.
+        Walks down the right spines of all of ``first`` at once.
         """
         place = int(self.position[second])
         if place < 0:
@@ -167,23 +169,23 @@ class ForbiddenPairs:
         return found
 
     def _earliest(self, place: int) -> NDArray[np.int64]:
-        """For each left part its first merge whose interval holds ``place``; int64 (V,)."""
-        known = self._columns.get(place)
-        if known is None:
-            if len(self._columns) >= _KEPT_COLUMNS:
+        """For each left part its earliest merge whose interval holds ``place``; int64 (V,)."""
+        column = self._columns.get(place)
+        if column is None:
+            if len(self._columns) >= _MAX_CACHED_COLUMNS:
                 self._columns.clear()
             hits = np.flatnonzero((self.begin <= place) & (place < self.end))
             owners = np.searchsorted(self.offsets, hits, side="right") - 1
-            known = self._columns[place] = np.full(len(self.part), _NEVER, dtype=np.int64)
-            np.minimum.at(known, owners, self.index[hits])
-        return known
+            column = self._columns[place] = np.full(len(self.part), _NEVER, dtype=np.int64)
+            np.minimum.at(column, owners, self.index[hits])
+        return column
 
     @cached_property
     def _columns(self) -> dict[int, NDArray[np.int64]]:
         return {}
 
     def forbidden(self, first: Sequence[int], second: Sequence[int]) -> NDArray[np.bool_]:
-        """Whether ``first[i], second[j]`` is forbidden, shape (len(first), len(second))."""
+        """Whether ``first[i], second[j]`` is a forbidden pair; bool (len(first), len(second))."""
         out = np.zeros((len(first), len(second)), dtype=np.bool_)
         flags = np.zeros(len(self.part), dtype=np.bool_)
         for i, token in enumerate(first):
@@ -195,14 +197,14 @@ class ForbiddenPairs:
 
     @cached_property
     def _views(self) -> tuple[memoryview, memoryview, memoryview, memoryview]:
-        # Memoryviews answer integer indices several times faster than arrays.
+        # A memoryview is indexed by an integer several times faster than an array.
         fields = (self.offsets, self.index, self.bound, self.part)
         offsets, index, bounds, parts = (np.ascontiguousarray(field).data for field in fields)
         return offsets, index, bounds, parts
 
 
 def _first_at_least(values: memoryview, bound: int, low: int, high: int) -> int:
-    """The first place from ``low`` to ``high`` whose value is at least ``bound``."""
+    """The first index from ``low`` on, at most ``high``, whose value is at least ``bound``."""
     while low < high:
         middle = (low + high) // 2
         if values[middle] < bound:

@@ -1,1 +1,10 @@
-"""Grammars that are regular: the byte DFA or the token DFA, and a mask row for each state."""
+"""Regular grammars while decoding: a DFA over bytes or over tokens, and a mask for each state.
+
+    byte_dfa        the minimal DFA over bytes and the machine that steps it by whole tokens (any
+                    tokenization); several tokens run at once (``TokenRuns``)
+    token_dfa       the DFA over canonical token sequences that DirectMerge computed, in families
+    mask_rows       where a state's mask row comes from: stored, unpacked, or found by a trie walk
+    stacked_dfas    complete DFAs of several terminals in one table, for lexers and for Earley
+
+``compiler/assemble/dfa.py`` writes the tables, ``compiler/merge`` computes the token DFA.
+"""

@@ -4,7 +4,11 @@
     FamilyRows   one bit an edge of the state's family, unpacked
     WalkedRows   the token trie, walked through the byte DFA
 
-All three give the same rows; a test compares them state by state.
+    StoredRows    rows of the file, equal ones once: one look-up
+    FamilyRows    token DFA without rows: unpacked from one bit for each edge of the state's family
+    WalkedRows    byte DFA without rows: a walk of the token trie
+
+All three give the same rows; the computed ones are cached.
 """
 
 from collections.abc import Sequence
@@ -31,23 +35,23 @@ class Rows(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StoredRows:
-    """Rows from the file: ``rows`` uint32 (R, W), ``row_of`` int32 (S,)."""
+    """Rows of the file: ``rows``, uint32 (R, W); ``row_of``, int32 (S,), the row of each state."""
 
     rows: NDArray[np.uint32]
     row_of: NDArray[np.int32]
 
     def row(self, state: int) -> Words:
-        """A view; free."""
+        """A view of the file's row."""
         row: Words = self.rows[self.row_of[state]]
         return row
 
 
 @dataclass(slots=True, eq=False)
 class FamilyRows:
-    """Rows of a token DFA unpacked from one bit per edge of the family.
+    """Rows of a token DFA, unpacked from one bit for each edge of the state's family.
 
-    ``bits``: uint8, bit i (little-endian within a byte) of the octets from
-    ``bit_offsets[s]`` on says whether state s allows edge i of its family.
+    ``bits``: uint8, bit i (little-endian within a byte) of the bytes from ``bit_offsets[s]`` on
+    says whether state s allows edge i of its family. ``bit_offsets``: int64 (S + 1,).
     """
 
     dfa: TokenDfa
@@ -71,10 +75,10 @@ class FamilyRows:
 
 @dataclass(slots=True, eq=False)
 class WalkedRows:
-    """Rows of a byte DFA by walking the token trie.
+    """Rows of a byte DFA by a walk of the token trie.
 
-    ``live``: bool (S,), states from which tokens reach the end; only tokens that lead to
-    one are allowed.
+    ``live``: bool (S,), states from which some token sequence reaches an accepting state; only
+    tokens that lead to one are allowed.
     """
 
     dfa: ByteDfa

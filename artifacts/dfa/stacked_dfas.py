@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# The lexer state that nothing leads out of.
+# No transition leads out of this state.
 DEAD = 0
 
 
@@ -17,8 +17,8 @@ class StackedDfas:
     """Complete DFAs in one table.
 
     ``table``: int32 (S, C), next state by column, ``DEAD`` for none. ``columns``: uint16
-    (256 + T,), the column of each symbol. ``accepting``: uint8 (S,). ``starts``: int32, by
-    terminal.
+    (256 + T,), the column of each symbol: 256 bytes, then T token terminals. ``accepting``: uint8
+    (S,). ``starts``: int32, the start state of each terminal.
     """
 
     table: NDArray[np.int32]
@@ -55,7 +55,7 @@ class StackedDfas:
         return ends
 
     def start(self, terminal: int) -> int:
-        """The state before a terminal."""
+        """The start state of a terminal."""
         return self._begins[terminal]
 
     def step(self, state: int, symbol: int) -> int:
@@ -67,5 +67,5 @@ class StackedDfas:
         return self._ends[state]
 
     def next_symbols(self, state: int) -> int:
-        """The symbols that lead on, as bits."""
+        """The symbols with a transition to a live state, as bits of an integer."""
         return self._outgoing[state]

@@ -56,7 +56,7 @@ class TokenDfa:
         return bool(self.accepting[state])
 
     def edges_of(self, state: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Tokens and targets of the state's family, allowed at this state or not."""
+        """Tokens and targets of the state's family, int32, allowed at this state or not."""
         q = int(self.family[state])
         span = slice(int(self.edge_offsets[q]), int(self.edge_offsets[q + 1]))
         return self.edge_tokens[span], self.edge_targets[span]
@@ -66,9 +66,10 @@ class TokenDfa:
         return np.ascontiguousarray(self.edge_tokens).data
 
     def step(self, state: int, token_id: int) -> int:
-        """The state after a token that the mask allows; logarithmic in the family's edges.
+        """The state after a token that the mask allows, by binary search in the family's edges.
 
-        Raises ``ArtifactError`` if a mask row allowed what has no edge (an unverified file).
+        Raises ``ArtifactError`` if a mask row allowed a token without an edge (in a damaged file
+        that was not verified).
         """
         q = int(self.family[state])
         low, high = int(self.edge_offsets[q]), int(self.edge_offsets[q + 1])

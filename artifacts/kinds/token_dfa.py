@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ..bpe.check import check_merges
+from ..bpe.check import check_pairs
 from ..container.manifest import Manifest
 from ..container.requirements import Arrays
 from ..dfa.check import (
@@ -22,7 +22,7 @@ from .contents import Contents
 from .regular import RegularGrammar, joined_to_prompt
 
 if TYPE_CHECKING:
-    from ..bpe.merge_table import MergeTable
+    from ..bpe.forbidden_pairs import ForbiddenPairs
     from ..dfa.machine import DfaBehindPrompt, DfaMachine
     from ..dfa.mask_rows import Rows
 
@@ -31,7 +31,7 @@ def check(manifest: Manifest, arrays: Arrays) -> None:
     """Raise ``ArtifactError`` naming the first section that does not fit."""
     check_vocabulary(manifest, arrays)
     states = check_token_dfa(manifest, arrays, check_byte_dfa(manifest, arrays))
-    check_merges(manifest, arrays)
+    check_pairs(manifest, arrays)
     if "rows" in arrays:
         check_stored_rows(manifest, arrays, states)
     else:
@@ -59,11 +59,11 @@ class TokenDfaRuntime(RegularGrammar):
         return FamilyRows(self.token_dfa, bits, offsets, m.eos, m.vocab_size, c.caches.cache())
 
     @cached_property
-    def forbidden_pairs(self) -> "MergeTable":
-        """Which tokens may not follow which inside a piece."""
-        from ..bpe.merge_table import MergeTable
+    def forbidden_pairs(self) -> "ForbiddenPairs":
+        """Which tokens may not follow which inside a pre-token."""
+        from ..bpe.forbidden_pairs import ForbiddenPairs
 
-        return MergeTable(self.contents.arrays["merges"])
+        return ForbiddenPairs.from_arrays(self.contents.arrays, "pairs.")
 
     def machine(self) -> "DfaMachine":
         """The machine of all matchers."""

@@ -1,4 +1,16 @@
-"""Where a tokenizer cuts text into pieces: followed through a prompt, token by token."""
+"""The pre-tokenizer as a DFA over marked bytes, and the states that a prompt may leave it in.
+
+Each byte is read with a *mark* that says how the token of the byte begins:
+
+    0  the byte lies inside a token, or begins one that continues a pre-token
+    1  the byte begins a token that starts a pre-token (the start mark)
+    2  the byte is a byte token by itself and continues a pre-token
+    3  the byte is a byte token by itself and starts a pre-token
+
+For a text there is exactly one sequence of marks that the DFA accepts, the tokenizer's own. Behind
+a prompt several guesses may still be open: "I'm" ends in states with and without a boundary before
+what follows. ``PretokenizerDfa.after`` gives all of these states.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,14 +27,13 @@ DEAD = 0
 
 @dataclass(frozen=True, eq=False)
 class PretokenizerDfa:
-    """The automaton of the places where pieces start.
+    """The automaton of all texts with their pre-tokenizer boundaries marked.
 
-    ``table``: int32 (S, P, J), next state by plane and byte class, state 0 dead. Plane 0: the
-    byte lies inside a token, or begins one that continues a piece; 1: it begins a token that
-    starts one; 2 and 3: the same of a byte token. ``classes``: uint8 (256,), class of each
-    byte. ``fallback``: int32 (256,), the byte token of each byte or -1. ``start``: the state
-    before any text. ``whole``: tokens of whole pieces, which are read in the planes of byte
-    tokens by tokenizers that have none.
+    ``table``: int32 (S, M, J), next state by mark (M is 2 or 4) and byte class, state 0 dead.
+    ``classes``: uint8 (256,), the class of each byte. ``fallback``: int32 (256,), the byte token
+    of each byte or -1. ``start``: the state before any text. ``whole``: tokens that stand for a
+    whole pre-token only (``ignore_merges``), which are read with the marks of byte tokens by
+    tokenizers that have no byte tokens.
     """
 
     table: NDArray[np.int32]
@@ -33,20 +44,23 @@ class PretokenizerDfa:
 
     @property
     def apart(self) -> NDArray[np.int32]:
-        """The tokens that are read in planes 2 and 3, ascending."""
+        """The tokens whose first byte is read with the marks 2 and 3; int32, ascending."""
         bytewise = self.fallback[self.fallback >= 0]
         return np.union1d(bytewise, sorted(self.whole)).astype(np.int32)
 
-    def step(self, state: int, plane: int, token: int, octets: bytes) -> int:
-        """The state after a token that begins in plane 0 or 1; 0 if it cannot."""
+    def step(self, state: int, mark: int, token: int, octets: bytes) -> int:
+        """The state after a token whose first byte has the mark 0 or 1; 0 if it cannot stand here.
+
+        ``octets``: the token's bytes. Tokens of ``apart`` are read with the mark plus 2.
+        """
         if not octets:
             return DEAD
         first = octets[0]
         if len(octets) == 1 and self.fallback[first] == token:
-            return int(self.table[state, plane + 2, self.classes[first]])
+            return int(self.table[state, mark + 2, self.classes[first]])
         if token in self.whole:
-            plane += 2
-        state = int(self.table[state, plane, self.classes[first]])
+            mark += 2
+        state = int(self.table[state, mark, self.classes[first]])
         for octet in octets[1:]:
             state = int(self.table[state, 0, self.classes[octet]])
         return state
@@ -54,10 +68,10 @@ class PretokenizerDfa:
     def after(
         self, ids: Iterable[int], vocabulary: Vocabulary, pairs: ForbiddenPairs
     ) -> tuple[list[int], int | None]:
-        """The states that a prompt may end in, and its last text token.
+        """The states that a prompt may end in, ascending, and its last text token.
 
-        Text begins anew behind a special token; and where the ids are no encoding of their
-        text, as at the seam of two parts that were encoded apart.
+        A special token ends a text, and a new one begins behind it; so it is where the ids are no
+        encoding of their text, as where two parts meet that were encoded separately.
         """
         states, last = [self.start], None
         for token in ids:
@@ -65,8 +79,8 @@ class PretokenizerDfa:
                 states, last = [self.start], None
                 continue
             octets = vocabulary.token(token)
-            follows = last is not None and not pairs.forbids(last, token)
-            found = self._stepped(states, token, octets, follows)
+            continues = last is not None and not pairs.forbids(last, token)
+            found = self._stepped(states, token, octets, continues)
             if not found:
                 found = self._stepped([self.start], token, octets, False)
             if not found:
@@ -75,21 +89,24 @@ class PretokenizerDfa:
         return states, last
 
     def _stepped(
-        self, states: Iterable[int], token: int, octets: bytes, follows: bool
+        self, states: Iterable[int], token: int, octets: bytes, continues: bool
     ) -> list[int]:
-        planes = (0, 1) if follows else (1,)
-        found = {self.step(state, plane, token, octets) for state in states for plane in planes}
+        """The live states after a token; ``continues``: it may also continue a pre-token."""
+        marks = (0, 1) if continues else (1,)
+        found = {self.step(state, mark, token, octets) for state in states for mark in marks}
         return sorted(found - {DEAD})
 
 
 def begins_character(table: NDArray[np.int32], classes: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """In which states of ``PretokenizerDfa`` a character may begin, whether or not a piece starts
-    with it."""
-    beginning = classes[np.r_[:0x80, 0xC0:0x100]]
-    found: NDArray[np.bool_] = (table[:, :, beginning] != DEAD).any(axis=(1, 2))
+    """In which states of a pre-tokenizer DFA a character may begin, whatever its mark; bool (S,).
+
+    ``table``, ``classes``: as of ``PretokenizerDfa``.
+    """
+    lead_bytes = classes[np.r_[:0x80, 0xC0:0x100]]
+    found: NDArray[np.bool_] = (table[:, :, lead_bytes] != DEAD).any(axis=(1, 2))
     return found
 
 
 def whole_pieces(arrays: Arrays) -> frozenset[int]:
-    """The tokens of whole pieces, of the sections of an artifact."""
+    """The tokens that stand for a whole pre-token only, from an artifact's sections."""
     return frozenset(arrays["cuts.whole"].tolist()) if "cuts.whole" in arrays else frozenset()

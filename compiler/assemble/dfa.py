@@ -39,7 +39,7 @@ def encode_merged(merged: "Merged", request: ArtifactRequest[Tokenizer]) -> Sect
 
     sections = encode(merged.columns, request)
     if not isinstance(merged.automaton, CartesianDfa):
-        return sections | _token_dfa(merged.automaton, request.tokenizer)
+        return sections | _token_dfa(merged.automaton, request.vocab_size)
     assert merged.boundaries is not None
     sections |= _product(merged.automaton, merged.boundaries, merged.columns.dfa, request)
     if merged.normal_forms is not None:
@@ -192,12 +192,11 @@ def byte_dfa_sections(dfa: Dfa, terminals: Sequence[TokenIds]) -> Sections:
     }
 
 
-def _token_dfa(canonical: "CanonicalDfa", tokenizer: Tokenizer) -> Sections:
-    from ..bpe.proper_merges import proper_merges
-
-    dfa = canonical.dfa
+def _token_dfa(canonical: "CanonicalDfa", vocab_size: int) -> Sections:
+    dfa, pairs = canonical.dfa, canonical.pairs
+    assert pairs is not None
     sections: Sections = {
-        "merges": proper_merges(tokenizer),
+        **pairs.padded(vocab_size).arrays("pairs."),
         "tokens.family": dfa.family,
         "tokens.accepting": dfa.accepting,
         "tokens.edge_offsets": dfa.edge_offsets,
@@ -215,7 +214,7 @@ def _product(
     dfa: Dfa,
     request: ArtifactRequest[Tokenizer],
 ) -> Sections:
-    from ..bpe.sections import pretokenizer_sections
+    from ..bpe.tokenizer_tables import pretokenizer_sections
 
     product, rows = cartesian.product, cartesian.rows
     # The states that read a prefix stand for the start.
@@ -224,7 +223,7 @@ def _product(
         **cartesian.pairs.padded(request.vocab_size).arrays("pairs."),
         **pretokenizer_sections(boundaries),
         "product.accepting": product.accepting.astype(np.uint8),
-        "product.after_cut": product.after_cut,
+        "product.after_cut": product.start_after,
         "product.byte_state": byte_state.astype(np.int32),
         "product.classes": product.classes,
         "product.id_offsets": rows.offsets,

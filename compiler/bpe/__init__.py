@@ -1,1 +1,10 @@
-"""What of a BPE tokenizer canonical masks need, whatever the grammar: pairs and boundaries."""
+"""What canonical masks need of a BPE tokenizer, whatever the grammar: pairs and boundaries.
+
+    derivations         how merging makes each token, and the merges in a proper order
+    forbidden_pairs     which tokens cannot be adjacent inside a pre-token, as rectangles
+    tokenizer_tables    all tables of a tokenizer, computed lazily and cached: forbidden pairs,
+                        pre-tokenizer (``pretokenizer``), texts in normal form (``normalizer``);
+                        and as sections of an artifact
+
+``README.md`` has the definitions, the lemma about rectangles and its proof.
+"""

@@ -1,20 +1,17 @@
-"""How each token is made: the merges that can take effect, in an order that is proper.
+"""How byte-pair encoding makes each token: the effective merges in an order that is proper.
 
-A real tokenizer applies the merge of lowest rank that is possible, again and again. The
-source document applies each merge to the whole text in turn. Both give the same if the
-merges that take effect are *proper*: in the derivation of each token by itself the last
-merge comes after those of its two parts. Merges that never take effect do not matter:
-many files list all decompositions of each token, of which one is ever used.
+A real tokenizer applies the possible merge of lowest rank, leftmost first, until there is none
+left. Tran-Thien's definition applies each merge of the list to the whole text in turn. Both give
+the same tokens if the list is *proper*: each token is made by one merge only, and its parts are
+letters or made by earlier merges. Real lists need not be: many name every decomposition of each
+token, of which one is ever used. So each token's own text is encoded, the last merge made is the
+token's derivation, and only derivations count:
 
-Where the list is not proper, the merges are ordered anew by tau(t) = max(k, tau(l), tau(r)),
-which is the moment at which rank order gets to make t. Tokens that even this does not order
-are tied: their pairs are found by encoding them.
+    letters of each token  ->  derive: its last merge  ->  order by rank, else by tau  ->  merges
 
-The merges of a tokenizer in an order in which they can be applied to the whole text in turn.
-
-Real tokenizers apply the merge of lowest rank that is possible, again and again. That is
-the same as the source document's composition of merges if the list is proper: each token
-is made by one merge only, and its parts are bytes or made by earlier merges.
+where tau(t) = max(rank of t's merge, tau(left part), tau(right part)) is the moment at which rank
+order can first make t. Where even tau leaves the order open the merges are *tied*, and the pairs of
+tokens that they concern are encoded one by one (``forbidden_pairs``).
 """
 
 from bisect import bisect_left, bisect_right
@@ -26,6 +23,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ..diagnostics import TokenizerError
+from ..tokenizers import Tokenizer
+
 Ranks: TypeAlias = Mapping[tuple[int, int], tuple[int, int]]
 
 # Rank, left part and right part of the merge that makes a token.
@@ -34,14 +34,13 @@ _Made: TypeAlias = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Derivations:
-    """The tokens that merging can give, and how.
+    """The tokens that merging can produce, and how it makes each of them.
 
-    ``spelled``: each token with the letters of its text. ``ranks``: the merge list, pair of
-    ids to rank and result. ``letters``: ids of the tokens that merging begins with.
-    ``merges``: int32 (n, 3), left, right and result of the merges that take effect, parts
-    before results, each result once. ``tied``: ranges of ``merges`` that have one tau and no
-    order that is exact. ``unreachable``: tokens that merging gives for no text, with the ids
-    that it gives for their own text instead.
+    ``spelled``: the letters of each token's text. ``ranks``: the merge list, from a pair of ids to
+    its rank and result. ``letters``: ids of the tokens that merging begins with. ``merges``: int32
+    (n, 3), left, right and result of the effective merges, parts before results, each result once.
+    ``tied``: ranges of ``merges`` with one tau that no order is exact for. ``unreachable``: tokens
+    that merging produces from no text, each with the ids that it gives for the token's text.
     """
 
     spelled: Mapping[int, Sequence[int]]
@@ -52,14 +51,15 @@ class Derivations:
     unreachable: Mapping[int, tuple[int, ...]]
 
     def encode(self, tokens: Iterable[int]) -> list[int]:
-        """What merging makes of the text of ``tokens``."""
+        """The encoding of the text of ``tokens``, as one pre-token."""
         return _encode([letter for t in tokens for letter in self.spelled[t]], self.ranks)[0]
 
 
 def derive(spelled: Mapping[int, Sequence[int]], merges: NDArray[np.int32]) -> Derivations:
-    """Encode every token's own text and read off the merge that makes it.
+    """Encode every token's own text and take the last merge made as its derivation.
 
-    ``merges``: int32 (n, 3) in rank order.
+    ``spelled``: the letters of each token. ``merges``: int32 (n, 3), left, right and result, in
+    rank order. Quadratic in the length of a token.
     """
     ranks = {(a, b): (k, t) for k, (a, b, t) in enumerate(merges.tolist())}
     letters: list[int] = []
@@ -81,9 +81,9 @@ def derive(spelled: Mapping[int, Sequence[int]], merges: NDArray[np.int32]) -> D
 
 
 def _encode(letters: Sequence[int], ranks: Ranks) -> tuple[list[int], _Made]:
-    """Merge the leftmost pair of lowest rank until none has one; and the last merge made.
+    """Merge the leftmost pair of lowest rank until no pair has one; and the last merge made.
 
-    Quadratic: tokens are short.
+    Quadratic in the number of letters: tokens are short.
     """
     ids, last = list(letters), (-1, -1, -1)
     find = ranks.get
@@ -102,11 +102,12 @@ def _encode(letters: Sequence[int], ranks: Ranks) -> tuple[list[int], _Made]:
 def _in_proper_order(
     made: Mapping[int, _Made],
 ) -> tuple[list[int], tuple[tuple[int, int], ...]]:
-    """The made tokens, parts before results, and the ranges that this order does not decide.
+    """The made tokens, parts before results, and the ranges whose order is left open.
 
-    The order by rank where that is one; else by tau. Exact wherever (i) the right part of an
-    improper token is not the left part of another token of its tau, and (ii) its parts do
-    not both have its tau; all tokens of a tau where that fails are tied.
+    The order by rank if parts come before results in it; else the order by tau. The latter is
+    exact wherever, for each improper token, (i) its right part is not the left part of another
+    token of its tau, and (ii) its parts do not both have its tau; all tokens of a tau for which
+    that fails are tied (``README.md`` has counterexamples).
     """
     ordered = sorted(made, key=lambda t: made[t][0])
     place = {t: i for i, t in enumerate(ordered)}
@@ -117,13 +118,13 @@ def _in_proper_order(
     improper = [t for t in ordered if tau[t] > made[t][0]]
     ordered.sort(key=lambda t: (tau[t], depth[t], made[t][0]))
     lefts = {(tau[t], made[t][1]) for t in ordered}
-    open_taus = set()
+    tied_taus = set()
     for t in improper:
         _, left, right = made[t]
         if (tau[t], right) in lefts or tau.get(left, -1) == tau.get(right, -1) == tau[t]:
-            open_taus.add(tau[t])
+            tied_taus.add(tau[t])
     taus = [tau[t] for t in ordered]
-    tied = tuple((bisect_left(taus, k), bisect_right(taus, k)) for k in sorted(open_taus))
+    tied = tuple((bisect_left(taus, k), bisect_right(taus, k)) for k in sorted(tied_taus))
     return ordered, tied
 
 
@@ -145,3 +146,89 @@ def _taus(made: Mapping[int, _Made]) -> tuple[dict[int, int], dict[int, int]]:
             below = [depth[p] + 1 for p in (left, right) if tau.get(p, -1) == tau[t]]
             depth[t] = max(below, default=0)
     return tau, depth
+
+
+def spelled(tokenizer: Tokenizer) -> dict[int, list[int]]:
+    """The letters of each token that merging could produce.
+
+    Special tokens, byte tokens and tokens with a byte or character that is no letter are left out.
+    """
+    hidden = {*tokenizer.special, *tokenizer.byte_fallback}
+    found = {}
+    for token, octets in tokenizer.tokens.items():
+        if token in hidden or not octets:
+            continue
+        try:
+            letters = _letters(tokenizer, octets)
+        except (KeyError, UnicodeDecodeError):
+            continue
+        if -1 not in letters:
+            found[token] = letters
+    return found
+
+
+def _letters(tokenizer: Tokenizer, octets: bytes) -> list[int]:
+    if tokenizer.byte_level:
+        return [tokenizer.base[octet] for octet in octets]
+    space = tokenizer.base[ord(" ")]
+    return [space if char == " " else tokenizer.characters[char] for char in octets.decode("utf-8")]
+
+
+def proper_merges(tokenizer: Tokenizer) -> NDArray[np.int32]:
+    """The merges in an order in which DirectMerge can apply each to the whole text in turn.
+
+    int32 (n, 3): the tokenizer's list itself if it is proper, else its effective merges by tau.
+    Raises ``TokenizerError`` if the tokenizer merges characters, gives tokens for whole pre-tokens
+    only (``ignore_merges``), or has merges that no order is exact for.
+    """
+    if not tokenizer.byte_level:
+        raise TokenizerError(f"{tokenizer.name}: it merges characters, DirectMerge bytes")
+    problem = _disorder(tokenizer)
+    if problem is None and not tokenizer.ignore_merges:
+        return tokenizer.merges
+    derivations = derive(spelled(tokenizer), tokenizer.merges)
+    if tokenizer.ignore_merges and derivations.unreachable:
+        raise TokenizerError(f"{tokenizer.name}: it gives some tokens for whole pre-tokens only")
+    if derivations.tied:
+        raise TokenizerError(f"{tokenizer.name}: {problem}, and no other order is exact")
+    return derivations.merges
+
+
+def whole_pieces(tokenizer: Tokenizer) -> dict[int, bytes]:
+    """The tokens that are given for whole pre-tokens only, and by no merge, with their bytes.
+
+    There are such tokens with ``ignore_merges`` alone. Raises ``TokenizerError`` where another byte
+    than theirs has no token.
+    """
+    if not (tokenizer.ignore_merges and tokenizer.byte_level):
+        return {}
+    found = spelled(tokenizer)
+    hidden = {*found, *tokenizer.special}
+    unspelled = [token for token, octets in tokenizer.tokens.items() if octets]
+    if not hidden.issuperset(unspelled):
+        raise TokenizerError(
+            f"{tokenizer.name}: with 'ignore_merges' canonical masks need a token for each byte; "
+            f"use --tokenization any"
+        )
+    derivations = derive(found, tokenizer.merges)
+    return {token: tokenizer.tokens[token] for token in derivations.unreachable}
+
+
+def _disorder(tokenizer: Tokenizer) -> str | None:
+    """Which merge is the first that is out of order, and why; None if the list is proper."""
+    made = {token_id for token_id in tokenizer.base if token_id >= 0}
+    for number, (left, right, result) in enumerate(tokenizer.merges.tolist()):
+        if left not in made or right not in made:
+            part = left if left not in made else right
+            reason = f"its part {_name(tokenizer, part)} is made by a later merge or by none"
+        elif result in made:
+            reason = f"an earlier merge makes {_name(tokenizer, result)} already"
+        else:
+            made.add(result)
+            continue
+        return f"merge {number} is out of order ({reason})"
+    return None
+
+
+def _name(tokenizer: Tokenizer, token_id: int) -> str:
+    return repr(tokenizer.tokens.get(token_id, b"").decode("utf-8", "replace"))

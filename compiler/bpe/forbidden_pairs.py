@@ -1,14 +1,15 @@
-"""The DFA of tokenize(Σ*) as rectangles of forbidden pairs.
+"""The forbidden pairs of a tokenizer's vocabulary, computed from its merges as rectangles.
 
-Instead of the sets f(S) of Algorithm 3: number the tokens along their left spines and along
-their right spines, children by descending merge index. Then merge k = (a, b) forbids the
-pairs A_k × B_k, both intervals:
+Algorithm 3 of the source (Tran-Thien, "Technical Appendix", 2024, section 4) computes the DFA of
+tokenize(Σ*) with a set of disallowed tokens for each state. These sets are rectangles. Number the
+tokens depth first along their left spines and along their right spines, children by descending
+merge index. Then merge k = (a, b) forbids the pairs A_k × B_k, where both are intervals:
 
     A_k = a and, with all below them, the tokens (·, a) of index > k, in right-spine order
     B_k = b and, with all below them, the tokens (b, ·) of index ≥ k, in left-spine order
 
-and the forbidden pairs are the disjoint union of these rectangles. ``README.md`` proves it;
-``merge.oracle`` is Algorithm 3 as printed, which tests compare this with.
+and the forbidden pairs are the disjoint union of the rectangles, one for each merge. ``README.md``
+proves it; ``merge.oracle`` is Algorithm 3 as printed, with which tests compare this.
 """
 
 from dataclasses import dataclass, replace
@@ -18,12 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constrain.artifacts.bpe.forbidden_pairs import ForbiddenPairs
+from constrain.artifacts.tokens.trie import Trie
+from constrain.artifacts.tokens.vocabulary import Vocabulary
 
 from ..diagnostics import TokenizerError
-from .derivations import Derivations
+from ..tokenizers import Tokenizer
+from .derivations import Derivations, derive, spelled
 
-# Pairs that are encoded one by one where no order of the merges is exact.
-MOST_TIED_PAIRS = 200_000
+# At most so many pairs are encoded one by one where no order of the merges is exact.
+MAX_TIED_PAIRS = 200_000
 
 _Interval: TypeAlias = tuple[int, int]
 
@@ -40,11 +44,32 @@ class ForbiddenPairTables:
     columns: ForbiddenPairs
 
 
-def build_forbidden_pairs(derivations: Derivations, size: int) -> ForbiddenPairTables:
-    """The rectangles of all merges, for ids below ``size``. Linear but for sorting.
+@dataclass(frozen=True, slots=True, eq=False)
+class PairTables:
+    """``forbidden``: the forbidden pairs. ``trie``: of the tokens that merging can produce."""
 
-    Pairs that a tied merge might forbid are encoded instead, each by itself (Algorithm 4).
-    Raises ``TokenizerError`` if those are too many.
+    forbidden: ForbiddenPairTables
+    trie: Trie
+
+
+def build_pairs(tokenizer: Tokenizer) -> PairTables:
+    """The tables of a tokenizer. Raises ``TokenizerError`` as ``build_forbidden_pairs`` does."""
+    derivations = derive(spelled(tokenizer), tokenizer.merges)
+    size = tokenizer.vocab_size
+    produced = {*derivations.letters, *derivations.merges[:, 2].tolist()}
+    tokens = {i: octets for i, octets in tokenizer.tokens.items() if i in produced}
+    trie = Trie.from_vocabulary(Vocabulary.from_tokens(tokens, (), size))
+    forbidden = build_forbidden_pairs(derivations, size)
+    if tokenizer.ignore_merges:
+        forbidden = without_followers(forbidden, sorted(derivations.unreachable))
+    return PairTables(forbidden, trie)
+
+
+def build_forbidden_pairs(derivations: Derivations, size: int) -> ForbiddenPairTables:
+    """The forbidden pairs of ids below ``size``. Linear in the merges but for sorting.
+
+    Pairs that a tied merge might forbid are encoded instead, one by one (Algorithm 4). Raises
+    ``TokenizerError`` if they are more than ``MAX_TIED_PAIRS``.
     """
     merges = derivations.merges
     tokens = np.concatenate([np.array(derivations.letters, np.int32), merges[:, 2]])
@@ -53,33 +78,33 @@ def build_forbidden_pairs(derivations: Derivations, size: int) -> ForbiddenPairT
     first: list[_Interval] = []
     second: list[_Interval] = []
     for number, (a, b, _) in enumerate(merges.tolist()):
-        # Children are placed from the end of their parent's interval, earliest merge last:
-        # what is left of it are the later ones. Index > k: this merge's token is placed
-        # first; index ≥ k: afterwards.
+        # Children are placed from the end of their parent's interval, so that what is left of it
+        # belongs to later merges. Index > k: the token of merge k is placed before the interval is
+        # read; index ≥ k: afterwards.
         right.place_child(number)
-        first.append(right.rest(a))
-        second.append(left.rest(b))
+        first.append(right.unplaced(a))
+        second.append(left.unplaced(b))
         left.place_child(number)
     in_rows, in_columns = left.order(tokens), right.order(tokens)
     pairs = _tied_pairs(derivations, right, left, in_columns, in_rows)
     for low, high in derivations.tied:
         first[low:high] = second[low:high] = [(0, 0)] * (high - low)
     if pairs:
-        # Of these some lie in the rectangle of another merge already.
-        known = _table(merges, second, [], in_rows, size, 0)
-        pairs = [(t, u) for t, u in pairs if not known.forbids(t, u)]
+        # Some of them lie in the rectangle of another merge.
+        others = _table(merges, second, [], in_rows, size, 0)
+        pairs = [(t, u) for t, u in pairs if not others.forbids(t, u)]
     rows = _table(merges, second, [(t, left.place(u)) for t, u in pairs], in_rows, size, 0)
     swapped = merges[:, [1, 0, 2]]
     columns = _table(swapped, first, [(u, right.place(t)) for t, u in pairs], in_columns, size, 1)
     return ForbiddenPairTables(rows, columns)
 
 
-def without_followers(rectangles: ForbiddenPairTables, tokens: list[int]) -> ForbiddenPairTables:
-    """The same with ``tokens``, which are in no merge, before no other token of their piece.
+def without_followers(tables: ForbiddenPairTables, tokens: list[int]) -> ForbiddenPairTables:
+    """The same where no token may follow one of ``tokens`` (which are in no merge).
 
-    Columns are left as they are: no token that continues a piece has these before it.
+    ``columns`` stays as it is: it is used for first tokens that others may follow only.
     """
-    rows, count = rectangles.rows, len(tokens)
+    rows, count = tables.rows, len(tokens)
     place = rows.offsets[tokens]
     more = np.zeros(len(rows.part) + 1, dtype=np.int64)
     more[np.array(tokens, dtype=np.int64) + 1] = 1
@@ -93,7 +118,28 @@ def without_followers(rectangles: ForbiddenPairTables, tokens: list[int]) -> For
         begin=np.insert(rows.begin, place, 0),
         end=np.insert(rows.end, place, np.full(count, len(rows.order), np.int32)),
     )
-    return replace(rectangles, rows=closed)
+    return replace(tables, rows=closed)
+
+
+def only_followed_by(pairs: ForbiddenPairs, used: NDArray[np.bool_]) -> ForbiddenPairs:
+    """The same pairs for the second tokens ``used``, bool (V,), alone.
+
+    Merges that forbid none of these are left out, so that the table of a grammar with few tokens
+    is small.
+    """
+    held = used[pairs.order]
+    place = np.concatenate([[0], np.cumsum(held)]).astype(np.int32)
+    begin, end = place[pairs.begin], place[pairs.end]
+    nonempty = begin < end
+    counts = np.concatenate([[0], np.cumsum(nonempty)])
+    return replace(
+        pairs,
+        offsets=counts[pairs.offsets].astype(np.int64),
+        index=pairs.index[nonempty],
+        begin=begin[nonempty],
+        end=end[nonempty],
+        order=pairs.order[held],
+    )
 
 
 def _tied_pairs(
@@ -103,10 +149,10 @@ def _tied_pairs(
     in_columns: NDArray[np.int32],
     in_rows: NDArray[np.int32],
 ) -> list[tuple[int, int]]:
-    """The forbidden pairs among those whose boundary a tied merge may cross.
+    """The forbidden pairs among those whose boundary a tied merge may cross, ascending.
 
-    These are the pairs of a token of right edge a and one of left edge b at the time of the
-    range's first merge, for each merge (a, b) in the range.
+    These are the pairs of a token with right edge a and a token with left edge b before the first
+    merge of the tied range, for each merge (a, b) of the range.
     """
     found: set[tuple[int, int]] = set()
     for low, high in derivations.tied:
@@ -115,16 +161,20 @@ def _tied_pairs(
             for t in in_columns[begin:end].tolist():
                 begin_row, end_row = left.later(b, low)
                 found.update((t, u) for u in in_rows[begin_row:end_row].tolist())
-                if len(found) > MOST_TIED_PAIRS:
+                if len(found) > MAX_TIED_PAIRS:
                     raise TokenizerError(
                         "the merges make tokens from parts that later merges make, in more ways "
-                        f"than can be tried ({MOST_TIED_PAIRS:,} pairs); use --tokenization any"
+                        f"than can be tried ({MAX_TIED_PAIRS:,} pairs); use --tokenization any"
                     )
     return sorted((t, u) for t, u in found if derivations.encode((t, u)) != [t, u])
 
 
 class _Forest:
-    """Tokens in preorder; the parent of a token is one of its parts, a letter is a root."""
+    """Tokens numbered depth first; the parent of a token is one of its parts, letters are roots.
+
+    A token's interval is its own place and those of all below it. Children are placed one by one,
+    in the order of their merges, each at the end of what is unplaced of its parent's interval.
+    """
 
     def __init__(self, tokens: NDArray[np.int32], parents: NDArray[np.int32], size: int) -> None:
         count = len(parents)
@@ -140,22 +190,22 @@ class _Forest:
             start = self._end[letter]
 
     def place_child(self, number: int) -> None:
-        """Give the token of a merge, all earlier ones placed, the end of its parent's rest."""
+        """Place the token of merge ``number``; those of all earlier merges are placed."""
         token, parent = self._made[number], self._parents[number]
         end = self._end[parent]
         self._end[token], self._begin[token] = end, end - self._sizes[token]
         self._end[parent] = self._begin[token]
 
-    def rest(self, token: int) -> _Interval:
-        """A token and its children that are not placed yet, as an interval."""
+    def unplaced(self, token: int) -> _Interval:
+        """The interval of a token and its children that are not placed yet, with all below."""
         return self._begin[token], self._end[token]
 
     def place(self, token: int) -> int:
-        """The place of a token."""
+        """The place of a token in depth-first order."""
         return self._begin[token]
 
     def later(self, token: int, number: int) -> _Interval:
-        """A token and its children made by merge ``number`` or later, once all are placed."""
+        """The interval of a token and its children of merge ``number`` on, once all are placed."""
         made = zip(self._made[number:], self._parents[number:], strict=True)
         size = sum(self._sizes[child] for child, parent in made if parent == token)
         return self._begin[token], self._begin[token] + 1 + size
@@ -174,13 +224,13 @@ def _table(
     size: int,
     reach: int,
 ) -> ForbiddenPairs:
-    """The intervals of the merges (x, y, result) by x; the spine goes from result to y.
+    """The table of the intervals of merges (x, y, result), by x; spines go from result to y.
 
-    ``singles``: (token, place) pairs that are forbidden for that very token. ``reach``: a
-    merge counts below a spine's token while its index is less than that of the merge which
-    makes that token plus ``reach``.
+    ``intervals``: of ``order``, one for each merge. ``singles``: (token, place) pairs that are
+    forbidden for that token alone, not for those that have it on their spine. ``reach``: a token's
+    bound is the index of the merge that makes it plus ``reach`` (0 for rows, 1 for columns).
     """
-    # No bound exceeds this index, so what has it is nobody's but its token's own.
+    # No bound exceeds this index, so entries that have it count for their own token alone.
     own = len(merges) + reach
     owners = np.concatenate([merges[:, 0], np.array([t for t, _ in singles], np.int32)])
     index = np.concatenate([np.arange(len(merges)), np.full(len(singles), own)])
@@ -209,13 +259,13 @@ def _table(
 def _row_classes(table: ForbiddenPairs, merges: NDArray[np.int32]) -> NDArray[np.int32]:
     """Number the tokens by the slices that their rows consist of; int32 (V,).
 
-    The slices of t are its own and those of its part y under the bound of t, then what
-    already followed y: two numbers say it all.
+    The row of t = (x, y) consists of the slice of t itself, the slice of y below the bound of t,
+    and the slices below y: the number of the first and one for the other two identify it.
     """
     below: list[int] = [0] * len(table.part)
     classes: list[int] = [0] * len(table.part)
-    known_below: dict[tuple[int, int, int], int] = {}
-    known: dict[tuple[int, int], int] = {(-1, 0): 0}
+    tail_numbers: dict[tuple[int, int, int], int] = {}
+    numbers: dict[tuple[int, int], int] = {(-1, 0): 0}
     offsets = table.offsets
     own = np.where(np.diff(offsets) > 0, np.arange(len(table.part)), -1).tolist()
     used = _slice_lengths(table, merges)
@@ -226,14 +276,14 @@ def _row_classes(table: ForbiddenPairs, merges: NDArray[np.int32]) -> NDArray[np
             tail = below[part]
             if used[token]:
                 key = (part, used[token], tail)
-                tail = known_below.setdefault(key, len(known_below) + 1)
+                tail = tail_numbers.setdefault(key, len(tail_numbers) + 1)
             below[token] = tail
-        classes[token] = known.setdefault((own[token], below[token]), len(known))
+        classes[token] = numbers.setdefault((own[token], below[token]), len(numbers))
     return np.array(classes, dtype=np.int32)
 
 
 def _slice_lengths(table: ForbiddenPairs, merges: NDArray[np.int32]) -> list[int]:
-    """For each token how many merges with its part as x lie below its bound."""
+    """For each token (x, y): how many merges with left part y lie below its bound."""
     scale = len(merges) + 2
     keys = np.repeat(np.arange(len(table.part)), np.diff(table.offsets)) * scale + table.index
     found = np.zeros(len(table.part), dtype=np.int64)

@@ -26,8 +26,7 @@ from constrain.artifacts.network.configurations import REFUSED, Network
 from constrain.artifacts.network.tables import NetworkTables
 from constrain.artifacts.pretokenizer.dfa import begins_character
 
-from ..bpe.cached_tables import TokenizerTables
-from ..bpe.sections import tokenizer_sections
+from ..bpe.tokenizer_tables import TokenizerTables, tokenizer_sections
 from ..diagnostics import CheckError, Diagnostic, TokenizerError
 from ..grammar.tree import Grammar
 from ..normalizer.character_properties import LOST, read_classes
@@ -129,14 +128,14 @@ def merge(
     grammar, ``TokenizerError`` for such a tokenizer.
     """
     tokenizer, notes = request.tokenizer, []
-    if tables.cuts.unless_begun and _begins_with(network, tables.cuts.prefix):
+    if tables.pretokenizer.unless_begun and _begins_with(network, tables.pretokenizer.prefix):
         raise TokenizerError(
             f"{tokenizer.name}: this tokenizer puts a space before texts that do not begin with "
             f"one, and members of this grammar, which nests, do; use --tokenization any"
         )
     sections = tokenizer_sections(tables, request.vocab_size)
-    sections["cuts.final"] = tables.cuts.dfa.final.astype(np.uint8)
-    stable = tables.stable
+    sections["cuts.final"] = tables.pretokenizer.dfa.final.astype(np.uint8)
+    stable = tables.normal_form
     if stable is not None:
         read = read_classes(network, stable.characters)
         others = read[~stable.characters.is_inert[read]]
@@ -144,7 +143,7 @@ def merge(
             notes.append("members that the tokenizer's normalizers change are left out")
         # The cuts know of characters that are changed by themselves.
         if (others != LOST).any():
-            sections |= stable_cut_sections(tables.cuts, stable)
+            sections |= stable_cut_sections(tables.pretokenizer, stable)
     vocabulary = tokenizer.vocabulary(request.vocab_size)
     machine = canonical_machine(network, sections, request.eos, vocabulary)
     if not _has_members(machine):

@@ -1,12 +1,13 @@
-"""CartesianMerge, Algorithm 5: everything that is computed before decoding.
+"""CartesianMerge, Algorithm 5: all that is computed before decoding.
 
-    product     the grammar's byte DFA in step with the tokenizer's cuts
-    lift        DFA₁: which tokens each product state reads
-    relevance   which of them lead to an end
-    rows        δ₁ restricted to those (section 5.4), each distinct row once
+    product      the grammar's byte DFA × the pre-tokenizer DFA
+    lift         DFA₁: which tokens each product state reads
+    relevance    which of these transitions lead to an end
+    rows         δ₁ restricted to those (section 5.4), each distinct row once
 
-DFA₂, the tokenizer's own automaton, is ``rectangles``. Algorithm 6 is
-``constrain.artifacts.cartesian.machine``.
+DFA₂, the tokenizer's own automaton, is the table of forbidden pairs (``bpe.forbidden_pairs``).
+Algorithm 6, which walks both while decoding, is ``constrain.artifacts.cartesian.machine``. Source:
+Tran-Thien, "Technical Appendix" (2024), section 5.
 """
 
 from collections.abc import Callable, Iterable
@@ -19,22 +20,25 @@ from constrain.artifacts.bpe.forbidden_pairs import ForbiddenPairs
 from constrain.artifacts.cartesian.machine import ProductRows
 from constrain.artifacts.tokens import tokenset
 
-from ..bpe.tokenizer_tables import PairTables
+from ..bpe.forbidden_pairs import PairTables, only_followed_by
 from ..limits import Limits
 from ..pretokenizer.boundary_tables import PretokenizerTables
 from .lift import Lift, lift, no_rules
 from .product import Product
 from .relevance import Relevance
 
-# Rows of more tokens are not compared.
-_FUSED = 10_000
+# Up to so many tokens of a grammar have their rows of forbidden pairs compared, to fuse classes.
+_MAX_FUSED = 10_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CartesianDfa:
-    """``product`` and its ``rows``; ``pairs``: forbidden pairs of tokens that continue a
-    piece somewhere. ``transitions``: of DFA₁ that are relevant. ``dropped``: dead ends taken
-    out. ``ends_freely``: see ``cartesian.normalized``.
+    """The result of Algorithm 5.
+
+    ``product`` and its ``rows``, 2p for the tokens that continue a pre-token at state p and 2p + 1
+    for those that start one. ``pairs``: the forbidden pairs of second tokens that continue a
+    pre-token somewhere. ``transitions``: number of relevant transitions of DFA₁. ``dropped``:
+    number of those that lead to dead ends. ``live_by_inert``: see ``normalized``.
     """
 
     product: Product
@@ -42,27 +46,27 @@ class CartesianDfa:
     pairs: ForbiddenPairs
     transitions: int
     dropped: int
-    ends_freely: bool = True
+    live_by_inert: bool = True
 
 
 def cartesian_merge(
     product: Product,
-    cuts: PretokenizerTables,
+    pretokenizer: PretokenizerTables,
     pairs: PairTables,
     vocab_size: int,
     limits: Limits | None = None,
     rules_of: Callable[[int], Iterable[str]] = no_rules,
     check: Callable[[Relevance], bool] | None = None,
 ) -> CartesianDfa:
-    """Algorithm 5 for the texts of ``product``.
+    """Algorithm 5 for the texts of ``product``. Raises ``LimitError``.
 
-    ``rules_of``: the rules behind a product state, which ``LimitError`` names. ``check``: what
-    says ``ends_freely`` of what is relevant.
+    ``rules_of``: the grammar rules behind a product state, which errors name. ``check``: computes
+    ``live_by_inert`` from what is relevant; without it the result is True.
     """
     limits = (limits or Limits()).started()
-    lifted = lift(product, cuts, pairs, limits, rules_of)
-    relevance = Relevance(product, lifted, cuts, pairs)
-    free = check is None or check(relevance)
+    lifted = lift(product, pretokenizer, pairs, limits, rules_of)
+    relevance = Relevance(product, lifted, pretokenizer, pairs)
+    live_by_inert = check is None or check(relevance)
     dead = relevance.dead()
     _restrict(lifted, dead)
     used = _tokens_of(lifted, (0,))
@@ -71,17 +75,17 @@ def cartesian_merge(
         product=product,
         rows=_packed(lifted, product.states, vocab_size),
         pairs=_fused(
-            _restricted_pairs(pairs.rectangles.rows, used),
+            only_followed_by(pairs.forbidden.rows, used),
             np.flatnonzero(_tokens_of(lifted, (0, 1))),
         ),
         transitions=transitions + sum(map(len, lifted.lists.values())),
         dropped=dead.shape[1],
-        ends_freely=free,
+        live_by_inert=live_by_inert,
     )
 
 
 def _restrict(lifted: Lift, dead: NDArray[np.int32]) -> None:
-    """Take transitions to dead ends, row and token, out of the rows."""
+    """Remove transitions to dead ends, int32 (2, m), row and token, from the rows in place."""
     rows, tokens = dead[:, np.argsort(dead[0], kind="stable")]
     found, bounds = np.unique(rows, return_index=True)
     parts = np.split(tokens, bounds[1:])
@@ -94,7 +98,7 @@ def _restrict(lifted: Lift, dead: NDArray[np.int32]) -> None:
 
 
 def _packed(lifted: Lift, states: int, vocab_size: int) -> ProductRows:
-    """Each distinct row once: long ones packed, short ones as lists."""
+    """Each distinct row once: long ones as packed sets, short ones as lists of ids."""
     row_of = np.full(2 * states, -1, dtype=np.int32)
     words = tokenset.word_count(vocab_size)
     dense: dict[bytes, int] = {}
@@ -121,7 +125,7 @@ def _packed(lifted: Lift, states: int, vocab_size: int) -> ProductRows:
 
 
 def _tokens_of(lifted: Lift, kinds: tuple[int, ...]) -> NDArray[np.bool_]:
-    """The tokens that some row of the kinds holds, 0 continuing and 1 starting a piece."""
+    """The tokens that some row holds, bool (V,); ``kinds``: 0 continuing rows, 1 starting ones."""
     found = np.zeros(lifted.size, dtype=np.bool_)
     # Equal rows share an array.
     for flags in {id(a): a for row, a in lifted.bits.items() if row % 2 in kinds}.values():
@@ -132,32 +136,17 @@ def _tokens_of(lifted: Lift, kinds: tuple[int, ...]) -> NDArray[np.bool_]:
 
 
 def _fused(pairs: ForbiddenPairs, read: NDArray[np.int64]) -> ForbiddenPairs:
-    """Tokens with equal rows in one class, as section 5.3 fuses states; if they are few.
+    """The same table with one class for tokens with equal rows, as section 5.3 fuses states.
 
-    Tokens that no member has keep the classes of the whole table, behind those.
+    ``read``: the tokens that members have; if they are many, classes stay as they are. Other tokens
+    keep the classes of the whole table, numbered after those of ``read``.
     """
-    if len(read) > _FUSED:
+    if len(read) > _MAX_FUSED:
         return pairs
-    known: dict[bytes, int] = {}
-    classes = [known.setdefault(np.sort(pairs.ids(t)).tobytes(), len(known)) for t in read.tolist()]
+    numbers: dict[bytes, int] = {}
+    rows = (np.sort(pairs.ids(token)).tobytes() for token in read.tolist())
+    classes = [numbers.setdefault(row, len(numbers)) for row in rows]
     row_class = np.unique(pairs.row_class, return_inverse=True)[1].reshape(-1).astype(np.int32)
-    row_class += len(known)
+    row_class += len(numbers)
     row_class[read] = classes
     return replace(pairs, row_class=row_class)
-
-
-def _restricted_pairs(pairs: ForbiddenPairs, used: NDArray[np.bool_]) -> ForbiddenPairs:
-    """Only the second tokens that a mask may hold; merges that forbid none of them go."""
-    held = used[pairs.order]
-    place = np.concatenate([[0], np.cumsum(held)]).astype(np.int32)
-    begin, end = place[pairs.begin], place[pairs.end]
-    kept = begin < end
-    counts = np.concatenate([[0], np.cumsum(kept)])
-    return replace(
-        pairs,
-        offsets=counts[pairs.offsets].astype(np.int64),
-        index=pairs.index[kept],
-        begin=begin[kept],
-        end=end[kept],
-        order=pairs.order[held],
-    )

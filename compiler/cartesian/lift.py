@@ -1,14 +1,13 @@
-"""Algorithm 5, line 2: the automaton over tokens.
+"""Algorithm 5, line 2: from the automaton over bytes to the automaton over tokens.
 
-decode⁻¹(L) has a transition by each token whose bytes the byte automaton reads. Here that
-automaton is the product with the tokenizer's cuts, and each state has two sets of tokens:
+decode⁻¹(L) has a transition by each token whose bytes the byte automaton reads. Here the byte
+automaton is the product with the pre-tokenizer DFA, and each state p has two sets of tokens:
 
-    row 2p      tokens that continue a piece at state p
-    row 2p + 1  tokens that start a piece there
+    row 2p        tokens that continue a pre-token at state p
+    row 2p + 1    tokens that start a pre-token there
 
-Tokens that do the same to all states are one class (``cartesian.token_functions``), and rows of the
-same
-classes are one set.
+Tokens that do the same to all states form one class (``token_functions``), a row is a union of such
+classes, and rows with the same classes share one array.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 
 from constrain.artifacts.tokens.trie import Trie, ranges
 
-from ..bpe.tokenizer_tables import PairTables
+from ..bpe.forbidden_pairs import PairTables
 from ..limits import Limits
 from ..pretokenizer.boundary_tables import PretokenizerTables
 from ..pretokenizer.marked_dfa import DEAD
@@ -28,31 +27,35 @@ from .token_functions import TokenFunctions, token_functions
 
 _STAGE = "the tokens of each state"
 
-# Sets of more tokens are kept as bits.
+# Sets of up to so many tokens are lists of ids, larger ones are flags.
 LONGEST_LIST = 512
 
-# Rows between two looks at the clock.
+# Rows between two checks of the time limit.
 _STRIDE = 1024
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lift:
-    """``lists``: row to its token ids, int32, ascending, of short rows that are not empty.
-    ``bits``: row to bool (V,), of the others. Equal rows may share an array: replace, do not
-    write. ``unsure``: the transitions into states that are not open, of which some may be dead
-    ends. ``size``: V.
+    """The rows of the automaton over tokens.
+
+    ``lists``: row to its token ids, int32, ascending, of short rows that are not empty. ``bits``:
+    row to bool (V,), of the others. Equal rows may share an array: replace it, do not write to it.
+    ``undecided``: the transitions into states that are not at a free boundary, of which some may
+    lead to dead ends. ``size``: V.
     """
 
     lists: dict[int, NDArray[np.int32]]
     bits: dict[int, NDArray[np.bool_]]
-    unsure: "Bundles"
+    undecided: "Bundles"
     size: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bundles:
-    """Transitions of one row into one state together. ``rows``, ``groups``, ``targets``: int32
-    (n,), by row. Group g is the tokens ``tokens[bounds[g]:bounds[g + 1]]``: int32, int64.
+    """Transitions by a group of tokens from one row into one state, as one bundle.
+
+    ``rows``, ``groups``, ``targets``: int32 (n,), of each bundle, ascending by row. Group g is the
+    tokens ``tokens[bounds[g]:bounds[g + 1]]``; int32 and int64.
     """
 
     rows: NDArray[np.int32]
@@ -62,42 +65,42 @@ class Bundles:
     bounds: NDArray[np.int64]
 
     def tokens_of(self, groups: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """How many tokens each of some groups has, and all of these, group after group."""
+        """The sizes of some groups, int64, and their tokens, int32, group after group."""
         sizes = np.diff(self.bounds)[groups]
         return sizes, self.tokens[ranges(self.bounds[groups], sizes)]
 
     def each(self, wanted: NDArray[np.bool_] | slice = slice(None)) -> NDArray[np.int32]:
-        """The transitions of the bundles ``wanted``, int32 (3, m): row, token, target."""
+        """The transitions of the bundles ``wanted``, int32 (3, m): rows, tokens, targets."""
         sizes, tokens = self.tokens_of(self.groups[wanted])
         rows, targets = self.rows[wanted], self.targets[wanted]
         return np.stack([np.repeat(rows, sizes), tokens, np.repeat(targets, sizes)])
 
 
 def no_rules(_: int) -> Iterable[str]:
-    """Where nothing is known of rules."""
+    """Where no rules are known behind a state."""
     return ()
 
 
 def lift(
     product: Product,
-    cuts: PretokenizerTables,
+    pretokenizer: PretokenizerTables,
     pairs: PairTables,
     limits: Limits | None = None,
     rules_of: Callable[[int], Iterable[str]] = no_rules,
 ) -> Lift:
     """The rows of all states. Raises ``LimitError`` naming the rules behind the longest."""
     limits = (limits or Limits()).started()
-    size = len(pairs.rectangles.rows.part)
-    # A state of this table is a row; behind its first byte a token goes on in plane 0.
+    size = len(pairs.forbidden.rows.part)
+    # A state of this table is a row; behind its first byte a token reads bytes with mark 0.
     table = 2 * product.table[:, :2].reshape(-1, product.table.shape[2])
-    alone = _whole_tokens(product, cuts) if len(cuts.whole) else _byte_tokens(product, cuts)
+    alone = (_whole_tokens if len(pretokenizer.whole) else _byte_tokens)(product, pretokenizer)
     used = (table != DEAD).any(axis=1)
     used[alone[0]] = True
     columns = product.classes[pairs.trie.octets]
     lists: dict[int, NDArray[np.int32]] = {}
     bits: dict[int, NDArray[np.bool_]] = {}
-    is_open = product.is_open
-    unsure = [_bundled(alone[:, ~is_open[alone[2]]])]
+    at_boundary = product.at_boundary
+    undecided = [_bundled(alone[:, ~at_boundary[alone[2]]])]
     transitions = memory = most = longest = 0
     for functions in token_functions(pairs.trie, table, columns, np.flatnonzero(used)):
         sets = _Sets(functions, pairs.trie, size, alone)
@@ -115,15 +118,15 @@ def lift(
             if done % _STRIDE == 0:
                 limits.check_time(_STAGE)
         memory += sets.memory
-        unsure.append(sets.bundles(~is_open[functions.targets // 2]))
-    return Lift(lists, bits, _joined(unsure), size)
+        undecided.append(sets.bundles(~at_boundary[functions.targets // 2]))
+    return Lift(lists, bits, _joined(undecided), size)
 
 
 class _Sets:
-    """The sets of tokens of the rows of one group, each once, by number.
+    """The distinct sets of tokens of the rows of one walk, numbered.
 
-    ``ids``: of short sets. ``flags``: bool (V,), of the others. ``counts``: tokens of each set.
-    ``memory``: bytes of all.
+    ``ids``: of short sets, by number. ``flags``: bool (V,), of the others. ``counts``: the number
+    of tokens of each set. ``memory``: bytes of all arrays.
     """
 
     def __init__(
@@ -136,7 +139,7 @@ class _Sets:
         self.tokens = trie.ids[by_class]
         self.sizes = np.bincount(functions.classes, minlength=len(functions.offsets) - 1)
         self.bounds = np.cumsum(self.sizes) - self.sizes
-        # Pairs of a state and a class that leads it somewhere, by state.
+        # Pairs of a row and a class of tokens that it reads, by row.
         owners = np.repeat(np.arange(len(self.sizes), dtype=np.int32), np.diff(functions.offsets))
         self.by_row = np.argsort(functions.sources, kind="stable")
         self.owners = owners[self.by_row]
@@ -146,7 +149,7 @@ class _Sets:
         self.memory = 0
 
     def of_rows(self) -> Iterator[tuple[int, int]]:
-        """Each row of the group with the number of its set, which is made when it is new."""
+        """Each row with the number of its set, which is built if it is new."""
         rows = self.functions.starts
         owned = self.functions.sources[self.by_row]
         bounds = [
@@ -154,17 +157,17 @@ class _Sets:
             for found in (owned, self.alone[0])
             for side in ("left", "right")
         ]
-        known: dict[tuple[bytes, bytes], int] = {}
+        numbers: dict[tuple[bytes, bytes], int] = {}
         for row, low, high, first, last in zip(rows.tolist(), *bounds, strict=True):
             classes, more = self.owners[low:high], self.alone[1, first:last]
             key = classes.tobytes(), more.tobytes()
-            if key not in known:
-                known[key] = len(self.counts)
+            if key not in numbers:
+                numbers[key] = len(self.counts)
                 self.add(classes, more)
-            yield row, known[key]
+            yield row, numbers[key]
 
     def add(self, classes: NDArray[np.int32], more: NDArray[np.int32]) -> None:
-        """Make the set of the tokens of ``classes`` and ``more``."""
+        """Build the set of the tokens of ``classes`` and ``more``, both int32."""
         sizes = self.sizes[classes]
         count = int(sizes.sum()) + len(more)
         number = len(self.counts)
@@ -182,16 +185,16 @@ class _Sets:
         self.counts.append(count)
 
     def bundles(self, wanted: NDArray[np.bool_]) -> Bundles:
-        """The transitions of the pairs ``wanted``."""
-        kept = wanted[self.by_row]
-        places = self.by_row[kept]
+        """The transitions of the pairs ``wanted``, bool, parallel to the functions' sources."""
+        chosen = wanted[self.by_row]
+        places = self.by_row[chosen]
         rows, targets = self.functions.sources[places], self.functions.targets[places] // 2
         bounds = np.append(self.bounds, len(self.tokens))
-        return Bundles(rows, self.owners[kept], targets, self.tokens, bounds)
+        return Bundles(rows, self.owners[chosen], targets, self.tokens, bounds)
 
 
 def _bundled(transitions: NDArray[np.int32]) -> Bundles:
-    """Transitions (3, n), row, token and target, each token a group of its own."""
+    """Transitions, int32 (3, n), rows, tokens and targets, with a group for each token."""
     rows, tokens, targets = transitions
     found, groups = np.unique(tokens, return_inverse=True)
     bounds = np.arange(len(found) + 1)
@@ -199,6 +202,7 @@ def _bundled(transitions: NDArray[np.int32]) -> Bundles:
 
 
 def _joined(parts: list[Bundles]) -> Bundles:
+    """The bundles of several parts in one, their groups numbered one part after another."""
     shift = np.cumsum([0, *(len(part.bounds) - 1 for part in parts)])
     ends = np.cumsum([0, *(len(part.tokens) for part in parts)])
     rows = np.concatenate([part.rows for part in parts])
@@ -214,23 +218,23 @@ def _joined(parts: list[Bundles]) -> Bundles:
     )
 
 
-def _byte_tokens(product: Product, cuts: PretokenizerTables) -> NDArray[np.int32]:
-    """The transitions by byte tokens, int32 (3, n): row, token, target; rows ascending."""
+def _byte_tokens(product: Product, pretokenizer: PretokenizerTables) -> NDArray[np.int32]:
+    """The transitions by byte tokens, int32 (3, n): rows (ascending), tokens, targets."""
     found = [np.zeros((3, 0), dtype=np.int32)]
-    for plane in range(2, product.table.shape[1]):
-        by_byte = product.table[:, plane][:, product.classes]
+    for mark in range(2, product.table.shape[1]):
+        by_byte = product.table[:, mark][:, product.classes]
         states, octets = np.nonzero(by_byte)
         targets = by_byte[states, octets]
-        rows = 2 * states + (plane - 2)
-        found.append(np.stack([rows, cuts.fallback[octets], targets]).astype(np.int32))
+        rows = 2 * states + (mark - 2)
+        found.append(np.stack([rows, pretokenizer.fallback[octets], targets]).astype(np.int32))
     return _by_row(found)
 
 
-def _whole_tokens(product: Product, cuts: PretokenizerTables) -> NDArray[np.int32]:
-    """The same by tokens of whole pieces, which begin in plane 3."""
+def _whole_tokens(product: Product, pretokenizer: PretokenizerTables) -> NDArray[np.int32]:
+    """The same by tokens of whole pre-tokens, whose first byte has mark 3."""
     found = [np.zeros((3, 0), dtype=np.int32)]
     states = np.flatnonzero((product.table[:, 3] != DEAD).any(axis=1))
-    for token, octets in cuts.whole_pieces.items():
+    for token, octets in pretokenizer.whole_pieces.items():
         targets = product.table[states, 3, product.classes[octets[0]]]
         for octet in octets[1:]:
             targets = product.table[targets, 0, product.classes[octet]]

@@ -1,4 +1,10 @@
-"""The members of a grammar as a tokenizer cuts them: a byte DFA and a marked one in step."""
+"""The members of a grammar as a tokenizer splits them: byte DFA × pre-tokenizer DFA.
+
+The synchronous product reads marked bytes (``pretokenizer.marked_dfa`` has the marks). It begins
+in the pair of both start states, and, for prompts, in the pairs of the grammar's start with each
+state of the pre-tokenizer DFA in which a character may begin. Only states on a path to an accepting
+one are in it.
+"""
 
 from dataclasses import dataclass
 
@@ -13,27 +19,27 @@ from ..pretokenizer.boundary_tables import PretokenizerTables
 from ..pretokenizer.marked_dfa import DEAD, reaching, synchronous_product
 from ..pretokenizer.prefix_and_replacement import members_behind
 
-_STAGE = "the product with the tokenizer's cuts"
+_STAGE = "the product with the pre-tokenizer"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Product:
-    """A trimmed automaton over (plane, byte); state 0 is dead (``pretokenizer.marked_dfa`` names
-    the planes).
+    """A trimmed automaton over (mark, byte); state 0 is dead.
 
-    ``table``: int32 (N, P, J), by plane and byte class. ``classes``: uint8 (256,), byte to one
-    of J classes. ``accepting``: bool (N,). ``byte_state``, ``cut_state``: int32 (N,), what each
-    state is a pair of. ``start``: the state at the start of a text. ``after_cut``: int32 (S,),
-    for each state of the cuts the one in which a member begins there, 0 for none.
+    ``table``: int32 (N, M, J), next state by mark and byte class. ``classes``: uint8 (256,), byte
+    to one of J classes. ``accepting``: bool (N,). ``byte_state``, ``pretokenizer_state``: int32
+    (N,), the pair that each state is. ``start``: the state at the start of a text. ``start_after``:
+    int32 (S,), for each state of the pre-tokenizer DFA the product state in which a member begins
+    behind a prompt that ends there, 0 for none.
     """
 
     table: NDArray[np.int32]
     classes: NDArray[np.uint8]
     accepting: NDArray[np.bool_]
     byte_state: NDArray[np.int32]
-    cut_state: NDArray[np.int32]
+    pretokenizer_state: NDArray[np.int32]
     start: int
-    after_cut: NDArray[np.int32]
+    start_after: NDArray[np.int32]
 
     @property
     def states(self) -> int:
@@ -41,10 +47,11 @@ class Product:
         return len(self.table)
 
     @property
-    def is_open(self) -> NDArray[np.bool_]:
-        """States where the text may end or a piece may start: whatever token came before."""
-        opened: NDArray[np.bool_] = (self.table[:, 1::2] != DEAD).any(axis=(1, 2))
-        return opened | self.accepting
+    def at_boundary(self) -> NDArray[np.bool_]:
+        """States at a free boundary, bool (N,): the text may end or a pre-token may start here,
+        whatever the token before it was."""
+        starting: NDArray[np.bool_] = (self.table[:, 1::2] != DEAD).any(axis=(1, 2))
+        return starting | self.accepting
 
 
 def build_product(
@@ -52,22 +59,23 @@ def build_product(
     tables: PretokenizerTables,
     limits: Limits | None = None,
 ) -> Product:
-    """All pairs that lie on a way from a start to an accepting pair, breadth first.
+    """All pairs on a path from a start to an accepting pair, numbered breadth first.
 
-    A text begins with the prefix of ``tables`` if it is not empty; behind a prompt, in whatever
-    state of the cuts, without it. Raises ``LimitError``.
+    At the start of a text the prefix of ``tables`` stands before a member that is not empty; behind
+    a prompt it does not. Raises ``LimitError``.
     """
     limits = (limits or Limits()).started()
-    cuts, continued = tables.dfa, dfa.start
+    pretokenizer, continued = tables.dfa, dfa.start
     if tables.prefix:
         once = tables.unless_begun
         dfa, continued = members_behind(dfa, tables.prefix, limits, unless_begun=once)
     joint, classes = _joint_classes(dfa, tables.classes)
-    ends = np.flatnonzero(begins_character(cuts.table, tables.classes) | cuts.final)
-    # Behind some prompts ("don't") the cuts are where they were before any text. Without a prefix
-    # that pair is the start's own.
-    begins = np.setdiff1d(ends, [DEAD, cuts.start] if continued == dfa.start else [DEAD])
-    width = np.int64(cuts.states)
+    ends = begins_character(pretokenizer.table, tables.classes) | pretokenizer.final
+    # Some prompts ("don't") end in the pre-tokenizer's start state. Without a prefix that pair is
+    # the start of the product itself.
+    own = [DEAD, pretokenizer.start] if continued == dfa.start else [DEAD]
+    begins = np.setdiff1d(np.flatnonzero(ends), own)
+    width = np.int64(pretokenizer.states)
 
     def check(count: int) -> None:
         limits.check_states(count, _STAGE)
@@ -75,27 +83,27 @@ def build_product(
 
     pairs, table = synchronous_product(
         dfa.table[:, dfa.classes[joint]][:, None, :],
-        cuts.table[:, :, tables.classes[joint]],
-        np.append(dfa.start * width + cuts.start, continued * width + begins),
+        pretokenizer.table[:, :, tables.classes[joint]],
+        np.append(dfa.start * width + pretokenizer.start, continued * width + begins),
         check,
     )
-    byte_state, cut_state = np.divmod(pairs, width)
-    accepting = dfa.accepting[byte_state] & cuts.final[cut_state]
+    byte_state, pretokenizer_state = np.divmod(pairs, width)
+    accepting = dfa.accepting[byte_state] & pretokenizer.final[pretokenizer_state]
     accepting[DEAD] = False
-    after_cut = np.zeros(cuts.states, dtype=np.int32)
-    after_cut[cuts.start] = 1
-    after_cut[begins] = 2 + np.arange(len(begins))
-    return _trimmed(table, classes, accepting, byte_state, cut_state, after_cut)
+    start_after = np.zeros(pretokenizer.states, dtype=np.int32)
+    start_after[pretokenizer.start] = 1
+    start_after[begins] = 2 + np.arange(len(begins))
+    return _trimmed(table, classes, accepting, byte_state, pretokenizer_state, start_after)
 
 
 def _joint_classes(
-    dfa: Dfa, cut_classes: NDArray[np.uint8]
+    dfa: Dfa, other_classes: NDArray[np.uint8]
 ) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-    """A byte of each class that neither automaton divides, and the class of each byte.
+    """One byte of each class that neither automaton divides, and the class of each byte, (256,).
 
-    Bytes that no member has are one class.
+    ``other_classes``: the class of each byte in the second. Bytes of no member are one class.
     """
-    keys = dfa.classes.astype(np.int64) * 256 + cut_classes
+    keys = dfa.classes.astype(np.int64) * 256 + other_classes
     keys[~dfa.used_bytes()] = -1
     _, joint, classes = np.unique(keys, return_index=True, return_inverse=True)
     return joint, classes.reshape(-1).astype(np.uint8)
@@ -106,10 +114,10 @@ def _trimmed(
     classes: NDArray[np.uint8],
     accepting: NDArray[np.bool_],
     byte_state: NDArray[np.int64],
-    cut_state: NDArray[np.int64],
-    after_cut: NDArray[np.int32],
+    pretokenizer_state: NDArray[np.int64],
+    start_after: NDArray[np.int32],
 ) -> Product:
-    """Only states from which the end can be reached (all were reached); the start is 1."""
+    """The product without states that reach no accepting one; all are reached. The start is 1."""
     live = reaching(table, accepting)
     live[DEAD] = False
     kept = np.flatnonzero(live)
@@ -121,7 +129,7 @@ def _trimmed(
         classes=classes,
         accepting=accepting[kept],
         byte_state=byte_state[kept].astype(np.int32),
-        cut_state=cut_state[kept].astype(np.int32),
+        pretokenizer_state=pretokenizer_state[kept].astype(np.int32),
         start=int(number[1]),
-        after_cut=number[after_cut],
+        start_after=number[start_after],
     )

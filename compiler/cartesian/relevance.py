@@ -1,20 +1,21 @@
-"""Product states of Algorithm 5 that may be dead ends: a state that is not open, a last token.
+"""Algorithm 5, line 4: which transitions lead to relevant (co-accessible) product states.
 
-Tokens that lead the same rows to the same state are not told apart before they have to be: a
-*ward* is a state and a group of tokens that enters it (``lift.Bundles``).
+A product state of Algorithm 5 is a *claim* (p, t): a state p of the grammar's automaton over tokens
+and the last token t. If p is at a free boundary, the text may end there or a pre-token may start,
+whatever t is: what follows is encoded by itself, so (p, t) is relevant. Otherwise the next token u
+continues the pre-token, and
 
-Algorithm 5, line 4: which transitions lead to relevant product states.
+    (p, t) is relevant  iff  some u at p may follow t and leads to a relevant claim,
 
-A product state here is (state p, last token t). If p is open, the text may end there or a
-piece may start, whatever t is: what follows is encoded by itself, so (p, t) is relevant.
-Otherwise the next token u continues the piece, and
+the least solution. The source searches the product states breadth first; that is not needed here:
 
-    (p, t) is relevant  iff  some u at p may follow t and leads to a relevant product state,
+    by_bytes     the tokens u of one byte are tried for all claims at once, again and again until
+                 nothing changes, which decides nearly all
+    by_states    a work list from the end backwards; at each state the tokens t are sieved by a few
+                 u (each leaves only those t that it may not follow), and the rest is compared
 
-the least solution. The breadth-first search of the source over product states is not needed.
-First the tokens u of one byte are tried for all (p, t) at once, which settles nearly all. Then,
-state by state, the tokens that enter p are sieved by a few u (each u leaves only the tokens that
-may not precede it), and the rest, mostly none, is compared with all of them.
+Tokens that lead the same rows to the same state are not distinguished before they have to be: they
+enter it as one *bundle*, a state and a group of tokens (``lift.Bundles``).
 """
 
 from collections import defaultdict
@@ -28,53 +29,65 @@ from numpy.typing import NDArray
 
 from constrain.artifacts.tokens.trie import ranges
 
-from ..bpe.tokenizer_tables import PairTables
+from ..bpe.forbidden_pairs import PairTables
 from ..pretokenizer.boundary_tables import PretokenizerTables
 from ..pretokenizer.marked_dfa import DEAD
 from .lift import Lift
 from .product import Product
 
+# The first tokens u by which all t of a state are sieved; after them a t left over is compared with
+# all u at once where there are fewer t than u.
+_SIEVES = 8
+# Up to so many t are compared with all u at once without sieving.
+_FEW_TOKENS = 64
+
+# Rows of forbidden tokens that the cache holds before it is cleared.
+_MAX_CACHED_ROWS = 64
+
 
 class RelevanceClaims:
-    """``state_of``, ``token_of``: int64 (n,), of each entry, by state. ``bounds``: int64, the
-    entries of state p are ``bounds[p]`` to ``bounds[p + 1] - 1``.
+    """The claims (state, last token) at states that are not at a free boundary, numbered by state.
+
+    ``state_of``, ``token_of``: int64 (n,), of each claim. ``bounds``: int64, the claims of state p
+    are ``bounds[p]`` to ``bounds[p + 1] - 1``.
     """
 
     def __init__(self, product: Product, lift: Lift) -> None:
-        self.unsure = unsure = lift.unsure
-        self._is_open, self._size = product.is_open, lift.size
-        self._width = np.int64(len(unsure.bounds))
-        keys = unsure.targets * self._width + unsure.groups
-        self._wards, self._ward_of = np.unique(keys, return_inverse=True)
-        states, groups = np.divmod(self._wards, self._width)
-        self._sizes, tokens = unsure.tokens_of(groups)
+        self.undecided = undecided = lift.undecided
+        self._at_boundary, self._size = product.at_boundary, lift.size
+        self._width = np.int64(len(undecided.bounds))
+        keys = undecided.targets * self._width + undecided.groups
+        self._bundles, self._bundle_of = np.unique(keys, return_inverse=True)
+        states, groups = np.divmod(self._bundles, self._width)
+        self._sizes, tokens = undecided.tokens_of(groups)
         self._first = np.cumsum(self._sizes) - self._sizes
         self.state_of, self.token_of = np.repeat(states, self._sizes), tokens.astype(np.int64)
         self.bounds = np.searchsorted(self.state_of, np.arange(product.states + 1))
-        self._ward_of_entry = np.repeat(np.arange(len(states)), self._sizes)
-        self._row_bounds = np.searchsorted(unsure.rows, np.arange(2 * product.states + 1))
-        self._by_ward = np.argsort(self._ward_of, kind="stable")
-        self._ward_bounds = np.searchsorted(
-            self._ward_of[self._by_ward], np.arange(len(states) + 1)
+        self._bundle_of_claim = np.repeat(np.arange(len(states)), self._sizes)
+        self._row_bounds = np.searchsorted(undecided.rows, np.arange(2 * product.states + 1))
+        self._by_bundle = np.argsort(self._bundle_of, kind="stable")
+        self._bundle_bounds = np.searchsorted(
+            self._bundle_of[self._by_bundle], np.arange(len(states) + 1)
         )
 
     def continuing(self, state: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """The tokens that continue a piece at a state and lead to an entry, and the entries."""
+        """The tokens that continue a pre-token at a state and lead to claims, int32, and the claims
+        of these, int64."""
         low, high = self._row_bounds[2 * state : 2 * state + 2]
-        _, tokens = self.unsure.tokens_of(self.unsure.groups[low:high])
-        wards = self._ward_of[low:high]
-        return tokens, ranges(self._first[wards], self._sizes[wards]).astype(np.int64)
+        _, tokens = self.undecided.tokens_of(self.undecided.groups[low:high])
+        bundles = self._bundle_of[low:high]
+        return tokens, ranges(self._first[bundles], self._sizes[bundles]).astype(np.int64)
 
     def places_of(self, tokens: NDArray[np.integer]) -> dict[int, list[tuple[int, int]]]:
-        """For each of some tokens the groups that hold it, and its place in each."""
+        """For each of some tokens the groups that hold it, and its index in each."""
         wanted = np.zeros(self._size, dtype=np.bool_)
         wanted[tokens] = True
-        places = np.flatnonzero(wanted[self.unsure.tokens])
-        groups = np.searchsorted(self.unsure.bounds, places, side="right") - 1
+        places = np.flatnonzero(wanted[self.undecided.tokens])
+        groups = np.searchsorted(self.undecided.bounds, places, side="right") - 1
         found: dict[int, list[tuple[int, int]]] = {token: [] for token in tokens.tolist()}
         held = zip(places.tolist(), groups.tolist(), strict=True)
-        for token, (place, group) in zip(self.unsure.tokens[places].tolist(), held, strict=True):
-            found[token].append((group, place - int(self.unsure.bounds[group])))
+        for token, (place, group) in zip(self.undecided.tokens[places].tolist(), held, strict=True):
+            found[token].append((group, place - int(self.undecided.bounds[group])))
         return found
 
     def among(
@@ -83,35 +96,41 @@ class RelevanceClaims:
         states: NDArray[np.integer],
         places: list[tuple[int, int]],
     ) -> NDArray[np.bool_]:
-        """Which states, entered by the token of ``places``, are entries of ``wanted``."""
+        """Which of some states make a claim of ``wanted`` together with one token.
+
+        ``wanted``: bool (n,), claims. ``places``: of the token, as of ``places_of``.
+        """
         found = np.zeros(len(states), dtype=np.bool_)
         for group, place in places if len(wanted) else ():
             keys = states * self._width + group
-            wards = np.minimum(np.searchsorted(self._wards, keys), len(self._wards) - 1)
-            entries = np.minimum(self._first[wards] + place, len(wanted) - 1)
-            found |= (self._wards[wards] == keys) & wanted[entries]
+            bundles = np.minimum(np.searchsorted(self._bundles, keys), len(self._bundles) - 1)
+            claims = np.minimum(self._first[bundles] + place, len(wanted) - 1)
+            found |= (self._bundles[bundles] == keys) & wanted[claims]
         return found
 
     def transitions(self, wanted: NDArray[np.bool_]) -> NDArray[np.int32]:
-        """Row and token of each transition to one of the entries ``wanted``, int32 (2, m)."""
-        held = np.zeros(len(self._wards), dtype=np.bool_)
-        held[self._ward_of_entry[wanted]] = True
-        chosen = held[self._ward_of]
-        wards = self._ward_of[chosen]
-        rows, tokens, _ = self.unsure.each(chosen)
-        kept = wanted[ranges(self._first[wards], self._sizes[wards])]
-        return np.stack([rows[kept], tokens[kept]])
+        """Row and token of each transition to one of the claims ``wanted``, int32 (2, m)."""
+        held = np.zeros(len(self._bundles), dtype=np.bool_)
+        held[self._bundle_of_claim[wanted]] = True
+        chosen = held[self._bundle_of]
+        bundles = self._bundle_of[chosen]
+        rows, tokens, _ = self.undecided.each(chosen)
+        leads = wanted[ranges(self._first[bundles], self._sizes[bundles])]
+        return np.stack([rows[leads], tokens[leads]])
 
-    def leading(self, entries: NDArray[np.int64]) -> list[tuple[int, NDArray[np.int32]]]:
-        """The states that a token leads from into some entries, with these tokens, where it
-        continues a piece and the state is not open (where one may start, none is needed)."""
-        wards = self._ward_of_entry[entries]
-        first = self._ward_bounds[wards]
-        counts = self._ward_bounds[wards + 1] - first
-        rows = self.unsure.rows[self._by_ward[ranges(first, counts)]]
-        tokens = np.repeat(self.token_of[entries], counts).astype(np.int32)
-        kept = (rows % 2 == 0) & ~self._is_open[rows // 2]
-        rows, tokens = rows[kept], tokens[kept]
+    def leading(self, claims: NDArray[np.int64]) -> list[tuple[int, NDArray[np.int32]]]:
+        """The states before some claims, with the tokens that lead there.
+
+        Only tokens that continue a pre-token, at states that are not at a free boundary: the claims
+        of others are relevant anyway.
+        """
+        bundles = self._bundle_of_claim[claims]
+        first = self._bundle_bounds[bundles]
+        counts = self._bundle_bounds[bundles + 1] - first
+        rows = self.undecided.rows[self._by_bundle[ranges(first, counts)]]
+        tokens = np.repeat(self.token_of[claims], counts).astype(np.int32)
+        continuing = (rows % 2 == 0) & ~self._at_boundary[rows // 2]
+        rows, tokens = rows[continuing], tokens[continuing]
         if not len(rows):
             return []
         order = np.argsort(rows, kind="stable")
@@ -120,161 +139,154 @@ class RelevanceClaims:
         return list(zip((before // 2).tolist(), parts, strict=True))
 
 
-# Tokens u that sieve before the others are compared one by one, if these are not more than
-# there are tokens u.
-_SIEVES = 8
-# So few tokens are compared one by one without that.
-_FEW = 64
-
-
-# Rows of forbidden tokens that are remembered.
-_KEPT_ROWS = 64
-
-
 class Relevance:
-    """Which of the transitions of a lift that are not sure are relevant.
+    """Which of the undecided transitions of a lift are relevant.
 
-    ``alive``: bool (n,), which ``entries`` are.
+    ``live``: bool (n,), the relevant ones of ``claims``.
     """
 
     def __init__(
-        self, product: Product, lift: Lift, cuts: PretokenizerTables, pairs: PairTables
+        self, product: Product, lift: Lift, pretokenizer: PretokenizerTables, pairs: PairTables
     ) -> None:
-        self.product, self.lift, self.cuts, self.pairs = product, lift, cuts, pairs
-        self.entries, self.is_open = RelevanceClaims(product, lift), product.is_open
-        # Nothing goes on with a piece behind a token that is given for whole pieces alone.
-        self.alive = self.least(~np.isin(self.entries.token_of, cuts.whole))
+        self.product, self.lift, self.pretokenizer, self.pairs = product, lift, pretokenizer, pairs
+        self.claims, self.at_boundary = RelevanceClaims(product, lift), product.at_boundary
+        # No token continues a pre-token behind one that stands for whole pre-tokens only.
+        self.live = self.least(~np.isin(self.claims.token_of, pretokenizer.whole))
 
-    def is_so_by(self, usable: NDArray[np.bool_]) -> bool:
-        """Whether all that is relevant is so by the tokens ``usable``, bool (V,), alone."""
-        return bool(self.least(self.alive, usable)[self.alive].all())
+    def holds_with(self, usable: NDArray[np.bool_]) -> bool:
+        """Whether the same claims are relevant with the next tokens ``usable``, bool (V,), only."""
+        return bool(self.least(self.live, usable)[self.live].all())
 
     def least(
         self, among: NDArray[np.bool_], usable: NDArray[np.bool_] | None = None
     ) -> NDArray[np.bool_]:
-        """The least solution among some entries, bool (n,); ``usable``: the tokens u."""
+        """The least solution within the claims ``among``, bool (n,); ``usable``: the tokens u, bool
+        (V,), None for all."""
         search = _Search(self, among, usable)
         search.by_bytes()
         search.by_states()
-        return search.alive
+        return search.live
 
     @cached_property
     def distance(self) -> list[int]:
-        """Bytes from each state to the nearest that is open."""
-        return _distances(self.product.table.reshape(self.product.states, -1), self.is_open)
+        """The number of bytes from each state to the nearest one at a free boundary."""
+        return _distances(self.product.table.reshape(self.product.states, -1), self.at_boundary)
 
     def dead(self) -> NDArray[np.int32]:
         """Row and token of each transition to a dead end, int32 (2, m)."""
-        return self.entries.transitions(~self.alive)
+        return self.claims.transitions(~self.live)
 
 
 class _Search:
-    """``alive``: what is known to be of the solution. ``waiting``: the others that may be."""
+    """One computation of the least solution.
+
+    ``live``: the claims found to be in it so far. ``undecided``: the others that may be.
+    """
 
     def __init__(
         self, whole: Relevance, among: NDArray[np.bool_], usable: NDArray[np.bool_] | None
     ) -> None:
-        self.product, self.lift, self.entries = whole.product, whole.lift, whole.entries
-        self.cuts, self.pairs, self.usable = whole.cuts, whole.pairs, usable
-        self.is_open, self.whole = whole.is_open, whole
-        self.alive, self.waiting = np.zeros(len(among), dtype=np.bool_), among.copy()
+        self.product, self.lift, self.claims = whole.product, whole.lift, whole.claims
+        self.pretokenizer, self.pairs, self.usable = whole.pretokenizer, whole.pairs, usable
+        self.at_boundary, self.whole = whole.at_boundary, whole
+        self.live, self.undecided = np.zeros(len(among), dtype=np.bool_), among.copy()
         self.flags = np.zeros(self.lift.size, dtype=np.bool_)
         self.forbidden: dict[int, NDArray[np.bool_]] = {}
 
-    def settle(self, living: NDArray[np.int64]) -> None:
-        """Some entries are alive."""
-        self.alive[living] = True
-        self.waiting[living] = False
+    def decide(self, found: NDArray[np.int64]) -> None:
+        """Some claims are live."""
+        self.live[found] = True
+        self.undecided[found] = False
 
     def by_bytes(self) -> None:
-        """Settle all entries at once that a token of one byte may follow."""
+        """Decide all claims at once that a token of one byte may follow, until nothing changes."""
         singles = [s for s in self.singles() if self.usable is None or self.usable[s[0]]]
-        places = self.entries.places_of(np.array([s[0] for s in singles], dtype=np.int64))
-        columns, state_of = self.pairs.rectangles.columns, self.entries.state_of
+        places = self.claims.places_of(np.array([s[0] for s in singles], dtype=np.int64))
+        columns, state_of = self.pairs.forbidden.columns, self.claims.state_of
         count = -1
-        while count != (count := int(np.count_nonzero(self.waiting))):
-            states = np.unique(state_of[self.waiting])
-            for token, plane, octet in singles if len(states) else ():
-                targets = self.product.table[states, plane, self.product.classes[octet]]
-                leads = self.entries.among(self.alive, targets, places[token])
-                leads |= self.is_open[targets]
+        while count != (count := int(np.count_nonzero(self.undecided))):
+            states = np.unique(state_of[self.undecided])
+            for token, mark, octet in singles if len(states) else ():
+                targets = self.product.table[states, mark, self.product.classes[octet]]
+                leads = self.claims.among(self.live, targets, places[token])
+                leads |= self.at_boundary[targets]
                 if not leads.any():
                     continue
                 is_before = np.zeros(self.product.states, dtype=np.bool_)
                 is_before[states[leads]] = True
-                waiting = np.flatnonzero(self.waiting & is_before[state_of])
-                stuck = self.marked(columns.ids(token), self.entries.token_of[waiting])
-                self.settle(waiting[~stuck])
+                tried = np.flatnonzero(self.undecided & is_before[state_of])
+                stuck = self.marked(columns.ids(token), self.claims.token_of[tried])
+                self.decide(tried[~stuck])
 
     def singles(self) -> Iterator[tuple[int, int, int]]:
-        """The tokens of one byte that may continue a piece, their planes and their bytes."""
+        """The tokens of one byte that may continue a pre-token, with their mark and their byte."""
         trie = self.pairs.trie
         for node in range(1, int(trie.first[1])):
             for token in trie.ids[trie.held[node] : trie.held[node + 1]].tolist():
                 yield token, 0, int(trie.octets[node])
-        if self.product.table.shape[1] > 2 and not len(self.cuts.whole):
-            for octet, token in enumerate(self.cuts.fallback.tolist()):
+        if self.product.table.shape[1] > 2 and not len(self.pretokenizer.whole):
+            for octet, token in enumerate(self.pretokenizer.fallback.tolist()):
                 yield token, 2, octet
 
     def by_states(self) -> None:
-        """State by state: what waits there becomes alive once something alive may follow."""
+        """State by state: a claim becomes live once something live may follow, by a work list."""
         fresh: defaultdict[int, list[NDArray[np.int32]]] = defaultdict(list)
-        for state in np.unique(self.entries.state_of[self.waiting]).tolist():
+        for state in np.unique(self.claims.state_of[self.undecided]).tolist():
             following = self.following(state)
             if len(following):
                 fresh[state].append(following)
         if not fresh:
             return
         distance = self.whole.distance
-        # States that lie nearer to the end are settled first: fewer are seen twice.
+        # States nearer to a free boundary come first: fewer are visited twice.
         heap = [(distance[state], state) for state in fresh]
         heapify(heap)
         while heap:
             _, state = heappop(heap)
             if state not in fresh:
                 continue
-            waiting = self.waiting_at(state)
+            tried = self.undecided_at(state)
             following = np.concatenate(fresh.pop(state))
-            living = waiting[~self.stuck(self.entries.token_of[waiting], following)]
-            self.settle(living)
+            found = tried[~self.stuck(self.claims.token_of[tried], following)]
+            self.decide(found)
             if self.usable is not None:
-                living = living[self.usable[self.entries.token_of[living]]]
-            for before, tokens in self.entries.leading(living):
-                if not len(self.waiting_at(before)):
+                found = found[self.usable[self.claims.token_of[found]]]
+            for before, tokens in self.claims.leading(found):
+                if not len(self.undecided_at(before)):
                     continue
                 if before not in fresh:
                     heappush(heap, (distance[before], before))
                 fresh[before].append(tokens)
 
-    def waiting_at(self, state: int) -> NDArray[np.int64]:
-        """The entries of a state that are waiting."""
-        low, high = self.entries.bounds[state : state + 2]
-        found: NDArray[np.int64] = low + np.flatnonzero(self.waiting[low:high])
+    def undecided_at(self, state: int) -> NDArray[np.int64]:
+        """The undecided claims of a state."""
+        low, high = self.claims.bounds[state : state + 2]
+        found: NDArray[np.int64] = low + np.flatnonzero(self.undecided[low:high])
         return found
 
     def following(self, state: int) -> NDArray[np.int32]:
-        """The tokens that continue a piece at ``state`` and lead to what is alive."""
-        tokens, entries = self.entries.continuing(state)
-        unsure = tokens[~self.alive[entries]]
+        """The tokens that continue a pre-token at ``state`` and lead to a live claim, int32."""
+        tokens, claims = self.claims.continuing(state)
+        excluded = tokens[~self.live[claims]]
         row = 2 * state
         if row in self.lift.bits:
             flags = self.lift.bits[row].copy()
-            flags[unsure] = False
+            flags[excluded] = False
             found = np.flatnonzero(flags).astype(np.int32)
         else:
             found = self.lift.lists.get(row, np.zeros(0, dtype=np.int32))
-            found = np.setdiff1d(found, unsure, assume_unique=True)
+            found = np.setdiff1d(found, excluded, assume_unique=True)
         return found if self.usable is None else found[self.usable[found]]
 
     def stuck(self, tokens: NDArray[np.int64], following: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Which tokens none of ``following`` may follow."""
+        """Which of ``tokens`` none of ``following`` may follow, bool (len(tokens),)."""
         left = np.arange(len(tokens))
         step = max(1, len(following) // _SIEVES)
         result = np.zeros(len(tokens), dtype=np.bool_)
         for tried, u in enumerate(chain(following[::step], following)):
-            if len(left) <= _FEW or (tried >= _SIEVES and len(left) < len(following)):
+            if len(left) <= _FEW_TOKENS or (tried >= _SIEVES and len(left) < len(following)):
                 break
-            left = left[self.marked(self.pairs.rectangles.columns.ids(int(u)), tokens[left])]
+            left = left[self.marked(self.pairs.forbidden.columns.ids(int(u)), tokens[left])]
         else:
             result[left] = True
             return result
@@ -283,17 +295,17 @@ class _Search:
         return result
 
     def forbidden_after(self, token: int) -> NDArray[np.bool_]:
-        """Which tokens may not follow ``token``, bool (V,)."""
+        """Which tokens may not follow ``token``, bool (V,), cached."""
         if token not in self.forbidden:
-            if len(self.forbidden) >= _KEPT_ROWS:
+            if len(self.forbidden) >= _MAX_CACHED_ROWS:
                 self.forbidden.clear()
             flags = np.zeros(self.lift.size, dtype=np.bool_)
-            flags[self.pairs.rectangles.rows.ids(token)] = True
+            flags[self.pairs.forbidden.rows.ids(token)] = True
             self.forbidden[token] = flags
         return self.forbidden[token]
 
     def marked(self, ids: NDArray[np.int32], wanted: NDArray[np.integer]) -> NDArray[np.bool_]:
-        """Which of ``wanted`` are among ``ids``."""
+        """Which of ``wanted`` are among ``ids``, bool (len(wanted),)."""
         self.flags[ids] = True
         found: NDArray[np.bool_] = self.flags[wanted]
         self.flags[ids] = False
@@ -301,7 +313,7 @@ class _Search:
 
 
 def _distances(table: NDArray[np.int32], ends: NDArray[np.bool_]) -> list[int]:
-    """Bytes from each state to the nearest of ``ends``."""
+    """The number of bytes from each state to the nearest of ``ends``; S where it reaches none."""
     distance = np.where(ends, 0, len(table))
     while True:
         nearer = np.minimum(distance, distance[table].min(axis=1, initial=len(table)) + 1)

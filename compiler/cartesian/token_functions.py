@@ -1,17 +1,17 @@
-"""What each token does to the states of an automaton, as a partial function.
+"""What each token does to the states of an automaton: elements of its transition monoid.
 
-A token of several bytes is the function of its first bytes and then that of its last one. There
-are far fewer functions than tokens: in `[a-z]*` all tokens of letters have the same. So the trie
-is walked level by level with the number of a function at each node, and each function is
-followed by each byte class once, for all states together. These are elements of the automaton's
-transition monoid.
+A token is a partial function on states, that of its first bytes followed by that of its last byte.
+There are far fewer functions than tokens: in ``[a-z]*`` all tokens of letters have the same. So the
+token trie is walked level by level with the number of a function at each node, and each function is
+extended by each byte class once, for all states together.
 
-A function is its *kernel* (which states it is defined on, and which of them it leads to the same
-one) and its *image*, the states that it leads to, in the order in which the kernel meets them:
+A function is stored as its *kernel* (which states it is defined on, and which of them it maps
+alike) and its *image*, the targets in the order in which the kernel meets them:
 
     states 1 2 3 4 to 7 - 9 7       kernel 0 - 1 0, image 7 9
 
-What follows depends on the image alone, which is small: a few bytes forget where they began.
+How a function is extended depends on its image alone, which is small: after a few bytes an
+automaton has forgotten where it began.
 """
 
 from collections.abc import Iterator
@@ -24,24 +24,25 @@ from constrain.artifacts.tokens.trie import Trie, ranges
 
 from ..pretokenizer.marked_dfa import DEAD
 
-# Pairs of state and target that the functions of one walk may have; if there are more, half of
-# the states are walked at once.
-_MOST_PAIRS = 1 << 23
+# At most so many pairs (state, target) of the functions of one walk; if there are more, the start
+# states are split into two walks.
+_MAX_PAIRS = 1 << 23
 
-# Numbers are sorted if there are more than so many possible ones for each.
+# Numbers are made distinct by sorting if there are more than so many possible values for each.
 _SPARSE = 64
 
-# Function 0 is defined nowhere.
+# Function 0 is defined nowhere, function 1 is the identity.
 _NOWHERE, _IDENTITY = 0, 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TokenFunctions:
-    """``starts``: int64, ascending, the states that the functions are of. ``classes``: int32
-    (T,), parallel to the ids of the trie, the function of each token; 0 is defined nowhere.
-    ``offsets``: int64 (K + 1,), function k leads ``sources[i]`` (int32, ascending) to
-    ``targets[i]`` (int32, never dead) for i from ``offsets[k]`` to ``offsets[k + 1] - 1``. All
-    but function 0 are those of some token.
+    """The functions of all tokens on some states.
+
+    ``starts``: int64, ascending, these states. ``classes``: int32 (T,), parallel to the ids of the
+    trie, the function of each token; function 0 is defined nowhere. ``offsets``: int64 (K + 1,),
+    function k maps ``sources[i]`` (int32, ascending) to ``targets[i]`` (int32, never dead) for i
+    from ``offsets[k]`` to ``offsets[k + 1] - 1``. All but function 0 are those of some token.
     """
 
     starts: NDArray[np.int64]
@@ -56,17 +57,18 @@ def token_functions(
     table: NDArray[np.int32],
     columns: NDArray[np.integer],
     starts: NDArray[np.int64],
-    most_pairs: int = _MOST_PAIRS,
+    max_pairs: int = _MAX_PAIRS,
 ) -> Iterator[TokenFunctions]:
-    """The functions of all tokens on ``starts``, ascending, in groups of these.
+    """The functions of all tokens on ``starts`` (ascending), in one or more groups of these.
 
-    ``table``: (S, J), state 0 dead. ``columns``: (N,), of the byte of each trie node. Each start
-    is in one of the groups; usually there is one.
+    ``table``: int32 (S, J), next state by column, state 0 dead. ``columns``: (N,), the column of
+    the byte of each trie node. There are several groups if the functions would have more than
+    ``max_pairs`` pairs (state, target) together.
     """
     pending = [starts]
     while pending:
         group = pending.pop()
-        found = _Walk(trie, table, columns, group).run(most_pairs if len(group) > 1 else None)
+        found = _Walk(trie, table, columns, group).run(max_pairs if len(group) > 1 else None)
         if found is not None:
             yield found
             continue
@@ -75,7 +77,8 @@ def token_functions(
 
 
 class _Walk:
-    """One walk of the trie. Function k is ``kernel_of[k]`` and ``image`` from ``offsets[k]``."""
+    """One walk of the trie. Function k has the kernel ``kernel_of[k]`` and the image ``image`` from
+    ``offsets[k]`` to ``offsets[k + 1] - 1``."""
 
     def __init__(
         self,
@@ -86,21 +89,21 @@ class _Walk:
     ) -> None:
         self.trie, self.table, self.columns, self.starts = trie, table, columns, starts
         identity = starts.astype(np.int32)
-        # Of each kernel the states, and for each of them its place in an image.
+        # Of each kernel the states, and for each of them its index in an image.
         self.kernels = [(identity[:0], identity[:0])]
         self.kernels.append((identity, np.arange(len(identity), dtype=np.int32)))
         self.kernel_of, self.offsets, self.image = [0, 1], [0, 0, len(identity)], identity
         self.pairs = len(identity)
-        # Functions by kernel and image, normal or as it comes; kernels by their arrays; and by
-        # a kernel and which of its classes are joined or lost.
-        self.known = {(0, b""): _NOWHERE, (1, identity.tobytes()): _IDENTITY}
+        # Numbers of functions by kernel and image, canonical or as read from the table; of kernels
+        # by their arrays, and by a kernel and which of its classes are united or undefined.
+        self.functions = {(0, b""): _NOWHERE, (1, identity.tobytes()): _IDENTITY}
         self.numbers = {(b"", b""): 0}
-        self.joined: dict[tuple[int, bytes], int] = {}
-        # Number of (function, column), as one number, to that of the function after it.
+        self.united: dict[tuple[int, bytes], int] = {}
+        # (Function, column), as one number, to the number of the extended function.
         self.after: dict[int, int] = {}
 
-    def run(self, most_pairs: int | None) -> TokenFunctions | None:
-        """The functions of all tokens, or None if they have more than ``most_pairs`` pairs."""
+    def run(self, max_pairs: int | None) -> TokenFunctions | None:
+        """The functions of all tokens, or None if they have more than ``max_pairs`` pairs."""
         first = self.trie.first.astype(np.int64)
         width = self.table.shape[1]
         function = np.zeros(len(self.trie.octets), dtype=np.int32)
@@ -112,16 +115,16 @@ class _Walk:
             keys = np.repeat(function[nodes].astype(np.int64) * width, fan_out)
             keys += self.columns[child]
             steps, place = _distinct(keys, len(self.kernel_of) * width)
-            self.take(np.array([k for k in steps.tolist() if k not in self.after], np.int64))
-            if most_pairs is not None and self.pairs > most_pairs:
+            self.extend(np.array([k for k in steps.tolist() if k not in self.after], np.int64))
+            if max_pairs is not None and self.pairs > max_pairs:
                 return None
             numbers = np.array([self.after[key] for key in steps.tolist()], dtype=np.int32)
             function[child] = numbers[place]
             nodes = child[function[child] != _NOWHERE]
         return self.of_tokens(np.repeat(function, np.diff(self.trie.held)))
 
-    def take(self, steps: NDArray[np.int64]) -> None:
-        """Number the functions after ``steps``."""
+    def extend(self, steps: NDArray[np.int64]) -> None:
+        """Number the functions of ``steps``, each a function and a column as one number."""
         before, column = np.divmod(steps, self.table.shape[1])
         bounds = np.array(self.offsets)
         sizes = bounds[before + 1] - bounds[before]
@@ -132,22 +135,22 @@ class _Walk:
         ends = np.cumsum(sizes).tolist()
         for step, f, high in zip(steps.tolist(), before.tolist(), ends, strict=True):
             key = self.kernel_of[f], data[low * 4 : high * 4]
-            if key not in self.known:
-                kernel, image = self.normal(key[0], moved[low:high])
-                normal = kernel, image.tobytes()
-                if normal not in self.known:
-                    self.known[normal] = len(self.kernel_of)
+            if key not in self.functions:
+                kernel, image = self.canonical(key[0], moved[low:high])
+                canonical = kernel, image.tobytes()
+                if canonical not in self.functions:
+                    self.functions[canonical] = len(self.kernel_of)
                     self.kernel_of.append(kernel)
                     self.offsets.append(self.offsets[-1] + len(image))
                     images.append(image)
                     self.pairs += len(self.kernels[kernel][0])
-                self.known[key] = self.known[normal]
-            self.after[step], low = self.known[key], high
+                self.functions[key] = self.functions[canonical]
+            self.after[step], low = self.functions[key], high
         if len(images) > 1:
             self.image = np.concatenate(images)
 
-    def normal(self, kernel: int, image: NDArray[np.int32]) -> tuple[int, NDArray[np.int32]]:
-        """A kernel and an image whose states may be dead or come twice, as a function has them."""
+    def canonical(self, kernel: int, image: NDArray[np.int32]) -> tuple[int, NDArray[np.int32]]:
+        """The kernel and image of a function, from an image that may hold dead or equal states."""
         found, first, place = np.unique(image, return_index=True, return_inverse=True)
         if found[0] != DEAD and len(found) == len(image):
             return kernel, image
@@ -157,18 +160,18 @@ class _Walk:
         rank[order] = np.arange(len(order))
         ranks = rank[place.reshape(-1)]
         key = kernel, ranks.tobytes()
-        if key not in self.joined:
+        if key not in self.united:
             sources, places = self.kernels[kernel]
             after = ranks[places]
             sources, after = sources[after >= 0], after[after >= 0]
             arrays = sources.tobytes(), after.tobytes()
-            self.joined[key] = self.numbers.setdefault(arrays, len(self.kernels))
-            if self.joined[key] == len(self.kernels):
+            self.united[key] = self.numbers.setdefault(arrays, len(self.kernels))
+            if self.united[key] == len(self.kernels):
                 self.kernels.append((sources, after))
-        return self.joined[key], found[order]
+        return self.united[key], found[order]
 
     def of_tokens(self, function: NDArray[np.int32]) -> TokenFunctions:
-        """Only the functions of tokens, numbered anew."""
+        """The functions that some token has, renumbered."""
         used = np.unique(np.append(function, _NOWHERE))
         number = np.zeros(len(self.kernel_of), dtype=np.int32)
         number[used] = np.arange(len(used))
@@ -185,7 +188,7 @@ class _Walk:
 
 
 def _distinct(keys: NDArray[np.int64], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The different ones of some numbers below ``size``, and the place of each among them."""
+    """The distinct ones of some numbers below ``size``, ascending, and the index of each number."""
     if size > _SPARSE * len(keys):
         return np.unique(keys, return_inverse=True)
     seen = np.zeros(size, dtype=np.bool_)

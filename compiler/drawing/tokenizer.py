@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.bpe.forbidden_pairs import ForbiddenPairs
-from constrain.artifacts.bpe.merge_table import MergeTable
 from constrain.artifacts.kinds.cartesian import ProductRuntime
 from constrain.artifacts.kinds.token_dfa import TokenDfaRuntime
 from constrain.artifacts.tokens import tokenset
@@ -87,14 +86,14 @@ class _Classes:
     i + 1. ``state_of``: the state of each of ``ids``.
     """
 
-    merges: MergeTable | ForbiddenPairs
+    pairs: ForbiddenPairs
     ids: NDArray[np.int32]
     members: list[NDArray[np.int32]]
     state_of: NDArray[np.int64]
     labels: TokenLabels
 
     @classmethod
-    def of(cls, artifact: Artifact, merges: MergeTable | ForbiddenPairs) -> "_Classes":
+    def of(cls, artifact: Artifact, pairs: ForbiddenPairs) -> "_Classes":
         """Of the tokens on the edges of a canonical artifact's token DFA."""
         ids = _used(artifact)
         labels = TokenLabels(artifact.vocabulary, ids)
@@ -103,7 +102,7 @@ class _Classes:
         step = max(1, _BLOCK // max(1, len(ids)))
         for first in range(0, len(every), step):
             block = every[first : first + step]
-            rows = np.packbits(merges.forbidden(block, every), axis=1)
+            rows = np.packbits(pairs.forbidden(block, every), axis=1)
             for token, row in zip(block, rows, strict=True):
                 # The rows themselves would take a bit for each pair of tokens.
                 digest = blake2b(row.tobytes(), digest_size=16).digest()
@@ -113,7 +112,7 @@ class _Classes:
         state_of = np.zeros(len(ids), dtype=np.int64)
         for state, tokens in enumerate(members, start=1):
             state_of[np.searchsorted(ids, tokens)] = state
-        return cls(merges, ids, members, state_of, labels)
+        return cls(pairs, ids, members, state_of, labels)
 
     @property
     def states(self) -> int:
@@ -158,7 +157,7 @@ class _Classes:
         """Which of ``ids`` each of the first ``visible`` states allows."""
         allowed = np.ones((visible, len(self.ids)), dtype=np.bool_)
         last = [int(tokens[0]) for tokens in self.members[: visible - 1]]
-        allowed[1:] = ~self.merges.forbidden(last, self.ids.tolist())
+        allowed[1:] = ~self.pairs.forbidden(last, self.ids.tolist())
         return allowed
 
 

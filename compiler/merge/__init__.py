@@ -1,12 +1,12 @@
-"""From a byte DFA and a tokenizer to the DFA over canonical token sequences.
+"""DirectMerge: from the byte DFA of a language to the DFA of its canonical token sequences.
 
-    families (the automaton being merged)  ->  direct (one merge after the other)
-    token_edges (classes of tokens that the grammar names become their tokens)
-    derivations -> rectangles (which tokens follow which, inside a piece)
-    split_pattern -> split_automaton -> split_bytes (where a tokenizer cuts text into pieces)
-    product -> lift -> relevance -> cartesian (CartesianMerge); marked_direct (DirectMerge)
-    oracle, tokenizer_dfa (the source document's definitions and listings, slow)
+    families                  the automaton while it is merged, its states in families
+    direct_merge              Algorithms 1 and 2, merge after merge, then equal states fused
+    direct_with_boundaries    the same for a tokenizer that splits text
+    token_edges               symbols of token classes become their tokens
+    dump                      the result as text
+    oracle                    the source's definitions and listings, slow; for tests
 
-Source: Tran-Thien, "Fast, High-Fidelity LLM Decoding with Regex Constraints: Technical
-Appendix" (2024). ``README.md`` beside this file has the errata.
+Source: Tran-Thien, "Fast, High-Fidelity LLM Decoding with Regex Constraints: Technical Appendix"
+(2024). ``README.md`` has definitions, lemmas, errata and costs.
 """

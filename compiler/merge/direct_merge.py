@@ -1,34 +1,47 @@
-"""DirectMerge on each merge of a tokenizer: the DFA of tokenize(L).
+"""DirectMerge: from the DFA of a language to the DFA of its canonical token sequences.
 
-    letters (one token a byte)  ->  merge after merge  ->  fuse equal states  ->  tables
+    letters (one token a byte)  ->  merge after merge, Algorithms 1 and 2  ->  fuse equal states
 
-Section 1.3 of the source: one merge at a time is enough. States of one family with the
-same transitions are fused at the end, as section 5.3 does for tokenize(Σ*).
+Each merge (a, b) transforms the DFA of L into the DFA of merge_{a,b}(L), in which no b follows an a
+any more: a state S that a enters and b leaves gets a copy S' without b, which the predecessors by a
+enter instead, and these read the new token ab to where b led. For L = {ab, ac}, S between:
+
+    0 --a--> S --b--> 2,  S --c--> 3     becomes     0 --ab--> 2,  0 --a--> S --c--> 3
+
+Section 1.3 of the source: one merge at a time, over the whole language, is enough. States of one
+family with equal transitions are fused at the end, as section 5.3 does for tokenize(Σ*).
+
+Source: Tran-Thien, "Technical Appendix" (2024), sections 2, 3, 5.1 and 5.2. The variable names are
+the listings'. A transition is here that of a whole family (``families``): "for S_a with
+S = δ(S_a, a)" runs over the families that have members S_a. Errata: E1, the loop of Algorithm 2
+ranges over the original states (it never sees new ones here); the predecessors of a state are read
+when it is processed; lines 14 to 16 of Algorithm 1 come before lines 17 and 18.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from constrain.artifacts.bpe.forbidden_pairs import ForbiddenPairs
 from constrain.artifacts.dfa.token_dfa import TokenDfa
 
 from ..automata.dfa import DEAD, Dfa
+from ..bpe.forbidden_pairs import only_followed_by
 from ..limits import Limits
 from ..progress import Progress, silent
-from .direct import direct_merge
 from .families import FamilyAutomaton, with_letters
 
 _STAGE = "DirectMerge"
 
-# Merges between two looks at the clock and the progress bar.
+# Merges between two checks of the time limit and steps of the progress bar.
 _STRIDE = 512
 
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """The size of the automaton after ``merges`` merges (of the list, effective or not)."""
+    """The size of the automaton after the first ``merges`` merges of the list."""
 
     merges: int
     states: int
@@ -40,10 +53,11 @@ class CanonicalDfa:
     """The DFA of tokenize(L).
 
     ``allowed``: uint8, one bit for each state and edge of its family (little-endian within a
-    byte); those of state s begin at ``allowed[allowed_offsets[s]]``. ``growth``: one entry
-    for each merge that changed the automaton, and the first and the last. ``transitions``:
-    how many a plain table would hold. ``family_states``: int32 (Q,), the byte-DFA state of
-    each family where it is not the family's own number.
+    byte); those of state s begin at ``allowed[allowed_offsets[s]]``. ``growth``: one item for each
+    merge that changed the automaton, and the first and the last. ``transitions``: how many a plain
+    table would hold. ``family_states``: int32 (Q,), the byte-DFA state of each family, None where
+    it is the family's own number. ``pairs``: the forbidden pairs that a matcher needs behind a
+    prompt (``with_pairs``).
     """
 
     dfa: TokenDfa
@@ -52,9 +66,10 @@ class CanonicalDfa:
     growth: tuple[Growth, ...]
     transitions: int
     family_states: NDArray[np.int32] | None = None
+    pairs: ForbiddenPairs | None = None
 
     def flags(self, state: int) -> NDArray[np.bool_]:
-        """Which edges of its family a state allows."""
+        """Which edges of its family a state allows, bool, parallel to ``dfa.edges_of(state)``."""
         octets = self.allowed[
             int(self.allowed_offsets[state]) : int(self.allowed_offsets[state + 1])
         ]
@@ -71,11 +86,11 @@ def canonical_dfa(
     progress: Progress = silent,
     rules: Sequence[str] = (),
 ) -> CanonicalDfa:
-    """The DFA of tokenize(L) for the language of ``dfa``, trimmed and not empty.
+    """The DFA of tokenize(L) for the language L of ``dfa``, which is trimmed and not empty.
 
-    ``base``: token id of each byte that the language uses; ``terminals``: token ids of the
-    token terminals; ``merges``: int32 (n, 3), left, right and result; ``rules``: the rule
-    behind each atomic origin. Raises ``LimitError`` naming the rules that grew most.
+    ``base``: the token id of each byte that L uses. ``terminals``: the token ids of the token
+    terminals. ``merges``: int32 (n, 3), left, right and result, in a proper order. ``rules``: the
+    grammar rule behind each atomic origin. Raises ``LimitError`` naming the rules that grew most.
     """
     finals = np.flatnonzero(dfa.accepting).tolist()
     automaton = with_letters(dfa.states, dfa.start, finals, _letters(dfa, base, terminals))
@@ -90,9 +105,10 @@ def merge_families(
     limits: Limits | None = None,
     progress: Progress = silent,
 ) -> CanonicalDfa:
-    """Apply all merges to an automaton of letters whose state 0 is dead.
+    """Apply all merges to an automaton over letters whose state 0 is dead.
 
-    ``rules``: those behind each family. Raises ``LimitError`` naming what grew most.
+    ``merges``: int32 (n, 3). ``rules``: the grammar rules behind each family. Raises ``LimitError``
+    naming the rules of the family that grew most.
     """
     limits = (limits or Limits()).started()
     automaton.remove_state(DEAD)
@@ -105,10 +121,20 @@ def merge_families(
     return _tables(automaton, growth)
 
 
+def with_pairs(canonical: CanonicalDfa, pairs: ForbiddenPairs) -> CanonicalDfa:
+    """The same DFA with the forbidden pairs whose second token it reads.
+
+    Behind a prompt a matcher excludes the first tokens that may not follow the prompt's last one.
+    """
+    used = np.zeros(len(pairs.part), dtype=np.bool_)
+    used[canonical.dfa.edge_tokens] = True
+    return replace(canonical, pairs=only_followed_by(pairs, used))
+
+
 def _letters(
     dfa: Dfa, base: Sequence[int], terminals: Sequence[int]
 ) -> Iterator[tuple[int, int, int]]:
-    """The edges over letters, the tokens of single bytes: (source, token, target)."""
+    """The edges over the tokens of single bytes, and over terminals: (source, token, target)."""
     letters: list[list[int]] = [[] for _ in range(dfa.table.shape[1])]
     for octet, column in enumerate(dfa.classes.tolist()):
         letters[column].append(base[octet])
@@ -145,8 +171,118 @@ def _merge_all(
     return tuple(growth)
 
 
+def direct_merge(dfa: FamilyAutomaton, a: int, b: int, ab: int) -> None:
+    """Transform ``dfa``, in place, into the DFA of merge_{a,b} of its language.
+
+    ``ab``: the id of the new token. All states are relevant (on a path from the start to an
+    accepting state) before and after. Takes constant time where a or b labels no transition, else
+    time linear in the families touched.
+    """
+    if a not in dfa.sources or b not in dfa.sources:
+        return
+    if a == b:
+        _merge_same(dfa, a, ab)
+        return
+    reached = {dfa.families[q].targets[a] for q in dfa.sources[a]}
+    for state in sorted(reached):
+        if dfa.has(state, b):
+            _process_state(dfa, state, a, b, ab)
+
+
+def _process_state(dfa: FamilyAutomaton, state: int, a: int, b: int, ab: int) -> None:
+    """``ProcessState`` of Algorithm 1, for a ≠ b: ``state`` is entered by a and left by b."""
+    state_b = dfa.target(state, b)
+    predecessors = list(dfa.incoming[state][a])
+    for q in predecessors:
+        # A member that forbids a forbids ab: the pair occurs only where a could be read.
+        dfa.add_edges(q, ab, state_b, dfa.families[q].allows(a))
+    entered_otherwise = state == dfa.start or dfa.has_incoming_besides(state, a)
+    left_otherwise = dfa.accepting[state] or dfa.degree(state) > 1
+    if entered_otherwise and left_otherwise:
+        new = dfa.copy_state(state)
+        dfa.forbid(new, b)
+        _redirect(dfa, predecessors, a, new)
+    elif entered_otherwise:
+        _remove(dfa, predecessors, a)
+    elif left_otherwise:
+        dfa.forbid(state, b)
+    else:
+        _remove(dfa, predecessors, a)
+        dfa.forbid(state, b)
+        dfa.remove_state(state)
+
+
+def _merge_same(dfa: FamilyAutomaton, a: int, aa: int) -> None:
+    """Algorithm 2: merge_{a,a}.
+
+    E is the set of states that a enters and leaves. A state of E that can be reached after an odd
+    number of a's gets an odd version (itself if it can only be reached so). Odd versions lose their
+    transition by a: the pair that it would complete is the token aa, read from the state before.
+    """
+    targets = {q: dfa.families[q].targets[a] for q in dfa.sources[a]}
+    both = {s for s in targets.values() if dfa.has(s, a)}  # E of the listing
+    if not both:
+        return
+    even, odd_parity = _parities(dfa, both, a)
+    after = {s: dfa.target(s, a) for s in both}
+    odd: dict[int, int] = {}
+    for state in sorted(odd_parity):
+        odd[state] = dfa.copy_state(state) if state in even else state
+    for state in odd.values():
+        dfa.forbid(state, a)
+    for q, target in targets.items():
+        if a not in dfa.families[q].targets:
+            continue  # Only odd states had it.
+        if target in both:
+            dfa.add_edges(q, aa, after[target], dfa.families[q].allows(a))
+            dfa.redirect_edges(q, a, odd[target])
+    for state in odd.values():
+        if not dfa.accepting[state] and not dfa.degree(state):
+            _remove(dfa, list(dfa.incoming[state][a]), a)
+            dfa.remove_state(state)
+
+
+def _parities(dfa: FamilyAutomaton, both: set[int], a: int) -> tuple[set[int], set[int]]:
+    """The states of E that are reached after an even, and after an odd, number of a's.
+
+    Section 5.2: searched before any state is created, so that none is created in vain. Even is the
+    start, and every state that another letter than a enters (inside E too); odd is every state that
+    a state outside E enters by a (behind such a state there is no a).
+    """
+    found: dict[tuple[int, int], None] = {}
+    for state in sorted(both):
+        if state == dfa.start or dfa.has_incoming_besides(state, a):
+            found[state, 0] = None
+        if any(_outside(dfa, q, both, a) for q in dfa.incoming[state][a]):
+            found[state, 1] = None
+    pending = list(found)
+    for state, parity in pending:
+        target = dfa.target(state, a)
+        if target in both and (target, 1 - parity) not in found:
+            found[target, 1 - parity] = None
+            pending.append((target, 1 - parity))
+    return {s for s, parity in found if parity == 0}, {s for s, parity in found if parity == 1}
+
+
+def _outside(dfa: FamilyAutomaton, q: int, both: set[int], a: int) -> bool:
+    """Whether a member of family ``q`` outside E has a transition by a."""
+    family = dfa.families[q]
+    allowed = family.allows(a)
+    return any(family.members[place] not in both for place in allowed.nonzero()[0].tolist())
+
+
+def _redirect(dfa: FamilyAutomaton, families: Iterable[int], token: int, target: int) -> None:
+    for q in families:
+        dfa.redirect_edges(q, token, target)
+
+
+def _remove(dfa: FamilyAutomaton, families: Iterable[int], token: int) -> None:
+    for q in families:
+        dfa.remove_edges(q, token)
+
+
 def _tables(automaton: FamilyAutomaton, growth: tuple[Growth, ...]) -> CanonicalDfa:
-    """Number the states family by family, fusing equal ones, and lay out the arrays."""
+    """The automaton as arrays, its states numbered family by family and equal ones fused."""
     number: dict[int, int] = {}
     family_of: list[int] = []
     bits: list[bytes] = []
@@ -158,16 +294,16 @@ def _tables(automaton: FamilyAutomaton, growth: tuple[Growth, ...]) -> Canonical
         edge_offsets.append(edge_offsets[-1] + len(order))
         rows = family.forbidden[[family.slots[t] for t in order], : len(family.members)]
         packed = np.packbits(~rows, axis=0, bitorder="little").T
-        known: dict[bytes, int] = {}
+        fused: dict[bytes, int] = {}
         for place, state in enumerate(family.members):
             if family.gone[place]:
                 continue
             key = packed[place].tobytes()
-            if key not in known:
-                known[key] = len(family_of)
+            if key not in fused:
+                fused[key] = len(family_of)
                 family_of.append(q)
                 bits.append(key)
-            number[state] = known[key]
+            number[state] = fused[key]
     targets = [
         number[family.targets[token]]
         for family in automaton.families

@@ -1,11 +1,11 @@
-"""DirectMerge for a tokenizer that cuts text: letters that start a piece are letters of their own.
+"""DirectMerge for a tokenizer that splits text: letters with a start mark are letters of their own.
 
-    product with the cuts  ->  each merge, twice  ->  marks erased (subset construction)
+    product with the pre-tokenizer  ->  each merge, twice  ->  marks erased (subset construction)
 
-A token that starts a piece is written with a mark: t + V for V tokens. It is never a right
-part, so the merge (a, b) is made as (a + V, b) first, which is always the leftmost pair, then
-as (a, b). Erasing the marks leaves at most a few states in each subset, because each text has
-one marking.
+A token that starts a pre-token is written with a mark, t + V for V tokens. It is never a right
+part, so the merge (a, b) is applied as (a + V, b) first, which is always the leftmost pair, then as
+(a, b). Erasing the marks unites at most a few states in each subset, as each text has exactly one
+marking.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..automata.dfa import Dfa
-from ..bpe.proper_merges import proper_merges
+from ..bpe.derivations import proper_merges
 from ..cartesian.product import Product
 from ..limits import Limits
 from ..pretokenizer.marked_dfa import DEAD
@@ -33,29 +33,30 @@ def direct_with_boundaries(
     progress: Progress = silent,
     rules: Sequence[str] = (),
 ) -> CanonicalDfa:
-    """The DFA of the tokenizer's sequences for the texts of ``product``; ``dfa`` is the
-    grammar's. Raises ``TokenizerError`` and ``LimitError``.
+    """The DFA of the tokenizer's own token sequences for the texts of ``product``.
+
+    ``dfa``: the grammar's byte DFA. ``rules``: the grammar rule behind each atomic origin. Raises
+    ``TokenizerError`` and ``LimitError``.
     """
     limits = (limits or Limits()).started()
     size = tokenizer.vocab_size
     reached = _reached(product)
     finals = [s for s in reached if product.accepting[s]]
-    # Behind a prompt other states begin; here they would be irrelevant.
+    # States that only members behind a prompt reach would be irrelevant.
     number = {DEAD: 0, **{s: i for i, s in enumerate(reached, start=1)}}
     letters = ((number[a], t, number[b]) for a, t, b in _letters(product, reached, tokenizer))
     automaton = with_letters(
         len(number), number[product.start], [number[s] for s in finals], letters
     )
-    # What reads a prefix is beyond the states of the grammar.
-    known = np.where(product.byte_state < dfa.states, product.byte_state, dfa.start)
-    byte_states = known[[DEAD, *reached]].tolist()
+    # States that read a prefix have numbers beyond those of the grammar's DFA.
+    own = np.where(product.byte_state < dfa.states, product.byte_state, dfa.start)
+    byte_states = own[[DEAD, *reached]].tolist()
     names = [sorted({rules[o] for o in dfa.origins[q] if o < len(rules)}) for q in byte_states]
-    plain = proper_merges(tokenizer)
-    twice = np.repeat(plain, 2, axis=0)
+    twice = np.repeat(proper_merges(tokenizer), 2, axis=0)
     twice[::2, 0] += size
     twice[::2, 2] += size
     marked = merge_families(automaton, twice, names, limits, progress)
-    # A mark is erased as a class of tokens is read: t + V stands for the class of t alone.
+    # A mark is erased as a token class is replaced: t + V stands for the class of t alone.
     alone = list(np.arange(size, dtype=np.int32).reshape(-1, 1))
     erased = with_token_edges(marked, size, alone, limits, names)
     families = slice(None) if erased.family_states is None else erased.family_states
@@ -63,6 +64,7 @@ def direct_with_boundaries(
 
 
 def _reached(product: Product) -> list[int]:
+    """The states that are reached from the start of a text, breadth first."""
     seen = {product.start: None}
     pending = [product.start]
     for state in pending:
@@ -76,9 +78,10 @@ def _reached(product: Product) -> list[int]:
 def _letters(
     product: Product, states: Sequence[int], tokenizer: Tokenizer
 ) -> Iterator[tuple[int, int, int]]:
+    """The edges over letters, those with a start mark shifted by V: (source, letter, target)."""
     for state in states:
-        for plane in (0, 1):
-            targets = product.table[state, plane, product.classes]
+        for mark in (0, 1):
+            targets = product.table[state, mark, product.classes]
             for octet in np.flatnonzero(targets).tolist():
-                letter = tokenizer.base[octet] + plane * tokenizer.vocab_size
+                letter = tokenizer.base[octet] + mark * tokenizer.vocab_size
                 yield state, letter, int(targets[octet])

@@ -1,21 +1,31 @@
-"""A token DFA as text: one line for each state and target."""
+"""A canonical DFA over tokens as text, for ``constrain show``: one line a state and target.
+
+    0 -- 'ab' 'a' -> 1
+
+A product (CartesianMerge) has no table of its states; for small ones ``tabulated`` walks all states
+that it can be in, breadth first, and gives the same artifact with a token DFA.
+"""
+
+from dataclasses import replace
 
 import numpy as np
 
 from constrain.artifacts.artifact import Artifact
+from constrain.artifacts.kinds.cartesian import ProductRuntime
 from constrain.artifacts.kinds.token_dfa import TokenDfaRuntime
 from constrain.artifacts.tokens import tokenset
 
-from .tabulate import tabulated
+from ..limits import Limits
 
-# Tokens that a line lists before it only counts.
-_LISTED = 12
+# At most so many tokens are listed in a line; beyond that it says how many there are.
+_MAX_LISTED = 12
 
 
 def tokens_text(artifact: Artifact) -> str:
-    """The states of a canonical artifact's token DFA with the tokens they allow.
+    """The states of a canonical artifact's DFA over tokens, with the tokens that they allow.
 
-    Grows with the states times the targets of each, not with the transitions.
+    The text grows with the pairs of a state and a target, not with the transitions. Raises
+    ``LimitError`` for products that are too large, ``ValueError`` for other artifacts.
     """
     artifact = tabulated(artifact)
     if not isinstance(artifact.runtime, TokenDfaRuntime):
@@ -30,11 +40,68 @@ def tokens_text(artifact: Artifact) -> str:
         tokens, targets = tokens[allowed], targets[allowed]
         for target in np.unique(targets).tolist():
             ids = tokens[targets == target].tolist()
-            shown = " ".join(_token(artifact, i) for i in ids[:_LISTED])
-            more = f" … ({len(ids)} tokens)" if len(ids) > _LISTED else ""
+            shown = " ".join(_token(artifact, i) for i in ids[:_MAX_LISTED])
+            more = f" … ({len(ids)} tokens)" if len(ids) > _MAX_LISTED else ""
             lines.append(f"  {state} -- {shown}{more} -> {target}")
     return "\n".join(lines) + "\n"
 
 
 def _token(artifact: Artifact, token_id: int) -> str:
     return repr(artifact.vocabulary.token(token_id).decode("utf-8", "backslashreplace"))
+
+
+# At most so many transitions of a tabulated product; drawings and listings show far fewer.
+_MAX_TRANSITIONS = 1_000_000
+
+
+# Sections that both kinds of artifact have.
+_SHARED = ("dfa.", "vocab.", "origins.", "pairs.")
+
+
+def tabulated(artifact: Artifact) -> Artifact:
+    """A product as an artifact with a token DFA; other artifacts are returned as they are.
+
+    States are numbered breadth first, each a family of its own; the masks are the same. Raises
+    ``LimitError`` for more than ``_MAX_TRANSITIONS`` transitions.
+    """
+    if not isinstance(artifact.runtime, ProductRuntime):
+        return artifact
+    product = artifact.runtime.machine()
+    limits = Limits(transitions=_MAX_TRANSITIONS)
+    number = {product.start: 0}
+    tokens: list[int] = []
+    targets: list[int] = []
+    offsets = [0]
+    rows: dict[bytes, int] = {}
+    row_of = []
+    pending = [product.start]
+    for state in pending:
+        row = product.row(state)
+        row_of.append(rows.setdefault(row.tobytes(), len(rows)))
+        ends = set(product.eos) if product.is_accepting(state) else set()
+        for token in tokenset.to_ids(row).tolist():
+            if token in ends:
+                continue
+            target = product.step(state, token)
+            if target not in number:
+                number[target] = len(number)
+                pending.append(target)
+            tokens.append(token)
+            targets.append(number[target])
+        offsets.append(len(tokens))
+        limits.check_transitions(len(tokens), "the table of the product")
+    shared = {k: a for k, a in artifact.arrays.items() if k.startswith(_SHARED)}
+    byte_state = artifact.arrays["product.byte_state"]
+    words = tokenset.word_count(artifact.vocab_size)
+    arrays = {
+        **shared,
+        "rows": np.frombuffer(b"".join(rows), dtype="<u4").reshape(-1, words),
+        "row_of": np.array(row_of, dtype=np.int32),
+        "tokens.accepting": np.array([product.is_accepting(s) for s in pending], dtype=np.uint8),
+        "tokens.family_states": byte_state[[product.members(s)[0] for s in pending]],
+        "tokens.edge_offsets": np.array(offsets, dtype=np.int64),
+        "tokens.edge_targets": np.array(targets, dtype=np.int32),
+        "tokens.edge_tokens": np.array(tokens, dtype=np.int32),
+        "tokens.family": np.arange(len(pending), dtype=np.int32),
+    }
+    return Artifact(replace(artifact.manifest, kind="token-dfa", token_start=0), arrays)

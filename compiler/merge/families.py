@@ -1,15 +1,15 @@
 """The token DFA while it is being merged: states in families that share their targets.
 
 DirectMerge copies states: S' is S without one transition. A copy never changes where its
-transitions lead, only which of them it has. (In the finished automaton a state is a pair of
-the original state and a class of last tokens; where a token leads depends on the original
-state and the token alone.) So all copies of one original state form a *family* that stores
+transitions lead, only which of them it has. (In the final automaton a state is a pair of an
+original state and a class of last tokens, and the target of a token depends on the original state
+and the token alone.) So all copies of one original state form a *family*, which stores
 
-    targets     token -> state, once for the family
-    forbidden   which member lacks which of these transitions, one bit each
+    targets      token -> state, once for the family
+    forbidden    which member lacks which of these transitions, one bit each
 
-and a merge that touches thousands of copies is one operation on a row of bits. The loop
-over a family's members that the listings of the source spell out is such an operation here.
+and a merge that touches thousands of copies is one operation on a row of bits, in place of the loop
+over members that the source's listings have. ``README.md`` proves that targets stay shared.
 """
 
 from collections.abc import Iterable
@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 class Family:
     """The copies of one original state.
 
-    ``members``: state numbers by place. ``targets``: token to state, transitions that at
-    least one member has. ``slots``: token to its row of ``forbidden``, bool (slots, places).
-    ``gone``: bool (places,), members that were removed or do not exist yet. ``degree``:
-    int64 (places,), how many transitions each member has.
+    ``members``: their state numbers, by place. ``targets``: token to state, the transitions that at
+    least one member has. ``slots``: token to its row of ``forbidden``, bool (slots, places); slots
+    and places are allocated in advance. ``gone``: bool (places,), places of no member (any more).
+    ``degree``: int64 (places,), the number of transitions of each member.
     """
 
     members: list[int] = field(default_factory=list)
@@ -37,19 +37,19 @@ class Family:
     degree: NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, np.int64))
 
     def allows(self, token: int) -> NDArray[np.bool_]:
-        """Which places have a transition by ``token``."""
+        """Which places have a transition by ``token``, bool (places,)."""
         allowed: NDArray[np.bool_] = ~(self.forbidden[self.slots[token]] | self.gone)
         return allowed
 
     def new_slot(self, token: int) -> int:
-        """A row for ``token`` that forbids it to all."""
+        """A new row for ``token``, which forbids it to all members."""
         if len(self.slots) == len(self.forbidden):
             self.forbidden = np.vstack([self.forbidden, np.ones_like(self.forbidden)])
         slot = self.slots[token] = len(self.slots)
         return slot
 
     def new_place(self, state: int) -> int:
-        """A place for a new member."""
+        """The place of a new member."""
         if len(self.members) == len(self.gone):
             self.forbidden = np.hstack([self.forbidden, np.ones_like(self.forbidden)])
             self.gone = np.concatenate([self.gone, np.ones_like(self.gone)])
@@ -61,10 +61,10 @@ class Family:
 class FamilyAutomaton:
     """A DFA over tokens that Algorithms 1 and 2 transform in place.
 
-    Besides the families it keeps the indices of section 5.1: ``sources``, token to the
-    families with a transition by it, and ``incoming``, for each state token to the families
-    whose transition by it leads there. ``states`` and ``transitions`` count what a plain
-    table of the automaton would hold.
+    Besides the families it has the indices of section 5.1: ``sources``, token to the families with
+    a transition by it, and ``incoming``, for each state token to the families whose transition by
+    it leads there. ``states`` and ``transitions`` count what a plain table would hold, ``cells``
+    the bits of all families.
     """
 
     def __init__(self, families: int, start: int) -> None:
@@ -105,7 +105,7 @@ class FamilyAutomaton:
         return copy
 
     def remove_state(self, state: int) -> None:
-        """Remove a member that has no transitions left."""
+        """Remove a member that has no transitions."""
         self.families[self.family_of[state]].gone[self.place_of[state]] = True
         self.states -= 1
 
@@ -189,9 +189,9 @@ class FamilyAutomaton:
 def with_letters(
     states: int, start: int, accepting: Iterable[int], edges: Iterable[tuple[int, int, int]]
 ) -> FamilyAutomaton:
-    """The automaton of a DFA: one family a state; ``edges`` are (source, letter, target).
+    """The automaton of a DFA over letters: a family of one member for each state.
 
-    The states are numbered like the families.
+    ``edges``: (source, letter, target). States and families have the same numbers.
     """
     automaton = FamilyAutomaton(states, start)
     final = set(accepting)

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from ..automata.dfa import Dfa, without_bytes
 from ..automata.minimize import minimize
-from ..bpe.cached_tables import TokenizerTables
-from ..bpe.proper_merges import not_followed, proper_merges
+from ..bpe.derivations import proper_merges
+from ..bpe.tokenizer_tables import TokenizerTables
 from ..cartesian.cartesian_merge import CartesianDfa, cartesian_merge
-from ..cartesian.normalized import ends_freely, undecided_tokens
+from ..cartesian.normalized import live_by_inert, undecided_tokens
 from ..cartesian.product import Product, build_product
 from ..choose import MethodChoice, method_of, next_method
 from ..diagnostics import CheckError, Diagnostic, LimitError, TokenizerError
@@ -27,13 +27,13 @@ from ..limits import Limits
 from ..normalizer.normalized_members import NormalFormTables, NormalizedMembers, normalized_members
 from ..options import DIRECT, ArtifactRequest
 from ..pretokenizer.boundary_tables import PretokenizerTables
-from ..pretokenizer.spellable_members import kept_members, shortest_lost
+from ..pretokenizer.spellable_members import shortest_unspellable, spellable_members
 from ..progress import Progress
 from ..token_ids import TokenColumns
 from ..tokenizers import Tokenizer
-from .direct_merge import CanonicalDfa, canonical_dfa
+from .direct_merge import CanonicalDfa, canonical_dfa, with_pairs
 from .direct_with_boundaries import direct_with_boundaries
-from .token_edges import with_token_edges
+from .token_edges import not_followed, with_token_edges
 
 
 def _no_tokens() -> NDArray[np.int32]:
@@ -85,17 +85,17 @@ def merge(
     tokenization, ``TokenizerError`` and ``LimitError``.
     """
     if columns.classes:
-        return _merged_with_tokens(grammar, columns, rules, request, progress)
+        return _merged_with_tokens(grammar, columns, rules, request, tables, progress)
     whole = request.options.method == DIRECT
     job = _Merging(columns, rules, request, tables, progress)
     found = job.run(_encoded(grammar, columns.dfa, tables, request.limits, whole=whole))
-    if isinstance(found.automaton, CartesianDfa) and not found.automaton.ends_freely:
+    if isinstance(found.automaton, CartesianDfa) and not found.automaton.live_by_inert:
         # Rare: all ways to an end are by characters that others may change.
         found = job.run(_encoded(grammar, columns.dfa, tables, request.limits, whole=True))
     if not isinstance(found.automaton, CartesianDfa) or found.normal_forms is None:
         return found
     normal, undecided = undecided_tokens(
-        found.automaton, tables.cuts, found.normal_forms, request.tokenizer.tokens
+        found.automaton, tables.pretokenizer, found.normal_forms, request.tokenizer.tokens
     )
     return replace(found, normal_tokens=normal, undecided_tokens=undecided)
 
@@ -113,7 +113,7 @@ class _Merging:
     def run(self, encoded: _Encoded) -> Merged:
         """The automaton of the members in ``encoded``."""
         request, limits, dfa = self.request, self.request.limits, encoded.dfa
-        product = build_product(dfa, self.tables.cuts, limits)
+        product = build_product(dfa, self.tables.pretokenizer, limits)
         choice = method_of(
             request.tokenizer,
             request.options,
@@ -130,14 +130,16 @@ class _Merging:
         if found is None:
             found, rest = self._cartesian(product, dfa, encoded.rest), encoded.rest
         columns = TokenColumns(dfa, notes=self.columns.notes)
-        return Merged(columns, found, choice, self.tables.cuts, rest, encoded.notes)
+        return Merged(columns, found, choice, self.tables.pretokenizer, rest, encoded.notes)
 
     def _direct(self, product: Product, dfa: Dfa, limits: Limits) -> CanonicalDfa:
         tokenizer, rules = self.request.tokenizer, self.rules
-        if tokenizer.splits or self.tables.cuts.prefix:
-            return direct_with_boundaries(product, dfa, tokenizer, limits, self.progress, rules)
-        merges = proper_merges(tokenizer)
-        return canonical_dfa(dfa, tokenizer.base, (), merges, limits, self.progress, rules)
+        if tokenizer.splits or self.tables.pretokenizer.prefix:
+            found = direct_with_boundaries(product, dfa, tokenizer, limits, self.progress, rules)
+        else:
+            merges = proper_merges(tokenizer)
+            found = canonical_dfa(dfa, tokenizer.base, (), merges, limits, self.progress, rules)
+        return with_pairs(found, self.tables.pairs.forbidden.rows)
 
     def _cartesian(self, product: Product, dfa: Dfa, rest: NormalFormTables | None) -> CartesianDfa:
         rules = self.rules
@@ -149,12 +151,12 @@ class _Merging:
 
         return cartesian_merge(
             product,
-            self.tables.cuts,
+            self.tables.pretokenizer,
             self.tables.pairs,
             self.request.vocab_size,
             self.request.limits,
             rules_of,
-            partial(ends_freely, rest) if rest is not None and not rest.prompts else None,
+            partial(live_by_inert, rest) if rest is not None and not rest.prompts else None,
         )
 
 
@@ -163,9 +165,9 @@ def _encoded(
 ) -> _Encoded:
     """Raises ``CheckError`` if no member has a canonical tokenization."""
     stable = NormalizedMembers(dfa, None)
-    if tables.stable is not None:
-        stable = normalized_members(dfa, tables.stable, limits, whole=whole)
-    lost, changed = shortest_lost(dfa, tables.cuts), stable.changed
+    if tables.normal_form is not None:
+        stable = normalized_members(dfa, tables.normal_form, limits, whole=whole)
+    lost, changed = shortest_unspellable(dfa, tables.pretokenizer), stable.changed
     without = [text for text in (changed, lost) if text is not None]
     if not without:
         return _Encoded(stable.dfa, stable.rest, ())
@@ -173,7 +175,7 @@ def _encoded(
     name = repr(text.decode("utf-8", "backslashreplace"))
     kept = stable.dfa
     if lost is not None and not kept.is_empty:
-        kept = minimize(kept_members(kept, tables.cuts))
+        kept = minimize(spellable_members(kept, tables.pretokenizer))
     if kept.is_empty:
         message = (
             f"the tokenizer can spell no member: it has no token for a part of {name} or would "
@@ -193,6 +195,7 @@ def _merged_with_tokens(
     columns: TokenColumns,
     rules: Sequence[str],
     request: ArtifactRequest[Tokenizer],
+    tables: TokenizerTables,
     progress: Progress,
 ) -> Merged:
     """The same for a grammar with token terminals, by DirectMerge without boundaries."""
@@ -206,6 +209,7 @@ def _merged_with_tokens(
     found = canonical_dfa(dfa, tokenizer.base, symbols, merges, limits, progress, rules)
     rules_of = [sorted({rules[o] for o in origins}) for origins in dfa.origins]
     automaton = with_token_edges(found, first, columns.classes, limits, rules_of)
+    automaton = with_pairs(automaton, tables.pairs.forbidden.rows)
     notes += tuple(not_followed(tokenizer))
     spelled = TokenColumns(dfa, columns.classes, columns.notes)
     return Merged(spelled, automaton, choice, None, None, notes)

@@ -1,14 +1,15 @@
-"""The source document's definitions and listings, as printed but for the errata. Slow.
+"""The source's definitions and listings as printed, but for their errata: slow oracles for tests.
 
-``merge_pair`` and ``tokenize_via_merges`` are section 1.1; ``direct_merge_via_listing`` is
-Algorithms 1 and 2 on plain dictionaries, without the indices of section 5 and with the
-final trim; ``allowed_pairs_via_encoding`` is Algorithm 4.
+    merge_pair, tokenize_via_merges    section 1.1, the definition of tokenize
+    direct_merge_via_listing           Algorithms 1 and 2, on dictionaries, without the indices of
+                                       section 5 and with the final trim
+    build_tokenizer_dfa                Algorithm 3, the DFA of tokenize(Σ*)
+    allowed_pairs_via_encoding         Algorithm 4, each pair encoded by itself
 
-The DFA of tokenize(Σ*): Algorithm 3 as printed, but for its errata. Slow; the oracle.
-
-Source: Tran-Thien, "Technical Appendix" (2024), section 4. All transitions by one token lead
-to one state, so a transition function from S₀ and a set of disallowed tokens for each state
-say everything. ``rectangles`` holds the same in a form that grows with the merges alone.
+The DFA of Algorithm 3 is one transition function from S₀ and a set of disallowed tokens for each
+state, since all transitions by one token lead to one state. ``bpe.forbidden_pairs`` has the same
+sets in a form that grows with the merges alone. Source: Tran-Thien, "Technical Appendix" (2024);
+``README.md`` lists the errata E1 to E7.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -165,8 +166,10 @@ START = 0
 
 @dataclass(frozen=True, slots=True)
 class TokenizerDfa:
-    """``delta``: δ(S₀, ·), token to state. ``disallowed``: f, for each state. All states
-    accept."""
+    """The DFA of tokenize(Σ*), of which all states accept.
+
+    ``delta``: δ(S₀, ·), token to state. ``disallowed``: f, the disallowed tokens of each state.
+    """
 
     delta: dict[int, int]
     disallowed: list[frozenset[int]]

@@ -1,18 +1,16 @@
-"""From classes of tokens to tokens, in the DFA over canonical token sequences.
+"""Token terminals after DirectMerge: symbols of token classes become the tokens of the class.
 
-Merging leaves the symbols of token classes alone: what stands before and behind them is
-merged apart, as a tokenizer merges what stands before and behind an added token. Here they
-become the tokens of the class:
+Merging leaves the symbols of token classes alone: the texts before and behind one are merged
+separately, as a tokenizer does with the texts around an added token. Then each symbol is replaced:
 
     q --class {5, 6}--> r      ->      q --5--> r,  q --6--> r
 
-A token that a class holds may at the same place be what merging made of a text. It then
-leads to both targets at once, so states become sets of states, by the subset construction.
-Sets of one state of a family where this never happens stay in that family; any other set is
-a family of its own.
+At the same place a token of the class may also be what merging made of a text. It then leads to
+both targets at once, so the subset construction follows. Subsets of one state of a family in which
+this never happens stay in that family; every other subset is a family of its own.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +20,12 @@ from constrain.artifacts.dfa.token_dfa import TokenDfa
 from ..automata.dfa import TokenIds
 from ..automata.token_classes import grouped
 from ..limits import Limits
+from ..tokenizers import Tokenizer
+from ..tokenizers.definition import ByteLevel
 from .direct_merge import CanonicalDfa
 
 _STAGE = "the DFA over tokens"
-# Bytes of an edge while it is kept: token, target, and the place of its bit.
+# Bytes of an edge in memory: token, target, and the index of its bit.
 _CELL_BYTES = 16
 _States = tuple[int, ...]
 
@@ -37,18 +37,21 @@ def with_token_edges(
     limits: Limits | None = None,
     rules_of: Sequence[Sequence[str]] = (),
 ) -> CanonicalDfa:
-    """The DFA over token ids.
+    """The DFA over token ids. Raises ``LimitError``.
 
-    ``classes``: the ids that the symbols ``first``, ``first + 1``, … of ``canonical`` stand
-    for. ``rules_of``: for each byte-DFA state the rules behind it, which a ``LimitError`` names.
+    ``classes``: int32, the ids that the symbols ``first``, ``first + 1``, … of ``canonical`` stand
+    for. ``rules_of``: for each byte-DFA state the rules behind it, which errors name.
     """
     limits = (limits or Limits()).started()
     return _Subsets(canonical, first, classes, limits, rules_of).run()
 
 
 class _Family:
-    """The edges of a family over token ids: parallel, by token; ``edge`` is where the bit of
-    each is, in the family as it was. ``ambiguous``: a token has two edges."""
+    """The edges of a family over token ids.
+
+    ``tokens`` (ascending), ``targets``: of each edge. ``edge``: the index of its bit among the
+    family's edges before the replacement. ``ambiguous``: some token has two edges.
+    """
 
     def __init__(
         self,
@@ -73,6 +76,12 @@ class _Family:
 
 
 class _Subsets:
+    """The subset construction, breadth first from the start state.
+
+    ``sets``: subsets of states by number. ``edges``: tokens and targets of each family; families of
+    ``canonical`` keep their numbers. ``byte_states``: the byte-DFA state of each family.
+    """
+
     def __init__(
         self,
         canonical: CanonicalDfa,
@@ -84,14 +93,13 @@ class _Subsets:
         self.canonical, self.first, self.classes = canonical, first, classes
         self.limits, self.rules_of = limits, rules_of
         self.sources = len(canonical.dfa.edge_offsets) - 1
-        self.known: dict[int, _Family] = {}
+        self.families: dict[int, _Family] = {}
         start = (canonical.dfa.start,)
         self.numbers: dict[_States, int] = {start: 0}
         self.sets: list[_States] = [start]
         nobody = np.zeros(0, dtype=np.int32)
-        # Tokens and targets of each new family; those that were there keep their numbers.
         self.edges = [(nobody, nobody)] * self.sources
-        self.laid_out: set[int] = set()
+        self.expanded: set[int] = set()
         self.byte_states = list(range(self.sources))
         self.family_of: list[int] = []
         self.bits: list[NDArray[np.uint8]] = []
@@ -99,14 +107,14 @@ class _Subsets:
         self.cells = 0
 
     def run(self) -> CanonicalDfa:
-        """Follow the sets of states from the start on."""
+        """Expand all subsets that are reached, and give the DFA."""
         while len(self.family_of) < len(self.sets):
             states = self.sets[len(self.family_of)]
             family = int(self.canonical.dfa.family[states[0]])
             if len(states) == 1 and not self._family(family).ambiguous:
-                self._keep(states[0], family)
+                self._add_member(states[0], family)
             else:
-                self._add(states, family)
+                self._add_family(states, family)
             rules = self.rules_of[family] if family < len(self.rules_of) else ()
             self.limits.check_states(len(self.sets), _STAGE, rules)
             self.limits.check_transitions(self.transitions, _STAGE, rules)
@@ -115,19 +123,19 @@ class _Subsets:
         return self._tables()
 
     def _family(self, number: int) -> _Family:
-        if number not in self.known:
+        if number not in self.families:
             dfa = self.canonical.dfa
             span = slice(int(dfa.edge_offsets[number]), int(dfa.edge_offsets[number + 1]))
-            self.known[number] = _Family(
+            self.families[number] = _Family(
                 dfa.edge_tokens[span], dfa.edge_targets[span], self.first, self.classes
             )
-        return self.known[number]
+        return self.families[number]
 
-    def _keep(self, state: int, number: int) -> None:
-        """A state that leads each token to one state stays in its family."""
+    def _add_member(self, state: int, number: int) -> None:
+        """A subset of one unambiguous state is a member of that state's family."""
         family = self._family(number)
-        if number not in self.laid_out:
-            self.laid_out.add(number)
+        if number not in self.expanded:
+            self.expanded.add(number)
             distinct, place = np.unique(family.targets, return_inverse=True)
             numbers = [self._number((target,)) for target in distinct.tolist()]
             targets = np.array(numbers, dtype=np.int32)[place.reshape(-1)]
@@ -135,8 +143,8 @@ class _Subsets:
             self.cells += len(targets)
         self._end(number, self.canonical.flags(state)[family.edge])
 
-    def _add(self, states: _States, number: int) -> None:
-        """A set of states that reads tokens in several ways gets a family of its own."""
+    def _add_family(self, states: _States, number: int) -> None:
+        """Any other subset gets a family of its own."""
         tokens, targets = [], []
         for state in states:
             family = self._family(int(self.canonical.dfa.family[state]))
@@ -183,4 +191,28 @@ class _Subsets:
             growth=self.canonical.growth,
             transitions=self.transitions,
             family_states=np.array(self.byte_states, dtype=np.int32) if added else None,
+        )
+
+
+def not_followed(tokenizer: Tokenizer) -> Iterator[str]:
+    """Notes on the steps of a tokenizer that the masks of token terminals do not follow."""
+    if tokenizer.splits:
+        yield (
+            "this tokenizer splits text before it merges, which the masks do not follow: where a "
+            "merge could cross such a boundary they differ from its own encoding"
+        )
+    if any(isinstance(s, ByteLevel) and s.add_prefix_space for s in tokenizer.pre_tokenizers):
+        yield (
+            "this tokenizer puts a space before a text, which the masks do not follow: its own "
+            "tokens spell a space before each member"
+        )
+    if tokenizer.normalizers:
+        yield (
+            "this tokenizer rewrites text before it merges, which the masks do not follow: "
+            "members that it would rewrite have other tokens"
+        )
+    if tokenizer.ignore_merges:
+        yield (
+            "this tokenizer looks up whole pre-tokens before it merges, which the masks do not "
+            "follow: tokens that no merge makes are never allowed"
         )

@@ -19,9 +19,9 @@ from constrain.artifacts.normalizer.normal_form_dfa import NormalFormDfa
 from ..automata.dfa import DEAD, Dfa, trimmed
 from ..automata.minimize import minimize
 from ..limits import Limits
+from ..pretokenizer.character_classes import code_point_blocks
 from ..pretokenizer.marked_dfa import MarkedDfa, minimal, synchronous_product
 from ..pretokenizer.spellable_members import shortest_outside
-from ..pretokenizer.to_bytes import code_point_blocks
 from ..tokenizers import Tokenizer
 from .character_properties import (
     LOST,

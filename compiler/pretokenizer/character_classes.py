@@ -1,14 +1,20 @@
-r"""Characters in classes that a tokenizer's patterns cannot tell apart.
+r"""Classes of characters that a tokenizer's patterns do not distinguish, and their UTF-8 bytes.
 
-Patterns look at characters by properties such as ``\p{L}``; every set is found once over
-all code points, and characters that lie in the same sets are one *atom*.
+A pattern looks at characters by sets such as ``\p{L}``. Characters that lie in the same sets are
+one class, called an *atom* (these are the minterms of the sets), so that automata over characters
+have some dozens of symbols instead of 1.1 million:
 
-Automata over characters that read every text alike, whatever its marks, as ones over bytes.
+    sets of characters  ->  alphabet_of: atoms  ->  automaton over atoms  ->  over_bytes: over UTF-8
+
+Over bytes the mark of a character is that of its first byte, and its other bytes have mark 0. A
+state inside a character is identified by what its remaining bytes lead to, so that equal ones are
+one state, and blocks of 64 code points with the same atoms are expanded once.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,27 +22,50 @@ from numpy.typing import NDArray
 from ..diagnostics import TokenizerError
 from ..tokenizers.patterns import compile_pattern
 from ..tokenizers.unicode_versions import as_cut
-from .pattern_program import CharSet
+from .marked_dfa import DEAD, MarkedDfa
 
 CODE_POINTS = 0x110000
-# Surrogates, which are no characters, lie from the first to before the last.
-_FIRST, _LAST = 0xD800, 0xE000
 
-# Surrogates are eight of these blocks.
+# Surrogates, which are no characters: the first, and the first code point after them.
+_SURROGATES_BEGIN, _SURROGATES_END = 0xD800, 0xE000
+
+# Code points that are translated at once; a divisor of the surrogates' bounds.
 _BLOCK = 256
 
-# A code is a bit for each set, with one before them.
-_MOST_SETS = 60
+# A code point's code is a uint64: a leading 1, then a bit for each set.
+_MAX_SETS = 60
 
 # The atom of what is no character.
 NO_CHARACTER = 0
 
+# Values of a continuation byte, and where these bytes lie.
+_TAIL = 64
+_CONTINUATION = slice(0x80, 0xC0)
+
+# Encodings of two, three and four bytes: the first code point, the first and last lead byte.
+_LENGTHS = ((0x80, 0xC0, 0xDF), (0x800, 0xE0, 0xEF), (0x10000, 0xF0, 0xF4))
+
+
+@dataclass(frozen=True, slots=True)
+class CharSet:
+    """A set of characters as a pattern for one of them, as in ``\\p{L}`` or ``[^a]``."""
+
+    pattern: str
+    ignore_case: bool = False
+
+    @property
+    def pattern_of_one(self) -> str:
+        """A pattern that matches one character of the set."""
+        return f"(?i:{self.pattern})" if self.ignore_case else f"(?:{self.pattern})"
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Alphabet:
-    """``atoms``: uint8 (0x110000,), the atom of each code point, ``NO_CHARACTER`` for
-    surrogates. ``count``: number of atoms, that one included. ``members``: for each set which
-    atoms it holds, bool (count,).
+    """Atoms of characters.
+
+    ``atoms``: uint8 (0x110000,), the atom of each code point, ``NO_CHARACTER`` for surrogates.
+    ``count``: number of atoms, that one included. ``members``: for each set the atoms that it
+    holds, bool (count,).
     """
 
     atoms: NDArray[np.uint8]
@@ -49,19 +78,20 @@ def alphabet_of(
 ) -> Alphabet:
     """The coarsest alphabet that the sets (and ``extra``, bool (0x110000,)) are unions of.
 
-    ``space``: the character that the sets see where a text has a space.
+    ``space``: the character that the sets see where a text has a space. Raises ``TokenizerError``
+    for more than 60 sets or 255 atoms.
     """
     distinct = list(dict.fromkeys(sets))
-    flags = [_found(chars) for chars in distinct]
+    flags = [_members_of(chars) for chars in distinct]
     for flag in flags:
         flag[ord(" ")] = flag[ord(space)]
     codes = np.ones(CODE_POINTS, dtype=np.uint64)
     for flag in (*flags, *extra):
         codes = codes << np.uint64(1) | flag
-    codes[_FIRST:_LAST] = NO_CHARACTER
-    if len(flags) > _MOST_SETS:
+    codes[_SURROGATES_BEGIN:_SURROGATES_END] = NO_CHARACTER
+    if len(flags) > _MAX_SETS:
         raise TokenizerError(
-            f"the tokenizer's patterns use more than {_MOST_SETS} sets of characters; use "
+            f"the tokenizer's patterns use more than {_MAX_SETS} sets of characters; use "
             f"--tokenization any"
         )
     values, atoms = np.unique(codes, return_inverse=True)
@@ -81,22 +111,139 @@ def alphabet_of(
     return Alphabet(atoms.astype(np.uint8), count, members)
 
 
+def plain_alphabet(numbers: NDArray[np.integer]) -> Alphabet:
+    """The alphabet in which code point c is the atom ``numbers[c]``, 1 to 255; (0x110000,)."""
+    atoms = numbers.astype(np.uint8)
+    atoms[_SURROGATES_BEGIN:_SURROGATES_END] = NO_CHARACTER
+    return Alphabet(atoms, int(atoms.max()) + 1, {})
+
+
+def as_seen(flags: NDArray[np.bool_], space: str) -> NDArray[np.bool_]:
+    """Which code points have a property, (0x110000,), where a space is seen as ``space``."""
+    found = flags.copy()
+    found[ord(" ")] = flags[ord(space)]
+    return found
+
+
+def flags_of(characters: str) -> NDArray[np.bool_]:
+    """The code points of some characters, bool (0x110000,)."""
+    flags = np.zeros(CODE_POINTS, dtype=np.bool_)
+    flags[[ord(char) for char in characters]] = True
+    return flags
+
+
 @cache
 def _characters() -> str:
-    """All characters in order, as patterns are to see them."""
-    # Blocks without a substitute are left as they are, which is most of them.
+    """All characters in order, as patterns are to see them (``unicode_versions``)."""
+    # Most blocks have no character that is substituted; they are checked by a set operation.
     blocks = range(0, CODE_POINTS, _BLOCK)
     return "".join(
         as_cut("".join(map(chr, range(first, first + _BLOCK))))
         for first in blocks
-        if not _FIRST <= first < _LAST
+        if not _SURROGATES_BEGIN <= first < _SURROGATES_END
     )
 
 
-def _found(chars: CharSet) -> NDArray[np.bool_]:
-    """Which code points a set holds: one search over all characters."""
+def _members_of(chars: CharSet) -> NDArray[np.bool_]:
+    """Which code points a set holds, bool (0x110000,): one search over all characters."""
     text = _characters()
     held = np.zeros(len(text), dtype=np.bool_)
     for match in compile_pattern(f"{chars.pattern_of_one}+").finditer(text):
         held[match.start() : match.end()] = True
-    return np.concatenate([held[:_FIRST], np.zeros(_LAST - _FIRST, np.bool_), held[_FIRST:]])
+    gap = np.zeros(_SURROGATES_END - _SURROGATES_BEGIN, dtype=np.bool_)
+    return np.concatenate([held[:_SURROGATES_BEGIN], gap, held[_SURROGATES_BEGIN:]])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CodePointBlocks:
+    """The code points as a tree of blocks of 64, equal blocks being one.
+
+    ``levels``: for each depth the distinct blocks, int64 (n, 64): at depth 0 of atoms, below of
+    numbers of blocks of the level before; -1 for what is not valid. ``leads``: for each lead byte
+    its (level, block).
+    """
+
+    levels: tuple[NDArray[np.int64], ...]
+    leads: dict[int, tuple[int, int]]
+
+
+def code_point_blocks(atoms: NDArray[np.unsignedinteger]) -> CodePointBlocks:
+    """The tree of blocks for an atom of each code point, (0x110000,)."""
+    leads: dict[int, tuple[int, int]] = {}
+    levels: list[NDArray[np.int64]] = []
+    below = atoms.astype(np.int64).reshape(-1, _TAIL)
+    for depth, (shortest, first, last) in enumerate(_LENGTHS):
+        size = _TAIL ** (depth + 1)
+        if depth:
+            # Code points before the first one of this length have a shorter encoding.
+            starts = np.arange(below.size).reshape(-1, _TAIL) * (size // _TAIL)
+            whole = np.where(starts < shortest, -1, below)
+        else:
+            whole = below
+        numbers: dict[bytes, int] = {}
+        place = [numbers.setdefault(row.tobytes(), len(numbers)) for row in whole]
+        levels.append(np.frombuffer(b"".join(numbers), dtype=np.int64).reshape(-1, _TAIL))
+        for lead in range(first, last + 1):
+            begin = (lead - first) * size
+            if begin + size > shortest and begin < CODE_POINTS:
+                leads[lead] = depth, place[begin // size]
+        # The next level is made of the whole blocks: a short code point is in none of its own.
+        padding = -len(place) % _TAIL
+        below = np.pad(place, (0, padding), constant_values=-1).reshape(-1, _TAIL)
+    return CodePointBlocks(tuple(levels), leads)
+
+
+def over_bytes(dfa: MarkedDfa, alphabet: Alphabet, spelled_by: NDArray[np.int8]) -> MarkedDfa:
+    """The automaton over UTF-8 bytes, int32 (S', 2 or 4, 256); states of ``dfa`` keep their number.
+
+    ``spelled_by``: int8 (A,), for each atom 0 if tokens of its characters spell it, 2 if byte
+    tokens do (whose bytes have the marks 2 and 3), -1 if nothing does.
+    """
+    blocks = code_point_blocks(alphabet.atoms)
+    marks = 4 if (spelled_by == 2).any() else 2
+    numbers: dict[tuple[int, bytes], int] = {}
+    inner: list[tuple[int, NDArray[np.int32]]] = []
+
+    def number(offset: int, row: NDArray[np.int32]) -> int:
+        """The state inside a character from which the continuation bytes lead as ``row`` says."""
+        if not row.any():
+            return DEAD
+        key = offset, row.tobytes()
+        if key not in numbers:
+            numbers[key] = dfa.states + len(inner)
+            inner.append((offset, row))
+        return numbers[key]
+
+    table = np.zeros((dfa.states, marks, 256), dtype=np.int32)
+    for state in range(1, dfa.states):
+        for mark, offset in product((0, 1), range(0, marks, 2)):
+            targets = np.where(spelled_by == offset, dfa.table[state, mark], DEAD)
+            targets[NO_CHARACTER] = DEAD
+            if not targets.any():
+                continue
+            table[state, offset + mark, :0x80] = targets[alphabet.atoms[:0x80]]
+            levels: list[NDArray[np.int32]] = []
+            for level in blocks.levels:
+                found = np.where(level < 0, DEAD, targets[level]).astype(np.int32)
+                targets = np.array([number(offset, row) for row in found], dtype=np.int32)
+                levels.append(targets)
+            for lead, (depth, block) in blocks.leads.items():
+                table[state, offset + mark, lead] = levels[depth][block]
+    inside = np.zeros((len(inner), marks, 256), dtype=np.int32)
+    for place, (offset, row) in enumerate(inner):
+        inside[place, offset, _CONTINUATION] = row
+    final = np.concatenate([dfa.final, np.zeros(len(inner), dtype=np.bool_)])
+    return MarkedDfa(np.concatenate([table, inside]), final, dfa.start)
+
+
+def ignoring_marks(table: NDArray[np.int32], final: NDArray[np.bool_], start: int) -> MarkedDfa:
+    """An automaton over atoms, int32 (S, A), as one that reads each atom with either mark."""
+    return MarkedDfa(np.repeat(table[:, None, :], 2, axis=1), final, start)
+
+
+def over_bytes_ignoring_marks(dfa: MarkedDfa, alphabet: Alphabet, marks: int) -> MarkedDfa:
+    """The automaton over bytes of one that ignores marks, with 2 or 4 marks, all read alike."""
+    whole = over_bytes(dfa, alphabet, np.zeros(alphabet.count, dtype=np.int8))
+    # Where both marks lead somewhere, they lead to the same state; elsewhere one leads to 0.
+    either = whole.table.max(axis=1, keepdims=True)
+    return MarkedDfa(np.repeat(either, marks, axis=1), whole.final, whole.start)

@@ -1,40 +1,43 @@
-"""Pieces that are a token as a whole, whatever merging would make of them (``ignore_merges``).
+"""Tokens that stand for a whole pre-token only, as ``ignore_merges`` looks them up.
 
-For tokens that merging gives by itself that changes nothing. The others are given for a whole
-piece alone, and their text, as a piece, is never spelled by merging: both depend on the bytes of
-the piece. They are read in plane 3, which starts a piece as plane 1 does.
+A tokenizer with ``ignore_merges`` first looks up each whole pre-token in the vocabulary. For tokens
+that merging gives as well that changes nothing. The others are given for a whole pre-token only,
+and their text, as a pre-token, is never merged: both depend on the bytes of the pre-token. Such
+tokens are read with mark 3, which starts a pre-token as mark 1 does. The automaton follows a trie
+of their texts in two copies:
 
-    before a piece   plane 1: node of the first byte, or off the trie    plane 3: whole node
-    node of a trie   plane 0: its child, or off                          ends unless it is a text
-    whole node       plane 0: its child                                  ends if it is a text
+    before a pre-token   mark 1: node of the first byte, or off    mark 3: whole node
+    node of the trie     mark 0: its child, or off                 ends unless it is a text
+    off the trie         mark 0: off                               ends
+    whole node           mark 0: its child                         ends if it is a text
 """
 
 from collections.abc import Iterable
 
 import numpy as np
 
-from .added_tokens import trie_of
+from .fixed_points import trie_of
 from .marked_dfa import DEAD, MarkedDfa, minimal
 
-_PLANES = 4
+_MARKS = 4
 
 
-def with_whole_planes(dfa: MarkedDfa) -> MarkedDfa:
-    """An automaton of two planes where plane 3 is as plane 1, and plane 2 is not read."""
-    table = np.zeros((dfa.states, _PLANES, dfa.table.shape[2]), dtype=np.int32)
+def with_whole_marks(dfa: MarkedDfa) -> MarkedDfa:
+    """An automaton of two marks where mark 3 is read as mark 1, and mark 2 not at all."""
+    table = np.zeros((dfa.states, _MARKS, dfa.table.shape[2]), dtype=np.int32)
     table[:, :2] = dfa.table
     table[:, 3] = dfa.table[:, 1]
     return MarkedDfa(table, dfa.final, dfa.start)
 
 
 def whole_automaton(texts: Iterable[bytes]) -> MarkedDfa:
-    """All sequences of pieces in which ``texts`` are read in plane 3, the others in plane 1."""
+    """All sequences of pre-tokens in which ``texts`` start with mark 3, the others with mark 1."""
     children, is_text = trie_of(sorted(texts))
     # State 1 is the start, 2 off the trie, then the nodes, then the whole nodes.
     start, off, nodes = 1, 2, 3
     count = len(children)
     whole = nodes + count
-    table = np.zeros((whole + count, _PLANES, 256), dtype=np.int32)
+    table = np.zeros((whole + count, _MARKS, 256), dtype=np.int32)
     ends = np.array([True] * nodes + [not text for text in is_text] + is_text)
     ends[DEAD] = False
     first, first_whole = np.full(256, off), np.full(256, DEAD)

@@ -1,13 +1,17 @@
-"""Automata over symbols with marks: a mark says that a piece starts at the symbol.
+"""Deterministic automata over marked symbols: where a pre-token starts is part of the input.
 
-Over atoms of characters there are two marks. Over bytes there may be four *planes*, which say
-how the token of the byte begins:
+A text with *marks* says of each symbol whether a pre-token (also called a piece) starts there. The
+automaton of a pre-tokenizer accepts exactly one marking of each text. Over classes of characters
+there are two marks; over bytes there may be four, which say how the token of the byte begins:
 
-    0  inside a token, or first of one that continues a piece
-    1  first of a token that starts a piece
-    2, 3  the same of a byte token, which spells a byte of a character that has no token
+    0  inside a token, or the first byte of one that continues a pre-token
+    1  the first byte of a token that starts a pre-token (the start mark)
+    2, 3  the same of a byte token, which spells one byte of a character that has no token
 
-Two automata in step: all pairs of states that some text leads to.
+    subset_automaton    determinize an automaton that is given by its successors
+    composed            split by one pre-tokenizer, then each pre-token by another
+    intersected         what two automata accept, by their synchronous product
+    minimal, reaching   minimization (Moore), and co-accessible states
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
@@ -23,8 +27,11 @@ from ..diagnostics import TokenizerError
 
 DEAD = 0
 
-# States of one automaton over atoms; those of real pre-tokenizers have some dozens.
-_MOST_STATES = 5000
+# At most so many states of one automaton over atoms; those of real pre-tokenizers have dozens.
+_MAX_STATES = 5000
+
+# Up to so many possible pairs a product numbers them in an array, beyond that in a sorted list.
+_MAX_DENSE_PAIRS = 1 << 22
 
 State = TypeVar("State", bound=Hashable)
 
@@ -33,7 +40,8 @@ State = TypeVar("State", bound=Hashable)
 class MarkedDfa:
     """A deterministic automaton over (mark, symbol); state 0 is dead.
 
-    ``table``: int32 (S, P, A). ``final``: bool (S,). ``start``: the state before any symbol.
+    ``table``: int32 (S, M, A), next state by mark and symbol. ``final``: bool (S,). ``start``: the
+    state before any symbol.
     """
 
     table: NDArray[np.int32]
@@ -52,7 +60,12 @@ def subset_automaton(
     may_end: Callable[[State], bool],
     atoms: int,
 ) -> MarkedDfa:
-    """The minimal automaton of one that is given by its successors (state, mark, atom)."""
+    """Determinize by the subset construction, then minimize.
+
+    ``successors(state, mark, atom)``: the states of the nondeterministic automaton after a symbol.
+    ``may_end``: whether one accepts. ``atoms``: how many symbols there are. Raises
+    ``TokenizerError`` for more than ``_MAX_STATES`` states.
+    """
     numbers: dict[frozenset[State], int] = {frozenset(): DEAD, frozenset([start]): 1}
     rows: list[list[list[int]]] = [[[DEAD] * atoms] * 2]
     pending = [frozenset([start])]
@@ -68,9 +81,9 @@ def subset_automaton(
                 targets.append(numbers[after])
             row.append(targets)
         rows.append(row)
-        if len(numbers) > _MOST_STATES:
+        if len(numbers) > _MAX_STATES:
             raise TokenizerError(
-                f"the tokenizer's patterns need more than {_MOST_STATES:,} states; use "
+                f"the tokenizer's patterns need more than {_MAX_STATES:,} states; use "
                 f"--tokenization any"
             )
     final = np.array([any(map(may_end, subset)) for subset in numbers])
@@ -78,14 +91,17 @@ def subset_automaton(
 
 
 def unsplit(atoms: int) -> MarkedDfa:
-    """The automaton of a tokenizer that does not cut: each text is one piece."""
+    """The automaton of a tokenizer that does not split: each text is one pre-token."""
     table = np.zeros((3, 2, atoms), dtype=np.int32)
     table[1, 1] = table[2, 0] = 2
     return MarkedDfa(table, np.array([False, True, True]), 1)
 
 
 def composed(first: MarkedDfa, second: MarkedDfa) -> MarkedDfa:
-    """Cut by ``first``, then each piece by ``second``: where either cuts."""
+    """Split by ``first``, then each pre-token by ``second``: boundaries are those of either.
+
+    ``second`` restarts in each pre-token of ``first``, which must end where it may end.
+    """
 
     def successors(pair: tuple[int, int], mark: int, atom: int) -> Iterator[tuple[int, int]]:
         a, b = pair
@@ -95,30 +111,42 @@ def composed(first: MarkedDfa, second: MarkedDfa) -> MarkedDfa:
         if int(first.table[a, 0, atom]):
             yield int(first.table[a, 0, atom]), int(second.table[b, mark, atom])
 
-    def alive(pair: tuple[int, int], mark: int, atom: int) -> Iterator[tuple[int, int]]:
+    def live(pair: tuple[int, int], mark: int, atom: int) -> Iterator[tuple[int, int]]:
         return (found for found in successors(pair, mark, atom) if found[1])
 
     return subset_automaton(
         (first.start, second.start),
-        alive,
+        live,
         lambda pair: bool(first.final[pair[0]] and second.final[pair[1]]),
         first.table.shape[2],
     )
 
 
+def intersected(first: MarkedDfa, second: MarkedDfa) -> MarkedDfa:
+    """The minimal automaton of what both accept; they have the same symbols."""
+    width = np.int64(second.states)
+    pairs, table = synchronous_product(
+        first.table, second.table, np.array([first.start * width + second.start])
+    )
+    a, b = np.divmod(pairs, width)
+    final = first.final[a] & second.final[b]
+    final[DEAD] = False
+    return minimal(MarkedDfa(table, final, 1))
+
+
 def minimal(dfa: MarkedDfa) -> MarkedDfa:
-    """The minimal automaton, dead states joined with state 0, by Moore's refinement."""
+    """The minimal automaton, dead states united with state 0, by Moore's partition refinement."""
     flat = dfa.table.reshape(dfa.states, -1)
     blocks = dfa.final.astype(np.int64)
     count = 0
     while True:
         signature = np.ascontiguousarray(np.column_stack([blocks, blocks[flat]]))
-        known: dict[bytes, int] = {}
-        refined = [known.setdefault(row.tobytes(), len(known)) for row in signature]
+        numbers: dict[bytes, int] = {}
+        refined = [numbers.setdefault(row.tobytes(), len(numbers)) for row in signature]
         blocks = np.array(refined, dtype=np.int64)
-        if len(known) == count:
+        if len(numbers) == count:
             break
-        count = len(known)
+        count = len(numbers)
     # State 0 comes first, so its block, all that accept nothing, has number 0.
     _, kept = np.unique(blocks, return_index=True)
     table = blocks[dfa.table[kept]].astype(np.int32)
@@ -126,9 +154,9 @@ def minimal(dfa: MarkedDfa) -> MarkedDfa:
 
 
 def reaching(table: NDArray[np.integer], ends: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Which states of an automaton, (S, …), are among ``ends`` or lead to one of them.
+    """Which states of an automaton, (S, …), are in ``ends`` or lead to one of them; bool (S,).
 
-    Backwards from the ends, breadth first.
+    Breadth first backwards from the ends.
     """
     targets = np.sort(table.reshape(len(table), -1), axis=1)
     # Each target of a state once.
@@ -148,74 +176,73 @@ def reaching(table: NDArray[np.integer], ends: NDArray[np.bool_]) -> NDArray[np.
     return found
 
 
-# Pairs up to which each possible one has a place in an array.
-_FEW_PAIRS = 1 << 22
-
-
 def synchronous_product(
     first: NDArray[np.integer],
     second: NDArray[np.integer],
     begin: NDArray[np.int64],
     check: Callable[[int], None] | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """The pairs, ``a * len(second) + b``, and their table; pair 0 is dead.
+    """The synchronous product of two automata, from some pairs of states on, breadth first.
 
-    ``first``: (A, …), ``second``: (B, …), next states by symbol, 0 dead; what follows the first
-    axis is broadcast. ``begin``: pairs to begin with, each once. Breadth first: the pairs are
-    (N,), dead, those of ``begin``, then level by level in ascending order; the table (N, …).
-    ``check`` is called with the number of pairs so far after each level.
+    ``first``: (A, …), ``second``: (B, …), next states by symbol, 0 dead; the axes behind the first
+    are broadcast. ``begin``: the pairs ``a * B + b`` to begin with, each once. Returns the pairs,
+    int64 (N,): the dead one, those of ``begin``, then level by level in ascending order; and their
+    table, int32 (N, …). ``check`` is called with the number of pairs after each level.
     """
     size = len(first) * len(second)
     kind = np.int32 if size <= np.iinfo(np.int32).max else np.int64
     first, second, width = first.astype(kind), second.astype(kind), kind(len(second))
     dead = np.full((1, *np.broadcast_shapes(first.shape[1:], second.shape[1:])), DEAD, dtype=kind)
-    known: _Listed | _Placed = _Placed(size) if size <= _FEW_PAIRS else _Listed()
+    numbers: _Sparse | _Dense = _Dense(size) if size <= _MAX_DENSE_PAIRS else _Sparse()
     frontier: NDArray[np.integer] = begin.astype(kind)
     levels: list[NDArray[np.integer]] = [np.array([DEAD], dtype=kind), frontier]
     for pairs in levels:
-        known.add(pairs)
+        numbers.add(pairs)
     rows = [dead]
     while len(frontier):
         left, right = np.divmod(frontier, width)
         a, b = first[left], second[right]
         targets = np.where((a != DEAD) & (b != DEAD), a * width + b, kind(DEAD))
         rows.append(targets)
-        frontier = known.new(targets)
-        known.add(frontier)
+        frontier = numbers.new(targets)
+        numbers.add(frontier)
         levels.append(frontier)
         if check is not None:
-            check(known.count)
-    return np.concatenate(levels).astype(np.int64), known.places(np.concatenate(rows))
+            check(numbers.count)
+    return np.concatenate(levels).astype(np.int64), numbers.of(np.concatenate(rows))
 
 
-class _Placed:
-    """Numbers of pairs, in an array of all that there could be."""
+class _Dense:
+    """The numbers of pairs, in an array over all possible pairs."""
 
     def __init__(self, size: int) -> None:
         self.count, self.place = 0, np.full(size, -1, dtype=np.int32)
 
     def add(self, pairs: NDArray[np.integer]) -> None:
+        """Number some new pairs in their order."""
         self.place[pairs] = np.arange(self.count, self.count + len(pairs))
         self.count += len(pairs)
 
     def new(self, targets: NDArray[np.integer]) -> NDArray[np.integer]:
-        """Those of ``targets`` that have no number, ascending."""
+        """The pairs of ``targets`` that have no number yet, ascending, each once."""
         is_met = np.zeros(len(self.place), dtype=np.bool_)
         is_met[targets] = True
         return np.flatnonzero(is_met & (self.place < 0)).astype(targets.dtype)
 
-    def places(self, targets: NDArray[np.integer]) -> NDArray[np.int32]:
+    def of(self, targets: NDArray[np.integer]) -> NDArray[np.int32]:
+        """The number of each pair."""
         found: NDArray[np.int32] = self.place[targets]
         return found
 
 
-class _Listed:
-    """The same in an ascending list of those met."""
+class _Sparse:
+    """The numbers of pairs, beside a sorted array of those met."""
 
     def __init__(self) -> None:
         self.count, self.pairs, self.numbers = 0, np.zeros(0, np.int64), np.zeros(0, np.int64)
 
     def add(self, pairs: NDArray[np.integer]) -> None:
+        """Number some new pairs in their order."""
         numbers = np.arange(self.count, self.count + len(pairs))
         joined = np.concatenate([self.pairs, pairs])
         order = np.argsort(joined, kind="stable")
@@ -224,11 +251,12 @@ class _Listed:
         self.count += len(pairs)
 
     def new(self, targets: NDArray[np.integer]) -> NDArray[np.integer]:
-        """Those of ``targets`` that have no number, ascending."""
+        """The pairs of ``targets`` that have no number yet, ascending, each once."""
         found = np.unique(targets)
         place = np.minimum(np.searchsorted(self.pairs, found), len(self.pairs) - 1)
-        kept: NDArray[np.integer] = found[self.pairs[place] != found]
-        return kept
+        fresh: NDArray[np.integer] = found[self.pairs[place] != found]
+        return fresh
 
-    def places(self, targets: NDArray[np.integer]) -> NDArray[np.int32]:
+    def of(self, targets: NDArray[np.integer]) -> NDArray[np.int32]:
+        """The number of each pair."""
         return self.numbers[np.searchsorted(self.pairs, targets)].astype(np.int32)

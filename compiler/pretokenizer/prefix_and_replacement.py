@@ -1,15 +1,18 @@
-"""What a tokenizer puts before a text, as a part of automata of texts.
+"""What a tokenizer writes that is not in the text: a prefix, and another character for spaces.
 
-The prefix stands before each text that is not empty; or it is a space that stands only before
-texts that do not begin with one themselves (``unless_begun``), so that what "a" and " a" are
-encoded as spells " a".
+Tokenizers of SentencePiece's kind put a space before a text and write spaces as "▁":
 
-What a tokenizer writes that is not in the text, and which steps must leave a text alone.
+    "a cat"  ->  Prepend("▁"), Replace(" ", "▁")  ->  "▁a▁cat"
 
-Canonical tokens spell ``prefix`` and the text, or the text alone where it begins with a prefix
-of its own; spaces may be written as another character. All other steps either change no
-character of a text, or the text has no canonical tokenization. What cannot be said so is
-refused, by the step's name.
+``text_rewriting`` reads the normalizers and the first pre-tokenizer and says what their effect is:
+canonical tokens spell ``prefix`` and the text, with spaces written as ``space``. All other steps
+either change no character of a text, or the text has no canonical tokenization (``fixed_points``
+keeps the texts that they leave alone). What cannot be said so is refused, by the step's name.
+
+The prefix stands before each text that is not empty; or it is one space that stands only before
+texts that do not begin with a space themselves (``unless_begun``), so that "a" and " a" have one
+encoding, which spells " a". ``members_behind`` puts the prefix before the members of a grammar,
+``texts_behind`` before the texts of an automaton with marks.
 """
 
 from collections.abc import Sequence
@@ -42,20 +45,20 @@ _STAGE = "the members behind what the tokenizer puts before a text"
 def members_behind(
     dfa: Dfa, prefix: bytes, limits: Limits, *, unless_begun: bool = False
 ) -> tuple[Dfa, int]:
-    """The members that are not empty behind ``prefix``, and the empty one; and where a member
-    begins at once.
+    """The DFA of ``prefix`` + member for each member that is not empty, and of the empty member.
 
-    States of ``dfa`` keep their numbers. Raises ``LimitError``.
+    Also returns the state in which a member begins without a prefix, as behind a prompt. States of
+    ``dfa`` keep their numbers. Raises ``LimitError``.
     """
     by_byte = dfa.table[:, dfa.classes]
-    both = _Both(dfa.states + 1)
+    both = _Unions(dfa.states + 1)
     begin, begun = by_byte[dfa.start].copy(), DEAD
     if unless_begun:
         begun, begin[prefix[0]] = int(begin[prefix[0]]), DEAD
-    rows, ends = [both.joined(begin, by_byte[begun])], [bool(dfa.accepting[begun])]
+    rows, ends = [both.row(begin, by_byte[begun])], [bool(dfa.accepting[begun])]
     origins = [dfa.origins[dfa.start] | dfa.origins[begun]]
     for a, b in both.pairs:
-        rows.append(both.joined(by_byte[a], by_byte[b]))
+        rows.append(both.row(by_byte[a], by_byte[b]))
         ends.append(bool(dfa.accepting[a] | dfa.accepting[b]))
         origins.append(dfa.origins[a] | dfa.origins[b])
         limits.check_states(dfa.states + len(rows), _STAGE)
@@ -77,10 +80,10 @@ def members_behind(
     return whole, dfa.start
 
 
-class _Both:
-    """Pairs of states: a member is read as it is, or behind the prefix, and either may end it.
+class _Unions:
+    """Pairs of states that stand for a member read as it is or behind the prefix: either accepts.
 
-    ``pairs``: those that were met, which are the states behind the first that is added.
+    ``pairs``: those met so far; pair i has the number ``first`` + i.
     """
 
     def __init__(self, first: int) -> None:
@@ -88,8 +91,8 @@ class _Both:
         self._first = first
         self._numbers: dict[tuple[int, int], int] = {}
 
-    def joined(self, one: NDArray[np.int32], other: NDArray[np.int32]) -> NDArray[np.int32]:
-        """The row of a state that goes on as either of two rows does."""
+    def row(self, one: NDArray[np.int32], other: NDArray[np.int32]) -> NDArray[np.int32]:
+        """The union of two rows: int32 (256,), the state for each pair of targets."""
         found, places = np.unique(np.stack([one, other]), axis=1, return_inverse=True)
         numbers = [self._number(a, b) for a, b in found.T.tolist()]
         return np.array(numbers, dtype=np.int32)[places.reshape(-1)]
@@ -104,11 +107,10 @@ class _Both:
 
 
 def texts_behind(dfa: MarkedDfa, prefix: bytes, *, unless_begun: bool = False) -> MarkedDfa:
-    """The texts of ``dfa``, whatever their marks, behind ``prefix``, and the empty one.
+    """The texts of ``dfa``, which reads all marks alike, behind ``prefix``, and the empty text.
 
-    With ``unless_begun`` those of them that begin with a space are among the others with one
-    put before them; raises ``ValueError`` if ``dfa`` holds such a text, and not without its
-    space.
+    With ``unless_begun`` a text that begins with a space is spelled as it is. Without that space it
+    is spelled alike, and must be in ``dfa`` too; raises ``ValueError`` if there is one that is not.
     """
     table, final, start = dfa.table, dfa.final, dfa.start
     if unless_begun:
@@ -132,29 +134,30 @@ def texts_behind(dfa: MarkedDfa, prefix: bytes, *, unless_begun: bool = False) -
 
 
 def _is_within(dfa: MarkedDfa, rows: NDArray[np.int32]) -> bool:
-    """Whether all texts that begin by the first row are among those that begin by the second.
+    """Whether all texts that go on by the first row also do by the second (inclusion).
 
-    ``rows``: int32 (2, A). Pairs of states, level by level; marks are left out of account.
+    ``rows``: int32 (2, A). Breadth first over pairs of states; marks are ignored.
     """
     table, width = dfa.table[:, 0].astype(np.int64), dfa.states
-    known = np.zeros(0, dtype=np.int64)
+    seen = np.zeros(0, dtype=np.int64)
     frontier = np.unique(rows[0].astype(np.int64) * width + rows[1])
     while len(frontier):
         one, other = np.divmod(frontier, width)
         if (dfa.final[one] & ~dfa.final[other]).any():
             return False
-        known = np.union1d(known, frontier)
+        seen = np.union1d(seen, frontier)
         different = one != other
         targets = table[one[different]] * width + table[other[different]]
-        frontier = np.setdiff1d(targets, known)
+        frontier = np.setdiff1d(targets, seen)
     return True
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """A step that changes some texts. ``before``: what is put before a text, with plain spaces,
-    but not before the step. ``seen``: whether the step finds something before the text.
-    ``space``: what it finds for a space.
+class RewritingStep:
+    """A normalizer that changes some texts, which then have no canonical tokenization.
+
+    ``before``: what later steps put before a text, with plain spaces. ``seen``: whether the step
+    finds a prefix before the text. ``space``: the character that it finds for a space.
     """
 
     step: Strip | Replace
@@ -164,25 +167,28 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """``prefix``: what is put before each text that is not empty, with plain spaces; if
-    ``unless_begun`` only before texts that do not begin with it. ``cut_prefix``: the part of it
-    that is put there after the normalizers. ``space``: what stands for a space in tokens of
-    characters, None for itself. ``normalized_space``: the same behind the normalizers.
-    ``left_out``: texts that are replaced for good. ``changes``: other steps, in order.
+class TextRewriting:
+    """What a tokenizer writes for a text before it merges.
+
+    ``prefix``: what is put before each text that is not empty, with plain spaces; if
+    ``unless_begun`` only before texts that do not begin with it. ``pretokenizer_prefix``: the part
+    of it that the first pre-tokenizer puts there. ``space``: the character that stands for a space
+    in tokens of characters, None for the space itself. ``normalized_space``: the same behind the
+    normalizers. ``left_out``: texts whose occurrences are replaced and never written again.
+    ``changes``: the other normalizers that change some texts, in order.
     """
 
     prefix: str
     unless_begun: bool
-    cut_prefix: str
+    pretokenizer_prefix: str
     space: str | None
     normalized_space: str
     left_out: frozenset[str]
-    changes: tuple[Change, ...]
+    changes: tuple[RewritingStep, ...]
 
 
-def written(tokenizer: Tokenizer) -> Written:
-    """What the steps do. Raises ``TokenizerError`` for those that tables cannot express."""
+def text_rewriting(tokenizer: Tokenizer) -> TextRewriting:
+    """What the steps write. Raises ``TokenizerError`` for steps that tables cannot express."""
     prefix, space = "", " "
     left_out = set()
     found: list[tuple[Strip | Replace, str, str]] = []
@@ -197,7 +203,7 @@ def written(tokenizer: Tokenizer) -> Written:
                 # ``normalizer.normalized_members`` leaves out what these change; ASCII is inert.
                 if not prefix.replace(space, " ").isascii():
                     raise unsupported(tokenizer, step)
-            case Replace(pattern, _, False) if pattern and _is_for_good(tokenizer, pattern):
+            case Replace(pattern, _, False) if pattern and _never_written(tokenizer, pattern):
                 left_out.add(pattern)
             case Replace(_, _, True) if not any(
                 isinstance(later, Replace) and later.pattern != " " for later in steps[place + 1 :]
@@ -207,34 +213,34 @@ def written(tokenizer: Tokenizer) -> Written:
                 found.append((step, prefix, space))
             case _:
                 raise unsupported(tokenizer, step)
-    cut_prefix, cut_space = _before_cuts(tokenizer, space)
-    if cut_space != space and cut_space in prefix and (found or _has_normalized(tokenizer)):
-        # They would see what the cuts write for a space, before spaces are written so.
+    last_prefix, last_space = _of_pretokenizers(tokenizer, space)
+    if last_space != space and last_space in prefix and (found or _finds_in_normalized(tokenizer)):
+        # These would see the character of the pre-tokenizer before it is written for spaces.
         raise unsupported(tokenizer, tokenizer.pre_tokenizers[0])
     # Whatever a text begins with, what the normalizers put before it is seen first.
-    unless_begun = bool(cut_prefix) and not prefix
-    if cut_prefix and prefix.replace(" ", cut_space).startswith(cut_prefix):
-        cut_prefix = ""
+    unless_begun = bool(last_prefix) and not prefix
+    if last_prefix and prefix.replace(" ", last_space).startswith(last_prefix):
+        last_prefix = ""
 
     def plain(text: str) -> str:
-        return text if cut_space == " " else text.replace(cut_space, " ")
+        return text if last_space == " " else text.replace(last_space, " ")
 
     changes = tuple(
-        Change(step, plain(cut_prefix + prefix.removesuffix(seen)), bool(seen), spaces)
+        RewritingStep(step, plain(last_prefix + prefix.removesuffix(seen)), bool(seen), spaces)
         for step, seen, spaces in found
     )
-    return Written(
-        plain(cut_prefix + prefix),
+    return TextRewriting(
+        plain(last_prefix + prefix),
         unless_begun,
-        plain(cut_prefix),
-        None if cut_space == " " else cut_space,
+        plain(last_prefix),
+        None if last_space == " " else last_space,
         space,
         frozenset(left_out),
         changes,
     )
 
 
-def _before_cuts(tokenizer: Tokenizer, space: str) -> tuple[str, str]:
+def _of_pretokenizers(tokenizer: Tokenizer, space: str) -> tuple[str, str]:
     """What the first pre-tokenizer puts before a text, and what it writes for a space."""
     steps = tokenizer.pre_tokenizers
     for place, step in enumerate(steps[1:], start=1):
@@ -253,19 +259,19 @@ def _before_cuts(tokenizer: Tokenizer, space: str) -> tuple[str, str]:
     return "", space
 
 
-def _has_normalized(tokenizer: Tokenizer) -> bool:
-    """Whether tokens are looked for behind the normalizers."""
+def _finds_in_normalized(tokenizer: Tokenizer) -> bool:
+    """Whether added tokens are looked for in the normalized text."""
     return any(token.normalized for token in tokenizer.added_tokens)
 
 
 def _check_alphabet(tokenizer: Tokenizer, steps: Sequence[PreTokenizer]) -> None:
-    """Behind ``ByteLevel`` no step cuts: it would see the characters that stand for bytes."""
+    """No step behind ``ByteLevel`` may split: it would see the characters that stand for bytes."""
     if isinstance(steps[0], ByteLevel) and any(step.split is not None for step in steps[1:]):
         raise unsupported(tokenizer, steps[0])
 
 
-def _is_for_good(tokenizer: Tokenizer, pattern: str) -> bool:
-    """Whether no step writes the first character of a text that is replaced."""
+def _never_written(tokenizer: Tokenizer, pattern: str) -> bool:
+    """Whether no normalizer writes the first character of a text that is replaced."""
     steps = tokenizer.normalizers
     contents = [step.content for step in steps if isinstance(step, Replace)]
     contents += [step.prefix for step in steps if isinstance(step, Prepend)]
@@ -273,7 +279,7 @@ def _is_for_good(tokenizer: Tokenizer, pattern: str) -> bool:
 
 
 def unsupported(tokenizer: Tokenizer, step: object) -> TokenizerError:
-    """The error that names a step."""
+    """The error that names a step that canonical masks do not support."""
     return TokenizerError(
         f"{tokenizer.name}: canonical masks do not support the step {type(step).__name__!r} as "
         f"this tokenizer has it; use --tokenization any"

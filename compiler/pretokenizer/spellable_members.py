@@ -1,4 +1,9 @@
-"""Members that no token sequence spells as the tokenizer would."""
+"""Which members of a grammar have a canonical tokenization, and the shortest that has none.
+
+A member has none if it holds an added token or a byte that no token spells, or if the tokenizer
+would rewrite it ("e" and a combining accent under NFC). ``PretokenizerTables.texts`` accepts the
+others, so all questions here are about the product of the grammar's DFA with that automaton.
+"""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,22 +12,18 @@ from ..automata.dfa import DEAD, Dfa, trimmed
 from .boundary_tables import PretokenizerTables
 
 
-def shortest_lost(dfa: Dfa, tables: PretokenizerTables) -> bytes | None:
-    """The shortest member (of those the first) without a canonical tokenization.
-
-    Such members hold an added token, or what the tokenizer has no token for, or the tokenizer
-    would rewrite them. None if there is no such member. Breadth first over pairs of states.
-    """
+def shortest_unspellable(dfa: Dfa, tables: PretokenizerTables) -> bytes | None:
+    """The shortest member (of these the first) without a canonical tokenization, None if none."""
     texts = tables.texts
-    # The first byte is read in the plane of what starts a piece.
+    # The first byte has the start mark.
     inside = texts.table[:, 0].copy()
     inside[texts.start] = texts.table[texts.start, 1]
     begin = texts.start
     for octet in tables.text_prefix:
         begin = int(inside[begin, octet])
     classes = np.arange(256)
-    keeps_empty = bool(texts.final[texts.start])
-    return shortest_outside(dfa, inside, classes, texts.final, begin, keeps_empty)
+    has_empty = bool(texts.final[texts.start])
+    return shortest_outside(dfa, inside, classes, texts.final, begin, has_empty)
 
 
 def shortest_outside(
@@ -31,43 +32,44 @@ def shortest_outside(
     classes: NDArray[np.integer],
     final: NDArray[np.bool_],
     begin: int,
-    keeps_empty: bool = False,
+    has_empty: bool = False,
 ) -> bytes | None:
-    """The shortest member (of those the first) that leads ``table``, (S, C), not to ``final``.
+    """The shortest member (of these the first) that an automaton rejects; None if there is none.
 
-    ``classes``: the column of each byte, (256,). ``keeps_empty``: the empty member is none of
-    them. None if there is none. Breadth first over pairs of states.
+    The automaton: ``table``, (S, C), next state by column, state 0 dead; ``classes``, (256,), the
+    column of each byte; ``final``, bool (S,); it starts in ``begin``. ``has_empty``: it accepts the
+    empty text, whatever ``begin`` says. Breadth first over pairs of states.
     """
-    # The first byte of each class that neither divides.
+    # One byte, the first, of each class that neither automaton divides.
     keys = dfa.classes.astype(np.int64) * 256 + classes
     octets = np.sort(np.unique(keys, return_index=True)[1])
     first, second = dfa.table[:, dfa.classes[octets]].astype(np.int64), classes[octets]
     width = np.int64(len(table))
-    # Pairs of one length in the order of their first texts, and how each was met.
+    # Pairs after texts of one length, in the order of their first texts, and how each was met.
     pairs = np.array([dfa.start * width + begin])
-    known = pairs
+    seen = pairs
     steps: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
     while len(pairs):
         states, texts = np.divmod(pairs, width)
-        lost = dfa.accepting[states] & ~final[texts]
-        if keeps_empty and not steps:
-            lost[:] = False
-        if lost.any():
-            return _path(steps, int(lost.argmax()))
-        moves = first[states] * width + table[texts][:, second]
-        live = np.flatnonzero(moves >= width)
-        found, met = np.unique(moves.reshape(-1)[live], return_index=True)
-        place = np.minimum(np.searchsorted(known, found), len(known) - 1)
-        met = live[np.sort(met[known[place] != found])]
-        pairs = moves.reshape(-1)[met]
-        known = np.sort(np.concatenate([known, pairs]))
+        rejected = dfa.accepting[states] & ~final[texts]
+        if has_empty and not steps:
+            rejected[:] = False
+        if rejected.any():
+            return _path(steps, int(rejected.argmax()))
+        targets = first[states] * width + table[texts][:, second]
+        live = np.flatnonzero(targets >= width)
+        found, met = np.unique(targets.reshape(-1)[live], return_index=True)
+        place = np.minimum(np.searchsorted(seen, found), len(seen) - 1)
+        met = live[np.sort(met[seen[place] != found])]
+        pairs = targets.reshape(-1)[met]
+        seen = np.sort(np.concatenate([seen, pairs]))
         before, column = np.divmod(met, len(octets))
         steps.append((before, octets[column]))
     return None
 
 
 def _path(steps: list[tuple[NDArray[np.int64], NDArray[np.int64]]], place: int) -> bytes:
-    """The text that was met first at a place of the last step."""
+    """The first text that leads to the pair at an index of the last step."""
     text = bytearray()
     for before, octets in reversed(steps):
         text.append(int(octets[place]))
@@ -75,8 +77,8 @@ def _path(steps: list[tuple[NDArray[np.int64], NDArray[np.int64]]], place: int) 
     return bytes(reversed(text))
 
 
-def kept_members(dfa: Dfa, tables: PretokenizerTables) -> Dfa:
-    """The members that have a canonical tokenization, trimmed."""
+def spellable_members(dfa: Dfa, tables: PretokenizerTables) -> Dfa:
+    """The DFA of the members that have a canonical tokenization, trimmed."""
     texts = tables.texts
     inside = texts.table[:, 0].astype(np.int64)
     inside[texts.start] = texts.table[texts.start, 1]
@@ -84,19 +86,17 @@ def kept_members(dfa: Dfa, tables: PretokenizerTables) -> Dfa:
     for octet in tables.text_prefix:
         begin = int(inside[begin, octet])
     columns = np.ascontiguousarray(np.concatenate([dfa.table[:, dfa.classes], inside]).T)
-    known: dict[bytes, int] = {}
-    classes = np.array([known.setdefault(c.tobytes(), len(known)) for c in columns], np.uint8)
+    numbers: dict[bytes, int] = {}
+    classes = np.array([numbers.setdefault(c.tobytes(), len(numbers)) for c in columns], np.uint8)
     joint = np.unique(classes, return_index=True)[1]
     first, second = dfa.table[:, dfa.classes[joint]], inside[:, joint]
-    # The empty member has no prefix.
-    keeps_empty = bool(dfa.accepting[dfa.start] and texts.final[texts.start])
+    # Nothing is put before the empty member.
+    has_empty = bool(dfa.accepting[dfa.start] and texts.final[texts.start])
     number = {(DEAD, DEAD): 0, (dfa.start, -1): 1}
     pending, rows = [(dfa.start, -1)], [np.zeros(len(joint), dtype=np.int64)]
     accepting = [False]
     for state, text in pending:
-        accepting.append(
-            keeps_empty if text < 0 else bool(dfa.accepting[state] & texts.final[text])
-        )
+        accepting.append(has_empty if text < 0 else bool(dfa.accepting[state] & texts.final[text]))
         pairs = zip(
             first[state].tolist(), second[begin if text < 0 else text].tolist(), strict=True
         )

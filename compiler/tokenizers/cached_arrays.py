@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from . import definition as steps
 from .definition import AddedToken
-from .token_table import TokenTable
-from .tokenizer import Tokenizer
+from .tokenizer import Tokenizer, TokenTable
 
 # Changes when a reader or this layout does, so that older entries are no longer found.
 VERSION = 1

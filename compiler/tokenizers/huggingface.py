@@ -37,10 +37,9 @@ from .definition import (
     Whitespace,
     WhitespaceSplit,
 )
-from .entries import check_ids, eos_ids
 from .patterns import check_pattern
-from .token_table import TokenTable
-from .tokenizer import Tokenizer
+from .tokenizer import Tokenizer, TokenTable
+from .vocabulary import check_ids, eos_ids
 
 _Json = Mapping[str, Any]
 _Step = TypeVar("_Step")

@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 
 from ..diagnostics import TokenizerError
 from .definition import BYTE_LEVEL_PATTERN, AddedToken, ByteLevel, Split
-from .entries import check_ids, eos_ids
 from .patterns import check_pattern
-from .token_table import TokenTable
-from .tokenizer import Tokenizer
+from .tokenizer import Tokenizer, TokenTable
+from .vocabulary import check_ids, eos_ids
 
 _END = "<|endoftext|>"
 _CL100K = (

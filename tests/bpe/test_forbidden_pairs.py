@@ -7,13 +7,12 @@ from pathlib import Path
 
 import pytest
 import tokenizers
-from support.merge import Names, derived, random_table
+from support.merge import Numbers, derived, random_table
 
 from constrain.artifacts.bpe.forbidden_pairs import ForbiddenPairs
 from constrain.compiler import load_tokenizer
-from constrain.compiler.bpe.derivations import Derivations, derive
+from constrain.compiler.bpe.derivations import Derivations, derive, spelled
 from constrain.compiler.bpe.forbidden_pairs import build_forbidden_pairs
-from constrain.compiler.bpe.tokenizer_tables import spelled
 from constrain.compiler.merge.oracle import (
     START,
     allowed_pairs_via_encoding,
@@ -22,7 +21,7 @@ from constrain.compiler.merge.oracle import (
 )
 
 
-def table(letters: str, merges: Sequence[tuple[str, str]]) -> tuple[Names, list[tuple[int, ...]]]:
+def table(letters: str, merges: Sequence[tuple[str, str]]) -> tuple[Numbers, list[tuple[int, ...]]]:
     """Numbers of the tokens, and the merges as numbers."""
     names = {letter: i for i, letter in enumerate(letters)}
     for a, b in merges:

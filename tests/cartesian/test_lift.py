@@ -9,7 +9,7 @@ import pytest
 from support.cartesian import REGEXES, lifted_via_running
 
 from constrain.compiler import load_tokenizer
-from constrain.compiler.bpe.cached_tables import TokenizerTables
+from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
 from constrain.compiler.cartesian.cartesian_merge import cartesian_merge
 from constrain.compiler.cartesian.lift import Lift, lift
 from constrain.compiler.cartesian.product import Product, build_product
@@ -34,29 +34,29 @@ def test_lift_and_relevance(regex: str, tables: TokenizerTables) -> None:
     """Rows, and transitions to states that are not open, are those of running each token; dead
     ends those that the least solution over all product states leaves."""
     automaton = build_automaton(regex, dialect="regex")
-    product = build_product(automaton.dfa, tables.cuts)
-    found = lift(product, tables.cuts, tables.pairs)
+    product = build_product(automaton.dfa, tables.pretokenizer)
+    found = lift(product, tables.pretokenizer, tables.pairs)
     expected = lifted_via_running(product, tables)
     by_row: dict[int, set[int]] = {}
     for row, token in expected:
         by_row.setdefault(row, set()).add(token)
-    is_open = product.is_open
+    at_boundary = product.at_boundary
 
     assert by_row == rows_of(found)
-    unsure = sorted((r, t, s) for (r, t), s in expected.items() if not is_open[s])
-    assert unsure == sorted(map(tuple, found.unsure.each().T.tolist()))
+    undecided = sorted((r, t, s) for (r, t), s in expected.items() if not at_boundary[s])
+    assert undecided == sorted(map(tuple, found.undecided.each().T.tolist()))
 
     relevant = relevant_pairs(expected, product, tables)
-    result = Relevance(product, found, tables.cuts, tables.pairs)
+    result = Relevance(product, found, tables.pretokenizer, tables.pairs)
     dead = sorted(map(tuple, result.dead().T.tolist()))
-    assert [(r, t) for r, t, s in unsure if (s, t) not in relevant] == dead
+    assert [(r, t) for r, t, s in undecided if (s, t) not in relevant] == dead
 
 
 def relevant_pairs(
     transitions: dict[tuple[int, int], int], product: Product, tables: TokenizerTables
 ) -> set[tuple[int, int]]:
     """The product states (state, last token) on a way to the end, by plain iteration."""
-    rows = tables.pairs.rectangles.rows
+    rows = tables.pairs.forbidden.rows
     leaving: dict[int, list[tuple[int, int, int]]] = {}
     for (row, token), target in transitions.items():
         leaving.setdefault(row // 2, []).append((row % 2, token, target))
@@ -80,10 +80,10 @@ def relevant_pairs(
 def test_rows_forbid_what_the_whole_table_forbids(tables: TokenizerTables) -> None:
     """Restricting the pairs to the tokens of a grammar, and fusing classes, loses nothing."""
     automaton = build_automaton("[a-z ]{1,9}", dialect="regex")
-    product = build_product(automaton.dfa, tables.cuts)
+    product = build_product(automaton.dfa, tables.pretokenizer)
     size = tables.tokenizer.vocab_size
-    cartesian = cartesian_merge(product, tables.cuts, tables.pairs, size)
-    whole, kept = tables.pairs.rectangles.rows, cartesian.pairs
+    cartesian = cartesian_merge(product, tables.pretokenizer, tables.pairs, size)
+    whole, kept = tables.pairs.forbidden.rows, cartesian.pairs
     held = set(kept.order.tolist())
     rng = random.Random(1)
     classes: dict[int, list[int]] = {}

@@ -15,9 +15,9 @@ from constrain.artifacts.pretokenizer.check import BOUNDARIES
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler import Tokenizer
-from constrain.compiler.bpe.tokenizer_tables import build_pretokenizer_tables
+from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
 from constrain.compiler.diagnostics import CheckError, TokenizerError
-from constrain.compiler.merge.tabulate import tabulated
+from constrain.compiler.merge.dump import tabulated
 from constrain.compiler.pipeline import build_artifact, build_automaton
 from constrain.compiler.tokenizers.definition import (
     ByteLevel,
@@ -141,4 +141,4 @@ def test_what_cannot_be_followed_is_refused(small: Tokenizer) -> None:
         replace(small, pre_tokenizers=(Metaspace(),)),
     ):
         with pytest.raises(TokenizerError, match="use --tokenization any"):
-            build_pretokenizer_tables(changed)
+            TokenizerTables(changed).pretokenizer  # noqa: B018

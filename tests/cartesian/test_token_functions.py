@@ -14,13 +14,13 @@ from support.cartesian import REGEXES, lifted_via_running
 from constrain.artifacts.tokens.trie import Trie, walk
 from constrain.artifacts.tokens.vocabulary import Vocabulary
 from constrain.compiler import load_tokenizer
-from constrain.compiler.bpe.cached_tables import TokenizerTables
+from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
 from constrain.compiler.cartesian.lift import Lift, lift
 from constrain.compiler.cartesian.product import Product, build_product
 from constrain.compiler.cartesian.relevance import Relevance
 from constrain.compiler.cartesian.token_functions import token_functions
 from constrain.compiler.pipeline import build_automaton
-from constrain.compiler.pretokenizer import marked_dfa as in_step
+from constrain.compiler.pretokenizer import marked_dfa
 from constrain.compiler.pretokenizer.marked_dfa import reaching
 from constrain.compiler.pretokenizer.spellable_members import shortest_outside
 
@@ -47,8 +47,8 @@ def run(table: NDArray[np.int32], state: int, columns: list[int]) -> int:
     return state
 
 
-@pytest.mark.parametrize("most_pairs", [1 << 23, 60, 1])
-def test_functions_are_those_of_running_each_token(most_pairs: int) -> None:
+@pytest.mark.parametrize("max_pairs", [1 << 23, 60, 1])
+def test_functions_are_those_of_running_each_token(max_pairs: int) -> None:
     """On random automata and vocabularies, in one group of states and in several; equal functions
     are one."""
     rng = random.Random(1)
@@ -71,7 +71,7 @@ def test_functions_are_those_of_running_each_token(most_pairs: int) -> None:
             if (target := run(table, start, column_of[list(octets)].tolist()))
         }
         found, seen = {}, []
-        for part in token_functions(trie, table, column_of[trie.octets], starts, most_pairs):
+        for part in token_functions(trie, table, column_of[trie.octets], starts, max_pairs):
             groups += 1
             seen += part.starts.tolist()
             functions = [
@@ -84,7 +84,7 @@ def test_functions_are_those_of_running_each_token(most_pairs: int) -> None:
                 found |= {(start, token): target for start, target in functions[number]}
         assert seen == starts.tolist()
         assert expected == found
-    assert (groups > 60) == (most_pairs < 100)
+    assert (groups > 60) == (max_pairs < 100)
 
 
 @pytest.mark.parametrize("name", ["gpt2", "mistral-v3", "qwen2_5"])
@@ -98,9 +98,9 @@ def test_rows_of_real_tokenizers_are_those_of_walks(
     trie = found.pairs.trie
     rng = random.Random(2)
     for regex in GRAMMARS.values() if full else [GRAMMARS["words"], GRAMMARS["string"]]:
-        product = build_product(build_automaton(regex, dialect="regex").dfa, found.cuts)
-        lifted = lift(product, found.cuts, found.pairs)
-        unsure = lifted.unsure
+        product = build_product(build_automaton(regex, dialect="regex").dfa, found.pretokenizer)
+        lifted = lift(product, found.pretokenizer, found.pairs)
+        undecided = lifted.undecided
         table = np.concatenate([product.table[:, 0], product.table[:, 1]])
         for row in rng.sample(range(2, 2 * product.states), 24):
             start = row // 2 + row % 2 * product.states
@@ -114,9 +114,9 @@ def test_rows_of_real_tokenizers_are_those_of_walks(
             read = trie.ids[flags[trie.ids]]
             assert sorted(np.flatnonzero(targets).tolist()) == sorted(read.tolist())
 
-            _, tokens, ends = unsure.each(unsure.rows == row)
+            _, tokens, ends = undecided.each(undecided.rows == row)
             spelled = np.isin(tokens, trie.ids)
-            expected = np.where(product.is_open[targets], 0, targets)
+            expected = np.where(product.at_boundary[targets], 0, targets)
             unsure_of = np.zeros_like(targets)
             unsure_of[tokens[spelled]] = ends[spelled]
             assert expected.tolist() == unsure_of.tolist()
@@ -125,20 +125,20 @@ def test_rows_of_real_tokenizers_are_those_of_walks(
 @pytest.mark.parametrize("regex", REGEXES.values(), ids=REGEXES)
 def test_relevance_by_some_tokens(regex: str, tables: TokenizerTables) -> None:
     """What is relevant by a random set of tokens alone is the least solution with these."""
-    product = build_product(build_automaton(regex, dialect="regex").dfa, tables.cuts)
-    lifted = lift(product, tables.cuts, tables.pairs)
-    relevance = Relevance(product, lifted, tables.cuts, tables.pairs)
+    product = build_product(build_automaton(regex, dialect="regex").dfa, tables.pretokenizer)
+    lifted = lift(product, tables.pretokenizer, tables.pairs)
+    relevance = Relevance(product, lifted, tables.pretokenizer, tables.pairs)
     transitions = lifted_via_running(product, tables)
     rng = random.Random(3)
-    everything = relevance.least(np.ones_like(relevance.alive))
-    assert relevance.alive.tolist() == everything.tolist()
+    everything = relevance.least(np.ones_like(relevance.live))
+    assert relevance.live.tolist() == everything.tolist()
     for share in (0.0, 0.02, 0.3, 1.0):
         usable = np.array([rng.random() < share for _ in range(lifted.size)])
         expected = relevant_by(usable, transitions, product, tables)
-        alive = relevance.least(relevance.alive, usable)
-        entries = zip(relevance.entries.state_of, relevance.entries.token_of, strict=True)
-        assert [pair in expected for pair in entries] == alive.tolist()
-        assert relevance.is_so_by(usable) == (alive.tolist() == relevance.alive.tolist())
+        live = relevance.least(relevance.live, usable)
+        claims = zip(relevance.claims.state_of, relevance.claims.token_of, strict=True)
+        assert [pair in expected for pair in claims] == live.tolist()
+        assert relevance.holds_with(usable) == (live.tolist() == relevance.live.tolist())
 
 
 def relevant_by(
@@ -147,11 +147,11 @@ def relevant_by(
     product: Product,
     tables: TokenizerTables,
 ) -> set[tuple[int, int]]:
-    """The entries that ``usable`` tokens lead to an open state, by plain iteration."""
-    is_open = product.is_open
-    entries = {(s, t) for (_, t), s in transitions.items() if not is_open[s]}
-    rows = tables.pairs.rectangles.rows
-    forbidden = {token: set(rows.ids(token).tolist()) for _, token in entries}
+    """The claims that ``usable`` tokens lead to an open state, by plain iteration."""
+    at_boundary = product.at_boundary
+    claims = {(s, t) for (_, t), s in transitions.items() if not at_boundary[s]}
+    rows = tables.pairs.forbidden.rows
+    forbidden = {token: set(rows.ids(token).tolist()) for _, token in claims}
     leaving: dict[int, list[tuple[int, int]]] = {}
     for (row, token), target in transitions.items():
         if row % 2 == 0 and usable[token]:
@@ -160,9 +160,10 @@ def relevant_by(
     while True:
         more = {
             (state, last)
-            for state, last in entries - relevant
+            for state, last in claims - relevant
             if any(
-                (is_open[target] or (target, token) in relevant) and token not in forbidden[last]
+                (at_boundary[target] or (target, token) in relevant)
+                and token not in forbidden[last]
                 for token, target in leaving.get(state, ())
             )
         }
@@ -185,10 +186,10 @@ def test_reaching() -> None:
 
 
 @pytest.mark.parametrize("few", [0, 1 << 22])
-def test_in_step(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_synchronous_product(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pairs and their table on random automata, numbered in an array or in a list, against a
     plain walk breadth first."""
-    monkeypatch.setattr(in_step, "_FEW_PAIRS", few)
+    monkeypatch.setattr(marked_dfa, "_MAX_DENSE_PAIRS", few)
     rng = random.Random(6)
     for _ in range(200):
         first, second = (random_table(rng, rng.randrange(2, 8), 3) for _ in range(2))
@@ -204,7 +205,7 @@ def test_in_step(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
                 rows[pair] = [a * width + b if a and b else 0 for a, b in moves]
             level = sorted({after for pair in level for after in rows[pair]} - set(order))
             order += level
-        pairs, table = in_step.synchronous_product(first, second, np.array(begin))
+        pairs, table = marked_dfa.synchronous_product(first, second, np.array(begin))
         assert order == pairs.tolist()
         assert [[order.index(after) for after in rows[pair]] for pair in order] == table.tolist()
 
@@ -241,8 +242,9 @@ def test_the_shortest_text_outside() -> None:
 
 def test_equal_rows_share_an_array(tables: TokenizerTables) -> None:
     """A lift keeps each set of tokens once, however many rows have it."""
-    product = build_product(build_automaton("[a-z ]{1,40}", dialect="regex").dfa, tables.cuts)
-    found: Lift = lift(product, tables.cuts, tables.pairs)
+    dfa = build_automaton("[a-z ]{1,40}", dialect="regex").dfa
+    product = build_product(dfa, tables.pretokenizer)
+    found: Lift = lift(product, tables.pretokenizer, tables.pairs)
     arrays = {id(array): array for array in [*found.bits.values(), *found.lists.values()]}
     assert len({array.tobytes() for array in arrays.values()}) == len(arrays)
     assert 3 * len(arrays) < len(found.bits) + len(found.lists)

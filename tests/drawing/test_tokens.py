@@ -10,7 +10,7 @@ from constrain.artifacts import Artifact
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler import Tokenizer
 from constrain.compiler.drawing import DrawingError, draw_tokenizer, draw_tokens
-from constrain.compiler.merge.tabulate import tabulated
+from constrain.compiler.merge.dump import tabulated
 
 
 @pytest.mark.parametrize("tokenization", ["canonical", "any"])

@@ -10,11 +10,11 @@ from support.merge import (
 )
 from support.regexes import minimal_dfa_of
 
-from constrain.artifacts.bpe.merge_table import MergeTable
+from constrain.compiler.bpe.derivations import derive
+from constrain.compiler.bpe.forbidden_pairs import build_forbidden_pairs
 from constrain.compiler.diagnostics import LimitError
 from constrain.compiler.limits import Limits
-from constrain.compiler.merge.direct import direct_merge
-from constrain.compiler.merge.direct_merge import canonical_dfa
+from constrain.compiler.merge.direct_merge import canonical_dfa, direct_merge
 from constrain.compiler.merge.families import with_letters
 from constrain.compiler.merge.oracle import (
     PlainDfa,
@@ -117,7 +117,8 @@ def test_pairs_agree_with_algorithm_4(full: bool) -> None:
         # Tokens that no text is encoded to have no pairs to be right about.
         tokens = [t for t in text if tokenize_via_merges(text[t], merges) == [t]]
         allowed = allowed_pairs_via_encoding(tokens, encode)
-        forbidden = MergeTable(np.array(merges, dtype=np.int32)).forbidden(tokens, tokens)
+        found = derive(text, np.array(merges, dtype=np.int32))
+        forbidden = build_forbidden_pairs(found, len(text)).rows.forbidden(tokens, tokens)
         for i, first in enumerate(tokens):
             expected = {second for j, second in enumerate(tokens) if not forbidden[i, j]}
             assert allowed[first] == expected

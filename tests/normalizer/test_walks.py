@@ -21,7 +21,7 @@ from constrain.artifacts.pretokenizer.dfa import begins_character
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler import compile_grammar
-from constrain.compiler.bpe.cached_tables import TokenizerTables
+from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
 from constrain.compiler.canonical_network.sections import stable_cut_sections
 from constrain.compiler.lnf.unroll import unroll
 from constrain.compiler.network import build as networks
@@ -164,8 +164,8 @@ def test_behind_a_prompt(normalizing: Case) -> None:
 def test_the_inert_cuts_agree_inside_characters(normalizing: Case) -> None:
     """The patch replaces rows of states between characters, and adds states inside them."""
     tables = TokenizerTables(normalizing.tokenizer)
-    assert tables.stable is not None
-    sections = stable_cut_sections(tables.cuts, tables.stable)
+    assert tables.normal_form is not None
+    sections = stable_cut_sections(tables.pretokenizer, tables.normal_form)
     table, states = sections["cuts.table"], sections["inert.states"]
     old = states[states < len(table)]
     assert begins_character(table, sections["cuts.classes"])[old].all()

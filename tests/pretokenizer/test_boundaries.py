@@ -10,12 +10,14 @@ import tokenizers
 from tokenizers import Regex, pre_tokenizers
 
 from constrain.compiler.diagnostics import TokenizerError
-from constrain.compiler.pretokenizer.added_tokens import without_texts
-from constrain.compiler.pretokenizer.boundary_automaton import boundary_automaton
-from constrain.compiler.pretokenizer.character_classes import alphabet_of
+from constrain.compiler.pretokenizer.boundary_automaton import (
+    boundary_automaton,
+    compile_program,
+    sets_of,
+)
+from constrain.compiler.pretokenizer.character_classes import alphabet_of, over_bytes
+from constrain.compiler.pretokenizer.fixed_points import without_texts
 from constrain.compiler.pretokenizer.marked_dfa import MarkedDfa, composed
-from constrain.compiler.pretokenizer.pattern_program import compile_pattern, sets_of
-from constrain.compiler.pretokenizer.to_bytes import over_bytes
 from constrain.compiler.tokenizers.definition import BYTE_LEVEL_PATTERN, Behaviour, Digits, Split
 
 # Letters, digits, marks, spaces and line ends that the patterns treat each in its own way.
@@ -32,7 +34,7 @@ NAMES = {
 
 def automaton(*splits: Split) -> MarkedDfa:
     """The steps one after another, over bytes."""
-    programs = [compile_pattern(split.pattern) for split in splits]
+    programs = [compile_program(split.pattern) for split in splits]
     alphabet = alphabet_of(chars for program in programs for chars in sets_of(program))
     found = [boundary_automaton(s, p, alphabet) for s, p in zip(splits, programs, strict=True)]
     whole = found[0]

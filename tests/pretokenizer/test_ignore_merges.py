@@ -12,7 +12,7 @@ from support.matcher import accepted_behind_prompts
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler import compile_grammar, load_tokenizer
-from constrain.compiler.bpe.tokenizer_tables import build_pretokenizer_tables
+from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
 from constrain.compiler.diagnostics import TokenizerError
 from constrain.compiler.pipeline import build_automaton
 
@@ -117,4 +117,4 @@ def test_a_token_that_has_no_bytes_of_its_own_is_refused(tmp_path: Path) -> None
     value = model(random.Random(1))
     value["model"]["vocab"]["xy"] = 50
     with pytest.raises(TokenizerError, match="a token for each byte"):
-        build_pretokenizer_tables(load_tokenizer(written(tmp_path, value)))
+        TokenizerTables(load_tokenizer(written(tmp_path, value))).pretokenizer  # noqa: B018

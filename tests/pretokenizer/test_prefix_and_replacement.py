@@ -22,7 +22,7 @@ from constrain.artifacts.prefix import boundaries
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler import Tokenizer, load_tokenizer
-from constrain.compiler.bpe.cached_tables import TokenizerTables
+from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
 from constrain.compiler.diagnostics import CheckError
 from constrain.compiler.pipeline import build_artifact, build_automaton, build_engine
 from constrain.compiler.tokenizers import byte_alphabet

@@ -16,9 +16,9 @@ from constrain.artifacts.pretokenizer.dfa import PretokenizerDfa
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.vocabulary import Vocabulary
 from constrain.compiler import Tokenizer
-from constrain.compiler.bpe.cached_tables import TokenizerTables
 from constrain.compiler.bpe.derivations import Derivations
 from constrain.compiler.bpe.forbidden_pairs import build_forbidden_pairs
+from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
 from constrain.compiler.diagnostics import CheckError
 from constrain.compiler.network import build as networks
 from support.grammars import nullable_lnf_of
@@ -72,7 +72,7 @@ def machine_of(
     tables: NetworkTables, tokenizer: Tokenizer, stored: TokenizerTables
 ) -> CanonicalMasks:
     """The canonical masks of a network on a real tokenizer; EOS is its own or id 0."""
-    found = stored.cuts
+    found = stored.pretokenizer
     cuts = PretokenizerDfa(found.dfa.table, found.classes, found.fallback, found.dfa.start)
     vocabulary = Vocabulary.from_tokens(tokenizer.tokens, tokenizer.special, tokenizer.vocab_size)
     network = Network(tables)
@@ -81,7 +81,7 @@ def machine_of(
         lambda configuration, token: network.read(configuration, vocabulary.token(token)),
         cuts,
         found.dfa.final.astype(np.bool_),
-        stored.pairs.rectangles.rows,
+        stored.pairs.forbidden.rows,
         vocabulary,
         eos_of(tokenizer),
         tokenizer.vocab_size,

@@ -14,7 +14,7 @@ from constrain.artifacts.matcher import Matcher
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler import Limits, Tokenizer, compile_grammar, load_tokenizer
-from constrain.compiler.bpe.cached_tables import TokenizerTables
+from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
 from constrain.compiler.cartesian.product import Product
 from constrain.compiler.pipeline import build_automaton
 from support.canonical import GRAMMARS

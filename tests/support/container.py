@@ -47,6 +47,9 @@ def exercise(artifact: Artifact) -> None:
             if taken(matcher.advance, second):
                 matcher.mask()
                 matcher.rollback(1)
+    for last in range(artifact.vocab_size):
+        with suppress(ArtifactError):
+            artifact.matcher(after=[last]).mask()
     boundaries(artifact, b"bab")
     for state in range(artifact.byte_dfa.states):
         artifact.origins_of(state)

@@ -9,7 +9,7 @@ import tokenizers
 
 from constrain.artifacts import Artifact
 from constrain.compiler.bpe.derivations import Derivations, derive
-from constrain.compiler.merge.direct import direct_merge
+from constrain.compiler.merge.direct_merge import direct_merge
 from constrain.compiler.merge.families import FamilyAutomaton, with_letters
 from constrain.compiler.merge.oracle import PlainDfa, direct_merge_via_listing, tokenize_via_merges
 
@@ -234,10 +234,10 @@ class Oracle(Pairs):
                     pending.append((position + len(octets), target, (*ids, token)))
 
 
-Names = dict[str, int]
+Numbers = dict[str, int]
 
 
-def random_table(rng: random.Random, merges: int) -> tuple[Names, list[tuple[int, int, int]]]:
+def random_table(rng: random.Random, merges: int) -> tuple[Numbers, list[tuple[int, int, int]]]:
     """A merge list over two letters; results may have several decompositions."""
     names = {"a": 0, "b": 1}
     found = []
@@ -250,7 +250,7 @@ def random_table(rng: random.Random, merges: int) -> tuple[Names, list[tuple[int
     return names, found
 
 
-def derived(names: Names, merges: Sequence[tuple[int, ...]]) -> Derivations:
+def derived(names: Numbers, merges: Sequence[tuple[int, ...]]) -> Derivations:
     """The derivations of a small table."""
     texts = {i: [names[c] for c in text] for text, i in names.items()}
     return derive(texts, np.array(merges, dtype=np.int32).reshape(-1, 3))

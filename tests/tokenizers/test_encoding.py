@@ -24,10 +24,8 @@ from support.library_steps import (
 from constrain.compiler import Tokenizer, load_tokenizer
 from constrain.compiler.tokenizers.definition import BYTE_LEVEL_PATTERN, AddedToken
 from constrain.compiler.tokenizers.encoding import encode, stream
-from constrain.compiler.tokenizers.encoding.adjacency import Adjacency
-from constrain.compiler.tokenizers.encoding.bpe import Bpe
-from constrain.compiler.tokenizers.encoding.merge_rows import RowMerges
-from constrain.compiler.tokenizers.encoding.stream import stream_parts
+from constrain.compiler.tokenizers.encoding.bpe import Bpe, RowMerges
+from constrain.compiler.tokenizers.encoding.stream import Adjacency, stream_parts
 from constrain.compiler.tokenizers.patterns import compile_pattern
 
 REAL = ["gpt2", "cl100k_base", "qwen2_5", "mistral_nemo", "mistral-v3"]

@@ -10,7 +10,7 @@ import tokenizers
 from support.library_steps import character_model, random_text
 
 from constrain.compiler import load_tokenizer
-from constrain.compiler.tokenizers.encoding.merge_rows import PairRanks
+from constrain.compiler.tokenizers.encoding.bpe import PairRanks
 from constrain.compiler.tokenizers.encoding.seams import Seams
 
 

@@ -20,7 +20,7 @@ from tokenizers import AddedToken, Regex, normalizers, pre_tokenizers
 
 from constrain.compiler import load_tokenizer
 from constrain.compiler.tokenizers.definition import Punctuation, Whitespace, WhitespaceSplit
-from constrain.compiler.tokenizers.encoding.pretokenize import cut
+from constrain.compiler.tokenizers.encoding.steps import cut
 from constrain.compiler.tokenizers.patterns import compile_pattern
 from constrain.compiler.tokenizers.unicode_versions import as_cut, normalized
 

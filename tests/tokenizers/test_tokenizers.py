@@ -13,7 +13,7 @@ from constrain.compiler import Tokenizer, load_tokenizer
 from constrain.compiler.diagnostics import TokenizerError
 from constrain.compiler.tokenizers import byte_alphabet, default_path
 from constrain.compiler.tokenizers.definition import BYTE_LEVEL_PATTERN, Split
-from constrain.compiler.tokenizers.encoding.pretokenize import cut
+from constrain.compiler.tokenizers.encoding.steps import cut
 
 TINY = ["tiny-bpe-300", "tiny-bpe-1000", "tiny-bpe-4000"]
 BPE = [

@@ -4,6 +4,7 @@
 for the short pieces that most texts consist of, with less work for each.
 """
 
+from collections.abc import Callable
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
 
@@ -80,3 +81,148 @@ class Bpe:
 
     def _rank(self, ids: list[int], left: int, right: int) -> int | None:
         return self._ranks.get(ids[left] << _SHIFT | ids[right])
+
+
+# A pair of symbols as one number: no id reaches this.
+_SHIFT = 32
+
+
+# 2^64 divided by the golden ratio: multiples of it are spread evenly (ibid., Fibonacci hashing).
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)
+
+
+# Places for each pair, so that most looks are the last.
+_ROOM = 4
+
+
+# The key of an empty place. A symbol may be -1, so that a pair's key may be negative too.
+_EMPTY = np.iinfo(np.int64).min
+
+
+class PairRanks:
+    """The ranks of a merge list, int32 (n, 3), left, right and result id in rank order.
+
+    Of several merges of one pair the last one counts. ``none``: n, the rank of other pairs.
+    """
+
+    def __init__(self, merges: NDArray[np.int32]) -> None:
+        self.none = len(merges)
+        bits = (_ROOM * len(merges) + 1).bit_length()
+        self._shift = np.uint64(64 - bits)
+        self._last = (1 << bits) - 1
+        self._keys = np.full(1 << bits, _EMPTY, dtype=np.int64)
+        self._ranks = np.full(1 << bits, self.none, dtype=np.int32)
+        wide = merges.astype(np.int64)
+        keys = wide[:, 0] << _SHIFT | wide[:, 1]
+        ranks = np.arange(len(keys), dtype=np.int32)
+        places = self._places(keys)
+        while len(keys):
+            free = self._keys[places] == _EMPTY
+            self._keys[places[free]] = keys[free]
+            # subtle: equal keys come here together, and of several values numpy keeps the last.
+            settled = self._keys[places] == keys
+            self._ranks[places[settled]] = ranks[settled]
+            keys, ranks = keys[~settled], ranks[~settled]
+            places = (places[~settled] + 1) & self._last
+
+    def of(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.int32]:
+        """The ranks of pairs, int32; ``none`` for those without, as where a symbol is -1."""
+        keys = left << _SHIFT | right
+        places = self._places(keys)
+        found = self._keys[places]
+        ranks = self._ranks[places]
+        wrong = found != keys
+        ranks[wrong] = self.none
+        pending = np.flatnonzero(wrong & (found != _EMPTY))
+        places = places[pending]
+        while len(pending):
+            places = (places + 1) & self._last
+            found = self._keys[places]
+            hits = found == keys[pending]
+            ranks[pending[hits]] = self._ranks[places[hits]]
+            further = ~hits & (found != _EMPTY)
+            pending, places = pending[further], places[further]
+        return ranks
+
+    def _places(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The place where each key is looked for first."""
+        places: NDArray[np.uint64] = keys.view(np.uint64) * _FACTOR >> self._shift
+        return places.view(np.int64)
+
+
+# Symbols that a row may have. Longer pieces are rare, and would make every row wide.
+WIDEST = 32
+
+
+# Rows that are left from which on a step costs more than to merge each for itself.
+_FEW = 24
+
+
+class RowMerges:
+    """Applies a merge list, int32 (n, 3), to many pieces; ``merge`` is ``Bpe.merge``."""
+
+    def __init__(self, merges: NDArray[np.int32], merge: Callable[[list[int]], list[int]]) -> None:
+        self._pairs = PairRanks(merges)
+        self._none = self._pairs.none
+        self._results = merges[:, 2].astype(np.int64)
+        self._merge = merge
+
+    def merged(self, ids: NDArray[np.int64], lengths: NDArray[np.int64]) -> list[list[int]]:
+        """The symbols of each piece, merged until no pair has a rank.
+
+        ``ids``: int64, the symbols of all pieces, none negative, one piece after another.
+        ``lengths``: int64 (rows,), how many each has, at least 1 and at most ``WIDEST``.
+        """
+        if not len(lengths):
+            return []
+        rows = np.full((len(lengths), int(lengths.max()) + 1), -1, dtype=np.int64)
+        ranks = np.full(rows.shape, self._none, dtype=np.int32)
+        filled = np.arange(rows.shape[1]) < lengths[:, None]
+        rows[filled] = ids
+        found = np.append(self._pairs.of(ids[:-1], ids[1:]), self._none)
+        found[np.cumsum(lengths) - 1] = self._none
+        ranks[filled] = found
+        left = self._steps(rows, ranks)
+        for row in left.tolist():
+            merged = self._merge([i for i in rows[row].tolist() if i >= 0])
+            rows[row] = -1
+            rows[row, : len(merged)] = merged
+        kept = rows >= 0
+        symbols = rows[kept].tolist()
+        ends = np.cumsum(kept.sum(axis=1)).tolist()
+        return [symbols[start:end] for start, end in pairwise([0, *ends])]
+
+    def _steps(self, rows: NDArray[np.int64], ranks: NDArray[np.int32]) -> NDArray[np.int64]:
+        """Merge in ``rows`` (-1: no symbol) until few rows have a pair; those rows' numbers.
+
+        ``ranks``: of each symbol with the next one. The symbols of a row form a linked list
+        over its columns, whose two ends meet in the last one: it never has a symbol.
+        """
+        count, width = rows.shape
+        columns = np.arange(width)
+        following, before = (np.tile(columns + step, (count, 1)) for step in (1, -1))
+        before[:, 0] = width - 1
+        # From here on, places in all rows together. Each row begins at its ``start``.
+        ids, rank_at, next_at, before_at = (
+            table.reshape(-1) for table in (rows, ranks, following, before)
+        )
+        start = np.arange(count) * width
+        while True:
+            column = ranks[start // width].argmin(axis=1)
+            rank = rank_at[start + column]
+            active = np.flatnonzero(rank < self._none)
+            start, column, rank = start[active], column[active], rank[active]
+            if len(start) <= _FEW:
+                left: NDArray[np.int64] = start // width
+                return left
+            place = start + column
+            after = start + next_at[place]
+            column_behind = next_at[after]
+            behind, previous = start + column_behind, start + before_at[place]
+            merged = ids[place] = self._results[rank]
+            ids[after], rank_at[after] = -1, self._none
+            next_at[place], before_at[behind] = column_behind, column
+            created = self._pairs.of(
+                np.concatenate((ids[previous], merged)), np.concatenate((merged, ids[behind]))
+            )
+            rank_at[previous], rank_at[place] = np.split(created, 2)

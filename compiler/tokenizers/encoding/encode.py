@@ -6,11 +6,9 @@ from itertools import chain, compress, filterfalse
 
 from ..definition import AddedToken, Definition
 from .added_tokens import AddedTokens
-from .bpe import Bpe
-from .merge_rows import WIDEST, RowMerges
-from .normalize import normalize
-from .pretokenize import pretokenize
+from .bpe import WIDEST, Bpe, RowMerges
 from .seams import Seams
+from .steps import normalize, pretokenize
 from .symbols import Symbols
 
 # Pieces that are kept with their ids; most of a text is words that come again.

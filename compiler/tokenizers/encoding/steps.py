@@ -1,12 +1,25 @@
 """Cutting text into the pieces that are merged each for itself."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from .. import byte_alphabet
-from ..definition import Behaviour, ByteLevel, Metaspace, PrependScheme, PreTokenizer, Split
+from ..definition import (
+    Behaviour,
+    ByteLevel,
+    Lowercase,
+    Metaspace,
+    Normalize,
+    Normalizer,
+    Prepend,
+    PrependScheme,
+    PreTokenizer,
+    Replace,
+    Split,
+    Strip,
+)
 from ..patterns import compile_pattern, matches
-from ..unicode_versions import as_cut
+from ..unicode_versions import WHITE_SPACE, as_cut, normalized
 
 # A stretch of text and whether it is cut off: (start, end, whether the pattern matched).
 _Stretch = tuple[int, int, bool]
@@ -98,3 +111,35 @@ def _prefixed(text: str, step: PreTokenizer, first: bool, continued: bool) -> st
             if wanted and not continued and not text.startswith(replacement):
                 return replacement + text
     return text
+
+
+def normalize(text: str, steps: Iterable[Normalizer], *, continued: bool = False) -> str:
+    """Apply all steps. ``continued``: the text goes on from an earlier part of its own."""
+    for step in steps:
+        match step:
+            case Normalize(form):
+                text = normalized(form.value, text)
+            case Replace(pattern, content, is_regex):
+                text = (
+                    _replaced(text, pattern, content)
+                    if is_regex
+                    else text.replace(pattern, content)
+                )
+            case Prepend(prefix):
+                text = prefix + text if text and not continued else text
+            case Lowercase():
+                # Each character for itself: str.lower gives a final sigma another form.
+                text = text.lower() if text.isascii() else "".join(map(str.lower, text))
+            case Strip(left, right):
+                text = text.lstrip(WHITE_SPACE) if left else text
+                text = text.rstrip(WHITE_SPACE) if right else text
+    return text
+
+
+def _replaced(text: str, pattern: str, content: str) -> str:
+    """The text with ``content`` for each match of a regular expression."""
+    parts, end = [], 0
+    for start, stop in matches(pattern, as_cut(text)):
+        parts += [text[end:start], content]
+        end = stop
+    return "".join([*parts, text[end:]])

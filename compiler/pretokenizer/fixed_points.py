@@ -1,0 +1,232 @@
+"""The texts that a tokenizer's other steps leave as they are: fixed points of those steps.
+
+Canonical tokens spell the text itself, so a text that a step would change has none. Each step is an
+automaton of the texts that stay:
+
+    added tokens           no occurrence of their names (Aho and Corasick), as these are found in a
+                           text before anything else
+    ``single_word`` ones   the search of ``encoding.added_tokens`` finds none that counts
+    ``Strip``              no white space at the ends in question
+    ``Replace`` (regex)    each match is the content that would replace it
+
+Whether a ``single_word`` token counts depends on the characters beside it, and a match that does
+not count is skipped all the same. So the automaton follows the search (leftmost, then longest): a
+state is the prefix of a token that has been read and not been decided on, and whether a word
+character stands before it. Matches of ``Replace`` are those that ``boundary_automaton`` marks: a
+state is a state of that machine, and how much of the content the match has been so far.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..diagnostics import TokenizerError
+from ..tokenizers.definition import WORD, AddedToken, Replace, Strip
+from ..tokenizers.unicode_versions import WHITE_SPACE
+from .boundary_automaton import CONTINUE, GAP, MATCH, Machine, State, compile_program, sets_of
+from .character_classes import (
+    Alphabet,
+    CharSet,
+    alphabet_of,
+    as_seen,
+    flags_of,
+    ignoring_marks,
+    plain_alphabet,
+)
+from .marked_dfa import DEAD, MarkedDfa, minimal, subset_automaton
+from .prefix_and_replacement import RewritingStep
+
+# Atoms of added tokens: other characters, those of words, and then each character of a token.
+_OTHER, _WORD, _FIRST = 1, 2, 3
+
+# Atoms of ``Strip``: other characters, white space. States of its automaton: the start, behind
+# another character, behind white space.
+_WHITE = 2
+_START, _BEHIND_OTHER, _BEHIND_WHITE = 1, 2, 3
+
+_Atoms = tuple[int, ...]
+
+# Whether a word character stands before what is undecided, and that.
+_State = tuple[bool, _Atoms]
+
+
+def trie_of(texts: Iterable[bytes]) -> tuple[list[dict[int, int]], list[bool]]:
+    """A trie: each node's children by byte, and whether a text ends in it; node 0 is the root.
+
+    Nodes are numbered in the order in which ``texts`` come to them.
+    """
+    children: list[dict[int, int]] = [{}]
+    ends = [False]
+    for text in texts:
+        node = 0
+        for octet in text:
+            if octet not in children[node]:
+                children[node][octet] = len(children)
+                children.append({})
+                ends.append(False)
+            node = children[node][octet]
+        ends[node] = True
+    return children, ends
+
+
+def without_texts(texts: Iterable[bytes], marks: int) -> MarkedDfa:
+    """All marked byte sequences that hold none of ``texts``, minimal; every mark is read alike.
+
+    The automaton of Aho and Corasick (Efficient string matching, CACM 18(6), 1975), completed.
+    """
+    wanted = sorted({text for text in texts if text})
+    children, ends = trie_of(wanted)
+    # Node n of the trie is state n + 1.
+    table = np.full((len(children) + 1, 256), 1, dtype=np.int32)
+    table[DEAD] = DEAD
+    failure = [0] * len(children)
+    pending = [0]
+    for node in pending:
+        table[node + 1] = table[failure[node] + 1] if node else 1
+        for octet, child in children[node].items():
+            failure[child] = int(table[failure[node] + 1, octet]) - 1 if node else 0
+            pending.append(child)
+        for octet, child in children[node].items():
+            table[node + 1, octet] = child + 1
+    dead = np.array([False, *ends])
+    for node in pending:
+        dead[node + 1] |= dead[failure[node] + 1]
+    table[dead[table]] = DEAD
+    final = ~dead
+    final[DEAD] = False
+    whole = np.repeat(table[:, None, :], marks, axis=1)
+    return minimal(MarkedDfa(np.ascontiguousarray(whole), final, 1))
+
+
+def without_tokens(
+    tokens: Mapping[str, AddedToken], space: str = " "
+) -> tuple[MarkedDfa, Alphabet]:
+    """The texts in which no added token is found: an automaton that ignores marks, its alphabet.
+
+    ``tokens``: by the texts that they are found by; a space of a text is seen as ``space``.
+    Raises ``TokenizerError`` if they have too many characters.
+    """
+    letters = sorted({char for text in tokens for char in text})
+    if len(letters) > 256 - _FIRST:
+        raise TokenizerError(
+            f"added tokens that are 'single_word' have {len(letters)} characters between them, "
+            f"canonical masks support {256 - _FIRST}; use --tokenization any"
+        )
+    words = _word_characters(space)
+    atom_of = {char: _FIRST + place for place, char in enumerate(letters)}
+    numbers = np.where(words, _WORD, _OTHER)
+    numbers[[ord(char) for char in letters]] = list(atom_of.values())
+    search = _Search(
+        {tuple(atom_of[char] for char in text): t.single_word for text, t in tokens.items()},
+        {_WORD, *(atom for char, atom in atom_of.items() if words[ord(char)])},
+    )
+    return search.automaton(_FIRST + len(letters)), plain_alphabet(numbers)
+
+
+class _Search:
+    """The search for added tokens, run over atoms.
+
+    ``tokens``: whether each is of a single word. ``words``: the atoms of word characters.
+    """
+
+    def __init__(self, tokens: Mapping[_Atoms, bool], words: Iterable[int]) -> None:
+        self._tokens, self._words = tokens, frozenset(words)
+        self._prefixes = {text[:end] for text in tokens for end in range(1, len(text) + 1)}
+
+    def decided(self, state: _State, *, at_end: bool) -> _State | None:
+        """The state once all is decided that can be; None if a token has been found."""
+        in_word, rest = state
+        while rest and (at_end or rest not in self._prefixes):
+            lengths = range(len(rest), 0, -1)
+            length = next((n for n in lengths if rest[:n] in self._tokens), 0)
+            if length:
+                behind = rest[length : length + 1]
+                if not (self._tokens[rest[:length]] and (in_word or self._is_word(behind))):
+                    return None
+            length = length or 1
+            in_word, rest = rest[length - 1] in self._words, rest[length:]
+        return in_word, rest
+
+    def _is_word(self, behind: _Atoms) -> bool:
+        return bool(behind) and behind[0] in self._words
+
+    def automaton(self, atoms: int) -> MarkedDfa:
+        """The minimal automaton of the texts in which nothing is found."""
+        numbers: dict[_State, int] = {(False, ()): DEAD + 1}
+        rows, final = [[DEAD] * atoms], [False]
+        pending = list(numbers)
+        for in_word, rest in pending:
+            row = [DEAD]
+            for atom in range(1, atoms):
+                after = self.decided((in_word, (*rest, atom)), at_end=False)
+                if after is not None and after not in numbers:
+                    numbers[after] = len(numbers) + 1
+                    pending.append(after)
+                row.append(DEAD if after is None else numbers[after])
+            rows.append(row)
+            final.append(self.decided((in_word, rest), at_end=True) is not None)
+        table = np.array(rows, dtype=np.int32)
+        return minimal(ignoring_marks(table, np.array(final), DEAD + 1))
+
+
+def _word_characters(space: str) -> NDArray[np.bool_]:
+    """The characters of words, bool (0x110000,)."""
+    chars = CharSet(f"[{WORD}]")
+    alphabet = alphabet_of([chars], space=space)
+    return alphabet.members[chars][alphabet.atoms]
+
+
+def unchanged(change: RewritingStep) -> tuple[MarkedDfa, Alphabet]:
+    """The texts that a step leaves alone: an automaton that ignores marks, and its alphabet.
+
+    Raises ``TokenizerError`` for patterns that are not supported.
+    """
+    if isinstance(change.step, Strip):
+        return _unstripped(change.step, change)
+    return _unreplaced(change.step, change)
+
+
+def _unstripped(step: Strip, change: RewritingStep) -> tuple[MarkedDfa, Alphabet]:
+    white = as_seen(flags_of(WHITE_SPACE), change.space)
+    table = np.zeros((4, 3), dtype=np.int32)
+    table[1:, _OTHER], table[1:, _WHITE] = _BEHIND_OTHER, _BEHIND_WHITE
+    if step.left and not change.seen:
+        table[_START, _WHITE] = DEAD
+    final = np.array([False, True, True, not step.right])
+    alphabet = plain_alphabet(np.where(white, _WHITE, _OTHER))
+    return ignoring_marks(table, final, _START), alphabet
+
+
+def _unreplaced(step: Replace, change: RewritingStep) -> tuple[MarkedDfa, Alphabet]:
+    try:
+        program = compile_program(step.pattern)
+        content = [CharSet(rf"\x{{{ord(char):X}}}") for char in step.content]
+        alphabet = alphabet_of([*sets_of(program), *content], space=change.space)
+        machine = Machine(program, alphabet)
+    except TokenizerError as error:
+        raise TokenizerError(f"the normalizer 'Replace': {error}") from None
+    wanted = [alphabet.members[char] for char in content]
+
+    def successors(state: tuple[State, int], mark: int, atom: int) -> Iterator[tuple[State, int]]:
+        before, found = state
+        for label in (CONTINUE, MATCH, GAP):
+            if label != CONTINUE and before.last == MATCH and found < len(wanted):
+                continue
+            after = machine.step(before, label, atom)
+            if after is None:
+                continue
+            if after.last != MATCH:
+                yield after, 0
+            else:
+                place = found if label == CONTINUE else 0
+                if place < len(wanted) and wanted[place][atom]:
+                    yield after, place + 1
+
+    def may_end(state: tuple[State, int]) -> bool:
+        before, found = state
+        whole = before.last != MATCH or found == len(wanted)
+        return whole and machine.may_end(before)
+
+    start = State(None, frozenset(), -1), 0
+    return subset_automaton(start, successors, may_end, alphabet.count), alphabet
