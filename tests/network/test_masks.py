@@ -64,7 +64,7 @@ def test_a_bounded_memo_is_filled_at_run_time(default_tokenizer: Tokenizer) -> N
     """Few answers ahead, and all the same masks; the note says what was left."""
     recogniser = build_engine(JSON, dialect="kbnf")
     found = build_artifact(recogniser, default_tokenizer, tokenization="any", prewarm=20)
-    assert any("worked out ahead" in note for note in found.notes)
+    assert any("precomputed" in note for note in found.notes)
     assert 20 <= found.artifact.manifest.counts["answers"] < 60
     ids = default_tokenizer.encode('[{"a": [1, {}]}')
     for end in range(len(ids)):
