@@ -1,4 +1,4 @@
-"""What goes to which stream: data to stdout, everything else to stderr."""
+"""Output: data to stdout, everything else (notes, errors, a progress bar) to stderr."""
 
 import os
 import sys

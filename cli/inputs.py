@@ -49,7 +49,7 @@ def read_bytes(path: str) -> bytes:
 
 
 def artifact_or_text(path: str) -> "Artifact | str":
-    """An artifact (verified), or the text of a grammar; told apart by suffix, then content."""
+    """An artifact (verified), or the text of a grammar; distinguished by suffix, then content."""
     if path != STDIN and (path.endswith(SUFFIX) or _is_artifact(path)):
         from constrain.artifacts.read import load
 
@@ -123,7 +123,7 @@ def _dialect_for(path: str, given: str | None) -> str:
 
 
 def tokenizer_at(name: str | None, *, no_cache: bool = False) -> "AnyTokenizer":
-    """The tokenizer named, or the embedded default; its tables are kept for the next run."""
+    """The tokenizer named, or the embedded default; its tables are cached for the next run."""
     from constrain.compiler.cache import Cache, default_folder
     from constrain.compiler.tokenizers import default_path, load_tokenizer
     from constrain.compiler.wordpiece import is_wordpiece

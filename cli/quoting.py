@@ -1,4 +1,4 @@
-"""Tokens as people read them."""
+"""Bytes as people read them: tokens in quotes, members on a line."""
 
 
 def text_of(octets: bytes) -> str:

@@ -1,4 +1,9 @@
-"""Where ``sample`` takes members from: an automaton, or a network and longest matches."""
+"""Where ``sample`` takes members from: the DFA of a regular grammar, or a network.
+
+Regular   uniform over texts, by the counts of a DFA
+Nesting   uniform over readings, by the counts of a network; of a grammar read by maximal munch
+          those members of its network that the lexer accepts as well
+"""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -17,7 +22,7 @@ if TYPE_CHECKING:
     from constrain.compiler.limits import Limits
     from constrain.compiler.options import CompileOptions
 
-# So many draws in a row are looked at for one that longest matches read.
+# So many draws in a row are tried for one that is a member by maximal munch.
 _DRAWS = 100_000
 
 
@@ -25,7 +30,7 @@ class Source(Protocol):
     """The members of one grammar."""
 
     def nothing(self, at_most: int) -> str | None:
-        """Why no member has at most so many bytes; None if one has, as far as is known ahead."""
+        """Why no member has at most so many bytes; None if one may have."""
 
     def shortest(self, at_most: int) -> bytes | None:
         """The shortest member, None if it has more than so many bytes."""

@@ -1,12 +1,13 @@
 """Everything that happens before decoding: from a grammar's text to an artifact.
 
-    dialects -> grammar (tree) -> lnf -> automata (NFA, DFA, minimal DFA)
-    tokenizers (token bytes, merges), wordpiece (words cut in linear time)
-    merge (DirectMerge) and masks (rows)  ->  an artifact's arrays
-    parsing (networks, Earley) instead of automata and merge where a grammar nests
+    dialects -> grammar -> choose      text -> tree -> semantics and engine
+    lnf -> automata                    normal form -> NFA -> minimal DFA, of regular grammars
+    network, earley, maximal_munch     tables of grammars that nest
+    merge, cartesian, dfa              DFA and tokenizer -> canonical token sequences -> mask rows
+    assemble                           all tables -> sections of an artifact
 
-``pipeline`` runs the stages in order; the other packages never see it. The names
-below load on first use.
+``pipeline`` runs the steps in order, and ``README.md`` is the map. The names below load on first
+use.
 """
 
 from importlib import import_module
@@ -15,12 +16,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .cache import Cache
     from .limits import Limits
+    from .options import CompileOptions
     from .pipeline import compile_grammar
     from .tokenizers import Tokenizer, load_tokenizer
     from .wordpiece import WordPieceTokenizer, load_wordpiece
 
 __all__ = [
     "Cache",
+    "CompileOptions",
     "Limits",
     "Tokenizer",
     "WordPieceTokenizer",
@@ -31,6 +34,7 @@ __all__ = [
 
 _HOME = {
     "Cache": ".cache",
+    "CompileOptions": ".options",
     "Limits": ".limits",
     "Tokenizer": ".tokenizers",
     "WordPieceTokenizer": ".wordpiece",

@@ -1,10 +1,12 @@
-"""Tables that are worth keeping between two runs, on disk.
+"""A cache of tables on disk, between runs of the program.
 
-An entry is named arrays under a key that says all that they depend on: the content of the
-files, the options, the version of the format. Entries are safetensors files (``artifacts``
-describes the container), mapped when they are read. They are written whole or not at all, so
-that several processes can share a folder; an entry that is damaged is built again; and those
-that were not used for longest are deleted when all together exceed a limit.
+    cached(kind, key, build)   ->   the arrays of an entry, built if there are none
+
+A key says all that an entry depends on: the content of the files, the options, the version of the
+format. Entries are safetensors files (``artifacts`` describes the container), mapped when they
+are read. They are written whole or not at all, so that several processes can share a folder; an
+entry that is damaged is recomputed; and the least recently used ones are evicted when all together
+exceed a limit.
 """
 
 import mmap
@@ -36,7 +38,7 @@ Tables = Mapping[str, NDArray[Any]]
 
 
 def default_folder() -> Path | None:
-    """Where entries are kept: ``CONSTRAIN_CACHE_DIR``, else the system's place for caches.
+    """Where entries are stored: ``CONSTRAIN_CACHE_DIR``, else the system's place for caches.
 
     None if the user has no home.
     """
@@ -58,7 +60,7 @@ def default_folder() -> Path | None:
 
 
 class Cache:
-    """A folder of tables; without a folder, nothing is kept.
+    """A folder of tables; without a folder, nothing is cached.
 
     Trouble with the folder (read-only, full) is no error: what was built is used all the same.
     """
@@ -108,13 +110,15 @@ class Cache:
             write_atomically(path, layout.encode({"key": key}, tables))
             self._shrink(path)
 
-    def _shrink(self, kept: Path) -> None:
-        """Delete what was used longest ago until the rest keeps the limit."""
+    def _shrink(self, written: Path) -> None:
+        """Evict what was used longest ago until all others are within the limit."""
         total = 0
         for used, path, size in sorted(self._files(), reverse=True):
             total += size
-            abandoned = path.suffix == ".tmp" and used < kept.stat().st_mtime - _ABANDONED_SECONDS
-            if abandoned or (total > self.max_bytes and path.suffix == _SUFFIX and path != kept):
+            abandoned = (
+                path.suffix == ".tmp" and used < written.stat().st_mtime - _ABANDONED_SECONDS
+            )
+            if abandoned or (total > self.max_bytes and path.suffix == _SUFFIX and path != written):
                 with suppress(OSError):
                     path.unlink()
 

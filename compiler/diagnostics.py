@@ -1,6 +1,6 @@
-"""Where something went wrong, and the errors that say so.
+"""Error classes, one a stage, and the diagnostics that place them in a grammar's text.
 
-One error class a stage. Those about a grammar carry ``Diagnostic`` objects with spans
+Those about a grammar carry ``Diagnostic`` objects with spans
 into a ``Source``; printed, they look like a compiler's:
 
     g.ebnf:2:7: error: rule 'digt' is not defined

@@ -1,22 +1,22 @@
-"""Questions about trees, answered from the inside out without recursion."""
+"""A fold over trees, bottom up and without recursion."""
 
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 Node = TypeVar("Node")
-Answer = TypeVar("Answer")
+Result = TypeVar("Result")
 
 
 def fold(
     root: Node,
     inside: Callable[[Node], Sequence[Node]],
-    answer: Callable[[Node, list[Answer]], Answer],
-) -> Answer:
-    """``answer`` for ``root``, given the answers for the nodes directly inside each node.
+    combine: Callable[[Node, list[Result]], Result],
+) -> Result:
+    """``combine(root, results)``, the results being those of the nodes ``inside(root)``.
 
-    A node that stands in several places is asked once. No depth overflows Python's stack.
+    A node that stands in several places is folded once. No depth overflows Python's stack.
     """
-    done: dict[int, Answer] = {}
+    done: dict[int, Result] = {}
     pending = [root]
     while pending:
         node = pending[-1]
@@ -27,5 +27,5 @@ def fold(
             continue
         pending.pop()
         if id(node) not in done:
-            done[id(node)] = answer(node, [done[id(part)] for part in parts])
+            done[id(node)] = combine(node, [done[id(part)] for part in parts])
     return done[id(root)]

@@ -1,4 +1,4 @@
-"""How much a compilation may take."""
+"""The limits of a compilation: states, transitions, memory, time and nesting."""
 
 import time
 from collections.abc import Iterable
@@ -24,7 +24,7 @@ class Limits:
     deadline: float | None = None
 
     def started(self) -> "Limits":
-        """The same limits with the clock running (kept if it runs already)."""
+        """The same limits with the clock running (left as it is if it runs already)."""
         if self.deadline is not None:
             return self
         return replace(self, deadline=time.monotonic() + self.seconds)

@@ -113,9 +113,11 @@ class CompileOptions:
 def with_changes(options: CompileOptions | None, changes: Mapping[str, Any]) -> CompileOptions:
     """``options`` (by default those of the class) but for ``changes``, with the clock running.
 
-    Raises ``TypeError`` for a name that is no option and ``ValueError`` for a bad value.
+    ``limits=None`` changes nothing. Raises ``TypeError`` for a name that is no option and
+    ``ValueError`` for a bad value.
     """
-    changed = replace(options or CompileOptions(), **changes)
+    said = {name: v for name, v in changes.items() if v is not None or name != "limits"}
+    changed = replace(options or CompileOptions(), **said)
     return replace(changed, limits=changed.limits.started())
 
 

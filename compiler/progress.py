@@ -1,4 +1,4 @@
-"""How long work tells how far it is."""
+"""The interface by which steps report how far they are."""
 
 from typing import Protocol
 

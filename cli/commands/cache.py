@@ -1,4 +1,4 @@
-"""``constrain cache``: where tables are kept between runs, and how to be rid of them."""
+"""``constrain cache``: where tables are cached between runs, and how to delete them."""
 
 import typer
 

@@ -139,13 +139,13 @@ def _print_growth(compilation: "Compilation") -> None:
     status(f"meaning: {compilation.artifact.manifest.meaning}")
     if compilation.closure is not None:
         closure = compilation.closure
-        known = "for every text" if closure.complete else "in part"
-        status(f"masks known ahead {known}: {closure.heads:,} heads, {closure.results:,} answers")
+        which = "for every text" if closure.complete else "in part"
+        status(f"masks precomputed {which}: {closure.heads:,} heads, {closure.results:,} summaries")
         return
     counts = compilation.artifact.manifest.counts
     if "complete" in counts:
-        left = "nothing is" if counts["complete"] else "some are"
-        status(f"{counts['answers']:,} answers of masks ahead; {left} left to decoding")
+        left = "no mask is" if counts["complete"] else "some masks are"
+        status(f"{counts['answers']:,} summaries precomputed; {left} left to decoding")
         return
     if not compilation.method:
         which = "--tokenization any" if compilation.canonical is None else "WordPiece"
@@ -160,11 +160,11 @@ def _print_growth(compilation: "Compilation") -> None:
     growth = compilation.canonical.growth
     peak = max(range(len(growth)), key=lambda i: growth[i].transitions)
     step = max(1, len(growth) // _GROWTH_LINES)
-    kept = sorted({*range(0, len(growth), step), peak, len(growth) - 1})
+    shown = sorted({*range(0, len(growth), step), peak, len(growth) - 1})
     table = Table("merges", "states", "transitions", title="Growth along the merges", box=None)
     for column in table.columns:
         column.justify = "right"
-    for i in kept:
+    for i in shown:
         entry = growth[i]
         table.add_row(f"{entry.merges:,}", f"{entry.states:,}", f"{entry.transitions:,}")
     Console(stderr=True).print(table)

@@ -27,14 +27,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_compile_names_the_meaning(tmp_path: Path, capsysbinary: Captured) -> None:
-    """Notes say how the grammar is read and by which engine; --stats how much is known ahead."""
+    """Notes say how the grammar is read and by which engine; --stats how much is precomputed."""
     target = tmp_path / "json.cst"
     code, out, err = called(capsysbinary, "compile", JSON, "--stats", "-o", str(target))
     assert (0, "") == (code, out)
     assert "note: read by maximal munch, as Lark and llguidance do" in err
     assert "note: engine greedy: rule 'object' is not known to be regular" in err
     assert "meaning: maximal-munch\n" in err
-    assert "masks known ahead for every text: 10 heads, 508 answers" in err
+    assert "masks precomputed for every text: 10 heads, 508 summaries" in err
     assert "json.cst: network of 10 states, 3 calls, 12 lexemes, 103 different masks" in err
     manifest = load(target, verify=True).manifest
     assert ("greedy", "maximal-munch", "any") == (

@@ -101,7 +101,7 @@ COMPILER: dict[str, set[str]] = {
     | {"assemble", "bpe", "canonical_network", "cartesian", "choose", "dfa", "frontend", "grammar"}
     | {"maximal_munch", "merge", "network", "options", "token_ids", "tokenizers", "wordpiece"},
     # The names that the package as a whole offers; they load on first use.
-    "__init__": {"cache", "limits", "pipeline", "tokenizers", "wordpiece"},
+    "__init__": {"cache", "limits", "options", "pipeline", "tokenizers", "wordpiece"},
     # Programs that write data files; no module imports them.
     "generators": BASE | {"automata", "tokenizers", "unicode", "wordpiece"},
 }

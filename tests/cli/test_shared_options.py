@@ -1,0 +1,141 @@
+"""The options that commands share: the same names, help, bounds and defaults everywhere."""
+
+# Tests here say `expected == actual`.
+# ruff: noqa: SIM300
+
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from typing import Any
+
+import pytest
+from typer.main import get_command
+
+from constrain.cli.app import app
+from constrain.cli.options import ALL, LIMITS, SOURCE, TOKENIZER, Given, compile_options
+from constrain.compiler.options import CompileOptions
+
+# What a command has under the name of a shared option and means by it otherwise.
+OWN = {
+    ("viz", "max_states"): "the states of the drawing",
+    ("diff", "dialect"): "one for each of two grammars",
+    ("diff", "start"): "one for each of two grammars",
+}
+
+# The commands that read or compile grammars, and what all of them take.
+COMPILING = {"check", "compile", "convert", "diff", "explain", "mask", "sample", "show", "viz"}
+
+
+def parameters() -> Iterator[tuple[str, Any]]:
+    """Each command's name with each of its parameters."""
+    for name, command in get_command(app).commands.items():
+        for parameter in command.params:
+            yield name, parameter
+
+
+def shared() -> dict[str, dict[str, Any]]:
+    """Of each command the parameters that have the name of a shared option."""
+    found: dict[str, dict[str, Any]] = {}
+    for command, parameter in parameters():
+        if parameter.name in ALL and (command, parameter.name) not in OWN:
+            found.setdefault(command, {})[parameter.name] = parameter
+    return found
+
+
+SHARED = shared()
+
+
+def test_commands_that_compile_take_shared_options() -> None:
+    """None spells options of its own; ``compile`` takes all of them."""
+    assert COMPILING | {"tokenize"} == set(SHARED)
+    assert set(ALL) == set(SHARED["compile"])
+    for command in COMPILING:
+        assert {"extended", "max_seconds", "max_nesting"} <= set(SHARED[command]), command
+        known = {name for own, name in OWN if own == command} | set(SHARED[command])
+        assert {*SOURCE} <= known, command
+
+
+@pytest.mark.parametrize("command", SHARED)
+def test_shared_options_are_the_same_everywhere(command: str) -> None:
+    """As ``compile`` has them: flags, help, type, bounds and default."""
+    for name, parameter in SHARED[command].items():
+        first = SHARED["compile"][name]
+        assert described(first) == described(parameter), name
+
+
+def described(parameter: Any) -> tuple[Any, ...]:
+    """What help says of a parameter, and what it accepts."""
+    bounds = [getattr(parameter.type, name, None) for name in ("name", "min", "max", "choices")]
+    said = parameter.opts, parameter.help, parameter.metavar, parameter.default
+    return *said, parameter.multiple, parameter.required, bounds
+
+
+def test_shared_options_stand_behind_a_command_s_own() -> None:
+    """In the order of the fields of ``Given``, so that every help reads alike."""
+    for command in SHARED:
+        listed = [p.name for name, p in parameters() if name == command and p.name != "help"]
+        common = [name for name in listed if name in SHARED[command]]
+        assert common == [name for name in ALL if name in common], command
+        assert common == listed[len(listed) - len(common) :], command
+
+
+def test_a_command_receives_one_object() -> None:
+    """What it does not take has the default."""
+
+    @compile_options(*TOKENIZER, *LIMITS)
+    def command(given: Given, own: str = "own") -> tuple[str, Given]:
+        return own, given
+
+    values = {field.name: field.default for field in fields(Given)}
+    taken = {name: values[name] for name in (*TOKENIZER, *LIMITS)}
+    own, given = command(own="mine", **(taken | {"tokenizer": "t.json", "max_states": 7}))
+
+    assert ("mine", Given(tokenizer="t.json", max_states=7)) == (own, given)
+
+
+def test_defaults_are_the_library_s() -> None:
+    """What the command line does not say is as the library has it."""
+    assert CompileOptions(dialect="kbnf") == without_clock(Given().compile_options("g.ebnf"))
+
+
+def test_options_reach_the_library() -> None:
+    """Each field of the library's options has the value of the command line's option."""
+    given = Given(
+        dialect="gbnf",
+        start="top",
+        meaning="exact",
+        max_depth=3,
+        tokenization="any",
+        method="direct",
+        eos=["<end>"],
+        vocab_size=512,
+        strip=True,
+        max_artifact_bytes=7,
+        lazy=True,
+        max_states=11,
+    )
+    found = without_clock(given.compile_options("-"))
+
+    assert ("gbnf", "top", "exact", 3) == (
+        found.dialect,
+        found.start,
+        found.meaning,
+        found.max_depth,
+    )
+    assert ("any", "direct", ["<end>"], 512) == (
+        found.tokenization,
+        found.method,
+        found.eos,
+        found.vocab_size,
+    )
+    assert (True, 7, 0, 11) == (
+        found.strip,
+        found.max_artifact_bytes,
+        found.prewarm,
+        found.limits.states,
+    )
+
+
+def without_clock(options: CompileOptions) -> CompileOptions:
+    """The options before a compilation began."""
+    assert options.limits.deadline is not None
+    return replace(options, limits=replace(options.limits, deadline=None))
