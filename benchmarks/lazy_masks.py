@@ -59,7 +59,7 @@ class Masks:
         seconds, visited, parsed, text = 0.0, 0, 0, b""
         for token in ids:
             machine = self.machine(tables, sliced=sliced)
-            state = machine.read(machine.start, text)
+            state = machine.configurations.read(machine.start, text)
             assert state is not None
             before = time.process_time()
             machine.row(state)

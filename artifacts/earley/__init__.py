@@ -1,5 +1,4 @@
-"""Earley's recogniser with Leo items, and masks by it: the machine of artifacts of the kind
-``earley``.
+"""Earley's recogniser with Leo items, and masks by it: the machine of the kind ``earley``.
 
     tables      productions without ε and the terminals' DFAs, as the file holds them recogniser
     symbols (bytes and token terminals) -> columns of items, one a symbol machine     what a matcher

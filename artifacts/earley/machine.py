@@ -1,5 +1,4 @@
-"""The machine that a matcher steps over Earley's recogniser: walks of the token trie make mask
-rows.
+"""The machine that a matcher steps over Earley's recogniser; trie walks make the mask rows.
 
 Two columns that hold the same items allow the same continuations, wherever they stand (observations
 1 and 2 of "Implementing a Constrained Decoding Engine", "Cache Possible Tokens"). So a column is

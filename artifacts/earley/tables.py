@@ -1,5 +1,4 @@
-"""The tables of Earley's recogniser: productions without ε, the terminals' automata, and a jagged
-array.
+"""The tables of Earley's recogniser: productions without ε, terminals' automata, a jagged array.
 
     v ::= '[' v ']' | 'x'      symbols  ~0 v ~1 END | ~2 END      ~t: terminal t, END: behind a
     production

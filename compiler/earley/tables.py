@@ -1,5 +1,4 @@
-"""The tables of Earley's recogniser: productions end to end, terminals as minimal DFAs, and rule
-paths.
+"""The tables of Earley's recogniser: productions, terminals as minimal DFAs, and rule paths.
 
     v ::= 'true' | 'false' | '[' v ']';   ->   v ::= #DFA{true,false} | '[' v ']';
 

@@ -1,7 +1,6 @@
-"""All terminals of a grammar in one DFA, as ``viz --stage lexer`` draws it, and which of them end
-where.
+"""All terminals of a grammar in one DFA, for ``viz --stage lexer``, and which of them end where.
 
-    terminals "if", /[a-z]+/   ->   after "if" both end, after "i" and "ifs" the second alone
+terminals "if", /[a-z]+/   ->   after "if" both end, after "i" and "ifs" the second alone
 """
 
 from collections.abc import Sequence

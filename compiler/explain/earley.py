@@ -1,5 +1,4 @@
-"""Why a text is or is not a member of any grammar: what the last column of Earley's recogniser
-holds.
+"""Why a text is or is not a member of any grammar, by the last column of Earley's recogniser.
 
 The items of the column where the text stops wait for the terminals that could have gone on or begun
 there; following items that wait for each other back to the start gives the rules that lie inside

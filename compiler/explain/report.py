@@ -1,5 +1,4 @@
-"""The verdict on a text: accepted, rejected or incomplete; where it stops, and what could stand
-there.
+"""The verdict on a text: accepted, rejected or incomplete, and what could stand where it stops.
 
 Of a DFA it is read off the state in which the text stops; ``maximal_munch.py`` and ``earley.py``
 give the same verdict for the other engines.
