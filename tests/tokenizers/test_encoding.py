@@ -110,7 +110,7 @@ def test_kept_pieces_are_bounded(
     tokenizer = replace(default_tokenizer)
     texts = [" ".join(map(str, range(start, start + 300))) for start in range(0, 1500, 100)]
     expected = [tokenizer.encode(text) for text in texts]
-    monkeypatch.setattr(encode, "_KEPT_PIECES", 100)
+    monkeypatch.setattr(encode, "_MAX_CACHED_PIECES", 100)
     fresh = replace(default_tokenizer)
     assert expected == [fresh.encode(text) for text in texts]
     assert len(fresh.encoder._kept) <= 200
