@@ -1,11 +1,11 @@
-"""Write ``characters.json``: what BERT's normalizer and pre-tokenizer do to each character.
+"""Write ``compiler/wordpiece/characters.json``: what BERT's normalizer does to each character.
 
-    python -m constrain.compiler.generators.make_characters > characters.json
+    python -m constrain.compiler.generators.make_characters > compiler/wordpiece/characters.json
 
-The reference implementation follows the Unicode tables that it was built with, which are
-neither Python's nor the newest: it is asked for every code point. Hangul syllables are left
-out, ``normalizer`` decomposes them by arithmetic. Run this again to move to another version,
-and say so in the changelog.
+The reference implementation has the Unicode tables that it was built with, which are neither
+Python's nor the newest, so its normalizer and its pre-tokenizer are run on every code point. Hangul
+syllables are left out: ``wordpiece.normalizer`` decomposes them by arithmetic. Run this again to
+move to another version, and say so in the changelog.
 """
 
 import json
@@ -42,7 +42,7 @@ def changed_by(flag: str) -> dict[str, str]:
 
 
 def characters() -> Iterator[str]:
-    """Every character; surrogates are none."""
+    """Every code point but surrogates, which are no characters."""
     for code in range(sys.maxunicode + 1):
         if not 0xD800 <= code <= 0xDFFF:
             yield chr(code)
@@ -60,8 +60,8 @@ def main() -> None:
     cleaned, stripped = changed_by("clean_text"), changed_by("strip_accents")
     nfd = NFD().normalize_str
     whole = {char: text for char in characters() if (text := nfd(char)) != char}
-    cut = BertPreTokenizer().pre_tokenize_str
-    parts = {char: [part for part, _ in cut(f"a{char}b")] for char in characters()}
+    split = BertPreTokenizer().pre_tokenize_str
+    parts = {char: [part for part, _ in split(f"a{char}b")] for char in characters()}
     # Combining classes are stable; which characters have one depends on the Unicode version.
     classes: dict[int, list[int]] = {}
     for char in characters():

@@ -1,10 +1,10 @@
-"""Write ``classes.json``: the code points of \\d, \\s and \\w as ranges.
+"""Write ``compiler/unicode/classes.json``: the code points of \\d, \\s and \\w as ranges.
 
-    python -m constrain.compiler.generators.make_classes > classes.json
+    python -m constrain.compiler.generators.make_classes > compiler/unicode/classes.json
 
-The definitions are those of Unicode Technical Standard #18, Annex C. The properties come
-from the `regex` package, whose Unicode version is stated in the file; run this again to
-move to another version, and say so in the changelog.
+The definitions are those of Unicode Technical Standard #18, Annex C. The properties come from the
+``regex`` package, whose Unicode version is in the file. Run this again to move to another version,
+and say so in the changelog.
 """
 
 import json

@@ -1,12 +1,11 @@
-"""Write ``properties.json``: the properties behind \\p{…}, and the pairs behind (?i).
+"""Write ``compiler/unicode/properties.json``: the sets of \\p{…}, and the characters of (?i).
 
-    python -m constrain.compiler.generators.make_properties > properties.json
+    python -m constrain.compiler.generators.make_properties > compiler/unicode/properties.json
 
-The sets come from the `regex` package, as in ``generators.make_classes``. A set is written as
-numbers in
-base 36: how many code points are left out, how many are in, and so on by turns. Orbits of
-simple case folding (CaseFolding.txt, status C and S) are strings of characters that are the
-same but for case; the package's Turkic i (status T) is left out.
+The sets come from the ``regex`` package, as those of ``make_classes``. A set is run-length encoded
+in base 36: how many code points are not in it, how many are, and so on alternately. The orbits of
+simple case folding (CaseFolding.txt, status C and S) are strings of characters that are equal but
+for case; the package's Turkic i (status T) is left out.
 """
 
 import json
@@ -18,7 +17,7 @@ import regex
 
 from .make_classes import UNICODE_VERSION
 
-# Names and case pairs are not in the package's interface; this program is run by hand.
+# Names and case pairs are not in the package's public interface.
 INTERNALS: Any = regex._regex_core
 PROPERTIES: dict[str, tuple[int, dict[str, int]]] = INTERNALS.PROPERTIES
 ALL_CASES = INTERNALS._regex.get_all_cases

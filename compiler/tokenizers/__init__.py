@@ -1,10 +1,12 @@
 """Real tokenizers, read from their own files, and their exact encoding.
 
-    load (which format)  ->  huggingface (tokenizer.json; refuses by name what is not supported)
-    Tokenizer: vocabulary, merges, and the steps of its encoding as data (steps)
-    encode: added (tokens in the text)  ->  normalize  ->  pretokenize (cut)  ->  bpe (merge)
+    load          which format, and where: huggingface, tiktoken_ranks, gpt2_files, hub
+    definition    what the files say, as data: vocabulary, merges, steps
+    tokenizer     a loaded tokenizer: its definition, its encoder, its tokens
+    encoding      text -> added tokens -> normalizers -> pre-tokenizers -> merges -> ids
+    patterns      Oniguruma's regular expressions; ``unicode_versions``: its Unicode
 
-``default`` is a vocabulary of the project's own, for trying things out.
+``default`` holds a vocabulary of the project's own, for trying things out.
 """
 
 from .load import default_path, load_tokenizer

@@ -22,7 +22,7 @@ def _octets() -> dict[str, int]:
 
 
 def decode(token: str) -> bytes | None:
-    """The bytes of a token; None if it holds a character outside the alphabet."""
+    """The bytes of a token's text; None if it holds a character outside the alphabet."""
     octets = _octets()
     try:
         return bytes(octets[char] for char in token)

@@ -1,4 +1,7 @@
-"""A tokenizer as named arrays, for the cache, and back."""
+"""A tokenizer as named arrays, for the cache on disk, and back.
+
+Tables that are large (tokens, merges) are arrays; all else is one JSON text in ``about``.
+"""
 
 import json
 from collections.abc import Callable, Mapping
@@ -12,8 +15,8 @@ from . import definition as steps
 from .definition import AddedToken
 from .tokenizer import Tokenizer, TokenTable
 
-# Changes when a reader or this layout does, so that older entries are no longer found.
-VERSION = 1
+# Goes up with every change of a reader or of this layout: older entries are then not found.
+VERSION = 2
 
 _STEPS: dict[str, Callable[..., Any]] = {
     kind.__name__: kind
@@ -36,7 +39,7 @@ _ENUMS = {"behaviour": steps.Behaviour, "prepend": steps.PrependScheme, "form": 
 
 
 def to_arrays(tokenizer: Tokenizer) -> dict[str, NDArray[Any]]:
-    """All of a tokenizer but its name. ``about`` is JSON, the rest its larger tables."""
+    """All of a tokenizer but its name; ``from_arrays`` is the inverse."""
     about = {
         "sha256": tokenizer.sha256,
         "added_tokens": [list(asdict(token).values()) for token in tokenizer.added_tokens],
@@ -61,7 +64,7 @@ def to_arrays(tokenizer: Tokenizer) -> dict[str, NDArray[Any]]:
 
 
 def from_arrays(name: str, arrays: Mapping[str, NDArray[Any]]) -> Tokenizer:
-    """The tokenizer again, called ``name``."""
+    """The tokenizer of some arrays, with the name ``name``."""
     about = json.loads(arrays["about"].tobytes())
     codes = map(chr, arrays["characters"].tolist())
     return Tokenizer(

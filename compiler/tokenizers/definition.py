@@ -1,16 +1,15 @@
-"""What a tokenizer does to text before it merges, as data: one frozen class a kind of step.
+"""What a BPE tokenizer's files say, as data: its vocabulary, its merges, and its steps in order.
 
-The order of a whole encoding, with the fields of ``Tokenizer`` that say how:
+A whole encoding, with the fields of ``Definition`` that say how:
 
-    added tokens that are not ``normalized`` are cut out of the text
-    normalizers       rewrite each part between them, one step after another
-    added tokens that are ``normalized`` are cut out of the result
-    pre_tokenizers    cut each part into pieces, every step the pieces of the one before
-    merges            are applied inside each piece
+    added tokens that are not ``normalized`` are found in the text
+    normalizers        rewrite each part between them, one step after another
+    added tokens that are ``normalized`` are found in the result
+    pre_tokenizers     split each part into pre-tokens (pieces), each step those of the one before
+    merges             are applied inside each pre-token, lowest rank first
 
-Every pre-tokenizer that cuts does so as a ``Split`` would: ``Cutter.split`` is that one.
-
-What a tokenizer's files say: its vocabulary, its merges, its steps, as data.
+There is one frozen class for each kind of step. Every pre-tokenizer that splits does so as a
+``Split`` would, which its property ``split`` gives. ``encoding`` runs the steps.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,13 +20,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-# GPT-2's pattern: contractions, words, numbers and symbols with a space before them, and
-# white space, of which the last character goes with the word that follows.
+# GPT-2's pattern: contractions, words, numbers and symbols with a space before them, and white
+# space, whose last character belongs to the word that follows.
 BYTE_LEVEL_PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 
-# ASCII symbols count as punctuation beside Unicode's. The library's table of these is older
-# than its other ones, as of Unicode 7.0: what has been made punctuation since is left out, and
-# two characters that no longer are remain in.
+# ASCII symbols count as punctuation besides Unicode's. The reference library's table of these is
+# that of Unicode 7.0, older than its other ones: later punctuation is excluded, and two characters
+# that are no longer punctuation are included.
 PUNCTUATION_PATTERN = (
     r"(?![\u061D\u09FD\u0A76\u0C77\u0C84\u1B4E-\u1B4F\u1B7D-\u1B7F\u2E43-\u2E4F\u2E52-\u2E5D"
     r"\x{10D6E}\x{10EAD}\x{10F55}-\x{10F59}\x{10F86}-\x{10F89}\x{113D4}-\x{113D5}"
@@ -47,11 +46,11 @@ WORD = (
 
 
 class Behaviour(StrEnum):
-    """What becomes of the matches of a ``Split``; the text between two matches is a piece.
+    """What becomes of the matches of a ``Split``; the text between two matches is a pre-token.
 
-    ISOLATED: each match is a piece. REMOVED: matches are dropped. MERGED_WITH_PREVIOUS,
-    MERGED_WITH_NEXT: a match joins the piece before or behind it. CONTIGUOUS: matches side by
-    side are one piece.
+    ISOLATED: each match is a pre-token. REMOVED: matches are dropped. MERGED_WITH_PREVIOUS,
+    MERGED_WITH_NEXT: a match belongs to the pre-token before or behind it. CONTIGUOUS: adjacent
+    matches are one pre-token.
     """
 
     ISOLATED = "Isolated"
@@ -63,9 +62,9 @@ class Behaviour(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """Cut at the matches of ``pattern``, in Oniguruma's syntax.
+    """Split at the matches of ``pattern``, in Oniguruma's syntax.
 
-    ``invert`` exchanges the matches and what lies between them.
+    ``invert`` exchanges the matches and the text between them.
     """
 
     pattern: str
@@ -80,9 +79,9 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class ByteLevel:
-    """Write bytes in the byte-level alphabet, after cutting by GPT-2's pattern if ``use_regex``.
+    """Write bytes in the byte-level alphabet, after splitting by GPT-2's pattern if ``use_regex``.
 
-    ``add_prefix_space`` puts a space before each piece that does not begin with one. Steps
+    ``add_prefix_space`` puts a space before each pre-token that does not begin with one. Steps
     behind this one see the characters that stand for bytes.
     """
 
@@ -91,56 +90,56 @@ class ByteLevel:
 
     @property
     def split(self) -> Split | None:
-        """How it cuts, None if it does not."""
+        """How it splits, None if it does not."""
         return Split(BYTE_LEVEL_PATTERN) if self.use_regex else None
 
 
 @dataclass(frozen=True, slots=True)
 class Digits:
-    """Cut numbers (general category N) out of the text; each alone if ``individual``."""
+    """Split at numbers (general category N), at each digit if ``individual``."""
 
     individual: bool = False
 
     @property
     def split(self) -> Split:
-        """How it cuts."""
+        """How it splits."""
         return Split(r"\p{N}", Behaviour.ISOLATED if self.individual else Behaviour.CONTIGUOUS)
 
 
 @dataclass(frozen=True, slots=True)
 class Punctuation:
-    """Cut at punctuation (general category P, and all symbols of ASCII)."""
+    """Split at punctuation (general category P, and all symbols of ASCII)."""
 
     behaviour: Behaviour = Behaviour.ISOLATED
 
     @property
     def split(self) -> Split:
-        """How it cuts."""
+        """How it splits."""
         return Split(PUNCTUATION_PATTERN, self.behaviour)
 
 
 @dataclass(frozen=True, slots=True)
 class Whitespace:
-    """Words and runs of symbols; white space is dropped."""
+    """Split into words and runs of symbols; white space is dropped."""
 
     @property
     def split(self) -> Split:
-        """How it cuts."""
+        """How it splits."""
         return Split(rf"[{WORD}]+|[^{WORD}\s]+", Behaviour.REMOVED, invert=True)
 
 
 @dataclass(frozen=True, slots=True)
 class WhitespaceSplit:
-    """Cut at white space, which is dropped."""
+    """Split at white space, which is dropped."""
 
     @property
     def split(self) -> Split:
-        """How it cuts."""
+        """How it splits."""
         return Split(r"\s", Behaviour.REMOVED)
 
 
 class PrependScheme(StrEnum):
-    """Where ``Metaspace`` puts its replacement before a piece that does not begin with it."""
+    """Before which pre-tokens that do not begin with it ``Metaspace`` puts its replacement."""
 
     ALWAYS = "always"
     FIRST = "first"
@@ -149,20 +148,20 @@ class PrependScheme(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Metaspace:
-    """SentencePiece's spaces: each becomes ``replacement``, and cuts before it if ``cuts``.
+    """SentencePiece's spaces: each becomes ``replacement``, and starts a pre-token if ``splits``.
 
-    ``prepend``: which pieces begin with a replacement of their own (``FIRST``: the one at the
-    start of the text).
+    ``prepend``: which pre-tokens get a replacement before them (``FIRST``: the one at the start of
+    the text).
     """
 
     replacement: str = "▁"
     prepend: PrependScheme = PrependScheme.ALWAYS
-    cuts: bool = True
+    splits: bool = True
 
     @property
     def split(self) -> Split | None:
-        """How it cuts (after the replacement), None if it does not."""
-        if not self.cuts:
+        """How it splits (after the replacement), None if it does not."""
+        if not self.splits:
             return None
         escaped = "".join(rf"\x{{{ord(char):X}}}" for char in self.replacement)
         return Split(escaped, Behaviour.MERGED_WITH_NEXT)
@@ -189,7 +188,7 @@ class Normalize:
 
 @dataclass(frozen=True, slots=True)
 class Replace:
-    """Replace each match of ``pattern`` by ``content`` (literally).
+    """Replace each match of ``pattern`` by ``content``, taken literally.
 
     ``pattern`` is a text, or Oniguruma's regular expression if ``is_regex``.
     """
@@ -208,12 +207,12 @@ class Prepend:
 
 @dataclass(frozen=True, slots=True)
 class Lowercase:
-    """Lower case, each character for itself."""
+    """Lower case, each character by itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """Drop white space at the ends."""
+    """Remove white space at the ends of the text."""
 
     left: bool = True
     right: bool = True
@@ -224,11 +223,11 @@ Normalizer = Normalize | Replace | Prepend | Lowercase | Strip
 
 @dataclass(frozen=True, slots=True)
 class AddedToken:
-    """A token that is found in the text before anything else happens to it.
+    """A token that is found in the text by its name, before the text is split and merged.
 
-    ``lstrip``, ``rstrip``: it takes the white space beside it. ``single_word``: only between
-    characters that are not of words. ``normalized``: it is looked for in the normalized text.
-    ``special``: it stands for no text.
+    ``lstrip``, ``rstrip``: it includes the white space beside it. ``single_word``: it counts only
+    between characters that are not word characters. ``normalized``: it is searched in the
+    normalized text. ``special``: it stands for no text.
     """
 
     id: int
@@ -242,11 +241,11 @@ class AddedToken:
 
 @dataclass(frozen=True)
 class Definition:
-    """A BPE tokenizer, over bytes or over characters. ``steps.py`` says how its parts act.
+    """A BPE tokenizer, over bytes or over characters.
 
     ``name``: the path. ``sha256``: of the file. ``tokens``: id to the bytes that it stands for
-    in a text, of all tokens but the special ones. ``added_tokens``: those that are matched in
-    the text before anything else. ``merges``: int32 (n, 3), left, right and result id in rank
+    in a text, of all tokens but the special ones. ``added_tokens``: those that are found in
+    the text by their names. ``merges``: int32 (n, 3), left, right and result id in rank
     order. ``base``: the id of each byte as a symbol of its own, -1 for none. ``eos``: the ids
     that end a text, empty if none is known. ``vocab_size``: highest id + 1, of all tokens, also
     those that no text gives.
@@ -254,8 +253,8 @@ class Definition:
     ``characters``: id of each character that is a symbol, if merging begins with characters (as
     SentencePiece does); empty if it begins with bytes. ``byte_fallback``: the 256 tokens of
     single bytes that spell a character which is not one of those, empty without that rule.
-    ``unk``: what stands for what has no token at all, None to drop it; ``fuse_unk``: one for a
-    run of it. ``ignore_merges``: a whole piece that is a token is that token.
+    ``unk``: what stands for a character without any token, None to drop it; ``fuse_unk``: one for
+    a run of these. ``ignore_merges``: a whole pre-token that is a token is that token.
     """
 
     name: str
@@ -281,7 +280,7 @@ class Definition:
 
     @property
     def splits(self) -> bool:
-        """Whether text is cut into pieces before it is merged."""
+        """Whether text is split into pre-tokens before it is merged."""
         return any(step.split is not None for step in self.pre_tokenizers)
 
     @cached_property

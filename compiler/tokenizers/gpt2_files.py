@@ -1,7 +1,7 @@
-"""Read GPT-2's two files: the vocabulary as JSON, and the merges one a line.
+"""Read GPT-2's two files: the vocabulary as JSON, and the merges, one in each line.
 
-``encoder.json`` and ``vocab.bpe`` are OpenAI's names for them, ``vocab.json`` and
-``merges.txt`` Hugging Face's.
+OpenAI calls them ``encoder.json`` and ``vocab.bpe``, Hugging Face calls them ``vocab.json`` and
+``merges.txt``.
 """
 
 import json
@@ -17,9 +17,10 @@ NAMES = (("encoder.json", "vocab.bpe"), ("vocab.json", "merges.txt"))
 
 
 def read_merge_files(name: str, vocab: bytes, merges: bytes, eos: str | None) -> Tokenizer:
-    """The tokenizer of both files' content: GPT-2's cuts, and its end of text as added token.
+    """The tokenizer of both files' content, with GPT-2's pre-tokenizer and its end of text.
 
-    Raises ``TokenizerError`` without the files' names.
+    ``eos``: the name of the token that ends a text, None for the conventional ones. Raises
+    ``TokenizerError``, whose message does not name the files.
     """
     try:
         entries = json.loads(vocab)

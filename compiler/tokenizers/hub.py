@@ -1,6 +1,7 @@
-"""Tokenizers by name, through the optional packages that know where they are.
+"""Tokenizers by name on a hub, through the optional packages that download them.
 
-Whether and where anything is downloaded is those packages' business; both keep what they have.
+``hf:ORG/REPO`` goes through huggingface_hub, ``tiktoken:NAME`` through tiktoken. Both have caches
+of their own; nothing is downloaded here.
 """
 
 from collections.abc import Mapping
@@ -15,10 +16,10 @@ if TYPE_CHECKING:
 
 HUGGING_FACE, TIKTOKEN = "hf:", "tiktoken:"
 
-# What errors of huggingface_hub mean, by the names of their classes, which versions differ in.
+# What errors of huggingface_hub mean, by class name: its versions raise different classes.
 _REASONS = {
-    "LocalEntryNotFoundError": "no copy is kept here, and the network does not answer",
-    "OfflineModeIsEnabled": "no copy is kept here, and huggingface_hub is set to be offline",
+    "LocalEntryNotFoundError": "there is no copy here, and the network does not answer",
+    "OfflineModeIsEnabled": "there is no copy here, and huggingface_hub is set to be offline",
     "EntryNotFoundError": "the repository has no tokenizer.json",
     "RevisionNotFoundError": "the repository has no such revision",
     "GatedRepoError": "the repository is for those who have been given access and are logged in",
@@ -50,7 +51,7 @@ def hugging_face_file(name: str) -> Path:
 
 
 def tiktoken_encoding(name: str) -> tuple[Mapping[bytes, int], "Encoding"]:
-    """Ranks and the rest of ``tiktoken:NAME``. Raises ``TokenizerError``."""
+    """The ranks of ``tiktoken:NAME``, its pattern and special tokens. Raises ``TokenizerError``."""
     try:
         from tiktoken_ext.openai_public import ENCODING_CONSTRUCTORS
     except ImportError:
@@ -66,7 +67,7 @@ def tiktoken_encoding(name: str) -> tuple[Mapping[bytes, int], "Encoding"]:
     except Exception as error:
         # A download that failed, by whatever library tiktoken uses for it.
         raise _unavailable(error) from None
-    # tiktoken writes its patterns for speed; for those that are known the plain form serves.
+    # tiktoken writes its patterns for speed; named encodings have a plain equivalent form.
     pattern = NAMED[wanted].pattern if wanted in NAMED else found["pat_str"]
     return found["mergeable_ranks"], Encoding(pattern, found["special_tokens"])
 

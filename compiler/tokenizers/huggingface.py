@@ -1,10 +1,12 @@
-"""The normalizers and pre-tokenizers of a ``tokenizer.json``; what is not known is refused.
+"""Read a Hugging Face ``tokenizer.json``; refuse by name what is not supported.
 
-Read a Hugging Face ``tokenizer.json``; refuse by name what is not supported.
+    model                        vocabulary, merges and options of BPE
+    added_tokens                 tokens that are found by their names
+    normalizer, pre_tokenizer    steps of ``definition``, sequences flattened
 
-A tokenizer that is nearly understood gives masks that are nearly right, so every field
-that could change an encoding is looked at. Fields that act after the encoding
-(``post_processor``, ``truncation``, ``padding``) are not.
+A tokenizer that is almost understood gives masks that are almost right, so every field that could
+change an encoding is checked. Fields that act after the encoding (``post_processor``,
+``truncation``, ``padding``) are ignored.
 """
 
 import json
@@ -46,7 +48,7 @@ _Step = TypeVar("_Step")
 
 
 def read_normalizers(found: object) -> tuple[Normalizer, ...]:
-    """The steps of the field ``normalizer``, sequences laid out flat."""
+    """The steps of the field ``normalizer``, sequences flattened."""
     return tuple(
         _of_kind(step, _NORMALIZERS, "normalizer")
         for step in _flat(found, "normalizer", "normalizers")
@@ -54,7 +56,7 @@ def read_normalizers(found: object) -> tuple[Normalizer, ...]:
 
 
 def read_pre_tokenizers(found: object) -> tuple[PreTokenizer, ...]:
-    """The steps of the field ``pre_tokenizer``, sequences laid out flat."""
+    """The steps of the field ``pre_tokenizer``, sequences flattened."""
     return tuple(
         _of_kind(step, _PRE_TOKENIZERS, "pre-tokenizer")
         for step in _flat(found, "pre-tokenizer", "pretokenizers")
@@ -62,6 +64,7 @@ def read_pre_tokenizers(found: object) -> tuple[PreTokenizer, ...]:
 
 
 def _flat(found: object, what: str, plural: str) -> Iterator[_Json]:
+    """The steps of a field in order; ``plural``: the key of a sequence's steps."""
     waiting = [] if found is None else [found]
     while waiting:
         step = waiting.pop()
@@ -74,6 +77,7 @@ def _flat(found: object, what: str, plural: str) -> Iterator[_Json]:
 
 
 def _of_kind(step: _Json, kinds: Mapping[str, Callable[[_Json], _Step]], what: str) -> _Step:
+    """The step that a JSON object describes. Raises ``TokenizerError`` for unknown kinds."""
     kind = str(step.get("type"))
     if kind not in kinds:
         known = ", ".join(kinds)
@@ -82,7 +86,7 @@ def _of_kind(step: _Json, kinds: Mapping[str, Callable[[_Json], _Step]], what: s
 
 
 def _pattern(step: _Json) -> tuple[str, bool]:
-    """A pattern as a text or a regular expression: (pattern, whether it is the latter)."""
+    """A pattern, and whether it is a regular expression (else a text)."""
     pattern = step["pattern"]
     if "String" in pattern:
         return str(pattern["String"]), False
@@ -91,7 +95,7 @@ def _pattern(step: _Json) -> tuple[str, bool]:
 
 
 def _literal(text: str) -> str:
-    """A text as a regular expression that matches it alone."""
+    """A regular expression that matches a text and nothing else."""
     return "".join(char if char.isalnum() else rf"\x{{{ord(char):X}}}" for char in text)
 
 
@@ -163,9 +167,10 @@ _FLAGS = ("special", "normalized", "lstrip", "rstrip", "single_word")
 
 
 def read_tokenizer_json(name: str, raw: bytes, eos: str | None) -> Tokenizer:
-    """The tokenizer of a file with the content ``raw``; ``eos`` names its end of text.
+    """The tokenizer of a file with the content ``raw``.
 
-    Raises ``TokenizerError`` without the file's name.
+    ``eos``: the name of the token that ends a text, None for the conventional ones. Raises
+    ``TokenizerError``, whose message does not name the file.
     """
     data = _parsed(raw)
     model: Mapping[str, Any] = data["model"]
@@ -244,7 +249,7 @@ def _added_tokens(data: Mapping[str, Any]) -> Iterable[AddedToken]:
 
 
 def _merges(merges: Iterable[Any], vocab: Mapping[str, int]) -> NDArray[np.int32]:
-    """Left, right and result ids; merges come as ``"a b"`` or as ``["a", "b"]``."""
+    """Left, right and result ids, int32 (n, 3), of merges like ``"a b"`` or ``["a", "b"]``."""
     rows = []
     for number, merge in enumerate(merges):
         parts = merge.split(" ") if isinstance(merge, str) else merge
@@ -259,7 +264,7 @@ def _merges(merges: Iterable[Any], vocab: Mapping[str, int]) -> NDArray[np.int32
 
 
 def _byte_fallback(model: Mapping[str, Any]) -> tuple[int, ...]:
-    """The tokens ``<0x00>`` to ``<0xFF>``, if they spell what has no token of its own."""
+    """The tokens ``<0x00>`` to ``<0xFF>`` if ``byte_fallback`` is on, else none."""
     if not model.get("byte_fallback"):
         return ()
     ids = tuple(model["vocab"].get(f"<0x{octet:02X}>", -1) for octet in range(256))
@@ -272,7 +277,8 @@ def _byte_fallback(model: Mapping[str, Any]) -> tuple[int, ...]:
 def _tokens(
     vocab: Mapping[str, int], byte_level: bool, space: str | None, fallback: tuple[int, ...]
 ) -> dict[int, bytes]:
-    """The bytes of each token; tokens outside the byte-level alphabet are never produced."""
+    """The bytes of each token. Tokens outside the byte-level alphabet are left out: merging never
+    produces them."""
     if byte_level:
         found = ((i, byte_alphabet.decode(token)) for token, i in vocab.items())
         return {i: octets for i, octets in found if octets is not None}
@@ -284,7 +290,7 @@ def _tokens(
 
 
 def _space(normalizers: Iterable[Normalizer], steps: Iterable[PreTokenizer]) -> str | None:
-    """The character that stands for a space in tokens of characters."""
+    """The character that stands for a space in tokens of characters, None for the space itself."""
     for step in normalizers:
         if isinstance(step, Replace) and step.pattern == " " and not step.is_regex:
             return step.content
@@ -292,7 +298,7 @@ def _space(normalizers: Iterable[Normalizer], steps: Iterable[PreTokenizer]) -> 
 
 
 def _ascii_symbols(normalizers: Iterable[Normalizer], steps: Iterable[PreTokenizer]) -> list[str]:
-    """The symbol of each byte that is a character; others have none of their own."""
+    """The symbol of each byte that is an ASCII character by itself, "" for the others."""
     symbols = [chr(octet) if octet < 128 else "" for octet in range(256)]
     symbols[ord(" ")] = _space(normalizers, steps) or " "
     return symbols

@@ -1,12 +1,12 @@
-"""Load a tokenizer from whatever names it: a file, a folder, or a name on a hub.
+"""Load a tokenizer from a file, a folder, or a name on a hub: which format, and the cache.
 
 | name | what is read |
 |---|---|
 | ``tokenizer.json``, or a folder with one | Hugging Face's format |
-| ``NAME.tiktoken``, ``FILE.tiktoken@PATTERN`` | ranks; cut as NAME says, or by PATTERN |
-| ``encoder.json``, ``vocab.json``, or a folder with one | GPT-2's, with its merges |
-| ``hf:ORG/REPO``, ``hf:ORG/REPO@REVISION`` | its ``tokenizer.json``, by way of huggingface_hub |
-| ``tiktoken:NAME`` | that encoding, by way of tiktoken |
+| ``NAME.tiktoken``, ``FILE.tiktoken@PATTERN`` | ranks; split as NAME says, or by PATTERN |
+| ``encoder.json``, ``vocab.json``, or a folder with one | GPT-2's format, with its merges |
+| ``hf:ORG/REPO``, ``hf:ORG/REPO@REVISION`` | its ``tokenizer.json``, with huggingface_hub |
+| ``tiktoken:NAME`` | that encoding, with tiktoken |
 """
 
 import json
@@ -27,7 +27,7 @@ _RANKS = ".tiktoken"
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """What a tokenizer is read from. ``parts``: all that its content depends on."""
+    """What a tokenizer is read from. ``parts``: all bytes that its content depends on."""
 
     kind: str
     parts: tuple[bytes, ...]
@@ -35,18 +35,18 @@ class _Source:
 
     @property
     def key(self) -> str:
-        """Names the content."""
+        """A name of the content, for the cache."""
         return " ".join([self.kind, *(sha256(part).hexdigest() for part in self.parts)])
 
 
 def default_path() -> Path:
-    """Where the embedded default tokenizer is."""
+    """The path of the embedded default tokenizer."""
     with as_file(files(__package__).joinpath("default", "tokenizer.json")) as path:
         return path
 
 
 def load_tokenizer(path: str | PathLike[str], *, cache: Cache | None = None) -> Tokenizer:
-    """Load a tokenizer by a name of the table above, and keep its tables in ``cache``.
+    """Load a tokenizer by a name of the table above; ``cache`` stores it as arrays.
 
     Raises ``TokenizerError`` naming the file and what it has that is not supported.
     """
@@ -64,11 +64,12 @@ def load_tokenizer(path: str | PathLike[str], *, cache: Cache | None = None) -> 
     except OSError as error:
         raise TokenizerError(f"{name}: {error.strerror or error}") from None
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
-        # Fields of another type than the format has; each check of its own would say no more.
+        # Fields of another type than the format has: separate checks would say no more than this.
         raise TokenizerError(f"{name}: not a valid tokenizer ({error})") from None
 
 
 def _source(name: str) -> _Source:
+    """What a name stands for. Files come first: a file may be called like a hub's name."""
     file = Path(name)
     if not file.exists():
         if name.startswith(hub.HUGGING_FACE):

@@ -1,8 +1,11 @@
-"""Oniguruma's regular expressions, as the ``regex`` module understands them.
+r"""Oniguruma's regular expressions, translated for the ``regex`` module.
 
-Files of tokenizers write patterns for Oniguruma. Most of its syntax means the same in the
-``regex`` module; what does is passed on, what differs a little is rewritten, and everything
-else is refused by name. Classes are those of Unicode 16.0: see ``unicode_versions.py``.
+Tokenizer files have patterns in Oniguruma's syntax. Most of it means the same in the ``regex``
+module and is passed on; what differs slightly is rewritten, and all else is refused by name:
+
+    ``\w+``  ->  ``[\p{L}\p{M}\p{Nd}…]+``        ``(?<name>a)``  ->  TokenizerError
+
+Character classes are those of Unicode 16.0 (``unicode_versions``).
 """
 
 import re
@@ -22,7 +25,7 @@ _CLASSES = re.compile(
     r"|Arabic|Cyrillic|Greek|Han|Hangul|Hebrew|Hiragana|Katakana|Latin|Thai"
 )
 
-# Oniguruma's characters of words; alone, not in a class, it adds the numbers of Latin-1.
+# Oniguruma's word characters; outside a class in brackets it adds the numbers of Latin-1.
 _WORD = (
     r"\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\u24B6-\u24E9"
     r"\U0001F130-\U0001F149\U0001F150-\U0001F169\U0001F170-\U0001F189"
@@ -30,16 +33,15 @@ _WORD = (
 _LATIN_NUMBERS = r"\xB2\xB3\xB9\xBC-\xBE"
 
 
-# Brackets inside each other that a pattern may have, and characters and classes with all copies
-# written out.
-_DEEPEST, _LONGEST = 50, 100_000
+# The deepest nesting of brackets, and the most characters and classes with all counts expanded.
+_MAX_DEPTH, _MAX_LENGTH = 50, 100_000
 
-# Characters of such a pattern that a message shows.
-_SHOWN = 60
+# At most so many characters of a pattern are shown in a message.
+_MAX_SHOWN = 60
 
 
 class Item(Enum):
-    """What an item of a pattern is; CHARACTER stands for one character of the text."""
+    """The kind of an item of a pattern; CHARACTER matches one character of the text."""
 
     CHARACTER = auto()
     OPEN = auto()
@@ -48,7 +50,7 @@ class Item(Enum):
     QUANTIFIER = auto()
 
 
-# One item of the syntax. Order matters: the longer forms of a prefix come first.
+# One item of the syntax. The order matters: of forms with a common prefix the longest comes first.
 _ITEM = re.compile(
     r"""
     (?P<property> \\[pP]\{(?P<negated>\^?)(?P<name>\w+)\} )
@@ -65,8 +67,8 @@ _ITEM = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 
-# Texts that one character matches when case is ignored, such as "ß" or "ﬁ": Oniguruma does
-# that, the regex module does not.
+# Texts of several characters that one character matches when case is ignored, such as "ß" or "ﬁ":
+# Oniguruma does that, the ``regex`` module does not.
 _FOLDED_PAIRS = re.compile("ss|st|ff|fi|fl|i̇|ʼn", re.IGNORECASE)
 
 
@@ -88,9 +90,9 @@ def compile_pattern(pattern: str) -> "regex.Pattern[str]":
 
 
 def matches(pattern: str, text: str) -> Iterator[tuple[int, int]]:
-    """Where a pattern matches, in order; ``text`` as ``as_cut`` gives it.
+    """The spans of a pattern's matches, in order; ``text``: as of ``as_cut``.
 
-    Oniguruma finds no empty match at the end of another one.
+    Like Oniguruma, without empty matches at the end of another match.
     """
     end = -1
     for match in compile_pattern(pattern).finditer(text):
@@ -100,8 +102,8 @@ def matches(pattern: str, text: str) -> Iterator[tuple[int, int]]:
 
 
 def _check_size(pattern: str) -> None:
-    """Raise ``TokenizerError`` where brackets nest so deep that readers of patterns, which call
-    themselves for each, could run out of stack, or counts multiply beyond all use."""
+    """Raise ``TokenizerError`` for brackets so deep that recursive readers of patterns could
+    overflow the stack, and for counts that multiply beyond any use."""
     sizes, last = [0], 0
     for item, text in items(pattern):
         if item is Item.OPEN:
@@ -116,10 +118,10 @@ def _check_size(pattern: str) -> None:
             copies = max([1, *map(int, re.findall(r"\d+", text))])
             sizes[-1] += last * (copies - 1)
             last *= copies
-        if len(sizes) > _DEEPEST or sizes[-1] > _LONGEST:
-            what = f"brackets more than {_DEEPEST} deep, or counts for more than {_LONGEST:,} items"
-            shown = pattern if len(pattern) <= _SHOWN else f"{pattern[:_SHOWN]}…"
-            raise TokenizerError(f"the pattern {shown!r} has {what}")
+        if len(sizes) > _MAX_DEPTH or sizes[-1] > _MAX_LENGTH:
+            limits = f"{_MAX_DEPTH} deep, or counts for more than {_MAX_LENGTH:,} items"
+            shown = pattern if len(pattern) <= _MAX_SHOWN else f"{pattern[:_MAX_SHOWN]}…"
+            raise TokenizerError(f"the pattern {shown!r} has brackets more than {limits}")
 
 
 def translated(pattern: str) -> str:
@@ -179,7 +181,7 @@ def _kind(found: "re.Match[str]") -> Item:
 
 
 def _translated(found: "re.Match[str]", pattern: str, *, in_class: bool) -> str:
-    """What an item is in the other syntax."""
+    """An item in the syntax of the ``regex`` module."""
     text = found.group()
     if found["property"]:
         if not _CLASSES.fullmatch(found["name"]):

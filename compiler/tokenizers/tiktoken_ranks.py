@@ -1,8 +1,8 @@
-"""Read tiktoken's rank files: a token in base64 and its rank (its id) on each line.
+"""Read tiktoken's rank files: each line has a token in base64 and its rank, which is its id.
 
-Such a file has no merges: two neighbours may merge if together they are a token, the lowest
-rank first. ``recovered_merges`` finds the equal merge list with one merge for most tokens.
-The file does not say how text is cut either; ``NAMED`` knows OpenAI's encodings.
+Such a file has no merges: two adjacent tokens merge if together they are a token, the lowest rank
+first. ``recovered_merges`` finds an equivalent merge list, with one merge for most tokens. The file
+does not say either how text is split into pre-tokens; ``NAMED`` has OpenAI's encodings.
 """
 
 from base64 import b64decode
@@ -36,7 +36,7 @@ _O200K = (
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """What a rank file lacks: the pattern that cuts text, and the special tokens."""
+    """What a rank file lacks: the pattern that splits text, and the special tokens."""
 
     pattern: str
     special: Mapping[str, int] = field(default_factory=dict)
@@ -70,8 +70,8 @@ def encoding_of(stem: str, given: str | None) -> Encoding:
         if stem in NAMED:
             return NAMED[stem]
         raise TokenizerError(
-            f"a rank file does not say how text is cut: add @ and a regular expression, or one of "
-            f"{', '.join(NAMED)}"
+            f"a rank file does not say how text is split: add @ and a regular expression, or one "
+            f"of {', '.join(NAMED)}"
         )
     if given in NAMED:
         return NAMED[given]
@@ -80,7 +80,7 @@ def encoding_of(stem: str, given: str | None) -> Encoding:
 
 
 def read_ranks(name: str, raw: bytes, encoding: Encoding) -> Tokenizer:
-    """The tokenizer of a rank file's content. Raises ``TokenizerError`` without its name."""
+    """The tokenizer of a rank file's content. Raises ``TokenizerError``, not naming the file."""
     ranks = _ranks(raw)
     return tokenizer_of_ranks(name, sha256(raw).hexdigest(), ranks, encoding)
 
@@ -88,7 +88,7 @@ def read_ranks(name: str, raw: bytes, encoding: Encoding) -> Tokenizer:
 def tokenizer_of_ranks(
     name: str, digest: str, ranks: Mapping[bytes, int], encoding: Encoding
 ) -> Tokenizer:
-    """The tokenizer with these ranks (token to id)."""
+    """The tokenizer with these ranks, token to id. ``digest``: the SHA-256 of its source."""
     taken = set(ranks.values())
     special = {text: i for text, i in encoding.special.items() if i not in taken}
     check_ids([*((repr(octets), i) for octets, i in ranks.items()), *special.items()])
@@ -108,12 +108,12 @@ def tokenizer_of_ranks(
 
 
 def recovered_merges(ranks: Mapping[bytes, int]) -> tuple[NDArray[np.int32], bool]:
-    """Merges that do what the ranks do, int32 (n, 3), and whether whole pieces must be looked up.
+    """Merges equivalent to the ranks, int32 (n, 3), and whether whole pre-tokens are looked up.
 
-    Merged by the ranks below its own, a token ends as its two parts; that merge is enough,
-    because what happens inside a token before it is made depends on lower ranks alone. Where
-    it does not end as two parts, every division of the token into two tokens is listed, and
-    the token may be one that only a whole piece gives.
+    Merged by the ranks below its own, a token usually ends as two parts. Their merge suffices:
+    what happens inside the token before it is made depends on lower ranks alone. Where it ends as
+    more parts, every division of the token into two tokens is listed, and the token may be one that
+    is given for a whole pre-token only.
     """
     merges: list[tuple[int, int, int]] = []
     is_whole = False
@@ -133,7 +133,10 @@ def recovered_merges(ranks: Mapping[bytes, int]) -> tuple[NDArray[np.int32], boo
 
 
 def _merged(token: bytes, ranks: Mapping[bytes, int], below: int) -> list[bytes]:
-    """The parts of a token after all merges of lower ranks, the lowest first, leftmost first."""
+    """The parts of a token after all merges of ranks below ``below``, lowest and leftmost first.
+
+    Empty if a part is no token.
+    """
     parts = [token[i : i + 1] for i in range(len(token))]
     found = [ranks.get(token[i : i + 2], below) for i in range(len(token) - 1)]
     while len(parts) > 2:

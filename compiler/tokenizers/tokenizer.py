@@ -1,4 +1,8 @@
-"""A loaded tokenizer: what its files say, and what it does to texts."""
+"""A loaded BPE tokenizer: its definition with the methods that encode and decode, and its tokens.
+
+``TokenTable`` stores the bytes of all tokens as two arrays, so that a tokenizer of 150,000 tokens
+is read from the cache without building as many objects.
+"""
 
 from collections.abc import ItemsView, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -20,21 +24,21 @@ class Tokenizer(Definition):
 
     @cached_property
     def encoder(self) -> Encoder:
-        """What encodes; it keeps the pieces that it has seen."""
+        """The encoder, which caches the ids of pre-tokens."""
         return Encoder(self)
 
     def encode(self, text: str) -> list[int]:
-        """Token ids, as the tokenizer itself gives them without adding special tokens."""
+        """The token ids that the tokenizer gives, without special tokens added around them."""
         return self.encoder.encode(text)
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
-        """The text that ids stand for; special tokens as their names. Raises ``KeyError``."""
+        """The bytes of some tokens, special ones as their names. Raises ``KeyError`` for others."""
         return b"".join(
             self.added[i].encode("utf-8") if i in self.added else self.tokens[i] for i in ids
         )
 
     def vocabulary(self, size: int | None = None) -> Vocabulary:
-        """The tokens as an artifact stores them, padded with holes to ``size``."""
+        """The tokens as an artifact stores them, padded with unused ids to ``size``."""
         if size is None or size == self.vocab_size:
             return self._vocabulary
         return self._vocabulary_of(size)
@@ -50,7 +54,7 @@ class Tokenizer(Definition):
 
 
 class TokenTable(Mapping[int, bytes]):
-    """Token id to bytes, ids ascending.
+    """A mapping from token id to bytes over two arrays, ids ascending.
 
     ``data``: uint8, the bytes one after another. ``offsets``: int64 (V + 1,), token i is
     ``data[offsets[i]:offsets[i + 1]]``. ``present``: uint8 (V,), 1 where there is such a token.
@@ -63,7 +67,7 @@ class TokenTable(Mapping[int, bytes]):
 
     @classmethod
     def of(cls, tokens: Mapping[int, bytes]) -> "TokenTable":
-        """Lay out a dictionary."""
+        """The table of a mapping."""
         size = max(tokens, default=-1) + 1
         parts = [tokens.get(i, b"") for i in range(size)]
         present = np.zeros(size, dtype=np.uint8)
@@ -73,7 +77,7 @@ class TokenTable(Mapping[int, bytes]):
         return cls(np.frombuffer(b"".join(parts), dtype=np.uint8), offsets, present)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """What ``TokenTable`` is made from, by name."""
+        """The table's arrays by name, the arguments of the constructor."""
         return {"data": self.data, "offsets": self.offsets, "present": self.present}
 
     @cached_property
@@ -94,7 +98,7 @@ class TokenTable(Mapping[int, bytes]):
         return iter(np.flatnonzero(self.present).tolist())
 
     def items(self) -> ItemsView[int, bytes]:
-        """All ids with their bytes, read at once."""
+        """All ids with their bytes, read in one pass."""
         data, bounds = self._bytes, self.offsets.tolist()
         return {i: data[bounds[i] : bounds[i + 1]] for i in self}.items()
 

@@ -1,11 +1,11 @@
-"""Unicode as the reference implementation has it, whichever version Python and ``regex`` have.
+"""Unicode in the versions of the reference implementation, whatever Python and ``regex`` have.
 
-Hugging Face's library cuts text by the classes of Unicode 16.0 and normalizes by Unicode 9.0.
-A character that is newer is unassigned for it: in no class, and inert in normalization. The
-tables list such characters up to Unicode 18.0; they were found by asking the library about
-every code point. (Its ``Digits`` alone is a version further: the ten digits U+11DE0 to U+11DE9
-of Unicode 17.0.) Code points that even 18.0 does not assign need no entry, because classes and
-normalization do nothing with them anyway.
+Hugging Face's library splits text by the character classes of Unicode 16.0 and normalizes by
+Unicode 9.0. Newer characters are unassigned for it: in no class, and inert in normalization. The
+tables list such characters up to Unicode 18.0, as found by querying the library for every code
+point. (Its ``Digits`` alone is one version newer: the ten digits U+11DE0 to U+11DE9 of Unicode
+17.0.) Code points that 18.0 does not assign need no mention: classes and normalization leave them
+alone anyway.
 """
 
 import unicodedata
@@ -59,9 +59,9 @@ _UNASSIGNED, _LOWER_CASE = "\u0378", "\u0239"
 
 
 def as_cut(text: str) -> str:
-    """The text with a substitute for each character whose class has changed since.
+    """The text with a substitute for each character whose class has changed after Unicode 16.0.
 
-    Character for character, so that places in the result are places in ``text``.
+    Character for character, so that indices of the result are indices of ``text``.
     """
     if text.isascii():
         return text

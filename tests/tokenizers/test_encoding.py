@@ -103,17 +103,17 @@ def test_bytes_that_the_vocabulary_lacks() -> None:
     assert found["acb"] == [2]
 
 
-def test_kept_pieces_are_bounded(
+def test_cached_pre_tokens_are_bounded(
     default_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever is kept and forgotten, the ids are the same."""
+    """Whatever is cached and evicted, the ids are the same."""
     tokenizer = replace(default_tokenizer)
     texts = [" ".join(map(str, range(start, start + 300))) for start in range(0, 1500, 100)]
     expected = [tokenizer.encode(text) for text in texts]
-    monkeypatch.setattr(encode, "_KEPT_PIECES", 100)
+    monkeypatch.setattr(encode, "_MAX_CACHED_PIECES", 100)
     fresh = replace(default_tokenizer)
     assert expected == [fresh.encode(text) for text in texts]
-    assert len(fresh.encoder._kept) <= 200
+    assert len(fresh.encoder._ids) <= 200
 
 
 @pytest.mark.parametrize("name", REAL)

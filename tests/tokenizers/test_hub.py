@@ -48,7 +48,7 @@ def stand_in(folder: Path, answer: str) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("error", "reason"),
     [
-        ("LocalEntryNotFoundError", "no copy is kept here, and the network does not answer"),
+        ("LocalEntryNotFoundError", "there is no copy here, and the network does not answer"),
         ("EntryNotFoundError", "the repository has no tokenizer.json"),
         ("RepositoryNotFoundError", "there is no such repository, or it is a private one"),
         ("GatedRepoError", "the repository is for those who have been given access"),

@@ -105,7 +105,7 @@ def test_pattern_of_a_rank_file(tmp_path: Path) -> None:
     assert load_tokenizer(f"{other}@gpt2").encode("abab") == [3, 3]
     assert load_tokenizer(f"{other}@a").encode("abab") == [0, 1, 0, 1]
     assert load_tokenizer(named).tokens[5] == b""
-    with pytest.raises(TokenizerError, match="does not say how text is cut"):
+    with pytest.raises(TokenizerError, match="does not say how text is split"):
         load_tokenizer(other)
     with pytest.raises(TokenizerError, match="not understood"):
         load_tokenizer(f"{other}@(")

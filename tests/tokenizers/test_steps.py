@@ -20,7 +20,7 @@ from tokenizers import AddedToken, Regex, normalizers, pre_tokenizers
 
 from constrain.compiler import load_tokenizer
 from constrain.compiler.tokenizers.definition import Punctuation, Whitespace, WhitespaceSplit
-from constrain.compiler.tokenizers.encoding.steps import cut
+from constrain.compiler.tokenizers.encoding.steps import split_text
 from constrain.compiler.tokenizers.patterns import compile_pattern
 from constrain.compiler.tokenizers.unicode_versions import as_cut, normalized
 
@@ -121,7 +121,7 @@ def test_other_classes_are_those_of_the_library(step: Any, full: bool) -> None:
     for characters in all_characters(full):
         text = "".join(f"a{char}" for char in characters)
         expected = [piece for piece, _ in reference.pre_tokenize_str(text)]
-        assert expected == cut(text, step.split)
+        assert expected == split_text(text, step.split)
 
 
 @pytest.mark.parametrize(

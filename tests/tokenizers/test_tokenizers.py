@@ -13,7 +13,7 @@ from constrain.compiler import Tokenizer, load_tokenizer
 from constrain.compiler.diagnostics import TokenizerError
 from constrain.compiler.tokenizers import byte_alphabet, default_path
 from constrain.compiler.tokenizers.definition import BYTE_LEVEL_PATTERN, Split
-from constrain.compiler.tokenizers.encoding.steps import cut
+from constrain.compiler.tokenizers.encoding.steps import split_text
 
 TINY = ["tiny-bpe-300", "tiny-bpe-1000", "tiny-bpe-4000"]
 BPE = [
@@ -99,7 +99,7 @@ def test_byte_alphabet_is_a_bijection() -> None:
 )
 def test_byte_level_pieces(text: str, pieces: list[str]) -> None:
     """GPT-2's cuts."""
-    assert cut(text, Split(BYTE_LEVEL_PATTERN)) == pieces
+    assert split_text(text, Split(BYTE_LEVEL_PATTERN)) == pieces
 
 
 def minimal(**changes: Any) -> dict[str, Any]:

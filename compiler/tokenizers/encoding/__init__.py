@@ -1,1 +1,10 @@
-"""From text to token ids, step by step, as the reference implementations do it."""
+"""From text to token ids, step by step, exactly as the reference implementations do it.
+
+added_tokens    find added tokens in the text
+steps           normalize, then split into pre-tokens (pieces)
+symbols         the bytes or characters of a pre-token that merging begins with
+bpe             merge the symbols of one pre-token, or of many at once
+seams           where a text without pre-tokens can be split all the same
+encode          all of these in order, with a cache of pre-tokens
+stream          the same for a text of any length, in bounded memory
+"""

@@ -1,4 +1,4 @@
-"""Finding added tokens in text."""
+"""Find added tokens in a text by their names: leftmost first, then the longest."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,8 +11,8 @@ from ..unicode_versions import WHITE_SPACE, as_cut
 class AddedTokens:
     """Some added tokens and the texts that they are found by.
 
-    Matching is leftmost, then longest, and goes on behind a match, whether or not the token's
-    options let it count.
+    The search goes on behind a match even if the token's options (``single_word``) do not let it
+    count. Empty texts are never found.
     """
 
     def __init__(self, tokens: Iterable[tuple[str, AddedToken]]) -> None:
@@ -23,29 +23,29 @@ class AddedTokens:
 
     @property
     def tokens(self) -> Mapping[str, AddedToken]:
-        """The tokens by what is looked for."""
+        """The tokens by the texts that are searched."""
         return self._tokens
 
     @property
     def texts(self) -> Iterable[str]:
-        """What is looked for."""
+        """The texts that are searched."""
         return self._tokens.keys()
 
     @cached_property
     def _first(self) -> "re.Pattern[str]":
-        """Where a token may begin."""
+        """Matches the first character of any of the texts."""
         return re.compile(f"[{re.escape(''.join(sorted({text[0] for text in self._tokens})))}]")
 
     @cached_property
     def _lengths(self) -> dict[str, list[int]]:
-        """How long the texts are that begin with a character, longest first."""
+        """The lengths of the texts that begin with a character, longest first."""
         lengths: dict[str, set[int]] = {}
         for text in self._tokens:
             lengths.setdefault(text[0], set()).add(len(text))
         return {char: sorted(found, reverse=True) for char, found in lengths.items()}
 
     def _matches(self, text: str) -> Iterator[tuple[int, str]]:
-        """Places and texts of all matches: leftmost, then longest, none inside another."""
+        """Starts and texts of all matches: leftmost, then longest, none overlapping another."""
         free = 0
         for candidate in self._first.finditer(text) if self._tokens else ():
             start = candidate.start()
@@ -59,7 +59,7 @@ class AddedTokens:
                     break
 
     def parts(self, text: str) -> Iterator[tuple[int, int, AddedToken | None]]:
-        """Stretches (start, end, token or None) in order, none of them empty."""
+        """The text as (start, end, token or None) in order and without gaps; none is empty."""
         end = 0
         for start, found in self._matches(text):
             token, stop = self._tokens[found], start + len(found)
@@ -79,7 +79,7 @@ class AddedTokens:
 
 
 def _alone(text: str, start: int, stop: int) -> bool:
-    """Whether no character of a word touches the stretch."""
+    """Whether there is no word character on either side of a match."""
     return not (_in_word(text[start - 1 : start]) or _in_word(text[stop : stop + 1]))
 
 

@@ -1,7 +1,16 @@
-"""Byte-pair encoding of one piece: lowest rank first, leftmost first.
+"""Byte-pair encoding: merge the pair of lowest rank, leftmost first, until no pair has a rank.
 
-``merge_via_heap`` is the textbook's and takes O(n log n) for n symbols; ``merge`` does the same
-for the short pieces that most texts consist of, with less work for each.
+    [l, o, w, e, r]  ->  [lo, w, e, r]  ->  [low, e, r]  ->  [low, er]
+
+    Bpe.merge             one pre-token; short ones by a scan for the lowest rank
+    Bpe.merge_via_heap    one long pre-token, by the textbook's heap in O(n log n)
+    RowMerges             many short pre-tokens at once, as rows of a table: one step applies to
+                          each row its own best merge, so the steps are those of the longest row
+    PairRanks             the ranks of many pairs at once, by a hash table with open addressing
+
+The hash table is searched by all pairs together: one look at the place that a pair's hash names,
+then one place further for those that find another pair there (linear probing; D. E. Knuth, The Art
+of Computer Programming 3, section 6.4, Algorithm L).
 """
 
 from collections.abc import Callable
@@ -11,15 +20,31 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-# Symbols from which on the heap is the faster way.
+# From so many symbols on the heap is faster.
 _MANY = 40
 
-# A pair of symbols as one number: no id reaches this.
+# Up to so many rows left, finishing them one by one is faster.
+_FEW = 24
+
+# At most so many symbols of a row. Longer pre-tokens are rare, and would make every row wide.
+WIDEST = 32
+
+# A pair of symbols as one number, left << 32 | right: ids are below 2^32.
 _SHIFT = 32
+
+# 2^64 divided by the golden ratio: multiples of it are spread evenly (Knuth, ibid.: Fibonacci
+# hashing).
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)
+
+# Places of the hash table for each pair, so that most searches end at the first look.
+_ROOM = 4
+
+# The key of an empty place. A symbol may be -1, so that the key of a pair may be negative too.
+_EMPTY = np.iinfo(np.int64).min
 
 
 class Bpe:
-    """Applies a merge list, int32 (n, 3), left, right and result id in rank order.
+    """Applies a merge list, int32 (n, 3), left, right, result id in rank order, to one pre-token.
 
     Of several merges of one pair the last one counts.
     """
@@ -31,7 +56,7 @@ class Bpe:
         self._results: list[int] = merges[:, 2].tolist()
 
     def merge(self, ids: list[int]) -> list[int]:
-        """The symbols ``ids`` (consumed), merged until no pair has a rank."""
+        """The symbols ``ids``, merged until no pair has a rank; the list is changed in place."""
         if len(ids) > _MANY:
             return self.merge_via_heap(ids)
         ranks, none = self._ranks, len(self._results)
@@ -50,10 +75,10 @@ class Bpe:
         return ids
 
     def merge_via_heap(self, ids: list[int]) -> list[int]:
-        """The same, for pieces of any length.
+        """The same in O(n log n) for n symbols.
 
-        The symbols form a linked list; a heap holds (rank, place) of every pair. An entry
-        whose pair has changed since is passed over.
+        The symbols form a doubly linked list; a heap holds (rank, place) of every pair. Items whose
+        pair has changed since are skipped.
         """
         following = [*range(1, len(ids)), -1]
         before = list(range(-1, len(ids) - 1))
@@ -81,22 +106,6 @@ class Bpe:
 
     def _rank(self, ids: list[int], left: int, right: int) -> int | None:
         return self._ranks.get(ids[left] << _SHIFT | ids[right])
-
-
-# A pair of symbols as one number: no id reaches this.
-_SHIFT = 32
-
-
-# 2^64 divided by the golden ratio: multiples of it are spread evenly (ibid., Fibonacci hashing).
-_FACTOR = np.uint64(0x9E3779B97F4A7C15)
-
-
-# Places for each pair, so that most looks are the last.
-_ROOM = 4
-
-
-# The key of an empty place. A symbol may be -1, so that a pair's key may be negative too.
-_EMPTY = np.iinfo(np.int64).min
 
 
 class PairRanks:
@@ -150,16 +159,11 @@ class PairRanks:
         return places.view(np.int64)
 
 
-# Symbols that a row may have. Longer pieces are rare, and would make every row wide.
-WIDEST = 32
-
-
-# Rows that are left from which on a step costs more than to merge each for itself.
-_FEW = 24
-
-
 class RowMerges:
-    """Applies a merge list, int32 (n, 3), to many pieces; ``merge`` is ``Bpe.merge``."""
+    """Applies a merge list, int32 (n, 3), to many pre-tokens.
+
+    ``merge``: ``Bpe.merge``, which finishes the last rows.
+    """
 
     def __init__(self, merges: NDArray[np.int32], merge: Callable[[list[int]], list[int]]) -> None:
         self._pairs = PairRanks(merges)
@@ -168,9 +172,9 @@ class RowMerges:
         self._merge = merge
 
     def merged(self, ids: NDArray[np.int64], lengths: NDArray[np.int64]) -> list[list[int]]:
-        """The symbols of each piece, merged until no pair has a rank.
+        """The symbols of each pre-token, merged until no pair has a rank.
 
-        ``ids``: int64, the symbols of all pieces, none negative, one piece after another.
+        ``ids``: int64, the symbols of all pre-tokens, one after another, none negative.
         ``lengths``: int64 (rows,), how many each has, at least 1 and at most ``WIDEST``.
         """
         if not len(lengths):
@@ -187,22 +191,22 @@ class RowMerges:
             merged = self._merge([i for i in rows[row].tolist() if i >= 0])
             rows[row] = -1
             rows[row, : len(merged)] = merged
-        kept = rows >= 0
-        symbols = rows[kept].tolist()
-        ends = np.cumsum(kept.sum(axis=1)).tolist()
+        is_symbol = rows >= 0
+        symbols = rows[is_symbol].tolist()
+        ends = np.cumsum(is_symbol.sum(axis=1)).tolist()
         return [symbols[start:end] for start, end in pairwise([0, *ends])]
 
     def _steps(self, rows: NDArray[np.int64], ranks: NDArray[np.int32]) -> NDArray[np.int64]:
-        """Merge in ``rows`` (-1: no symbol) until few rows have a pair; those rows' numbers.
+        """Merge in ``rows`` (-1: no symbol) until few rows have a pair; the numbers of those rows.
 
-        ``ranks``: of each symbol with the next one. The symbols of a row form a linked list
-        over its columns, whose two ends meet in the last one: it never has a symbol.
+        ``ranks``: of each symbol with the next one. The symbols of a row form a doubly linked list
+        over its columns, whose ends meet in the last column, which never has a symbol.
         """
         count, width = rows.shape
         columns = np.arange(width)
         following, before = (np.tile(columns + step, (count, 1)) for step in (1, -1))
         before[:, 0] = width - 1
-        # From here on, places in all rows together. Each row begins at its ``start``.
+        # From here on places are those of the flattened table. A row begins at its ``start``.
         ids, rank_at, next_at, before_at = (
             table.reshape(-1) for table in (rows, ranks, following, before)
         )

@@ -1,4 +1,7 @@
-"""From text to token ids: the order of ``steps.py``, put to work."""
+"""The encoder: all steps of a tokenizer in order, with a cache of pre-tokens and their ids.
+
+text -> added tokens -> normalize -> added tokens -> split -> merge each pre-token -> ids
+"""
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
@@ -11,29 +14,33 @@ from .seams import Seams
 from .steps import normalize, pretokenize
 from .symbols import Symbols
 
-# Pieces that are kept with their ids; most of a text is words that come again.
-_KEPT_PIECES = 1 << 17
+# Pre-tokens that the cache holds before it is cleared; most of a text is words that recur.
+_MAX_CACHED_PIECES = 1 << 17
 
-# New pieces from which on merging all of them at once is the faster way.
+# From so many new pre-tokens on, merging all of them at once is faster.
 _MANY = 48
 
 
-class _Kept(dict[str, list[int]]):
-    """The ids of pieces, found by ``encode`` when they are first asked for."""
+class _CachedIds(dict[str, list[int]]):
+    """The ids of pre-tokens, computed by ``encode`` on a miss."""
 
     def __init__(self, encode: Callable[[str], list[int]]) -> None:
         super().__init__()
         self._encode = encode
 
     def __missing__(self, piece: str) -> list[int]:
-        if len(self) >= _KEPT_PIECES:
+        if len(self) >= _MAX_CACHED_PIECES:
             self.clear()
         ids = self[piece] = self._encode(piece)
         return ids
 
 
 class Encoder:
-    """Encodes as a tokenizer does, without adding special tokens."""
+    """Encodes as a tokenizer does, without adding special tokens around the text.
+
+    ``verbatim``: the added tokens that are found in the text, ``rewritten``: those that are found
+    in the normalized text.
+    """
 
     def __init__(self, tokenizer: Definition) -> None:
         self.tokenizer = tokenizer
@@ -42,32 +49,32 @@ class Encoder:
         self.rewritten = AddedTokens(
             (normalize(t.content, tokenizer.normalizers), t) for t in added if t.normalized
         )
-        self._kept = _Kept(self.encode_piece)
+        self._ids = _CachedIds(self.encode_piece)
 
     def encode(self, text: str) -> list[int]:
-        """Token ids."""
+        """The token ids of a text."""
         ids: list[int] = []
         for part in self.parts(text):
             if isinstance(part, AddedToken):
                 ids.append(part.id)
             else:
-                self._learn(part)
-                ids.extend(chain.from_iterable(map(self._kept.__getitem__, part)))
+                self._encode_new(part)
+                ids.extend(chain.from_iterable(map(self._ids.__getitem__, part)))
         return ids
 
     def parts(self, text: str, *, continued: bool = False) -> Iterator[AddedToken | list[str]]:
-        """Added tokens, and between them the pieces that are merged each for itself.
+        """Added tokens, and between them the pre-tokens, each of which is merged by itself.
 
-        A tokenizer that does not cut has one piece between two added tokens; over characters
-        it is cut at seams all the same. ``continued``: the text goes on from an earlier part.
+        A tokenizer that does not split has one pre-token between two added tokens, which is split
+        at seams if it merges characters. ``continued``: an earlier part of the text came before.
         """
         tokenizer = self.tokenizer
         for start, end, token in self.verbatim.parts(text):
             if token is not None:
                 yield token
                 continue
-            goes_on = continued and start == 0
-            rewritten = normalize(text[start:end], tokenizer.normalizers, continued=goes_on)
+            follows = continued and start == 0
+            rewritten = normalize(text[start:end], tokenizer.normalizers, continued=follows)
             for begin, stop, found in self.rewritten.parts(rewritten):
                 if found is not None:
                     yield found
@@ -76,30 +83,30 @@ class Encoder:
                     rewritten[begin:stop],
                     tokenizer.pre_tokenizers,
                     first=start == begin == 0 and not continued,
-                    continued=goes_on and begin == 0,
+                    continued=follows and begin == 0,
                 )
                 if not tokenizer.byte_level and not tokenizer.splits:
-                    pieces = [cut for piece in pieces for cut in self._seams.pieces(piece)]
+                    pieces = [part for piece in pieces for part in self._seams.pieces(piece)]
                 if pieces:
                     yield pieces
 
-    def _learn(self, part: list[str]) -> None:
-        """Keep the ids of a part's new pieces, if they are many."""
+    def _encode_new(self, part: list[str]) -> None:
+        """Cache the ids of a part's new pre-tokens, if they are many."""
         if len(part) < _MANY:
             return
-        kept = self._kept
-        new = list(dict.fromkeys(filterfalse(kept.__contains__, part)))
+        cached = self._ids
+        new = list(dict.fromkeys(filterfalse(cached.__contains__, part)))
         if len(new) >= _MANY:
-            if len(kept) + len(new) > _KEPT_PIECES:
-                kept.clear()
-            kept.update(self.encode_pieces(new[:_KEPT_PIECES]))
+            if len(cached) + len(new) > _MAX_CACHED_PIECES:
+                cached.clear()
+            cached.update(self.encode_pieces(new[:_MAX_CACHED_PIECES]))
 
     def ids_of(self, piece: str) -> list[int]:
-        """The ids of one piece of ``parts``."""
-        return self._kept[piece]
+        """The ids of one pre-token of ``parts``."""
+        return self._ids[piece]
 
     def is_seam(self, left: str, right: str) -> bool:
-        """Whether no merge can bridge two neighbouring characters."""
+        """Whether no merge can cross the boundary between two adjacent characters."""
         return not self.tokenizer.byte_level and len(self._seams.pieces(left + right)) == 2
 
     @cached_property
@@ -120,11 +127,11 @@ class Encoder:
 
     @cached_property
     def _whole(self) -> dict[bytes, int]:
-        """The tokens that whole pieces may be, by their bytes."""
+        """The tokens that whole pre-tokens may be, by their bytes."""
         return {octets: i for i, octets in self.tokenizer.tokens.items()}
 
     def encode_piece(self, piece: str) -> list[int]:
-        """The ids of one piece."""
+        """The ids of one pre-token, not cached."""
         symbols = self._symbols
         if not self.tokenizer.byte_level:
             return self._bpe.merge(symbols.of_characters(piece))
@@ -136,7 +143,7 @@ class Encoder:
         return self._bpe.merge(symbols.of_bytes(octets))
 
     def encode_pieces(self, pieces: list[str]) -> Iterator[tuple[str, list[int]]]:
-        """Pieces and their ids, in any order; ``encode_piece`` says what these are."""
+        """Pre-tokens and their ids as of ``encode_piece``, in any order, merged together."""
         if self.tokenizer.byte_level and self.tokenizer.ignore_merges:
             whole = list(map(self._whole.get, map(self._symbols.octets, pieces)))
             for piece, token in zip(pieces, whole, strict=True):

@@ -1,4 +1,10 @@
-"""Cutting text into the pieces that are merged each for itself."""
+"""The steps of a tokenizer that change or split text: normalizers, then pre-tokenizers.
+
+    normalize      " Ab"  ->  Lowercase, Replace(" ", "▁")  ->  "▁ab"
+    pretokenize    "I'm ok"  ->  ByteLevel (GPT-2's pattern)  ->  "I", "'m", " ok"
+
+``definition`` describes the steps as data; each is done as the reference implementation does it.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
@@ -21,10 +27,10 @@ from ..definition import (
 from ..patterns import compile_pattern, matches
 from ..unicode_versions import WHITE_SPACE, as_cut, normalized
 
-# A stretch of text and whether it is cut off: (start, end, whether the pattern matched).
-_Stretch = tuple[int, int, bool]
+# A segment of a text: (start, end, whether the pattern matched it).
+_Segment = tuple[int, int, bool]
 
-# Whether two neighbours become one piece, by whether each of them is a match.
+# Whether two adjacent segments are one pre-token, by whether each of them is a match.
 _JOINS: dict[Behaviour, Callable[[bool, bool], bool]] = {
     Behaviour.MERGED_WITH_PREVIOUS: lambda before, after: after and not before,
     Behaviour.MERGED_WITH_NEXT: lambda before, after: before and not after,
@@ -32,13 +38,45 @@ _JOINS: dict[Behaviour, Callable[[bool, bool], bool]] = {
 }
 
 
+def normalize(text: str, steps: Iterable[Normalizer], *, continued: bool = False) -> str:
+    """The text after all steps. ``continued``: an earlier part of the text came before."""
+    for step in steps:
+        match step:
+            case Normalize(form):
+                text = normalized(form.value, text)
+            case Replace(pattern, content, is_regex):
+                text = (
+                    _replaced(text, pattern, content)
+                    if is_regex
+                    else text.replace(pattern, content)
+                )
+            case Prepend(prefix):
+                text = prefix + text if text and not continued else text
+            case Lowercase():
+                # Character by character: str.lower gives a final sigma another form.
+                text = text.lower() if text.isascii() else "".join(map(str.lower, text))
+            case Strip(left, right):
+                text = text.lstrip(WHITE_SPACE) if left else text
+                text = text.rstrip(WHITE_SPACE) if right else text
+    return text
+
+
+def _replaced(text: str, pattern: str, content: str) -> str:
+    """The text with ``content`` for each match of a regular expression."""
+    parts, end = [], 0
+    for start, stop in matches(pattern, as_cut(text)):
+        parts += [text[end:start], content]
+        end = stop
+    return "".join([*parts, text[end:]])
+
+
 def pretokenize(
     text: str, steps: Sequence[PreTokenizer], *, first: bool = True, continued: bool = False
 ) -> list[str]:
-    """The pieces in order; a last step ``ByteLevel`` does not rewrite them.
+    """The pre-tokens in order. A last step ``ByteLevel`` does not rewrite them.
 
-    ``first``: the text stands at the start of the whole. ``continued``: it goes on from an
-    earlier part of its own, and no step puts anything before it.
+    ``first``: the text is at the start of the whole text. ``continued``: an earlier part of the
+    text came before, so that no step puts anything before it.
     """
     pieces = [text] if text else []
     for number, step in enumerate(steps):
@@ -49,29 +87,30 @@ def pretokenize(
             ]
         split = step.split
         if split is not None:
-            pieces = [piece for whole in pieces for piece in cut(whole, split)]
-            continued = False  # From here on each piece is one of its own.
+            pieces = [piece for whole in pieces for piece in split_text(whole, split)]
+            continued = False  # Later steps see each pre-token as a text of its own.
         if isinstance(step, ByteLevel) and number + 1 < len(steps):
             pieces = [byte_alphabet.encode(piece.encode("utf-8")) for piece in pieces]
     return pieces
 
 
-def cut(text: str, split: Split) -> list[str]:
-    """The pieces of one text by one step, in order; none is empty."""
+def split_text(text: str, split: Split) -> list[str]:
+    """The pre-tokens of a text by one step, in order; none is empty."""
     matched = as_cut(text)
     pattern = compile_pattern(split.pattern)
     if matched is text and split.behaviour is Behaviour.ISOLATED:
-        # Without a group, findall gives the matches; whole, they are the pieces.
+        # Without a group, findall gives the matches; if they are all of the text, these are the
+        # pre-tokens.
         pieces = pattern.findall(text) if not pattern.groups else []
         if sum(map(len, pieces)) == len(text):
             return list(filter(None, pieces))
-    found = _stretches(matched, split)
+    found = _segments(matched, split)
     return [text[start:end] for start, end in _behave(found, split.behaviour) if start < end]
 
 
-def _stretches(text: str, split: Split) -> list[_Stretch]:
-    """Matches and what lies between them, in order and without gaps."""
-    found: list[_Stretch] = []
+def _segments(text: str, split: Split) -> list[_Segment]:
+    """The matches and the text between them, in order and without gaps."""
+    found: list[_Segment] = []
     end = 0
     for start, stop in matches(split.pattern, text):
         if end < start:
@@ -83,8 +122,8 @@ def _stretches(text: str, split: Split) -> list[_Stretch]:
     return found
 
 
-def _behave(found: Sequence[_Stretch], behaviour: Behaviour) -> Iterator[tuple[int, int]]:
-    """Where the pieces are."""
+def _behave(found: Sequence[_Segment], behaviour: Behaviour) -> Iterator[tuple[int, int]]:
+    """The pre-tokens as (start, end), from the segments."""
     match behaviour:
         case Behaviour.ISOLATED:
             yield from ((start, end) for start, end, _ in found)
@@ -101,7 +140,7 @@ def _behave(found: Sequence[_Stretch], behaviour: Behaviour) -> Iterator[tuple[i
 
 
 def _prefixed(text: str, step: PreTokenizer, first: bool, continued: bool) -> str:
-    """The piece with what a step writes before it, or in place of its spaces."""
+    """A pre-token with what a step writes before it and in place of its spaces."""
     match step:
         case ByteLevel() if not continued and not text.startswith(" "):
             return " " + text
@@ -111,35 +150,3 @@ def _prefixed(text: str, step: PreTokenizer, first: bool, continued: bool) -> st
             if wanted and not continued and not text.startswith(replacement):
                 return replacement + text
     return text
-
-
-def normalize(text: str, steps: Iterable[Normalizer], *, continued: bool = False) -> str:
-    """Apply all steps. ``continued``: the text goes on from an earlier part of its own."""
-    for step in steps:
-        match step:
-            case Normalize(form):
-                text = normalized(form.value, text)
-            case Replace(pattern, content, is_regex):
-                text = (
-                    _replaced(text, pattern, content)
-                    if is_regex
-                    else text.replace(pattern, content)
-                )
-            case Prepend(prefix):
-                text = prefix + text if text and not continued else text
-            case Lowercase():
-                # Each character for itself: str.lower gives a final sigma another form.
-                text = text.lower() if text.isascii() else "".join(map(str.lower, text))
-            case Strip(left, right):
-                text = text.lstrip(WHITE_SPACE) if left else text
-                text = text.rstrip(WHITE_SPACE) if right else text
-    return text
-
-
-def _replaced(text: str, pattern: str, content: str) -> str:
-    """The text with ``content`` for each match of a regular expression."""
-    parts, end = [], 0
-    for start, stop in matches(pattern, as_cut(text)):
-        parts += [text[end:start], content]
-        end = stop
-    return "".join([*parts, text[end:]])

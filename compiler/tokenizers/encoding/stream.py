@@ -1,9 +1,17 @@
-"""Encoding a text of any length in bounded memory, with the ids of the whole.
+"""Encoding a text of any length in bounded memory, with the ids of the whole text.
 
-The text is cut between two characters only if nothing about the encoding spans them, or sees
-beyond the second from before it: no added token holds them side by side, normalizers rewrite
-each for itself, and the first step that cuts always cuts there. Where a text has no such
-place (or a tokenizer has steps of which this is not known), it is kept until there is one.
+    chunks of text  ->  split where that is safe  ->  encode each part  ->  ids
+
+A text is split between two characters only if nothing of the encoding spans them, or depends on
+what is behind the second from before it: no added token holds them side by side, normalizers
+rewrite each by itself, and the first pre-tokenizer that splits always has a boundary there. Where a
+text has no such place (or a tokenizer has steps for which this is not decided), it is buffered
+until there is one.
+
+Whether a pattern's match can hold two characters side by side is decided by ``Adjacency``: the
+positions of the pattern's characters and which may follow which, as in Glushkov's automaton (V. M.
+Glushkov, The abstract theory of automata, Russian Mathematical Surveys 16(5), 1961). Look-ahead is
+taken for the empty text, so the answer may be "yes" once too often, never too seldom.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -17,52 +25,52 @@ from ..unicode_versions import as_cut
 from .encode import Encoder
 from .steps import normalize
 
-# Characters that are read before a cut is looked for.
+# Characters that are buffered before a place to split is looked for.
 CHUNK = 1 << 18
 
-# Cuts are tried before a space and behind these. No normalization form joins any of them with
-# a neighbour.
+# Places that are tried: before a space, and behind one of these. No normalization form composes any
+# of them with a neighbour.
 _BREAKS = "\n。，、！？"
 
 Part = AddedToken | list[str]
 
 
 def stream_parts(tokenizer: Tokenizer, chunks: Iterable[str]) -> Iterator[Part]:
-    """The parts of the text that ``chunks`` are together, as ``Encoder.parts`` gives them."""
+    """The parts of the concatenation of ``chunks``, as of ``Encoder.parts``."""
     encoder = tokenizer.encoder
-    seams = _Cuts(tokenizer, encoder)
-    kept, continued, wanted = "", False, CHUNK
+    places = _SafePlaces(tokenizer, encoder)
+    buffer, continued, wanted = "", False, CHUNK
     for chunk in chunks:
-        kept += chunk
-        while len(kept) >= wanted:
-            place = seams.last_in(kept)
-            # The character behind the cut is read along, and is a piece of its own.
-            parts = list(encoder.parts(kept[: place + 1], continued=continued)) if place else []
+        buffer += chunk
+        while len(buffer) >= wanted:
+            place = places.last_in(buffer)
+            # The character behind the place is read as well; it is a pre-token of its own here.
+            parts = list(encoder.parts(buffer[: place + 1], continued=continued)) if place else []
             if not parts or not isinstance(parts[-1], list) or len(parts[-1][-1]) != 1:
-                wanted = 2 * len(kept)
+                wanted = 2 * len(buffer)
                 break
             parts[-1] = parts[-1][:-1]
             yield from parts
-            kept, continued, wanted = kept[place:], True, CHUNK
-    yield from encoder.parts(kept, continued=continued)
+            buffer, continued, wanted = buffer[place:], True, CHUNK
+    yield from encoder.parts(buffer, continued=continued)
 
 
-class _Cuts:
-    """Where a text may be cut for a tokenizer."""
+class _SafePlaces:
+    """Where a text can be split without changing its encoding."""
 
     def __init__(self, tokenizer: Tokenizer, encoder: Encoder) -> None:
         self._tokenizer, self._encoder = tokenizer, encoder
-        known = all(
+        supported = all(
             isinstance(step, Normalize | Prepend | Lowercase)
             or (isinstance(step, Replace) and len(step.pattern) == 1 and not step.is_regex)
             for step in tokenizer.normalizers
         )
         added = tokenizer.added_tokens
         plain = not any(token.lstrip or token.rstrip or token.single_word for token in added)
-        self._is_safe = cache(self._safe) if known and plain else (lambda left, right: False)
+        self._is_safe = cache(self._safe) if supported and plain else (lambda left, right: False)
 
     def last_in(self, text: str) -> int:
-        """The last place in the text where it may be cut, 0 if there is none."""
+        """The last place where the text can be split, 0 if there is none."""
         for place in range(len(text) - 1, 0, -1):
             left, right = text[place - 1], text[place]
             if (right == " " or left in _BREAKS) and self._is_safe(left, right):
@@ -70,9 +78,10 @@ class _Cuts:
         return 0
 
     def _safe(self, left: str, right: str) -> bool:
+        """Whether a text can be split between these two characters, whatever is around them."""
         texts = [*self._encoder.verbatim.texts, *self._encoder.rewritten.texts]
         steps = self._tokenizer.normalizers
-        # subtle: the character behind the cut must stay one, to be left out as one piece.
+        # subtle: the character behind must stay one, since the caller removes one pre-token.
         left_end = normalize(left, steps, continued=True)[-1:]
         right_begin = normalize(right, steps, continued=True)
         if not left_end or len(right_begin) != 1:
@@ -81,7 +90,7 @@ class _Cuts:
             return False
         for step in self._tokenizer.pre_tokenizers:
             if isinstance(step, Metaspace):
-                return step.cuts and right_begin == " "
+                return step.splits and right_begin == " "
             split = step.split
             if split is not None:
                 if split.behaviour is not Behaviour.ISOLATED or split.invert:
@@ -93,7 +102,7 @@ class _Cuts:
 
 @dataclass(slots=True)
 class _Part:
-    """A part of a pattern: can it be empty, where it begins, where it ends (positions)."""
+    """A subpattern: whether it matches the empty text, its first and its last positions."""
 
     empty: bool = True
     first: set[int] = field(default_factory=set)
@@ -102,7 +111,7 @@ class _Part:
 
 @dataclass(slots=True)
 class _Group:
-    """An open group: its opening, what each finished alternative is, and the present one."""
+    """An unclosed group: its opening, its finished alternatives, the parts of the current one."""
 
     opening: str
     done: list[_Part] = field(default_factory=list)
@@ -110,7 +119,10 @@ class _Group:
 
 
 class Adjacency:
-    """The pairs of neighbours inside matches of a pattern."""
+    """The pairs of adjacent characters inside matches of a pattern.
+
+    ``looks_far``: the pattern looks behind, or ahead at more than one character.
+    """
 
     def __init__(self, pattern: str) -> None:
         self.looks_far = False
@@ -135,9 +147,9 @@ class Adjacency:
         self._closed(groups[0])
 
     def may_hold(self, left: str, right: str) -> bool:
-        """Whether a match can hold ``left`` with ``right`` behind it, or see further than that.
+        """Whether a match can hold ``left`` with ``right`` behind it, or looks further than that.
 
-        Where it cannot, an attempt that begins before them looks at nothing behind ``right``.
+        If not, no attempt that begins before them reads anything behind ``right``.
         """
         if self.looks_far:
             return True
@@ -195,5 +207,5 @@ def _matcher(classes: list[str]) -> Callable[[int, str], bool]:
 
 @lru_cache(maxsize=64)
 def adjacency_of(pattern: str) -> Adjacency:
-    """The pairs of a pattern, kept."""
+    """The adjacency of a pattern, cached."""
     return Adjacency(pattern)

@@ -1,4 +1,4 @@
-"""The symbols that merging begins with: bytes, or characters with their fallbacks."""
+"""The symbols of a pre-token that merging begins with: its bytes, or its characters."""
 
 from collections.abc import Sequence
 from itertools import compress, repeat
@@ -11,17 +11,21 @@ from ..definition import ByteLevel, Definition
 
 
 class Symbols:
-    """Turns pieces of text into the ids of single symbols, and into bytes."""
+    """Maps pre-tokens to the ids of single symbols, and to bytes.
+
+    A character without a symbol is spelled by byte tokens (``byte_fallback``), else by ``unk``,
+    else it is dropped.
+    """
 
     def __init__(self, tokenizer: Definition) -> None:
         self._tokenizer = tokenizer
         self._of_byte = tuple(tokenizer.base).__getitem__
-        # Behind ``ByteLevel`` other steps cut text that is written in its alphabet.
+        # Steps behind ``ByteLevel`` split text that is written in its alphabet.
         levels = [isinstance(step, ByteLevel) for step in tokenizer.pre_tokenizers]
         self._in_alphabet = any(levels[:-1])
 
     def octets(self, piece: str) -> bytes:
-        """The bytes that a piece is written with."""
+        """The bytes of a pre-token."""
         if self._in_alphabet:
             decoded = byte_alphabet.decode(piece)
             if decoded is not None:
@@ -29,23 +33,23 @@ class Symbols:
         return piece.encode("utf-8")
 
     def of_bytes(self, octets: bytes) -> list[int]:
-        """The symbols of a piece in bytes, without those that the vocabulary lacks."""
+        """The symbols of some bytes; those that the vocabulary lacks are ``unk`` or dropped."""
         ids = list(map(self._of_byte, octets))
         if -1 not in ids:
             return ids
         return self._with_unknown([[i] if i >= 0 else None for i in ids])
 
     def of_characters(self, piece: str) -> list[int]:
-        """The symbols of a piece in characters, with their fallbacks."""
-        known, fallback = self._tokenizer.characters, self._tokenizer.byte_fallback
+        """The symbols of a pre-token in characters, with fallbacks."""
+        symbol_of, fallback = self._tokenizer.characters, self._tokenizer.byte_fallback
         try:
-            return [known[char] for char in piece]
+            return [symbol_of[char] for char in piece]
         except KeyError:
             pass
         found: list[list[int] | None] = []
         for char in piece:
-            if char in known:
-                found.append([known[char]])
+            if char in symbol_of:
+                found.append([symbol_of[char]])
             elif fallback:
                 found.append([fallback[octet] for octet in char.encode("utf-8")])
             else:
@@ -55,10 +59,10 @@ class Symbols:
     def of_pieces(
         self, pieces: Sequence[str], widest: int
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], list[bool]]:
-        """The symbols of many pieces, int64, one piece after another, and how many each has.
+        """The symbols of many pre-tokens, int64, one after another, and how many each has, int64.
 
-        Only of those of at most ``widest`` characters or bytes that all are symbols themselves.
-        Last for each of ``pieces`` whether it is one of them.
+        Only of those of at most ``widest`` characters or bytes that are all symbols themselves. The
+        last result says for each of ``pieces`` whether it is one of these.
         """
         if self._tokenizer.byte_level:
             written = list(map(self.octets, pieces))
@@ -80,7 +84,7 @@ class Symbols:
         return ids, lengths, plain.tolist()
 
     def _with_unknown(self, found: list[list[int] | None]) -> list[int]:
-        """Symbols in order; what has none (None) is ``unk``, or is dropped."""
+        """The symbols in order, where None (no symbol) becomes ``unk`` or is dropped."""
         unk, fuse = self._tokenizer.unk, self._tokenizer.fuse_unk
         ids: list[int] = []
         pending = False
