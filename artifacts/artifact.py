@@ -186,14 +186,18 @@ class Artifact:
     def merge_table(self) -> "MergeTable | ForbiddenPairs":
         """Which tokens may not follow which inside a piece (canonical artifacts only)."""
         if self.product is not None:
-            return self.product.pairs
+            from .kinds.cartesian import forbidden_pairs
+
+            return forbidden_pairs(self.product)
         return MergeTable(self.arrays["merges"])
 
     def byte_state_of(self, state: int) -> int:
         """The byte-DFA state that a state of the machine stands for (of several, one)."""
         arrays = self.arrays
         if self.product is not None:
-            return int(arrays["product.byte_state"][self.product.members(state)[0]])
+            from .kinds.cartesian import members
+
+            return int(arrays["product.byte_state"][members(self.product, state)[0]])
         if self.token_dfa is None:
             return state
         family = int(arrays["tokens.family"][state])
@@ -222,7 +226,7 @@ class Artifact:
             if not 0 <= token_id < self.vocab_size:
                 raise ValueError(f"token {token_id} is outside the vocabulary")
         if self.product is not None:
-            start = self._state_after(self.product, after or ())
+            start = self.product.state_after(after or ())
             return Matcher(self.product, self.product, m.eos, m.vocab_size, start=start)
         if after and self.parsers is not None and (canonical := self.parsers.canonical()):
             start = canonical.state_after(after)
@@ -242,31 +246,6 @@ class Artifact:
         from .container.sections import encode
 
         return b"".join(encode(self.manifest.to_json(), self.arrays))
-
-    def _state_after(self, product: "AnyProduct", after: Sequence[int]) -> int:
-        """Where a member begins behind a prompt: by the cuts there, and its last token."""
-        from .cartesian.machine import ProductMachine
-        from .pretokenizer.dfa import PretokenizerDfa, whole_pieces
-
-        a = self.arrays
-        start = int(a["cuts.start"][0])
-        cuts = PretokenizerDfa(
-            a["cuts.table"], a["cuts.classes"], a["cuts.fallback"], start, whole_pieces(a)
-        )
-        states, last = cuts.after(after, self.vocabulary, product.pairs)
-        if last is None:
-            return product.start
-        begins = {int(a["product.after_cut"][state]) for state in states} - {0}
-        if isinstance(product, ProductMachine):
-            state = product.state_of(sorted(begins), last)
-        else:
-            state = product.behind(product.product.state_of(sorted(begins), last), after)
-        if not product.row(state).any():
-            raise ArtifactError(
-                f"no member of the grammar continues token {last}: the tokenizer would join "
-                f"each first token to it"
-            )
-        return state
 
     def _row_after(self, after: Sequence[int]) -> Words | None:
         last = after[-1]

@@ -7,7 +7,7 @@ neither a chain of single nonterminals nor one of first calls leads back to its 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..canonical_network.check import check_closed, check_patch
+from ..canonical_network.check import check_inert, check_precomputed
 from ..container.manifest import Manifest, ParserNames
 from ..container.requirements import Arrays, check_types, require, require_offsets, require_range
 from ..earley.tables import END
@@ -74,9 +74,9 @@ def _check_canonical(manifest: Manifest, arrays: Arrays) -> None:
     require(bool(text[fallback[fallback >= 0]].all()), "cuts.fallback")
     require(bool(text[arrays.get("cuts.whole", fallback[:0])].all()), "cuts.whole")
     if "stable.table" in arrays:
-        check_patch(arrays)
+        check_inert(arrays)
     if "closed.keys" in arrays:
-        check_closed(manifest, arrays)
+        check_precomputed(manifest, arrays)
 
 
 def _check_terminals(manifest: Manifest, arrays: Arrays) -> int:

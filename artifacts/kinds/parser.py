@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..canonical_network.machine import CanonicalNetwork
-from ..canonical_network.normalized_machine import NormalizedNetwork, canonical_machine
+from ..canonical_network.machine import CanonicalMachine, canonical_machine
 from ..container.manifest import EARLEY, NETWORK, Manifest, ParserNames
 from ..dfa.stacked_dfas import StackedDfas
 from ..earley.machine import EarleyMasks, EarleyMemo
@@ -39,10 +38,10 @@ class Parsers:
     vocabulary: Vocabulary
     trie: Callable[[], Trie]
     _network_masks: NetworkMasks | None = None
-    _canonical: CanonicalNetwork | NormalizedNetwork | None = None
+    _canonical: CanonicalMachine | None = None
     _memo: EarleyMemo = field(default_factory=EarleyMemo)
 
-    def canonical(self) -> CanonicalNetwork | NormalizedNetwork | None:
+    def canonical(self) -> CanonicalMachine | None:
         """The machine of the next matcher under ``canonical``, else None."""
         if self.manifest.tokenization != "canonical":
             return None
@@ -52,7 +51,7 @@ class Parsers:
             )
         return self._canonical
 
-    def machine(self) -> NetworkMasks | EarleyMasks | CanonicalNetwork | NormalizedNetwork:
+    def machine(self) -> NetworkMasks | EarleyMasks | CanonicalMachine:
         """The machine of the next matcher; it answers the rows as well."""
         m = self.manifest
         if canonical := self.canonical():

@@ -21,31 +21,44 @@ V = TypeVar("V")
 class BoundedCache(Generic[K, V]):
     """``capacity``: the most that the weights of all entries add up to.
 
-    Threads may share it. An entry heavier than all the capacity is kept alone.
+    ``get``: the cached value, None if there is none (any more); as fast as a dict's. Threads may
+    share it. An entry heavier than all the capacity is cached alone.
     """
 
     capacity: int
-    _entries: dict[K, tuple[V, int]] = field(default_factory=dict)
+    get: Callable[[K], V | None] = field(init=False)
+    _entries: dict[K, V] = field(default_factory=dict)
+    # Of entries whose weight is not 1.
+    _weights: dict[K, int] = field(default_factory=dict)
     _weight: int = 0
     _lock: Lock = field(default_factory=Lock)
+
+    def __post_init__(self) -> None:
+        self.get = self._entries.get
 
     def __len__(self) -> int:
         return len(self._entries)
 
-    def get(self, key: K) -> V | None:
-        """What was kept, None if there is nothing (any more)."""
-        entry = self._entries.get(key)
-        return None if entry is None else entry[0]
-
     def keep(self, key: K, value: V, weight: int = 1) -> V:
-        """Keep ``value`` and give it back."""
+        """Cache ``value`` and return it; the oldest entries are evicted."""
         with self._lock:
             if key not in self._entries:
                 while self._entries and self._weight + weight > self.capacity:
-                    self._weight -= self._entries.pop(next(iter(self._entries)))[1]
-                self._entries[key] = value, weight
+                    oldest = next(iter(self._entries))
+                    del self._entries[oldest]
+                    self._weight -= self._weights.pop(oldest, 1)
+                self._entries[key] = value
                 self._weight += weight
+                if weight != 1:
+                    self._weights[key] = weight
         return value
+
+    def clear(self) -> None:
+        """Evict all."""
+        with self._lock:
+            self._entries.clear()
+            self._weights.clear()
+            self._weight = 0
 
 
 def solve_recursive(

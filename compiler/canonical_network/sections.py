@@ -1,12 +1,15 @@
-"""A tokenizer's cuts beside the texts that its normalizers leave alone, for grammars that nest.
+"""The sections that a network needs for canonical masks, or why it cannot have them.
 
-The cuts in step with all stable texts would have millions of states. So these are followed beside
-the cuts while decoding (``constrain.artifacts.canonical_network.normalized_machine``), which know
-of characters that
-are never stable alone. The *inert cuts* show what goes on whatever went before: they are the
-cuts but for some rows (a patch), and for states inside characters.
+    grammar's network, tokenizer's tables
+      -> cuts.*, pairs.*       the pre-tokenizer DFA and the forbidden pairs
+      -> stable.*, inert.*     the normal-form DFA and the inert pre-tokenizer DFA, where needed
+      -> closed.*              precomputed rows (``precompute``)
 
-What a network needs for canonical masks, or why it cannot have them.
+The synchronous product of the pre-tokenizer DFA with all texts in normal form would have millions
+of states. So the normal-form DFA is followed beside it while decoding, and the pre-tokenizer DFA
+only leaves out characters that no text in normal form holds. The *inert pre-tokenizer DFA* shows
+what goes on whatever went before: it is the pre-tokenizer DFA but for some rows (a patch), and for
+states inside characters.
 """
 
 from collections.abc import Mapping
@@ -15,12 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from constrain.artifacts.canonical_network.contexts import TEXT_END, ReturnContexts
-from constrain.artifacts.canonical_network.machine import CanonicalNetwork
-from constrain.artifacts.canonical_network.normalized_machine import (
-    NormalizedNetwork,
-    canonical_machine,
-)
+from constrain.artifacts.canonical_network.contexts import TEXT_END
+from constrain.artifacts.canonical_network.machine import machine_of
+from constrain.artifacts.canonical_network.pretokenized import PretokenizedNetwork
 from constrain.artifacts.network.configurations import REFUSED, Network
 from constrain.artifacts.network.tables import NetworkTables
 from constrain.artifacts.pretokenizer.dfa import begins_character
@@ -35,7 +35,9 @@ from ..normalizer.character_properties import LOST, read_classes
 from ..normalizer.normalized_members import NormalFormTables
 from ..pretokenizer.boundary_tables import PretokenizerTables
 from ..pretokenizer.marked_dfa import DEAD, synchronous_product
-from .precompute import Beside, precompute_rows
+from .liveness import Liveness, PlainLiveness
+from .normalized import NormalizedLiveness
+from .precompute import precompute_rows
 
 # A patch: the states whose rows are others, or new, int32 (n,), and their rows, (n, P, J).
 Patch = tuple[NDArray[np.int32], NDArray[np.int32]]
@@ -44,11 +46,11 @@ Patch = tuple[NDArray[np.int32], NDArray[np.int32]]
 _LONGEST_TAIL = 3
 
 
-def stable_cut_sections(
+def normal_form_sections(
     cuts: PretokenizerTables, stable: NormalFormTables
 ) -> Mapping[str, NDArray[Any]]:
-    """The sections ``inert.*`` and ``stable.*``; and ``cuts.table`` and ``cuts.classes`` anew,
-    with a class for bytes that these tell apart."""
+    """The sections ``inert.*`` and ``stable.*``; and ``cuts.table`` and ``cuts.classes`` again,
+    with a class for bytes that these distinguish."""
     keys = cuts.classes.astype(np.int64) * 256 + stable.inert_classes
     _, octets, joint = np.unique(keys, return_index=True, return_inverse=True)
     table = np.ascontiguousarray(cuts.dfa.table[:, :, cuts.classes[octets]])
@@ -108,19 +110,19 @@ def canonical_sections(
     tables: TokenizerTables,
     notes: list[str],
     limits: Limits,
-    answers: int,
+    summaries: int,
     *,
     needed: bool,
 ) -> dict[str, NDArray[Any]] | None:
-    """The sections of the tokenizer, and of the rows that are worked out ahead; notes for the
-    user are added. ``answers``: how many are worked out ahead, 0 for none.
+    """The sections of the tokenizer, and of precomputed rows; notes for the user are added.
+    ``summaries``: how many to precompute, 0 for none.
 
     Raises ``LimitError``. Where there are no canonical masks: if they are ``needed`` raises
     ``CheckError`` for such a grammar, ``TokenizerError`` for such a tokenizer, else None and a
     note why.
     """
     try:
-        return _sections(parser, request, tables, notes, limits, answers)
+        return _sections(parser, request, tables, notes, limits, summaries)
     except (CheckError, TokenizerError) as error:
         if needed:
             raise
@@ -138,7 +140,7 @@ def _sections(
     tables: TokenizerTables,
     notes: list[str],
     limits: Limits,
-    answers: int,
+    summaries: int,
 ) -> dict[str, NDArray[Any]]:
     source, tokenizer = parser.grammar.source, request.tokenizer
     network = parser.network
@@ -164,30 +166,29 @@ def _sections(
         others = read[~stable.characters.is_inert[read]]
         if len(others):
             notes.append("members that the tokenizer's normalizers change are left out")
-        # The cuts know of characters that are changed by themselves.
+        # The pre-tokenizer DFA leaves out characters that are changed by themselves.
         if (others != LOST).any():
-            sections |= stable_cut_sections(tables.cuts, stable)
+            sections |= normal_form_sections(tables.cuts, stable)
     vocabulary = tokenizer.vocabulary(request.vocab_size)
-    machine = canonical_machine(network, sections, request.eos, vocabulary)
-    if not _has_members(machine):
+    pretokenized = PretokenizedNetwork.from_arrays(network, sections, vocabulary)
+    inert = pretokenized.inert(sections) if "stable.table" in sections else None
+    if not _has_members(pretokenized, inert, sections, request):
         message = "the tokenizer can spell no member: it has no token for a part of each"
         raise CheckError(source, [Diagnostic(message)])
     if tokenizer.added_tokens:
         notes.append("members in which the tokenizer finds one of its added tokens are left out")
     memory = min(request.max_bytes - sum(a.nbytes for a in sections.values()), limits.memory)
-    if answers and memory > 0:
-        if isinstance(machine, NormalizedNetwork):
-            assert stable is not None
-            beside = Beside(stable, machine.doubts.threads)
-            closed = precompute_rows(machine.inner, answers, memory, limits, beside)
-        else:
-            closed = precompute_rows(machine, answers, memory, limits)
-        if not closed.is_complete:
+    if summaries and memory > 0:
+        liveness: Liveness = PlainLiveness(pretokenized)
+        if inert is not None and stable is not None:
+            liveness = NormalizedLiveness(pretokenized, inert, stable)
+        rows = precompute_rows(pretokenized, liveness, summaries, memory, limits)
+        if not rows.is_complete:
             notes.append(
-                "not all masks were worked out ahead: the rest is at run time (--prewarm, "
+                "not all masks were precomputed: the rest are computed lazily (--prewarm, "
                 "--max-artifact-bytes)"
             )
-        sections |= closed.arrays
+        sections |= rows.arrays
     return sections
 
 
@@ -197,19 +198,25 @@ def _begins_with(network: NetworkTables, prefix: bytes) -> bool:
     return found.read(found.start, prefix) != REFUSED
 
 
-def _has_members(machine: CanonicalNetwork | NormalizedNetwork) -> bool:
+def _has_members(
+    network: PretokenizedNetwork,
+    inert: PretokenizedNetwork | None,
+    sections: Mapping[str, NDArray[Any]],
+    request: ArtifactRequest,
+) -> bool:
     """Whether the tokenizer can spell a member."""
-    if not isinstance(machine, NormalizedNetwork):
-        return _has_texts(machine, machine.final, machine.threads.endings)
-    inner, doubts = machine.inner, machine.doubts
-    return _has_texts(inner, doubts.final, doubts.threads.endings) or bool(
-        machine.row(machine.start).any()
-    )
-
-
-def _has_texts(masks: CanonicalNetwork, final: NDArray[np.bool_], endings: ReturnContexts) -> bool:
-    """Whether some member leads the cuts that ``endings`` are of to ``final``."""
-    network, start = masks.network, masks.cuts.start
-    if network.may_end(network.start) and final[start]:
+    if inert is None:
+        return _has_texts(network)
+    if _has_texts(inert):
         return True
-    return endings.is_live(endings.number(network.tables.start, start), TEXT_END)
+    machine = machine_of(network, inert, sections, request.eos)
+    return bool(machine.row(machine.start).any())
+
+
+def _has_texts(network: PretokenizedNetwork) -> bool:
+    """Whether some member leads the pre-tokenizer DFA to a state that a text may end in."""
+    configurations, start = network.network, network.pretokenizer.start
+    if configurations.may_end(configurations.start) and network.final[start]:
+        return True
+    contexts = network.contexts
+    return contexts.is_live(contexts.number(configurations.tables.start, start), TEXT_END)
