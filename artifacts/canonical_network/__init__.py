@@ -1,1 +1,9 @@
-"""Networks whose masks allow the tokenizer's own encoding alone."""
+"""Canonical masks of recursive transition networks: the tokens with which encodings go on.
+
+sections network.*, cuts.*, pairs.*   pretokenized.PretokenizedNetwork
+  -> contexts         what a stack leaves possible: return contexts of calls
+  -> trie_walk        where each token leads from a place
+  -> liveness         which of them are live: certificates, then an exact search
+sections closed.*   -> precomputed_rows   rows that need none of that
+  -> masks            rows to masks; machine: beside a normal-form DFA, if there is one
+"""

@@ -1,8 +1,4 @@
-"""Whether the rows that stand in place of those of the cuts fit them
-(``canonical_network.machine``).
-
-Whether the rows that were worked out ahead fit the rest of an artifact.
-"""
+"""Whether the sections ``inert.*`` and ``closed.*`` fit together and the rest of an artifact."""
 
 import numpy as np
 
@@ -12,8 +8,8 @@ from ..tokens import tokenset
 from .precomputed_rows import DEEPER, UNKNOWN
 
 
-def check_patch(arrays: Arrays) -> None:
-    """Raise ``ArtifactError`` naming the first section that does not fit."""
+def check_inert(arrays: Arrays) -> None:
+    """Raise ``ArtifactError`` naming the first section ``inert.*`` that does not fit."""
     check_types(arrays, {"inert.states": ("i4", 1), "inert.rows": ("i4", 3)})
     states, rows = arrays["inert.states"], arrays["inert.rows"]
     require(bool((np.diff(states) > 0).all()), "inert.states")
@@ -41,8 +37,8 @@ _SECTIONS = {
 }
 
 
-def check_closed(manifest: Manifest, arrays: Arrays) -> None:
-    """Raise ``ArtifactError`` naming the first section that does not fit."""
+def check_precomputed(manifest: Manifest, arrays: Arrays) -> None:
+    """Raise ``ArtifactError`` naming the first section ``closed.*`` that does not fit."""
     check_types(arrays, _SECTIONS)
     rows, offsets = arrays["closed.rows"], arrays["closed.id_offsets"]
     require(rows.shape[1] == tokenset.word_count(manifest.vocab_size), "closed.rows")
@@ -57,11 +53,11 @@ def check_closed(manifest: Manifest, arrays: Arrays) -> None:
     require(sets > 0, "closed.pending_offsets")
     require_offsets(arrays, "closed.pending_offsets", sets, len(arrays["closed.pending"]))
     require_range(arrays, "closed.pending", 0, 1 << 31)
-    keys, answers = arrays["closed.keys"], arrays["closed.answers"]
+    keys, summaries = arrays["closed.keys"], arrays["closed.answers"]
     require(bool((keys[1:] > keys[:-1]).all()), "closed.keys")
-    require(answers.shape == (len(keys), 2), "closed.answers")
+    require(summaries.shape == (len(keys), 2), "closed.answers")
     for column, low, high in ((0, DEEPER, len(rows) + len(offsets) - 1), (1, 0, sets)):
-        values = answers[:, column]
+        values = summaries[:, column]
         fits = not len(values) or bool(values.min() >= low and values.max() < high)
         require(fits, "closed.answers")
     _check_suffixes(arrays)

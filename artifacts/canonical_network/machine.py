@@ -1,123 +1,130 @@
-"""The canonical machine of an artifact of the kind ``network``, from its sections."""
+"""The canonical machine of a network, from the sections of a file.
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+    sections  ->  PretokenizedNetwork  ->  CanonicalMasks  ->  WithNormalForm, if there is one
+
+Beside a normal-form DFA some tokens may be dead that are live by the pre-tokenizer DFA: characters
+that compose with the last ones are not read. Tokens that are live by the inert pre-tokenizer DFA
+are so behind any text; those between the two are *undecided*, and decided while decoding. Most
+grammars have none.
+"""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bpe.forbidden_pairs import ForbiddenPairs
+from ..container.requirements import Arrays
 from ..errors import ArtifactError
-from ..network.configurations import BOTTOM, Network
 from ..network.lazy_token_effects import LazyTokenEffects
 from ..network.tables import NetworkTables
-from ..pretokenizer.dfa import PretokenizerDfa, whole_pieces
+from ..normalizer.machine import WithNormalForm
+from ..normalizer.normal_form_dfa import NormalFormDfa, Runs
+from ..tokens import tokenset
+from ..tokens.interned_rows import InternedRows
+from ..tokens.memo import BoundedCache
+from ..tokens.tokenset import Words
 from ..tokens.vocabulary import Vocabulary
-from .masks import CanonicalMasks
+from .masks import CanonicalMasks, LazyRows, Thread
 from .precomputed_rows import PrecomputedRows
+from .pretokenized import PretokenizedNetwork
 
-Arrays = Mapping[str, NDArray[Any]]
+CanonicalMachine: TypeAlias = CanonicalMasks | WithNormalForm[CanonicalMasks]
+
+# Bytes of numbered rows, and of cached sets of undecided tokens.
+_ROW_BYTES = 1 << 25
 
 
-class CanonicalNetwork(CanonicalMasks):
-    """``tables``: of the grammar; texts begin behind the prefix of the cuts. ``arrays``: the
-    tokenizer's sections, and the rows that were worked out ahead, if there are any."""
+def canonical_machine(
+    tables: NetworkTables, arrays: Arrays, eos: Sequence[int], vocabulary: Vocabulary
+) -> CanonicalMachine:
+    """``tables``: of the grammar. ``arrays``: the tokenizer's sections; maybe precomputed rows and
+    a normal-form DFA."""
+    network = PretokenizedNetwork.from_arrays(tables, arrays, vocabulary)
+    inert = network.inert(arrays) if "stable.table" in arrays else None
+    return machine_of(network, inert, arrays, eos)
+
+
+def machine_of(
+    network: PretokenizedNetwork,
+    inert: PretokenizedNetwork | None,
+    arrays: Arrays,
+    eos: Sequence[int],
+) -> CanonicalMachine:
+    """The same for a network that is there. ``inert``: None without a normal-form DFA."""
+    vocabulary, precomputed = network.vocabulary, None
+    if "closed.keys" in arrays:
+        states = network.network.tables.states
+        precomputed = PrecomputedRows(arrays, states, len(arrays["cuts.table"]))
+    effects = LazyTokenEffects(network.network, lambda token: [vocabulary.token(token)])
+    masks = CanonicalMasks(network, effects.step, eos, precomputed)
+    if inert is None:
+        return masks
+    runs = Runs(NormalFormDfa.from_arrays(arrays), vocabulary)
+    return WithNormalForm(masks, runs, UndecidedTokens(masks, inert, arrays.get("closed.doubtful")))
+
+
+class UndecidedTokens:
+    """Tokens of ``masks`` that may be dead behind some text in normal form.
+
+    ``inert``: the network beside the inert pre-tokenizer DFA. ``precomputed``: the undecided tokens
+    of all precomputed rows, int32.
+    """
 
     def __init__(
-        self, tables: NetworkTables, arrays: Arrays, eos: Sequence[int], vocabulary: Vocabulary
+        self,
+        masks: CanonicalMasks,
+        inert: PretokenizedNetwork,
+        precomputed: NDArray[np.int32] | None,
     ) -> None:
-        prefix = arrays["cuts.prefix"].tobytes()
-        whole = behind_prefix(tables, prefix) if prefix else tables
-        # Where a member begins behind a prompt.
-        self._begin = whole.states - 1 if prefix else whole.start
-        network = Network(whole)
-        start = int(arrays["cuts.start"][0])
-        cuts = PretokenizerDfa(
-            arrays["cuts.table"],
-            arrays["cuts.classes"],
-            arrays["cuts.fallback"],
-            start,
-            whole_pieces(arrays),
-        )
-        super().__init__(
-            network,
-            LazyTokenEffects(network, lambda token: [vocabulary.token(token)]).step,
-            cuts,
-            arrays["cuts.final"].astype(np.bool_),
-            ForbiddenPairs.from_arrays(arrays, "pairs."),
-            vocabulary,
-            eos,
-            vocabulary.size,
-            self._begin,
-            PrecomputedRows(arrays, whole.states, len(cuts.table))
-            if "closed.keys" in arrays
-            else None,
-        )
+        self._masks, self._inert = masks, inert
+        self._precomputed: Words | None = None
+        if precomputed is not None and len(precomputed):
+            self._precomputed = tokenset.from_ids(precomputed, masks.vocab_size)
+        self._rows = InternedRows(masks.vocab_size, _ROW_BYTES)
+        self._known: BoundedCache[tuple[Thread, ...], Words] = BoundedCache(_ROW_BYTES)
 
-    def state_after(self, after: Sequence[int]) -> int:
-        """Where a member begins behind a prompt. Raises ``ArtifactError`` if none can."""
-        states, last = self.cuts.after(after, self.vocabulary, self.pairs)
-        if last is None:
-            return self.start
-        # The network's own start knows of the empty member, too.
-        begin = self.network.start
-        if self._begin != self.network.tables.start:
-            begin = self.network.configuration({self._begin: BOTTOM})
-        state = self.state_of(begin, states, last)
-        if not self.row(state).any():
-            raise ArtifactError(
-                f"no member of the grammar continues token {last}: the tokenizer would join "
-                f"each first token to it"
-            )
-        return state
+    @cached_property
+    def _inert_rows(self) -> LazyRows:
+        """The tokens that are live by the inert pre-tokenizer DFA."""
+        return LazyRows(self._inert, self._rows)
 
+    def of(self, state: int) -> Words | None:
+        """The undecided tokens, and maybe others that the mask of ``state`` does not hold; None
+        for no tokens. The mask has been made."""
+        threads = self._masks.lazy_threads(state)
+        if not threads:
+            return self._precomputed
+        found = self._known.get(threads)
+        if found is None:
+            found = self._found(threads)
+            self._known.keep(threads, found, found.nbytes)
+        return found
 
-def behind_prefix(tables: NetworkTables, prefix: bytes) -> NetworkTables:
-    """The members that are not empty behind ``prefix``, and the empty one.
+    def distance(self, state: int) -> int:
+        """At least so many bytes lead to the end of the text."""
+        masks = self._masks
+        threads = masks.network.threads[masks.configuration_of(state)]
+        certificates = masks.pretokenized.certificates
+        return min(certificates.distance((p, 0, node)) for p, node in threads)
 
-    The states added are those that read the prefix, the first of which is the start, and last
-    one where a member begins at once.
-    """
-    size, columns = tables.table.shape
-    classes, joint = _with_own_classes(tables, prefix)
-    table = np.zeros((size + len(prefix) + 1, columns + len(joint)), dtype=np.int32)
-    byte_columns = int(tables.classes.max()) + 1
-    table[:size, :byte_columns] = tables.table[:, :byte_columns]
-    for column, octet in joint.items():
-        table[:size, column] = tables.table[:, tables.classes[octet]]
-    table[-1] = table[tables.start]
-    for place, octet in enumerate(prefix):
-        after = size + place + 1 if place + 1 < len(prefix) else tables.start
-        table[size + place, classes[octet]] = after
-    more = np.zeros(len(prefix) + 1, dtype=np.uint8)
-    more[[0, -1]] = tables.nullable_start
-    low, high = tables.call_offsets[tables.start : tables.start + 2].tolist()
-    end = int(tables.call_offsets[-1])
-    offsets = [*[end] * len(prefix), end + high - low]
-    return replace(
-        tables,
-        table=table,
-        classes=classes,
-        accepting=np.append(tables.accepting, more),
-        call_offsets=np.append(tables.call_offsets, offsets).astype(np.int64),
-        call_starts=np.append(tables.call_starts, tables.call_starts[low:high]),
-        call_returns=np.append(tables.call_returns, tables.call_returns[low:high]),
-        start=size,
-        nullable_start=False,
-    )
+    def _found(self, threads: Sequence[Thread]) -> Words:
+        words = tokenset.from_ids([], self._masks.vocab_size)
+        if self._precomputed is not None:
+            words |= self._precomputed
+        for thread in threads:
+            words |= self._of_thread(*thread)
+        return words
 
-
-def _with_own_classes(
-    tables: NetworkTables, prefix: bytes
-) -> tuple[NDArray[np.uint8], dict[int, int]]:
-    """Byte classes in which each byte of the prefix has a column of its own; the new columns,
-    each with its byte. (``tables`` have no token terminals.)"""
-    classes = tables.classes.astype(np.int64)
-    joint: dict[int, int] = {}
-    for octet in sorted(set(prefix)):
-        if np.count_nonzero(classes == classes[octet]) > 1:
-            column = int(classes.max()) + 1
-            joint[column] = octet
-            classes[octet] = column
-    return classes.astype(np.uint8), joint
+    def _of_thread(self, state: int, pre_state: int, node: int, plane: int) -> Words:
+        live = self._masks.rows[self._masks.lazy_rows.row(state, pre_state, node, plane)]
+        if self._rows.is_full:
+            self._rows.clear()
+            self._inert_rows.forget()
+        try:
+            decided = self._rows[self._inert_rows.row(state, pre_state, node, plane)]
+        except ArtifactError:
+            # Too much to search: none of them is decided.
+            return live
+        return live & ~decided

@@ -1,102 +1,83 @@
-"""The tokens that fit one thread of a network, worked out when they are first asked for.
+"""Canonical masks of a network: the tokens with which the tokenizer's own encoding goes on.
 
-A thread is a state, a state of the cuts and a set of stacks. Its row is found by walks of the
-token trie down the stacks (``canonical_network.trie_walk``), which part the tokens into those that
-lead to open
-places, whatever the stacks of a context, and *doubtful* ones, of which
-``canonical_network.dead_ends`` decides.
+What may be read is decided by the grammar and the pre-tokenizer alone; what a token leaves possible
+by ``liveness``. So for a configuration c of the network and a pre-tokenizer state q
 
-Canonical masks of a network: the tokens with which the tokenizer's own encoding goes on.
-
-What may be read is decided by the grammar and the cuts alone; what a token leaves possible by
-``canonical_network.dead_ends``. So for a configuration c and a cut state q
-
-    First1(c, q)   the tokens that start a piece, without dead ends
+    First1(c, q)   the tokens that start a pre-token, without dead ends
     First0(c, q)   those that continue one, without dead ends
 
-do not depend on the tokens before, and for the set Q of cut states that they may have led to
+do not depend on the tokens before, and for the set Q of pre-tokenizer states that these may have
+led to
 
     mask = union over Q of First1(c, q) | (First0(c, q) & allowed after the last token)
 
-with EOS where the text may end in c and in some q. ``README.md`` in the compiler's ``merge``
-has the lemmas.
+with EOS where the text may end in c and in some q. The rows of First1 and First0 are precomputed
+(``precomputed_rows``) or else computed lazily (``LazyRows``), one thread at a time: a state of the
+network, a pre-tokenizer state and a set of stacks. ``compiler/canonical_network/README.md`` has the
+lemmas.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property
 from itertools import chain
-from typing import TypeAlias
+from typing import Generic, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bpe.forbidden_pairs import ForbiddenPairs
 from ..errors import ArtifactError
-from ..network.configurations import Network
+from ..network.configurations import BOTTOM
 from ..network.tables import DEAD
-from ..pretokenizer.dfa import PretokenizerDfa
 from ..tokens import tokenset
 from ..tokens.interned_rows import NOTHING, InternedRows
+from ..tokens.memo import BoundedCache
 from ..tokens.tokenset import Words
-from ..tokens.trie import Trie
-from ..tokens.vocabulary import Vocabulary
-from .certificates import Certificates
-from .contexts import ReturnContexts
-from .dead_ends import DeadEnds
 from .precomputed_rows import PrecomputedRows
-from .trie_walk import ROOT, Group, PieceWalks, WalkKey, piece_tries
+from .pretokenized import PretokenizedNetwork
+from .trie_walk import ROOT, Group, WalkKey
 
-# The row of what leads to open places, and the groups that lead to others.
-_Parted: TypeAlias = tuple[int, tuple[Group, ...]]
+# State, pre-tokenizer state, set of stacks, and the plane in which tokens begin.
+Thread: TypeAlias = tuple[int, int, int, int]
+
+# The row of what leads to a boundary, and the groups that lead to other places.
+_Split: TypeAlias = tuple[int, tuple[Group, ...]]
+
+# Bytes of cached masks and of numbered rows.
+_MASK_BYTES = 1 << 26
+
+# States and sets of stacks that a machine may meet; steps, rows and unions to cache.
+_MOST_STATES = _CACHED = 1 << 20
+
+T = TypeVar("T", bound=Hashable)
 
 
 class LazyRows:
-    """``rows``: where the rows that are found are numbered. ``final`` and ``continued``: see
-    ``ReturnContexts``. ``reader``: says what each token reads, and these cuts what may follow it;
-    its
-    states of the cuts are states of these."""
+    """The live tokens of a thread, found by walks of the token trie down its stacks.
 
-    def __init__(
-        self,
-        network: Network,
-        cuts: PretokenizerDfa,
-        final: NDArray[np.bool_],
-        pairs: ForbiddenPairs,
-        vocabulary: Vocabulary,
-        rows: InternedRows,
-        continued: int | None = None,
-        reader: "LazyRows | None" = None,
-    ) -> None:
-        self._network, self._rows, self._vocab_size = network, rows, vocabulary.size
-        self.cuts = cuts
-        beside: ReturnContexts | None = None if reader is None else reader.endings
-        self.endings: ReturnContexts = ReturnContexts(
-            network.tables, cuts, final, continued, beside
-        )
-        tries: Sequence[Trie] = (
-            reader.walks.tries if reader else piece_tries(cuts, pairs, vocabulary)
-        )
-        self.walks: PieceWalks = PieceWalks(network.tables, cuts, self.endings, tries)
-        self._read = (reader or self).walks.walk
-        self.firsts = Certificates(network, cuts, self.endings, pairs, self.walks.trie)
-        self.dead_ends = DeadEnds(network, self.endings, self.walks, self.firsts, pairs)
-        self._sure: dict[tuple[WalkKey, int], _Parted] = {}
-        self._survivors: dict[tuple[int, int], int] = {}
+    ``network``: says what each token reads and what may follow it (``reader``: another one says
+    what it reads). ``rows``: where the rows that are found are numbered.
+    """
 
-    def row(self, state: int, cut: int, node: int, plane: int) -> int:
+    def __init__(self, network: PretokenizedNetwork, rows: InternedRows) -> None:
+        self._network, self._rows = network, rows
+        self._stacks, self._contexts = network.network.stacks, network.contexts
+        self._read = network.reading.walk
+        self._splits: dict[tuple[WalkKey, int], _Split] = {}
+        self._live: dict[tuple[int, int], int] = {}
+
+    def row(self, state: int, pre_state: int, node: int, plane: int) -> int:
         """The number of a row; the tokens begin in ``plane``. Walks down the stacks of ``node``
-        until nothing is pending. Raises ``ArtifactError`` where a search meets too much."""
-        stacks = self._network.stacks
+        until nothing is suspended. Raises ``ArtifactError`` where a search meets too much."""
         row = NOTHING
-        waiting = [((ROOT, state, cut, plane), node)]
+        waiting = [((ROOT, state, pre_state, plane), node)]
         seen = set(waiting)
         for key, below in waiting:
-            sure, doubtful = self._parted(key, self.endings.of_node(stacks, below))
-            row = self._rows.union(row, sure)
-            for group in doubtful:
-                row = self._rows.union(row, self._surviving(group, below))
-            for after, left, left_plane in self._read(*key).pending:
-                for frame, rest in stacks.entries[below]:
+            at_boundary, others = self._split(key, self._contexts.of_node(self._stacks, below))
+            row = self._rows.union(row, at_boundary)
+            for group in others:
+                row = self._rows.union(row, self._live_row(group, below))
+            for after, left, left_plane in self._read(*key).suspended:
+                for frame, rest in self._stacks.entries[below]:
                     more = (left, frame, after, left_plane), rest
                     if frame != DEAD and more not in seen:
                         seen.add(more)
@@ -104,138 +85,154 @@ class LazyRows:
         return row
 
     def forget(self) -> None:
-        """The rows have been numbered anew."""
-        self._sure.clear()
-        self._survivors.clear()
+        """The numbers of rows begin anew."""
+        self._splits.clear()
+        self._live.clear()
 
-    def _parted(self, key: WalkKey, context: int) -> _Parted:
-        """The tokens of a walk that lead to open places, whatever the stacks of a context; and
-        the groups that lead to other places."""
-        known = self._sure.get((key, context))
+    def _split(self, key: WalkKey, context: int) -> _Split:
+        """The tokens of a walk that lead to a boundary, whatever the stacks of a context; and the
+        groups that lead to other places from which something goes on."""
+        known = self._splits.get((key, context))
         if known is None:
-            endings = self.endings
+            contexts = self._contexts
             found: list[NDArray[np.int32]] = []
-            doubtful = []
+            others = []
             for group in self._read(*key).groups:
-                pair = endings.number(group.state, group.cut)
-                above = context
-                for frame in group.frames:
-                    above = endings.push(frame, above)
-                if endings.is_open(pair, above):
+                pair = contexts.number(group.state, group.pre_state)
+                above = contexts.push_all(group.frames, context)
+                if contexts.at_boundary(pair, above):
                     found.append(group.ids)
-                elif endings.is_live(pair, above):
-                    doubtful.append(group)
+                elif contexts.is_live(pair, above):
+                    others.append(group)
             ids = np.concatenate(found) if found else np.zeros(0, dtype=np.int32)
-            row = self._rows.number(tokenset.from_ids(ids, self._vocab_size))
-            known = self._sure[key, context] = row, tuple(doubtful)
+            known = self._splits[key, context] = self._number(ids), tuple(others)
         return known
 
-    def _surviving(self, group: Group, node: int) -> int:
-        """The row of the tokens of a doubtful group that are no dead ends above ``node``."""
-        row = self._survivors.get((group.number, node))
+    def _live_row(self, group: Group, node: int) -> int:
+        """The row of the tokens of a group that are no dead ends above ``node``."""
+        row = self._live.get((group.number, node))
         if row is None:
-            ids = self.dead_ends.survivors(group, node)
-            row = self._rows.number(tokenset.from_ids(ids, self._vocab_size))
-            self._survivors[group.number, node] = row
+            ids = self._network.dead_ends.live_tokens(group, node)
+            row = self._live[group.number, node] = self._number(ids)
         return row
 
+    def _number(self, ids: NDArray[np.int32]) -> int:
+        return self._rows.number(tokenset.from_ids(ids, self._network.vocabulary.size))
 
-# Bytes of masks and of numbered rows that are kept; and other answers.
-_KEPT_BYTES, _KEPT = 1 << 26, 1 << 20
 
-# State, cut state, set of stacks, and the plane in which tokens begin.
-Thread: TypeAlias = tuple[int, int, int, int]
+class _Numbered(Generic[T]):
+    """Values by number, in the order in which they were met."""
+
+    def __init__(self) -> None:
+        self._values: list[T] = []
+        self._numbers: dict[T, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __getitem__(self, number: int) -> T:
+        return self._values[number]
+
+    def number(self, value: T) -> int:
+        number = self._numbers.get(value)
+        if number is None:
+            number = self._numbers[value] = len(self._values)
+            self._values.append(value)
+        return number
 
 
 class CanonicalMasks:
     """Both the machine and the rows of a matcher.
 
-    A state is a configuration of ``network``, a set of cut states, and the class of the last
-    token. ``final``: bool (Q,), the cut states that a text may end in. ``read``: the
-    configuration after a token, as ``Network.read`` says. ``pairs`` are those of all tokens
-    that merging gives. ``continued``: see ``ReturnContexts``. ``closed``: rows that were worked out
-    ahead of time, if there are any.
+    A state is a configuration of the network, a set of pre-tokenizer states, and the row class of
+    the last token plus 1, 0 before any.
     """
 
     def __init__(
         self,
-        network: Network,
+        pretokenized: PretokenizedNetwork,
         read: Callable[[int, int], int],
-        cuts: PretokenizerDfa,
-        final: NDArray[np.bool_],
-        pairs: ForbiddenPairs,
-        vocabulary: Vocabulary,
         eos: Sequence[int],
-        vocab_size: int,
-        continued: int | None = None,
-        closed: PrecomputedRows | None = None,
+        precomputed: PrecomputedRows | None = None,
     ) -> None:
-        self.network = network
-        self.cuts, self.pairs, self.vocabulary = cuts, pairs, vocabulary
-        self._read, self.final = read, final
-        self._eos = tokenset.from_ids(list(eos), vocab_size)
-        self.continued, self.closed = continued, closed
-        self.planes = 4 if len(cuts.apart) else 2
-        self.rows = InternedRows(vocab_size, _KEPT_BYTES)
-        self._width = pairs.classes + 1
-        self.most_masks = max(64, _KEPT_BYTES // (4 * tokenset.word_count(vocab_size)))
-        self._flags = np.zeros(tokenset.word_count(vocab_size) * 32, dtype=np.bool_)
-        self._sets: list[tuple[int, ...]] = []
-        self._set_numbers: dict[tuple[int, ...], int] = {}
-        self._states: list[tuple[int, int, int]] = []
-        self._numbers: dict[tuple[int, int, int], int] = {}
-        self._steps: dict[tuple[int, int], int] = {}
-        self._cut_steps: dict[tuple[int, int, bool], int] = {}
-        self._masks: dict[int, Words] = {}
-        self._unions: dict[frozenset[int], int] = {}
-        self._forbidden_rows: dict[int, Words] = {}
-        self._first: dict[tuple[int, int, int], int] = {}
-        # No more than states: they are asked for as long as masks are kept.
+        """``read``: the configuration after a token, as ``Network.read`` says. ``precomputed``: the
+        rows in the file, if there are any."""
+        self.pretokenized, self.precomputed = pretokenized, precomputed
+        self.network, self.forbidden = pretokenized.network, pretokenized.forbidden
+        self.vocabulary, self.final = pretokenized.vocabulary, pretokenized.final
+        self.vocab_size = self.vocabulary.size
+        self._read, self._eos = read, tokenset.from_ids(list(eos), self.vocab_size)
+        # What has been met.
+        self._states: _Numbered[tuple[int, int, int]] = _Numbered()
+        self._sets: _Numbered[tuple[int, ...]] = _Numbered()
+        self.rows = InternedRows(self.vocab_size, _MASK_BYTES)
+        # What is cached. Threads without precomputed rows: no more than states, since they are
+        # looked up for as long as masks are cached.
+        self.most_masks = max(64, _MASK_BYTES // (4 * tokenset.word_count(self.vocab_size)))
+        self._masks: BoundedCache[int, Words] = BoundedCache(self.most_masks)
+        self._steps: BoundedCache[tuple[int, int], int] = BoundedCache(_CACHED)
+        self._pre_steps: BoundedCache[tuple[int, int, bool], int] = BoundedCache(_CACHED)
+        self._forbidden_rows: BoundedCache[int, Words] = BoundedCache(self.most_masks)
+        self._first: BoundedCache[tuple[int, int, int], int] = BoundedCache(_CACHED)
+        self._unions: BoundedCache[frozenset[int], int] = BoundedCache(_CACHED)
         self._missing: dict[tuple[int, int, int], tuple[Thread, ...]] = {}
 
     @cached_property
-    def threads(self) -> LazyRows:
-        """What works out the rows that are not ``closed``, made when there is one."""
-        return LazyRows(
-            self.network,
-            self.cuts,
-            self.final,
-            self.pairs,
-            self.vocabulary,
-            self.rows,
-            self.continued,
-        )
+    def lazy_rows(self) -> LazyRows:
+        """Computes the rows that are not precomputed."""
+        return LazyRows(self.pretokenized, self.rows)
 
     @property
     def start(self) -> int:
         """The state before any token, at the start of a text."""
-        return self.state_of(self.network.start, (self.cuts.start,), None)
+        return self.state_of(self.network.start, (self.pretokenized.pretokenizer.start,), None)
 
     @property
     def is_full(self) -> bool:
-        """Whether it has met so much that the next text should have its own."""
-        return max(len(self.network.threads), len(self._states)) > _KEPT
+        """Whether it has met so much that the next text should have a machine of its own."""
+        return max(len(self.network.threads), len(self._states)) > _MOST_STATES
 
-    def state_of(self, configuration: int, cuts: Sequence[int], last: int | None) -> int:
+    def state_after(self, after: Sequence[int]) -> int:
+        """The state behind a prompt. Raises ``ArtifactError`` if no member can follow it."""
+        pretokenizer, continued = self.pretokenized.pretokenizer, self.pretokenized.continued
+        states, last = pretokenizer.after(after, self.vocabulary, self.forbidden)
+        if last is None:
+            return self.start
+        # The network's own start also has the thread of the empty member.
+        begin = self.network.start
+        if continued is not None and continued != self.network.tables.start:
+            begin = self.network.configuration({continued: BOTTOM})
+        state = self.state_of(begin, states, last)
+        if not self.row(state).any():
+            raise ArtifactError(
+                f"no member of the grammar continues token {last}: the tokenizer would join "
+                f"each first token to it"
+            )
+        return state
+
+    def state_of(self, configuration: int, pre_states: Sequence[int], last: int | None) -> int:
         """The number of a state; ``last``: the token before."""
-        after = 0 if last is None else int(self.pairs.row_class[last]) + 1
-        return self._state(configuration, self._set(tuple(cuts)), after)
+        after = 0 if last is None else int(self.forbidden.row_class[last]) + 1
+        return self._states.number((configuration, self._sets.number(tuple(pre_states)), after))
 
     def configuration_of(self, state: int) -> int:
         """The configuration of the network at a state."""
         return self._states[state][0]
 
-    def on_demand(self, state: int) -> tuple[Thread, ...]:
-        """The threads whose rows were not ahead when the mask of a state was made."""
-        configuration, cuts, _ = self._states[state]
-        found = (self._missing.get((configuration, cuts, starts), ()) for starts in (0, 1))
+    def lazy_threads(self, state: int) -> tuple[Thread, ...]:
+        """The threads whose rows were not precomputed when the mask of a state was made."""
+        configuration, pre_states, _ = self._states[state]
+        found = (self._missing.get((configuration, pre_states, starts), ()) for starts in (0, 1))
         return tuple(chain.from_iterable(found))
 
     def is_accepting(self, state: int) -> bool:
         """Whether the tokens so far spell a member as the tokenizer would."""
-        configuration, cuts, _ = self._states[state]
-        ends = any(self.final[q] for q in self._sets[cuts])
-        return ends and self.network.may_end(configuration)
+        configuration, pre_states, _ = self._states[state]
+        return self._may_end(configuration, pre_states)
+
+    def finds(self, state: int, is_wanted: Callable[[int], bool]) -> bool:
+        """Never: all of it takes a mask."""
+        return False
 
     def step(self, state: int, token_id: int) -> int:
         """The state after a token that the mask allows.
@@ -244,19 +241,17 @@ class CanonicalMasks:
         """
         target = self._steps.get((state, token_id))
         if target is None:
-            configuration, cuts, after = self._states[state]
-            follows = after > 0 and not self.pairs.forbids(self._token_of(after), token_id)
-            reached = self._cut_step(cuts, token_id, follows)
+            configuration, pre_states, after = self._states[state]
+            follows = after > 0 and not self.forbidden.forbids(self._token_of[after - 1], token_id)
+            reached = self._pre_step(pre_states, token_id, follows)
             configuration = self._read(configuration, token_id) if reached >= 0 else -1
             if configuration < 0:
                 raise ArtifactError(
                     f"damaged artifact: token {token_id} is allowed, but leads nowhere"
                 )
-            if len(self._steps) >= _KEPT:
-                self._steps.clear()
-            last = int(self.pairs.row_class[token_id]) + 1
-            target = self._state(configuration, reached, last)
-            self._steps[state, token_id] = target
+            last = int(self.forbidden.row_class[token_id]) + 1
+            target = self._states.number((configuration, reached, last))
+            self._steps.keep((state, token_id), target)
         return target
 
     def take(self, state: int, token_id: int) -> int | None:
@@ -271,118 +266,95 @@ class CanonicalMasks:
                 self._forget()
             known = self._mask(*self._states[state])
             known.flags.writeable = False
-            if len(self._masks) >= self.most_masks:
-                self._masks.pop(next(iter(self._masks)))
-            self._masks[state] = known
+            self._masks.keep(state, known)
         return known
 
-    def first(self, configuration: int, cuts: int, starts: int) -> int:
-        """First1 (``starts`` 1) or First0 (0) of a set of cut states, as the number of a row."""
-        key = configuration, cuts, starts
+    def first(self, configuration: int, pre_states: int, starts: int) -> int:
+        """First1 (``starts`` 1) or First0 (0) of a set of pre-tokenizer states, as the number of a
+        row."""
+        key = configuration, pre_states, starts
         row = self._first.get(key)
         if row is None:
-            if len(self._first) >= _KEPT:
-                self._first.clear()
             row = NOTHING
             ahead: set[int] = set()
             missing: list[Thread] = []
-            for cut in self._sets[cuts]:
+            for pre_state in self._sets[pre_states]:
                 for state, node in self.network.threads[configuration]:
-                    for plane in range(starts, self.planes, 2):
-                        thread = state, cut, node, plane
+                    for plane in range(starts, self.pretokenized.planes, 2):
+                        thread = state, pre_state, node, plane
                         found = None
-                        if self.closed is not None:
-                            found = self.closed.find(self.network.stacks, *thread)
+                        if self.precomputed is not None:
+                            found = self.precomputed.find(self.network.stacks, *thread)
                         if found is None:
                             missing.append(thread)
-                            row = self.rows.union(row, self.threads.row(*thread))
+                            row = self.rows.union(row, self.lazy_rows.row(*thread))
                         else:
                             ahead |= found
-            row = self._first[key] = self.rows.union(row, self._joined(frozenset(ahead)))
+            row = self.rows.union(row, self._union(frozenset(ahead)))
+            self._first.keep(key, row)
             if missing:
                 self._missing[key] = tuple(missing)
         return row
 
-    def _mask(self, configuration: int, cuts: int, after: int) -> Words:
-        starting = self.rows[self.first(configuration, cuts, 1)]
-        mask = starting.copy()
+    def _mask(self, configuration: int, pre_states: int, after: int) -> Words:
+        mask = self.rows[self.first(configuration, pre_states, 1)].copy()
         if after:
-            number = self.first(configuration, cuts, 0)
+            number = self.first(configuration, pre_states, 0)
             if number != NOTHING:
-                mask |= self.rows[number] & ~self._forbidden(after)
-        if self.network.may_end(configuration) and any(self.final[q] for q in self._sets[cuts]):
+                mask |= self.rows[number] & ~self._forbidden_after(after)
+        if self._may_end(configuration, pre_states):
             mask |= self._eos
         return mask
 
-    def _forbidden(self, after: int) -> Words:
+    def _may_end(self, configuration: int, pre_states: int) -> bool:
+        ends = any(self.final[q] for q in self._sets[pre_states])
+        return ends and self.network.may_end(configuration)
+
+    def _forbidden_after(self, after: int) -> Words:
         known = self._forbidden_rows.get(after)
         if known is None:
-            self._flags.fill(False)
-            self.pairs.mark(self._token_of(after), self._flags)
-            known = tokenset.from_flags(self._flags)
-            if len(self._forbidden_rows) >= self.most_masks:
-                self._forbidden_rows.pop(next(iter(self._forbidden_rows)))
-            self._forbidden_rows[after] = known
+            known = self.forbidden.row(self._token_of[after - 1])
+            self._forbidden_rows.keep(after, known)
         return known
 
-    def _joined(self, ahead: frozenset[int]) -> int:
-        """The number of the union of rows that were worked out ahead."""
-        if not ahead or self.closed is None:
+    def _union(self, precomputed: frozenset[int]) -> int:
+        """The number of the union of precomputed rows."""
+        if not precomputed or self.precomputed is None:
             return NOTHING
-        number = self._unions.get(ahead)
+        number = self._unions.get(precomputed)
         if number is None:
-            if len(self._unions) >= _KEPT:
-                self._unions.clear()
-            number = self._unions[ahead] = self.rows.number(self.closed.union(ahead))
+            number = self.rows.number(self.precomputed.union(precomputed))
+            self._unions.keep(precomputed, number)
         return number
 
     def _forget(self) -> None:
         self.rows.clear()
         self._unions.clear()
-        if "threads" in self.__dict__:
-            self.threads.forget()
         self._first.clear()
+        if "lazy_rows" in self.__dict__:
+            self.lazy_rows.forget()
 
-    def _cut_step(self, cuts: int, token_id: int, follows: bool) -> int:
-        """The set of cut states after a token, -1 if it is empty."""
-        key = cuts, token_id, follows
-        known = self._cut_steps.get(key)
+    def _pre_step(self, pre_states: int, token_id: int, follows: bool) -> int:
+        """The set of pre-tokenizer states after a token, -1 if it is empty."""
+        key = pre_states, token_id, follows
+        known = self._pre_steps.get(key)
         if known is None:
-            if len(self._cut_steps) >= _KEPT:
-                self._cut_steps.clear()
             text = self.vocabulary.is_text(token_id)
             octets = self.vocabulary.token(token_id) if text else b""
             planes = (0, 1) if follows else (1,)
             found = {
-                self.cuts.step(cut, plane, token_id, octets)
-                for cut in self._sets[cuts]
+                self.pretokenized.pretokenizer.step(state, plane, token_id, octets)
+                for state in self._sets[pre_states]
                 for plane in planes
             }
-            known = self._set(tuple(sorted(found - {DEAD}))) if found - {DEAD} else -1
-            self._cut_steps[key] = known
+            after = tuple(sorted(found - {DEAD}))
+            known = self._pre_steps.keep(key, self._sets.number(after) if after else -1)
         return known
 
-    def _set(self, cuts: tuple[int, ...]) -> int:
-        if cuts not in self._set_numbers:
-            self._set_numbers[cuts] = len(self._sets)
-            self._sets.append(cuts)
-        return self._set_numbers[cuts]
-
-    def _state(self, configuration: int, cuts: int, after: int) -> int:
-        key = configuration, cuts, after
-        number = self._numbers.get(key)
-        if number is None:
-            number = self._numbers[key] = len(self._states)
-            self._states.append(key)
-        return number
-
-    def _token_of(self, after: int) -> int:
-        return self._tokens[after - 1]
-
     @cached_property
-    def _tokens(self) -> list[int]:
-        """A token of each class."""
-        found = np.zeros(self._width, dtype=np.int64)
-        found[self.pairs.row_class] = np.arange(len(self.pairs.row_class))
+    def _token_of(self) -> list[int]:
+        """A token of each row class."""
+        found = np.zeros(self.forbidden.classes, dtype=np.int64)
+        found[self.forbidden.row_class] = np.arange(len(self.forbidden.row_class))
         tokens: list[int] = found.tolist()
         return tokens

@@ -1,10 +1,14 @@
-"""The tokens that fit the threads of a network, worked out ahead of time for all stacks.
+"""Precomputed rows: the live tokens of a network's threads, found by entry, state and suffix.
 
-What a walk down the stacks adds at one frame depends on where it enters (the cut state, and
-what tokens have read so far), on the frame, and on the context of the stacks below
-(``ReturnContexts``); seldom on some of the frames below, too. So an answer is found by its *entry*,
-its state and a *suffix*: what is known of the stacks, which is the frames on top and then a
-context, and holds for all stacks that agree there. No stack is looked at below.
+A row is a procedure summary, as in ``network/summaries.py``: what a walk down the stacks adds at
+one frame depends on the *entry* (the pre-tokenizer state, and the trie nodes that tokens have come
+to), on the frame, and on the context of the stacks below (``ReturnContexts``); seldom on some of
+the frames below, too. So a summary is found by its entry, its state and a *suffix* of the stacks,
+which is the frames on top and then a context, and holds for all stacks that agree there. No stack
+is looked at below.
+
+For lists of numbers: behind ``[1`` the tokens that go on inside the number need the context of the
+list alone; a token ``]]`` ends the call, so that its trie nodes are an entry of the frame below.
 """
 
 from bisect import bisect_left
@@ -26,11 +30,11 @@ DEEPER = -1
 # The frame of a suffix of which nothing but the context is known; the context of no stack.
 UNKNOWN, TEXT_END = -1, 0
 
-# In place of an answer's place.
+# In place of a summary's place: there is none, or no frame decides.
 _ABSENT, _UNDECIDED = -1, -2
 
-# Remembered contexts of sets of stacks; when there are more, they are worked out anew.
-_KEPT = 1 << 18
+# Sets of stacks whose contexts are cached; when there are more, all are evicted.
+_CACHED_CONTEXTS = 1 << 18
 
 # Frames that have been looked at, the uppermost first; the set of stacks below; its context.
 _Below: TypeAlias = tuple[tuple[int, ...], int, int]
@@ -38,39 +42,42 @@ _Below: TypeAlias = tuple[tuple[int, ...], int, int]
 
 @dataclass(eq=False)
 class PrecomputedRows:
-    """``states``: S, of the network. ``cuts``: Q, states of the cuts.
+    """``states``: S, of the network. ``pre_states``: Q, of the pre-tokenizer DFA. ``arrays``: the
+    sections ``closed.*``:
 
-    ``keys``: int64 (A,), ascending, (entry · S + state) · U + suffix. ``answers``: int32
-    (A, 2), the row or ``DEEPER``, and the set of entries at which the walk goes on at the frame
-    below. Entries below planes · Q are plane · Q + cut state, where a token begins. ``suffixes``:
-    int32 (U, 2), (frame, suffix below), (``UNKNOWN``, context), and first the empty stack.
-    ``contexts``: int32 (n, 3), frame, context and that of the call above. ``rows``: uint32
-    (R, W); from R on rows are lists of ids. ``all``: uint8 (2,), whether a
-    thread without answers has no tokens, and whether no row is left to ``LazyRows``.
+    ``keys``: int64 (A,), ascending, (entry · S + state) · U + suffix. ``answers``: int32 (A, 2),
+    the row or ``DEEPER``, and the set of entries at which the walk goes on at the frame below.
+    Entries below planes · Q are plane · Q + pre-tokenizer state, where a token begins.
+    ``suffixes``: int32 (U, 2), (frame, suffix below), (``UNKNOWN``, context), and first the empty
+    stack. ``contexts``: int32 (n, 3), frame, context and that of the call above. ``rows``: uint32
+    (R, W); from R on rows are lists of ids. ``all``: uint8 (2,), whether a thread without summaries
+    has no tokens, and whether no row is left to ``LazyRows``.
     """
 
     arrays: Arrays
     states: int
-    cuts: int
+    pre_states: int
     _contexts_of: dict[int, tuple[int, ...]] = field(default_factory=dict)
 
-    def find(self, stacks: Stacks, state: int, cut: int, node: int, plane: int) -> set[int] | None:
+    def find(
+        self, stacks: Stacks, state: int, pre_state: int, node: int, plane: int
+    ) -> set[int] | None:
         """The rows that a thread's row is the union of; None if part of it is not here."""
         found: set[int] = set()
         if state == DEAD:
             return found
-        waiting = [(plane * self.cuts + cut, state, node)]
+        waiting = [(plane * self.pre_states + pre_state, state, node)]
         seen = set(waiting)
         for entry, at, below in waiting:
-            pending = 0
+            suspended = 0
             for place in self._places(stacks, entry, at, below):
                 if place == _ABSENT and self._has_all:
                     continue
                 if place < 0:
                     return None
-                number, pending = self._answer(place)
+                number, suspended = self._summary(place)
                 found.add(number)
-            for left in self._pending_sets[pending]:
+            for left in self._entry_sets[suspended]:
                 for frame, rest in stacks.entries[below]:
                     more = left, frame, rest
                     if frame != DEAD and more not in seen:
@@ -96,14 +103,14 @@ class PrecomputedRows:
         return words
 
     def _places(self, stacks: Stacks, entry: int, state: int, node: int) -> Iterator[int]:
-        """The answers for all stacks of ``node``; ``_ABSENT`` for one that is not here,
-        ``_UNDECIDED`` where no frame that is here decides."""
+        """The places of the summaries for all stacks of ``node``; ``_ABSENT`` for one that is not
+        here, ``_UNDECIDED`` where no frame that is here decides."""
         first = (entry * self.states + state) * len(self.arrays["closed.suffixes"])
         waiting: list[_Below] = [((), node, context) for context in self._contexts(stacks, node)]
         for frames, below, context in waiting:
             suffix = self._suffix(frames, self._ground.get(context, -1))
             place = self._place(first + suffix) if suffix >= 0 else -1
-            if place < 0 or self._answer(place)[0] != DEEPER:
+            if place < 0 or self._summary(place)[0] != DEEPER:
                 yield _UNDECIDED if place < 0 and frames else place
                 continue
             for frame, rest in stacks.entries[below]:
@@ -111,17 +118,17 @@ class PrecomputedRows:
                     if context == TEXT_END:
                         ending = self._suffix(frames, 0)
                         place = self._place(first + ending) if ending >= 0 else _ABSENT
-                        yield place if place >= 0 and self._answer(place)[0] >= 0 else _UNDECIDED
+                        yield place if place >= 0 and self._summary(place)[0] >= 0 else _UNDECIDED
                     continue
                 for deeper in self._contexts(stacks, rest):
                     if self._pushed.get((frame, deeper)) == context:
                         waiting.append(((*frames, frame), rest, deeper))
 
     def _contexts(self, stacks: Stacks, node: int) -> tuple[int, ...]:
-        """The contexts of all stacks of a set, -1 for one that is not known. On a stack of its
-        own: sets are as deep as stacks."""
+        """The contexts of all stacks of a set, -1 for one that is not here; by a stack of its own:
+        sets are as deep as stacks."""
         known = self._contexts_of
-        if len(known) > _KEPT:
+        if len(known) > _CACHED_CONTEXTS:
             known.clear()
         pending = [node]
         while pending:
@@ -152,9 +159,9 @@ class PrecomputedRows:
         place = bisect_left(keys, key)
         return place if place < len(keys) and keys[place] == key else -1
 
-    def _answer(self, place: int) -> tuple[int, int]:
-        answers = self._answers
-        return answers[2 * place], answers[2 * place + 1]
+    def _summary(self, place: int) -> tuple[int, int]:
+        summaries = self._summaries
+        return summaries[2 * place], summaries[2 * place + 1]
 
     @cached_property
     def _has_all(self) -> bool:
@@ -166,14 +173,14 @@ class PrecomputedRows:
         return np.ascontiguousarray(self.arrays["closed.keys"]).data
 
     @cached_property
-    def _answers(self) -> memoryview:
+    def _summaries(self) -> memoryview:
         return np.ascontiguousarray(self.arrays["closed.answers"]).reshape(-1).data
 
     @cached_property
-    def _pending_sets(self) -> list[list[int]]:
-        pending: list[int] = self.arrays["closed.pending"].tolist()
+    def _entry_sets(self) -> list[list[int]]:
+        entries: list[int] = self.arrays["closed.pending"].tolist()
         ends = self.arrays["closed.pending_offsets"].tolist()
-        return [pending[low:high] for low, high in pairwise(ends)]
+        return [entries[low:high] for low, high in pairwise(ends)]
 
     @cached_property
     def _pushed(self) -> dict[tuple[int, int], int]:
@@ -182,7 +189,7 @@ class PrecomputedRows:
 
     @cached_property
     def _ground(self) -> dict[int, int]:
-        """Suffixes of which nothing but the context is known."""
+        """By context the suffix of which nothing else is known."""
         return {
             below: number for number, (frame, below) in enumerate(self._suffixes) if frame < DEAD
         }

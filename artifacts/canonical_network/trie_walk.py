@@ -1,7 +1,10 @@
-"""Walks of the token trie through a network and the cuts in step: where each token leads.
+"""Walks of the token trie through a network beside a pre-tokenizer DFA: where each token leads.
 
-As in ``residual``, for an exit set e, a state p and here a cut state q. Instead of a row the
-answer is *groups*: tokens that lead to one state, one cut state and one list of pushed frames.
+A memoised recursion over (trie nodes, state, pre-tokenizer state), a *procedure summary* (Reps,
+Horwitz and Sagiv 1995): a walk follows a state's own edges, calls are walks of their own, and the
+trie nodes where a call ends inside a token are *suspended*, to go on at the frame below. The result
+is tokens in groups by where they lead: state, pre-tokenizer state and frames pushed.
+
 The plane of a walk says how the token begins (``PretokenizerDfa``); it matters at the root alone.
 """
 
@@ -19,10 +22,11 @@ from ..tokens.trie import Trie, grouped, ranges
 from ..tokens.vocabulary import HOLE, TEXT, Vocabulary
 from .contexts import ReturnContexts
 
+# The set of trie nodes that holds the root alone.
 ROOT = 0
 
 Frames = tuple[int, ...]
-# Exit set, state, cut state, plane.
+# Set of trie nodes, state, pre-tokenizer state, plane.
 WalkKey = tuple[int, int, int, int]
 
 _Nodes = NDArray[np.int32]
@@ -31,51 +35,52 @@ _Nodes = NDArray[np.int32]
 @dataclass(frozen=True, slots=True, eq=False)
 class Group:
     """Tokens ``ids`` (int32, ascending) that lead to one place: ``pair`` (of ``ReturnContexts``) of
-    ``state`` and ``cut``, with ``frames`` pushed, the lowest first. ``number``: its own."""
+    ``state`` and ``pre_state``, with ``frames`` pushed, the lowest first. ``number``: its own."""
 
     number: int
     pair: int
     state: int
-    cut: int
+    pre_state: int
     frames: Frames
     ids: NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Walk:
-    """``groups``; ``pending``: (cut state, exit set, plane) at which the call ends inside a
-    token, or before it."""
+    """``groups``; ``suspended``: (pre-tokenizer state, set of trie nodes, plane) at which the call
+    ends inside a token, or before it."""
 
     groups: tuple[Group, ...]
-    pending: tuple[tuple[int, int, int], ...]
+    suspended: tuple[tuple[int, int, int], ...]
 
 
-class PieceWalks:
-    """Memoised walks. ``tries``: see ``piece_tries``."""
+class TokenWalks:
+    """Walks by key, each made once; sets of trie nodes are numbered. ``tries``: see
+    ``token_tries``."""
 
     def __init__(
         self,
         tables: NetworkTables,
-        cuts: PretokenizerDfa,
-        endings: ReturnContexts,
+        pretokenizer: PretokenizerDfa,
+        contexts: ReturnContexts,
         tries: Sequence[Trie],
     ) -> None:
-        self._tables, self._cuts, self._endings = tables, cuts, endings
+        self._tables, self._pretokenizer, self._contexts = tables, pretokenizer, contexts
         self.tries = tries
         self._columns = [
-            (tables.classes[trie.octets], cuts.classes[trie.octets]) for trie in self.tries
+            (tables.classes[trie.octets], pretokenizer.classes[trie.octets]) for trie in self.tries
         ]
         self._stops = (tables.accepting != 0) | (np.diff(tables.call_offsets) > 0)
         root = np.zeros(1, dtype=np.int32)
-        self._exits: list[_Nodes] = [root]
+        self._node_sets: list[_Nodes] = [root]
         self._numbers: dict[bytes, int] = {root.tobytes(): ROOT}
-        self._known: dict[WalkKey, Walk] = {}
+        self._walks: dict[WalkKey, Walk] = {}
         self._groups = 0
 
     @property
     def planes(self) -> int:
-        """How many ways there are to begin a token: 2, or 4 with tokens of bytes or
-        whole pieces."""
+        """How many ways there are to begin a token: 2, or 4 with tokens of bytes or of whole
+        pre-tokens."""
         return 2 * len(self.tries)
 
     @property
@@ -83,54 +88,54 @@ class PieceWalks:
         """The trie of the tokens that merging gives."""
         return self.tries[0]
 
-    def walk(self, exits: int, state: int, cut: int, plane: int) -> Walk:
-        """Where the tokens lead. Calls nest as deep as tokens are long."""
-        key = exits, state, cut, plane
-        known = self._known.get(key)
-        return solve_recursive(key, self._known.get, self._steps) if known is None else known
+    def walk(self, nodes: int, state: int, pre_state: int, plane: int) -> Walk:
+        """Where the tokens below a set of trie nodes lead. Calls nest as deep as tokens are
+        long."""
+        key = nodes, state, pre_state, plane
+        known = self._walks.get(key)
+        return solve_recursive(key, self._walks.get, self._steps) if known is None else known
 
     def _steps(self, key: WalkKey) -> Generator[WalkKey, Walk, Walk]:
-        exits, state, cut, plane = key
-        tokens, stopped = self._walked(self._exits[exits], state, cut, plane)
+        node_set, state, pre_state, plane = key
+        tokens, stopped = self._walked(self._node_sets[node_set], state, pre_state, plane)
         found: dict[tuple[int, int, Frames], list[NDArray[np.int32]]] = {}
         for (p, q), ids in tokens:
             found.setdefault((p, q, ()), []).append(ids)
-        pending: dict[tuple[int, int], list[_Nodes]] = {}
+        suspended: dict[tuple[int, int], list[_Nodes]] = {}
         for (p, q), nodes in _without_root(stopped):
             at_root = plane if not nodes[0] else 0
             if self._tables.accepting[p]:
-                pending.setdefault((q, at_root), []).append(nodes)
+                suspended.setdefault((q, at_root), []).append(nodes)
             for start, frame in self._tables.calls[p]:
-                inner = yield self.exit_number(nodes), start, q, at_root
+                inner = yield self.node_set_number(nodes), start, q, at_root
                 for group in inner.groups:
-                    place = group.state, group.cut, (frame, *group.frames)
+                    place = group.state, group.pre_state, (frame, *group.frames)
                     found.setdefault(place, []).append(group.ids)
-                for left_cut, left, left_plane in inner.pending:
-                    outer = yield left, frame, left_cut, left_plane
+                for left_q, left, left_plane in inner.suspended:
+                    outer = yield left, frame, left_q, left_plane
                     for group in outer.groups:
-                        found.setdefault((group.state, group.cut, group.frames), []).append(
-                            group.ids
-                        )
-                    for still_cut, still, still_plane in outer.pending:
-                        pending.setdefault((still_cut, still_plane), []).append(self._exits[still])
+                        place = group.state, group.pre_state, group.frames
+                        found.setdefault(place, []).append(group.ids)
+                    for still_q, still, still_plane in outer.suspended:
+                        left_nodes = suspended.setdefault((still_q, still_plane), [])
+                        left_nodes.append(self._node_sets[still])
         groups = []
         for (p, q, frames), parts in sorted(found.items()):
-            ids = united(parts)
-            pair = self._endings.number(p, q)
-            groups.append(Group(self._groups, pair, p, q, frames, ids))
+            pair = self._contexts.number(p, q)
+            groups.append(Group(self._groups, pair, p, q, frames, united(parts)))
             self._groups += 1
-        answer = Walk(
+        walk = Walk(
             tuple(groups),
             tuple(
-                (q, self.exit_number(united(parts)), at_root)
-                for (q, at_root), parts in sorted(pending.items())
+                (q, self.node_set_number(united(parts)), at_root)
+                for (q, at_root), parts in sorted(suspended.items())
             ),
         )
-        self._known[key] = answer
-        return answer
+        self._walks[key] = walk
+        return walk
 
     def _walked(
-        self, nodes: _Nodes, state: int, cut: int, plane: int
+        self, nodes: _Nodes, state: int, pre_state: int, plane: int
     ) -> tuple[
         list[tuple[tuple[int, int], NDArray[np.int32]]], list[tuple[tuple[int, int], _Nodes]]
     ]:
@@ -139,43 +144,43 @@ class PieceWalks:
         The tokens by the states reached, and the nodes where calls begin or end.
         """
         trie = self.tries[plane // 2]
-        columns, cut_columns = self._columns[plane // 2]
-        table, cut_table, pair = self._tables.table, self._cuts.table, self._endings.pair
-        width = np.int64(len(cut_table))
+        columns, pre_columns = self._columns[plane // 2]
+        table, pre_table, pair = self._tables.table, self._pretokenizer.table, self._contexts.pair
+        width = np.int64(len(pre_table))
         states = np.full(len(nodes), state, dtype=np.int64)
-        cuts = np.full(len(nodes), cut, dtype=np.int64)
+        pre_states = np.full(len(nodes), pre_state, dtype=np.int64)
         tokens: list[tuple[NDArray[np.int32], NDArray[np.int64]]] = []
         stopped: list[tuple[NDArray[np.int32], NDArray[np.int64]]] = []
         while len(nodes):
             fan_out = trie.first[nodes + 1] - trie.first[nodes]
             stops = self._stops[states] & (fan_out > 0)
             if stops.any():
-                stopped.append((nodes[stops], states[stops] * width + cuts[stops]))
+                stopped.append((nodes[stops], states[stops] * width + pre_states[stops]))
             children = ranges(trie.first[nodes], fan_out)
             targets = table[np.repeat(states, fan_out), columns[children]].astype(np.int64)
-            after = cut_table[np.repeat(cuts, fan_out), plane, cut_columns[children]]
+            after = pre_table[np.repeat(pre_states, fan_out), plane, pre_columns[children]]
             # Nothing follows a pair without a number.
             live = pair[targets, after] != DEAD
             nodes, states = children[live], targets[live]
-            cuts = after[live].astype(np.int64)
+            pre_states = after[live].astype(np.int64)
             counts = trie.held[nodes + 1] - trie.held[nodes]
             if counts.any():
                 ids = trie.ids[ranges(trie.held[nodes], counts)]
-                tokens.append((ids, np.repeat(states * width + cuts, counts)))
+                tokens.append((ids, np.repeat(states * width + pre_states, counts)))
             plane = 0
         return _grouped(tokens, int(width)), _grouped(stopped, int(width))
 
-    def exit_set(self, number: int) -> _Nodes:
-        """The nodes of an exit set, ascending."""
-        return self._exits[number]
+    def node_set(self, number: int) -> _Nodes:
+        """The nodes of a set, ascending."""
+        return self._node_sets[number]
 
-    def exit_number(self, nodes: _Nodes) -> int:
-        """The number of an exit set."""
+    def node_set_number(self, nodes: _Nodes) -> int:
+        """The number of a set of trie nodes, ascending."""
         key = nodes.tobytes()
         number = self._numbers.get(key)
         if number is None:
-            number = self._numbers[key] = len(self._exits)
-            self._exits.append(nodes)
+            number = self._numbers[key] = len(self._node_sets)
+            self._node_sets.append(nodes)
         return number
 
 
@@ -189,12 +194,14 @@ def united(parts: list[NDArray[np.int32]]) -> NDArray[np.int32]:
     return values[new]
 
 
-def piece_tries(cuts: PretokenizerDfa, pairs: ForbiddenPairs, vocabulary: Vocabulary) -> list[Trie]:
-    """The tries for planes 0 and 1, of the tokens that merging gives (``pairs.order``), and for
-    planes 2 and 3, if there are tokens of a byte that has none, or of a whole piece."""
-    found = [_trie_of(pairs.order, vocabulary)]
-    if len(cuts.apart):
-        found.append(_trie_of(cuts.apart, vocabulary))
+def token_tries(
+    pretokenizer: PretokenizerDfa, forbidden: ForbiddenPairs, vocabulary: Vocabulary
+) -> list[Trie]:
+    """The tries for planes 0 and 1, of the tokens that merging gives (``forbidden.order``), and for
+    planes 2 and 3, if there are tokens of a byte that has none, or of a whole pre-token."""
+    found = [_trie_of(forbidden.order, vocabulary)]
+    if len(pretokenizer.apart):
+        found.append(_trie_of(pretokenizer.apart, vocabulary))
     return found
 
 
@@ -219,5 +226,5 @@ def _without_root(
 def _grouped(
     found: list[tuple[NDArray[np.int32], NDArray[np.int64]]], width: int
 ) -> list[tuple[tuple[int, int], NDArray[np.int32]]]:
-    """Values by (state, cut state), both ascending."""
+    """Values by (state, pre-tokenizer state), both ascending."""
     return [(divmod(key, width), values) for key, values in grouped(found)]

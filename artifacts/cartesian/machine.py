@@ -1,11 +1,12 @@
-"""CartesianMerge at run time, Algorithm 6: the product of two automata, made as it is walked.
+"""CartesianMerge at run time (Tran-Thien 2024, Algorithm 6): a product DFA's states, met lazily.
 
-A state is the grammar's part, a set of product states that the text so far may be in (where
-the tokenizer cuts may depend on what follows), and the class of the last token. The mask is
+A state is a set of product states that the text so far may be in (whether the pre-tokenizer has a
+boundary here may depend on what follows) and the class of the last token. The mask is
 
-    tokens that start a piece  |  tokens that continue one & allowed after the last token
+    tokens that start a pre-token  |  tokens that continue one & allowed after the last token
 
-and all of them lead to relevant product states: Algorithm 5 took the others out.
+and all of them lead to relevant product states: Algorithm 5 took the others out. With ``[a-z]+ ``
+on GPT-2, behind ``in`` the token ``t`` is not allowed, since the merges make ``int`` of both.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 
 from ..bpe.forbidden_pairs import ForbiddenPairs
 from ..errors import ArtifactError
+from ..pretokenizer.dfa import PretokenizerDfa
 from ..tokens import tokenset
 from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.tokenset import Words
@@ -24,9 +26,9 @@ from ..tokens.vocabulary import Vocabulary
 
 DEAD = 0
 
-# How the budget is divided: masks, sets of tokens that may follow others, and the tokens of sets
-# of product states.
-_MASKS, _ALLOWED, _UNITED = 4, 1, 3
+# How the budget is divided: masks, sets of tokens allowed after others, and the tokens of sets of
+# product states.
+_MASKS, _ALLOWED, _UNIONS = 4, 1, 3
 
 # Tokens that are tried one by one before a mask is computed.
 _TRIED = 6
@@ -36,7 +38,7 @@ _TRIED = 6
 class ProductRows:
     """The tokens of each product state, by how they begin.
 
-    ``row_of``: int32 (2N,), for state p at 2p the tokens that continue a piece, at 2p + 1
+    ``row_of``: int32 (2N,), for state p at 2p the tokens that continue a pre-token, at 2p + 1
     those that start one: -1 for none, below R one of ``rows`` (uint32 (R, W)), from R on one
     of the lists ``ids[offsets[i]:offsets[i + 1]]`` (int32, ascending).
     """
@@ -68,8 +70,9 @@ class ProductRows:
 
 
 @dataclass(slots=True, eq=False)
-class _United:
-    """The tokens of a set of product states: ``continuing`` as ``united`` gives them."""
+class _Union:
+    """The tokens of a set of product states: ``continuing`` as ``ProductRows.united`` gives
+    them."""
 
     starting: Words
     continuing: "Words | NDArray[np.int32] | None"
@@ -83,37 +86,41 @@ class _United:
 class ProductMachine:
     """Both the machine and the rows of a matcher.
 
-    ``table``: int32 (N, P, J), as in ``PretokenizerDfa`` but for product states. A state number is
-    group * (classes + 1) + class + 1, the class being that of the last token, or -1 before
-    any. ``whole``: as in ``PretokenizerDfa``. ``_token_of``: a token of each class, plus 1, that
-    was last.
+    ``table``: int32 (N, P, J), ``classes``: uint8 (256,), as in ``PretokenizerDfa`` but for product
+    states. ``accepting``: uint8 (N,). ``first``: the product state before any text.
+    ``pretokenizer``: followed through a prompt. ``after_boundary``: int32, for each state of that
+    the product state in which a member begins behind it, 0 for none.
+
+    A state number is group * (classes + 1) + class + 1: a group is a set of product states, the
+    class is that of the last token, -1 before any.
     """
 
     table: NDArray[np.int32]
     classes: NDArray[np.uint8]
     accepting: NDArray[np.uint8]
     first: int
-    fallback: NDArray[np.int32]
     product_rows: ProductRows
     pairs: ForbiddenPairs
+    pretokenizer: PretokenizerDfa
+    after_boundary: NDArray[np.int32]
     vocabulary: Vocabulary
     eos: Sequence[int]
     vocab_size: int
-    whole: frozenset[int] = frozenset()
     caches: CacheBudget = field(default_factory=CacheBudget)
     # Sets of product states by number, and whether a member may end in one of them.
     _groups: list[tuple[tuple[int, ...], bool]] = field(default_factory=list)
     _number: dict[tuple[int, ...], int] = field(default_factory=dict)
-    _masks: dict[int, Words] = field(default_factory=dict)
+    # A token of each class, plus 1, that was last.
     _token_of: dict[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._width = self.pairs.classes + 1
         words = tokenset.word_count(self.vocab_size)
-        masks, allowed, united = self.caches.divide(_MASKS, _ALLOWED, _UNITED)
+        masks, allowed, unions = self.caches.divide(_MASKS, _ALLOWED, _UNIONS)
         self.most_masks = max(64, masks.limit // (4 * words))
+        self._masks: BoundedCache[int, Words] = BoundedCache(self.most_masks)
         self._allowed: BoundedCache[int, Words] = allowed.cache()
-        self._united: BoundedCache[int, _United] = united.cache()
+        self._unions: BoundedCache[int, _Union] = unions.cache()
         self._flags = np.zeros(words * 32, dtype=np.bool_)
         self._empty = np.zeros(words, dtype=np.uint32)
         self._plane = self.table.shape[2]
@@ -123,6 +130,28 @@ class ProductMachine:
     def start(self) -> int:
         """The state before any token, at the start of a text."""
         return self.state_of((self.first,), None)
+
+    @property
+    def is_full(self) -> bool:
+        """Never: the sets of product states are few."""
+        return False
+
+    def state_after(self, after: Sequence[int]) -> int:
+        """The state behind a prompt: by the boundaries that it may have there, and its last token.
+
+        Raises ``ArtifactError`` if no member can follow it.
+        """
+        states, last = self.pretokenizer.after(after, self.vocabulary, self.pairs)
+        if last is None:
+            return self.start
+        begins = {int(self.after_boundary[state]) for state in states} - {DEAD}
+        found = self.state_of(sorted(begins), last)
+        if not self.row(found).any():
+            raise ArtifactError(
+                f"no member of the grammar continues token {last}: the tokenizer would join "
+                f"each first token to it"
+            )
+        return found
 
     def state_of(self, states: Sequence[int], last: int | None) -> int:
         """The number of a set of product states after the token ``last``."""
@@ -148,20 +177,18 @@ class ProductMachine:
         """The mask at a state: read-only, computed on a miss."""
         known = self._masks.get(state)
         if known is None:
-            known = self._computed(state)
+            known = self._mask(state)
             known.flags.writeable = False
-            if len(self._masks) >= self.most_masks:
-                self._masks.pop(next(iter(self._masks)))
-            self._masks[state] = known
+            self._masks.keep(state, known)
         return known
 
     def finds(self, state: int, is_wanted: Callable[[int], bool]) -> bool:
         """Whether the mask at a state holds a wanted token: a quick look that may miss some.
 
-        Only where few tokens continue a piece, and at the first of them.
+        Only where few tokens continue a pre-token, and at the first of them.
         """
         number, after = divmod(state, self._width)
-        continuing = self._tokens(number).continuing
+        continuing = self._union(number).continuing
         if not after or continuing is None or continuing.dtype != np.int32:
             return False
         last = self._token_of[after]
@@ -179,8 +206,9 @@ class ProductMachine:
         octets = self.vocabulary.token(token_id) if self.vocabulary.is_text(token_id) else b""
         found = set()
         if octets:
-            bytewise = len(octets) == 1 and int(self.fallback[octets[0]]) == token_id
-            plane = 2 if bytewise or token_id in self.whole else 0
+            fallback, whole = self.pretokenizer.fallback, self.pretokenizer.whole
+            bytewise = len(octets) == 1 and int(fallback[octets[0]]) == token_id
+            plane = 2 if bytewise or token_id in whole else 0
             follows = after > 0 and not self.pairs.forbids(self._token_of[after], token_id)
             for p in self._groups[number][0]:
                 found.add(self._run(p, plane + 1, octets))
@@ -202,15 +230,15 @@ class ProductMachine:
             state = cells[state * self._row + columns[octet]]
         return state
 
-    def _tokens(self, number: int) -> _United:
+    def _union(self, number: int) -> _Union:
         """The tokens of a set of product states, with EOS where a member may end."""
-        known = self._united.get(number)
+        known = self._unions.get(number)
         if known is None:
-            known = self._worked_out(*self._groups[number])
-            self._united.keep(number, known, known.nbytes + ENTRY_BYTES)
+            known = self._united(*self._groups[number])
+            self._unions.keep(number, known, known.nbytes + ENTRY_BYTES)
         return known
 
-    def _worked_out(self, states: tuple[int, ...], accepting: bool) -> _United:
+    def _united(self, states: tuple[int, ...], accepting: bool) -> _Union:
         rows = self.product_rows
         starting = rows.united([2 * p + 1 for p in states], self.vocab_size)
         continuing = rows.united([2 * p for p in states], self.vocab_size)
@@ -222,21 +250,21 @@ class ProductMachine:
             packed = tokenset.from_ids(starting, self.vocab_size)
         if accepting:
             packed = packed | tokenset.from_ids(list(self.eos), self.vocab_size)
-        return _United(packed, continuing)
+        return _Union(packed, continuing)
 
-    def _computed(self, state: int) -> Words:
+    def _mask(self, state: int) -> Words:
         number, after = divmod(state, self._width)
-        group = self._tokens(number)
-        if group.continuing is None or not after:
-            return group.starting.copy()
-        continuing, allowed = group.continuing, self._allowed_after(after)
+        union = self._union(number)
+        if union.continuing is None or not after:
+            return union.starting.copy()
+        continuing, allowed = union.continuing, self._allowed_after(after)
         if continuing.dtype == np.uint32:
-            return allowed & continuing.view(np.uint32) | group.starting
+            return allowed & continuing.view(np.uint32) | union.starting
         ids = continuing[(allowed[continuing >> 5] >> (continuing & 31).view(np.uint32) & 1) != 0]
         self._flags[ids] = True
         mask = tokenset.from_flags(self._flags)
         self._flags[ids] = False
-        mask |= group.starting
+        mask |= union.starting
         return mask
 
     def _allowed_after(self, after: int) -> Words:

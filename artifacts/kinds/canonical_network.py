@@ -2,12 +2,12 @@
 tokenizer encodes its members."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..bpe.check import check_pairs
-from ..canonical_network.check import check_closed, check_patch
+from ..canonical_network.check import check_inert, check_precomputed
 from ..container.manifest import Manifest
 from ..container.requirements import Arrays, check_types, require
 from ..normalizer.check import check_normal_form
@@ -18,10 +18,7 @@ from .contents import Contents
 from .network import NetworkGrammar
 
 if TYPE_CHECKING:
-    from ..canonical_network.machine import CanonicalNetwork
-    from ..canonical_network.normalized_machine import NormalizedNetwork
-
-AnyCanonicalNetwork: TypeAlias = "CanonicalNetwork | NormalizedNetwork"
+    from ..canonical_network.machine import CanonicalMachine
 
 
 def check(manifest: Manifest, arrays: Arrays) -> None:
@@ -41,36 +38,32 @@ def check(manifest: Manifest, arrays: Arrays) -> None:
     require(bool(text[fallback[fallback >= 0]].all()), "cuts.fallback")
     require(bool(text[arrays.get("cuts.whole", fallback[:0])].all()), "cuts.whole")
     if "stable.table" in arrays:
-        check_patch(arrays)
+        check_inert(arrays)
     if "closed.keys" in arrays:
-        check_closed(manifest, arrays)
+        check_precomputed(manifest, arrays)
 
 
 class CanonicalNetworkRuntime(NetworkGrammar):
     """Matchers share one machine until it has grown too large, as those of a plain network."""
 
-    _machine: "AnyCanonicalNetwork | None" = None
+    _machine: "CanonicalMachine | None" = None
 
-    def machine(self) -> AnyCanonicalNetwork:
+    def machine(self) -> "CanonicalMachine":
         """The machine of the next matcher."""
         if self._machine is None or self._machine.is_full:
             self._machine = self._made()
         return self._machine
 
-    def after_prompt(self, prompt: Sequence[int]) -> tuple[AnyCanonicalNetwork, int]:
+    def after_prompt(self, prompt: Sequence[int]) -> "tuple[CanonicalMachine, int]":
         """By the boundaries that the prompt may have, and its last token."""
         machine = self.machine()
         return machine, machine.state_after(prompt)
 
-    def _made(self) -> AnyCanonicalNetwork:
+    def _made(self) -> "CanonicalMachine":
+        from ..canonical_network.machine import canonical_machine
+
         c = self.contents
-        if "stable.table" in c.arrays:
-            from ..canonical_network.normalized_machine import canonical_machine
-
-            return canonical_machine(self.network, c.arrays, c.manifest.eos, c.vocabulary)
-        from ..canonical_network.machine import CanonicalNetwork
-
-        return CanonicalNetwork(self.network, c.arrays, c.manifest.eos, c.vocabulary)
+        return canonical_machine(self.network, c.arrays, c.manifest.eos, c.vocabulary)
 
 
 def runtime(contents: Contents) -> CanonicalNetworkRuntime:

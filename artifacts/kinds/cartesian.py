@@ -10,19 +10,18 @@ from ..cartesian.check import check_product
 from ..container.manifest import Manifest
 from ..container.requirements import Arrays
 from ..dfa.check import check_byte_dfa
-from ..errors import ArtifactError
 from ..normalizer.check import check_normal_form
 from ..pretokenizer.check import check_pretokenizer
 from ..tokens.check import check_vocabulary
 from .contents import Contents
-from .regular import RegularGrammar, joined_to_prompt
+from .regular import RegularGrammar
 
 if TYPE_CHECKING:
     from ..bpe.forbidden_pairs import ForbiddenPairs
     from ..cartesian.machine import ProductMachine
-    from ..cartesian.normalized_machine import NormalizedAfterPrompt, NormalizedProduct
+    from ..normalizer.machine import WithNormalForm
 
-AnyProduct: TypeAlias = "ProductMachine | NormalizedProduct | NormalizedAfterPrompt"
+AnyProduct: TypeAlias = "ProductMachine | WithNormalForm[ProductMachine]"
 
 
 def check(manifest: Manifest, arrays: Arrays) -> None:
@@ -45,76 +44,65 @@ class ProductRuntime(RegularGrammar):
     @property
     def forbidden_pairs(self) -> "ForbiddenPairs":
         """Which tokens may not follow which inside a piece."""
-        return self._machine.pairs
+        return self._product.pairs
 
     def after_prompt(self, prompt: Sequence[int]) -> tuple[AnyProduct, int]:
-        """By the states of the pre-tokenizer DFA that the prompt leads to, and its last token."""
-        from ..cartesian.machine import ProductMachine
+        """By the boundaries that the prompt may have, and its last token."""
+        return self._machine, self._machine.state_after(prompt)
+
+    def byte_state_of(self, state: int) -> int:
+        """The state of the byte DFA that a state stands for (of several, one)."""
+        from ..normalizer.machine import WithNormalForm
+
+        machine = self._machine
+        if isinstance(machine, WithNormalForm):
+            state = machine.inner_state(state)
+        byte_states = self.contents.arrays["product.byte_state"]
+        return int(byte_states[self._product.members(state)[0]])
+
+    @cached_property
+    def _product(self) -> "ProductMachine":
+        from ..bpe.forbidden_pairs import ForbiddenPairs
+        from ..cartesian.machine import ProductMachine, ProductRows
         from ..pretokenizer.dfa import PretokenizerDfa, whole_pieces
 
-        a, machine = self.contents.arrays, self._machine
-        boundaries = PretokenizerDfa(
+        c = self.contents
+        a, m = c.arrays, c.manifest
+        pretokenizer = PretokenizerDfa(
             a["cuts.table"],
             a["cuts.classes"],
             a["cuts.fallback"],
             int(a["cuts.start"][0]),
             whole_pieces(a),
         )
-        states, last = boundaries.after(prompt, self.contents.vocabulary, machine.pairs)
-        if last is None:
-            return machine, machine.start
-        begins = {int(a["product.after_cut"][state]) for state in states} - {0}
-        if isinstance(machine, ProductMachine):
-            state = machine.state_of(sorted(begins), last)
-        else:
-            state = machine.behind(machine.product.state_of(sorted(begins), last), prompt)
-        if not machine.row(state).any():
-            raise ArtifactError(joined_to_prompt([last]))
-        return machine, state
-
-    def byte_state_of(self, state: int) -> int:
-        """The state of the byte DFA that a state stands for (of several, one)."""
-        byte_states = self.contents.arrays["product.byte_state"]
-        return int(byte_states[self._machine.members(state)[0]])
-
-    @cached_property
-    def _machine(self) -> AnyProduct:
-        from ..bpe.forbidden_pairs import ForbiddenPairs
-        from ..cartesian.machine import ProductMachine, ProductRows
-        from ..pretokenizer.dfa import whole_pieces
-
-        c = self.contents
-        a, m = c.arrays, c.manifest
-        product = ProductMachine(
+        return ProductMachine(
             a["product.table"],
             a["product.classes"],
             a["product.accepting"],
             m.token_start,
-            a["cuts.fallback"],
             ProductRows(
                 a["product.row_of"], a["product.rows"], a["product.ids"], a["product.id_offsets"]
             ),
             ForbiddenPairs.from_arrays(a, "pairs."),
+            pretokenizer,
+            a["product.after_cut"],
             c.vocabulary,
             m.eos,
             m.vocab_size,
-            whole_pieces(a),
             c.caches,
         )
-        return self._beside_normal_form(product) if "stable.table" in a else product
 
-    def _beside_normal_form(self, product: "ProductMachine") -> AnyProduct:
-        from ..cartesian.normalized_machine import NormalizedAfterPrompt, NormalizedProduct
-        from ..normalizer.normal_form_dfa import NormalFormDfa
+    @cached_property
+    def _machine(self) -> AnyProduct:
+        c = self.contents
+        if "stable.table" not in c.arrays:
+            return self._product
+        from ..normalizer.machine import WithNormalForm
+        from ..normalizer.normal_form_dfa import NormalFormDfa, PromptRuns, Runs
 
-        a = self.contents.arrays
-        table, classes, tokens, undecided = (
-            a[f"stable.{name}"] for name in ("table", "classes", "tokens", "unsure")
-        )
-        texts = NormalFormDfa(table, classes, int(a["stable.start"][0]), tokens, undecided)
-        if "stable.prompts" in a:
-            return NormalizedAfterPrompt(product, texts)
-        return NormalizedProduct(product, texts)
+        normal_form = NormalFormDfa.from_arrays(c.arrays)
+        runs = PromptRuns if "stable.prompts" in c.arrays else Runs
+        return WithNormalForm(self._product, runs(normal_form, c.vocabulary))
 
 
 def runtime(contents: Contents) -> ProductRuntime:

@@ -1,1 +1,8 @@
-"""Texts in normal form, as a DFA over bytes that is followed while decoding."""
+"""Texts in normal form while decoding: what a tokenizer's normalizer would change is masked out.
+
+    sections stable.*  ->  normal_form_dfa.NormalFormDfa  ->  what tokens do at its states
+    any machine  ->  machine.WithNormalForm  ->  the same machine, with both in its states
+
+``compiler/normalizer`` builds the DFA. A product (``cartesian``) or a network
+(``canonical_network``) is the inner machine; behind a prompt the DFA begins where the prompt ends.
+"""

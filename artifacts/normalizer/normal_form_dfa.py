@@ -1,13 +1,18 @@
-"""The automaton of texts that a tokenizer's normalizer leaves alone, over bytes.
+"""The texts that a normalizer leaves as they are, as a DFA over bytes, followed token by token.
 
-What tokens do at states of the stable texts: which are not read, and behind which an end of
-the character that has begun must be looked for.
+    NormalFormDfa   its table; what tokens do at a state depends on few of them, the boundary tokens
+    Runs            its state behind the text so far
+    PromptRuns      two states, behind the prompt and behind the text alone, until they agree
+
+With NFC the state behind ``e`` has no transition by U+0301, since both compose to ``é``; behind
+``x`` it has one. The state behind the lead byte CC is inside a character: only tokens that begin
+with a continuation byte are read there, and behind ``e`` not all of them.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,22 +27,33 @@ DEAD = 0
 
 _CONTINUATION = slice(0x80, 0xC0)
 
+# Bytes of the cached effects of boundary tokens.
+_EFFECT_BYTES = 1 << 25
+
 
 @dataclass(frozen=True, eq=False)
 class NormalFormDfa:
     """``table``: uint16 (S, J), next state by byte class, state 0 dead. ``classes``: uint8
-    (256,), class of each byte. ``start``: the state before any text, and where all that went
-    before makes no difference. ``tokens``: int32, the tokens that begin inside a character, or
-    lead some state between two characters to the dead state or to one that is not free.
-    ``unsure``: int32, of those the ones behind which the grammar may leave no end of the
+    (256,), class of each byte. ``start``: the state before any text, and wherever the text before
+    makes no difference. ``boundary``: int32, the boundary tokens: those that begin inside a
+    character, or lead some state between two characters to the dead state or to one that is not
+    free. ``undecided``: int32, of those the ones behind which the grammar may leave no end of the
     character that they end in.
     """
 
     table: NDArray[np.uint16]
     classes: NDArray[np.uint8]
     start: int
-    tokens: NDArray[np.int32]
-    unsure: NDArray[np.int32]
+    boundary: NDArray[np.int32]
+    undecided: NDArray[np.int32]
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "NormalFormDfa":
+        """The DFA in the sections ``stable.*``."""
+        table, classes, start, tokens, unsure = (
+            arrays[f"stable.{name}"] for name in ("table", "classes", "start", "tokens", "unsure")
+        )
+        return cls(table, classes, int(start[0]), tokens, unsure)
 
     def step(self, state: int, octets: bytes) -> int:
         """The state after some bytes."""
@@ -49,7 +65,7 @@ class NormalFormDfa:
     def behind(self, ids: Iterable[int], vocabulary: Vocabulary) -> int:
         """The state that a prompt ends in.
 
-        Text begins anew behind a special token, and where the prompt is not stable.
+        Text begins again behind a special token, and where the prompt is not in normal form.
         """
         found = self.start
         for token in ids:
@@ -63,8 +79,8 @@ class NormalFormDfa:
         return found
 
     def are_free(self, states: NDArray[np.integer]) -> NDArray[np.bool_]:
-        """Which of some states let all that is stable by itself follow: all between two
-        characters, and those inside one that the start leads to."""
+        """Which of some states let every text in normal form follow that begins with an inert
+        character: all between two characters, and those inside one that the start leads to."""
         found: NDArray[np.bool_] = self._begun[states]
         rest = np.flatnonzero(~found)
         found[rest] = ~self.are_inside(states[rest])
@@ -97,79 +113,153 @@ class NormalFormDfa:
         return np.unique(self.classes[_CONTINUATION])
 
 
-# What the tokens do at states of the texts, in bytes, that is kept.
-_KEPT_BYTES = 1 << 25
+@dataclass(frozen=True, slots=True, eq=False)
+class Effect:
+    """What the boundary tokens do at a state. ``kept``: uint32, the words of a mask at ``words``,
+    without the tokens that lead to the dead state. ``tokens``: int32, ascending, those behind which
+    an end must be looked for, and the ``states`` that they lead to, int64."""
 
-
-class Found(NamedTuple):
-    """What the tokens do at a state of the texts. ``kept``: uint32, the words of a mask that
-    hold any of them, without those that lead to the dead state. ``tokens``, ``states``: the
-    others, and where they lead. ``unsure``: those for which an end must be looked for."""
-
+    words: NDArray[np.int32]
     kept: Words
     tokens: NDArray[np.int32]
     states: NDArray[np.int64]
-    unsure: list[tuple[int, int]]
+
+    def restrict(self, row: Words) -> list[tuple[int, int]]:
+        """Take the tokens that are not read out of ``row``; those of its tokens behind which an end
+        must be looked for, each with the state that it leads to."""
+        row[self.words] &= self.kept
+        if not len(self.tokens):
+            return []
+        held = np.flatnonzero(row[self.tokens >> 5] >> (self.tokens & 31).astype(np.uint32) & 1)
+        return list(zip(self.tokens[held].tolist(), self.states[held].tolist(), strict=True))
 
 
-class BoundaryTokens:
-    """``texts.tokens``, and what they do."""
+class Runs:
+    """The states of a normal-form DFA behind texts, as numbers below ``states``; 0 is dead."""
 
-    def __init__(self, texts: NormalFormDfa, vocabulary: Vocabulary, vocab_size: int) -> None:
-        self._texts, self._vocabulary, self._vocab_size = texts, vocabulary, vocab_size
-        self._by_text: BoundedCache[int, Found] = BoundedCache(_KEPT_BYTES)
-        # So that the first mask need not lay the tokens out.
-        self.at(texts.start)
+    def __init__(self, dfa: NormalFormDfa, vocabulary: Vocabulary) -> None:
+        self.dfa, self._vocabulary = dfa, vocabulary
+        self.start, self.states = dfa.start, len(dfa.table)
+        self._effects: BoundedCache[int, Effect] = BoundedCache(_EFFECT_BYTES)
 
-    def at(self, text: int) -> Found:
-        """What they do at a state."""
-        known = self._by_text.get(text)
-        if known is not None:
-            return known
-        tokens, states = self._runs.run(text)
+    def step(self, state: int, token: int) -> int:
+        """The state after a token of text."""
+        return self.dfa.step(state, self._vocabulary.token(token))
+
+    def behind(self, ids: Iterable[int]) -> int:
+        """The state that a prompt ends in."""
+        return self.dfa.behind(ids, self._vocabulary)
+
+    def is_settled(self, state: int) -> bool:
+        """Whether any text in normal form may follow: compilation has decided what is live."""
+        return state != DEAD and bool(self.dfa.are_free(np.array([state]))[0])
+
+    def is_inside(self, state: int) -> bool:
+        """Whether the text ends inside a character."""
+        return bool(self.dfa.are_inside(np.array([state]))[0])
+
+    def at(self, state: int) -> Effect | None:
+        """What tokens do at a state; None where they do nothing any more."""
+        known = self._effects.get(state)
+        if known is None:
+            read, tokens, states = self._read(state)
+            known = self._tokens.effect(read, tokens, states)
+            weight = known.kept.nbytes + known.tokens.nbytes + known.states.nbytes
+            self._effects.keep(state, known, weight)
+        return known
+
+    def _read(self, state: int) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+        """The boundary tokens that are read; those behind which an end must be looked for, which
+        are undecided and lead to a state that is not free; and these states."""
+        read, states = self._tokens.run(state)
+        some = np.flatnonzero(self._tokens.is_undecided[read])
+        some = some[~self.dfa.are_free(states[some])]
+        return read, read[some], states[some]
+
+    @cached_property
+    def _tokens(self) -> "_BoundaryTokens":
+        return _BoundaryTokens(self.dfa, self._vocabulary)
+
+
+class PromptRuns(Runs):
+    """For machines whose members all are in normal form, but which know nothing of a prompt.
+
+    The DFA is run twice, from the state that the prompt ends in and from its start, until both
+    states agree, mostly for one character: from there on the machine says all. Two states i and
+    j are the number i · S + j; ``start`` stands for all equal ones, 0 for all whose first is dead.
+    """
+
+    def __init__(self, dfa: NormalFormDfa, vocabulary: Vocabulary) -> None:
+        super().__init__(dfa, vocabulary)
+        self._size = self.states
+        self.start, self.states = dfa.start * (self._size + 1), self._size**2
+
+    def step(self, state: int, token: int) -> int:
+        """Both states after a token of text."""
+        if state == self.start:
+            return state
+        octets = self._vocabulary.token(token)
+        first, second = divmod(state, self._size)
+        return self._number(self.dfa.step(first, octets), self.dfa.step(second, octets))
+
+    def behind(self, ids: Iterable[int]) -> int:
+        """The state that a prompt ends in, and the start."""
+        return self._number(super().behind(ids), self.dfa.start)
+
+    def is_settled(self, state: int) -> bool:
+        """Whether both runs agree."""
+        return state == self.start
+
+    def is_inside(self, state: int) -> bool:
+        """Whether the text ends inside a character."""
+        return super().is_inside(state // self._size)
+
+    def at(self, state: int) -> Effect | None:
+        """What tokens do at a state, nothing where both runs agree."""
+        return None if state == self.start else super().at(state)
+
+    def _read(self, state: int) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+        """An end must be looked for behind all tokens after which the runs do not agree."""
+        first, second = divmod(state, self._size)
+        read, states = self._tokens.run(first)
+        also, reached = self._tokens.run(second)
+        other = np.zeros(self._vocabulary.size, dtype=np.int64)
+        other[also] = reached
+        some = np.flatnonzero(states != other[read])
+        return read, read[some], states[some] * self._size + other[read[some]]
+
+    def _number(self, first: int, second: int) -> int:
+        if first == DEAD:
+            return DEAD
+        return self.start if first == second else first * self._size + second
+
+
+class _BoundaryTokens:
+    """The boundary tokens of a DFA, and the words of a mask that hold them."""
+
+    def __init__(self, dfa: NormalFormDfa, vocabulary: Vocabulary) -> None:
+        ids, size = dfa.boundary, vocabulary.size
+        octets = [vocabulary.token(token) for token in ids.tolist()]
+        self.run = TokenRuns(ids, octets, dfa.table, dfa.classes).run
+        self.is_undecided = np.zeros(size, dtype=np.bool_)
+        self.is_undecided[dfa.undecided] = True
+        self._words = np.unique(ids >> 5)
+        # The place of each word of a mask among those.
+        self._place = np.zeros(tokenset.word_count(size), dtype=np.int32)
+        self._place[self._words] = np.arange(len(self._words))
+        # Those words with the bits of all other tokens.
+        self._others = (~tokenset.from_ids(ids, size))[self._words]
+        self._bits: Words = np.uint32(1) << np.arange(32, dtype=np.uint32)
+
+    def effect(
+        self,
+        read: NDArray[np.int32],
+        tokens: NDArray[np.int32],
+        states: NDArray[np.int64],
+    ) -> Effect:
+        """``read``: the boundary tokens that are read. ``tokens``, ``states``: see ``Effect``, in
+        any order."""
         kept = self._others.copy()
-        np.bitwise_or.at(kept, self._place[tokens >> 5], self.bits[tokens & 31])
-        some = np.flatnonzero(self._is_unsure[tokens])
-        some = some[~self._texts.are_free(states[some])]
-        unsure = sorted(zip(tokens[some].tolist(), states[some].tolist(), strict=True))
-        found = Found(kept, tokens, states, unsure)
-        return self._by_text.keep(text, found, kept.nbytes + tokens.nbytes + states.nbytes)
-
-    def held(self, found: Found, row: Words) -> NDArray[np.int64]:
-        """The places of the tokens found that a mask holds."""
-        return np.flatnonzero(row[found.tokens >> 5] & self.bits[found.tokens & 31])
-
-    @cached_property
-    def bits(self) -> Words:
-        """The words of one bit."""
-        return np.uint32(1) << np.arange(32, dtype=np.uint32)
-
-    @cached_property
-    def words(self) -> NDArray[np.int32]:
-        """The words of a mask that hold tokens of the texts' own."""
-        return np.unique(self._texts.tokens >> 5)
-
-    @cached_property
-    def _place(self) -> NDArray[np.int32]:
-        """The place of each word of a mask among those."""
-        found = np.zeros(tokenset.word_count(self._vocab_size), dtype=np.int32)
-        found[self.words] = np.arange(len(self.words))
-        return found
-
-    @cached_property
-    def _others(self) -> Words:
-        """Those words with the bits of all other tokens."""
-        found = ~tokenset.from_ids(self._texts.tokens, self._vocab_size)
-        return found[self.words]
-
-    @cached_property
-    def _is_unsure(self) -> NDArray[np.bool_]:
-        found = np.zeros(self._vocab_size, dtype=np.bool_)
-        found[self._texts.unsure] = True
-        return found
-
-    @cached_property
-    def _runs(self) -> TokenRuns:
-        ids, texts = self._texts.tokens, self._texts
-        octets = [self._vocabulary.token(token) for token in ids.tolist()]
-        return TokenRuns(ids, octets, texts.table, texts.classes)
+        np.bitwise_or.at(kept, self._place[read >> 5], self._bits[read & 31])
+        order = np.argsort(tokens, kind="stable")
+        return Effect(self._words, kept, tokens[order], states[order])

@@ -1,34 +1,38 @@
-"""What follows each pair in a context: open, dead, or tokens that show that others are alive.
+"""Which tokens are live above stacks of which the context is known: dead, live or undecided.
 
-The certificates of ``constrain.artifacts.canonical_network.certificates``, for all pairs at once:
-shortest ways
-to an open pair by own edges that no cut interrupts.
+ContextStatus      of pairs: dead, live (at a boundary), or undecided; and tokens that show
+                   which others are live at an undecided pair (certificates), by shortest ways
+                   to a boundary, for all pairs at once
+PlainLiveness      of tokens: live at a boundary or by a certificate, dead at a dead pair
+SearchedTokens     of undecided tokens: results of ``liveness.DeadEnds``, cached one by one
 
-Whether tokens are alive at a place: asked for together, and kept one by one.
-
-Which tokens in doubt are alive: decided with as little as possible known of the stacks.
+for lists of numbers, behind "[1": the tokens that lead behind "," are live, since a pre-token
+may start there; those that end inside a number are live by the certificate "]"
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from constrain.artifacts.bpe.forbidden_pairs import ForbiddenPairs
-from constrain.artifacts.canonical_network.certificates import Place
 from constrain.artifacts.canonical_network.contexts import ReturnContexts
-from constrain.artifacts.canonical_network.dead_ends import DeadEnds
+from constrain.artifacts.canonical_network.liveness import DeadEnds, Place
+from constrain.artifacts.canonical_network.pretokenized import PretokenizedNetwork
+from constrain.artifacts.canonical_network.trie_walk import Frames
 from constrain.artifacts.errors import ArtifactError
 from constrain.artifacts.network.tables import DEAD
 
-from .trie_walks import Joint
+from .pairs import Joint, joint_table
+from .summaries import Summaries
+from .trie_walks import Part
 
-IS_DEAD, IS_OPEN, IS_DOUBTFUL = 0, 1, 2
+IS_DEAD, IS_LIVE, IS_UNDECIDED = 0, 1, 2
 
-# Certificates of one pair; pairs from which an open one is farther have none.
+# Certificates of one pair; pairs from which a boundary is farther have none.
 _CERTIFICATES, _LONGEST = 6, 24
 _FAR = 1 << 20
 
@@ -38,42 +42,42 @@ class ContextStatus:
     """Pairs in one context. ``first_token``: of the encoding of a text."""
 
     joint: Joint
-    endings: ReturnContexts
+    contexts: ReturnContexts
     context: int
-    pairs: ForbiddenPairs
+    forbidden: ForbiddenPairs
     first_token: Callable[[bytes], int]
 
     @cached_property
     def status(self) -> NDArray[np.int8]:
-        """Of each pair, int8 (n,)."""
-        live = self.endings.live(self.context)
-        found = np.where(live, IS_DOUBTFUL, IS_DEAD).astype(np.int8)
-        opened = [
-            self.endings.is_open(pair, self.context) for pair in np.flatnonzero(live).tolist()
+        """Of each pair, int8 (n,); live are those at a boundary."""
+        live = self.contexts.live(self.context)
+        found = np.where(live, IS_UNDECIDED, IS_DEAD).astype(np.int8)
+        at_boundary = [
+            self.contexts.at_boundary(pair, self.context) for pair in np.flatnonzero(live).tolist()
         ]
-        found[np.flatnonzero(live)[np.array(opened, dtype=np.bool_)]] = IS_OPEN
+        found[np.flatnonzero(live)[np.array(at_boundary, dtype=np.bool_)]] = IS_LIVE
         found[DEAD] = IS_DEAD
         return found
 
-    def dead_ends(
+    def has_certificate(
         self, pairs: NDArray[np.integer], tokens: NDArray[np.integer]
     ) -> NDArray[np.bool_]:
-        """Which tokens no certificate of the doubtful pair that each leads to may follow."""
-        left: NDArray[np.bool_] = np.ones(len(pairs), dtype=np.bool_)
+        """Which tokens some certificate of the undecided pair that each leads to may follow."""
+        found: NDArray[np.bool_] = np.zeros(len(pairs), dtype=np.bool_)
         kinds = self._kinds[pairs]
         for kind in np.unique(kinds).tolist():
             places = np.flatnonzero(kinds == kind)
+            found[places] = True
             for certificate in self._certificates[kind]:
                 if not len(places):
                     break
-                places = places[self.pairs.preceding(tokens[places], certificate)]
-            left[kinds == kind] = False
-            left[places] = True
-        return left
+                places = places[self.forbidden.preceding(tokens[places], certificate)]
+            found[places] = False
+        return found
 
     @cached_property
     def _kinds(self) -> NDArray[np.int64]:
-        """A number for each pair; doubtful pairs that share it have the same certificates."""
+        """A number for each pair; undecided pairs that share it have the same certificates."""
         return self._found[0]
 
     @cached_property
@@ -85,21 +89,21 @@ class ContextStatus:
         size = self.joint.pairs
         own = self.joint.table[:size]
         distance = self._distances(own)
-        ways: dict[int, bytes] = {}
+        texts: dict[int, bytes] = {}
         nearest = distance[own].argmin(axis=1)
-        doubtful = np.flatnonzero(self.status == IS_DOUBTFUL)
-        order = doubtful[np.argsort(distance[doubtful], kind="stable")]
+        undecided = np.flatnonzero(self.status == IS_UNDECIDED)
+        order = undecided[np.argsort(distance[undecided], kind="stable")]
         for pair in order[distance[order] < _FAR].tolist():
             column = int(nearest[pair])
-            ways[pair] = self._octet[column] + ways.get(int(own[pair, column]), b"")
+            texts[pair] = self._octet[column] + texts.get(int(own[pair, column]), b"")
         kinds = np.zeros(size, dtype=np.int64)
         numbers: dict[tuple[int, ...], int] = {(): 0}
         tokens: dict[bytes, int] = {}
         # By distance and target; of the bytes that lead to one target the first.
-        after = own[doubtful].astype(np.int64)
+        after = own[undecided].astype(np.int64)
         keys = np.sort((distance[after] * size + after) * 256 + np.arange(own.shape[1]), axis=1)
         rows = keys[:, : 2 * _CERTIFICATES]
-        for pair, row in zip(doubtful.tolist(), rows.tolist(), strict=True):
+        for pair, row in zip(undecided.tolist(), rows.tolist(), strict=True):
             found: list[int] = []
             seen: set[int] = set()
             for key in row:
@@ -109,7 +113,7 @@ class ContextStatus:
                 if target in seen:
                     continue
                 seen.add(target)
-                text = self._octet[column] + ways.get(target, b"")
+                text = self._octet[column] + texts.get(target, b"")
                 if text not in tokens:
                     tokens[text] = self.first_token(text)
                 if tokens[text] >= 0 and tokens[text] not in found:
@@ -118,8 +122,8 @@ class ContextStatus:
         return kinds, list(numbers)
 
     def _distances(self, own: NDArray[np.int32]) -> NDArray[np.int64]:
-        """Bytes to the nearest open pair, at most ``_LONGEST``; int64 (n,)."""
-        distance = np.where(self.status == IS_OPEN, 0, _FAR).astype(np.int64)
+        """Bytes to the nearest boundary, at most ``_LONGEST``; int64 (n,)."""
+        distance = np.where(self.status == IS_LIVE, 0, _FAR).astype(np.int64)
         dead = self.status == IS_DEAD
         for _ in range(_LONGEST):
             nearer = np.minimum(distance, distance[own].min(axis=1) + 1)
@@ -134,21 +138,121 @@ class ContextStatus:
         return [bytes([octet]) for octet in self.joint.octets]
 
 
+class Liveness(Protocol):
+    """What precomputing rows has to know of tokens: by the pre-tokenizer DFA alone
+    (``PlainLiveness``), or beside a normal-form DFA too (``normalized.NormalizedLiveness``)."""
+
+    joint: Joint
+
+    def follow(self, pushes: Iterable[tuple[int, int, int]]) -> None:
+        """The contexts are known; ``pushes``: frame, context and the context above."""
+
+    def at_boundary(self, context: int) -> NDArray[np.bool_]:
+        """Which pairs are at a boundary in a context, bool (n,)."""
+
+    def decide(self, part: Part, context: int, met: NDArray[np.bool_]) -> NDArray[np.int8]:
+        """Of each token of a part, above stacks of a context: dead, live or undecided; int8.
+
+        ``met``: bool, the tokens of walks that begin in calls of that context."""
+
+    def found_live(
+        self,
+        target: tuple[int, Frames],
+        ids: NDArray[np.int32],
+        known: Frames,
+        ground: tuple[int, int],
+    ) -> None:
+        """A search found undecided tokens to be live, which lead to a target above the frames
+        ``known``, the uppermost first, and the stack ``ground`` (a suffix)."""
+
+    def arrays(self, summaries: Summaries, *, has_all: bool) -> dict[str, NDArray[Any]]:
+        """More sections. ``has_all``: whether what has no summary has no tokens."""
+
+
+class StatusByContext:
+    """``ContextStatus`` of a network, by context."""
+
+    def __init__(self, network: PretokenizedNetwork) -> None:
+        self.joint = joint_table(network)
+        self._network = network
+        self._found: dict[int, ContextStatus] = {}
+
+    def of(self, context: int) -> ContextStatus:
+        """The pairs in a context."""
+        if context not in self._found:
+            network = self._network
+            first_token = network.certificates.first_token
+            self._found[context] = ContextStatus(
+                self.joint, network.contexts, context, network.forbidden, first_token
+            )
+        return self._found[context]
+
+    def above(self, frames: Frames, context: int) -> ContextStatus:
+        """The pairs above ``frames``, the lowest first."""
+        return self.of(self._network.contexts.push_all(frames, context))
+
+
+class PlainLiveness:
+    """By the pre-tokenizer DFA alone."""
+
+    def __init__(self, network: PretokenizedNetwork) -> None:
+        self.status = StatusByContext(network)
+        self.joint = self.status.joint
+
+    def follow(self, pushes: Iterable[tuple[int, int, int]]) -> None:
+        """Nothing more is to be known of contexts."""
+
+    def at_boundary(self, context: int) -> NDArray[np.bool_]:
+        """Which pairs are at a boundary in a context."""
+        found: NDArray[np.bool_] = self.status.of(context).status == IS_LIVE
+        return found
+
+    def decide(
+        self,
+        part: Part,
+        context: int,
+        met: NDArray[np.bool_],
+        live: NDArray[np.bool_] | None = None,
+    ) -> NDArray[np.int8]:
+        """See ``Liveness``. ``live``: tokens that are known to be live."""
+        found = np.zeros(len(part.ids), dtype=np.int8)
+        for frames, places in part.by_frames():
+            status = self.status.above(frames, context)
+            found[places] = status.status[part.pairs[places]]
+            if live is not None:
+                found[places[live[places]]] = IS_LIVE
+            left = places[found[places] == IS_UNDECIDED]
+            found[left[status.has_certificate(part.pairs[left], part.ids[left])]] = IS_LIVE
+        return found
+
+    def found_live(
+        self,
+        target: tuple[int, Frames],
+        ids: NDArray[np.int32],
+        known: Frames,
+        ground: tuple[int, int],
+    ) -> None:
+        """Nothing more is to be shown of them."""
+
+    def arrays(self, summaries: Summaries, *, has_all: bool) -> dict[str, NDArray[Any]]:
+        """None."""
+        return {}
+
+
 # Steps of a search above frames that are not known; and searches that may come to nothing. Where
 # more do, the rest is left to decoding, which knows the stacks.
 _BUDGET, _MOST_FAILED = 50, 500
 
-# Whether tokens are alive at a place; None, or nothing, where that was not decided.
-Known: TypeAlias = dict[int, bool | None]
+# Whether tokens are live at a place; None, or nothing, where that was not decided.
+Results: TypeAlias = dict[int, bool | None]
 
 
-class LivenessCache:
-    """The answers of ``canonical_network.dead_ends``. ``has_given_up``: no more searches are
-    made."""
+class SearchedTokens:
+    """``has_given_up``: no more searches are made."""
 
     def __init__(self, dead_ends: DeadEnds) -> None:
         self._dead_ends = dead_ends
-        self._known: dict[Place, Known] = {}
+        self._results: dict[Place, Results] = {}
         self._failed = 0
 
     @property
@@ -156,28 +260,29 @@ class LivenessCache:
         """Whether too many searches came to nothing."""
         return self._failed > _MOST_FAILED
 
-    def of(self, place: Place, ids: NDArray[np.int32], *, whole: bool) -> Known:
-        """Of each of ``ids``, and of others; the place is not open."""
-        known = self._known.setdefault(place, {})
+    def of(self, place: Place, ids: NDArray[np.int32], *, whole: bool) -> Results:
+        """Of each of ``ids``, and of others; the place is not at a boundary. ``whole``: its stacks
+        are known."""
+        results = self._results.setdefault(place, {})
         if self.has_given_up:
-            return known
-        new = [token for token in ids.tolist() if token not in known]
+            return results
+        new = [token for token in ids.tolist() if token not in results]
         # Tokens are sieved together, and one by one only where some depend on more.
-        for asked in ([new], [[token] for token in new]):
-            for some in asked:
+        for batches in ([new], [[token] for token in new]):
+            for batch in batches:
                 if self.has_given_up:
-                    return known
-                if some and some[0] not in known:
-                    found = self._asked(place, np.array(some, dtype=np.int32), whole=whole)
+                    return results
+                if batch and batch[0] not in results:
+                    found = self._decide(place, np.array(batch, dtype=np.int32), whole=whole)
                     if found is not None:
-                        known.update(dict.fromkeys(some, False) | dict.fromkeys(found, True))
-                    elif len(some) == 1:
-                        known[some[0]] = None
-        return known
+                        results.update(dict.fromkeys(batch, False) | dict.fromkeys(found, True))
+                    elif len(batch) == 1:
+                        results[batch[0]] = None
+        return results
 
-    def _asked(self, place: Place, ids: NDArray[np.int32], *, whole: bool) -> list[int] | None:
+    def _decide(self, place: Place, ids: NDArray[np.int32], *, whole: bool) -> list[int] | None:
         try:
-            found = self._dead_ends.alive(place, ids, whole=whole, budget=_BUDGET)
+            found = self._dead_ends.decide(place, ids, whole=whole, budget=_BUDGET)
         except ArtifactError:
             found = None
         self._failed += found is None

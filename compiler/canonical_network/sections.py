@@ -1,12 +1,15 @@
-"""A tokenizer's cuts beside the texts that its normalizers leave alone, for grammars that nest.
+"""The sections that a network needs for canonical masks, or why it cannot have them.
 
-The cuts in step with all stable texts would have millions of states. So these are followed beside
-the cuts while decoding (``constrain.artifacts.canonical_network.normalized_machine``), which know
-of characters that
-are never stable alone. The *inert cuts* show what goes on whatever went before: they are the
-cuts but for some rows (a patch), and for states inside characters.
+    grammar's network, tokenizer's tables
+      -> cuts.*, pairs.*       the pre-tokenizer DFA and the forbidden pairs
+      -> stable.*, inert.*     the normal-form DFA and the inert pre-tokenizer DFA, where needed
+      -> closed.*              precomputed rows (``precompute``)
 
-What a network needs for canonical masks, or why it cannot have them.
+The synchronous product of the pre-tokenizer DFA with all texts in normal form would have millions
+of states. So the normal-form DFA is followed beside it while decoding, and the pre-tokenizer DFA
+only leaves out characters that no text in normal form holds. The *inert pre-tokenizer DFA* shows
+what goes on whatever went before: it is the pre-tokenizer DFA but for some rows (a patch), and for
+states inside characters.
 """
 
 from collections.abc import Mapping
@@ -16,12 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from constrain.artifacts.canonical_network.contexts import TEXT_END, ReturnContexts
-from constrain.artifacts.canonical_network.machine import CanonicalNetwork
-from constrain.artifacts.canonical_network.normalized_machine import (
-    NormalizedNetwork,
-    canonical_machine,
-)
+from constrain.artifacts.canonical_network.contexts import TEXT_END
+from constrain.artifacts.canonical_network.machine import machine_of
+from constrain.artifacts.canonical_network.pretokenized import PretokenizedNetwork
 from constrain.artifacts.network.configurations import REFUSED, Network
 from constrain.artifacts.network.tables import NetworkTables
 from constrain.artifacts.pretokenizer.dfa import begins_character
@@ -35,7 +35,9 @@ from ..options import PREWARM, ArtifactRequest
 from ..pretokenizer.boundary_tables import PretokenizerTables
 from ..pretokenizer.marked_dfa import DEAD, synchronous_product
 from ..tokenizers import Tokenizer
-from .precompute import Beside, Precomputed, precompute_rows
+from .liveness import Liveness, PlainLiveness
+from .normalized import NormalizedLiveness
+from .precompute import Precomputed, precompute_rows
 
 # A patch: the states whose rows are others, or new, int32 (n,), and their rows, (n, P, J).
 Patch = tuple[NDArray[np.int32], NDArray[np.int32]]
@@ -44,11 +46,11 @@ Patch = tuple[NDArray[np.int32], NDArray[np.int32]]
 _LONGEST_TAIL = 3
 
 
-def stable_cut_sections(
+def normal_form_sections(
     cuts: PretokenizerTables, stable: NormalFormTables
 ) -> Mapping[str, NDArray[Any]]:
-    """The sections ``inert.*`` and ``stable.*``; and ``cuts.table`` and ``cuts.classes`` anew,
-    with a class for bytes that these tell apart."""
+    """The sections ``inert.*`` and ``stable.*``; and ``cuts.table`` and ``cuts.classes`` again,
+    with a class for bytes that these distinguish."""
     keys = cuts.classes.astype(np.int64) * 256 + stable.inert_classes
     _, octets, joint = np.unique(keys, return_index=True, return_inverse=True)
     table = np.ascontiguousarray(cuts.dfa.table[:, :, cuts.classes[octets]])
@@ -106,13 +108,15 @@ def restricted(
 class CanonicalTables:
     """A network beside a tokenizer's boundaries and forbidden pairs.
 
-    ``sections``: of the tokenizer. ``machine``: what runs over them. ``normal_forms``: what the
-    machine follows beside the members, None if it follows none. ``notes``: for the user.
+    ``sections``: of the tokenizer. ``network``: the network under its pre-tokenizer. ``inert``:
+    the same for inert characters alone, with ``normal_form``; None where masks follow no normal
+    form. ``notes``: for the user.
     """
 
     sections: dict[str, NDArray[Any]]
-    machine: CanonicalNetwork | NormalizedNetwork
-    normal_forms: NormalFormTables | None
+    network: PretokenizedNetwork
+    inert: PretokenizedNetwork | None
+    normal_form: NormalFormTables | None
     notes: tuple[str, ...]
 
 
@@ -141,33 +145,33 @@ def merge(
         others = read[~stable.characters.is_inert[read]]
         if len(others):
             notes.append("members that the tokenizer's normalizers change are left out")
-        # The cuts know of characters that are changed by themselves.
+        # The pre-tokenizer DFA leaves out characters that are changed by themselves.
         if (others != LOST).any():
-            sections |= stable_cut_sections(tables.pretokenizer, stable)
+            sections |= normal_form_sections(tables.pretokenizer, stable)
     vocabulary = tokenizer.vocabulary(request.vocab_size)
-    machine = canonical_machine(network, sections, request.eos, vocabulary)
-    if not _has_members(machine):
+    pretokenized = PretokenizedNetwork.from_arrays(network, sections, vocabulary)
+    inert = pretokenized.inert(sections) if "stable.table" in sections else None
+    if not _has_members(pretokenized, inert, sections, request):
         message = "the tokenizer can spell no member: it has no token for a part of each"
         raise CheckError(grammar.source, [Diagnostic(message)])
     if tokenizer.added_tokens:
         notes.append("members in which the tokenizer finds one of its added tokens are left out")
-    return CanonicalTables(sections, machine, stable, tuple(notes))
+    return CanonicalTables(sections, pretokenized, inert, stable, tuple(notes))
 
 
 def precompute(merged: CanonicalTables, request: ArtifactRequest[Tokenizer]) -> Precomputed:
     """The rows of all stacks, as far as there is room; no arrays if none are wanted. Raises
     ``LimitError`` on time."""
-    options, machine = request.options, merged.machine
+    options, network = request.options, merged.network
     rows = PREWARM if options.prewarm is None else options.prewarm
     taken = sum(array.nbytes for array in merged.sections.values())
     memory = min(options.max_artifact_bytes - taken, request.limits.memory)
     if not rows or memory <= 0:
         return Precomputed({}, 0, is_complete=True)
-    if not isinstance(machine, NormalizedNetwork):
-        return precompute_rows(machine, rows, memory, request.limits)
-    assert merged.normal_forms is not None
-    beside = Beside(merged.normal_forms, machine.doubts.threads)
-    return precompute_rows(machine.inner, rows, memory, request.limits, beside)
+    liveness: Liveness = PlainLiveness(network)
+    if merged.inert is not None and merged.normal_form is not None:
+        liveness = NormalizedLiveness(network, merged.inert, merged.normal_form)
+    return precompute_rows(network, liveness, rows, memory, request.limits)
 
 
 def counts_of(found: Precomputed) -> dict[str, int]:
@@ -185,19 +189,25 @@ def _begins_with(network: NetworkTables, prefix: bytes) -> bool:
     return found.read(found.start, prefix) != REFUSED
 
 
-def _has_members(machine: CanonicalNetwork | NormalizedNetwork) -> bool:
+def _has_members(
+    network: PretokenizedNetwork,
+    inert: PretokenizedNetwork | None,
+    sections: Mapping[str, NDArray[Any]],
+    request: ArtifactRequest[Tokenizer],
+) -> bool:
     """Whether the tokenizer can spell a member."""
-    if not isinstance(machine, NormalizedNetwork):
-        return _has_texts(machine, machine.final, machine.threads.endings)
-    inner, doubts = machine.inner, machine.doubts
-    return _has_texts(inner, doubts.final, doubts.threads.endings) or bool(
-        machine.row(machine.start).any()
-    )
-
-
-def _has_texts(masks: CanonicalNetwork, final: NDArray[np.bool_], endings: ReturnContexts) -> bool:
-    """Whether some member leads the cuts that ``endings`` are of to ``final``."""
-    network, start = masks.network, masks.cuts.start
-    if network.may_end(network.start) and final[start]:
+    if inert is None:
+        return _has_texts(network)
+    if _has_texts(inert):
         return True
-    return endings.is_live(endings.number(network.tables.start, start), TEXT_END)
+    machine = machine_of(network, inert, sections, request.eos)
+    return bool(machine.row(machine.start).any())
+
+
+def _has_texts(network: PretokenizedNetwork) -> bool:
+    """Whether some member leads the pre-tokenizer DFA to a state that a text may end in."""
+    configurations, start = network.network, network.pretokenizer.start
+    if configurations.may_end(configurations.start) and network.final[start]:
+        return True
+    contexts = network.contexts
+    return contexts.is_live(contexts.number(configurations.tables.start, start), TEXT_END)

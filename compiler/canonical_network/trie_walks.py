@@ -1,61 +1,28 @@
-"""A network's own edges in step with the cuts, as one table over pairs of states.
+"""Walks of the token trie from many pairs at once: where tokens lead, calls and returns included.
 
-Walk the token trie from many pairs at once, by a network's own edges.
-
-Where tokens lead from many pairs, calls and returns included.
+walk_all    by the pairs' own edges, in parts of bounded size; what lies below a trie node is
+            walked once for each pair that it is met with
+PairWalks   with what calls and returns add, as ``trie_walk.TokenWalks`` has it
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from constrain.artifacts.canonical_network.contexts import ReturnContexts
-from constrain.artifacts.canonical_network.trie_walk import Frames, PieceWalks, Walk, united
+from constrain.artifacts.canonical_network.trie_walk import Frames, TokenWalks, Walk, united
 from constrain.artifacts.network.tables import DEAD, NetworkTables
-from constrain.artifacts.pretokenizer.dfa import PretokenizerDfa
 from constrain.artifacts.tokens.trie import Trie, ranges
 
+from .pairs import Joint
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Joint:
-    """``table``: int32 (planes · n, J), the pair (of ``ReturnContexts``) after a byte of each
-    class, 0
-    dead; row plane · n + pair where the byte is the first of a token. ``classes``: int64
-    (256,), the class of each byte. ``octets``: a byte of each class. ``stops``: bool (n,),
-    pairs in which a call begins or ends.
-    """
-
-    table: NDArray[np.int32]
-    classes: NDArray[np.int64]
-    octets: list[int]
-    stops: NDArray[np.bool_]
-
-    @property
-    def pairs(self) -> int:
-        """Number of pairs, n, pair 0 included."""
-        return len(self.stops)
-
-
-def joint_table(tables: NetworkTables, cuts: PretokenizerDfa, endings: ReturnContexts) -> Joint:
-    """All pairs of ``endings``; bytes that lead nowhere are one class."""
-    used = (tables.table != DEAD).any(axis=0)[tables.classes]
-    keys = np.where(used, tables.classes.astype(np.int64) * 256 + cuts.classes, -1)
-    _, octets, classes = np.unique(keys, return_index=True, return_inverse=True)
-    after = tables.table[endings.states][:, tables.classes[octets]].astype(np.int64)
-    planes = [
-        endings.pair[after, cuts.table[endings.cut_of, plane][:, cuts.classes[octets]]]
-        for plane in range(cuts.table.shape[1])
-    ]
-    stops = ((tables.accepting != 0) | (np.diff(tables.call_offsets) > 0))[endings.states]
-    return Joint(np.concatenate(planes), classes.reshape(-1), octets.tolist(), stops)
-
-
-# Tokens that the walks of one part may meet, about; a single walk may meet more. Parts that are
+# About so many tokens may the walks of one part meet; a single walk may meet more. Parts that are
 # walked together.
-_STEP, _SHARED = 1 << 20, 8
+_PART_TOKENS, _SHARED = 1 << 20, 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,8 +59,8 @@ def walk_all(
         distinct, below = np.unique(keys, return_inverse=True)
         nodes, states = np.divmod(distinct, joint.pairs)
         tokens, stops = _walked(trie, joint, columns, roots[nodes], states)
-        cuts = np.searchsorted(owners, np.array(bounds) - begin)
-        for place, (low, high) in enumerate(pairwise(cuts.tolist())):
+        ends_of = np.searchsorted(owners, np.array(bounds) - begin)
+        for place, (low, high) in enumerate(pairwise(ends_of.tolist())):
             mine, at = owners[low:high] + begin, below.reshape(-1)[low:high]
             found = Walks(*tokens.of(mine, at), *stops.of(mine, at))
             yield bounds[place], bounds[place + 1], found
@@ -184,26 +151,48 @@ def _blocks(trie: Trie, joint: Joint, starts: NDArray[np.int64]) -> list[int]:
     blocks, done = [], 0
     while done < len(starts):
         before = float(met[done - 1]) if done else 0.0
-        done = max(done + 1, int(np.searchsorted(met, before + _STEP, side="right")))
+        done = max(done + 1, int(np.searchsorted(met, before + _PART_TOKENS, side="right")))
         blocks.append(done)
     return blocks
 
 
-# Cut state, exit set, plane: where a walk goes on at the frame below.
-Pending = tuple[int, int, int]
+# Pre-tokenizer state, set of trie nodes, plane: where a walk goes on at the frame below.
+Suspended = tuple[int, int, int]
+
+
+# Where tokens lead: a pair, with frames pushed, the lowest first. And the tokens of each target.
+Target: TypeAlias = tuple[int, Frames]
+ByTarget: TypeAlias = dict[Target, NDArray[np.int32]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
     """Some walks. Parallel arrays: ``ids`` of tokens that lead to ``pairs`` with
-    ``frames[pushed]`` pushed, those of walk i from ``bounds[i]`` on. ``pending`` of each walk."""
+    ``frames[pushed]`` pushed, those of walk i from ``bounds[i]`` on. ``suspended`` of each walk."""
 
     ids: NDArray[np.int32]
     pairs: NDArray[np.int32]
     pushed: NDArray[np.int32]
     bounds: list[int]
     frames: Sequence[Frames]
-    pending: Sequence[tuple[Pending, ...]]
+    suspended: Sequence[tuple[Suspended, ...]]
+
+    def by_frames(self) -> Iterator[tuple[Frames, NDArray[np.int64]]]:
+        """The places of the tokens with the same frames pushed."""
+        for number, frames in enumerate(self.frames):
+            yield frames, np.flatnonzero(self.pushed == number)
+
+    def by_target(self, places: NDArray[np.int64]) -> ByTarget:
+        """The tokens at some places, each once, by their targets."""
+        if not len(places):
+            return {}
+        places = places[np.lexsort((self.pairs[places], self.pushed[places]))]
+        pairs, pushed = self.pairs[places], self.pushed[places]
+        bounds = np.flatnonzero((np.diff(pairs) != 0) | (np.diff(pushed) != 0)) + 1
+        return {
+            (int(self.pairs[mine[0]]), self.frames[self.pushed[mine[0]]]): np.unique(self.ids[mine])
+            for mine in np.split(places, bounds)
+        }
 
 
 @dataclass(slots=True, eq=False)
@@ -227,12 +216,12 @@ class _Crossings:
 
 @dataclass(frozen=True, eq=False)
 class PairWalks:
-    """``inner``: walks from exit sets, and of calls."""
+    """``inner``: walks from sets of trie nodes, and of calls."""
 
     tables: NetworkTables
-    endings: ReturnContexts
+    contexts: ReturnContexts
     joint: Joint
-    inner: PieceWalks
+    inner: TokenWalks
 
     def walk(self, keys: Sequence[tuple[int, int]]) -> Iterator[tuple[range, Part]]:
         """The walks of (pair, plane), planes ascending; each part with the places of its keys."""
@@ -245,60 +234,62 @@ class PairWalks:
                 yield span, self._part([keys[i] for i in span], walks, first)
             done += len(mine)
 
-    def below(self, pending: Pending, frame: int) -> Part:
+    def below(self, suspended: Suspended, frame: int) -> Part:
         """The walk that goes on at a frame."""
-        cut, exits, plane = pending
-        walk = self.inner.walk(exits, frame, cut, plane)
+        pre_state, nodes, plane = suspended
+        walk = self.inner.walk(nodes, frame, pre_state, plane)
         found = _Crossings()
         found.add(0, walk, ())
         none = np.zeros(0, dtype=np.int32)
-        return _joined(found, none, none, none, [walk.pending])
+        return _joined(found, none, none, none, [walk.suspended])
 
     def _part(self, keys: Sequence[tuple[int, int]], walks: Walks, first: int) -> Part:
         found = _Crossings()
-        pending: list[dict[tuple[int, int], list[NDArray[np.int32]]]] = [{} for _ in keys]
+        suspended: list[dict[tuple[int, int], list[NDArray[np.int32]]]] = [{} for _ in keys]
         root = np.zeros(1, dtype=np.int32)
         for owner, (pair, plane) in enumerate(keys):
             if self.joint.stops[pair]:
-                self._halted(owner, pair, root, plane, found, pending[owner])
+                self._stopped(owner, pair, root, plane, found, suspended[owner])
         order = np.lexsort((walks.nodes, walks.stops, walks.stopped))
         stopped, stops, nodes = walks.stopped[order], walks.stops[order], walks.nodes[order]
         bounds = np.flatnonzero((np.diff(stopped) != 0) | (np.diff(stops) != 0)) + 1
         for low, high in zip([0, *bounds.tolist()], [*bounds.tolist(), len(order)], strict=True):
             if low < high:
                 owner = int(stopped[low]) - first
-                self._halted(owner, int(stops[low]), nodes[low:high], 0, found, pending[owner])
+                at = nodes[low:high]
+                self._stopped(owner, int(stops[low]), at, 0, found, suspended[owner])
         left = [
             tuple(
-                (cut, self.inner.exit_number(united(parts)), plane)
-                for (cut, plane), parts in sorted(mine.items())
+                (pre_state, self.inner.node_set_number(united(parts)), plane)
+                for (pre_state, plane), parts in sorted(mine.items())
             )
-            for mine in pending
+            for mine in suspended
         ]
         return _joined(found, walks.walks - first, walks.tokens, walks.targets, left)
 
-    def _halted(
+    def _stopped(
         self,
         owner: int,
         pair: int,
         nodes: NDArray[np.int32],
         plane: int,
         found: _Crossings,
-        pending: dict[tuple[int, int], list[NDArray[np.int32]]],
+        suspended: dict[tuple[int, int], list[NDArray[np.int32]]],
     ) -> None:
-        """What begins or ends at ``nodes``, as ``PieceWalks`` says."""
-        state, cut = int(self.endings.states[pair]), int(self.endings.cut_of[pair])
+        """The calls that begin or end at ``nodes``, as ``TokenWalks`` has them."""
+        state, pre_state = int(self.contexts.states[pair]), int(self.contexts.pre_states[pair])
         if self.tables.accepting[state]:
-            pending.setdefault((cut, plane), []).append(nodes)
+            suspended.setdefault((pre_state, plane), []).append(nodes)
         for start, frame in self.tables.calls[state]:
-            inside = self.inner.walk(self.inner.exit_number(nodes), start, cut, plane)
+            node_set = self.inner.node_set_number(nodes)
+            inside = self.inner.walk(node_set, start, pre_state, plane)
             found.add(owner, inside, (frame,))
-            for left_cut, left, left_plane in inside.pending:
-                after = self.inner.walk(left, frame, left_cut, left_plane)
+            for left_q, left, left_plane in inside.suspended:
+                after = self.inner.walk(left, frame, left_q, left_plane)
                 found.add(owner, after, ())
-                for still_cut, still, still_plane in after.pending:
-                    kept = pending.setdefault((still_cut, still_plane), [])
-                    kept.append(self.inner.exit_set(still))
+                for still_q, still, still_plane in after.suspended:
+                    parts = suspended.setdefault((still_q, still_plane), [])
+                    parts.append(self.inner.node_set(still))
 
 
 def _joined(
@@ -306,7 +297,7 @@ def _joined(
     owners: NDArray[np.int32],
     ids: NDArray[np.int32],
     pairs: NDArray[np.int32],
-    pending: Sequence[tuple[Pending, ...]],
+    suspended: Sequence[tuple[Suspended, ...]],
 ) -> Part:
     """Both kinds of tokens by owner."""
     counts = [len(group) for group in found.ids]
@@ -319,7 +310,7 @@ def _joined(
         np.concatenate([ids, *found.ids])[order],
         np.concatenate([pairs, more_pairs])[order],
         pushed[order],
-        np.searchsorted(all_owners[order], np.arange(len(pending) + 1)).tolist(),
+        np.searchsorted(all_owners[order], np.arange(len(suspended) + 1)).tolist(),
         list(found.numbers),
-        pending,
+        suspended,
     )

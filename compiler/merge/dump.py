@@ -78,7 +78,7 @@ def tabulated(artifact: Artifact) -> Artifact:
     for state in pending:
         row = product.row(state)
         row_of.append(rows.setdefault(row.tobytes(), len(rows)))
-        ends = set(product.eos) if product.is_accepting(state) else set()
+        ends = set(artifact.manifest.eos) if product.is_accepting(state) else set()
         for token in tokenset.to_ids(row).tolist():
             if token in ends:
                 continue
@@ -91,14 +91,15 @@ def tabulated(artifact: Artifact) -> Artifact:
         offsets.append(len(tokens))
         limits.check_transitions(len(tokens), "the table of the product")
     shared = {k: a for k, a in artifact.arrays.items() if k.startswith(_SHARED)}
-    byte_state = artifact.arrays["product.byte_state"]
     words = tokenset.word_count(artifact.vocab_size)
     arrays = {
         **shared,
         "rows": np.frombuffer(b"".join(rows), dtype="<u4").reshape(-1, words),
         "row_of": np.array(row_of, dtype=np.int32),
         "tokens.accepting": np.array([product.is_accepting(s) for s in pending], dtype=np.uint8),
-        "tokens.family_states": byte_state[[product.members(s)[0] for s in pending]],
+        "tokens.family_states": np.array(
+            [artifact.runtime.byte_state_of(s) for s in pending], dtype=np.int32
+        ),
         "tokens.edge_offsets": np.array(offsets, dtype=np.int64),
         "tokens.edge_targets": np.array(targets, dtype=np.int32),
         "tokens.edge_tokens": np.array(tokens, dtype=np.int32),

@@ -1,4 +1,4 @@
-"""Canonical masks that were worked out ahead, against encodings and those worked out on demand."""
+"""Precomputed canonical masks, against encodings and against masks computed lazily."""
 
 import random
 from collections.abc import Callable
@@ -27,6 +27,7 @@ from constrain.artifacts.network.configurations import Stacks
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler import Tokenizer, compile_grammar
+from constrain.compiler.canonical_network.liveness import PlainLiveness
 from constrain.compiler.canonical_network.precompute import Precomputed, precompute_rows
 from constrain.compiler.diagnostics import CheckError
 from constrain.compiler.limits import Limits
@@ -37,22 +38,26 @@ NESTING = {"json": JSON, "dyck": DYCK, "markup": MARKUP, "statements": STATEMENT
 
 
 class CountedRows(PrecomputedRows):
-    """Counts the rows that are not ahead."""
+    """Counts the rows that are not precomputed."""
 
     missing = 0
 
-    def find(self, stacks: Stacks, state: int, cut: int, node: int, plane: int) -> set[int] | None:
+    def find(
+        self, stacks: Stacks, state: int, pre_state: int, node: int, plane: int
+    ) -> set[int] | None:
         """As ``PrecomputedRows.find``."""
-        found = super().find(stacks, state, cut, node, plane)
+        found = super().find(stacks, state, pre_state, node, plane)
         self.missing += found is None
         return found
 
 
-def close(machine: CanonicalMasks, answers: int = 10**6) -> tuple[Precomputed, CountedRows]:
-    """Work the rows of a machine out ahead, and give them to it."""
-    found = precompute_rows(machine, answers, 10**9, Limits())
-    rows = CountedRows(found.arrays, machine.network.tables.states, len(machine.cuts.table))
-    machine.closed = rows
+def precompute(machine: CanonicalMasks, most: int = 10**6) -> tuple[Precomputed, CountedRows]:
+    """Precompute the rows of a machine, and give them to it."""
+    network = machine.pretokenized
+    found = precompute_rows(network, PlainLiveness(network), most, 10**9, Limits())
+    states = len(network.pretokenizer.table)
+    rows = CountedRows(found.arrays, machine.network.tables.states, states)
+    machine.precomputed = rows
     return found, rows
 
 
@@ -94,13 +99,13 @@ def random_nesting_grammar(rng: random.Random) -> str:
 def test_masks_of_random_finite_grammars_are_those_of_all_encodings(
     name: str, largest: int, full: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """None of them is worked out later, where all were ahead."""
+    """None of them is computed lazily, where all were precomputed."""
     monkeypatch.setattr(networks, "INLINED_STATES", largest)
     rng = random.Random(43)
     tokens = complete = 0
     for tables, texts in finite_languages(rng, 1500 if full else 8):
         machine, encode, eos = machine_and_encode(rng, name, tables)
-        found, rows = close(machine)
+        found, rows = precompute(machine)
         tokens += check(machine, following(map(encode, texts), [eos]))
         assert not (found.is_complete and rows.missing)
         complete += found.is_complete
@@ -109,10 +114,10 @@ def test_masks_of_random_finite_grammars_are_those_of_all_encodings(
 
 
 @pytest.mark.parametrize("name", PIECES)
-def test_masks_of_random_nesting_grammars_are_those_on_demand(
+def test_masks_of_random_nesting_grammars_are_those_computed_lazily(
     name: str, full: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All of them ahead, some of them, and none."""
+    """All of them precomputed, some of them, and none."""
     monkeypatch.setattr(networks, "INLINED_STATES", 0)
     rng = random.Random(44)
     masks = 0
@@ -123,9 +128,9 @@ def test_masks_of_random_nesting_grammars_are_those_on_demand(
             continue
         seed = rng.randrange(1 << 30)
         lazy, _, _ = machine_and_encode(random.Random(seed), name, tables)
-        for answers in (10_000, 20):
+        for most in (10_000, 20):
             ahead, _, _ = machine_and_encode(random.Random(seed), name, tables)
-            found, rows = close(ahead, answers)
+            found, rows = precompute(ahead, most)
             try:
                 masks += compare(ahead, lazy, random.Random(seed), 10, 20)
             except ArtifactError as error:
@@ -148,12 +153,12 @@ def artifact_of(case: Case, grammar: str) -> Artifact:
 def test_masks_of_finite_grammars_are_those_of_all_encodings(
     name: str, grammar: str, case: Callable[[str], Case], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The rules as calls; nothing is left to be worked out later."""
+    """The rules as calls; nothing is left to be computed lazily."""
     monkeypatch.setattr(networks, "INLINED_STATES", 0)
     tables = networks.network(nullable_lnf_of(grammar))
     here = case(name)
     machine = machine_of(tables, here.tokenizer, here.tables)
-    found, rows = close(machine)
+    found, rows = precompute(machine)
     texts = [text.decode() for text in members(tables)]
     expected = following(map(here.encode, texts), eos_of(here.tokenizer))
     assert check(machine, expected) > 10
@@ -162,21 +167,21 @@ def test_masks_of_finite_grammars_are_those_of_all_encodings(
 
 @pytest.mark.parametrize("grammar", NESTING.values(), ids=NESTING)
 @pytest.mark.parametrize("name", ["tiny-bpe-1000", "gpt2"])
-def test_masks_of_nesting_grammars_are_those_on_demand(
+def test_masks_of_nesting_grammars_are_those_computed_lazily(
     name: str, grammar: str, case: Callable[[str], Case], full: bool
 ) -> None:
     """Along random walks."""
     here = case(name)
     tables = networks.network(nullable_lnf_of(grammar))
     ahead = machine_of(tables, here.tokenizer, here.tables)
-    found, rows = close(ahead)
+    found, rows = precompute(ahead)
     lazy = machine_of(tables, here.tokenizer, here.tables)
     assert compare(ahead, lazy, random.Random(45), 100 if full else 4, 20) > 30
     assert not (found.is_complete and rows.missing)
 
 
-def test_masks_behind_a_prefix_are_those_on_demand(case: Callable[[str], Case], full: bool) -> None:
-    """With tokens of bytes, and no cuts: most is left to decoding."""
+def test_masks_behind_a_prefix_are_lazy_ones(case: Callable[[str], Case], full: bool) -> None:
+    """With tokens of bytes, and no pre-tokenizer: most is left to decoding."""
     here = case("mistral-v3")
     machines = []
     for prewarm in (10**6, 0):
@@ -193,7 +198,7 @@ def test_masks_behind_a_prefix_are_those_on_demand(case: Callable[[str], Case], 
 
 
 @pytest.mark.parametrize("name", ["gpt2", "tiny-bpe-4000"])
-def test_nothing_is_left_to_be_worked_out_for_json(name: str, case: Callable[[str], Case]) -> None:
+def test_nothing_is_computed_lazily_for_json(name: str, case: Callable[[str], Case]) -> None:
     """At the start of a text and behind prompts."""
     here = case(name)
     artifact = artifact_of(here, JSON)
@@ -206,8 +211,9 @@ def test_nothing_is_left_to_be_worked_out_for_json(name: str, case: Callable[[st
             matcher.advance(token)
         assert matcher.is_accepting
     machine = artifact.machine()
-    assert machine is not None
-    assert "threads" not in vars(machine)
+    assert isinstance(machine, CanonicalMasks)
+    assert "lazy_rows" not in vars(machine)
+    assert "contexts" not in vars(machine.pretokenized)
 
 
 @pytest.mark.parametrize("grammar", NESTING.values(), ids=NESTING)
@@ -228,7 +234,7 @@ def test_no_walk_by_masks_meets_a_dead_end(
 
 
 def test_damaged_sections_are_refused(default_tokenizer: Tokenizer) -> None:
-    """Each section of the rows ahead is checked."""
+    """Each section of precomputed rows is checked."""
     artifact = compile_grammar(DYCK, dialect="kbnf", tokenizer=default_tokenizer)
     sections = artifact.arrays
     damaged = {
@@ -247,7 +253,7 @@ def test_damaged_sections_are_refused(default_tokenizer: Tokenizer) -> None:
             Artifact(artifact.manifest, {**sections, name: section})
 
 
-def test_the_number_of_answers_ahead_is_bounded(default_tokenizer: Tokenizer) -> None:
+def test_the_number_of_summaries_is_bounded(default_tokenizer: Tokenizer) -> None:
     """None where none are wanted; where some are left out, a note says so."""
     engine = build_engine(DYCK, dialect="kbnf")
     none = build_artifact(engine, default_tokenizer, prewarm=0)

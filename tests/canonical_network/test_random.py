@@ -1,4 +1,4 @@
-"""Canonical masks of random finite grammars over random merges and cuts, against encoding."""
+"""Canonical masks of random finite grammars over random merges and pre-tokenizers."""
 
 import random
 
@@ -7,10 +7,10 @@ from support.canonical import (
     PIECES,
     _cut,
     check,
-    cuts_of,
     finite_languages,
     following,
     machine_and_encode,
+    pretokenizer_of,
 )
 
 from constrain.compiler.network import build as networks
@@ -33,17 +33,17 @@ def test_masks_are_those_of_all_encodings(
     assert calls > 10 or largest
 
 
-def test_the_cuts_of_these_tests_are_their_pieces() -> None:
+def test_the_pretokenizers_here_give_their_pieces() -> None:
     """Each text has one accepted marking: that of its pieces."""
     for name, pieces in PIECES.items():
-        cuts, final = cuts_of(name)
+        splitter, final = pretokenizer_of(name)
         for number in range(1, 1 << 7):
             text = "".join("ab"[int(bit)] for bit in f"{number:b}"[1:])
             found = []
             for marks in range(1 << len(text)):
-                state = cuts.start
+                state = splitter.start
                 for place, char in enumerate(text.encode()):
-                    state = int(cuts.table[state, marks >> place & 1, cuts.classes[char]])
+                    state = int(splitter.table[state, marks >> place & 1, splitter.classes[char]])
                 if final[state]:
                     bounds = [i for i in range(len(text)) if marks >> i & 1]
                     found.append(_cut(text, bounds))

@@ -9,7 +9,8 @@ from support.canonical import GRAMMARS
 from support.cartesian import FINITE, INFINITE, TINY, TOKENIZERS, Case
 
 from constrain.artifacts import Artifact
-from constrain.artifacts.cartesian.normalized_machine import NormalizedProduct
+from constrain.artifacts.kinds.cartesian import forbidden_pairs, members
+from constrain.artifacts.normalizer.machine import WithNormalForm
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler import Limits
@@ -38,15 +39,15 @@ class Steps:
     def targets(self, state: int, tokens: NDArray[np.int64]) -> NDArray[np.int64]:
         """The states after each of the tokens."""
         machine = self.machine
-        stable = isinstance(machine, NormalizedProduct) and state % len(machine.texts.table)
-        key = machine.members(state), int(stable)
+        text = isinstance(machine, WithNormalForm) and state % machine.runs.states
+        key = members(machine, state), int(text)
         if key not in self._known:
             self._known[key] = np.full((2, self.size), -1, dtype=np.int64)
         known = self._known[key]
         last = self.last[state]
         follows = np.full(self.size, last is not None)
         if last is not None:
-            follows[machine.pairs.ids(last)] = False
+            follows[forbidden_pairs(machine).ids(last)] = False
         goes_on = follows[tokens].astype(np.int64)
         for place in np.flatnonzero(known[goes_on, tokens] < 0).tolist():
             token = int(tokens[place])

@@ -1,4 +1,4 @@
-"""Tokens that end inside a character, beside stable texts: against plain searches."""
+"""Tokens that end inside a character, beside a normal-form DFA: against plain searches."""
 
 import random
 from collections import defaultdict
@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from support.cartesian import Case
 from support.normalizer import WIDE, compiled, wide_case
 
-from constrain.artifacts.cartesian.normalized_machine import NormalizedProduct
+from constrain.artifacts.cartesian.machine import ProductMachine
 from constrain.artifacts.dfa.byte_dfa import TokenRuns
+from constrain.artifacts.normalizer.machine import WithNormalForm
 from constrain.artifacts.normalizer.normal_form_dfa import DEAD, NormalFormDfa
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens import tokenset
@@ -113,7 +114,7 @@ def test_masks_of_grammars_that_leave_few_ends(
     monkeypatch.setattr(stable_text, "_GROWTH", 0)
     regex, least = NARROW[name]
     artifact = load_bytes(normalizing.compiled(regex, "cartesian").to_bytes())
-    assert isinstance(artifact.machine(), NormalizedProduct)
+    assert isinstance(artifact.machine(), WithNormalForm)
     stuck = check_walks(artifact.machine(), random.Random(5), 400 if full else 30)
     assert stuck >= least
 
@@ -124,23 +125,23 @@ def test_masks_of_grammars_that_leave_many(
 ) -> None:
     """The same on a real tokenizer."""
     machine = compiled(wide_case(data), name).machine()
-    assert isinstance(machine, NormalizedProduct)
+    assert isinstance(machine, WithNormalForm)
     check_walks(machine, random.Random(6), 200 if full else 2)
-    unsure = set(machine.texts.unsure.tolist())
-    leading = [machine.vocabulary.token(token)[0] >= 0xC0 for token in unsure]
+    undecided = set(machine.runs.dfa.undecided.tolist())
+    leading = [machine.inner.vocabulary.token(token)[0] >= 0xC0 for token in undecided]
     assert sum(leading) < 5
 
 
-def test_unsure_tokens_by_the_definition(data: Callable[[str], Path]) -> None:
-    """Behind a sure token, whatever went before, the product's mask holds a token that leads to
+def test_undecided_tokens_by_the_definition(data: Callable[[str], Path]) -> None:
+    """Behind a decided token, whatever went before, the product's mask holds a token that leads to
     a free state; behind the others there is a product state and a text where it holds none."""
     machine = compiled(wide_case(data), "any").machine()
-    assert isinstance(machine, NormalizedProduct)
-    product, texts = machine.product, machine.texts
+    assert isinstance(machine, WithNormalForm)
+    product, texts = machine.inner, machine.runs.dfa
     assert product.table.shape[1] == 2
     states = np.arange(len(texts.table))
     is_free, between = texts.are_free(states), np.flatnonzero(~texts.are_inside(states))[1:]
-    octets = {token: machine.vocabulary.token(token) for token in texts.tokens.tolist()}
+    octets = {token: product.vocabulary.token(token) for token in texts.boundary.tolist()}
     free = {}
     for token, found in octets.items():
         if 0x80 <= found[0] < 0xC0:
@@ -156,16 +157,16 @@ def test_unsure_tokens_by_the_definition(data: Callable[[str], Path]) -> None:
             behind[token].add(
                 reduce(lambda p, column: int(product.table[p, 0, column]), rest, first)
             )
-    unsure = {*free}
+    undecided = {*free}
     for token in octets.keys() - free.keys():
         reached = np.unique(led(texts, between, octets[token]))
         bound = reached[~is_free[reached]]
         for p in behind[token] if len(bound) else ():
             left = held_of(product.row(product.state_of((p,), token)), free)
             if not np.any([free[u][bound] for u in left], axis=0).all():
-                unsure.add(token)
-    assert sorted(unsure) == texts.unsure.tolist()
-    assert unsure > free.keys()
+                undecided.add(token)
+    assert sorted(undecided) == texts.undecided.tolist()
+    assert undecided > free.keys()
 
 
 def led(texts: NormalFormDfa, states: NDArray[np.integer], octets: bytes) -> NDArray[np.integer]:
@@ -182,7 +183,7 @@ def held_of(found: NDArray[Any], tokens: Iterable[int]) -> list[int]:
     return sorted(set(tokens).intersection(found.tolist()))
 
 
-def check_walks(machine: NormalizedProduct, rng: random.Random, walks: int) -> int:
+def check_walks(machine: WithNormalForm[ProductMachine], rng: random.Random, walks: int) -> int:
     """Compare masks along random walks; the number of tokens that only a search takes out."""
     plain = PlainMasks(machine)
     stuck = 0
@@ -192,12 +193,14 @@ def check_walks(machine: NormalizedProduct, rng: random.Random, walks: int) -> i
             expected, found = plain.mask(state)
             assert expected == tokenset.to_ids(machine.row(state)).tolist()
             stuck += found
-            ids = [token for token in expected if token not in machine.eos]
+            ids = [token for token in expected if token not in machine.inner.eos]
             if not ids:
                 break
             some = rng.sample(ids, min(12, len(ids)))
             liking = rng.random() < 0.5
-            token = max(some, key=lambda i: liking and machine.vocabulary.token(i)[-1] >= 0x80)
+            token = max(
+                some, key=lambda i: liking and machine.inner.vocabulary.token(i)[-1] >= 0x80
+            )
             state = machine.step(state, token)
     return stuck
 
@@ -206,10 +209,10 @@ class PlainMasks:
     """Masks by the definition: what leads to the dead state is out, and what ends inside a
     character from which no way leads to a state between two."""
 
-    def __init__(self, machine: NormalizedProduct) -> None:
-        self.machine, self.texts = machine, machine.texts
-        self.vocabulary, self.width = machine.vocabulary, len(machine.texts.table)
-        tokens = range(machine.product.vocab_size)
+    def __init__(self, machine: WithNormalForm[ProductMachine]) -> None:
+        self.product, self.texts = machine.inner, machine.runs.dfa
+        self.vocabulary, self.width = machine.inner.vocabulary, machine.runs.states
+        tokens = range(machine.inner.vocab_size)
         ids = [i for i in tokens if self.vocabulary.is_text(i) and self.vocabulary.token(i)]
         octets = [self.vocabulary.token(i) for i in ids]
         wanted = np.array(ids, dtype=np.int32)
@@ -219,16 +222,14 @@ class PlainMasks:
     def mask(self, state: int) -> tuple[list[int], int]:
         """The tokens, ascending, and how many of the product's only a search takes out."""
         number, text = divmod(state, self.width)
-        row = tokenset.to_ids(self.machine.product.row(number)).tolist()
+        row = tokenset.to_ids(self.product.row(number)).tolist()
         led = dict(zip(*(found.tolist() for found in self.runs.run(text)), strict=True))
         inside = self.texts.are_inside(np.arange(self.width))
-        read = [i for i in row if i in led or i in self.machine.eos]
+        read = [i for i in row if i in led or i in self.product.eos]
         kept = [
             i
             for i in read
-            if i not in led
-            or not inside[led[i]]
-            or self.ends(self.machine.product.step(number, i), led[i])
+            if i not in led or not inside[led[i]] or self.ends(self.product.step(number, i), led[i])
         ]
         return kept, len(read) - len(kept)
 
@@ -247,7 +248,7 @@ class PlainMasks:
         self, pair: tuple[int, int], pending: list[tuple[int, int]], seen: set[tuple[int, int]]
     ) -> Iterator[int]:
         """The states of the texts behind one token more; new pairs are added to ``pending``."""
-        product = self.machine.product
+        product = self.product
         for token in tokenset.to_ids(product.row(pair[0])).tolist():
             after = self.texts.step(pair[1], self.vocabulary.token(token))
             if after == DEAD:

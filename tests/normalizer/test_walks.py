@@ -13,16 +13,14 @@ from support.cartesian import Case
 from support.grammars import JSON, MARKUP, nullable_lnf_of
 
 from constrain.artifacts import Artifact, ArtifactError
-from constrain.artifacts.canonical_network.normalized_machine import (
-    NormalizedNetwork,
-    canonical_machine,
-)
+from constrain.artifacts.canonical_network.machine import CanonicalMachine, canonical_machine
+from constrain.artifacts.normalizer.machine import WithNormalForm
 from constrain.artifacts.pretokenizer.dfa import begins_character
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler import compile_grammar
 from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
-from constrain.compiler.canonical_network.sections import stable_cut_sections
+from constrain.compiler.canonical_network.sections import normal_form_sections
 from constrain.compiler.lnf.unroll import unroll
 from constrain.compiler.network import build as networks
 from constrain.compiler.pipeline import build_artifact, build_engine
@@ -48,20 +46,20 @@ def compiled(case: Case, grammar: str, prewarm: int | None = None) -> Artifact:
     return load_bytes(found.to_bytes())
 
 
-def machine_of(artifact: Artifact) -> NormalizedNetwork:
+def machine_of(artifact: Artifact) -> CanonicalMachine:
     """The machine of its matchers."""
     machine = artifact.machine()
-    assert isinstance(machine, NormalizedNetwork)
+    assert isinstance(machine, WithNormalForm)
     return machine
 
 
-@pytest.mark.parametrize("prewarm", [0, None], ids=["on demand", "ahead"])
+@pytest.mark.parametrize("prewarm", [0, None], ids=["lazily", "precomputed"])
 @pytest.mark.parametrize("name", NESTING)
 def test_no_mask_is_empty_before_the_end(
     name: str, prewarm: int | None, normalizing: Case, full: bool
 ) -> None:
-    """Random walks by the masks alone, with a liking for tokens that the stable texts follow;
-    what they spell is stable and encoded so."""
+    """Random walks by the masks alone, with a liking for tokens that the normal-form DFA follows;
+    what they spell is in normal form and encoded so."""
     artifact = compiled(normalizing, NESTING[name], prewarm)
     machine = machine_of(artifact)
     liked = set(artifact.arrays["stable.tokens"].tolist())
@@ -75,8 +73,8 @@ def test_no_mask_is_empty_before_the_end(
 
 
 @pytest.mark.parametrize("name", NESTING)
-def test_what_was_worked_out_ahead_is_what_is_found_on_demand(name: str, normalizing: Case) -> None:
-    """The same masks along walks; tokens in doubt are those of the grammar that asks for marks."""
+def test_precomputed_masks_are_those_computed_lazily(name: str, normalizing: Case) -> None:
+    """The same masks along walks; only the grammar that asks for marks has undecided tokens."""
     ahead, lazy = (compiled(normalizing, NESTING[name], prewarm) for prewarm in (None, 0))
     assert ahead.arrays["closed.all"][1]
     assert bool(len(ahead.arrays["closed.doubtful"])) == (name == "marks")
@@ -137,8 +135,8 @@ def test_unrolled_grammars_have_the_masks_of_cartesian_merge(
 def test_what_grammars_read_decides_what_is_followed(
     letters: str, noted: bool, beside: bool, normalizing: Case
 ) -> None:
-    """Inert characters need nothing, those that are never stable the cuts, others stable texts.
-    Where members may be left out it is noted."""
+    """Inert characters need nothing, those in no normal form the pre-tokenizer DFA, others a
+    normal-form DFA. Where members may be left out it is noted."""
     grammar = f"start ::= '(' start ')' | 'x' | {letters};"
     engine = build_engine(grammar, dialect="kbnf")
     found = build_artifact(engine, normalizing.tokenizer, tables=normalizing.tables)
@@ -161,11 +159,11 @@ def test_behind_a_prompt(normalizing: Case) -> None:
         assert bool(marks) == (prompt != "e")
 
 
-def test_the_inert_cuts_agree_inside_characters(normalizing: Case) -> None:
+def test_the_inert_pretokenizer_agrees_inside_characters(normalizing: Case) -> None:
     """The patch replaces rows of states between characters, and adds states inside them."""
     tables = TokenizerTables(normalizing.tokenizer)
     assert tables.normal_form is not None
-    sections = stable_cut_sections(tables.pretokenizer, tables.normal_form)
+    sections = normal_form_sections(tables.pretokenizer, tables.normal_form)
     table, states = sections["cuts.table"], sections["inert.states"]
     old = states[states < len(table)]
     assert begins_character(table, sections["cuts.classes"])[old].all()

@@ -8,10 +8,12 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
+from constrain.artifacts.canonical_network.machine import CanonicalMachine
 from constrain.artifacts.canonical_network.masks import CanonicalMasks
-from constrain.artifacts.canonical_network.normalized_machine import NormalizedNetwork
+from constrain.artifacts.canonical_network.pretokenized import PretokenizedNetwork
 from constrain.artifacts.network.configurations import REFUSED, Network
 from constrain.artifacts.network.tables import NetworkTables
+from constrain.artifacts.normalizer.machine import WithNormalForm
 from constrain.artifacts.pretokenizer.dfa import PretokenizerDfa
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.vocabulary import Vocabulary
@@ -73,19 +75,25 @@ def machine_of(
 ) -> CanonicalMasks:
     """The canonical masks of a network on a real tokenizer; EOS is its own or id 0."""
     found = stored.pretokenizer
-    cuts = PretokenizerDfa(found.dfa.table, found.classes, found.fallback, found.dfa.start)
+    pretokenizer = PretokenizerDfa(found.dfa.table, found.classes, found.fallback, found.dfa.start)
     vocabulary = Vocabulary.from_tokens(tokenizer.tokens, tokenizer.special, tokenizer.vocab_size)
-    network = Network(tables)
-    return CanonicalMasks(
-        network,
-        lambda configuration, token: network.read(configuration, vocabulary.token(token)),
-        cuts,
+    network = PretokenizedNetwork(
+        Network(tables),
+        pretokenizer,
         found.dfa.final.astype(np.bool_),
-        stored.pairs.forbidden.rows,
+        stored.pairs.forbidden.rows.padded(vocabulary.size),
         vocabulary,
-        eos_of(tokenizer),
-        tokenizer.vocab_size,
     )
+    return masks_of(network, eos_of(tokenizer))
+
+
+def masks_of(network: PretokenizedNetwork, eos: Sequence[int]) -> CanonicalMasks:
+    """Its masks, none of them precomputed; tokens are read byte by byte."""
+
+    def read(configuration: int, token: int) -> int:
+        return network.network.read(configuration, network.vocabulary.token(token))
+
+    return CanonicalMasks(network, read, eos)
 
 
 def eos_of(tokenizer: Tokenizer) -> list[int]:
@@ -119,7 +127,7 @@ def check(machine: CanonicalMasks, expected: dict[tuple[int, ...], set[int]]) ->
 
 
 def random_walks(
-    machine: CanonicalMasks | NormalizedNetwork,
+    machine: CanonicalMachine,
     eos: Sequence[int],
     rng: random.Random,
     count: int,
@@ -130,12 +138,13 @@ def random_walks(
 
     ``liked``: tokens of which every other one is, where there are any.
     """
-    masks = machine.inner if isinstance(machine, NormalizedNetwork) else machine
-    firsts = masks.threads.firsts
+    masks = machine.inner if isinstance(machine, WithNormalForm) else machine
+    certificates = masks.pretokenized.certificates
 
     def left(state: int) -> int:
-        threads = masks.network.threads[machine.configuration_of(state)]
-        return min(firsts.left((p, 0, node)) for p, node in threads)
+        number = machine.inner_state(state) if isinstance(machine, WithNormalForm) else state
+        threads = masks.network.threads[masks.configuration_of(number)]
+        return min(certificates.distance((p, 0, node)) for p, node in threads)
 
     lengths = masks.vocabulary.lengths
     for _ in range(count):
@@ -311,18 +320,10 @@ def machine_and_encode(
     eos = len(names)
     texts = {i: text.encode() for text, i in names.items()}
     vocabulary = Vocabulary.from_tokens(texts, [eos], eos + 1)
-    network = Network(tables)
-    cuts, final = cuts_of(name)
-    machine = CanonicalMasks(
-        network,
-        lambda configuration, token: network.read(configuration, texts[token]),
-        cuts,
-        final,
-        build_forbidden_pairs(found, eos + 1).rows,
-        vocabulary,
-        [eos],
-        eos + 1,
-    )
+    pretokenizer, final = pretokenizer_of(name)
+    forbidden = build_forbidden_pairs(found, eos + 1).rows
+    network = PretokenizedNetwork(Network(tables), pretokenizer, final, forbidden, vocabulary)
+    machine = masks_of(network, [eos])
 
     def encode(text: str) -> list[int]:
         return [
@@ -339,7 +340,7 @@ def _cut(text: str, places: Sequence[int]) -> list[str]:
     return [text[i:j] for i, j in pairwise(bounds) if i < j]
 
 
-def cuts_of(name: str) -> tuple[PretokenizerDfa, NDArray[np.bool_]]:
+def pretokenizer_of(name: str) -> tuple[PretokenizerDfa, NDArray[np.bool_]]:
     """The automaton of the pieces above: planes 0 and 1, columns a, b and others."""
     rows = {
         # State: plane 0 by a, by b; plane 1 by a, by b. A text begins in state 1.

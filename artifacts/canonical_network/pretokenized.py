@@ -1,0 +1,180 @@
+"""A network beside a pre-tokenizer DFA: what tokens read at its places, and which are live.
+
+    NetworkTables, cuts.*, pairs.*, vocabulary
+        -> ReturnContexts   what may follow a place, given what lies below it
+        -> TokenWalks       where tokens lead from a place
+        -> Certificates, DeadEnds   which of them are live
+
+All is made when it is first needed: where all rows were precomputed, nothing is. Beside a
+normal-form DFA there is a second pre-tokenizer DFA, the *inert* one (``inert``): the first, but
+that behind each token, and behind the end of the character that it may end in, only inert
+characters follow, which are in normal form behind any text. So
+
+    live by the inert DFA  =>  live beside the normal-form DFA  =>  live by the first
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..bpe.forbidden_pairs import ForbiddenPairs
+from ..container.requirements import Arrays
+from ..network.configurations import Network
+from ..network.tables import NetworkTables
+from ..pretokenizer.dfa import PretokenizerDfa, whole_pieces
+from ..tokens.trie import Trie
+from ..tokens.vocabulary import Vocabulary
+from .contexts import ReturnContexts
+from .liveness import Certificates, DeadEnds
+from .trie_walk import TokenWalks, token_tries
+
+
+@dataclass(eq=False)
+class PretokenizedNetwork:
+    """``final``: bool (Q,), the pre-tokenizer states that a text may end in. ``forbidden``: the
+    pairs of all tokens that merging gives. ``continued``: the state of the network in which a
+    member begins behind a prompt, if that is not the start. ``reader``: the same network beside the
+    pre-tokenizer DFA that says what each token reads, if this one only says what follows it; each
+    state of that DFA is one of this."""
+
+    network: Network
+    pretokenizer: PretokenizerDfa
+    final: NDArray[np.bool_]
+    forbidden: ForbiddenPairs
+    vocabulary: Vocabulary
+    continued: int | None = None
+    reader: "PretokenizedNetwork | None" = None
+
+    @classmethod
+    def from_arrays(
+        cls, tables: NetworkTables, arrays: Arrays, vocabulary: Vocabulary
+    ) -> "PretokenizedNetwork":
+        """``tables``: of the grammar; texts begin behind the prefix of ``cuts.prefix``."""
+        prefix = arrays["cuts.prefix"].tobytes()
+        whole = behind_prefix(tables, prefix) if prefix else tables
+        pretokenizer = PretokenizerDfa(
+            arrays["cuts.table"],
+            arrays["cuts.classes"],
+            arrays["cuts.fallback"],
+            int(arrays["cuts.start"][0]),
+            whole_pieces(arrays),
+        )
+        return cls(
+            Network(whole),
+            pretokenizer,
+            arrays["cuts.final"].astype(np.bool_),
+            ForbiddenPairs.from_arrays(arrays, "pairs."),
+            vocabulary,
+            whole.states - 1 if prefix else whole.start,
+        )
+
+    def inert(self, arrays: Arrays) -> "PretokenizedNetwork":
+        """The same beside the inert pre-tokenizer DFA, of the sections ``inert.*``: other rows for
+        some states, and more states behind theirs."""
+        states, rows = arrays["inert.states"], arrays["inert.rows"]
+        before = self.pretokenizer.table
+        size = max(len(before), int(states.max(initial=0)) + 1)
+        table = np.zeros((size, *before.shape[1:]), dtype=np.int32)
+        table[: len(before)] = before
+        table[states] = rows
+        return replace(
+            self,
+            pretokenizer=replace(self.pretokenizer, table=table),
+            final=np.append(self.final, np.zeros(size - len(self.final), np.bool_)),
+            reader=self,
+        )
+
+    @property
+    def planes(self) -> int:
+        """How many ways there are to begin a token: 2, or 4 with tokens of bytes or of whole
+        pre-tokens."""
+        return 4 if len(self.pretokenizer.apart) else 2
+
+    @cached_property
+    def contexts(self) -> ReturnContexts:
+        """The pairs of states, and the contexts of stacks."""
+        beside = None if self.reader is None else self.reader.contexts
+        return ReturnContexts(
+            self.network.tables, self.pretokenizer, self.final, self.continued, beside
+        )
+
+    @cached_property
+    def walks(self) -> TokenWalks:
+        """Where tokens lead that continue a text."""
+        return TokenWalks(self.network.tables, self.pretokenizer, self.contexts, self._tries)
+
+    @property
+    def reading(self) -> TokenWalks:
+        """Where tokens lead that are asked about: by the reader, if there is one."""
+        return (self.reader or self).walks
+
+    @cached_property
+    def certificates(self) -> Certificates:
+        """Tokens that show others to be live."""
+        return Certificates(
+            self.network, self.pretokenizer, self.contexts, self.forbidden, self.walks.trie
+        )
+
+    @cached_property
+    def dead_ends(self) -> DeadEnds:
+        """The search for the tokens that are left."""
+        return DeadEnds(self.network, self.contexts, self.walks, self.certificates, self.forbidden)
+
+    @cached_property
+    def _tries(self) -> Sequence[Trie]:
+        if self.reader is not None:
+            return self.reader.walks.tries
+        return token_tries(self.pretokenizer, self.forbidden, self.vocabulary)
+
+
+def behind_prefix(tables: NetworkTables, prefix: bytes) -> NetworkTables:
+    """The members that are not empty behind ``prefix``, and the empty one.
+
+    The states added are those that read the prefix, the first of which is the start, and last
+    one where a member begins at once.
+    """
+    size, columns = tables.table.shape
+    classes, joint = _with_own_classes(tables, prefix)
+    table = np.zeros((size + len(prefix) + 1, columns + len(joint)), dtype=np.int32)
+    byte_columns = int(tables.classes.max()) + 1
+    table[:size, :byte_columns] = tables.table[:, :byte_columns]
+    for column, octet in joint.items():
+        table[:size, column] = tables.table[:, tables.classes[octet]]
+    table[-1] = table[tables.start]
+    for place, octet in enumerate(prefix):
+        after = size + place + 1 if place + 1 < len(prefix) else tables.start
+        table[size + place, classes[octet]] = after
+    more = np.zeros(len(prefix) + 1, dtype=np.uint8)
+    more[[0, -1]] = tables.nullable_start
+    low, high = tables.call_offsets[tables.start : tables.start + 2].tolist()
+    end = int(tables.call_offsets[-1])
+    offsets = [*[end] * len(prefix), end + high - low]
+    return replace(
+        tables,
+        table=table,
+        classes=classes,
+        accepting=np.append(tables.accepting, more),
+        call_offsets=np.append(tables.call_offsets, offsets).astype(np.int64),
+        call_starts=np.append(tables.call_starts, tables.call_starts[low:high]),
+        call_returns=np.append(tables.call_returns, tables.call_returns[low:high]),
+        start=size,
+        nullable_start=False,
+    )
+
+
+def _with_own_classes(
+    tables: NetworkTables, prefix: bytes
+) -> tuple[NDArray[np.uint8], dict[int, int]]:
+    """Byte classes in which each byte of the prefix has a column of its own; the new columns,
+    each with its byte. (``tables`` have no token terminals.)"""
+    classes = tables.classes.astype(np.int64)
+    joint: dict[int, int] = {}
+    for octet in sorted(set(prefix)):
+        if np.count_nonzero(classes == classes[octet]) > 1:
+            column = int(classes.max()) + 1
+            joint[column] = octet
+            classes[octet] = column
+    return classes.astype(np.uint8), joint

@@ -1,0 +1,235 @@
+"""Any machine beside a normal-form DFA: its masks without texts that the normalizer changes.
+
+    mask = mask of the inner machine
+           without tokens that lead the normal-form DFA to its dead state
+           without tokens behind which no text goes on in both
+
+What a normalization form forbids depends on the last characters alone, but in thousands of states:
+a synchronous product built ahead would multiply the inner machine's states by them. So both are
+followed side by side. Compilation proves of nearly all tokens that something goes on behind them;
+of the others a search decides.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import count
+from typing import Generic, Protocol, TypeVar
+
+from ..errors import ArtifactError
+from ..tokens import tokenset
+from ..tokens.memo import BoundedCache
+from ..tokens.search import Trail, search_alive
+from ..tokens.tokenset import Words
+from ..tokens.vocabulary import Vocabulary
+from .normal_form_dfa import Runs
+
+# Pairs of states that one search may expand where tokens are undecided for any text before them.
+_BUDGET = 20_000
+
+# Cached results of searches, and cached steps.
+_CACHED_RESULTS, _CACHED_STEPS = 1 << 20, 1 << 20
+
+# A state of the inner machine, and one of the normal-form DFA.
+_Pair = tuple[int, int]
+
+
+class Inner(Protocol):
+    """A machine with its masks. ``vocab_size``: tokens of a mask. ``most_masks``: how many masks to
+    cache."""
+
+    vocabulary: Vocabulary
+    vocab_size: int
+    most_masks: int
+
+    @property
+    def start(self) -> int:
+        """The state before any token, at the start of a text."""
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it has met so much that the next text should have a machine of its own."""
+
+    def state_after(self, after: Sequence[int]) -> int:
+        """The state behind a prompt. Raises ``ArtifactError`` if no member can follow it."""
+
+    def is_accepting(self, state: int) -> bool:
+        """Whether the tokens so far spell a member."""
+
+    def step(self, state: int, token_id: int) -> int:
+        """The state after a token that the mask allows."""
+
+    def row(self, state: int) -> Words:
+        """The mask at a state, read-only."""
+
+    def finds(self, state: int, is_wanted: Callable[[int], bool]) -> bool:
+        """Whether the mask at a state holds a wanted token; False where that takes a mask."""
+
+
+class Undecided(Protocol):
+    """What compilation has not decided of an inner machine's tokens."""
+
+    def of(self, state: int) -> Words | None:
+        """The tokens that may be dead behind some text in normal form, None for no tokens; the mask
+        of ``state`` need not hold them all."""
+
+    def distance(self, state: int) -> int:
+        """At least so many bytes lead to the end of the text."""
+
+
+M = TypeVar("M", bound=Inner)
+
+
+class WithNormalForm(Generic[M]):
+    """Both the machine and the rows of a matcher.
+
+    A state number is that of the state of ``inner``, times the number of states of ``runs``, plus
+    that of ``runs``. ``undecided``: None where tokens that end between two characters are live.
+    """
+
+    def __init__(self, inner: M, runs: Runs, undecided: Undecided | None = None) -> None:
+        self.inner, self.runs, self.undecided = inner, runs, undecided
+        self._width = runs.states
+        self._masks: BoundedCache[int, Words] = BoundedCache(inner.most_masks)
+        self._steps: BoundedCache[tuple[int, int], int] = BoundedCache(_CACHED_STEPS)
+        self._live: BoundedCache[_Pair, bool] = BoundedCache(_CACHED_RESULTS)
+        # The first mask then finds what most masks need.
+        runs.at(runs.start)
+
+    @property
+    def start(self) -> int:
+        """The state before any token, at the start of a text."""
+        return self.inner.start * self._width + self.runs.start
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it has met so much that the next text should have a machine of its own."""
+        return self.inner.is_full
+
+    def state_after(self, after: Sequence[int]) -> int:
+        """The state behind a prompt. Raises ``ArtifactError`` if no member can follow it."""
+        state = self.behind(self.inner.state_after(after), after)
+        if not self.row(state).any():
+            raise ArtifactError(
+                "no member of the grammar continues this prompt: its last characters compose "
+                "with what each member begins with"
+            )
+        return state
+
+    def behind(self, state: int, ids: Iterable[int]) -> int:
+        """A state of ``inner`` behind a prompt, as one of both."""
+        return state * self._width + self.runs.behind(ids)
+
+    def inner_state(self, state: int) -> int:
+        """The state of ``inner``."""
+        return state // self._width
+
+    def is_accepting(self, state: int) -> bool:
+        """Whether the tokens so far spell a member."""
+        return self.inner.is_accepting(state // self._width)
+
+    def step(self, state: int, token_id: int) -> int:
+        """The state after a token that the mask allows.
+
+        Raises ``ArtifactError`` if it leads nowhere (an unverified file).
+        """
+        target = self._steps.get((state, token_id))
+        if target is None:
+            number, text = divmod(state, self._width)
+            after = self.runs.step(text, token_id)
+            target = self.inner.step(number, token_id) * self._width + after
+            self._steps.keep((state, token_id), target)
+        return target
+
+    def take(self, state: int, token_id: int) -> int | None:
+        """The state after a token; None if the mask at ``state`` lacks it."""
+        return self.step(state, token_id) if tokenset.contains(self.row(state), token_id) else None
+
+    def row(self, state: int) -> Words:
+        """The mask at a state: read-only, computed on a miss."""
+        known = self._masks.get(state)
+        if known is None:
+            known = self._masks.keep(state, self._mask(*divmod(state, self._width)))
+        return known
+
+    def _mask(self, number: int, text: int) -> Words:
+        mask, watched = self._parts(number, text)
+        dead = [
+            token
+            for token, after in watched
+            if not self._is_live((self.inner.step(number, token), after))
+        ]
+        if dead:
+            mask &= ~tokenset.from_ids(dead, self.inner.vocab_size)
+        mask.flags.writeable = False
+        return mask
+
+    def _parts(self, number: int, text: int) -> tuple[Words, list[tuple[int, int]]]:
+        """The tokens that both automata read, and those of them behind which an end must be looked
+        for, with the states of ``runs`` that they lead to."""
+        row = self.inner.row(number)
+        effect = self.runs.at(text)
+        if effect is None:
+            return row, []
+        row = row.copy()
+        watched = effect.restrict(row)
+        undecided = None if self.undecided is None else self.undecided.of(number)
+        if undecided is not None:
+            known = {token for token, _ in watched}
+            for token in tokenset.to_ids(undecided & row).tolist():
+                if token not in known and self.inner.vocabulary.is_text(token):
+                    watched.append((token, self.runs.step(text, token)))
+        return row, watched
+
+    def _is_live(self, begin: _Pair) -> bool:
+        """Whether some text leads from a pair to the end. Raises ``ArtifactError`` where that takes
+        too much."""
+        known = self._live.get(begin)
+        if known is not None:
+            return known
+        trail, order = Trail[_Pair](), count()
+        trail.add(begin, begin)
+
+        def expand(pair: _Pair) -> list[tuple[int, _Pair]] | None:
+            if self._live.get(pair) is False:
+                return []
+            watched = self._watched(pair)
+            if watched is None:
+                trail.mark_live(pair, self._live)
+                return None
+            found = ((self.inner.step(pair[0], token), text) for token, text in watched)
+            new = [after for after in found if trail.add(after, pair)]
+            return [(self._estimate(after, order), after) for after in new]
+
+        found = search_alive(begin, expand, self._is_spent)
+        if found is None:
+            raise ArtifactError(
+                f"what may come next was not decided within {_BUDGET:,} steps, beside texts that "
+                f"the tokenizer does not change; compile with --tokenization any"
+            )
+        if not found:
+            trail.mark_dead(self._live)
+        return found
+
+    def _watched(self, pair: _Pair) -> list[tuple[int, int]] | None:
+        """The tokens behind which an end must be looked for, and where they lead; None if others
+        are there, or the pair is known to be live."""
+        number, text = pair
+        if self._live.get(pair) or self.inner.finds(number, partial(self._settles, text)):
+            return None
+        row, watched = self._parts(number, text)
+        # EOS is a token of the row, too.
+        others = row & ~tokenset.from_ids([token for token, _ in watched], self.inner.vocab_size)
+        return None if others.any() else watched
+
+    def _settles(self, text: int, token_id: int) -> bool:
+        return self.runs.is_settled(self.runs.step(text, token_id))
+
+    def _estimate(self, pair: _Pair, order: Iterator[int]) -> int:
+        """The nearest end of the text first if distances are known, else depth first. A character
+        that has begun ends soon."""
+        if self.undecided is None:
+            return -next(order)
+        return 0 if self.runs.is_inside(pair[1]) else self.undecided.distance(pair[0])
+
+    def _is_spent(self, expanded: int, _found: int) -> bool:
+        return self.undecided is not None and expanded >= _BUDGET
