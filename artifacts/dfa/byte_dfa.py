@@ -2,7 +2,7 @@
 tokens at once.
 
     ByteDfa        the automaton; ``run`` reads bytes
-    TokenwiseDfa   the same over whole tokens, however a text is cut into them
+    TokenwiseDfa   the same over whole tokens, however a text is split into them
     TokenRuns      a few thousand tokens from one state, one array operation a byte
 """
 
@@ -60,7 +60,7 @@ class ByteDfa:
 
     @cached_property
     def _cells(self) -> memoryview:
-        # A memoryview answers an integer index several times faster than an array.
+        # An integer index into a memoryview is several times faster than into an array.
         return np.ascontiguousarray(self.table).reshape(-1).data
 
     def run(self, state: int, text: bytes) -> int:

@@ -1,4 +1,4 @@
-"""Masks by Earley recognition: the token trie is walked, and rows are kept by configuration.
+"""Masks by Earley recognition: the token trie is walked, and rows are cached by configuration.
 
 Two columns that hold the same leave the same possible, wherever they stand (observations 1
 and 2 of "Implementing a Constrained Decoding Engine", "Cache Possible Tokens"). So a column
@@ -60,12 +60,12 @@ class EarleyMemo:
 
 
 class EarleyMasks:
-    """Reads whole tokens, and answers the rows that they lead to.
+    """The machine: reads whole tokens, and walks the trie for the rows that they lead to.
 
     States are names of columns. The recogniser holds one text: going to a state of that text
     takes the rest back, going to another one reads its witness again. So it serves one
     matcher. ``terminals``: the ids of each token terminal, ascending; a token may be in
-    several. ``cache``: whether rows are kept (``lazy``), or not (``off``).
+    several. ``cache``: whether rows are cached (``lazy``) or not (``off``).
     """
 
     def __init__(
@@ -144,7 +144,7 @@ class EarleyMasks:
         seen = {self._start}
         pending = [b""]
         for text in pending:
-            self._cut(0)
+            self._truncate(0)
             self._earley.feed(text)
             self._keep(self._name(), self._walked())
             options = self._earley.next_symbols()
@@ -155,8 +155,8 @@ class EarleyMasks:
                 if self._name() not in seen:
                     seen.add(self._name())
                     pending.append(text + bytes([octet]))
-                self._cut(len(text))
-        self._cut(0)
+                self._truncate(len(text))
+        self._truncate(0)
         return len(seen)
 
     def _keep(self, state: int, row: Words) -> None:
@@ -169,7 +169,7 @@ class EarleyMasks:
         for place in range(len(self._trail) - 1, -1, -1):
             if self._trail[place][0] == state:
                 del self._trail[place + 1 :]
-                self._cut(self._trail[-1][1])
+                self._truncate(self._trail[-1][1])
                 return
         path = []
         reached = state
@@ -177,12 +177,12 @@ class EarleyMasks:
             reached, token_id = self._memo.witness[reached]
             path.append(token_id)
         del self._trail[1:]
-        self._cut(0)
+        self._truncate(0)
         for token_id in reversed(path):
             self._read(token_id)
             self._trail.append((self._name(), len(self._earley)))
 
-    def _cut(self, length: int) -> None:
+    def _truncate(self, length: int) -> None:
         self._earley.truncate(length)
         del self._column_names[length + 1 :]
 

@@ -3,21 +3,21 @@
 "Implementing a Constrained Decoding Engine", "Modifications to the original Earley
 algorithm". An item is (dot, state, head, start): the dot's place in all productions, the
 state inside the terminal behind it, and what is completed at its production's end: ``head``,
-begun in column ``start``. Completed items are not kept; they are (head, start) pairs.
+begun in column ``start``. Completed items are not stored; they are (head, start) pairs.
 
 Leo's optimisation, lazily evaluated. If exactly one item of column j waits for A, and A is
-the last symbol there, then completing A from j completes that item's own pair, and so on up a
-chain; ``_topmost`` jumps to its end. Errata of the source's listing: it returns its argument
-(None) and so never fires, and it stores under the wrong key; it recurses where the chain can
-be as long as the text. The subtle condition is kept: *all* items that wait for A are counted,
-not only those with the dot before the last symbol.
+the last symbol there, then completing A from j completes that item's own pair, and so on
+upwards; ``_topmost`` jumps to the last of these pairs. Errata of the source's listing: it returns
+its argument (None) and so never fires, and it stores under the wrong key; it recurses where there
+can be as many pairs as symbols. The subtle condition holds: *all* items that wait for A are
+counted, not only those with the dot before the last symbol.
 
-An item that moves takes over the end of its chain at once (observation 3 of the source). The
+An item that moves takes over the last of these pairs at once (observation 3 of the source). The
 source changes the start alone; but (A, start) becomes (T, t), and in column t nothing need
 wait for A. So the head moves with the start.
 
 Columns live in one jagged buffer. A column is never changed once it is finished, so taking
-back the last symbols is cutting the buffer.
+back the last symbols shortens the buffer.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,9 +25,9 @@ from collections.abc import Iterable, Sequence
 from ..dfa.stacked_dfas import DEAD
 from .tables import END, EarleyTables, JaggedRows, Terminals
 
-# Columns whose waiting items are kept sorted out, and whose Leo items are kept; beyond them they
-# are found again. To lose the second means to follow a whole chain once more.
-_KEPT_WAITING, _KEPT_LEO = 1 << 13, 1 << 16
+# Columns whose waiting items are cached by symbol, and whose Leo items are cached. Both caches
+# belong to a text, as the columns do. Without the latter all pairs are followed once more.
+_MOST_WAITING, _MOST_LEO = 1 << 13, 1 << 16
 
 _Pair = tuple[int, int]
 _Item = tuple[int, int, int, int]
@@ -57,7 +57,7 @@ class Earley:
             raise ValueError("the grammar is too large for the items of the Earley recogniser")
         self._items = JaggedRows()
         self._accepting = bytearray()
-        # By column, sorted out when they are first asked for.
+        # By column, filled lazily.
         self._waiting: dict[int, dict[int, list[_Item]]] = {}
         self._leo: dict[int, dict[int, _Pair]] = {}
         self._open_first_column()
@@ -137,9 +137,9 @@ class Earley:
         del self._accepting[length + 1 :]
 
     def compact(self) -> None:
-        """Forget the columns that nothing can be completed into any more (observation 1).
+        """Drop the columns that nothing can be completed into any more (observation 1).
 
-        What was read cannot be taken back after that, and columns are numbered anew.
+        What was read cannot be taken back after that, and columns are renumbered.
         """
         last = len(self)
         reached = {last, 0}
@@ -150,10 +150,10 @@ class Earley:
                 if (column == last or self._symbols[dot] >= 0) and start not in reached:
                     reached.add(start)
                     pending.append(start)
-        kept = sorted(reached)
-        number = {column: i for i, column in enumerate(kept)}
+        left = sorted(reached)
+        number = {column: i for i, column in enumerate(left)}
         items = JaggedRows()
-        for column in kept:
+        for column in left:
             moved = (
                 (dot, state, head, number[start])
                 for dot, state, head, start in self.items(column)
@@ -161,7 +161,7 @@ class Earley:
             )
             items.append(sorted(map(self._packed, moved)))
         self._items = items
-        self._accepting = bytearray(self._accepting[column] for column in kept)
+        self._accepting = bytearray(self._accepting[column] for column in left)
         self._waiting.clear()
         self._leo.clear()
 
@@ -220,10 +220,10 @@ class Earley:
             if nonterminal == self.tables.start and start == 0:
                 completed[self._whole, 0] = None
             for dot, _, head, begun in self.waiting_for(nonterminal, start):
-                known = len(completed)
+                before = len(completed)
                 head, begun = self._topmost(head, begun)
                 self._advance(dot, head, begun, items, completed)
-                if len(completed) > known:
+                if len(completed) > before:
                     pending.append((head, begun))
 
     def _predict(
@@ -254,27 +254,27 @@ class Earley:
                 symbol = self._symbols[item[0]]
                 if symbol >= 0:
                     waiting.setdefault(symbol, []).append(item)
-            if len(self._waiting) >= _KEPT_WAITING:
+            if len(self._waiting) >= _MOST_WAITING:
                 self._waiting.clear()
             self._waiting[column] = waiting
         return waiting.get(nonterminal, ())
 
     def _topmost(self, nonterminal: int, column: int) -> _Pair:
-        """The end of the chain that completing a pair sets off; the pair itself if none."""
+        """The last pair that completing a pair completes by Leo items; the pair itself if none."""
         pair = nonterminal, column
         path: list[_Pair] = []
-        if len(self._leo) >= _KEPT_LEO:
+        if len(self._leo) >= _MOST_LEO:
             self._leo.clear()
-        while (known := self._leo.get(pair[1], _NO_LEO).get(pair[0])) is None:
+        while (last := self._leo.get(pair[1], _NO_LEO).get(pair[0])) is None:
             path.append(pair)
             above = self._leo_item(*pair)
             if above is None:
-                known = pair
+                last = pair
                 break
             pair = above
         for passed, begun in path:
-            self._leo.setdefault(begun, {})[passed] = known
-        return known
+            self._leo.setdefault(begun, {})[passed] = last
+        return last
 
     def _leo_item(self, nonterminal: int, column: int) -> _Pair | None:
         """The pair of the one item that waits for a nonterminal, if that is its last symbol."""

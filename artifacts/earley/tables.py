@@ -1,6 +1,5 @@
-"""Rows of integers of any length in one contiguous buffer, with a stack's way to grow.
-
-A grammar as the Earley recogniser reads it: flat productions and the terminals' automata.
+"""A grammar as the Earley recogniser reads it: flat productions and the terminals' automata; and
+the buffer of its columns.
 """
 
 from array import array
@@ -17,7 +16,7 @@ _NARROW_END = 1 << 32
 
 
 class JaggedRows:
-    """Rows are appended and taken back at the end only.
+    """Rows of integers of any length in one contiguous buffer: appended and removed at its end.
 
     Values are integers from 0 below 2^64. They take 4 bytes each until one needs 8.
     """
@@ -42,7 +41,7 @@ class JaggedRows:
         return self._data[self._ends[number - 1] if number else 0 : self._ends[number]]
 
     def truncate(self, rows: int) -> None:
-        """Keep the first ``rows`` rows."""
+        """Remove all but the first ``rows`` rows."""
         if rows < len(self._ends):
             del self._data[self._ends[rows - 1] if rows else 0 :]
             del self._ends[rows:]

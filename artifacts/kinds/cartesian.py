@@ -44,7 +44,7 @@ class ProductRuntime(RegularGrammar):
 
     @property
     def forbidden_pairs(self) -> "ForbiddenPairs":
-        """Which tokens may not follow which inside a piece."""
+        """Which tokens may not follow which inside a pre-token."""
         return self._machine.pairs
 
     def after_prompt(self, prompt: Sequence[int]) -> tuple[AnyProduct, int]:

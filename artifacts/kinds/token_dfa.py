@@ -60,7 +60,7 @@ class TokenDfaRuntime(RegularGrammar):
 
     @cached_property
     def forbidden_pairs(self) -> "MergeTable":
-        """Which tokens may not follow which inside a piece."""
+        """Which tokens may not follow which inside a pre-token."""
         from ..bpe.merge_table import MergeTable
 
         return MergeTable(self.contents.arrays["merges"])
