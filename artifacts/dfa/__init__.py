@@ -1,8 +1,11 @@
-"""Regular grammars: the byte DFA, the token DFA of DirectMerge, and a mask row for each state.
+"""Regular grammars while decoding: a DFA over bytes or over tokens, and a mask for each state.
 
-    sections dfa.*, tokens.* -> check -> byte_dfa.ByteDfa, token_dfa.TokenDfa (tables)
-    sections rows, row_of, tokens.allowed, dfa.live -> mask_rows (stored, unpacked or walked)
-    both -> machine.DfaMachine, which a matcher steps
+    byte_dfa        the minimal DFA over bytes and the machine that steps it by whole tokens (any
+                    tokenization); several tokens run at once (``TokenRuns``)
+    token_dfa       the DFA over canonical token sequences that DirectMerge computed, in families
+    mask_rows       where a state's mask row comes from: stored, unpacked, or found by a trie walk
+    machine         a DFA and its rows as the one object that a matcher steps
+    stacked_dfas    complete DFAs of several terminals in one table, for lexers and for Earley
 
-``stacked_dfas`` has the DFAs of several terminals in one table, for Earley and for lexers.
+``compiler/assemble/dfa.py`` writes the tables, ``compiler/merge`` computes the token DFA.
 """

@@ -1,9 +1,11 @@
-"""The byte DFA of a regular grammar, as tables: read byte by byte, token by token, or by many
-tokens at once.
+"""A grammar's DFA over bytes as tables, and three ways to run it.
 
-    ByteDfa        the automaton; ``run`` reads bytes
-    TokenwiseDfa   the same over whole tokens, however a text is split into them
-    TokenRuns      a few thousand tokens from one state, one array operation a byte
+    ByteDfa.run      one text, byte by byte
+    TokenwiseDfa     one token at a time, as a matcher does: every tokenization is accepted
+    TokenRuns        many tokens from one state at once, vectorised over the tokens
+
+Besides byte classes the table has columns for token terminals, which are read as single tokens
+whatever their bytes are (``<think>``).
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,8 +28,8 @@ class ByteDfa:
 
     ``table``: int32 (S, C + T), next state by column, state 0 dead. ``classes``: uint8
     (256,), byte to one of C columns. ``terminals``: the T classes of tokens that the last T
-    columns stand for; such a column says where each of the tokens leads, also where its bytes
-    could be read as well. ``accepting``: uint8 (S,). ``start``: a state.
+    columns stand for; such a column says where each token of the class leads, including where
+    its bytes could be read too. ``accepting``: uint8 (S,). ``start``: a state.
     """
 
     table: NDArray[np.int32]
@@ -60,18 +62,18 @@ class ByteDfa:
 
     @cached_property
     def _cells(self) -> memoryview:
-        # An integer index into a memoryview is several times faster than into an array.
+        # A memoryview is indexed by an integer several times faster than an array.
         return np.ascontiguousarray(self.table).reshape(-1).data
 
     def run(self, state: int, text: bytes) -> int:
-        """The state after ``text``; ``DEAD`` if it leaves the language's prefixes."""
+        """The state after ``text``; ``DEAD`` if no member has it as a prefix."""
         cells, columns, width = self._cells, self._columns, self.table.shape[1]
         for octet in text:
             state = cells[state * width + columns[octet]]
         return state
 
     def viable_bytes(self, text: bytes) -> int:
-        """How many bytes of ``text`` can begin a member: ``len(text)`` if all of it can."""
+        """How many bytes of ``text`` are a prefix of some member: ``len(text)`` if all are."""
         cells, columns, width = self._cells, self._columns, self.table.shape[1]
         state = self.start
         for i, octet in enumerate(text):
@@ -83,7 +85,7 @@ class ByteDfa:
 
 @dataclass(frozen=True, eq=False)
 class TokenwiseDfa:
-    """A byte DFA over whole tokens: every tokenization of a member is accepted."""
+    """A byte DFA over whole tokens: accepts every token sequence that spells a member."""
 
     dfa: ByteDfa
     vocabulary: Vocabulary
@@ -109,7 +111,8 @@ class TokenwiseDfa:
     def step(self, state: int, token_id: int) -> int:
         """The state after a token that the mask allows.
 
-        Raises ``ArtifactError`` if a mask row allowed what leads nowhere (an unverified file).
+        Raises ``ArtifactError`` if a mask row allowed a token that the DFA does not read (in a
+        damaged file that was not verified).
         """
         target = DEAD
         if 0 <= token_id < self.vocabulary.size and (number := self._classes[token_id]) >= 0:
@@ -122,10 +125,11 @@ class TokenwiseDfa:
 
 
 class TokenRuns:
-    """Tokens sorted by length, the longest first, and read side by side.
+    """Runs a set of tokens from any one state, all of them one byte further in each step.
 
-    For a few thousand tokens this takes fewer steps than a walk of their trie: one for each byte
-    of the longest, on those that are so long and still alive after their first byte.
+    The tokens are sorted by falling length, so that step d works on a prefix of the array. For a
+    few thousand tokens this is fewer numpy calls than a walk of their trie: one for each byte of
+    the longest token, on those that have so many bytes and are live after their first.
     """
 
     def __init__(
@@ -135,8 +139,8 @@ class TokenRuns:
         table: NDArray[np.integer],
         classes: NDArray[np.uint8],
     ) -> None:
-        """``texts``: the bytes of each token; empty ones are never read. ``table``: (S, J), state
-        0 dead. ``classes``: (256,), byte to column."""
+        """``ids``: int32 (n,). ``texts``: the bytes of each; empty ones are never read. ``table``:
+        (S, J), next state by column, state 0 dead. ``classes``: (256,), byte to column."""
         lengths = np.array([len(text) for text in texts], dtype=np.int64)
         order = np.argsort(-lengths, kind="stable")
         self.ids, self._lengths = ids[order], lengths[order]
@@ -144,21 +148,22 @@ class TokenRuns:
         self._flat = np.ascontiguousarray(table).reshape(-1)
         data = classes[np.frombuffer(b"".join(texts), dtype=np.uint8)]
         starts = (np.cumsum(lengths) - lengths)[order]
-        # At each depth the columns of the tokens that are so long.
+        # For each depth the columns of the tokens that have a byte there.
         counts = np.searchsorted(np.sort(-lengths), -np.arange(lengths.max(initial=0)))
         self._columns = [data[starts[:n] + depth] for depth, n in enumerate(counts.tolist())]
 
     def run(self, state: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """The tokens that are read from ``state``, in no particular order, and where they lead."""
+        """The tokens that ``state`` reads, int32 (m,), in no particular order, and their target
+        states, int64 (m,)."""
         if not self._columns:
             return self.ids[:0], np.zeros(0, dtype=np.int64)
         after = self._flat[state * self._width + self._columns[0].astype(np.int64)]
-        alive = np.flatnonzero(after != DEAD)
-        states, lengths = after[alive].astype(np.int64), self._lengths[alive]
+        live = np.flatnonzero(after != DEAD)
+        states, lengths = after[live].astype(np.int64), self._lengths[live]
         depths = np.arange(1, lengths.max(initial=1))
         counts = np.searchsorted(-lengths, -depths)
         for depth, count in enumerate(counts.tolist(), start=1):
-            column = self._columns[depth][alive[:count]]
+            column = self._columns[depth][live[:count]]
             states[:count] = self._flat[states[:count] * self._width + column]
         read = states != DEAD
-        return self.ids[alive[read]], states[read]
+        return self.ids[live[read]], states[read]

@@ -1,10 +1,10 @@
-"""Where the mask row of a DFA's state comes from: the file, or computed when it is first needed.
+"""The mask row of a DFA's state: stored in the file, or computed when a matcher first needs it.
 
-    StoredRows   a row of the file
-    FamilyRows   one bit an edge of the state's family, unpacked
-    WalkedRows   the token trie, walked through the byte DFA
+    StoredRows    rows of the file, equal ones once: one look-up
+    FamilyRows    token DFA without rows: unpacked from one bit for each edge of the state's family
+    WalkedRows    byte DFA without rows: a walk of the token trie
 
-All three give the same rows; a test compares them state by state.
+All three give the same rows; the computed ones are cached.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from .token_dfa import TokenDfa
 
 
 class Rows(Protocol):
-    """A source of mask rows."""
+    """Anything that gives the packed set of tokens allowed at a state."""
 
     def row(self, state: int) -> Words:
         """Read-only uint32 (ceil(V / 32),); the EOS bits are set where the match may end."""
@@ -31,23 +31,23 @@ class Rows(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StoredRows:
-    """Rows from the file: ``rows`` uint32 (R, W), ``row_of`` int32 (S,)."""
+    """Rows of the file: ``rows``, uint32 (R, W); ``row_of``, int32 (S,), the row of each state."""
 
     rows: NDArray[np.uint32]
     row_of: NDArray[np.int32]
 
     def row(self, state: int) -> Words:
-        """A view; free."""
+        """A view of the file's row."""
         row: Words = self.rows[self.row_of[state]]
         return row
 
 
 @dataclass(slots=True, eq=False)
 class FamilyRows:
-    """Rows of a token DFA unpacked from one bit per edge of the family.
+    """Rows of a token DFA, unpacked from one bit for each edge of the state's family.
 
-    ``bits``: uint8, bit i (little-endian within a byte) of the octets from
-    ``bit_offsets[s]`` on says whether state s allows edge i of its family.
+    ``bits``: uint8, bit i (little-endian within a byte) of the bytes from ``bit_offsets[s]`` on
+    says whether state s allows edge i of its family. ``bit_offsets``: int64 (S + 1,).
     """
 
     dfa: TokenDfa
@@ -58,7 +58,7 @@ class FamilyRows:
     cache: BoundedCache[int, Words]
 
     def row(self, state: int) -> Words:
-        """Unpacked on a miss, in time linear in the family's edges."""
+        """Unpacked on a cache miss, in time linear in the family's edges."""
         found = self.cache.get(state)
         if found is not None:
             return found
@@ -71,10 +71,10 @@ class FamilyRows:
 
 @dataclass(slots=True, eq=False)
 class WalkedRows:
-    """Rows of a byte DFA by walking the token trie.
+    """Rows of a byte DFA by a walk of the token trie.
 
-    ``live``: bool (S,), states from which tokens reach the end; only tokens that lead to
-    one are allowed.
+    ``live``: bool (S,), states from which some token sequence reaches an accepting state; only
+    tokens that lead to one are allowed.
     """
 
     dfa: ByteDfa
@@ -85,7 +85,7 @@ class WalkedRows:
     cache: BoundedCache[int, Words]
 
     def row(self, state: int) -> Words:
-        """Walked on a miss, in time linear in the live part of the trie."""
+        """Walked on a cache miss, in time linear in the live part of the trie."""
         found = self.cache.get(state)
         if found is not None:
             return found

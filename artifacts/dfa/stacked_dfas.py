@@ -1,4 +1,9 @@
-"""The DFAs of several terminals, one behind the other in one table over shared byte classes."""
+"""The DFAs of several terminals in one table over shared byte classes.
+
+    terminal 0: states 1 to 4     terminal 1: states 5 to 9     …     state 0: dead, for all
+
+Lexers and Earley recognisers run one terminal at a time; ``start`` gives its first state.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# The lexer state that nothing leads out of.
+# No transition leads out of this state.
 DEAD = 0
 
 
@@ -17,8 +22,8 @@ class StackedDfas:
     """Complete DFAs in one table.
 
     ``table``: int32 (S, C), next state by column, ``DEAD`` for none. ``columns``: uint16
-    (256 + T,), the column of each symbol. ``accepting``: uint8 (S,). ``starts``: int32, by
-    terminal.
+    (256 + T,), the column of each symbol: 256 bytes, then T token terminals. ``accepting``: uint8
+    (S,). ``starts``: int32, the start state of each terminal.
     """
 
     table: NDArray[np.int32]
@@ -29,9 +34,8 @@ class StackedDfas:
     @classmethod
     def from_sections(cls, arrays: Mapping[str, NDArray[Any]]) -> "StackedDfas":
         """The automata in the sections ``lexer.*`` of an artifact."""
-        return cls(
-            *(arrays[f"lexer.{name}"] for name in ("table", "columns", "accepting", "starts"))
-        )
+        names = ("table", "columns", "accepting", "starts")
+        return cls(*(arrays[f"lexer.{name}"] for name in names))
 
     @cached_property
     def _rows(self) -> list[list[int]]:
@@ -55,7 +59,7 @@ class StackedDfas:
         return ends
 
     def start(self, terminal: int) -> int:
-        """The state before a terminal."""
+        """The start state of a terminal."""
         return self._begins[terminal]
 
     def step(self, state: int, symbol: int) -> int:
@@ -67,5 +71,5 @@ class StackedDfas:
         return self._ends[state]
 
     def next_symbols(self, state: int) -> int:
-        """The symbols that lead on, as bits."""
+        """The symbols with a transition to a live state, as bits of an integer."""
         return self._outgoing[state]

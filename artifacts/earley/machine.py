@@ -1,11 +1,14 @@
-"""Masks by Earley recognition: the token trie is walked, and rows are cached by configuration.
+"""The machine that a matcher steps over Earley's recogniser; trie walks make the mask rows.
 
-Two columns that hold the same leave the same possible, wherever they stand (observations 1
-and 2 of "Implementing a Constrained Decoding Engine", "Cache Possible Tokens"). So a column
-is named by its items, each with the *name* of its start column instead of the place; equal
-names are one integer, and a row is computed once for each. The name takes one look at the
-column's own items. The source shifts a column's places to the front instead, which takes a
-look at all columns below.
+Two columns that hold the same items allow the same continuations, wherever they stand (observations
+1 and 2 of "Implementing a Constrained Decoding Engine", "Cache Possible Tokens"). So a column is
+given a *name*: an integer for its items, each with the name of its start column in place of the
+position. Names are the states of the machine, and a row is computed once for each:
+
+    "[1,1" and "[1,1,1"  ->  equal items over start columns of equal names  ->  one name, one row
+
+A name takes one look at the column's own items. The source shifts a column's positions to the front
+instead, which takes a look at all columns below.
 """
 
 from collections.abc import Sequence
@@ -26,21 +29,21 @@ from .recogniser import Earley
 _NAME_BYTES = 1 << 10
 _ROWS, _NAMES = 1, 3
 
+# In place of the name of an item's start column where that is its own column.
 _ITSELF = -1
 
+# The symbol of token terminal 0; those below are bytes.
 FIRST_TERMINAL = 256
 
-OFF, LAZY, PREWARM = "off", "lazy", "prewarm"
+# Whether rows are cached.
+OFF, LAZY = "off", "lazy"
 
 
 @dataclass(slots=True, eq=False)
 class EarleyMemo:
-    """What all texts of one grammar share: names, rows by name, and how a name was reached.
-
-    ``rows`` are evicted; names, which states of matchers are, are interned, ``most_names`` of them
-    before the next text begins with an empty memo. ``witness``: the name and the token that a
-    name was first reached from.
-    """
+    """What all texts of one grammar share: names by content, rows by name, and for each name its
+    ``witness``, the name and the token that it was first reached from. Rows are evicted; names are
+    interned, ``most_names`` of them before the next text begins with an empty memo."""
 
     rows: BoundedCache[int, Words]
     most_names: int
@@ -55,17 +58,17 @@ class EarleyMemo:
 
     @property
     def is_full(self) -> bool:
-        """Whether the next text should have its own: names are interned, and are not evicted."""
+        """Whether the next text should have its own."""
         return len(self.names) > self.most_names
 
 
 class EarleyMasks:
-    """The machine: reads whole tokens, and walks the trie for the rows that they lead to.
+    """Steps tokens and makes mask rows. States are names of columns.
 
-    States are names of columns. The recogniser holds one text: going to a state of that text
-    takes the rest back, going to another one reads its witness again. So it serves one
-    matcher. ``terminals``: the ids of each token terminal, ascending; a token may be in
-    several. ``cache``: whether rows are cached (``lazy``) or not (``off``).
+    The recogniser holds one text: going to a state of that text truncates it, going to another one
+    reads its witnesses again. So it serves one matcher. ``terminals``: the ids of each token
+    terminal, ascending; a token may be in several. ``cache``: ``LAZY``, or ``OFF`` to compute each
+    row again.
     """
 
     def __init__(
@@ -87,7 +90,7 @@ class EarleyMasks:
         self._memo = memo or EarleyMemo.of(CacheBudget())
         self._column_names: list[int] = []
         self._start = self._name()
-        # The states of this text and the columns that they stand in.
+        # The states of this text and the columns that they are the names of.
         self._trail: list[tuple[int, int]] = [(self._start, 0)]
         self.visited = 0
 
@@ -126,7 +129,8 @@ class EarleyMasks:
         return self._earley.is_accepting
 
     def row(self, state: int) -> Words:
-        """The allowed tokens; walked on a miss, in time linear in the live part of the trie."""
+        """The allowed tokens, uint32 (W,), read-only; a miss takes time linear in the part of the
+        trie that can be read."""
         row = self._memo.rows.get(state)
         if row is None:
             self._go_to(state)
@@ -136,9 +140,9 @@ class EarleyMasks:
         return row
 
     def prewarm(self, rows: int) -> int:
-        """Compute rows breadth-first over the bytes that may follow, at most ``rows`` of them.
+        """Compute and cache at most ``rows`` rows, breadth-first over the bytes that may follow.
 
-        Returns how many configurations were found. The text that was read is given up.
+        Returns how many names were found. The text that was read is dropped.
         """
         self._go_to(self._start)
         seen = {self._start}
@@ -187,7 +191,8 @@ class EarleyMasks:
         del self._column_names[length + 1 :]
 
     def _read(self, token_id: int) -> bool:
-        """Read a token in all its ways. False, and nothing changes, if there is none."""
+        """Read a token as its bytes and as each terminal that holds it. False, and nothing changes,
+        if it fits as none."""
         earley, base = self._earley, len(self._earley)
         symbols = [
             FIRST_TERMINAL + number
@@ -237,7 +242,7 @@ class EarleyMasks:
         return found
 
     def _name(self) -> int:
-        """The integer that stands for what the last column leaves possible."""
+        """The name of the last column."""
         memo, names = self._memo.names, self._column_names
         for column in range(len(names), len(self._earley) + 1):
             items = sorted(

@@ -1,23 +1,28 @@
-"""An Earley recogniser over symbols (bytes and token terminals), with Leo items.
+"""Earley's recogniser over symbols (bytes and token terminals), with lazily computed Leo items.
 
-"Implementing a Constrained Decoding Engine", "Modifications to the original Earley
-algorithm". An item is (dot, state, head, start): the dot's place in all productions, the
-state inside the terminal behind it, and what is completed at its production's end: ``head``,
-begun in column ``start``. Completed items are not stored; they are (head, start) pairs.
+Source: "Implementing a Constrained Decoding Engine", "Modifications to the original Earley
+algorithm"; Earley (1970); Leo, "A general context-free parsing algorithm running in linear time on
+every LR(k) grammar without using lookahead" (1991). An item is (dot, state, head, start): the dot's
+place in all productions, the state inside the terminal behind it, and what is completed at its
+production's end: ``head``, begun in column ``start``. Completed items are not stored; they are
+(head, start) pairs.
 
-Leo's optimisation, lazily evaluated. If exactly one item of column j waits for A, and A is
-the last symbol there, then completing A from j completes that item's own pair, and so on
-upwards; ``_topmost`` jumps to the last of these pairs. Errata of the source's listing: it returns
-its argument (None) and so never fires, and it stores under the wrong key; it recurses where there
-can be as many pairs as symbols. The subtle condition holds: *all* items that wait for A are
-counted, not only those with the dot before the last symbol.
+    s ::= 'a' s | 'a'   "aa"     column 1: s ::= 'a' . s (0), and the predictions
+                                 column 2: completing (s, 1) completes (s, 0): a Leo item skips that
 
-An item that moves takes over the last of these pairs at once (observation 3 of the source). The
-source changes the start alone; but (A, start) becomes (T, t), and in column t nothing need
-wait for A. So the head moves with the start.
+Leo items. If exactly one item of column j waits for A, and A is the last symbol there, then
+completing A from j completes that item's own pair, and so on along a deterministic reduction path;
+``_topmost`` goes to its end. Errata of the source's listing: it returns its argument (None) and so
+never fires, and it stores under the wrong key; it recurses where the path can be as long as the
+text. The subtle condition holds: *all* items that wait for A are counted, not only those with the
+dot before the last symbol.
 
-Columns live in one jagged buffer. A column is never changed once it is finished, so taking
-back the last symbols shortens the buffer.
+An item whose dot advances takes over the end of its reduction path at once (observation 3 of the
+source). The source changes the start alone; but (A, start) becomes (T, t), and in column t nothing
+need wait for A. So the head changes with the start.
+
+Columns are rows of one jagged array. A finished column never changes, so taking back the last
+symbols is truncating the array.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,8 +30,8 @@ from collections.abc import Iterable, Sequence
 from ..dfa.stacked_dfas import DEAD
 from .tables import END, EarleyTables, JaggedRows, Terminals
 
-# Columns whose waiting items are cached by symbol, and whose Leo items are cached. Both caches
-# belong to a text, as the columns do. Without the latter all pairs are followed once more.
+# Columns whose waiting items are cached by nonterminal, and columns whose Leo items are cached; at
+# these limits all are evicted. To recompute a Leo item is to follow a whole reduction path again.
 _MOST_WAITING, _MOST_LEO = 1 << 13, 1 << 16
 
 _Pair = tuple[int, int]
@@ -57,10 +62,10 @@ class Earley:
             raise ValueError("the grammar is too large for the items of the Earley recogniser")
         self._items = JaggedRows()
         self._accepting = bytearray()
-        # By column, filled lazily.
+        # By column and nonterminal, filled lazily.
         self._waiting: dict[int, dict[int, list[_Item]]] = {}
         self._leo: dict[int, dict[int, _Pair]] = {}
-        self._open_first_column()
+        self._begin_first_column()
 
     def __len__(self) -> int:
         """How many symbols were read."""
@@ -86,7 +91,7 @@ class Earley:
         return self._items.nbytes
 
     def next_symbols(self) -> int:
-        """The symbols that a member can go on with, as bits."""
+        """The symbols that a member can go on with, as bits: bit s for symbol s."""
         found = 0
         for item in self._items.row(len(self)):
             dot, state, _, _ = self._unpacked(item)
@@ -116,7 +121,7 @@ class Earley:
         if not items and (self._whole, 0) not in completed:
             return False
         self._predict(items, column)
-        self._close(items, (self._whole, 0) in completed)
+        self._append(items, (self._whole, 0) in completed)
         return True
 
     def feed(self, symbols: Iterable[int]) -> int:
@@ -165,12 +170,12 @@ class Earley:
         self._waiting.clear()
         self._leo.clear()
 
-    def _open_first_column(self) -> None:
+    def _begin_first_column(self) -> None:
         items: dict[_Item, None] = {}
         self._predict(items, 0, [self.tables.start])
-        self._close(items, self.tables.nullable_start)
+        self._append(items, self.tables.nullable_start)
 
-    def _close(self, items: Iterable[_Item], accepting: bool) -> None:
+    def _append(self, items: Iterable[_Item], accepting: bool) -> None:
         self._items.append(sorted(map(self._packed, items)))
         self._accepting.append(accepting)
 
@@ -181,7 +186,7 @@ class Earley:
         items: dict[_Item, None],
         completed: dict[_Pair, None],
     ) -> None:
-        """Move every item of a column over the symbol that its terminal can read."""
+        """Advance every item of a column whose terminal can read the symbol."""
         terminals = self.terminals
         for packed in self._items.row(column):
             dot, state, head, start = self._unpacked(packed)
@@ -204,7 +209,7 @@ class Earley:
         items: dict[_Item, None],
         completed: dict[_Pair, None],
     ) -> None:
-        """The dot moves over a symbol: a new item, or a completed pair."""
+        """Advance the dot over its symbol: a new item, or a completed pair."""
         symbol = self._symbols[dot + 1]
         if symbol == END:
             completed[head, start] = None
@@ -213,7 +218,8 @@ class Earley:
             items[dot + 1, state, head, start] = None
 
     def _complete(self, items: dict[_Item, None], completed: dict[_Pair, None]) -> None:
-        """Move the items that waited for what is completed; without ε none waits here."""
+        """Advance the items that wait for what is completed; without ε none waits in this
+        column."""
         pending = list(completed)
         while pending:
             nonterminal, start = pending.pop()
@@ -260,21 +266,21 @@ class Earley:
         return waiting.get(nonterminal, ())
 
     def _topmost(self, nonterminal: int, column: int) -> _Pair:
-        """The last pair that completing a pair completes by Leo items; the pair itself if none."""
+        """The end of the reduction path from a pair, which is the pair itself if there is none."""
         pair = nonterminal, column
         path: list[_Pair] = []
         if len(self._leo) >= _MOST_LEO:
             self._leo.clear()
-        while (last := self._leo.get(pair[1], _NO_LEO).get(pair[0])) is None:
+        while (end := self._leo.get(pair[1], _NO_LEO).get(pair[0])) is None:
             path.append(pair)
             above = self._leo_item(*pair)
             if above is None:
-                last = pair
+                end = pair
                 break
             pair = above
         for passed, begun in path:
-            self._leo.setdefault(begun, {})[passed] = last
-        return last
+            self._leo.setdefault(begun, {})[passed] = end
+        return end
 
     def _leo_item(self, nonterminal: int, column: int) -> _Pair | None:
         """The pair of the one item that waits for a nonterminal, if that is its last symbol."""

@@ -1,5 +1,10 @@
-"""A grammar as the Earley recogniser reads it: flat productions and the terminals' automata; and
-the buffer of its columns.
+"""The tables of Earley's recogniser: productions without ε, terminals' automata, a jagged array.
+
+    v ::= '[' v ']' | 'x'      symbols  ~0 v ~1 END | ~2 END      ~t: terminal t, END: behind a
+    production
+
+``JaggedRows`` is where the columns of items lie: rows of any length in one buffer, which grows and
+shrinks at its end only, as columns do while a text is read and tokens are taken back.
 """
 
 from array import array
@@ -10,15 +15,15 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-# Unsigned items of 4 or 8 bytes; the first is used as long as all values fit.
+# Type codes of unsigned values of 4 and 8 bytes; the first is used as long as all values fit.
 _NARROW, _WIDE = "I", "Q"
 _NARROW_END = 1 << 32
 
 
 class JaggedRows:
-    """Rows of integers of any length in one contiguous buffer: appended and removed at its end.
+    """Rows of integers below 2⁶⁴ in one buffer, appended and removed at the end only.
 
-    Values are integers from 0 below 2^64. They take 4 bytes each until one needs 8.
+    Values take 4 bytes each until one needs 8.
     """
 
     def __init__(self) -> None:
@@ -41,7 +46,7 @@ class JaggedRows:
         return self._data[self._ends[number - 1] if number else 0 : self._ends[number]]
 
     def truncate(self, rows: int) -> None:
-        """Remove all but the first ``rows`` rows."""
+        """Keep the first ``rows`` rows."""
         if rows < len(self._ends):
             del self._data[self._ends[rows - 1] if rows else 0 :]
             del self._ends[rows:]
@@ -63,7 +68,7 @@ END = np.iinfo(np.int32).max
 
 @dataclass(frozen=True, eq=False)
 class EarleyTables:
-    """Productions without ε (Loup's normal form), laid end to end.
+    """Productions without ε (Loup's normal form), concatenated.
 
     ``symbols``: int32 (P,), the symbol behind each dot: a nonterminal's number, ``~t`` for
     terminal t, ``END`` behind a production. ``bodies``: int32 (Q,), where each production
@@ -71,7 +76,7 @@ class EarleyTables:
     ``bodies[first[n]:first[n + 1]]``. ``start``: a nonterminal. ``nullable_start``: ε is a
     member besides what the productions derive.
 
-    For people, ``names``: the author's rules, ``texts``: each terminal as it was written.
+    For messages, ``names``: the author's rules, ``texts``: each terminal as it was written.
     ``paths``, ``path_offsets``: int32, int64 (Q + 1,), for each production the rules (numbers
     in ``names``) that its text lies in, the outermost first; more than one where a rule is
     nothing but another. ``rests``: uint8 (N,), 1 for nonterminals that stand for the rest of a

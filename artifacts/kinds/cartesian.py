@@ -3,7 +3,7 @@ automaton is the product that CartesianMerge walks."""
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from ..bpe.check import check_pairs
 from ..cartesian.check import check_product
@@ -19,10 +19,7 @@ from .regular import RegularGrammar, joined_to_prompt
 
 if TYPE_CHECKING:
     from ..bpe.forbidden_pairs import ForbiddenPairs
-    from ..cartesian.machine import ProductMachine
-    from ..cartesian.normalized_machine import NormalizedAfterPrompt, NormalizedProduct
-
-AnyProduct: TypeAlias = "ProductMachine | NormalizedProduct | NormalizedAfterPrompt"
+    from ..cartesian.from_sections import AnyProduct
 
 
 def check(manifest: Manifest, arrays: Arrays) -> None:
@@ -38,7 +35,7 @@ def check(manifest: Manifest, arrays: Arrays) -> None:
 class ProductRuntime(RegularGrammar):
     """Steps the product, with texts in normal form beside it if there are any."""
 
-    def machine(self) -> AnyProduct:
+    def machine(self) -> "AnyProduct":
         """The machine of all matchers."""
         return self._machine
 
@@ -47,7 +44,7 @@ class ProductRuntime(RegularGrammar):
         """Which tokens may not follow which inside a pre-token."""
         return self._machine.pairs
 
-    def after_prompt(self, prompt: Sequence[int]) -> tuple[AnyProduct, int]:
+    def after_prompt(self, prompt: Sequence[int]) -> "tuple[AnyProduct, int]":
         """By the states of the pre-tokenizer DFA that the prompt leads to, and its last token."""
         from ..cartesian.machine import ProductMachine
         from ..pretokenizer.dfa import PretokenizerDfa, whole_pieces
@@ -78,43 +75,11 @@ class ProductRuntime(RegularGrammar):
         return int(byte_states[self._machine.members(state)[0]])
 
     @cached_property
-    def _machine(self) -> AnyProduct:
-        from ..bpe.forbidden_pairs import ForbiddenPairs
-        from ..cartesian.machine import ProductMachine, ProductRows
-        from ..pretokenizer.dfa import whole_pieces
+    def _machine(self) -> "AnyProduct":
+        from ..cartesian.from_sections import product_machine
 
         c = self.contents
-        a, m = c.arrays, c.manifest
-        product = ProductMachine(
-            a["product.table"],
-            a["product.classes"],
-            a["product.accepting"],
-            m.token_start,
-            a["cuts.fallback"],
-            ProductRows(
-                a["product.row_of"], a["product.rows"], a["product.ids"], a["product.id_offsets"]
-            ),
-            ForbiddenPairs.from_arrays(a, "pairs."),
-            c.vocabulary,
-            m.eos,
-            m.vocab_size,
-            whole_pieces(a),
-            c.caches,
-        )
-        return self._beside_normal_form(product) if "stable.table" in a else product
-
-    def _beside_normal_form(self, product: "ProductMachine") -> AnyProduct:
-        from ..cartesian.normalized_machine import NormalizedAfterPrompt, NormalizedProduct
-        from ..normalizer.normal_form_dfa import NormalFormDfa
-
-        a = self.contents.arrays
-        table, classes, tokens, undecided = (
-            a[f"stable.{name}"] for name in ("table", "classes", "tokens", "unsure")
-        )
-        texts = NormalFormDfa(table, classes, int(a["stable.start"][0]), tokens, undecided)
-        if "stable.prompts" in a:
-            return NormalizedAfterPrompt(product, texts)
-        return NormalizedProduct(product, texts)
+        return product_machine(c.manifest, c.arrays, c.vocabulary, c.caches)
 
 
 def runtime(contents: Contents) -> ProductRuntime:
