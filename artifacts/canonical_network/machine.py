@@ -13,6 +13,7 @@ from ..network.configurations import BOTTOM, Network
 from ..network.lazy_token_effects import LazyTokenEffects
 from ..network.tables import NetworkTables
 from ..pretokenizer.dfa import PretokenizerDfa, whole_pieces
+from ..tokens.memo import CacheBudget
 from ..tokens.vocabulary import Vocabulary
 from .masks import CanonicalMasks
 from .precomputed_rows import PrecomputedRows
@@ -25,7 +26,12 @@ class CanonicalNetwork(CanonicalMasks):
     tokenizer's sections, and the rows that were worked out ahead, if there are any."""
 
     def __init__(
-        self, tables: NetworkTables, arrays: Arrays, eos: Sequence[int], vocabulary: Vocabulary
+        self,
+        tables: NetworkTables,
+        arrays: Arrays,
+        eos: Sequence[int],
+        vocabulary: Vocabulary,
+        caches: CacheBudget | None = None,
     ) -> None:
         prefix = arrays["cuts.prefix"].tobytes()
         whole = behind_prefix(tables, prefix) if prefix else tables
@@ -53,6 +59,7 @@ class CanonicalNetwork(CanonicalMasks):
             PrecomputedRows(arrays, whole.states, len(cuts.table))
             if "closed.keys" in arrays
             else None,
+            caches,
         )
 
     def state_after(self, after: Sequence[int]) -> int:

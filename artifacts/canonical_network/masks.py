@@ -37,6 +37,7 @@ from ..network.tables import DEAD
 from ..pretokenizer.dfa import PretokenizerDfa
 from ..tokens import tokenset
 from ..tokens.interned_rows import NOTHING, InternedRows
+from ..tokens.memo import CacheBudget
 from ..tokens.tokenset import Words
 from ..tokens.trie import Trie
 from ..tokens.vocabulary import Vocabulary
@@ -140,8 +141,9 @@ class LazyRows:
         return row
 
 
-# Bytes of masks and of numbered rows that are kept; and other answers.
-_KEPT_BYTES, _KEPT = 1 << 26, 1 << 20
+# How a budget is divided: interned rows, masks, and everything else; and other answers.
+_ROWS, _MASKS, _OTHERS = 1, 1, 2
+_KEPT = 1 << 20
 
 # State, cut state, set of stacks, and the plane in which tokens begin.
 Thread: TypeAlias = tuple[int, int, int, int]
@@ -169,16 +171,18 @@ class CanonicalMasks:
         vocab_size: int,
         continued: int | None = None,
         closed: PrecomputedRows | None = None,
+        caches: CacheBudget | None = None,
     ) -> None:
+        rows, masks, _ = (caches or CacheBudget()).divide(_ROWS, _MASKS, _OTHERS)
         self.network = network
         self.cuts, self.pairs, self.vocabulary = cuts, pairs, vocabulary
         self._read, self.final = read, final
         self._eos = tokenset.from_ids(list(eos), vocab_size)
         self.continued, self.closed = continued, closed
         self.planes = 4 if len(cuts.apart) else 2
-        self.rows = InternedRows(vocab_size, _KEPT_BYTES)
+        self.rows = InternedRows(vocab_size, rows.limit)
         self._width = pairs.classes + 1
-        self.most_masks = max(64, _KEPT_BYTES // (4 * tokenset.word_count(vocab_size)))
+        self.most_masks = max(64, masks.limit // (4 * tokenset.word_count(vocab_size)))
         self._flags = np.zeros(tokenset.word_count(vocab_size) * 32, dtype=np.bool_)
         self._sets: list[tuple[int, ...]] = []
         self._set_numbers: dict[tuple[int, ...], int] = {}

@@ -39,7 +39,7 @@ from ..normalizer.normal_form_dfa import BoundaryTokens, NormalFormDfa
 from ..pretokenizer.dfa import PretokenizerDfa
 from ..tokens import tokenset
 from ..tokens.interned_rows import InternedRows
-from ..tokens.memo import BoundedCache
+from ..tokens.memo import BoundedCache, CacheBudget
 from ..tokens.tokenset import Words
 from ..tokens.vocabulary import Vocabulary
 from .machine import CanonicalNetwork
@@ -139,10 +139,14 @@ _Pair = tuple[int, int]
 
 
 def canonical_machine(
-    tables: NetworkTables, arrays: Arrays, eos: Sequence[int], vocabulary: Vocabulary
+    tables: NetworkTables,
+    arrays: Arrays,
+    eos: Sequence[int],
+    vocabulary: Vocabulary,
+    caches: CacheBudget | None = None,
 ) -> "CanonicalNetwork | NormalizedNetwork":
     """The canonical machine of a network: beside stable texts, where it has such sections."""
-    inner = CanonicalNetwork(tables, arrays, eos, vocabulary)
+    inner = CanonicalNetwork(tables, arrays, eos, vocabulary, caches)
     if "stable.table" not in arrays:
         return inner
     table, classes, tokens, unsure = (

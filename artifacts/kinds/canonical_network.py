@@ -67,10 +67,10 @@ class CanonicalNetworkRuntime(NetworkGrammar):
         if "stable.table" in c.arrays:
             from ..canonical_network.normalized_machine import canonical_machine
 
-            return canonical_machine(self.network, c.arrays, c.manifest.eos, c.vocabulary)
+            return canonical_machine(self.network, c.arrays, c.manifest.eos, c.vocabulary, c.caches)
         from ..canonical_network.machine import CanonicalNetwork
 
-        return CanonicalNetwork(self.network, c.arrays, c.manifest.eos, c.vocabulary)
+        return CanonicalNetwork(self.network, c.arrays, c.manifest.eos, c.vocabulary, c.caches)
 
 
 def runtime(contents: Contents) -> CanonicalNetworkRuntime:

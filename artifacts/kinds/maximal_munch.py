@@ -85,6 +85,7 @@ class MaximalMunchRuntime:
             HeadSummaryTables.from_arrays(a),
             ParserTransitionTables.from_arrays(a),
             TokenActions.from_arrays(a),
+            c.caches,
         )
 
     def _slices(self) -> "Slices":

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..network.configurations import Stacks
 from ..tokens import tokenset
+from ..tokens.memo import CacheBudget
 from ..tokens.tokenset import Words
 from ..tokens.trie import Trie
 from ..tokens.vocabulary import Vocabulary
@@ -28,6 +29,9 @@ _KEPT = 1 << 20
 
 # Bytes of rows beyond those that were given.
 _KEPT_BYTES = 1 << 26
+
+# How a budget is divided: rows beside the file's, and everything else.
+_ROWS, _OTHERS = 1, 3
 
 # New rows between two looks at these bounds.
 _UNCHECKED = 16
@@ -58,7 +62,11 @@ class MaximalMunchMasks(MaximalMunchSteps):
         memo: HeadSummaryTables | None = None,
         moves: ParserTransitionTables | None = None,
         actions: TokenActions | None = None,
+        caches: CacheBudget | None = None,
     ) -> None:
+        self._row_bytes = _KEPT_BYTES
+        if caches is not None:
+            self._row_bytes = caches.divide(_ROWS, _OTHERS)[0].limit
         if memo is None:
             self.heads, lexer = Heads(tables.network), Lexer(tables.lexer)
         else:
@@ -135,7 +143,7 @@ class MaximalMunchMasks(MaximalMunchSteps):
         """Forget what was worked out, if it is too much; looked at every few rows."""
         held = (self.walks.held_rows - self._given) * self._eos.nbytes
         kept = max(len(self._row_of), self.residual.answered)
-        if kept >= _KEPT or held > _KEPT_BYTES:
+        if kept >= _KEPT or held > self._row_bytes:
             self._forget()
         self._checked = len(self._row_of) + _UNCHECKED
 

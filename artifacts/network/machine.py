@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..errors import ArtifactError
 from ..tokens import tokenset
+from ..tokens.memo import CacheBudget
 from ..tokens.tokenset import Words
 from ..tokens.trie import Trie
 from ..tokens.vocabulary import Vocabulary
@@ -117,6 +118,9 @@ _KEPT = 1 << 20
 # Configurations from which on a new matcher is given a new network.
 _CONFIGURATIONS = 1 << 20
 
+# How a budget is divided: rows beside the file's, and everything else.
+_ROWS, _OTHERS = 1, 3
+
 FIRST_TERMINAL = 256
 
 _EOS = -1
@@ -143,9 +147,11 @@ class NetworkMasks:
         memo: SummaryTables | None = None,
         chains: MaskAutomaton | None = None,
         effects: TokenEffects | None = None,
+        caches: CacheBudget | None = None,
     ) -> None:
         self.network = Network(tables)
-        self.residual = Summaries(tables, trie, vocab_size, memo)
+        rows, _ = (caches or CacheBudget()).divide(_ROWS, _OTHERS)
+        self.residual = Summaries(tables, trie, vocab_size, memo, rows.limit)
         chains = chains or MaskAutomaton.of(tables, {}, {})
         self._stacks = StackRows(tables, self.residual, self.network.stacks.entries, chains)
         self._vocabulary = vocabulary

@@ -203,7 +203,8 @@ class Summaries:
     """F for one network and one vocabulary; rows and exit sets are numbered, equal ones once.
 
     ``trie`` is made when the first answer is missing in ``memo``. Row 0 is empty. ``answers``: F
-    by (exit set, state) as (row, exit set), as far as asked.
+    by (exit set, state) as (row, exit set), as far as asked. ``row_bytes``: of rows beside those
+    in ``memo``.
     """
 
     def __init__(
@@ -212,6 +213,7 @@ class Summaries:
         trie: Callable[[], Trie],
         vocab_size: int,
         memo: SummaryTables | None = None,
+        row_bytes: int = _KEPT_BYTES,
     ) -> None:
         self._tables, self._make_trie, self._vocab_size = tables, trie, vocab_size
         self._memo = memo or SummaryTables.empty(vocab_size)
@@ -220,7 +222,7 @@ class Summaries:
         rows = self._memo.rows
         self._given: Sequence[Words] | NDArray[np.uint32] = list(rows) if len(rows) < _FEW else rows
         self._added: list[Words] = []
-        self._most_added = _KEPT_BYTES // (4 * tokenset.word_count(vocab_size))
+        self._most_added = row_bytes // (4 * tokenset.word_count(vocab_size))
         self.answers: dict[_Key, _Answer] = self._memo.at_hand()
         self._exits: list[Nodes] = []
         self._added_nodes = 0
