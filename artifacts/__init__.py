@@ -3,11 +3,13 @@
 A server that only decodes imports this package alone: it needs numpy and the
 standard library.
 
-    read -> Artifact -> matcher -> mask, advance, rollback
+    file -> read.load (container: sections and manifest) -> artifact.Artifact
+    Artifact -> kinds (what its kind's sections must hold, and the machine made of them)
+    machine -> matcher.Matcher: mask, advance, rollback;  prefix.boundaries: masks of a text
 
-``layout`` says which sections a file holds; ``write`` and ``read`` move them to
-and from disk; ``artifact`` is what they add up to; ``matcher`` walks it. The
-names below load on first use, so that ``--help`` does not pay for numpy.
+One room a machine: ``dfa``, ``cartesian``, ``network``, ``canonical_network``, ``maximal_munch``,
+``earley``, ``wordpiece``; ``tokens``, ``bpe``, ``pretokenizer`` and ``normalizer`` are what they
+share. The names below load on first use, so that ``--help`` does not pay for numpy.
 """
 
 from importlib import import_module

@@ -115,12 +115,13 @@ class Artifact:
         return tuple(self.manifest.origins[int(i)] for i in span)
 
     def matcher(self, after: Sequence[int] | None = None) -> Matcher:
-        """A matcher at the start of the grammar. Matchers of one artifact share its caches, and
-        belong to one thread; another thread loads the file again, which maps the same memory.
+        """A matcher at the start of the grammar. Matchers of one artifact share its machine
+        and caches: they belong to one thread. Another thread loads the file again, which maps the
+        same memory.
 
         ``after=None``: the text starts here. ``after=ids``: it continues those ids; under
         ``canonical`` the masks then hold the tokens that the tokenizer gives for the prompt and
-        a member behind it, wherever it keeps the prompt's last boundary. Raises
+        a member behind it, wherever the tokenizer keeps the prompt's last boundary. Raises
         ``ArtifactError`` if that leaves nothing, and ``ValueError`` for an id outside the
         vocabulary.
         """

@@ -12,7 +12,7 @@ class ConstrainError(Exception):
 
 
 class ArtifactError(ConstrainError):
-    """A file that is no artifact, a damaged one, or one of another major version."""
+    """A file that is no artifact, a damaged one, or one of another major version of the format."""
 
 
 class TokenRefusedError(ConstrainError):

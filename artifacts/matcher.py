@@ -1,6 +1,6 @@
 """The matcher: follows one text token by token and says what may come next.
 
-It steps one object, the machine of the artifact's kind. Every machine keeps one protocol,
+It steps one object, the machine of the artifact's kind. Every machine has the protocol
 ``Machine``; what differs from kind to kind is behind it.
 
     matcher.mask()      machine.row(state)

@@ -23,7 +23,7 @@ from ..normalizer.machine import WithNormalForm
 from ..normalizer.normal_form_dfa import NormalFormDfa, Runs
 from ..tokens import tokenset
 from ..tokens.interned_rows import InternedRows
-from ..tokens.memo import BoundedCache
+from ..tokens.memo import BoundedCache, CacheBudget
 from ..tokens.tokenset import Words
 from ..tokens.vocabulary import Vocabulary
 from .masks import CanonicalMasks, LazyRows, Thread
@@ -37,13 +37,17 @@ _ROW_BYTES = 1 << 25
 
 
 def canonical_machine(
-    tables: NetworkTables, arrays: Arrays, eos: Sequence[int], vocabulary: Vocabulary
+    tables: NetworkTables,
+    arrays: Arrays,
+    eos: Sequence[int],
+    vocabulary: Vocabulary,
+    caches: CacheBudget | None = None,
 ) -> CanonicalMachine:
     """``tables``: of the grammar. ``arrays``: the tokenizer's sections; maybe precomputed rows and
-    a normal-form DFA."""
+    a normal-form DFA. ``caches``: for what is computed lazily."""
     network = PretokenizedNetwork.from_arrays(tables, arrays, vocabulary)
     inert = network.inert(arrays) if "stable.table" in arrays else None
-    return machine_of(network, inert, arrays, eos)
+    return machine_of(network, inert, arrays, eos, caches)
 
 
 def machine_of(
@@ -51,6 +55,7 @@ def machine_of(
     inert: PretokenizedNetwork | None,
     arrays: Arrays,
     eos: Sequence[int],
+    caches: CacheBudget | None = None,
 ) -> CanonicalMachine:
     """The same for a network that is there. ``inert``: None without a normal-form DFA."""
     vocabulary, precomputed = network.vocabulary, None
@@ -58,7 +63,7 @@ def machine_of(
         states = network.network.tables.states
         precomputed = PrecomputedRows(arrays, states, len(arrays["cuts.table"]))
     effects = LazyTokenEffects(network.network, lambda token: [vocabulary.token(token)])
-    masks = CanonicalMasks(network, effects.step, eos, precomputed)
+    masks = CanonicalMasks(network, effects.step, eos, precomputed, caches)
     if inert is None:
         return masks
     runs = Runs(NormalFormDfa.from_arrays(arrays), vocabulary)

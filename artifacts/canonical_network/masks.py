@@ -30,7 +30,7 @@ from ..network.configurations import BOTTOM
 from ..network.tables import DEAD
 from ..tokens import tokenset
 from ..tokens.interned_rows import NOTHING, InternedRows
-from ..tokens.memo import BoundedCache
+from ..tokens.memo import BoundedCache, CacheBudget
 from ..tokens.tokenset import Words
 from .precomputed_rows import PrecomputedRows
 from .pretokenized import PretokenizedNetwork
@@ -42,11 +42,13 @@ Thread: TypeAlias = tuple[int, int, int, int]
 # The row of what leads to a boundary, and the groups that lead to other places.
 _Split: TypeAlias = tuple[int, tuple[Group, ...]]
 
-# Bytes of cached masks and of numbered rows.
-_MASK_BYTES = 1 << 26
+# How a budget is divided: interned rows, masks, rows of forbidden tokens, and each of the four
+# caches
+# of steps and of numbers of rows.
+_ROWS, _MASKS, _FORBIDDEN, _NUMBERS = 4, 4, 2, 1
 
-# States and sets of stacks that a machine may meet; steps, rows and unions to cache.
-_MOST_STATES = _CACHED = 1 << 20
+# States and sets of stacks from which on the next matcher is given a new machine.
+_MOST_STATES = 1 << 20
 
 T = TypeVar("T", bound=Hashable)
 
@@ -154,6 +156,7 @@ class CanonicalMasks:
         read: Callable[[int, int], int],
         eos: Sequence[int],
         precomputed: PrecomputedRows | None = None,
+        caches: CacheBudget | None = None,
     ) -> None:
         """``read``: the configuration after a token, as ``Network.read`` says. ``precomputed``: the
         rows in the file, if there are any."""
@@ -165,16 +168,20 @@ class CanonicalMasks:
         # What has been met.
         self._states: _Numbered[tuple[int, int, int]] = _Numbered()
         self._sets: _Numbered[tuple[int, ...]] = _Numbered()
-        self.rows = InternedRows(self.vocab_size, _MASK_BYTES)
+        parts = _ROWS, _MASKS, _FORBIDDEN, *[_NUMBERS] * 4
+        rows, masks, forbidden, *numbers = (caches or CacheBudget()).divide(*parts)
+        self.rows = InternedRows(self.vocab_size, rows.limit)
         # What is cached. Threads without precomputed rows: no more than states, since they are
         # looked up for as long as masks are cached.
-        self.most_masks = max(64, _MASK_BYTES // (4 * tokenset.word_count(self.vocab_size)))
+        row_bytes = 4 * tokenset.word_count(self.vocab_size)
+        self.most_masks = max(64, masks.limit // row_bytes)
         self._masks: BoundedCache[int, Words] = BoundedCache(self.most_masks)
-        self._steps: BoundedCache[tuple[int, int], int] = BoundedCache(_CACHED)
-        self._pre_steps: BoundedCache[tuple[int, int, bool], int] = BoundedCache(_CACHED)
-        self._forbidden_rows: BoundedCache[int, Words] = BoundedCache(self.most_masks)
-        self._first: BoundedCache[tuple[int, int, int], int] = BoundedCache(_CACHED)
-        self._unions: BoundedCache[frozenset[int], int] = BoundedCache(_CACHED)
+        self._forbidden_rows: BoundedCache[int, Words] = forbidden.cache(row_bytes)
+        steps, pre_steps, first, unions = (part.cache() for part in numbers)
+        self._steps: BoundedCache[tuple[int, int], int] = steps
+        self._pre_steps: BoundedCache[tuple[int, int, bool], int] = pre_steps
+        self._first: BoundedCache[tuple[int, int, int], int] = first
+        self._unions: BoundedCache[frozenset[int], int] = unions
         self._missing: dict[tuple[int, int, int], tuple[Thread, ...]] = {}
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What an artifact says about itself."""
+"""The manifest: what an artifact says about itself, as a frozen dataclass and as JSON."""
 
 from dataclasses import asdict, dataclass, fields
 from typing import Any, TypeVar, get_args, get_origin
@@ -7,7 +7,7 @@ from ..errors import ArtifactError
 
 T = TypeVar("T")
 
-# How a grammar reads a text: any way of cutting it counts, or longest matches alone.
+# How a grammar reads a text: any way of splitting it into terminals counts, or maximal munch alone.
 EXACT, MAXIMAL_MUNCH = "exact", "maximal-munch"
 MEANINGS = (EXACT, MAXIMAL_MUNCH)
 
@@ -29,7 +29,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class ParserNames:
-    """What the tables of a ``network`` or ``earley`` artifact are about.
+    """What the tables of a ``network``, ``earley`` or ``greedy`` artifact are about.
 
     ``start``: the start's nonterminal. ``nullable_start``: the empty text is a member.
     ``rules``: the author's, which paths are made of. ``texts``: each terminal as its author
@@ -47,10 +47,10 @@ class ParserNames:
 class Manifest:
     """The facts that a reader needs before it touches an array.
 
-    ``kind`` is one of those that ``README.md`` beside this file lists; ``tokenization`` is
+    ``kind`` is one of those that ``README.md`` of ``artifacts`` lists; ``tokenization`` is
     ``canonical`` (exactly the sequences that the merges give) or ``any``. ``source`` is the
-    grammar's text unless it was stripped. ``splits`` says that the tokenizer cuts text before
-    it merges, ``splits_applied`` whether the masks follow these cuts. ``token_start`` and
+    grammar's text unless it was stripped. ``splits`` says that a pre-tokenizer splits text before
+    merging, ``splits_applied`` whether the masks follow its boundaries. ``token_start`` and
     ``byte_start`` are start states. ``counts`` are for people: states, transitions, distinct
     rows. ``parser`` is there in ``network``, ``earley`` and ``greedy`` alone. ``meaning``: how
     the grammar reads a text, ``exact`` or ``maximal-munch``.
@@ -84,42 +84,42 @@ class Manifest:
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> "Manifest":
         """Check the types of all fields. Raises ``ArtifactError`` naming the first bad one."""
-        known: dict[str, Any] = {}
+        read: dict[str, Any] = {}
         for item in fields(cls):
             if item.name == "parser":
-                known["parser"] = _parser(value.get("parser"))
+                read["parser"] = _parser(value.get("parser"))
                 continue
             if item.name == "meaning" and item.name not in value:
                 continue  # Where it is not said, it is exact.
             if item.name not in value:
                 raise ArtifactError(f"the manifest is damaged: it has no {item.name!r}")
-            known[item.name] = value[item.name]
+            read[item.name] = value[item.name]
         try:
-            known["eos"] = tuple(known["eos"])
-            known["origins"] = tuple(
+            read["eos"] = tuple(read["eos"])
+            read["origins"] = tuple(
                 Origin(_typed(o["rule"], str), tuple(_span(*span) for span in o["spans"]))
-                for o in known["origins"]
+                for o in read["origins"]
             )
         except (KeyError, TypeError):
             raise ArtifactError("the manifest is damaged: bad 'eos' or 'origins'") from None
         for item in fields(cls):
-            if item.name in known and not _fits(known[item.name], item.type):
+            if item.name in read and not _fits(read[item.name], item.type):
                 raise ArtifactError(f"the manifest is damaged: bad {item.name!r}")
-        if known.get("meaning", EXACT) not in MEANINGS:
+        if read.get("meaning", EXACT) not in MEANINGS:
             raise ArtifactError("the manifest is damaged: bad 'meaning'")
-        return cls(**known)
+        return cls(**read)
 
 
 def _parser(value: object) -> ParserNames | None:
     if value is None:
         return None
     if isinstance(value, dict) and {*value} >= {item.name for item in fields(ParserNames)}:
-        known: dict[str, Any] = {}
+        read: dict[str, Any] = {}
         for item in fields(ParserNames):
             given = value[item.name]
-            known[item.name] = tuple(given) if isinstance(given, list | tuple) else given
-        if all(_fits(known[item.name], item.type) for item in fields(ParserNames)):
-            return ParserNames(**known)
+            read[item.name] = tuple(given) if isinstance(given, list | tuple) else given
+        if all(_fits(read[item.name], item.type) for item in fields(ParserNames)):
+            return ParserNames(**read)
     raise ArtifactError("the manifest is damaged: bad 'parser'")
 
 

@@ -33,7 +33,7 @@ def require_range(arrays: Arrays, name: str, low: int, high: int) -> None:
     if not values.size:
         return
     if low == 0:
-        # As an unsigned number one below zero is larger than all others: one reading tells.
+        # As an unsigned number one below zero is larger than all others: one pass is enough.
         require(int(values.view(f"u{values.itemsize}").max()) < high, name)
     else:
         require(int(values.min()) >= low and int(values.max()) < high, name)

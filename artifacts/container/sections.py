@@ -1,9 +1,9 @@
-"""The sections of an artifact file and the container that holds them.
+"""The container: arrays by name and a manifest as one safetensors file, and back.
 
 The container is safetensors: an 8-byte little-endian header length, a JSON header,
 then raw arrays without holes. Arrays are ordered by item size (largest first, then
-by name), which keeps every one aligned without padding. ``README.md`` beside this
-file is the byte-level description.
+by name), so that every one is aligned without padding. ``README.md`` of ``artifacts``
+is the byte-level description.
 
 ``encode`` and ``decode`` are inverse; ``decode`` trusts nothing but the length of the
 buffer it is given.
@@ -192,9 +192,9 @@ def _checked_entry(
 
 
 def _verify(checksums: object, arrays: Mapping[str, NDArray[Any]]) -> None:
-    known = checksums if isinstance(checksums, dict) else {}
+    stated = checksums if isinstance(checksums, dict) else {}
     for name, array in arrays.items():
-        if name in known and sha256(array.data).hexdigest() != known[name]:
+        if name in stated and sha256(array.data).hexdigest() != stated[name]:
             raise ArtifactError(f"section {name!r} is damaged: its checksum does not match")
 
 

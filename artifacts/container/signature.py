@@ -1,8 +1,8 @@
-"""How an artifact is told from a grammar, without reading either (and without numpy)."""
+"""Whether a file is an artifact or a grammar, by its first bytes alone (and without numpy)."""
 
 SUFFIX = ".cst"
 
-# Enough of a file to tell.
+# So many bytes are enough.
 HEAD_BYTES = 16
 
 

@@ -1,4 +1,4 @@
-"""Write files whole or not at all."""
+"""Write a file whole or not at all: under a temporary name, then renamed."""
 
 import os
 from collections.abc import Iterable
@@ -34,7 +34,7 @@ def write_atomically(path: str | PathLike[str], chunks: Iterable[bytes]) -> None
 
 
 def _about(target: Path, error: OSError) -> OSError:
-    """The same error, naming the file that was asked for and not the temporary one."""
+    """The same error, naming the file to be written and not the temporary one."""
     if error.errno is None:
         return error
     return OSError(error.errno, error.strerror, str(target))

@@ -1,9 +1,11 @@
-"""The byte DFA of a regular grammar, as tables: read byte by byte, token by token, or by many
-tokens at once.
+"""A grammar's DFA over bytes as tables, and three ways to run it.
 
-    ByteDfa        the automaton; ``run`` reads bytes
-    TokenwiseDfa   the same over whole tokens, however a text is cut into them
-    TokenRuns      a few thousand tokens from one state, one array operation a byte
+    ByteDfa.run      one text, byte by byte
+    TokenwiseDfa     one token at a time, as a matcher does: every tokenization is accepted
+    TokenRuns        many tokens from one state at once, vectorised over the tokens
+
+Besides byte classes the table has columns for token terminals, which are read as single tokens
+whatever their bytes are (``<think>``).
 """
 
 from collections.abc import Mapping, Sequence
@@ -83,7 +85,7 @@ class ByteDfa:
 
 @dataclass(frozen=True, eq=False)
 class TokenwiseDfa:
-    """A byte DFA over whole tokens: every tokenization of a member is accepted."""
+    """A byte DFA over whole tokens: accepts every token sequence that spells a member."""
 
     dfa: ByteDfa
     vocabulary: Vocabulary
@@ -109,7 +111,8 @@ class TokenwiseDfa:
     def step(self, state: int, token_id: int) -> int:
         """The state after a token that the mask allows.
 
-        Raises ``ArtifactError`` if a mask row allowed what leads nowhere (an unverified file).
+        Raises ``ArtifactError`` if a mask row allowed a token that the DFA does not read (in a
+        damaged file that was not verified).
         """
         target = DEAD
         if 0 <= token_id < self.vocabulary.size and (number := self._classes[token_id]) >= 0:
@@ -122,7 +125,7 @@ class TokenwiseDfa:
 
 
 class TokenRuns:
-    """Tokens sorted by length, the longest first, and read side by side.
+    """Runs a set of tokens from any one state, all of them one byte further in each step.
 
     The tokens are sorted by falling length, so that step d works on a prefix of the array. For a
     few thousand tokens this is fewer numpy calls than a walk of their trie: one for each byte of

@@ -1,8 +1,4 @@
-"""Where the mask row of a DFA's state comes from: the file, or computed when it is first needed.
-
-    StoredRows   a row of the file
-    FamilyRows   one bit an edge of the state's family, unpacked
-    WalkedRows   the token trie, walked through the byte DFA
+"""The mask row of a DFA's state: stored in the file, or computed when a matcher first needs it.
 
     StoredRows    rows of the file, equal ones once: one look-up
     FamilyRows    token DFA without rows: unpacked from one bit for each edge of the state's family
@@ -27,7 +23,7 @@ from .token_dfa import TokenDfa
 
 
 class Rows(Protocol):
-    """A source of mask rows."""
+    """Anything that gives the packed set of tokens allowed at a state."""
 
     def row(self, state: int) -> Words:
         """Read-only uint32 (ceil(V / 32),); the EOS bits are set where the match may end."""
@@ -62,7 +58,7 @@ class FamilyRows:
     cache: BoundedCache[int, Words]
 
     def row(self, state: int) -> Words:
-        """Unpacked on a miss, in time linear in the family's edges."""
+        """Unpacked on a cache miss, in time linear in the family's edges."""
         found = self.cache.get(state)
         if found is not None:
             return found
@@ -89,7 +85,7 @@ class WalkedRows:
     cache: BoundedCache[int, Words]
 
     def row(self, state: int) -> Words:
-        """Walked on a miss, in time linear in the live part of the trie."""
+        """Walked on a cache miss, in time linear in the live part of the trie."""
         found = self.cache.get(state)
         if found is not None:
             return found

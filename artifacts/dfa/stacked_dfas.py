@@ -1,4 +1,9 @@
-"""The DFAs of several terminals, one behind the other in one table over shared byte classes."""
+"""The DFAs of several terminals in one table over shared byte classes.
+
+    terminal 0: states 1 to 4     terminal 1: states 5 to 9     …     state 0: dead, for all
+
+Lexers and Earley recognisers run one terminal at a time; ``start`` gives its first state.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,9 +34,8 @@ class StackedDfas:
     @classmethod
     def from_sections(cls, arrays: Mapping[str, NDArray[Any]]) -> "StackedDfas":
         """The automata in the sections ``lexer.*`` of an artifact."""
-        return cls(
-            *(arrays[f"lexer.{name}"] for name in ("table", "columns", "accepting", "starts"))
-        )
+        names = ("table", "columns", "accepting", "starts")
+        return cls(*(arrays[f"lexer.{name}"] for name in names))
 
     @cached_property
     def _rows(self) -> list[list[int]]:

@@ -41,12 +41,9 @@ OFF, LAZY = "off", "lazy"
 
 @dataclass(slots=True, eq=False)
 class EarleyMemo:
-    """What all texts of one grammar share: names, rows by name, and how a name was reached.
-
-    ``rows`` are evicted; names, which states of matchers are, are interned, ``most_names`` of them
-    before the next text begins with an empty memo. ``witness``: the name and the token that a
-    name was first reached from.
-    """
+    """What all texts of one grammar share: names by content, rows by name, and for each name its
+    ``witness``, the name and the token that it was first reached from. Rows are evicted; names are
+    interned, ``most_names`` of them before the next text begins with an empty memo."""
 
     rows: BoundedCache[int, Words]
     most_names: int
@@ -61,7 +58,7 @@ class EarleyMemo:
 
     @property
     def is_full(self) -> bool:
-        """Whether the next text should have its own: names are interned, and are not evicted."""
+        """Whether the next text should have its own."""
         return len(self.names) > self.most_names
 
 

@@ -63,7 +63,7 @@ class CanonicalNetworkRuntime(NetworkGrammar):
         from ..canonical_network.machine import canonical_machine
 
         c = self.contents
-        return canonical_machine(self.network, c.arrays, c.manifest.eos, c.vocabulary)
+        return canonical_machine(self.network, c.arrays, c.manifest.eos, c.vocabulary, c.caches)
 
 
 def runtime(contents: Contents) -> CanonicalNetworkRuntime:

@@ -37,7 +37,7 @@ def check(manifest: Manifest, arrays: Arrays) -> None:
 class ProductRuntime(RegularGrammar):
     """Steps the product, with texts in normal form beside it if there are any."""
 
-    def machine(self) -> AnyProduct:
+    def machine(self) -> "AnyProduct":
         """The machine of all matchers."""
         return self._machine
 

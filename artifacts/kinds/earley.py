@@ -21,8 +21,8 @@ def check(manifest: Manifest, arrays: Arrays) -> None:
 
 
 class EarleyRuntime(NestingGrammar):
-    """An Earley recogniser holds one text, so each matcher has its own, over one memo; what has
-    grown too large is left to the matchers that use it."""
+    """An Earley recogniser holds one text, so each matcher has its own. What texts share is in one
+    memo; when that has grown too large it is left to the matchers that use it."""
 
     _memo: "EarleyMemo | None" = None
 

@@ -83,6 +83,7 @@ class MaximalMunchRuntime:
             self._slices if len(a["slices.starts"]) else None,
             HeadSummaryTables.from_arrays(a),
             ParserTransitionTables.from_arrays(a),
+            c.caches,
         )
 
     def _slices(self) -> "Slices":

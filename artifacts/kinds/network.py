@@ -85,6 +85,7 @@ class NetworkRuntime(NetworkGrammar):
             SummaryTables.from_arrays(a),
             MaskAutomaton.from_arrays(a),
             TokenEffects.from_arrays(a),
+            c.caches,
         )
         if len(a["memo.keys"]):
             # Every text needs the first row; and then no other one is the first.

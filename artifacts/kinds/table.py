@@ -1,4 +1,4 @@
-"""Which module runs which kind of artifact, and the protocols that these modules keep."""
+"""Which module runs which kind of artifact, and the protocols of these modules."""
 
 from collections.abc import Sequence
 from typing import Protocol

@@ -17,6 +17,7 @@ import numpy as np
 from ..errors import ArtifactError
 from ..network.configurations import Stacks
 from ..tokens import tokenset
+from ..tokens.memo import CacheBudget
 from ..tokens.tokenset import Words
 from ..tokens.trie import Trie
 from ..tokens.vocabulary import Vocabulary
@@ -46,8 +47,8 @@ _MOST_STEPS = 1 << 20
 # Cached summaries, or rows by configuration, from which on all are evicted.
 _MOST_CACHED = 1 << 20
 
-# The same of the bytes of rows that were not precomputed.
-_MOST_ROW_BYTES = 1 << 26
+# How a budget is divided: rows that were not precomputed, and everything else.
+_ROWS, _OTHERS = 1, 3
 
 # New rows between two looks at these limits.
 _ROWS_BETWEEN_LOOKS = 16
@@ -76,7 +77,10 @@ class MaximalMunchMasks:
         slices: Callable[[], Slices] | None = None,
         stored: HeadSummaryTables | None = None,
         transitions: ParserTransitionTables | None = None,
+        caches: CacheBudget | None = None,
     ) -> None:
+        rows, _ = (caches or CacheBudget()).divide(_ROWS, _OTHERS)
+        self._row_bytes = rows.limit
         if stored is None:
             heads, lexer = Heads(tables.network), Lexer(tables.lexer)
         else:
@@ -187,7 +191,7 @@ class MaximalMunchMasks:
     def _evict_if_full(self) -> None:
         added = (self.walks.rows.in_memory - self._pinned_rows) * self._eos.nbytes
         cached = max(len(self._rows), self.summaries.cached)
-        if cached >= _MOST_CACHED or added > _MOST_ROW_BYTES:
+        if cached >= _MOST_CACHED or added > self._row_bytes:
             self._evict()
         self._next_look = len(self._rows) + _ROWS_BETWEEN_LOOKS
 

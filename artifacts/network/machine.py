@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ..errors import ArtifactError
 from ..tokens import tokenset
+from ..tokens.memo import CacheBudget
 from ..tokens.tokenset import Words
 from ..tokens.trie import Trie
 from ..tokens.vocabulary import Vocabulary
@@ -131,6 +132,9 @@ MAX_CACHED_MASKS = 1 << 20
 # A cache limit: configurations from which on a new matcher is given a new network.
 MAX_CONFIGURATIONS = 1 << 20
 
+# How a budget is divided: rows beside the file's, and everything else.
+_ROWS, _OTHERS = 1, 3
+
 FIRST_TERMINAL = 256
 
 _EOS = -1
@@ -156,9 +160,11 @@ class NetworkMasks:
         precomputed: SummaryTables | None = None,
         automaton: MaskAutomaton | None = None,
         effects: TokenEffects | None = None,
+        caches: CacheBudget | None = None,
     ) -> None:
         self.network = Network(tables)
-        self.summaries = Summaries(tables, trie, vocab_size, precomputed)
+        rows, _ = (caches or CacheBudget()).divide(_ROWS, _OTHERS)
+        self.summaries = Summaries(tables, trie, vocab_size, precomputed, rows.limit)
         automaton = automaton or MaskAutomaton.of(tables, {}, {})
         self._stacks = StackRows(tables, self.summaries, self.network.stacks.entries, automaton)
         self._vocabulary = vocabulary

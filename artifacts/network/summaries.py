@@ -207,7 +207,7 @@ class Summaries:
 
     Begins with what is ``precomputed``, and computes the others lazily. ``trie`` is made when the
     first summary is missing. Row 0 is empty. ``cached``: F by (set, state) as (row, set), as far
-    as it was looked up or computed.
+    as it was looked up or computed. ``row_bytes``: of rows beside those that are precomputed.
     """
 
     def __init__(
@@ -216,6 +216,7 @@ class Summaries:
         trie: Callable[[], Trie],
         vocab_size: int,
         precomputed: SummaryTables | None = None,
+        row_bytes: int = MAX_CACHED_ROW_BYTES,
     ) -> None:
         self._network, self._make_trie, self._vocab_size = tables, trie, vocab_size
         self._precomputed = precomputed or SummaryTables.empty(vocab_size)
@@ -226,7 +227,7 @@ class Summaries:
             list(rows) if len(rows) < _FEW else rows
         )
         self._added: list[Words] = []
-        self._most_added = MAX_CACHED_ROW_BYTES // (4 * tokenset.word_count(vocab_size))
+        self._most_added = row_bytes // (4 * tokenset.word_count(vocab_size))
         self.cached: dict[_Key, _Summary] = self._precomputed.as_dict()
         self._sets: list[Nodes] = []
         self._added_nodes = 0

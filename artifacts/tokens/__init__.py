@@ -1,1 +1,6 @@
-"""Tokens: vocabularies, sets of them, and the trie of their bytes."""
+"""What every machine reads and gives: tokens, sets of them, their trie, and caches.
+
+sections vocab.* -> check -> vocabulary.Vocabulary (the bytes of each token) -> trie.Trie
+masks: tokenset (one bit a token) -> interned_rows (equal masks are one number)
+memo: caches within one limit in bytes, recursion without Python's own stack
+"""

@@ -117,8 +117,8 @@ class CacheBudget:
         return tuple(CacheBudget(self.limit * part // sum(parts)) for part in parts)
 
     def cache(self, entry_bytes: int = ENTRY_BYTES) -> BoundedCache[Any, Any]:
-        """A cache that spends this budget; ``entry_bytes``: of entries that are kept without a
-        weight."""
+        """A cache that spends this budget; ``entry_bytes``: of entries that are added
+        without a weight."""
         return BoundedCache(self.limit, entry_bytes)
 
 

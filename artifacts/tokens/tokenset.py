@@ -1,4 +1,4 @@
-"""Sets of token ids, one bit a token.
+"""Sets of token ids as packed words, one bit a token: what a mask is.
 
 Bit ``i % 32`` of the little-endian 32-bit word ``i // 32``: the layout that mask
 consumers share. Bits past the vocabulary are clear.

@@ -1,9 +1,7 @@
-"""Frontiers of walks through the token trie: arrays of its nodes that are expanded at once.
+"""The token trie in level order, its frontiers as arrays, and its walk through a byte DFA.
 
-The token trie in level order, and its walk through a byte DFA.
-
-``tokens=[b"a", b"ab", b"b"]`` gives nodes ``a b | ab``: the children of a node are
-neighbours, so that one ``np.repeat`` expands a whole frontier.
+``tokens=[b"a", b"ab", b"b"]`` gives the nodes ``root | a b | ab``: the children of a node are
+neighbours, so that one ``np.repeat`` expands a whole frontier of a walk.
 """
 
 from collections.abc import Iterable, Iterator
@@ -50,9 +48,9 @@ def grouped(
     # Both in one number sort several times faster than by two keys.
     both = np.sort(keys.astype(np.int64) << 32 | values)
     values, keys = (both & 0xFFFFFFFF).astype(np.int32), both >> 32
-    cuts = np.flatnonzero(np.diff(keys)) + 1
-    heads = keys[np.append(0, cuts)].tolist()
-    return list(zip(heads, np.split(values, cuts), strict=True))
+    bounds = np.flatnonzero(np.diff(keys)) + 1
+    heads = keys[np.append(0, bounds)].tolist()
+    return list(zip(heads, np.split(values, bounds), strict=True))
 
 
 # Frontier entries that one step of the walk may hold; bounds its memory to about 100 MB.
@@ -85,7 +83,7 @@ class Trie:
         whole, ends = vocabulary.data.tobytes(), vocabulary.offsets.tolist()
         text_ids = vocabulary.text_ids()
         texts = [whole[ends[i] : ends[i + 1]] for i in text_ids.tolist()]
-        # Ids ascend, and a stable sort keeps them so among equal texts.
+        # Ids ascend, and among equal texts a stable sort leaves them in order.
         by_text = sorted(range(len(texts)), key=texts.__getitem__)
         ids = text_ids[by_text].astype(np.int32)
         lengths = vocabulary.lengths[ids]

@@ -1,6 +1,6 @@
-"""Classes of tokens that an automaton reads as tokens, whatever their bytes are.
+"""The tokens of an artifact: their bytes, which of them are text, and classes of token terminals.
 
-The tokens of an artifact: their bytes, and which of them are text.
+A *token terminal* is a symbol of a grammar that stands for some tokens, whatever their bytes are.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,7 +24,7 @@ class TokenClasses:
 
     @classmethod
     def of(cls, classes: Sequence[Sequence[int] | NDArray[np.integer]] = ()) -> "TokenClasses":
-        """Lay out classes, each given by its ids, ascending."""
+        """The classes in one array, each given by its ids, ascending."""
         parts = [np.asarray(ids, dtype=np.int32) for ids in classes]
         ends = np.cumsum([0, *map(len, parts)])
         ids = np.concatenate(parts) if parts else np.zeros(0, dtype=np.int32)
@@ -74,7 +74,7 @@ class Vocabulary:
     def from_tokens(
         cls, tokens: Mapping[int, bytes], special: Iterable[int], size: int
     ) -> "Vocabulary":
-        """Lay out ``tokens`` (id to bytes); ids below ``size`` without one are holes."""
+        """The vocabulary of ``tokens`` (id to bytes); ids below ``size`` without one are holes."""
         kinds = np.full(size, HOLE, dtype=np.uint8)
         kinds[list(tokens)] = TEXT
         kinds[list(special)] = SPECIAL

@@ -1,4 +1,4 @@
-"""Whether the sections of a WordPiece artifact fit together."""
+"""Whether the automaton over canonical text and the trie of a WordPiece artifact fit together."""
 
 import numpy as np
 
@@ -75,7 +75,7 @@ def _check_trie(manifest: Manifest, arrays: Arrays) -> None:
 
 
 def _check_links(arrays: Arrays, first: np.ndarray[tuple[int], np.dtype[np.int32]]) -> None:
-    """A failure link leads to a node nearer to its root, so that every chain of them ends."""
+    """A failure link leads to a node nearer to its root, so that following them ends."""
     nodes = len(first) - 1
     depth = np.zeros(nodes, dtype=np.int64)
     low, high = SUFFIX_ROOT + 1, int(first[SUFFIX_ROOT + 1])

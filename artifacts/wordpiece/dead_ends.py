@@ -20,8 +20,8 @@ from .trie import NONE, SUFFIX_ROOT, Pops, WordTrie
 
 SPACE = 0x20
 
-# The most bytes of text that alike places agree on, and the largest table that they are looked
-# for in.
+# The most bytes of text that alike states agree on, and the largest table in which they are
+# searched.
 _ALIKE, _ALIKE_CELLS = 16, 1 << 22
 
 # Before all other entries of the same cost.
@@ -56,7 +56,7 @@ class WordDfa:
         """Entry k has equal numbers for states that agree on the next k bytes of a word: on what
         can be read, where words may end, and from where they can.
 
-        Moore's rounds of refinement, cut off. Empty for large tables.
+        Moore's rounds of refinement, as far as ``_ALIKE``. Empty for large tables.
         """
         table = self.dfa.table.copy()
         table[:, self.dfa.classes[SPACE]] = 0

@@ -160,7 +160,7 @@ class WordTrie:
 
     @cached_property
     def _views(self) -> tuple[memoryview, ...]:
-        # A memoryview answers an integer index several times faster than an array.
+        # An integer index into a memoryview is several times faster than into an array.
         arrays = (
             self.first,
             self.octets,

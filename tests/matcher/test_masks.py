@@ -15,7 +15,7 @@ from support.matcher import GRAMMARS, KINDS, Compile, after, allowed, paths
 from constrain.artifacts.prefix import boundaries
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.vocabulary import HOLE, SPECIAL
-from constrain.compiler import Tokenizer
+from constrain.compiler import Tokenizer, compile_grammar
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -203,3 +203,18 @@ def test_boundaries_are_all_ways_to_cut_a_prefix(odd: Tokenizer, kind: str) -> N
             assert prefix == spelled_by(boundary.ids) + boundary.pending
             if not boundary.pending:
                 assert after(artifact, *boundary.ids).is_accepting == boundary.accepting
+
+
+@pytest.mark.parametrize("method", ["any", "direct", "cartesian"])
+def test_a_token_that_ends_the_text_spells_no_prefix(
+    default_tokenizer: Tokenizer, method: str
+) -> None:
+    """Where EOS is a token of text and the text may end, its bytes are no way on."""
+    [end] = default_tokenizer.encode("c")
+    options = {"tokenization": "any"} if method == "any" else {"method": method}
+    artifact = compile_grammar(
+        "[ab]+", dialect="regex", tokenizer=default_tokenizer, eos=[end], **options
+    )
+
+    assert [] == boundaries(artifact, b"ac")
+    assert [True] == [b.accepting for b in boundaries(artifact, b"a") if not b.pending]

@@ -17,6 +17,9 @@ from constrain.compiler.diagnostics import CheckError, TokenizerError
 from constrain.compiler.pipeline import build_artifact, build_automaton
 from constrain.compiler.wordpiece import load_wordpiece
 
+# The vocabulary of the example that README.md of compiler/wordpiece carries through.
+EXAMPLE = ["a", "abc", "##b", "##c"]
+
 # Small languages with several spaces, capitals, accents, punctuation and CJK.
 FINITE = [
     r"(É|e| |a){3}",
@@ -38,6 +41,27 @@ OPEN = {
     "mixed": r"([一-三中文a-f0-9,.!]|  ?){1,24}",
     "words": r"([a-z]{1,12}( |, |\. ))*[a-z]+",
 }
+
+
+def test_the_example_of_the_readme() -> None:
+    """The masks of the grammar ``ab+c?( a)?``, of ``abc``, and the tokens of a word."""
+    tokenizer = tokenizer_of(EXAMPLE)
+    names = {i: name for name, i in tokenizer.ids.items()}
+
+    def masks(grammar: str, *paths: str) -> list[set[str]]:
+        machine, found = compiled(grammar, tokenizer).machine(), []
+        for path in paths:
+            state = machine.start
+            for name in path.split():
+                state = machine.take(state, tokenizer.ids[name])
+            found.append({names[i] for i in tokenset.to_ids(machine.row(state)).tolist()})
+        return found
+
+    assert [{"a", "abc"}, {"##b"}, {"##b", "a", "[SEP]"}, {"a", "[SEP]"}] == masks(
+        "ab+c?( a)?", "", "a", "a ##b", "abc"
+    )
+    assert [{"abc"}] == masks("abc", "")
+    assert ["abc", "##b"] == [names[i] for i in tokenizer.encode("abcb")]
 
 
 @pytest.mark.parametrize("pattern", FINITE)
