@@ -126,6 +126,25 @@ def check_classes(rows: ForbiddenPairs, tokens: Sequence[int]) -> None:
         assert known.setdefault(int(rows.row_class[token]), ids) == ids
 
 
+def test_example_of_the_readme() -> None:
+    """Orders, rectangles and encodings of a list of four merges."""
+    names, merges = table("abc", [("a", "b"), ("b", "c"), ("ab", "c"), ("c", "b")])
+    texts = {i: text for text, i in names.items()}
+    found = derived(names, merges)
+    tables = build_forbidden_pairs(found, len(names))
+    rows, columns = tables.rows, tables.columns
+
+    assert [texts[t] for t in rows.order.tolist()] == ["a", "ab", "abc", "b", "bc", "c", "cb"]
+    assert [texts[t] for t in columns.order.tolist()] == ["a", "b", "cb", "ab", "c", "abc", "bc"]
+    rectangles = [({"a"}, {"b", "bc"}), ({"b", "cb"}, {"c", "cb"})]
+    rectangles += [({"ab"}, {"c", "cb"}), ({"c"}, {"b"})]
+    expected = {(t, u) for first, second in rectangles for t in first for u in second}
+    pairs = {(texts[t], texts[u]) for t in texts for u in rows.ids(t).tolist()}
+    assert expected == pairs
+    for text, tokens in (("abcb", ["abc", "b"]), ("cbc", ["c", "bc"])):
+        assert tokens == [texts[t] for t in found.encode([names[letter] for letter in text])]
+
+
 def test_tied_merges_are_compared_pair_by_pair() -> None:
     """M = ((aa, a), (a, a)) on aaaa: the token aaa is made from a part of higher rank, which
     begins another token of its tau."""

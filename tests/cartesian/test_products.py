@@ -16,6 +16,9 @@ from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler import Tokenizer
 from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
+from constrain.compiler.cartesian.lift import lift
+from constrain.compiler.cartesian.product import build_product
+from constrain.compiler.cartesian.relevance import Relevance
 from constrain.compiler.diagnostics import CheckError, TokenizerError
 from constrain.compiler.merge.dump import tabulated
 from constrain.compiler.pipeline import build_artifact, build_automaton
@@ -64,6 +67,31 @@ def test_a_prefix_that_is_put_once_is_checked(small: Tokenizer) -> None:
     for damaged in ({"cuts.unless_begun": np.repeat(flag, 2)}, {"cuts.prefix": longer}):
         with pytest.raises(ArtifactError, match=r"cuts\.unless_begun"):
             load_bytes(encoded(artifact, damaged))
+
+
+def test_example_of_the_readme(tmp_path: Path) -> None:
+    """ "abc" and "ab c": tokens are taken out whose successors are all forbidden behind them."""
+    merges = ["a b", "b c", "ab c", "c b", "Ġ c"]
+    letters = tokenizer_of(tmp_path, "abc ", merges, added=[(9, "<eos>", True)])
+    tokenizer = replace(letters, pre_tokenizers=(Split(" ?[abc]+"), ByteLevel(use_regex=False)))
+    names = {i: octets.decode() for i, octets in tokenizer.tokens.items()} | {9: "<eos>"}
+    artifact = compiled('s ::= "ab" [" "] "c";', tokenizer, method="cartesian", eos=[9])
+    expected = {(): {"ab", "abc"}, ("ab",): {" c"}, ("abc",): {"<eos>"}, ("ab", " c"): {"<eos>"}}
+    ids = {name: i for i, name in names.items()}
+    for prefix, allowed in expected.items():
+        matcher = artifact.matcher()
+        for name in prefix:
+            matcher.advance(ids[name])
+        assert allowed == {names[i] for i in tokenset.to_ids(matcher.mask()).tolist()}
+
+    tables = TokenizerTables(tokenizer)
+    dfa = build_automaton('s ::= "ab" [" "] "c";', dialect="kbnf").dfa
+    product = build_product(dfa, tables.pretokenizer)
+    lifted = lift(product, tables.pretokenizer, tables.pairs)
+    relevance = Relevance(product, lifted, tables.pretokenizer, tables.pairs)
+    starting = {names[i] for i in lifted.lists[2 * product.start + 1].tolist()}
+    assert {"a", "ab", "abc"} == starting
+    assert {"a", " "} == {names[i] for i in relevance.dead()[1].tolist()}
 
 
 def test_a_table_of_a_product_has_the_same_masks(small: Tokenizer) -> None:

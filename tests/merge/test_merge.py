@@ -143,6 +143,19 @@ def test_counterexamples_of_the_errata(run: Run, pairs: list[tuple[str, str]]) -
 
 
 @both
+def test_example_of_the_readme(run: Run) -> None:
+    """a?b[bc] with (a, b), (b, c), (ab, c): state 2 gets a copy, which is like it at the end."""
+    delta = {0: {"a": 1, "b": 2}, 1: {"b": 2}, 2: {"b": 3, "c": 3}, 3: {}}
+    pairs = [("a", "b"), ("b", "c"), ("ab", "c")]
+    after_two = {(0, "ab", 2), (0, "b", 4), (0, "bc", 3), (2, "b", 3), (2, "c", 3), (4, "b", 3)}
+    assert run(delta, 0, {3}, pairs[:2]).looks_like(after_two)
+    result = run(delta, 0, {3}, pairs)
+    after_three = {*after_two, (0, "abc", 3)} - {(2, "c", 3)}
+    assert result.looks_like(after_three)
+    assert result.words(3) == {("ab", "b"), ("b", "b"), ("bc",), ("abc",)}
+
+
+@both
 def test_figure_9(run: Run) -> None:
     """tokenize({a,b,c}*) with (a,b), (a,a), (a,c): three states, all accept.
 

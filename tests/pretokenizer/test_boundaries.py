@@ -96,6 +96,18 @@ def test_behaviours(pattern: str, behaviour: Behaviour, invert: bool) -> None:
     compared(automaton(Split(pattern, behaviour, invert)), library, "ab1-", 300)
 
 
+def test_example_of_the_readme() -> None:
+    """ " ?[ab]+" splits "ab a" before the space; no other marking is accepted."""
+    split = Split(" ?[ab]+")
+    program = compile_program(split.pattern)
+    alphabet = alphabet_of(sets_of(program))
+    operations = ["FORK", "CHAR", "CHAR", "FORK", "CHAR", "FORK", "MATCH"]
+
+    assert operations == [instruction.op.name for instruction in program]
+    assert boundary_automaton(split, program, alphabet).states - 1 == 6
+    assert markings(automaton(split), "ab a") == [(1, 0, 1, 0)]
+
+
 def test_steps_after_each_other() -> None:
     """Digits, then GPT-2's pattern inside each piece."""
     library = pre_tokenizers.Sequence(
