@@ -183,6 +183,8 @@ class CanonicalMasks:
         self._first: BoundedCache[tuple[int, int, int], int] = first
         self._unions: BoundedCache[frozenset[int], int] = unions
         self._missing: dict[tuple[int, int, int], tuple[Thread, ...]] = {}
+        # Reused: so large an array costs more to allocate than to clear.
+        self._flags = np.zeros(32 * tokenset.word_count(self.vocab_size), dtype=np.bool_)
 
     @cached_property
     def lazy_rows(self) -> LazyRows:
@@ -320,8 +322,9 @@ class CanonicalMasks:
     def _forbidden_after(self, after: int) -> Words:
         known = self._forbidden_rows.get(after)
         if known is None:
-            known = self.forbidden.row(self._token_of[after - 1])
-            self._forbidden_rows.keep(after, known)
+            self._flags.fill(False)
+            self.forbidden.mark(self._token_of[after - 1], self._flags)
+            known = self._forbidden_rows.keep(after, tokenset.from_flags(self._flags))
         return known
 
     def _union(self, precomputed: frozenset[int]) -> int:

@@ -87,7 +87,7 @@ class PretokenizedNetwork:
             reader=self,
         )
 
-    @property
+    @cached_property
     def planes(self) -> int:
         """How many ways there are to begin a token: 2, or 4 with tokens of bytes or of whole
         pre-tokens."""

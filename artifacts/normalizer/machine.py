@@ -218,8 +218,9 @@ class WithNormalForm(Generic[M]):
             return None
         row, watched = self._parts(number, text)
         # EOS is a token of the row, too.
-        others = row & ~tokenset.from_ids([token for token, _ in watched], self.inner.vocab_size)
-        return None if others.any() else watched
+        if watched:
+            row = row & ~tokenset.from_ids([token for token, _ in watched], self.inner.vocab_size)
+        return None if row.any() else watched
 
     def _settles(self, text: int, token_id: int) -> bool:
         return self.runs.is_settled(self.runs.step(text, token_id))

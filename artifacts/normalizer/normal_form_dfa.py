@@ -115,23 +115,25 @@ class NormalFormDfa:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Effect:
-    """What the boundary tokens do at a state. ``kept``: uint32, the words of a mask at ``words``,
-    without the tokens that lead to the dead state. ``tokens``: int32, ascending, those behind which
-    an end must be looked for, and the ``states`` that they lead to, int64."""
+    """What the boundary tokens do at a state.
+
+    ``kept``: uint32, the words of a mask at ``words``, without the tokens that lead to the dead
+    state. Behind some tokens an end must be looked for: ``bits``, uint32, in the words ``places``
+    of a mask; ``tokens`` holds each, ascending, and the state that it leads to.
+    """
 
     words: NDArray[np.int32]
     kept: Words
-    tokens: NDArray[np.int32]
-    states: NDArray[np.int64]
+    places: NDArray[np.int32]
+    bits: Words
+    tokens: list[tuple[int, int]]
 
     def restrict(self, row: Words) -> list[tuple[int, int]]:
-        """Take the tokens that are not read out of ``row``; those of its tokens behind which an end
-        must be looked for, each with the state that it leads to."""
+        """Take the tokens that are not read out of ``row``; those of ``tokens`` that it holds."""
         row[self.words] &= self.kept
-        if not len(self.tokens):
+        if not self.tokens:
             return []
-        held = np.flatnonzero(row[self.tokens >> 5] >> (self.tokens & 31).astype(np.uint32) & 1)
-        return list(zip(self.tokens[held].tolist(), self.states[held].tolist(), strict=True))
+        return [self.tokens[i] for i in np.flatnonzero(row[self.places] & self.bits).tolist()]
 
 
 class Runs:
@@ -164,7 +166,7 @@ class Runs:
         if known is None:
             read, tokens, states = self._read(state)
             known = self._tokens.effect(read, tokens, states)
-            weight = known.kept.nbytes + known.tokens.nbytes + known.states.nbytes
+            weight = known.kept.nbytes + 128 * len(known.tokens)
             self._effects.keep(state, known, weight)
         return known
 
@@ -257,9 +259,11 @@ class _BoundaryTokens:
         tokens: NDArray[np.int32],
         states: NDArray[np.int64],
     ) -> Effect:
-        """``read``: the boundary tokens that are read. ``tokens``, ``states``: see ``Effect``, in
-        any order."""
+        """``read``: the boundary tokens that are read. ``tokens``, ``states``: those behind which
+        an end must be looked for, and where they lead, in any order."""
         kept = self._others.copy()
         np.bitwise_or.at(kept, self._place[read >> 5], self._bits[read & 31])
         order = np.argsort(tokens, kind="stable")
-        return Effect(self._words, kept, tokens[order], states[order])
+        tokens, states = tokens[order], states[order]
+        found = list(zip(tokens.tolist(), states.tolist(), strict=True))
+        return Effect(self._words, kept, tokens >> 5, self._bits[tokens & 31], found)
