@@ -198,6 +198,15 @@ def case(data: Callable[[str], Path]) -> "Callable[[str], Case]":
     return cache(lambda name: Case(data(f"tokenizers/{name}/tokenizer.json")))
 
 
+@pytest.fixture(scope="session")
+def small(tmp_path_factory: pytest.TempPathFactory) -> "Callable[[str], Case]":
+    """A small tokenizer of ``support.small_tokenizers`` beside its library."""
+    from support.cartesian import Case
+    from support.small_tokenizers import small_tokenizer
+
+    return cache(lambda name: Case(small_tokenizer(name, tmp_path_factory.mktemp(name))))
+
+
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:

@@ -90,6 +90,16 @@ class Case:
             eos=[] if self.tokenizer.eos else [0],
         )
 
+    @property
+    def eos(self) -> list[int]:
+        """What a compilation is told to end texts with, beyond the tokenizer's own."""
+        return [] if self.tokenizer.eos else [0]
+
+    @property
+    def eos_ids(self) -> list[int]:
+        """The tokens that end a text."""
+        return list(self.tokenizer.eos) or [0]
+
     def encode(self, text: str) -> list[int]:
         """The library's own tokens."""
         found: list[int] = self.library.encode(text, add_special_tokens=False).ids
@@ -111,6 +121,28 @@ class Case:
             return False
         decoded = b"".join(known[i] for i in ids)
         return decoded.removeprefix(b" ").endswith(text.removeprefix(" ").encode())
+
+    def own(self, text: bytes) -> list[int] | None:
+        """The library's tokens of a text that it gives back; None for others."""
+        try:
+            ids = self.encode(text.decode())
+        except UnicodeDecodeError:
+            return None
+        return ids if self.gives_back(text.decode(), ids) else None
+
+    def spellings(self, text: bytes) -> list[list[int]]:
+        """Two sequences that spell a text: of the longest tokens, from the left, and of bytes."""
+        ids = self.ids_by_text
+        found = []
+        for most in (max(map(len, ids)), 1):
+            place, taken = 0, list[int]()
+            while place < len(text):
+                parts = (text[place : place + size] for size in range(most, 0, -1))
+                part = next(part for part in parts if part in ids)
+                place += len(part)
+                taken.append(ids[part][0])
+            found.append(taken)
+        return found
 
     def behind(self, prompt: str, texts: Sequence[str]) -> Iterator[list[int]]:
         """What the library puts behind the prompt's tokens, wherever they stay as they are."""
