@@ -10,12 +10,12 @@ What an engine does not take it must refuse, and say why.
 
 from collections.abc import Callable
 
-import pytest
+from support import sampled
 from support.agreement import offences
-from support.cartesian import Case
 from support.corpus import recorded
-from support.engines import ANY, CANONICAL, CARTESIAN, DIRECT, MUNCH
+from support.engines import ANY, CANONICAL, DIRECT, MUNCH
 from support.small_tokenizers import SMALL
+from support.tokenizer_case import Case
 from support.wordpiece import accepted, tokenizer_of
 
 from constrain.compiler.diagnostics import CheckError
@@ -34,20 +34,10 @@ SAMPLED = {
     ("canonical network, calls", "characters"),
     ("canonical network, calls, lazily", "normalized"),
 }
+SOME = [run for run in RUNS if run in SAMPLED or not run[0].startswith("canonical network")]
 
 
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """The runs of the matrix, or a sample of them."""
-    if "engine" in metafunc.fixturenames:
-        every = metafunc.config.getoption("--full")
-        runs = [
-            run
-            for run in RUNS
-            if every or run in SAMPLED or run[0] in {**ANY, **MUNCH, **DIRECT, **CARTESIAN}
-        ]
-        metafunc.parametrize(("engine", "name"), runs)
-
-
+@sampled(("engine", "name"), SOME, RUNS)
 def test_members_and_masks(engine: str, name: str, small: Callable[[str], Case]) -> None:
     """Nothing of any language is wrong."""
     case = small(name)

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support import encoded
-from support.canonical import following
-from support.cartesian import Case, check_masks, members_of
+from support.encodings import check_masks, following, members_of
 from support.normalizer import WIDE, compiled, text_of, wide_case
+from support.tokenizer_case import Case
 from tokenizers import normalizers
 
 from constrain.artifacts import ArtifactError

@@ -5,10 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support.canonical import few_members, following, members
-from support.cartesian import Case, check_masks
+from support.canonical import few_members, members
+from support.encodings import check_masks, following
 from support.grammars import nullable_lnf_of
 from support.normalizer import FORMS, PARTS, finite_grammar, random_normalizing
+from support.tokenizer_case import Case
 
 from constrain.artifacts import Artifact, ArtifactError
 from constrain.artifacts.read import load_bytes

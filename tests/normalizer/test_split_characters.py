@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from support.cartesian import Case
 from support.normalizer import WIDE, compiled, wide_case
+from support.tokenizer_case import Case
 
 from constrain.artifacts.cartesian.normalized_machine import NormalizedProduct
 from constrain.artifacts.dfa.byte_dfa import TokenRuns

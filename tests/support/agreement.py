@@ -17,11 +17,11 @@ from constrain.artifacts.matcher import Matcher
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler.automata.dfa import Dfa
 from constrain.compiler.frontend import Automaton, build_engine
-from support.canonical import following
-from support.cartesian import Case
 from support.corpus import Language
+from support.encodings import following
 from support.engines import ENGINES, Engine
 from support.matcher import Places
+from support.tokenizer_case import Case
 
 Ids = tuple[int, ...]
 Masks = Mapping[Ids, set[int]]

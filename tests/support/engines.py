@@ -6,17 +6,19 @@ Those of one tokenization and meaning have the same masks, whatever they are mad
 """
 
 from dataclasses import dataclass
+from hashlib import sha256
 
 import pytest
 
-from constrain.artifacts import Artifact
+from constrain.artifacts import Artifact, load
 from constrain.artifacts.read import load_bytes
 from constrain.compiler import Limits
+from constrain.compiler.cache import default_folder
 from constrain.compiler.frontend import Recogniser, build_engine
 from constrain.compiler.network import build as networks
 from constrain.compiler.pipeline import MAX_ARTIFACT_BYTES, build_artifact
-from support.cartesian import Case
 from support.corpus import Language
+from support.tokenizer_case import Case
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,17 @@ class Engine:
             max_artifact_bytes=MAX_ARTIFACT_BYTES if self.rows else 0,
         )
         return load_bytes(found.artifact.to_bytes())
+
+    def stored(self, language: Language, case: Case, limits: Limits | None = None) -> Artifact:
+        """The same from a file that all tests of a session share."""
+        folder = default_folder()
+        assert folder is not None
+        described = f"{self} {language.dialect} {language.text} {case.tokenizer.sha256} {case.eos}"
+        path = folder / "artifacts" / f"{sha256(described.encode()).hexdigest()}.cst"
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self.artifact(language, case, limits=limits).save(path)
+        return load(path)
 
 
 _FRONTS: dict[tuple[Language, str, str, int | None], Recogniser] = {}

@@ -10,8 +10,8 @@ from tokenizers import Regex, Tokenizer, normalizers, pre_tokenizers
 from constrain.artifacts import Artifact
 from constrain.artifacts.read import load_bytes
 from constrain.compiler.tokenizers import byte_alphabet
-from support.cartesian import Case
 from support.library_steps import bpe
+from support.tokenizer_case import Case
 
 # Starters that compose, also with starters, marks of four classes, jamo, what is never stable
 # (U+0958, U+212B, U+0344), and what is inert.
