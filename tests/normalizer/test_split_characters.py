@@ -4,13 +4,12 @@ import random
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from support.normalizer import WIDE, compiled, wide_case
+from support.normalizer import WIDE, compiled
 from support.tokenizer_case import Case
 
 from constrain.artifacts.cartesian.normalized_machine import NormalizedProduct
@@ -120,10 +119,10 @@ def test_masks_of_grammars_that_leave_few_ends(
 
 @pytest.mark.parametrize("name", WIDE)
 def test_masks_of_grammars_that_leave_many(
-    name: str, data: Callable[[str], Path], full: bool
+    name: str, case: Callable[[str], Case], full: bool
 ) -> None:
     """The same on a real tokenizer."""
-    machine = compiled(wide_case(data), name).product
+    machine = compiled(case("qwen2_5"), name).product
     assert isinstance(machine, NormalizedProduct)
     check_walks(machine, random.Random(6), 200 if full else 2)
     unsure = set(machine.texts.unsure.tolist())
@@ -131,10 +130,10 @@ def test_masks_of_grammars_that_leave_many(
     assert sum(leading) < 5
 
 
-def test_unsure_tokens_by_the_definition(data: Callable[[str], Path]) -> None:
+def test_unsure_tokens_by_the_definition(case: Callable[[str], Case]) -> None:
     """Behind a sure token, whatever went before, the product's mask holds a token that leads to
     a free state; behind the others there is a product state and a text where it holds none."""
-    machine = compiled(wide_case(data), "any").product
+    machine = compiled(case("qwen2_5"), "any").product
     assert isinstance(machine, NormalizedProduct)
     product, texts = machine.product, machine.texts
     assert product.table.shape[1] == 2
