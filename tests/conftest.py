@@ -6,6 +6,7 @@ counts that the project states, without it a sample with a fixed seed.
 """
 
 import io
+import json
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from support import EXAMPLES, compiled, constrain, tokenizer_of
+from support import EXAMPLES, compiled, constrain, tokenizer_of, written
 from support.cli import Cli, Result
 from support.container import KINDS, VARIANTS
 from support.drawing import DATE
@@ -25,12 +26,13 @@ from support.network import ENGINES, made
 from constrain.artifacts import Artifact
 from constrain.cli.app import run
 from constrain.compiler import Tokenizer, load_tokenizer
+from constrain.compiler.cache import Cache, default_folder
 from constrain.compiler.frontend import Automaton
 from constrain.compiler.pipeline import build_automaton
 from constrain.compiler.tokenizers import default_path
 
 if TYPE_CHECKING:
-    from support.cartesian import Case
+    from support.tokenizer_case import Case
 
 VARIABLE = "CONSTRAIN_TEST_DATA"
 
@@ -41,11 +43,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update", action="store_true", help="rewrite snapshots and golden files")
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Parameters of which a sample is run without --full (``support.sampled``)."""
+    for marker in metafunc.definition.iter_markers("sampled"):
+        names, some, every = marker.args
+        metafunc.parametrize(names, every if metafunc.config.getoption("--full") else some)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Tables of tests are kept apart from the user's."""
+    """Tables of tests are kept apart from the user's, in one folder for all processes."""
+    session = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        session = session.parent
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("CONSTRAIN_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("CONSTRAIN_CACHE_DIR", str(session / "cache"))
         yield
 
 
@@ -95,7 +107,8 @@ def real(data: Callable[[str], Path]) -> Callable[[str], Tokenizer]:
 
     @cache
     def load(name: str) -> Tokenizer:
-        return load_tokenizer(data(f"tokenizers/{name}/tokenizer.json"))
+        path = data(f"tokenizers/{name}/tokenizer.json")
+        return load_tokenizer(path, cache=Cache(default_folder()))
 
     return load
 
@@ -194,9 +207,32 @@ def json_artifacts(default_tokenizer: Tokenizer) -> dict[str, Artifact]:
 @pytest.fixture(scope="session")
 def case(data: Callable[[str], Path]) -> "Callable[[str], Case]":
     """A tokenizer of the test data beside its own library; each is loaded once."""
-    from support.cartesian import Case
+    from support.tokenizer_case import Case
 
-    return cache(lambda name: Case(data(f"tokenizers/{name}/tokenizer.json")))
+    return cache(lambda name: Case(data(f"tokenizers/{name}/tokenizer.json"), shared=True))
+
+
+@pytest.fixture(scope="session")
+def normalizing(data: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> "Case":
+    """A small tokenizer with a normalization form before it."""
+    from support.tokenizer_case import Case
+
+    read = json.loads(data("tokenizers/tiny-bpe-1000/tokenizer.json").read_bytes())
+    return Case(
+        written(tmp_path_factory.mktemp("nfc"), {**read, "normalizer": {"type": "NFC"}}),
+        shared=True,
+    )
+
+
+@pytest.fixture(scope="session")
+def small(tmp_path_factory: pytest.TempPathFactory) -> "Callable[[str], Case]":
+    """A small tokenizer of ``support.small_tokenizers`` beside its library."""
+    from support.small_tokenizers import small_tokenizer
+    from support.tokenizer_case import Case
+
+    return cache(
+        lambda name: Case(small_tokenizer(name, tmp_path_factory.mktemp(name)), shared=True)
+    )
 
 
 def pytest_terminal_summary(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import tokenizers
-from support.merge import Numbers, derived, random_table
+from support.merge import derived, random_table
 
 from constrain.artifacts.bpe.forbidden_pairs import ForbiddenPairs
 from constrain.compiler import load_tokenizer
@@ -21,7 +21,9 @@ from constrain.compiler.merge.oracle import (
 )
 
 
-def table(letters: str, merges: Sequence[tuple[str, str]]) -> tuple[Numbers, list[tuple[int, ...]]]:
+def table(
+    letters: str, merges: Sequence[tuple[str, str]]
+) -> tuple[dict[str, int], list[tuple[int, ...]]]:
     """Numbers of the tokens, and the merges as numbers."""
     names = {letter: i for i, letter in enumerate(letters)}
     for a, b in merges:

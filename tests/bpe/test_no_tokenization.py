@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 from support import tokenizer_json
-from support.canonical import following
-from support.cartesian import Case, check_masks, members_of
 from support.cli import Cli
+from support.encodings import check_masks, following, members_of
+from support.tokenizer_case import Case
 
 from constrain.artifacts.read import load_bytes
 from constrain.compiler import compile_grammar

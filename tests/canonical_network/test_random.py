@@ -1,4 +1,7 @@
-"""Canonical masks of random finite grammars over random merges and pre-tokenizers."""
+"""Canonical masks of random grammars over random merges and cuts, against encoding.
+
+Those that are computed lazily, those that were precomputed, and some of each.
+"""
 
 import random
 
@@ -8,12 +11,74 @@ from support.canonical import (
     _cut,
     check,
     finite_languages,
-    following,
     machine_and_encode,
     pretokenizer_of,
 )
+from support.encodings import following
+from support.grammars import nullable_lnf_of
 
+from constrain.artifacts import ArtifactError
+from constrain.artifacts.canonical_network.masks import CanonicalMasks
+from constrain.artifacts.canonical_network.precomputed_rows import PrecomputedRows
+from constrain.artifacts.network.configurations import Stacks
+from constrain.artifacts.tokens import tokenset
+from constrain.compiler.canonical_network.precompute import Precomputed, precompute_rows
+from constrain.compiler.diagnostics import CheckError
+from constrain.compiler.limits import Limits
 from constrain.compiler.network import build as networks
+
+
+class CountedRows(PrecomputedRows):
+    """Counts the rows that are not precomputed."""
+
+    missing = 0
+
+    def find(self, stacks: Stacks, state: int, cut: int, node: int, plane: int) -> set[int] | None:
+        """As ``PrecomputedRows.find``."""
+        found = super().find(stacks, state, cut, node, plane)
+        self.missing += found is None
+        return found
+
+
+def close(machine: CanonicalMasks, answers: int = 10**6) -> tuple[Precomputed, CountedRows]:
+    """Precompute the rows of a machine, and give them to it."""
+    found = precompute_rows(machine, answers, 10**9, Limits())
+    rows = CountedRows(found.arrays, machine.network.tables.states, len(machine.cuts.table))
+    machine.closed = rows
+    return found, rows
+
+
+def compare(
+    ahead: CanonicalMasks, lazy: CanonicalMasks, rng: random.Random, walks: int, longest: int
+) -> int:
+    """Random walks by the masks of both, which are the same; how many masks."""
+    count = 0
+    for _ in range(walks):
+        one, other = ahead.start, lazy.start
+        for _ in range(longest):
+            allowed = tokenset.to_ids(lazy.row(other)).tolist()
+            assert allowed == tokenset.to_ids(ahead.row(one)).tolist()
+            count += 1
+            text = [token for token in allowed if lazy.vocabulary.is_text(token)]
+            if not text:
+                break
+            token = min(rng.choices(text, k=rng.choice([1, 3])))
+            one, other = ahead.step(one, token), lazy.step(other, token)
+    return count
+
+
+def random_nesting_grammar(rng: random.Random) -> str:
+    """Three rules, each of all rules and of texts."""
+    names = ["start", "x", "y"]
+
+    def body() -> str:
+        parts = [*names, "'a'", "'b'", "'ab'", "'bba'", "''"]
+        return " ".join(rng.choice(parts) for _ in range(rng.randint(1, 4)))
+
+    return "".join(
+        f"{name} ::= {' | '.join([*(body() for _ in range(rng.randint(1, 3))), text])};"
+        for name, text in zip(names, ["'b'", "'a'", "'ab'"], strict=True)
+    )
 
 
 @pytest.mark.parametrize("largest", [0, 200], ids=["calls", "inlined"])
@@ -21,16 +86,52 @@ from constrain.compiler.network import build as networks
 def test_masks_are_those_of_all_encodings(
     name: str, largest: int, full: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every mask behind every prefix of a member's encoding."""
+    """Every mask behind every prefix of a member's encoding, lazily, and of every fourth grammar
+    precomputed: then none is computed lazily if all were precomputed."""
     monkeypatch.setattr(networks, "INLINED_STATES", largest)
     rng = random.Random(41)
-    tokens = calls = 0
-    for tables, texts in finite_languages(rng, 1500 if full else 40):
-        machine, encode, eos = machine_and_encode(rng, name, tables)
-        tokens += check(machine, following(map(encode, texts), [eos]))
+    tokens = calls = complete = 0
+    for number, (tables, texts) in enumerate(finite_languages(rng, 1500 if full else 32)):
+        seed = rng.randrange(1 << 30)
+        machine, encode, eos = machine_and_encode(random.Random(seed), name, tables)
+        expected = following(map(encode, texts), [eos])
+        tokens += check(machine, expected)
         calls += len(tables.call_starts)
+        if number % 4 == 0:
+            ahead, _, _ = machine_and_encode(random.Random(seed), name, tables)
+            found, rows = close(ahead)
+            check(ahead, expected)
+            assert not (found.is_complete and rows.missing)
+            complete += found.is_complete
     assert tokens > 1000
     assert calls > 10 or largest
+    assert complete > 2
+
+
+@pytest.mark.parametrize("name", PIECES)
+def test_masks_of_random_nesting_grammars_do_not_depend_on_what_is_precomputed(
+    name: str, full: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All rows precomputed, some of them, and none."""
+    monkeypatch.setattr(networks, "INLINED_STATES", 0)
+    rng = random.Random(44)
+    masks = 0
+    for _ in range(60 if full else 4):
+        try:
+            tables = networks.network(nullable_lnf_of(random_nesting_grammar(rng)))
+        except CheckError:
+            continue
+        seed = rng.randrange(1 << 30)
+        lazy, _, _ = machine_and_encode(random.Random(seed), name, tables)
+        for answers in (10_000, 20):
+            ahead, _, _ = machine_and_encode(random.Random(seed), name, tables)
+            found, rows = close(ahead, answers)
+            try:
+                masks += compare(ahead, lazy, random.Random(seed), 10, 20)
+            except ArtifactError as error:
+                assert "not decided" in str(error)
+            assert not (found.is_complete and rows.missing)
+    assert masks > 200
 
 
 def test_the_pretokenizers_here_give_their_pieces() -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from support.canonical import GRAMMARS
 from support.cartesian import REGEXES, lifted_via_running
+from support.languages import TYPICAL
 
 from constrain.artifacts.tokens.trie import Trie, walk
 from constrain.artifacts.tokens.vocabulary import Vocabulary
@@ -97,10 +97,11 @@ def test_rows_of_real_tokenizers_are_those_of_walks(
     found = TokenizerTables(load_tokenizer(data(f"tokenizers/{name}/tokenizer.json")))
     trie = found.pairs.trie
     rng = random.Random(2)
-    for regex in GRAMMARS.values() if full else [GRAMMARS["words"], GRAMMARS["string"]]:
-        product = build_product(build_automaton(regex, dialect="regex").dfa, found.pretokenizer)
+    for language in TYPICAL.values() if full else [TYPICAL["words"], TYPICAL["string"]]:
+        assert language.automaton is not None
+        product = build_product(language.automaton.dfa, found.pretokenizer)
         lifted = lift(product, found.pretokenizer, found.pairs)
-        undecided = lifted.undecided
+        unsure = lifted.undecided
         table = np.concatenate([product.table[:, 0], product.table[:, 1]])
         for row in rng.sample(range(2, 2 * product.states), 24):
             start = row // 2 + row % 2 * product.states

@@ -2,116 +2,36 @@
 
 import random
 from collections.abc import Callable
-from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
-import tokenizers
-from support import EXAMPLES
+from support.engines import ENGINES
+from support.languages import SMALL_EXAMPLES, member
 from support.merge import Oracle
+from support.tokenizer_case import Case
 
 from constrain.artifacts import Artifact
 from constrain.artifacts.dfa.byte_dfa import ByteDfa
 from constrain.artifacts.prefix import boundaries
 from constrain.artifacts.tokens import tokenset
-from constrain.compiler import Tokenizer, compile_grammar
-from constrain.compiler.dialects import dialect_of
-
-FILES = {"date": "date.ebnf", "ipv4": "ipv4.regex", "words": "words.ebnf", "person": "person.ebnf"}
 
 
-def member(name: str, rng: random.Random) -> str:
-    """A random member, made without the grammar."""
-    if name == "date":
-        return f"{rng.randrange(10000):04}-{rng.randrange(1, 13):02}-{rng.randrange(1, 32):02}"
-    if name == "ipv4":
-        return ".".join(str(rng.randrange(256)) for _ in range(4))
-    if name == "words":
-        text = (EXAMPLES / FILES[name]).read_text(encoding="utf-8")
-        return rng.choice(text.split('"')[1::2])
-    letters = "".join(rng.choice("etaoinshrdlucmwfgypbvkjxqz") for _ in range(rng.randrange(1, 12)))
-    word = rng.choice([letters, "william", "the", "aaaaaa", "internationalization"])
-    age = rng.choice([0, rng.randrange(1, 120), rng.randrange(10**9)])
-    return f'{{"name": "{word}", "age": {age}, "admin": {rng.choice(["true", "false"])}}}'
-
-
-@pytest.fixture(scope="module")
-def compiled(gpt2: Tokenizer) -> Callable[[str], Artifact]:
+def compiled(name: str, case: Callable[[str], Case]) -> Artifact:
     """An example compiled for GPT-2, by DirectMerge with GPT-2's cuts."""
-
-    @cache
-    def build(name: str) -> Artifact:
-        path = EXAMPLES / FILES[name]
-        text = path.read_text(encoding="utf-8")
-        dialect = dialect_of(path.name) or ""
-        return compile_grammar(text, dialect=dialect, tokenizer=gpt2, method="direct")
-
-    return build
-
-
-@pytest.fixture(scope="module")
-def library(data: Callable[[str], Path]) -> tokenizers.Tokenizer:
-    """GPT-2 in the reference implementation."""
-    return tokenizers.Tokenizer.from_file(str(data("tokenizers/gpt2/tokenizer.json")))
-
-
-@cache
-def ids_by_text(artifact: Artifact) -> dict[bytes, list[int]]:
-    """The text tokens by their bytes."""
-    found: dict[bytes, list[int]] = {}
-    for token_id in artifact.vocabulary.text_ids().tolist():
-        found.setdefault(artifact.vocabulary.token(token_id), []).append(token_id)
-    return found
-
-
-def accepted_sequences(artifact: Artifact, text: bytes) -> list[tuple[int, ...]]:
-    """Every accepted token sequence that spells ``text``."""
-    by_text = ids_by_text(artifact)
-    machine = artifact.machine()
-    found = []
-    pending: list[tuple[int, int, tuple[int, ...]]] = [(0, machine.start, ())]
-    while pending:
-        position, state, ids = pending.pop()
-        if position == len(text) and machine.is_accepting(state):
-            found.append(ids)
-        row = machine.row(state)
-        for end in range(position + 1, len(text) + 1):
-            for token_id in by_text.get(text[position:end], ()):
-                if tokenset.contains(row, token_id):
-                    pending.append((end, machine.take(state, token_id), (*ids, token_id)))
-    return found
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_one_sequence_is_accepted_and_it_is_the_tokenizers_own(
-    name: str, compiled: Callable[[str], Artifact], library: tokenizers.Tokenizer, full: bool
-) -> None:
-    """For random members: exactly one accepted sequence, the library's, and EOS after it."""
-    artifact = compiled(name)
-    rng = random.Random(2024)
-    for _ in range(1000 if full else 30):
-        text = member(name, rng)
-        own = tuple(library.encode(text).ids)
-        assert accepted_sequences(artifact, text.encode()) == [own]
-        matcher = artifact.matcher()
-        for token_id in own:
-            matcher.advance(token_id)
-        assert matcher.is_accepting
-        assert tokenset.contains(matcher.mask(), artifact.manifest.eos[0])
+    return ENGINES["DirectMerge"].stored(SMALL_EXAMPLES[name], case("gpt2"))
 
 
 @pytest.mark.parametrize("name", ["date", "ipv4", "words"])
 def test_prefix_lists_exactly_what_members_have_there(
-    name: str, compiled: Callable[[str], Artifact], library: tokenizers.Tokenizer, full: bool
+    name: str, case: Callable[[str], Case], full: bool
 ) -> None:
     """At every byte of random members: every boundary and its tokens, none missing, none more."""
-    artifact = compiled(name)
-    oracle = Oracle(artifact, library)
+    artifact = compiled(name, case)
+    oracle = Oracle(artifact, case("gpt2").library)
     rng = random.Random(2025)
     prefixes = set()
     for _ in range(1000 if full else 15):
-        text = member(name, rng).encode()
+        text = member(SMALL_EXAMPLES[name], rng).encode()
         prefixes.update(text[:end] for end in range(len(text) + 1))
     eos = set(artifact.manifest.eos)
     for prefix in sorted(prefixes):
@@ -125,42 +45,18 @@ def test_prefix_lists_exactly_what_members_have_there(
         assert {key: ids - eos for key, ids in found.items()} == expected
 
 
-def test_both_methods_allow_the_same_in_an_infinite_language(
-    gpt2: Tokenizer, compiled: Callable[[str], Artifact], full: bool
-) -> None:
-    """Random walks by the masks, DirectMerge and CartesianMerge side by side."""
-    direct = compiled("person")
-    text = (EXAMPLES / FILES["person"]).read_text(encoding="utf-8")
-    cartesian = compile_grammar(text, dialect="kbnf", tokenizer=gpt2, method="cartesian")
-    rng = random.Random(2027)
-    for _ in range(3000 if full else 25):
-        one, other = direct.machine().start, cartesian.machine().start
-        for _ in range(40):
-            row = direct.machine().row(one)
-            assert np.array_equal(row, cartesian.machine().row(other))
-            assert direct.machine().is_accepting(one) == cartesian.machine().is_accepting(other)
-            allowed = set(tokenset.to_ids(row).tolist()) - set(direct.manifest.eos)
-            if not allowed:
-                break
-            token_id = rng.choice(sorted(allowed))
-            one = direct.machine().take(one, token_id)
-            other = cartesian.machine().take(other, token_id)
-
-
-def test_object_prefixes_have_witnesses(
-    compiled: Callable[[str], Artifact], library: tokenizers.Tokenizer, full: bool
-) -> None:
+def test_object_prefixes_have_witnesses(case: Callable[[str], Case], full: bool) -> None:
     """Where the language is infinite: members' own tokens are listed at every byte; sampled
     tokens that are listed have a member whose encoding passes through them; sampled tokens
     that only the plain lift allows lead to a member whose tokens are others."""
     if not full:
         pytest.skip("paths through 33 million transitions take half a minute: --full")
-    artifact = compiled("person")
+    artifact, library = compiled("person", case), case("gpt2").library
     completion = shortest_completions(artifact)
     vocabulary, dfa = artifact.vocabulary, artifact.byte_dfa
     rng = random.Random(2026)
     for _ in range(1000):
-        text = member("person", rng).encode()
+        text = member(SMALL_EXAMPLES["person"], rng).encode()
         own = library.encode(text.decode()).ids
         for end in range(len(text) + 1):
             check_own_token(artifact, text, own, end)

@@ -1,97 +1,113 @@
 """The recorded cases: what the dialects accept, and what they say of what they refuse.
 
-A case is a folder of ``cases``: a grammar, its suffix that of its dialect, and beside it either
-``accept.txt`` and ``reject.txt``, one JSON string a line (a byte that is no UTF-8 as the lone
-surrogate that Python's ``surrogateescape`` makes of it), or ``expected_error.txt``, which
-``pytest --update`` writes.
+A case is a folder of ``cases`` (see ``support.corpus``); ``pytest --update`` writes its
+``expected_error.txt`` or ``expected_findings.txt``. What tokens the engines allow of the same
+languages is a matter of ``tests/corpus``.
 """
 
 # Tests here say `expected == actual`.
 # ruff: noqa: SIM300
 
-import json
 from pathlib import Path
 from typing import TypeAlias
 
 import pytest
-from support import ROOT, built
+from support import built
+from support.corpus import ERRORS, FINDINGS, FOLDERS, Language, grammar_of, recorded
 
 from constrain.cli.app import run
 from constrain.compiler.diagnostics import GrammarError
 from constrain.compiler.dialects import DIALECTS, dialect_of
+from constrain.compiler.frontend import Parser, build_engine
 from constrain.compiler.lints import LINTS
 
-CASES = ROOT / "tests" / "cases"
-
-ALL = sorted(path for path in CASES.iterdir() if path.is_dir())
-
-ERRORS = [path for path in ALL if path.name.startswith("error-")]
-
-FINDINGS = [path for path in ALL if path.name.startswith("lint-")]
-
-LANGUAGES = [path for path in ALL if path not in ERRORS + FINDINGS]
+# Those that a file's suffix names.
+NAMED = sorted({language.dialect for language in recorded()})
 
 CaptureBytes: TypeAlias = pytest.CaptureFixture[bytes]
 
 
-def grammar_of(case: Path) -> Path:
-    """The case's one grammar."""
-    (path,) = case.glob("grammar.*")
-    return path
+def wrong_texts(language: Language) -> list[tuple[str, bytes]]:
+    """The texts that a recogniser takes for members, or not, against what the case says."""
+    found = []
+    if language.automaton is not None:
+        nfa, dfa = language.automaton.nfa, language.automaton.dfa
+        prefixes = [text[:end] for text in language.accepted for end in range(len(text) + 1)]
+        found += [("prefix", text) for text in prefixes if not dfa.accepts_prefix(text)]
+        recognisers = {"NFA": nfa.accepts, "DFA": dfa.accepts}
+    else:
+        parser = build_engine(language.text, dialect=language.dialect, engine="earley")
+        assert isinstance(parser, Parser)
+        earley = parser.recogniser()
+
+        def accepts_by_items(text: bytes) -> bool:
+            earley.truncate(0)
+            return earley.feed(text) == len(text) and earley.is_accepting
+
+        recognisers = {"Earley": accepts_by_items}
+    for name, accepts in recognisers.items():
+        found += [(name, text) for text in language.accepted if not accepts(text)]
+        found += [(name, text) for text in language.rejected if accepts(text)]
+    return found
 
 
-def strings(path: Path) -> list[bytes]:
-    """The JSON strings in a file, one a line, as bytes."""
-    lines = path.read_text(encoding="utf-8").split("\n")[:-1]
-    return [json.loads(line).encode("utf-8", "surrogateescape") for line in lines]
+@pytest.mark.parametrize("dialect", NAMED)
+def test_members_are_accepted_and_others_are_not(dialect: str) -> None:
+    """The NFA and the minimal DFA hold exactly the texts that the cases say, and Earley's
+    recogniser where a grammar nests."""
+    cases = [language for language in recorded() if language.dialect == dialect]
+    wrong = {language.name: wrong_texts(language) for language in cases}
+
+    assert len(cases) > 15
+    assert [] == [case.name for case in cases if not (case.accepted and case.rejected)]
+    assert {} == {name: texts for name, texts in wrong.items() if texts}
 
 
-@pytest.mark.parametrize("case", LANGUAGES, ids=lambda path: path.name)
-def test_members_are_accepted_and_others_are_not(case: Path) -> None:
-    """The NFA and the minimal DFA hold exactly the texts that the case says."""
-    automaton = built(grammar_of(case))
-    accepted, rejected = strings(case / "accept.txt"), strings(case / "reject.txt")
-
-    assert accepted
-    assert rejected
-    for machine in (automaton.nfa, automaton.dfa):
-        assert accepted == [text for text in accepted if machine.accepts(text)]
-        assert [] == [text for text in rejected if machine.accepts(text)]
-    for text in accepted:
-        assert all(automaton.dfa.accepts_prefix(text[:end]) for end in range(len(text) + 1))
-
-
-@pytest.mark.parametrize("case", ERRORS, ids=lambda path: path.name)
-def test_errors_are_as_recorded(case: Path, update: bool) -> None:
+@pytest.mark.parametrize("dialect", NAMED)
+def test_errors_are_as_recorded(dialect: str, update: bool) -> None:
     """Each mistake is described the way ``expected_error.txt`` has it."""
-    with pytest.raises(GrammarError) as found:
-        built(grammar_of(case))
-    golden = case / "expected_error.txt"
-    if update:
-        golden.write_text(f"{found.value}\n", encoding="utf-8", newline="")
+    cases = [case for case in ERRORS if dialect_of(grammar_of(case).name) == dialect]
+    wrong = {}
+    for case in cases:
+        try:
+            built(grammar_of(case))
+            found = ""
+        except GrammarError as error:
+            found = f"{error}\n"
+        golden = case / "expected_error.txt"
+        if update:
+            golden.write_text(found, encoding="utf-8", newline="")
+        if golden.read_text(encoding="utf-8") != found or not found:
+            wrong[case.name] = found
 
-    assert golden.read_text(encoding="utf-8") == f"{found.value}\n"
+    assert len(cases) > 30
+    assert {} == wrong
 
 
-@pytest.mark.parametrize("case", FINDINGS, ids=lambda path: path.name)
 def test_findings_are_as_recorded(
-    case: Path, update: bool, monkeypatch: pytest.MonkeyPatch, capsysbinary: CaptureBytes
+    update: bool, monkeypatch: pytest.MonkeyPatch, capsysbinary: CaptureBytes
 ) -> None:
     """What is probably not meant is described the way ``expected_findings.txt`` has it; the
     case is named after the lint, which ``--allow`` silences."""
-    monkeypatch.chdir(case)
-    name = grammar_of(case).name
-    assert run(["check", name]) in (1, 2)
-    printed = capsysbinary.readouterr().out.decode()
-    golden = case / "expected_findings.txt"
-    if update:
-        golden.write_text(printed, encoding="utf-8", newline="")
-    assert golden.read_text(encoding="utf-8") == printed
 
-    (lint,) = [lint for lint in LINTS if case.name.startswith(f"lint-{lint}")]
-    assert f"[{lint}]" in printed
-    run(["check", name, "--allow", lint])
-    assert f"[{lint}]" not in capsysbinary.readouterr().out.decode()
+    def printed(case: Path, *arguments: str) -> str:
+        code = run(["check", grammar_of(case).name, *arguments])
+        assert code in (1, 2) or arguments, case.name
+        return capsysbinary.readouterr().out.decode()
+
+    wrong = {}
+    for case in FINDINGS:
+        monkeypatch.chdir(case)
+        (lint,) = [lint for lint in LINTS if case.name.startswith(f"lint-{lint}")]
+        found, golden = printed(case), case / "expected_findings.txt"
+        if update:
+            golden.write_text(found, encoding="utf-8", newline="")
+        if golden.read_text(encoding="utf-8") != found or f"[{lint}]" not in found:
+            wrong[case.name] = found
+        elif f"[{lint}]" in (allowed := printed(case, "--allow", lint)):
+            wrong[case.name] = allowed
+
+    assert {} == wrong
 
 
 def test_every_lint_has_a_case() -> None:
@@ -101,11 +117,17 @@ def test_every_lint_has_a_case() -> None:
 
 def test_cases_are_whole() -> None:
     """Every folder has a grammar and either two lists of texts, an error or findings."""
-    for case in ALL:
-        texts = {"accept.txt", "reject.txt"} if case in LANGUAGES else {"expected_error.txt"}
-        texts = {"expected_findings.txt"} if case in FINDINGS else texts
-        assert texts | {grammar_of(case).name} == {path.name for path in case.iterdir()}
-        assert dialect_of(grammar_of(case).name) in DIALECTS
+    wrong = []
+    for case in FOLDERS:
+        texts = {"accept.txt", "reject.txt"}
+        if case in ERRORS + FINDINGS:
+            texts = {"expected_error.txt" if case in ERRORS else "expected_findings.txt"}
+        grammar = grammar_of(case).name
+        held = {path.name for path in case.iterdir()}
+        if held != texts | {grammar} or dialect_of(grammar) not in DIALECTS:
+            wrong.append(case.name)
+
+    assert [] == wrong
 
 
 def test_errors_differ() -> None:

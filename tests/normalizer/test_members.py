@@ -2,14 +2,13 @@
 
 import random
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
 from support import encoded
-from support.canonical import following
-from support.cartesian import Case, check_masks, members_of
-from support.normalizer import WIDE, compiled, text_of, wide_case
+from support.encodings import check_masks, following, members_of
+from support.normalizer import WIDE, compiled, text_of
+from support.tokenizer_case import Case
 from tokenizers import normalizers
 
 from constrain.artifacts import ArtifactError
@@ -131,29 +130,29 @@ def test_masks_of_finite_languages(
 
 
 @pytest.mark.parametrize("name", WIDE)
-def test_one_sequence_or_none(name: str, data: Callable[[str], Path], full: bool) -> None:
+def test_one_sequence_or_none(name: str, case: Callable[[str], Case], full: bool) -> None:
     """Members that the library changes have no sequence, the others one: its own."""
-    case = wide_case(data)
-    artifact = compiled(case, name)
+    qwen = case("qwen2_5")
+    artifact = compiled(qwen, name)
     assert "stable.table" in artifact.arrays
     rng = random.Random(4)
     counts = [0, 0]
     for _ in range(1000 if full else 30):
         text = text_of(name, rng)
-        stable = case.library.normalizer.normalize_str(text) == text
+        stable = qwen.library.normalizer.normalize_str(text) == text
         counts[stable] += 1
-        expected = [case.encode(text)] if stable else []
-        assert expected == case.spelled(artifact.matcher(), text.encode()), ascii(text)
+        expected = [qwen.encode(text)] if stable else []
+        assert expected == qwen.spelled(artifact.matcher(), text.encode()), ascii(text)
     assert min(counts) > 4
 
 
 @pytest.mark.parametrize("name", WIDE)
 def test_no_mask_is_empty_before_the_end(
-    name: str, data: Callable[[str], Path], full: bool
+    name: str, case: Callable[[str], Case], full: bool
 ) -> None:
     """Random walks, with a liking for tokens that begin or end inside a character."""
-    case = wide_case(data)
-    artifact = compiled(case, name)
+    qwen = case("qwen2_5")
+    artifact = compiled(qwen, name)
     rng = random.Random(8)
     vocabulary = artifact.vocabulary
     for _ in range(2000 if full else 5):
@@ -169,20 +168,20 @@ def test_no_mask_is_empty_before_the_end(
             ids.append(token_id)
         if matcher.is_accepting:
             text = b"".join(map(vocabulary.token, ids)).decode()
-            assert ids == case.encode(text), ascii(text)
+            assert ids == qwen.encode(text), ascii(text)
 
 
-def test_after_a_prompt_the_last_character_counts(data: Callable[[str], Path]) -> None:
+def test_after_a_prompt_the_last_character_counts(case: Callable[[str], Case]) -> None:
     """An accent composes with the prompt's letter, where there is such a character."""
-    case = wide_case(data)
-    artifact = compiled(case, "any")
+    qwen = case("qwen2_5")
+    artifact = compiled(qwen, "any")
     for prompt, text in (("cafe", "\u0301s"), ("x", "\u0301s"), ("e\u0323", "\u0301"), ("q ", "é")):
-        before, whole = case.encode(prompt), case.encode(prompt + text)
+        before, whole = qwen.encode(prompt), qwen.encode(prompt + text)
         matcher = artifact.matcher(after=before)
-        changed = case.library.normalizer.normalize_str
+        changed = qwen.library.normalizer.normalize_str
         kept = changed(prompt + text) == changed(prompt) + text
         accepted = whole[: len(before)] == before and kept
-        for token_id in case.encode(text) if not accepted else whole[len(before) :]:
+        for token_id in qwen.encode(text) if not accepted else whole[len(before) :]:
             if not tokenset.contains(matcher.mask(), token_id):
                 assert not accepted
                 break
@@ -218,9 +217,9 @@ def test_masks_behind_prompts_of_what_composes_with_them(regex: str, normalizing
     assert "stable.table" in artifact.arrays
 
 
-def test_sections_that_do_not_fit_are_refused(data: Callable[[str], Path]) -> None:
+def test_sections_that_do_not_fit_are_refused(case: Callable[[str], Case]) -> None:
     """A state, a class or a token outside its array names the section."""
-    artifact = compiled(wide_case(data), "marks")
+    artifact = compiled(case("qwen2_5"), "marks")
     for name in ("table", "classes", "start", "tokens", "unsure"):
         name = f"stable.{name}"
         damaged = artifact.arrays[name].copy()

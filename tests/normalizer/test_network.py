@@ -5,10 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support.canonical import few_members, following, members
-from support.cartesian import Case, check_masks
+from support.canonical import few_members, members
+from support.encodings import check_masks, following
 from support.grammars import nullable_lnf_of
 from support.normalizer import FORMS, PARTS, finite_grammar, random_normalizing
+from support.tokenizer_case import Case
 
 from constrain.artifacts import Artifact, ArtifactError
 from constrain.artifacts.read import load_bytes
@@ -91,11 +92,11 @@ def test_masks_of_finite_grammars_are_those_of_all_encodings(
 
 @pytest.mark.parametrize("grammar", FINITE.values(), ids=FINITE)
 def test_masks_on_a_real_tokenizer(
-    grammar: str, data: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+    grammar: str, case: Callable[[str], Case], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The same with Qwen 2.5."""
     monkeypatch.setattr(networks, "INLINED_STATES", 0)
-    count, changed, _ = compare(qwen(data), grammar, None, random.Random(5))
+    count, changed, _ = compare(case("qwen2_5"), grammar, None, random.Random(5))
     assert count > 4
     assert changed
 
@@ -120,13 +121,3 @@ def test_masks_of_random_grammars_and_tokenizers(
     assert count > 200
     assert changed > 5
     assert doubtful or form == "Lowercase"
-
-
-_CASES: list[Case] = []
-
-
-def qwen(data: Callable[[str], Path]) -> Case:
-    """Qwen 2.5, whose normalizer is NFC."""
-    if not _CASES:
-        _CASES.append(Case(data("tokenizers/qwen2_5/tokenizer.json")))
-    return _CASES[0]

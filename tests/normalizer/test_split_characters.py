@@ -4,14 +4,13 @@ import random
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from support.cartesian import Case
-from support.normalizer import WIDE, compiled, wide_case
+from support.normalizer import WIDE, compiled
+from support.tokenizer_case import Case
 
 from constrain.artifacts.cartesian.machine import ProductMachine
 from constrain.artifacts.dfa.byte_dfa import TokenRuns
@@ -121,10 +120,10 @@ def test_masks_of_grammars_that_leave_few_ends(
 
 @pytest.mark.parametrize("name", WIDE)
 def test_masks_of_grammars_that_leave_many(
-    name: str, data: Callable[[str], Path], full: bool
+    name: str, case: Callable[[str], Case], full: bool
 ) -> None:
     """The same on a real tokenizer."""
-    machine = compiled(wide_case(data), name).machine()
+    machine = compiled(case("qwen2_5"), name).machine()
     assert isinstance(machine, WithNormalForm)
     check_walks(machine, random.Random(6), 200 if full else 2)
     undecided = set(machine.runs.dfa.undecided.tolist())
@@ -132,10 +131,10 @@ def test_masks_of_grammars_that_leave_many(
     assert sum(leading) < 5
 
 
-def test_undecided_tokens_by_the_definition(data: Callable[[str], Path]) -> None:
-    """Behind a decided token, whatever went before, the product's mask holds a token that leads to
+def test_unsure_tokens_by_the_definition(case: Callable[[str], Case]) -> None:
+    """Behind a sure token, whatever went before, the product's mask holds a token that leads to
     a free state; behind the others there is a product state and a text where it holds none."""
-    machine = compiled(wide_case(data), "any").machine()
+    machine = compiled(case("qwen2_5"), "any").machine()
     assert isinstance(machine, WithNormalForm)
     product, texts = machine.inner, machine.runs.dfa
     assert product.table.shape[1] == 2

@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 import tokenizers
+from support import tokenizer_json, written
 from tokenizers import Regex, pre_tokenizers
 
+from constrain.artifacts.tokens import tokenset
+from constrain.compiler import compile_grammar, load_tokenizer
 from constrain.compiler.diagnostics import TokenizerError
 from constrain.compiler.pretokenizer.boundary_automaton import (
     boundary_automaton,
@@ -141,3 +144,13 @@ def test_texts_without_some_words() -> None:
 def test_the_library_is_the_version_that_was_compared() -> None:
     """Its classes are those of one version of Unicode, which the tables follow."""
     assert int(tokenizers.__version__.split(".")[1]) >= 20
+
+
+def test_behind_a_contraction(tmp_path: Path) -> None:
+    """There the cuts are where they were before any text."""
+    value = tokenizer_json("abt'", ["t b"], added=[(5, "<eos>", True)], splits=True)
+    tokenizer = load_tokenizer(written(tmp_path, value))
+    artifact = compile_grammar("[ab]", dialect="regex", tokenizer=tokenizer)
+    for prompt, allowed in (("a't", [0, 1]), ("at", [0]), ("a'", [0, 1]), ("a't't", [0, 1])):
+        mask = artifact.matcher(after=tokenizer.encode(prompt)).mask()
+        assert tokenset.to_ids(mask).tolist() == allowed, prompt

@@ -5,10 +5,12 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+import pytest
 
 from constrain.artifacts import Artifact
 from constrain.artifacts.container import sections as layout
@@ -21,6 +23,8 @@ from constrain.compiler.tokenizers import byte_alphabet
 ROOT = Path(__file__).resolve().parent.parent.parent
 FOLDERS = ("artifacts", "cli", "compiler")
 EXAMPLES = ROOT / "examples"
+
+Case = TypeVar("Case")
 
 # The start rules of real Lark grammars without a rule ``start``, whose users name it.
 LARK_STARTS = {
@@ -176,6 +180,24 @@ def assert_in_order(ratchet: Path) -> None:
 def without_places(text: str) -> str:
     """The lines of a tree without spans and without the way that patterns were written."""
     return re.sub(r"(?m)(^ *pattern .*|  \[\d+, \d+\))$", "", text)
+
+
+def offenders(cases: Mapping[str, Case], check: Callable[[Case], None]) -> dict[str, str]:
+    """The names of those cases whose check fails, and how: one test counts them all."""
+    found = {}
+    for name, case in cases.items():
+        try:
+            check(case)
+        except AssertionError as error:
+            found[name] = str(error) or repr(error)
+    return found
+
+
+def sampled(
+    names: Sequence[str] | str, some: Iterable[Any], every: Iterable[Any]
+) -> pytest.MarkDecorator:
+    """Parameters of a test: some of them, or with --full all."""
+    return pytest.mark.sampled(names, list(some), list(every))
 
 
 def python_files(folders: Sequence[str] = FOLDERS) -> list[Path]:

@@ -1,7 +1,7 @@
 """Automata over token strings, merged by families and as the source prints it."""
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pytest
@@ -234,10 +234,9 @@ class Oracle(Pairs):
                     pending.append((position + len(octets), target, (*ids, token)))
 
 
-Numbers = dict[str, int]
-
-
-def random_table(rng: random.Random, merges: int) -> tuple[Numbers, list[tuple[int, int, int]]]:
+def random_table(
+    rng: random.Random, merges: int
+) -> tuple[dict[str, int], list[tuple[int, int, int]]]:
     """A merge list over two letters; results may have several decompositions."""
     names = {"a": 0, "b": 1}
     found = []
@@ -250,7 +249,7 @@ def random_table(rng: random.Random, merges: int) -> tuple[Numbers, list[tuple[i
     return names, found
 
 
-def derived(names: Numbers, merges: Sequence[tuple[int, ...]]) -> Derivations:
+def derived(names: Mapping[str, int], merges: Sequence[tuple[int, ...]]) -> Derivations:
     """The derivations of a small table."""
     texts = {i: [names[c] for c in text] for text, i in names.items()}
     return derive(texts, np.array(merges, dtype=np.int32).reshape(-1, 3))

@@ -1,17 +1,17 @@
 """Small tokenizers with a normalization form, and finite grammars of what these change."""
 
 import random
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from tokenizers import Regex, Tokenizer, normalizers, pre_tokenizers
 
 from constrain.artifacts import Artifact
-from constrain.artifacts.read import load_bytes
 from constrain.compiler.tokenizers import byte_alphabet
-from support.cartesian import Case
+from support.corpus import Language
+from support.engines import ENGINES
 from support.library_steps import bpe
+from support.tokenizer_case import Case
 
 # Starters that compose, also with starters, marks of four classes, jamo, what is never stable
 # (U+0958, U+212B, U+0344), and what is inert.
@@ -106,18 +106,11 @@ def text_of(name: str, rng: random.Random) -> str:
 
 
 _KNOWN: dict[str, Artifact] = {}
-_CASES: list[Case] = []
-
-
-def wide_case(data: Callable[[str], Path]) -> Case:
-    """Qwen 2.5, whose normalizer is NFC."""
-    if not _CASES:
-        _CASES.append(Case(data("tokenizers/qwen2_5/tokenizer.json")))
-    return _CASES[0]
 
 
 def compiled(case: Case, name: str) -> Artifact:
-    """By way of the file's bytes."""
+    """One of ``WIDE`` by CartesianMerge; tests of one process share what its masks are made of."""
     if name not in _KNOWN:
-        _KNOWN[name] = load_bytes(case.compiled(WIDE[name], "cartesian").to_bytes())
+        language = Language(name, WIDE[name], "regex")
+        _KNOWN[name] = ENGINES["CartesianMerge"].stored(language, case)
     return _KNOWN[name]
