@@ -275,16 +275,25 @@ def _over_lexemes(
     from .assemble.dfa import size_of
     from .assemble.maximal_munch import assemble, encode
     from .maximal_munch.lexer_tables import json_slices
-    from .maximal_munch.mask_tables import precompute
+    from .maximal_munch.mask_tables import precompute_within
     from .token_ids import check_spelling
 
     check_spelling(parser.tables.lexer.dfas, request)
-    slices = json_slices()
+    slices, options = json_slices(), request.options
     sections = encode(parser, slices, request)
-    masks = precompute(parser.tables, slices, request, size_of(sections))
+    masks = precompute_within(
+        parser.tables,
+        request.tokenizer.vocabulary(request.vocab_size),
+        request.eos,
+        request.vocab_size,
+        request.limits,
+        options.max_artifact_bytes - size_of(sections),
+        options.prewarm,
+        slices,
+    )
     artifact = assemble(parser, sections, masks, request)
-    notes = (_PARTLY,) if masks.most and not masks.closure.complete else ()
-    return Compilation(parser, None, artifact, notes, closure=masks.closure)
+    notes = () if masks.reached.complete or options.prewarm == 0 else (_PARTLY,)
+    return Compilation(parser, None, artifact, notes, closure=masks.reached)
 
 
 def _for_wordpiece(

@@ -12,7 +12,7 @@ from constrain.artifacts.maximal_munch.lexer import LexerTables
 from constrain.artifacts.maximal_munch.slices import Slice
 
 from ..frontend import MaximalMunchGrammar
-from ..maximal_munch.mask_tables import Precomputed
+from ..maximal_munch.mask_tables import StoredMasks
 from ..options import ANY, ArtifactRequest
 from ..tokenizers import Tokenizer
 from .dfa import Sections, manifest_of, vocabulary_sections
@@ -34,11 +34,11 @@ def encode(
 def assemble(
     parser: MaximalMunchGrammar,
     sections: Mapping[str, NDArray[Any]],
-    masks: Precomputed,
+    masks: StoredMasks,
     request: ArtifactRequest[Tokenizer],
 ) -> Artifact:
     """The artifact."""
-    tables, computed = parser.tables, masks.arrays()
+    tables = parser.tables
     texts = tuple("" if request.options.strip else text for text in tables.lexer.texts)
     manifest = manifest_of(
         parser.grammar,
@@ -53,8 +53,8 @@ def assemble(
             "calls": len(tables.network.call_starts),
             "lexemes": tables.lexer.lexemes,
             "lexer_states": masks.lexer_states,
-            "answers": masks.closure.answers,
-            "rows": len(computed["greedy.codes"]),
+            "answers": masks.reached.answers,
+            "rows": len(masks.summaries.codes),
         },
         parser=ParserNames(
             start=0,
@@ -65,7 +65,7 @@ def assemble(
         ),
         meaning=MAXIMAL_MUNCH,
     )
-    return Artifact(manifest, {**sections, **computed})
+    return Artifact(manifest, {**sections, **masks.arrays()})
 
 
 def _lexer(tables: LexerTables) -> Sections:

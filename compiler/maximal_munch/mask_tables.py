@@ -7,7 +7,7 @@ Where an artifact would be too large, half as many summaries are computed once m
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from numpy.typing import NDArray
 
@@ -18,24 +18,22 @@ from constrain.artifacts.maximal_munch.summary_tables import HeadSummaryTables
 from constrain.artifacts.maximal_munch.tables import MaximalMunchTables
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.trie import Trie
+from constrain.artifacts.tokens.vocabulary import Vocabulary
 
-from ..options import PREWARM_OVER_LEXEMES, ArtifactRequest
+from ..limits import Limits
+from ..options import PREWARM_OVER_LEXEMES
 from .precompute import MOST_ROWS, Closure, close, reachable
-
-if TYPE_CHECKING:
-    from ..tokenizers import Tokenizer
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Precomputed:
-    """What a machine begins with.
+class StoredMasks:
+    """What an artifact stores of its masks.
 
-    ``closure``: how far masks were precomputed, with at most ``most`` summaries. ``trie``: the
-    vocabulary's, for masks that are computed lazily; None if there are none.
+    ``reached``: how far they are precomputed. ``lexer_states``: of the lexer, without the dead
+    one. ``trie``: the vocabulary's, for masks that are computed lazily; None if there are none.
     """
 
-    closure: Closure
-    most: int
+    reached: Closure
     summaries: HeadSummaryTables
     transitions: ParserTransitionTables
     lexer_states: int
@@ -54,40 +52,40 @@ class Precomputed:
         return self.summaries.arrays() | self.transitions.arrays() | walked
 
 
-def precompute(
+def precompute_within(
     tables: MaximalMunchTables,
-    slices: Sequence[Slice],
-    request: ArtifactRequest["Tokenizer"],
-    taken: int,
-) -> Precomputed:
-    """Masks of all heads, as many as the artifact has room for.
+    vocabulary: Vocabulary,
+    eos: Sequence[int],
+    vocab_size: int,
+    limits: Limits,
+    most_bytes: int,
+    most_results: int | None = None,
+    slices: Sequence[Slice] = (),
+) -> StoredMasks:
+    """The masks of all heads over a vocabulary, as far as the limits allow.
 
-    ``taken``: bytes that its other sections have. Where all together are too many, half of the
-    summaries are computed once more: those that were found first are those about the fewest
-    frames. Raises ``LimitError`` on time.
+    ``most_bytes``: of the arrays; half as many results are tried until they fit, or there are
+    none. ``most_results``: None for ``PREWARM_OVER_LEXEMES``, 0 for none. Raises ``LimitError`` on
+    time.
     """
-    options, limits, size = request.options, request.limits, request.vocab_size
-    summaries = PREWARM_OVER_LEXEMES if options.prewarm is None else options.prewarm
-    vocabulary = request.tokenizer.vocabulary(size)
+    most_results = PREWARM_OVER_LEXEMES if most_results is None else most_results
     trie = Trie.from_vocabulary(vocabulary)
-    covered = Slices(slices, trie, size)
-    most_rows = min(MOST_ROWS, limits.memory // (4 * tokenset.word_count(size)))
+    shared = Slices(slices, trie, vocab_size)
+    most_rows = min(MOST_ROWS, limits.memory // (4 * tokenset.word_count(vocab_size)))
     while True:
-        masks = MaximalMunchMasks(
-            tables, lambda: trie, vocabulary, request.eos, size, lambda: covered
-        )
-        closure = close(masks, limits, most_rows, summaries)
+        masks = MaximalMunchMasks(tables, lambda: trie, vocabulary, eos, vocab_size, lambda: shared)
+        reached = close(masks, limits, most_rows, most_results)
         limits.check_time("the masks of the lexemes", tables.network.names[:1])
         memo = masks.memo()
-        found = Precomputed(
-            closure,
-            summaries,
-            reachable(memo) if closure.complete else memo,
+        found = StoredMasks(
+            reached,
+            reachable(memo) if reached.complete else memo,
             masks.moves.tables(),
             masks.lexer.states - 1,
-            None if closure.complete else trie,
+            None if reached.complete else trie,
         )
-        bytes_taken = taken + sum(array.nbytes for array in found.arrays().values())
-        if bytes_taken <= options.max_artifact_bytes or not summaries:
+        size = sum(array.nbytes for array in found.arrays().values())
+        if size <= most_bytes or not most_results:
             return found
-        summaries = min(summaries, closure.answers) // 2
+        # The results that were found first are those about the fewest frames.
+        most_results = min(most_results, reached.answers) // 2
