@@ -38,7 +38,7 @@ def assemble(
     request: ArtifactRequest[Tokenizer],
 ) -> Artifact:
     """The artifact."""
-    tables, computed = parser.tables, masks.arrays()
+    tables = parser.tables
     texts = tuple("" if request.options.strip else text for text in tables.lexer.texts)
     manifest = manifest_of(
         parser.grammar,
@@ -65,7 +65,7 @@ def assemble(
         ),
         meaning=MAXIMAL_MUNCH,
     )
-    return Artifact(manifest, {**sections, **computed})
+    return Artifact(manifest, {**sections, **masks.arrays()})
 
 
 def _lexer(tables: LexerTables) -> Sections:

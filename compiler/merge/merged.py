@@ -64,10 +64,11 @@ class Merged:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Encoded:
-    """``dfa``: the members that have a canonical tokenization, but for what ``rest`` forbids."""
+    """``dfa``: the members that have a canonical tokenization, if ``normal_forms``, where there
+    are any, do not forbid them."""
 
     dfa: Dfa
-    rest: NormalFormTables | None
+    normal_forms: NormalFormTables | None
     notes: tuple[str, ...]
 
 
@@ -90,7 +91,7 @@ def merge(
     job = _Merging(columns, rules, request, tables, progress)
     found = job.run(_encoded(grammar, columns.dfa, tables, request.limits, whole=whole))
     if isinstance(found.automaton, CartesianDfa) and not found.automaton.live_by_inert:
-        # Rare: all ways to an end are by characters that others may change.
+        # Rare: every end is reached only by characters that others may change.
         found = job.run(_encoded(grammar, columns.dfa, tables, request.limits, whole=True))
     if not isinstance(found.automaton, CartesianDfa) or found.normal_forms is None:
         return found
@@ -118,7 +119,7 @@ class _Merging:
             request.tokenizer,
             request.options,
             names_tokens=False,
-            normalizes=encoded.rest is not None,
+            normalizes=encoded.normal_forms is not None,
         )
         found: CanonicalDfa | CartesianDfa | None = None
         if choice.method == DIRECT:
@@ -126,11 +127,12 @@ class _Merging:
                 found = self._direct(product, dfa, choice.bounded(limits))
             except (TokenizerError, LimitError) as error:
                 choice = next_method(choice, error, limits)
-        rest = None
+        beside = None
         if found is None:
-            found, rest = self._cartesian(product, dfa, encoded.rest), encoded.rest
+            beside = encoded.normal_forms
+            found = self._cartesian(product, dfa, beside)
         columns = TokenColumns(dfa, notes=self.columns.notes)
-        return Merged(columns, found, choice, self.tables.pretokenizer, rest, encoded.notes)
+        return Merged(columns, found, choice, self.tables.pretokenizer, beside, encoded.notes)
 
     def _direct(self, product: Product, dfa: Dfa, limits: Limits) -> CanonicalDfa:
         tokenizer, rules = self.request.tokenizer, self.rules
@@ -141,13 +143,15 @@ class _Merging:
             found = canonical_dfa(dfa, tokenizer.base, (), merges, limits, self.progress, rules)
         return with_pairs(found, self.tables.pairs.forbidden.rows)
 
-    def _cartesian(self, product: Product, dfa: Dfa, rest: NormalFormTables | None) -> CartesianDfa:
+    def _cartesian(
+        self, product: Product, dfa: Dfa, beside: NormalFormTables | None
+    ) -> CartesianDfa:
         rules = self.rules
 
         def rules_of(state: int) -> list[str]:
             byte_state = int(product.byte_state[state])
-            known = dfa.origins[byte_state if byte_state < dfa.states else dfa.start]
-            return sorted({rules[origin] for origin in known})
+            origins = dfa.origins[byte_state if byte_state < dfa.states else dfa.start]
+            return sorted({rules[origin] for origin in origins})
 
         return cartesian_merge(
             product,
@@ -156,27 +160,31 @@ class _Merging:
             self.request.vocab_size,
             self.request.limits,
             rules_of,
-            partial(live_by_inert, rest) if rest is not None and not rest.prompts else None,
+            partial(live_by_inert, beside) if beside is not None and not beside.prompts else None,
         )
 
 
 def _encoded(
     grammar: Grammar, dfa: Dfa, tables: TokenizerTables, limits: Limits, *, whole: bool
 ) -> _Encoded:
-    """Raises ``CheckError`` if no member has a canonical tokenization."""
-    stable = NormalizedMembers(dfa, None)
+    """The members of ``dfa`` that the tokenizer spells and does not rewrite.
+
+    ``whole``: without normal forms to follow beside, however many states that takes. Raises
+    ``CheckError`` if there is no such member.
+    """
+    normalized = NormalizedMembers(dfa, None)
     if tables.normal_form is not None:
-        stable = normalized_members(dfa, tables.normal_form, limits, whole=whole)
-    lost, changed = shortest_unspellable(dfa, tables.pretokenizer), stable.changed
+        normalized = normalized_members(dfa, tables.normal_form, limits, whole=whole)
+    lost, changed = shortest_unspellable(dfa, tables.pretokenizer), normalized.changed
     without = [text for text in (changed, lost) if text is not None]
     if not without:
-        return _Encoded(stable.dfa, stable.rest, ())
+        return _Encoded(normalized.dfa, normalized.rest, ())
     text = min(without, key=lambda found: (len(found), found))
     name = repr(text.decode("utf-8", "backslashreplace"))
-    kept = stable.dfa
-    if lost is not None and not kept.is_empty:
-        kept = minimize(spellable_members(kept, tables.pretokenizer))
-    if kept.is_empty:
+    spelled = normalized.dfa
+    if lost is not None and not spelled.is_empty:
+        spelled = minimize(spellable_members(spelled, tables.pretokenizer))
+    if spelled.is_empty:
         message = (
             f"the tokenizer can spell no member: it has no token for a part of {name} or would "
             f"change it"
@@ -187,7 +195,7 @@ def _encoded(
         f"no token for a part of it, finds a special token in it or would rewrite it; they are "
         f"left out"
     )
-    return _Encoded(kept, stable.rest, (note,))
+    return _Encoded(spelled, normalized.rest, (note,))
 
 
 def _merged_with_tokens(
