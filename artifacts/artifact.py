@@ -25,7 +25,7 @@ from .tokens.vocabulary import TokenClasses, Vocabulary
 # What runs an artifact is imported where an artifact of its kind is met.
 if TYPE_CHECKING:
     from .bpe.forbidden_pairs import ForbiddenPairs
-    from .kinds.cartesian import AnyProduct
+    from .cartesian.from_sections import AnyProduct
     from .kinds.maximal_munch import MaximalMunchParser
     from .kinds.parser import Parsers
     from .wordpiece.machine import WordMachine
@@ -136,7 +136,7 @@ class Artifact:
         """The automaton of CartesianMerge, made as it is walked; None in other artifacts."""
         if self.manifest.kind != "product":
             return None
-        from .kinds.cartesian import product_machine
+        from .cartesian.from_sections import product_machine
 
         return product_machine(self.manifest, self.arrays, self.vocabulary)
 
@@ -186,7 +186,7 @@ class Artifact:
     def merge_table(self) -> "MergeTable | ForbiddenPairs":
         """Which tokens may not follow which inside a piece (canonical artifacts only)."""
         if self.product is not None:
-            from .kinds.cartesian import forbidden_pairs
+            from .cartesian.from_sections import forbidden_pairs
 
             return forbidden_pairs(self.product)
         return MergeTable(self.arrays["merges"])
@@ -195,7 +195,7 @@ class Artifact:
         """The byte-DFA state that a state of the machine stands for (of several, one)."""
         arrays = self.arrays
         if self.product is not None:
-            from .kinds.cartesian import members
+            from .cartesian.from_sections import members
 
             return int(arrays["product.byte_state"][members(self.product, state)[0]])
         if self.token_dfa is None:

@@ -30,7 +30,7 @@ from ..network.configurations import BOTTOM
 from ..network.tables import DEAD
 from ..tokens import tokenset
 from ..tokens.interned_rows import NOTHING, InternedRows
-from ..tokens.memo import BoundedCache
+from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.tokenset import Words
 from .precomputed_rows import PrecomputedRows
 from .pretokenized import PretokenizedNetwork
@@ -42,11 +42,11 @@ Thread: TypeAlias = tuple[int, int, int, int]
 # The row of what leads to a boundary, and the groups that lead to other places.
 _Split: TypeAlias = tuple[int, tuple[Group, ...]]
 
-# Bytes of cached masks and of numbered rows.
-_MASK_BYTES = 1 << 26
+# How a budget is divided: interned rows, masks, steps, and all else.
+_ROWS, _MASKS, _STEPS, _OTHERS = 4, 3, 1, 1
 
-# States and sets of stacks that a machine may meet; steps, rows and unions to cache.
-_MOST_STATES = _CACHED = 1 << 20
+# States and sets of stacks that a machine may meet.
+_MOST_STATES = 1 << 20
 
 T = TypeVar("T", bound=Hashable)
 
@@ -154,9 +154,12 @@ class CanonicalMasks:
         read: Callable[[int, int], int],
         eos: Sequence[int],
         precomputed: PrecomputedRows | None = None,
+        caches: CacheBudget | None = None,
     ) -> None:
         """``read``: the configuration after a token, as ``Network.read`` says. ``precomputed``: the
         rows in the file, if there are any."""
+        budgets = (caches or CacheBudget()).divide(_ROWS, _MASKS, _STEPS, _OTHERS)
+        row_budget, mask_budget, step_budget, others = budgets
         self.pretokenized, self.precomputed = pretokenized, precomputed
         self.network, self.forbidden = pretokenized.network, pretokenized.forbidden
         self.vocabulary, self.final = pretokenized.vocabulary, pretokenized.final
@@ -165,16 +168,18 @@ class CanonicalMasks:
         # What has been met.
         self._states: _Numbered[tuple[int, int, int]] = _Numbered()
         self._sets: _Numbered[tuple[int, ...]] = _Numbered()
-        self.rows = InternedRows(self.vocab_size, _MASK_BYTES)
+        self.rows = InternedRows(self.vocab_size, row_budget.limit)
         # What is cached. Threads without precomputed rows: no more than states, since they are
         # looked up for as long as masks are cached.
-        self.most_masks = max(64, _MASK_BYTES // (4 * tokenset.word_count(self.vocab_size)))
-        self._masks: BoundedCache[int, Words] = BoundedCache(self.most_masks)
-        self._steps: BoundedCache[tuple[int, int], int] = BoundedCache(_CACHED)
-        self._pre_steps: BoundedCache[tuple[int, int, bool], int] = BoundedCache(_CACHED)
-        self._forbidden_rows: BoundedCache[int, Words] = BoundedCache(self.most_masks)
-        self._first: BoundedCache[tuple[int, int, int], int] = BoundedCache(_CACHED)
-        self._unions: BoundedCache[frozenset[int], int] = BoundedCache(_CACHED)
+        row_bytes = 4 * tokenset.word_count(self.vocab_size) + ENTRY_BYTES
+        masks, forbidden = mask_budget.divide(3, 1)
+        self._masks: BoundedCache[int, Words] = masks.cache(row_bytes)
+        self._forbidden_rows: BoundedCache[int, Words] = forbidden.cache(row_bytes)
+        self._steps: BoundedCache[tuple[int, int], int] = step_budget.cache()
+        pre_steps, first, unions = others.divide(1, 2, 1)
+        self._pre_steps: BoundedCache[tuple[int, int, bool], int] = pre_steps.cache()
+        self._first: BoundedCache[tuple[int, int, int], int] = first.cache()
+        self._unions: BoundedCache[frozenset[int], int] = unions.cache()
         self._missing: dict[tuple[int, int, int], tuple[Thread, ...]] = {}
         # Reused: so large an array costs more to allocate than to clear.
         self._flags = np.zeros(32 * tokenset.word_count(self.vocab_size), dtype=np.bool_)
@@ -256,6 +261,10 @@ class CanonicalMasks:
             self._steps.keep((state, token_id), target)
         return target
 
+    def take(self, state: int, token_id: int) -> int | None:
+        """The state after a token; None if the mask at ``state`` lacks it."""
+        return self.step(state, token_id) if tokenset.contains(self.row(state), token_id) else None
+
     def row(self, state: int) -> Words:
         """The mask at a state: read-only, computed on a miss."""
         known = self._masks.get(state)
@@ -323,7 +332,7 @@ class CanonicalMasks:
         number = self._unions.get(precomputed)
         if number is None:
             number = self.rows.number(self.precomputed.union(precomputed))
-            self._unions.keep(precomputed, number)
+            self._unions.keep(precomputed, number, ENTRY_BYTES + 64 * len(precomputed))
         return number
 
     def _forget(self) -> None:

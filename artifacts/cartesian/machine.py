@@ -20,15 +20,15 @@ from ..bpe.forbidden_pairs import ForbiddenPairs
 from ..errors import ArtifactError
 from ..pretokenizer.dfa import PretokenizerDfa
 from ..tokens import tokenset
-from ..tokens.memo import BoundedCache
+from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.tokenset import Words
 from ..tokens.vocabulary import Vocabulary
 
 DEAD = 0
 
-# Bytes of cached masks, of sets of tokens allowed after others, and of the tokens of sets of
-# product states.
-_MASK_BYTES, _ALLOWED_BYTES, _UNION_BYTES = 1 << 26, 1 << 24, 1 << 26
+# How the budget is divided: masks, sets of tokens that may follow others, and the tokens of sets
+# of product states.
+_MASKS, _ALLOWED, _UNIONS = 4, 1, 3
 
 # Tokens that are tried one by one before a mask is computed.
 _TRIED = 6
@@ -106,19 +106,21 @@ class ProductMachine:
     vocabulary: Vocabulary
     eos: Sequence[int]
     vocab_size: int
+    caches: CacheBudget = field(default_factory=CacheBudget)
     # Sets of product states by number, and whether a member may end in one of them.
     _groups: list[tuple[tuple[int, ...], bool]] = field(default_factory=list)
     _number: dict[tuple[int, ...], int] = field(default_factory=dict)
     # A token of each class, plus 1, that was last.
     _token_of: dict[int, int] = field(default_factory=dict)
-    _allowed: BoundedCache[int, Words] = field(default_factory=lambda: BoundedCache(_ALLOWED_BYTES))
-    _unions: BoundedCache[int, _Union] = field(default_factory=lambda: BoundedCache(_UNION_BYTES))
 
     def __post_init__(self) -> None:
         self._width = self.pairs.classes + 1
         words = tokenset.word_count(self.vocab_size)
-        self.most_masks = max(64, _MASK_BYTES // (4 * words))
-        self._masks: BoundedCache[int, Words] = BoundedCache(self.most_masks)
+        masks, allowed, unions = self.caches.divide(_MASKS, _ALLOWED, _UNIONS)
+        row_bytes = 4 * words + ENTRY_BYTES
+        self._masks: BoundedCache[int, Words] = masks.cache(row_bytes)
+        self._allowed: BoundedCache[int, Words] = allowed.cache(row_bytes)
+        self._unions: BoundedCache[int, _Union] = unions.cache()
         self._flags = np.zeros(words * 32, dtype=np.bool_)
         self._empty = np.zeros(words, dtype=np.uint32)
         self._plane = self.table.shape[2]
@@ -217,6 +219,10 @@ class ProductMachine:
             raise ArtifactError(f"damaged artifact: token {token_id} is allowed, but leads nowhere")
         return self.state_of(sorted(found), token_id)
 
+    def take(self, state: int, token_id: int) -> int | None:
+        """The state after a token; None if the mask at ``state`` lacks it."""
+        return self.step(state, token_id) if tokenset.contains(self.row(state), token_id) else None
+
     def _run(self, state: int, plane: int, octets: bytes) -> int:
         cells, columns = self._cells, self._columns
         state = cells[state * self._row + plane * self._plane + columns[octets[0]]]
@@ -229,7 +235,7 @@ class ProductMachine:
         known = self._unions.get(number)
         if known is None:
             known = self._united(*self._groups[number])
-            self._unions.keep(number, known, known.nbytes)
+            self._unions.keep(number, known, known.nbytes + ENTRY_BYTES)
         return known
 
     def _united(self, states: tuple[int, ...], accepting: bool) -> _Union:
@@ -268,7 +274,7 @@ class ProductMachine:
             self._flags[self.pairs.ids(self._token_of[after])] = True
             known = ~tokenset.from_flags(self._flags)
             self._flags.fill(False)
-            self._allowed.keep(after, known, known.nbytes)
+            self._allowed.keep(after, known)
         return known
 
     @cached_property

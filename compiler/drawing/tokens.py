@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constrain.artifacts.artifact import Artifact
-from constrain.artifacts.kinds.cartesian import AnyProduct
+from constrain.artifacts.cartesian.from_sections import AnyProduct
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.trie import walk
 from constrain.artifacts.wordpiece.machine import WordMachine

@@ -9,7 +9,7 @@ from support.canonical import GRAMMARS
 from support.cartesian import FINITE, INFINITE, TINY, TOKENIZERS, Case
 
 from constrain.artifacts import Artifact
-from constrain.artifacts.kinds.cartesian import forbidden_pairs, members
+from constrain.artifacts.cartesian.from_sections import forbidden_pairs, members
 from constrain.artifacts.normalizer.machine import WithNormalForm
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens import tokenset

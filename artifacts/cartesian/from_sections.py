@@ -1,21 +1,30 @@
-"""The machine in the sections of a product."""
+"""The machine of a product, from the sections of an artifact."""
 
 from typing import TypeAlias
 
 from ..bpe.forbidden_pairs import ForbiddenPairs
-from ..cartesian.machine import ProductMachine, ProductRows
 from ..container.manifest import Manifest
 from ..container.requirements import Arrays
 from ..normalizer.machine import WithNormalForm
 from ..normalizer.normal_form_dfa import NormalFormDfa, PromptRuns, Runs
 from ..pretokenizer.dfa import PretokenizerDfa, whole_pieces
+from ..tokens.memo import CacheBudget
 from ..tokens.vocabulary import Vocabulary
+from .machine import ProductMachine, ProductRows
 
 AnyProduct: TypeAlias = ProductMachine | WithNormalForm[ProductMachine]
 
+# How a budget is divided beside a normal-form DFA: the product, the DFA, and both together.
+_PRODUCT, _NORMAL_FORM, _BOTH = 4, 1, 2
 
-def product_machine(manifest: Manifest, arrays: Arrays, vocabulary: Vocabulary) -> AnyProduct:
+
+def product_machine(
+    manifest: Manifest, arrays: Arrays, vocabulary: Vocabulary, caches: CacheBudget | None = None
+) -> AnyProduct:
     """The automaton of CartesianMerge, beside a normal-form DFA if the file has one."""
+    budget = caches or CacheBudget()
+    own, effects, both = budget.divide(_PRODUCT, _NORMAL_FORM, _BOTH)
+    is_alone = "stable.table" not in arrays
     pretokenizer = PretokenizerDfa(
         arrays["cuts.table"],
         arrays["cuts.classes"],
@@ -40,13 +49,13 @@ def product_machine(manifest: Manifest, arrays: Arrays, vocabulary: Vocabulary) 
         vocabulary,
         manifest.eos,
         manifest.vocab_size,
+        budget if is_alone else own,
     )
-    if "stable.table" not in arrays:
+    if is_alone:
         return product
     normal_form = NormalFormDfa.from_arrays(arrays)
-    if "stable.prompts" in arrays:
-        return WithNormalForm(product, PromptRuns(normal_form, vocabulary))
-    return WithNormalForm(product, Runs(normal_form, vocabulary))
+    runs = PromptRuns if "stable.prompts" in arrays else Runs
+    return WithNormalForm(product, runs(normal_form, vocabulary, effects), caches=both)
 
 
 def members(machine: AnyProduct, state: int) -> tuple[int, ...]:
