@@ -22,7 +22,7 @@ from ..errors import ArtifactError
 from ..network.configurations import BOTTOM, Network
 from ..network.tables import DEAD, NetworkTables
 from ..pretokenizer.dfa import PretokenizerDfa
-from ..tokens.memo import BoundedCache
+from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.search import Trail, search_alive
 from ..tokens.trie import Trie
 from .contexts import ReturnContexts
@@ -37,8 +37,8 @@ _CERTIFICATES = 6
 # Places from which the end of the text is farther have no certificates.
 _LONGEST = 24
 
-# Places whose certificates are cached.
-_CACHED_PLACES = 1 << 18
+# Bytes of a place's certificates and of the search that goes on with them, about.
+_SEARCH_BYTES = 1 << 10
 
 
 class Certificates:
@@ -57,6 +57,7 @@ class Certificates:
         contexts: ReturnContexts,
         forbidden: ForbiddenPairs,
         trie: Trie,
+        caches: CacheBudget,
     ) -> None:
         self._network, self._contexts, self._forbidden = network, contexts, forbidden
         self._tables = network.tables
@@ -65,8 +66,8 @@ class Certificates:
         self._distance = _distances(network.tables)
         self._below: dict[int, int] = {BOTTOM: 0}
         self._trie = trie
-        self._found: BoundedCache[Place, tuple[list[int], Iterator[int]]] = BoundedCache(
-            _CACHED_PLACES
+        self._found: BoundedCache[Place, tuple[list[int], Iterator[int]]] = caches.cache(
+            _SEARCH_BYTES
         )
         # One byte for each class that neither automaton divides.
         keys = network.tables.classes.astype(np.int64) * 256 + pretokenizer.classes
@@ -226,9 +227,6 @@ _FRAMES = 2
 # Tokens that are tried to sieve others.
 _FOLLOWERS = 8
 
-# Cached results of searches.
-_CACHED_RESULTS = 1 << 20
-
 # A place and the row class of the token that led there: tokens of one class are live together.
 _Claim: TypeAlias = tuple[Place, int]
 
@@ -256,15 +254,15 @@ class DeadEnds:
         walks: TokenWalks,
         certificates: Certificates,
         forbidden: ForbiddenPairs,
+        caches: CacheBudget,
     ) -> None:
+        results, decisions = caches.divide(2, 1)
         self._network, self._contexts, self._walks = network, contexts, walks
         self._certificates, self._forbidden = certificates, forbidden
         self._classes = forbidden.row_class.data
         self._flags = np.zeros(len(forbidden.part), dtype=np.bool_)
-        self._live: BoundedCache[_Claim, bool] = BoundedCache(_CACHED_RESULTS)
-        self._decisions: BoundedCache[tuple[int, int], NDArray[np.int32]] = BoundedCache(
-            _CACHED_RESULTS
-        )
+        self._live: BoundedCache[_Claim, bool] = results.cache()
+        self._decisions: BoundedCache[tuple[int, int], NDArray[np.int32]] = decisions.cache()
         # Whether the last search came to stacks that are not known, or took too much.
         self._needs_frame = False
 
@@ -338,7 +336,8 @@ class DeadEnds:
         found = self._decisions.get(key)
         if found is None:
             live = self._sieved(self.place(group, node), group.ids, effort)
-            found = self._decisions.keep(key, _UNDECIDED if live is None else live)
+            found = _UNDECIDED if live is None else live
+            self._decisions.keep(key, found, ENTRY_BYTES + found.nbytes)
         return None if found is _UNDECIDED else found
 
     def _sieved(

@@ -23,7 +23,7 @@ from ..normalizer.machine import WithNormalForm
 from ..normalizer.normal_form_dfa import NormalFormDfa, Runs
 from ..tokens import tokenset
 from ..tokens.interned_rows import InternedRows
-from ..tokens.memo import BoundedCache, CacheBudget
+from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.tokenset import Words
 from ..tokens.vocabulary import Vocabulary
 from .masks import CanonicalMasks, LazyRows, Thread
@@ -32,8 +32,10 @@ from .pretokenized import PretokenizedNetwork
 
 CanonicalMachine: TypeAlias = CanonicalMasks | WithNormalForm[CanonicalMasks]
 
-# Bytes of numbered rows, and of cached sets of undecided tokens.
-_ROW_BYTES = 1 << 25
+# How a budget is divided: what is live, beside either pre-tokenizer DFA, and masks. Masks beside a
+# normal-form DFA: of the network, of both, what boundary tokens do, and which are undecided.
+_LIVENESS, _MASKS = 1, 7
+_INNER, _BOTH, _EFFECTS, _UNDECIDED = 3, 3, 1, 1
 
 
 def canonical_machine(
@@ -44,10 +46,15 @@ def canonical_machine(
     caches: CacheBudget | None = None,
 ) -> CanonicalMachine:
     """``tables``: of the grammar. ``arrays``: the tokenizer's sections; maybe precomputed rows and
-    a normal-form DFA. ``caches``: for what is computed lazily."""
-    network = PretokenizedNetwork.from_arrays(tables, arrays, vocabulary)
-    inert = network.inert(arrays) if "stable.table" in arrays else None
-    return machine_of(network, inert, arrays, eos, caches)
+    a normal-form DFA."""
+    liveness, budget = (caches or CacheBudget()).divide(_LIVENESS, _MASKS)
+    has_normal_form = "stable.table" in arrays
+    if has_normal_form:
+        liveness = liveness.divide(1, 1)[0]
+    network = PretokenizedNetwork.from_arrays(tables, arrays, vocabulary, liveness)
+    return machine_of(
+        network, network.inert(arrays) if has_normal_form else None, arrays, eos, budget
+    )
 
 
 def machine_of(
@@ -55,19 +62,22 @@ def machine_of(
     inert: PretokenizedNetwork | None,
     arrays: Arrays,
     eos: Sequence[int],
-    caches: CacheBudget | None = None,
+    caches: CacheBudget,
 ) -> CanonicalMachine:
-    """The same for a network that is there. ``inert``: None without a normal-form DFA."""
+    """The same for a network that is there. ``inert``: None without a normal-form DFA. ``caches``:
+    of masks."""
+    inner, both, effects, others = caches.divide(_INNER, _BOTH, _EFFECTS, _UNDECIDED)
     vocabulary, precomputed = network.vocabulary, None
     if "closed.keys" in arrays:
         states = network.network.tables.states
         precomputed = PrecomputedRows(arrays, states, len(arrays["cuts.table"]))
-    effects = LazyTokenEffects(network.network, lambda token: [vocabulary.token(token)])
-    masks = CanonicalMasks(network, effects.step, eos, precomputed, caches)
+    read = LazyTokenEffects(network.network, lambda token: [vocabulary.token(token)]).step
     if inert is None:
-        return masks
-    runs = Runs(NormalFormDfa.from_arrays(arrays), vocabulary)
-    return WithNormalForm(masks, runs, UndecidedTokens(masks, inert, arrays.get("closed.doubtful")))
+        return CanonicalMasks(network, read, eos, precomputed, caches)
+    masks = CanonicalMasks(network, read, eos, precomputed, inner)
+    runs = Runs(NormalFormDfa.from_arrays(arrays), vocabulary, effects)
+    undecided = UndecidedTokens(masks, inert, arrays.get("closed.doubtful"), others)
+    return WithNormalForm(masks, runs, undecided, both)
 
 
 class UndecidedTokens:
@@ -82,13 +92,15 @@ class UndecidedTokens:
         masks: CanonicalMasks,
         inert: PretokenizedNetwork,
         precomputed: NDArray[np.int32] | None,
+        caches: CacheBudget,
     ) -> None:
+        rows, sets = caches.divide(1, 1)
         self._masks, self._inert = masks, inert
         self._precomputed: Words | None = None
         if precomputed is not None and len(precomputed):
             self._precomputed = tokenset.from_ids(precomputed, masks.vocab_size)
-        self._rows = InternedRows(masks.vocab_size, _ROW_BYTES)
-        self._known: BoundedCache[tuple[Thread, ...], Words] = BoundedCache(_ROW_BYTES)
+        self._rows = InternedRows(masks.vocab_size, rows.limit)
+        self._known: BoundedCache[tuple[Thread, ...], Words] = sets.cache()
 
     @cached_property
     def _inert_rows(self) -> LazyRows:
@@ -104,7 +116,7 @@ class UndecidedTokens:
         found = self._known.get(threads)
         if found is None:
             found = self._found(threads)
-            self._known.keep(threads, found, found.nbytes)
+            self._known.keep(threads, found, found.nbytes + ENTRY_BYTES * len(threads))
         return found
 
     def distance(self, state: int) -> int:

@@ -30,7 +30,7 @@ from ..network.configurations import BOTTOM
 from ..network.tables import DEAD
 from ..tokens import tokenset
 from ..tokens.interned_rows import NOTHING, InternedRows
-from ..tokens.memo import BoundedCache, CacheBudget
+from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.tokenset import Words
 from .precomputed_rows import PrecomputedRows
 from .pretokenized import PretokenizedNetwork
@@ -42,12 +42,10 @@ Thread: TypeAlias = tuple[int, int, int, int]
 # The row of what leads to a boundary, and the groups that lead to other places.
 _Split: TypeAlias = tuple[int, tuple[Group, ...]]
 
-# How a budget is divided: interned rows, masks, rows of forbidden tokens, and each of the four
-# caches
-# of steps and of numbers of rows.
-_ROWS, _MASKS, _FORBIDDEN, _NUMBERS = 4, 4, 2, 1
+# How a budget is divided: interned rows, masks, steps, and all else.
+_ROWS, _MASKS, _STEPS, _OTHERS = 4, 3, 1, 1
 
-# States and sets of stacks from which on the next matcher is given a new machine.
+# States and sets of stacks that a machine may meet.
 _MOST_STATES = 1 << 20
 
 T = TypeVar("T", bound=Hashable)
@@ -160,6 +158,8 @@ class CanonicalMasks:
     ) -> None:
         """``read``: the configuration after a token, as ``Network.read`` says. ``precomputed``: the
         rows in the file, if there are any."""
+        budgets = (caches or CacheBudget()).divide(_ROWS, _MASKS, _STEPS, _OTHERS)
+        row_budget, mask_budget, step_budget, others = budgets
         self.pretokenized, self.precomputed = pretokenized, precomputed
         self.network, self.forbidden = pretokenized.network, pretokenized.forbidden
         self.vocabulary, self.final = pretokenized.vocabulary, pretokenized.final
@@ -168,20 +168,18 @@ class CanonicalMasks:
         # What has been met.
         self._states: _Numbered[tuple[int, int, int]] = _Numbered()
         self._sets: _Numbered[tuple[int, ...]] = _Numbered()
-        parts = _ROWS, _MASKS, _FORBIDDEN, *[_NUMBERS] * 4
-        rows, masks, forbidden, *numbers = (caches or CacheBudget()).divide(*parts)
-        self.rows = InternedRows(self.vocab_size, rows.limit)
+        self.rows = InternedRows(self.vocab_size, row_budget.limit)
         # What is cached. Threads without precomputed rows: no more than states, since they are
         # looked up for as long as masks are cached.
-        row_bytes = 4 * tokenset.word_count(self.vocab_size)
-        self.most_masks = max(64, masks.limit // row_bytes)
-        self._masks: BoundedCache[int, Words] = BoundedCache(self.most_masks)
+        row_bytes = 4 * tokenset.word_count(self.vocab_size) + ENTRY_BYTES
+        masks, forbidden = mask_budget.divide(3, 1)
+        self._masks: BoundedCache[int, Words] = masks.cache(row_bytes)
         self._forbidden_rows: BoundedCache[int, Words] = forbidden.cache(row_bytes)
-        steps, pre_steps, first, unions = (part.cache() for part in numbers)
-        self._steps: BoundedCache[tuple[int, int], int] = steps
-        self._pre_steps: BoundedCache[tuple[int, int, bool], int] = pre_steps
-        self._first: BoundedCache[tuple[int, int, int], int] = first
-        self._unions: BoundedCache[frozenset[int], int] = unions
+        self._steps: BoundedCache[tuple[int, int], int] = step_budget.cache()
+        pre_steps, first, unions = others.divide(1, 2, 1)
+        self._pre_steps: BoundedCache[tuple[int, int, bool], int] = pre_steps.cache()
+        self._first: BoundedCache[tuple[int, int, int], int] = first.cache()
+        self._unions: BoundedCache[frozenset[int], int] = unions.cache()
         self._missing: dict[tuple[int, int, int], tuple[Thread, ...]] = {}
         # Reused: so large an array costs more to allocate than to clear.
         self._flags = np.zeros(32 * tokenset.word_count(self.vocab_size), dtype=np.bool_)
@@ -334,7 +332,7 @@ class CanonicalMasks:
         number = self._unions.get(precomputed)
         if number is None:
             number = self.rows.number(self.precomputed.union(precomputed))
-            self._unions.keep(precomputed, number)
+            self._unions.keep(precomputed, number, ENTRY_BYTES + 64 * len(precomputed))
         return number
 
     def _forget(self) -> None:

@@ -14,7 +14,7 @@ characters follow, which are in normal form behind any text. So
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -25,11 +25,15 @@ from ..container.requirements import Arrays
 from ..network.configurations import Network
 from ..network.tables import NetworkTables
 from ..pretokenizer.dfa import PretokenizerDfa, whole_pieces
+from ..tokens.memo import CacheBudget
 from ..tokens.trie import Trie
 from ..tokens.vocabulary import Vocabulary
 from .contexts import ReturnContexts
 from .liveness import Certificates, DeadEnds
 from .trie_walk import TokenWalks, token_tries
+
+# How the budget is divided.
+_CERTIFICATES, _DEAD_ENDS = 1, 3
 
 
 @dataclass(eq=False)
@@ -47,10 +51,11 @@ class PretokenizedNetwork:
     vocabulary: Vocabulary
     continued: int | None = None
     reader: "PretokenizedNetwork | None" = None
+    caches: CacheBudget = field(default_factory=CacheBudget)
 
     @classmethod
     def from_arrays(
-        cls, tables: NetworkTables, arrays: Arrays, vocabulary: Vocabulary
+        cls, tables: NetworkTables, arrays: Arrays, vocabulary: Vocabulary, caches: CacheBudget
     ) -> "PretokenizedNetwork":
         """``tables``: of the grammar; texts begin behind the prefix of ``cuts.prefix``."""
         prefix = arrays["cuts.prefix"].tobytes()
@@ -69,6 +74,7 @@ class PretokenizedNetwork:
             ForbiddenPairs.from_arrays(arrays, "pairs."),
             vocabulary,
             whole.states - 1 if prefix else whole.start,
+            caches=caches,
         )
 
     def inert(self, arrays: Arrays) -> "PretokenizedNetwork":
@@ -115,13 +121,25 @@ class PretokenizedNetwork:
     def certificates(self) -> Certificates:
         """Tokens that show others to be live."""
         return Certificates(
-            self.network, self.pretokenizer, self.contexts, self.forbidden, self.walks.trie
+            self.network,
+            self.pretokenizer,
+            self.contexts,
+            self.forbidden,
+            self.walks.trie,
+            self.caches.divide(_CERTIFICATES, _DEAD_ENDS)[0],
         )
 
     @cached_property
     def dead_ends(self) -> DeadEnds:
         """The search for the tokens that are left."""
-        return DeadEnds(self.network, self.contexts, self.walks, self.certificates, self.forbidden)
+        return DeadEnds(
+            self.network,
+            self.contexts,
+            self.walks,
+            self.certificates,
+            self.forbidden,
+            self.caches.divide(_CERTIFICATES, _DEAD_ENDS)[1],
+        )
 
     @cached_property
     def _tries(self) -> Sequence[Trie]:

@@ -26,8 +26,8 @@ from ..tokens.vocabulary import Vocabulary
 
 DEAD = 0
 
-# How the budget is divided: masks, sets of tokens allowed after others, and the tokens of sets of
-# product states.
+# How the budget is divided: masks, sets of tokens that may follow others, and the tokens of sets
+# of product states.
 _MASKS, _ALLOWED, _UNIONS = 4, 1, 3
 
 # Tokens that are tried one by one before a mask is computed.
@@ -117,9 +117,9 @@ class ProductMachine:
         self._width = self.pairs.classes + 1
         words = tokenset.word_count(self.vocab_size)
         masks, allowed, unions = self.caches.divide(_MASKS, _ALLOWED, _UNIONS)
-        self.most_masks = max(64, masks.limit // (4 * words))
-        self._masks: BoundedCache[int, Words] = BoundedCache(self.most_masks)
-        self._allowed: BoundedCache[int, Words] = allowed.cache()
+        row_bytes = 4 * words + ENTRY_BYTES
+        self._masks: BoundedCache[int, Words] = masks.cache(row_bytes)
+        self._allowed: BoundedCache[int, Words] = allowed.cache(row_bytes)
         self._unions: BoundedCache[int, _Union] = unions.cache()
         self._flags = np.zeros(words * 32, dtype=np.bool_)
         self._empty = np.zeros(words, dtype=np.uint32)
@@ -274,7 +274,7 @@ class ProductMachine:
             self._flags[self.pairs.ids(self._token_of[after])] = True
             known = ~tokenset.from_flags(self._flags)
             self._flags.fill(False)
-            self._allowed.keep(after, known, known.nbytes + ENTRY_BYTES)
+            self._allowed.keep(after, known)
         return known
 
     @cached_property

@@ -3,7 +3,7 @@ automaton is the product that CartesianMerge walks."""
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from ..bpe.check import check_pairs
 from ..cartesian.check import check_product
@@ -18,10 +18,7 @@ from .regular import RegularGrammar
 
 if TYPE_CHECKING:
     from ..bpe.forbidden_pairs import ForbiddenPairs
-    from ..cartesian.machine import ProductMachine
-    from ..normalizer.machine import WithNormalForm
-
-AnyProduct: TypeAlias = "ProductMachine | WithNormalForm[ProductMachine]"
+    from ..cartesian.from_sections import AnyProduct
 
 
 def check(manifest: Manifest, arrays: Arrays) -> None:
@@ -44,65 +41,27 @@ class ProductRuntime(RegularGrammar):
     @property
     def forbidden_pairs(self) -> "ForbiddenPairs":
         """Which tokens may not follow which inside a piece."""
-        return self._product.pairs
+        from ..cartesian.from_sections import forbidden_pairs
 
-    def after_prompt(self, prompt: Sequence[int]) -> tuple[AnyProduct, int]:
+        return forbidden_pairs(self._machine)
+
+    def after_prompt(self, prompt: Sequence[int]) -> "tuple[AnyProduct, int]":
         """By the boundaries that the prompt may have, and its last token."""
         return self._machine, self._machine.state_after(prompt)
 
     def byte_state_of(self, state: int) -> int:
         """The state of the byte DFA that a state stands for (of several, one)."""
-        from ..normalizer.machine import WithNormalForm
+        from ..cartesian.from_sections import members
 
-        machine = self._machine
-        if isinstance(machine, WithNormalForm):
-            state = machine.inner_state(state)
         byte_states = self.contents.arrays["product.byte_state"]
-        return int(byte_states[self._product.members(state)[0]])
+        return int(byte_states[members(self._machine, state)[0]])
 
     @cached_property
-    def _product(self) -> "ProductMachine":
-        from ..bpe.forbidden_pairs import ForbiddenPairs
-        from ..cartesian.machine import ProductMachine, ProductRows
-        from ..pretokenizer.dfa import PretokenizerDfa, whole_pieces
+    def _machine(self) -> "AnyProduct":
+        from ..cartesian.from_sections import product_machine
 
         c = self.contents
-        a, m = c.arrays, c.manifest
-        pretokenizer = PretokenizerDfa(
-            a["cuts.table"],
-            a["cuts.classes"],
-            a["cuts.fallback"],
-            int(a["cuts.start"][0]),
-            whole_pieces(a),
-        )
-        return ProductMachine(
-            a["product.table"],
-            a["product.classes"],
-            a["product.accepting"],
-            m.token_start,
-            ProductRows(
-                a["product.row_of"], a["product.rows"], a["product.ids"], a["product.id_offsets"]
-            ),
-            ForbiddenPairs.from_arrays(a, "pairs."),
-            pretokenizer,
-            a["product.after_cut"],
-            c.vocabulary,
-            m.eos,
-            m.vocab_size,
-            c.caches,
-        )
-
-    @cached_property
-    def _machine(self) -> AnyProduct:
-        c = self.contents
-        if "stable.table" not in c.arrays:
-            return self._product
-        from ..normalizer.machine import WithNormalForm
-        from ..normalizer.normal_form_dfa import NormalFormDfa, PromptRuns, Runs
-
-        normal_form = NormalFormDfa.from_arrays(c.arrays)
-        runs = PromptRuns if "stable.prompts" in c.arrays else Runs
-        return WithNormalForm(self._product, runs(normal_form, c.vocabulary))
+        return product_machine(c.manifest, c.arrays, c.vocabulary, c.caches)
 
 
 def runtime(contents: Contents) -> ProductRuntime:

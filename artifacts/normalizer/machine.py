@@ -17,7 +17,7 @@ from typing import Generic, Protocol, TypeVar
 
 from ..errors import ArtifactError
 from ..tokens import tokenset
-from ..tokens.memo import BoundedCache
+from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.search import Trail, search_alive
 from ..tokens.tokenset import Words
 from ..tokens.vocabulary import Vocabulary
@@ -26,20 +26,18 @@ from .normal_form_dfa import Runs
 # Pairs of states that one search may expand where tokens are undecided for any text before them.
 _BUDGET = 20_000
 
-# Cached results of searches, and cached steps.
-_CACHED_RESULTS, _CACHED_STEPS = 1 << 20, 1 << 20
+# How the budget is divided: masks, steps, and results of searches.
+_MASKS, _STEPS, _RESULTS = 6, 1, 1
 
 # A state of the inner machine, and one of the normal-form DFA.
 _Pair = tuple[int, int]
 
 
 class Inner(Protocol):
-    """A machine with its masks. ``vocab_size``: tokens of a mask. ``most_masks``: how many masks to
-    cache."""
+    """A machine with its masks. ``vocab_size``: tokens of a mask."""
 
     vocabulary: Vocabulary
     vocab_size: int
-    most_masks: int
 
     @property
     def start(self) -> int:
@@ -86,12 +84,20 @@ class WithNormalForm(Generic[M]):
     that of ``runs``. ``undecided``: None where tokens that end between two characters are live.
     """
 
-    def __init__(self, inner: M, runs: Runs, undecided: Undecided | None = None) -> None:
+    def __init__(
+        self,
+        inner: M,
+        runs: Runs,
+        undecided: Undecided | None = None,
+        caches: CacheBudget | None = None,
+    ) -> None:
         self.inner, self.runs, self.undecided = inner, runs, undecided
         self._width = runs.states
-        self._masks: BoundedCache[int, Words] = BoundedCache(inner.most_masks)
-        self._steps: BoundedCache[tuple[int, int], int] = BoundedCache(_CACHED_STEPS)
-        self._live: BoundedCache[_Pair, bool] = BoundedCache(_CACHED_RESULTS)
+        masks, steps, results = (caches or CacheBudget()).divide(_MASKS, _STEPS, _RESULTS)
+        row_bytes = 4 * tokenset.word_count(inner.vocab_size) + ENTRY_BYTES
+        self._masks: BoundedCache[int, Words] = masks.cache(row_bytes)
+        self._steps: BoundedCache[tuple[int, int], int] = steps.cache()
+        self._live: BoundedCache[_Pair, bool] = results.cache()
         # The first mask then finds what most masks need.
         runs.at(runs.start)
 

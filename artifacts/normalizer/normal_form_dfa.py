@@ -19,16 +19,13 @@ from numpy.typing import NDArray
 
 from ..dfa.byte_dfa import TokenRuns
 from ..tokens import tokenset
-from ..tokens.memo import BoundedCache
+from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.tokenset import Words
 from ..tokens.vocabulary import Vocabulary
 
 DEAD = 0
 
 _CONTINUATION = slice(0x80, 0xC0)
-
-# Bytes of the cached effects of boundary tokens.
-_EFFECT_BYTES = 1 << 25
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,10 +136,10 @@ class Effect:
 class Runs:
     """The states of a normal-form DFA behind texts, as numbers below ``states``; 0 is dead."""
 
-    def __init__(self, dfa: NormalFormDfa, vocabulary: Vocabulary) -> None:
+    def __init__(self, dfa: NormalFormDfa, vocabulary: Vocabulary, caches: CacheBudget) -> None:
         self.dfa, self._vocabulary = dfa, vocabulary
         self.start, self.states = dfa.start, len(dfa.table)
-        self._effects: BoundedCache[int, Effect] = BoundedCache(_EFFECT_BYTES)
+        self._effects: BoundedCache[int, Effect] = caches.cache()
 
     def step(self, state: int, token: int) -> int:
         """The state after a token of text."""
@@ -166,7 +163,7 @@ class Runs:
         if known is None:
             read, tokens, states = self._read(state)
             known = self._tokens.effect(read, tokens, states)
-            weight = known.kept.nbytes + 128 * len(known.tokens)
+            weight = known.kept.nbytes + ENTRY_BYTES * (1 + len(known.tokens))
             self._effects.keep(state, known, weight)
         return known
 
@@ -191,8 +188,8 @@ class PromptRuns(Runs):
     j are the number i · S + j; ``start`` stands for all equal ones, 0 for all whose first is dead.
     """
 
-    def __init__(self, dfa: NormalFormDfa, vocabulary: Vocabulary) -> None:
-        super().__init__(dfa, vocabulary)
+    def __init__(self, dfa: NormalFormDfa, vocabulary: Vocabulary, caches: CacheBudget) -> None:
+        super().__init__(dfa, vocabulary, caches)
         self._size = self.states
         self.start, self.states = dfa.start * (self._size + 1), self._size**2
 

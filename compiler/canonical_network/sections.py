@@ -25,6 +25,7 @@ from constrain.artifacts.canonical_network.pretokenized import PretokenizedNetwo
 from constrain.artifacts.network.configurations import REFUSED, Network
 from constrain.artifacts.network.tables import NetworkTables
 from constrain.artifacts.pretokenizer.dfa import begins_character
+from constrain.artifacts.tokens.memo import CacheBudget
 
 from ..bpe.tokenizer_tables import TokenizerTables, tokenizer_sections
 from ..diagnostics import CheckError, Diagnostic, TokenizerError
@@ -44,6 +45,9 @@ Patch = tuple[NDArray[np.int32], NDArray[np.int32]]
 
 # Bytes of a character behind its first.
 _LONGEST_TAIL = 3
+
+# Of searches for dead ends. What is evicted is searched again, and so may exceed its steps.
+_CACHE_BYTES = 1 << 30
 
 
 def normal_form_sections(
@@ -149,7 +153,9 @@ def merge(
         if (others != LOST).any():
             sections |= normal_form_sections(tables.pretokenizer, stable)
     vocabulary = tokenizer.vocabulary(request.vocab_size)
-    pretokenized = PretokenizedNetwork.from_arrays(network, sections, vocabulary)
+    pretokenized = PretokenizedNetwork.from_arrays(
+        network, sections, vocabulary, CacheBudget(_CACHE_BYTES)
+    )
     inert = pretokenized.inert(sections) if "stable.table" in sections else None
     if not _has_members(pretokenized, inert, sections, request):
         message = "the tokenizer can spell no member: it has no token for a part of each"
@@ -200,7 +206,7 @@ def _has_members(
         return _has_texts(network)
     if _has_texts(inert):
         return True
-    machine = machine_of(network, inert, sections, request.eos)
+    machine = machine_of(network, inert, sections, request.eos, CacheBudget())
     return bool(machine.row(machine.start).any())
 
 

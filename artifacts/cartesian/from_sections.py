@@ -1,0 +1,70 @@
+"""The machine of a product, from the sections of an artifact."""
+
+from typing import TypeAlias
+
+from ..bpe.forbidden_pairs import ForbiddenPairs
+from ..container.manifest import Manifest
+from ..container.requirements import Arrays
+from ..normalizer.machine import WithNormalForm
+from ..normalizer.normal_form_dfa import NormalFormDfa, PromptRuns, Runs
+from ..pretokenizer.dfa import PretokenizerDfa, whole_pieces
+from ..tokens.memo import CacheBudget
+from ..tokens.vocabulary import Vocabulary
+from .machine import ProductMachine, ProductRows
+
+AnyProduct: TypeAlias = ProductMachine | WithNormalForm[ProductMachine]
+
+# How a budget is divided beside a normal-form DFA: the product, the DFA, and both together.
+_PRODUCT, _NORMAL_FORM, _BOTH = 4, 1, 2
+
+
+def product_machine(
+    manifest: Manifest, arrays: Arrays, vocabulary: Vocabulary, caches: CacheBudget | None = None
+) -> AnyProduct:
+    """The automaton of CartesianMerge, beside a normal-form DFA if the file has one."""
+    budget = caches or CacheBudget()
+    own, effects, both = budget.divide(_PRODUCT, _NORMAL_FORM, _BOTH)
+    is_alone = "stable.table" not in arrays
+    pretokenizer = PretokenizerDfa(
+        arrays["cuts.table"],
+        arrays["cuts.classes"],
+        arrays["cuts.fallback"],
+        int(arrays["cuts.start"][0]),
+        whole_pieces(arrays),
+    )
+    product = ProductMachine(
+        arrays["product.table"],
+        arrays["product.classes"],
+        arrays["product.accepting"],
+        manifest.token_start,
+        ProductRows(
+            arrays["product.row_of"],
+            arrays["product.rows"],
+            arrays["product.ids"],
+            arrays["product.id_offsets"],
+        ),
+        ForbiddenPairs.from_arrays(arrays, "pairs."),
+        pretokenizer,
+        arrays["product.after_cut"],
+        vocabulary,
+        manifest.eos,
+        manifest.vocab_size,
+        budget if is_alone else own,
+    )
+    if is_alone:
+        return product
+    normal_form = NormalFormDfa.from_arrays(arrays)
+    runs = PromptRuns if "stable.prompts" in arrays else Runs
+    return WithNormalForm(product, runs(normal_form, vocabulary, effects), caches=both)
+
+
+def members(machine: AnyProduct, state: int) -> tuple[int, ...]:
+    """The product states that the text so far may be in."""
+    if isinstance(machine, WithNormalForm):
+        return machine.inner.members(machine.inner_state(state))
+    return machine.members(state)
+
+
+def forbidden_pairs(machine: AnyProduct) -> ForbiddenPairs:
+    """The pairs of tokens that no encoding holds."""
+    return machine.inner.pairs if isinstance(machine, WithNormalForm) else machine.pairs
