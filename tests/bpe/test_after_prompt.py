@@ -62,7 +62,7 @@ def test_after_a_prompt(
 
 
 def test_behind_a_contraction(tmp_path: Path) -> None:
-    """There the cuts are where they were before any text."""
+    """There the pre-tokenizer is in its start state again."""
     value = tokenizer_json("abt'", ["t b"], added=[(5, "<eos>", True)], splits=True)
     tokenizer = load_tokenizer(written(tmp_path, value))
     artifact = compile_grammar("[ab]", dialect="regex", tokenizer=tokenizer)

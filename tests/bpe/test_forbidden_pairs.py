@@ -33,7 +33,7 @@ def table(letters: str, merges: Sequence[tuple[str, str]]) -> tuple[Numbers, lis
 
 
 def allowed_after(letters: str, merges: Sequence[tuple[str, str]]) -> dict[str, set[str]]:
-    """Algorithm 3's answer in texts; the empty text stands for the start."""
+    """Algorithm 3's result in texts; the empty text stands for the start."""
     names, numbers = table(letters, merges)
     texts = {i: text for text, i in names.items()}
     dfa = build_tokenizer_dfa(range(len(letters)), [(a, b, ab) for a, b, ab in numbers])
@@ -160,7 +160,7 @@ def test_tied_merges_are_compared_pair_by_pair() -> None:
     "name", ["gpt2", "cl100k_base", "qwen2_5", "mistral_nemo", "whisper-multilingual", "mistral-v3"]
 )
 def test_real_tables(data: Callable[[str], Path], name: str, full: bool) -> None:
-    """Sampled pairs, half of them forbidden, against the library without cuts."""
+    """Sampled pairs, half of them forbidden, against the library without a pre-tokenizer."""
     if not full and name in ("cl100k_base", "mistral_nemo", "qwen2_5", "whisper-multilingual"):
         pytest.skip("sampled: gpt2 and mistral-v3 only; --full runs all")
     path = data(f"tokenizers/{name}/tokenizer.json")

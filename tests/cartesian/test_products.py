@@ -34,7 +34,7 @@ END = 10
 
 @pytest.fixture
 def small(tmp_path: Path) -> Tokenizer:
-    """Letters, a space, two merges, GPT-2's cuts and an added token that is text."""
+    """Letters, a space, two merges, GPT-2's pre-tokenizer and an added token that is text."""
     added = [(END, "<eos>", True), (11, "aba", False)]
     return tokenizer_of(tmp_path, "ab <eos>", ["a b", "ab b"], added=added, splits=True)
 
@@ -114,7 +114,7 @@ def test_a_table_of_a_product_has_the_same_masks(small: Tokenizer) -> None:
 def test_what_is_forgotten_is_worked_out_anew(
     small: Tokenizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Masks are the same where nothing that they are made of is kept but the last."""
+    """Masks are the same where the caches hold no more than what came last."""
     data = compiled('s ::= #"(a|b| ){1,4}";', small, method="cartesian").to_bytes()
     artifact = load_bytes(data)
     for name in ("_KEPT_ALLOWED", "_KEPT_UNITED"):

@@ -24,14 +24,16 @@ _MORE = 12
 class Witnesses:
     """The witnesses of tokens behind ``ids``."""
 
-    def __init__(self, here: Case, artifact: Artifact, ways: Completions, ids: list[int]) -> None:
-        self.here, self.ways, self.ids = here, ways, ids
+    def __init__(
+        self, here: Case, artifact: Artifact, completions: Completions, ids: list[int]
+    ) -> None:
+        self.here, self.completions, self.ids = here, completions, ids
         self.text_prefix = artifact.text_prefix
         self.token = artifact.vocabulary.token
         self.text = b"".join(map(self.token, ids))
-        self.state = ways.machine.start
+        self.state = completions.machine.start
         for token_id in ids:
-            self.state = ways.machine.step(self.state, token_id)
+            self.state = completions.machine.step(self.state, token_id)
 
     def next_tokens(self, more: Sequence[bytes]) -> set[int]:
         """What the library's tokens of the texts that go on so have next, -1 for the end: those
@@ -47,12 +49,12 @@ class Witnesses:
 
     def without(self, tokens: Sequence[int]) -> set[int]:
         """Those allowed tokens that the short way to the end behind them is no witness of."""
-        places, more = self.ways.places, []
+        places, more = self.completions.places, []
         here = places.run(places.start, self.text)
         for token_id in tokens:
-            after = self.ways.machine.step(self.state, token_id)
+            after = self.completions.machine.step(self.state, token_id)
             place = places.run(here, self.token(token_id))
-            rest = self.ways.completion(after, place)
+            rest = self.completions.completion(after, place)
             more.append(b"".join(map(self.token, [token_id, *rest])))
         return set(tokens) - self.next_tokens(more)
 
@@ -70,7 +72,7 @@ def test_a_token_is_allowed_iff_it_has_a_witness(
     without --full) have there are allowed."""
     here = case(name)
     artifact = here.of(regex, "cartesian")
-    ways = Completions(artifact)
+    completions = Completions(artifact)
     plain = Places(build_automaton(regex, dialect="regex").dfa.tables(), b"", artifact.vocabulary)
     rng = random.Random(12)
     eos = artifact.manifest.eos[0]
@@ -84,7 +86,7 @@ def test_a_token_is_allowed_iff_it_has_a_witness(
                 break
             matcher.advance(token_id)
             ids.append(token_id)
-        found = Witnesses(here, artifact, ways, ids)
+        found = Witnesses(here, artifact, completions, ids)
         place = plain.run(plain.start, found.text)
         more = plain.members(place, _MORE if full else 7)
         allowed = set(tokenset.to_ids(matcher.mask()).tolist())
@@ -118,7 +120,7 @@ def test_sampled_tokens_are_allowed_iff_they_have_a_witness(
     skip_unless_sampled(name, grammar, full, (*SAMPLED, TINY[1]))
     here = case(name)
     artifact = here.artifact(grammar)
-    ways = Completions(artifact)
+    completions = Completions(artifact)
     dfa = build_automaton(GRAMMARS[grammar], dialect="regex").dfa
     plain = Places(dfa.tables(), artifact.text_prefix, artifact.vocabulary)
     rng, drawn = random.Random(2026), np.random.default_rng(2026)
@@ -129,10 +131,10 @@ def test_sampled_tokens_are_allowed_iff_they_have_a_witness(
         while not here.is_left_alone(text):
             text = member(grammar, rng)
         own = here.encode(text)
-        found = Witnesses(here, artifact, ways, own[: rng.randrange(len(own) + 1)])
+        found = Witnesses(here, artifact, completions, own[: rng.randrange(len(own) + 1)])
         place = plain.run(plain.start, found.text)
         read = plain.after(place) != 0
-        mask = tokenset.to_flags(ways.rows.row(found.state))[: len(read)].copy()
+        mask = tokenset.to_flags(completions.rows.row(found.state))[: len(read)].copy()
         mask[list(eos)] = False
         assert not (mask & ~read).any()
         allowed, refused = np.flatnonzero(mask), np.flatnonzero(read & ~mask)

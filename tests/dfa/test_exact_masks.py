@@ -38,7 +38,7 @@ def member(name: str, rng: random.Random) -> str:
 
 @pytest.fixture(scope="module")
 def compiled(gpt2: Tokenizer) -> Callable[[str], Artifact]:
-    """An example compiled for GPT-2, by DirectMerge with GPT-2's cuts."""
+    """An example compiled for GPT-2, by DirectMerge with GPT-2's pre-tokenizer."""
 
     @cache
     def build(name: str) -> Artifact:

@@ -26,7 +26,7 @@ class Steps:
     """CartesianMerge's targets of many tokens at once.
 
     They depend on the product states, on the token, and on whether that may go on with the
-    piece of the last one. Each such step is taken once.
+    pre-token of the last one. Each such step is taken once.
     """
 
     def __init__(self, artifact: Artifact) -> None:
@@ -34,26 +34,26 @@ class Steps:
         self.machine = artifact.product
         self.size = artifact.vocab_size
         self.last: dict[int, int | None] = {self.machine.start: None}
-        self._known: dict[tuple[tuple[int, ...], int], NDArray[np.int64]] = {}
+        self._targets: dict[tuple[tuple[int, ...], int], NDArray[np.int64]] = {}
 
     def targets(self, state: int, tokens: NDArray[np.int64]) -> NDArray[np.int64]:
         """The states after each of the tokens."""
         machine = self.machine
-        stable = isinstance(machine, NormalizedProduct) and state % len(machine.texts.table)
-        key = machine.members(state), int(stable)
-        if key not in self._known:
-            self._known[key] = np.full((2, self.size), -1, dtype=np.int64)
-        known = self._known[key]
+        in_normal_form = isinstance(machine, NormalizedProduct) and state % len(machine.texts.table)
+        key = machine.members(state), int(in_normal_form)
+        if key not in self._targets:
+            self._targets[key] = np.full((2, self.size), -1, dtype=np.int64)
+        targets = self._targets[key]
         last = self.last[state]
         follows = np.full(self.size, last is not None)
         if last is not None:
             follows[machine.pairs.ids(last)] = False
         goes_on = follows[tokens].astype(np.int64)
-        for place in np.flatnonzero(known[goes_on, tokens] < 0).tolist():
+        for place in np.flatnonzero(targets[goes_on, tokens] < 0).tolist():
             token = int(tokens[place])
-            known[goes_on[place], token] = target = machine.step(state, token)
+            targets[goes_on[place], token] = target = machine.step(state, token)
             self.last.setdefault(target, token)
-        found: NDArray[np.int64] = known[goes_on, tokens]
+        found: NDArray[np.int64] = targets[goes_on, tokens]
         return found
 
 
