@@ -22,7 +22,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..tokens.tokenset import Words, from_flags, word_count
 from ..tokens.trie import ranges
 
 _NEVER = 1 << 40
@@ -103,16 +102,6 @@ class ForbiddenPairs:
                 found.append((low, _first_at_least(index, bound, low, high)))
         return [span for span in found if span[0] < span[1]]
 
-    def intervals(self, token: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """The row of ``token`` as disjoint intervals of ``order``, ascending: begins and ends."""
-        spans = self.slices(token)
-        if not spans:
-            return self.begin[:0], self.end[:0]
-        begin = np.concatenate([self.begin[low:high] for low, high in spans])
-        end = np.concatenate([self.end[low:high] for low, high in spans])
-        place = np.argsort(begin, kind="stable")
-        return begin[place], end[place]
-
     def ids(self, token: int) -> NDArray[np.int32]:
         """The tokens that may not follow ``token``, int32, in no particular order."""
         spans = self.slices(token)
@@ -122,12 +111,6 @@ class ForbiddenPairs:
         counts = np.concatenate([self.end[low:high] for low, high in spans]) - begin
         found: NDArray[np.int32] = self.order[ranges(begin, counts)]
         return found
-
-    def row(self, token: int) -> Words:
-        """The tokens that may not follow ``token`` as a packed set, uint32 (ceil(V / 32),)."""
-        flags = np.zeros(word_count(len(self.part)) * 32, dtype=np.bool_)
-        self.mark(token, flags)
-        return from_flags(flags)
 
     def mark(self, token: int, flags: NDArray[np.bool_]) -> None:
         """Set the flags, bool (at least V,), of the tokens that may not follow ``token``."""

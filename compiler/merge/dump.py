@@ -1,4 +1,4 @@
-"""A canonical DFA over tokens as text, for ``constrain show``: one line a state and target.
+"""A canonical DFA over tokens as text, for ``constrain show``: a line for each state and target.
 
     0 -- 'ab' 'a' -> 1
 

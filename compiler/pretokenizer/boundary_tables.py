@@ -1,5 +1,4 @@
-"""A tokenizer's pre-tokenizer as one DFA over marked bytes: which texts have an encoding, and where
-it splits them.
+"""The tables of a tokenizer's steps: one DFA over the marked bytes of all texts with an encoding.
 
     each splitting step    pattern -> program -> automaton over atoms (``boundary_automaton``)
     all of them            composed -> over UTF-8 bytes (``character_classes``)

@@ -1,4 +1,4 @@
-"""The fast ways of CartesianMerge against the plain ones: lift, relevance, product."""
+"""The fast stages of CartesianMerge against plain ones: lift, relevance, product."""
 
 import random
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from constrain.compiler.pipeline import build_automaton
 
 @pytest.fixture(scope="module")
 def tables(data: Callable[[str], Path]) -> TokenizerTables:
-    """A small tokenizer with GPT-2's cuts."""
+    """A small tokenizer with GPT-2's pre-tokenizer."""
     return TokenizerTables(load_tokenizer(data("tokenizers/tiny-bpe-1000/tokenizer.json")))
 
 
@@ -83,11 +83,11 @@ def test_rows_forbid_what_the_whole_table_forbids(tables: TokenizerTables) -> No
     product = build_product(automaton.dfa, tables.pretokenizer)
     size = tables.tokenizer.vocab_size
     cartesian = cartesian_merge(product, tables.pretokenizer, tables.pairs, size)
-    whole, kept = tables.pairs.forbidden.rows, cartesian.pairs
-    held = set(kept.order.tolist())
+    whole, restricted = tables.pairs.forbidden.rows, cartesian.pairs
+    held = set(restricted.order.tolist())
     rng = random.Random(1)
     classes: dict[int, list[int]] = {}
     for token in rng.sample(tables.pairs.trie.ids.tolist(), 400):
-        ids = sorted(kept.ids(token).tolist())
+        ids = sorted(restricted.ids(token).tolist())
         assert sorted(held.intersection(whole.ids(token).tolist())) == ids
-        assert classes.setdefault(int(kept.row_class[token]), ids) == ids
+        assert classes.setdefault(int(restricted.row_class[token]), ids) == ids

@@ -36,7 +36,7 @@ END = 10
 
 @pytest.fixture
 def small(tmp_path: Path) -> Tokenizer:
-    """Letters, a space, two merges, GPT-2's cuts and an added token that is text."""
+    """Letters, a space, two merges, GPT-2's pre-tokenizer and an added token that is text."""
     added = [(END, "<eos>", True), (11, "aba", False)]
     return tokenizer_of(tmp_path, "ab <eos>", ["a b", "ab b"], added=added, splits=True)
 

@@ -27,7 +27,7 @@ from constrain.compiler.pretokenizer.spellable_members import shortest_outside
 
 @pytest.fixture(scope="module")
 def tables(data: Callable[[str], Path]) -> TokenizerTables:
-    """A small tokenizer with GPT-2's cuts."""
+    """A small tokenizer with GPT-2's pre-tokenizer."""
     return TokenizerTables(load_tokenizer(data("tokenizers/tiny-bpe-1000/tokenizer.json")))
 
 

@@ -70,7 +70,7 @@ def canonical(text: str) -> list[tuple[int, ...]]:
 
 
 def every(text: str) -> list[tuple[int, ...]]:
-    """All ways to spell a text."""
+    """All token sequences that spell a text."""
     spelled: list[list[tuple[int, ...]]] = [[()]]
     octets = text.encode()
     for end in range(1, len(octets) + 1):

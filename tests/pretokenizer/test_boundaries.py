@@ -1,4 +1,4 @@
-"""Where pieces start: the marked automaton against the library's own pre-tokenizers."""
+"""Where pre-tokens start: the marked automaton against the library's own pre-tokenizers."""
 
 import json
 import random
@@ -112,7 +112,7 @@ def test_example_of_the_readme() -> None:
 
 
 def test_steps_after_each_other() -> None:
-    """Digits, then GPT-2's pattern inside each piece."""
+    """Digits, then GPT-2's pattern inside each pre-token."""
     library = pre_tokenizers.Sequence(
         [pre_tokenizers.Digits(True), pre_tokenizers.Split(Regex(BYTE_LEVEL_PATTERN), "isolated")]
     )

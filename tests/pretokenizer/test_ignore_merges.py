@@ -1,4 +1,4 @@
-"""Tokens of whole pieces (``ignore_merges``): masks against the library, by full enumeration."""
+"""Tokens of whole pre-tokens (``ignore_merges``): masks against the library, all of them."""
 
 import random
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ GRAMMARS = ["(a|b){0,6}", "(a|b| ){0,5}", "(ab?| |b){1,4}a", " ?(a|b){1,3}( (a|b
 
 
 def model(rng: random.Random) -> dict[str, Any]:
-    """A ``tokenizer.json`` with random merges and whole pieces."""
+    """A ``tokenizer.json`` with random merges and tokens of whole pre-tokens."""
     pool = ["a", "b", "Ġ"]
     merges: list[tuple[str, str]] = []
     for _ in range(rng.randrange(1, 6)):

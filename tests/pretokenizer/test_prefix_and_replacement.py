@@ -76,7 +76,7 @@ def metaspace(rng: random.Random) -> Any:
 
 
 def with_metaspace(rng: random.Random) -> Any:
-    """Spaces that are written before pieces."""
+    """Spaces that are written before pre-tokens."""
     found = characters(rng)
     found.pre_tokenizer = metaspace(rng)
     if rng.random() < 0.3:
@@ -85,7 +85,7 @@ def with_metaspace(rng: random.Random) -> Any:
 
 
 def with_sentence_piece(rng: random.Random) -> Any:
-    """Spaces that are written before the cuts, which see what they are written as."""
+    """Spaces that are written before the pre-tokenizer, which sees what they are written as."""
     found = characters(rng)
     steps = [SPACE] if rng.random() < 0.5 else [normalizers.Prepend("▁"), SPACE]
     found.normalizer = normalizers.Sequence(steps)

@@ -40,7 +40,7 @@ def test_a_token_is_a_border_of_merges(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_token_both_text_and_terminal_leads_both_ways(kind: str) -> None:
-    """Behind ab it is not known yet which of the two was meant."""
+    """Behind ab it is not decided yet which of the two was meant."""
     artifact = built('root ::= <[3]> "c" | "ab" <t>', kind)
     assert [3] == [i for i in allowed(artifact) if i == 3]
     assert [2, NAMED] == allowed(artifact, 3)

@@ -21,7 +21,7 @@ KINDS = ("canonical", "any")
 
 @pytest.fixture(scope="module")
 def qwen(data: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Tokenizer:
-    """The vocabulary, merges and added tokens of Qwen 2.5, without its cuts and normalizer."""
+    """The vocabulary, merges and added tokens of Qwen 2.5, nothing before merging."""
     value = json.loads(data("tokenizers/qwen2_5/tokenizer.json").read_bytes())
     value["normalizer"] = None
     value["pre_tokenizer"] = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}
@@ -62,9 +62,9 @@ def test_tool_calls_of_qwen(qwen: Tokenizer, kind: str) -> None:
     artifact = compiled(text, qwen, kind)
     matcher = artifact.matcher()
     mask = tokenset.to_flags(matcher.mask())
-    known = np.zeros(len(mask), dtype=np.bool_)
-    known[[*qwen.tokens, *qwen.added]] = True
-    known[list(qwen.eos)] = False
-    assert known.tolist() == mask.tolist()
+    present = np.zeros(len(mask), dtype=np.bool_)
+    present[[*qwen.tokens, *qwen.added]] = True
+    present[list(qwen.eos)] = False
+    assert present.tolist() == mask.tolist()
     follow(artifact, [end, *qwen.encode("hello")[:1], *qwen.encode("<tool_call>{abc}</tool_call>")])
     follow(artifact, [call, *qwen.encode("{weather}"), end])

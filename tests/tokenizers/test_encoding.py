@@ -1,4 +1,4 @@
-"""Encoding: fast ways against slow ones, and long texts against whole ones."""
+"""Encoding: fast methods against slow ones, and texts in parts against whole ones."""
 
 import json
 import random
@@ -72,7 +72,7 @@ def test_all_ways_of_merging(full: bool) -> None:
 def test_many_pieces_at_once(
     data: Callable[[str], Path], real: Callable[[str], Tokenizer], full: bool, name: str
 ) -> None:
-    """Pieces of real and of random texts have the ids that each has alone; long ones too."""
+    """Pre-tokens of real and random texts have the ids that each has alone; long ones too."""
     encoder = real(name).encoder
     rng = random.Random(10)
     files = sorted(data("text/udhr").iterdir())
@@ -85,7 +85,7 @@ def test_many_pieces_at_once(
 
 
 def test_bytes_that_the_vocabulary_lacks() -> None:
-    """Pieces with them are not for rows: they are encoded, or left out, as they are alone."""
+    """Pre-tokens with them are not for rows: they are encoded, or left out, as they are alone."""
     tokenizer = Tokenizer(
         name="few",
         sha256="0" * 64,
@@ -134,7 +134,7 @@ def test_real_texts(
     ]
     names = {token.content for token in tokenizer.added_tokens}
     for text in texts:
-        # The library counts anew where added tokens leave holes between the ids.
+        # The library renumbers where added tokens leave holes between the ids.
         if not any(found in text for found in names):
             expected = reference.encode(text, add_special_tokens=False).ids
             assert (text[:200], expected) == (text[:200], tokenizer.encode(text))
@@ -188,7 +188,7 @@ def test_streams_of_random_texts(
     monkeypatch: pytest.MonkeyPatch,
     name: str,
 ) -> None:
-    """Whatever stands at a cut, it changes nothing."""
+    """Whatever stands where the text is split, it changes nothing."""
     monkeypatch.setattr(stream, "CHUNK", 1)
     tokenizer = default_tokenizer
     if name != "default":
@@ -204,7 +204,7 @@ def test_streams_of_random_texts(
 def test_streams_of_every_step(
     tmp_path: Path, full: bool, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    """Steps that put something before a text do so once; steps that see far are not cut."""
+    """Steps put something before a text once; steps that look far prevent splitting it."""
     monkeypatch.setattr(stream, "CHUNK", 1)
     reference = tokenizers.Tokenizer(byte_model() if name in CUTS else character_model())
     reference.pre_tokenizer = CUTS.get(name) or METASPACES.get(name)
@@ -248,13 +248,13 @@ def test_pairs_inside_matches(pattern: str) -> None:
 
 
 def test_far_looks_are_known() -> None:
-    """A look behind, or at more than one character ahead, is never safe to cut at."""
+    """A look behind, or at more than one character ahead, is never safe to split at."""
     for pattern in (r"(?<!a)b", r"(?<=a)b", r"a(?!bc)", r"a(?=b+)"):
         assert Adjacency(pattern).may_hold("x", "y")
 
 
 def test_tokenize_command(tmp_path: Path) -> None:
-    """Ids, pieces and added tokens, in all formats, from an argument and from a file."""
+    """Ids, token texts and added tokens, in all formats, from an argument and from a file."""
     content = tokenizer_json("ab \u00e9", ["a b"], added=[(9, "<e>", True)], splits=True)
     path = str(written(tmp_path, content))
     rows = ['5 | "ab"', '0   "a"', '9 + "<e>"', '2 | " "', r'3   "\xc3"', r'4   "\xa9"']

@@ -1,4 +1,4 @@
-"""The tables that encoding many pieces at once looks into."""
+"""The tables that encoding many pre-tokens at once looks into."""
 
 import json
 import random
@@ -22,10 +22,10 @@ def test_ranks_of_pairs(full: bool) -> None:
         pairs = [(rng.choice(ids), rng.choice(ids)) for _ in range(rng.randrange(len(ids) ** 2))]
         merges = np.array([(*pair, 0) for pair in pairs], dtype=np.int32).reshape(-1, 3)
         ranks = {pair: rank for rank, pair in enumerate(pairs)}
-        asked = [(a, b) for a in (-1, *ids) for b in (-1, *ids)]
-        left, right = np.array(asked, dtype=np.int64).T
+        pairs_of_ids = [(a, b) for a in (-1, *ids) for b in (-1, *ids)]
+        left, right = np.array(pairs_of_ids, dtype=np.int64).T
         table = PairRanks(merges)
-        expected = [ranks.get(pair, len(pairs)) for pair in asked]
+        expected = [ranks.get(pair, len(pairs)) for pair in pairs_of_ids]
         assert expected == table.of(left, right).tolist()
         assert table.none == len(pairs)
         assert table.of(left[:0], right[:0]).tolist() == []

@@ -27,7 +27,7 @@ def rank_file(path: Path, tokens: list[bytes]) -> Path:
 
 
 def encoded_by_ranks(ranks: Mapping[bytes, int], piece: bytes) -> list[int]:
-    """The rule of rank files itself: a whole piece, else the lowest rank of two neighbours."""
+    """The rule of rank files itself: a whole pre-token, else the lowest rank of two neighbours."""
     if piece in ranks:
         return [ranks[piece]]
     parts = [piece[i : i + 1] for i in range(len(piece))]
@@ -88,7 +88,7 @@ def test_recovered_merges_do_what_ranks_do(full: bool) -> None:
 
 
 def test_named_patterns_are_understood() -> None:
-    """All encodings that are known by name."""
+    """All encodings that have a name."""
     for name, encoding in NAMED.items():
         pieces = tokenizer_of_ranks(name, "", {b"a": 0}, encoding).encoder.parts("It's 2024\n")
         assert (

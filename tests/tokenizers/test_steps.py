@@ -75,14 +75,14 @@ def test_normalizers(tmp_path: Path, full: bool, name: str) -> None:
     ids=str,
 )
 def test_unknown_characters(tmp_path: Path, full: bool, options: dict[str, Any]) -> None:
-    """What becomes of characters without a token; no cuts, so that only seams help."""
+    """What becomes of characters without a token; no pre-tokenizer, so that only seams help."""
     reference = tokenizers.Tokenizer(character_model(**options))
     check(tmp_path, reference, full, seed=23)
 
 
 @pytest.mark.parametrize("options", [{}, {"unk_token": "a"}, {"unk_token": "a", "fuse_unk": True}])
 def test_whole_pieces(tmp_path: Path, full: bool, options: dict[str, Any]) -> None:
-    """Pieces that are tokens are looked up before merging; missing bytes may be unknown."""
+    """Pre-tokens that are tokens are looked up before merging; missing bytes may be unknown."""
     reference = tokenizers.Tokenizer(byte_model(ignore_merges=True, **options))
     data = json.loads(reference.to_str())
     data["model"]["vocab"]["foobar"] = 900
@@ -116,7 +116,7 @@ def all_characters(full: bool) -> Iterator[str]:
 
 @pytest.mark.parametrize("step", [Punctuation(), WhitespaceSplit(), Whitespace()], ids=repr)
 def test_other_classes_are_those_of_the_library(step: Any, full: bool) -> None:
-    """Every character between two letters, cut as the steps with classes of their own do."""
+    """Every character between two letters, split as by the steps with classes of their own."""
     reference = getattr(pre_tokenizers, type(step).__name__)()
     for characters in all_characters(full):
         text = "".join(f"a{char}" for char in characters)

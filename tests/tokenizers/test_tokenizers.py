@@ -71,7 +71,7 @@ def test_default_vocabulary(default_tokenizer: Tokenizer) -> None:
 
 
 def test_long_pieces_merge_in_order(default_tokenizer: Tokenizer) -> None:
-    """A piece of a hundred thousand bytes is encoded, and as a short one would be."""
+    """A pre-token of a hundred thousand bytes is encoded, and as a short one would be."""
     text = "ab" * 50_000
     ids = default_tokenizer.encode(text)
     assert default_tokenizer.decode_bytes(ids) == text.encode()
@@ -98,7 +98,7 @@ def test_byte_alphabet_is_a_bijection() -> None:
     ],
 )
 def test_byte_level_pieces(text: str, pieces: list[str]) -> None:
-    """GPT-2's cuts."""
+    """GPT-2's pre-tokens."""
     assert split_text(text, Split(BYTE_LEVEL_PATTERN)) == pieces
 
 
@@ -117,7 +117,7 @@ def minimal(**changes: Any) -> dict[str, Any]:
 
 
 def split(pattern: str) -> dict[str, Any]:
-    """A step that cuts at a regular expression."""
+    """A step that splits at a regular expression."""
     return {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated"}
 
 

@@ -11,7 +11,7 @@ until there is one.
 Whether a pattern's match can hold two characters side by side is decided by ``Adjacency``: the
 positions of the pattern's characters and which may follow which, as in Glushkov's automaton (V. M.
 Glushkov, The abstract theory of automata, Russian Mathematical Surveys 16(5), 1961). Look-ahead is
-taken for the empty text, so the answer may be "yes" once too often, never too seldom.
+taken for the empty text, so the result may be true once too often, never too seldom.
 """
 
 from collections.abc import Callable, Iterable, Iterator
