@@ -1,4 +1,4 @@
-"""Canonical masks of random grammars over random merges and cuts, against encoding.
+"""Canonical masks of random grammars over random merges and pre-tokenizers, against encoding.
 
 Those that are computed lazily, those that were precomputed, and some of each.
 """
@@ -22,6 +22,7 @@ from constrain.artifacts.canonical_network.masks import CanonicalMasks
 from constrain.artifacts.canonical_network.precomputed_rows import PrecomputedRows
 from constrain.artifacts.network.configurations import Stacks
 from constrain.artifacts.tokens import tokenset
+from constrain.compiler.canonical_network.liveness import PlainLiveness
 from constrain.compiler.canonical_network.precompute import Precomputed, precompute_rows
 from constrain.compiler.diagnostics import CheckError
 from constrain.compiler.limits import Limits
@@ -33,18 +34,22 @@ class CountedRows(PrecomputedRows):
 
     missing = 0
 
-    def find(self, stacks: Stacks, state: int, cut: int, node: int, plane: int) -> set[int] | None:
+    def find(
+        self, stacks: Stacks, state: int, pre_state: int, node: int, plane: int
+    ) -> set[int] | None:
         """As ``PrecomputedRows.find``."""
-        found = super().find(stacks, state, cut, node, plane)
+        found = super().find(stacks, state, pre_state, node, plane)
         self.missing += found is None
         return found
 
 
-def close(machine: CanonicalMasks, answers: int = 10**6) -> tuple[Precomputed, CountedRows]:
+def precompute(machine: CanonicalMasks, most: int = 10**6) -> tuple[Precomputed, CountedRows]:
     """Precompute the rows of a machine, and give them to it."""
-    found = precompute_rows(machine, answers, 10**9, Limits())
-    rows = CountedRows(found.arrays, machine.network.tables.states, len(machine.cuts.table))
-    machine.closed = rows
+    network = machine.pretokenized
+    found = precompute_rows(network, PlainLiveness(network), most, 10**9, Limits())
+    states = len(network.pretokenizer.table)
+    rows = CountedRows(found.arrays, machine.network.tables.states, states)
+    machine.precomputed = rows
     return found, rows
 
 
@@ -99,7 +104,7 @@ def test_masks_are_those_of_all_encodings(
         calls += len(tables.call_starts)
         if number % 4 == 0:
             ahead, _, _ = machine_and_encode(random.Random(seed), name, tables)
-            found, rows = close(ahead)
+            found, rows = precompute(ahead)
             check(ahead, expected)
             assert not (found.is_complete and rows.missing)
             complete += found.is_complete
@@ -123,9 +128,9 @@ def test_masks_of_random_nesting_grammars_do_not_depend_on_what_is_precomputed(
             continue
         seed = rng.randrange(1 << 30)
         lazy, _, _ = machine_and_encode(random.Random(seed), name, tables)
-        for answers in (10_000, 20):
+        for most in (10_000, 20):
             ahead, _, _ = machine_and_encode(random.Random(seed), name, tables)
-            found, rows = close(ahead, answers)
+            found, rows = precompute(ahead, most)
             try:
                 masks += compare(ahead, lazy, random.Random(seed), 10, 20)
             except ArtifactError as error:

@@ -101,7 +101,7 @@ def test_rows_of_real_tokenizers_are_those_of_walks(
         assert language.automaton is not None
         product = build_product(language.automaton.dfa, found.pretokenizer)
         lifted = lift(product, found.pretokenizer, found.pairs)
-        unsure = lifted.undecided
+        undecided = lifted.undecided
         table = np.concatenate([product.table[:, 0], product.table[:, 1]])
         for row in rng.sample(range(2, 2 * product.states), 24):
             start = row // 2 + row % 2 * product.states
@@ -118,9 +118,9 @@ def test_rows_of_real_tokenizers_are_those_of_walks(
             _, tokens, ends = undecided.each(undecided.rows == row)
             spelled = np.isin(tokens, trie.ids)
             expected = np.where(product.at_boundary[targets], 0, targets)
-            unsure_of = np.zeros_like(targets)
-            unsure_of[tokens[spelled]] = ends[spelled]
-            assert expected.tolist() == unsure_of.tolist()
+            undecided_of = np.zeros_like(targets)
+            undecided_of[tokens[spelled]] = ends[spelled]
+            assert expected.tolist() == undecided_of.tolist()
 
 
 @pytest.mark.parametrize("regex", REGEXES.values(), ids=REGEXES)

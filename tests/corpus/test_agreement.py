@@ -18,9 +18,11 @@ from support.languages import FINITE, INFINITE, MARKED, NESTING, SMALL_EXAMPLES,
 from support.tokenizer_case import TINY, TOKENIZERS, Case
 
 from constrain.artifacts import Artifact
-from constrain.artifacts.canonical_network.normalized_machine import canonical_machine
-from constrain.artifacts.cartesian.normalized_machine import WithNormalForm
+from constrain.artifacts.canonical_network.machine import canonical_machine
+from constrain.artifacts.cartesian.machine import ProductMachine
+from constrain.artifacts.kinds.token_dfa import TokenDfaRuntime
 from constrain.artifacts.matcher import Matcher
+from constrain.artifacts.normalizer.machine import WithNormalForm
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler import Limits
 from constrain.compiler.diagnostics import LimitError
@@ -44,8 +46,9 @@ class Steps:
     """
 
     def __init__(self, artifact: Artifact) -> None:
-        assert artifact.machine() is not None
-        self.machine = artifact.machine()
+        machine = artifact.machine()
+        assert isinstance(machine, ProductMachine | WithNormalForm)
+        self.machine: ProductMachine | WithNormalForm[ProductMachine] = machine
         self.size = artifact.vocab_size
         self.last: dict[int, int | None] = {self.machine.start: None}
         self._known: dict[tuple[tuple[int, ...], int], NDArray[np.int64]] = {}
@@ -53,15 +56,17 @@ class Steps:
     def targets(self, state: int, tokens: NDArray[np.int64]) -> NDArray[np.int64]:
         """The states after each of the tokens."""
         machine = self.machine
-        stable = isinstance(machine, WithNormalForm) and state % len(machine.texts.table)
-        key = machine.members(state), int(stable)
+        product, number, text = machine, state, 0
+        if isinstance(machine, WithNormalForm):
+            product, (number, text) = machine.inner, divmod(state, machine.runs.states)
+        key = product.members(number), text
         if key not in self._known:
             self._known[key] = np.full((2, self.size), -1, dtype=np.int64)
         known = self._known[key]
         last = self.last[state]
         follows = np.full(self.size, last is not None)
         if last is not None:
-            follows[machine.pairs.ids(last)] = False
+            follows[product.pairs.ids(last)] = False
         goes_on = follows[tokens].astype(np.int64)
         for place in np.flatnonzero(known[goes_on, tokens] < 0).tolist():
             token = int(tokens[place])
@@ -73,13 +78,13 @@ class Steps:
 
 def compared(direct: Artifact, cartesian: Artifact) -> tuple[int, int]:
     """Compare the masks of all reachable pairs; their number and that of the transitions."""
-    dfa, steps = direct.token_dfa, Steps(cartesian)
-    assert dfa is not None
+    assert isinstance(direct.runtime, TokenDfaRuntime)
+    dfa, steps = direct.runtime.token_dfa, Steps(cartesian)
     eos = np.array(direct.manifest.eos)
     start = dfa.start, steps.machine.start
     seen, pending, transitions = {start}, [start], 0
     for one, other in pending:
-        row = direct.rows.row(one)
+        row = direct.machine().row(one)
         assert np.array_equal(row, steps.machine.row(other)), (one, other)
         assert dfa.is_accepting(one) == steps.machine.is_accepting(other)
         flags = tokenset.to_flags(row).copy()
@@ -195,7 +200,7 @@ def test_unrolled_networks_and_products(
             eos=here.eos,
         ).artifact
         assert product.manifest.kind == "product"
-        network = Matcher(machine, machine, here.eos_ids, product.vocab_size)
+        network = Matcher(machine, here.eos_ids, product.vocab_size)
         liked = product.arrays.get("stable.tokens", np.zeros(0, dtype=np.int32))
         walks = 200 if full else 8
         side_by_side(product.matcher(), network, random.Random(8), walks, 20, liked)

@@ -18,8 +18,9 @@ from support.matcher import Completions
 from support.tokenizer_case import SAMPLED, TINY, TOKENIZERS, Case
 
 from constrain.artifacts import Artifact
-from constrain.artifacts.canonical_network.masks import CanonicalMasks
-from constrain.artifacts.canonical_network.normalized_machine import NormalizedNetwork
+from constrain.artifacts.canonical_network.machine import CanonicalMachine
+from constrain.artifacts.kinds.canonical_network import CanonicalNetworkRuntime
+from constrain.artifacts.normalizer.machine import WithNormalForm
 from constrain.artifacts.tokens import tokenset
 
 Count = Callable[[str, object], None]
@@ -35,7 +36,7 @@ class Walker:
     def __init__(self, artifact: Artifact, seed: int) -> None:
         self.vocabulary = artifact.vocabulary
         self.eos = artifact.manifest.eos
-        self.machine, self.rows = artifact.machine_and_rows()
+        self.machine = artifact.machine()
         self.ways = Completions(artifact)
         self.rng = np.random.default_rng(seed)
         texts = self.vocabulary.text_ids()
@@ -46,12 +47,14 @@ class Walker:
         """Some random tokens, then the shortest way to the end."""
         state, ids = self.machine.start, list[int]()
         for _ in range(int(self.rng.integers(_LONGEST + 1))):
-            mask = self.rows.row(state)
+            mask = self.machine.row(state)
             assert mask.any(), ids
             token = self._pick(mask)
             if token in self.eos and self.machine.is_accepting(state):
                 return ids
-            state = self.machine.step(state, token)
+            after = self.machine.take(state, token)
+            assert after is not None
+            state = after
             ids.append(token)
         text = b"".join(map(self.vocabulary.token, ids))
         place = self.ways.places.run(self.ways.places.start, text)
@@ -137,7 +140,7 @@ def test_walks_beside_a_normalization_form(engine: str, normalizing: Case, full:
     def check(language: Language) -> None:
         artifact = ENGINES[engine].stored(language, normalizing)
         machine = machine_of(artifact)
-        assert isinstance(machine, NormalizedNetwork)
+        assert isinstance(machine, WithNormalForm)
         liked = set(artifact.arrays["stable.tokens"].tolist())
         rng = random.Random(language.name)
         count = 400 if full else 10
@@ -149,9 +152,7 @@ def test_walks_beside_a_normalization_form(engine: str, normalizing: Case, full:
     assert {} == offenders(MARKED, check)
 
 
-def machine_of(artifact: Artifact) -> CanonicalMasks | NormalizedNetwork:
+def machine_of(artifact: Artifact) -> CanonicalMachine:
     """What the matchers of a network's artifact step."""
-    assert artifact.parsers is not None
-    machine = artifact.machine()
-    assert isinstance(machine, CanonicalMasks | NormalizedNetwork)
-    return machine
+    assert isinstance(artifact.runtime, CanonicalNetworkRuntime)
+    return artifact.runtime.machine()

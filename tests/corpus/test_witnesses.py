@@ -39,7 +39,9 @@ class Witnesses:
         self.text = b"".join(map(self.token, ids))
         self.state = ways.machine.start
         for token_id in ids:
-            self.state = ways.machine.step(self.state, token_id)
+            after = ways.machine.take(self.state, token_id)
+            assert after is not None
+            self.state = after
 
     def next_tokens(self, more: Sequence[bytes]) -> set[int]:
         """What the library's tokens of the texts that go on so have next, -1 for the end: those
@@ -58,7 +60,8 @@ class Witnesses:
         places, more = self.ways.places, []
         here = places.run(places.start, self.text)
         for token_id in tokens:
-            after = self.ways.machine.step(self.state, token_id)
+            after = self.ways.machine.take(self.state, token_id)
+            assert after is not None
             place = places.run(here, self.token(token_id))
             rest = self.ways.completion(after, place)
             more.append(b"".join(map(self.token, [token_id, *rest])))
@@ -137,7 +140,7 @@ def test_sampled_tokens_are_allowed_iff_they_have_a_witness(
             found = Witnesses(here, artifact, ways, own[: rng.randrange(len(own) + 1)])
             place = plain.run(plain.start, found.text)
             read = plain.after(place) != 0
-            mask = tokenset.to_flags(ways.rows.row(found.state))[: len(read)].copy()
+            mask = tokenset.to_flags(ways.machine.row(found.state))[: len(read)].copy()
             mask[list(eos)] = False
             assert not (mask & ~read).any()
             allowed, refused = np.flatnonzero(mask), np.flatnonzero(read & ~mask)

@@ -18,8 +18,9 @@ from support.corpus import ERRORS, FINDINGS, FOLDERS, Language, grammar_of, reco
 from constrain.cli.app import run
 from constrain.compiler.diagnostics import GrammarError
 from constrain.compiler.dialects import DIALECTS, dialect_of
-from constrain.compiler.frontend import Parser, build_engine
+from constrain.compiler.frontend import Parser
 from constrain.compiler.lints import LINTS
+from constrain.compiler.pipeline import build_engine
 
 # Those that a file's suffix names.
 NAMED = sorted({language.dialect for language in recorded()})

@@ -16,7 +16,7 @@ from constrain.artifacts.pretokenizer.dfa import begins_character
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
-from constrain.compiler.canonical_network.sections import stable_cut_sections
+from constrain.compiler.canonical_network.sections import normal_form_sections
 from constrain.compiler.pipeline import build_artifact, build_engine
 
 
@@ -41,8 +41,8 @@ def test_where_tokens_stay_undecided(name: str, normalizing: Case) -> None:
 def test_what_grammars_read_decides_what_is_followed(
     letters: str, noted: bool, beside: bool, normalizing: Case
 ) -> None:
-    """Inert characters need nothing, those that are never stable the cuts, others stable texts.
-    Where members may be left out it is noted."""
+    """Inert characters need nothing, those in no normal form the pre-tokenizer DFA, others a
+    normal-form DFA. Where members may be left out it is noted."""
     grammar = f"start ::= '(' start ')' | 'x' | {letters};"
     engine = build_engine(grammar, dialect="kbnf")
     found = build_artifact(engine, normalizing.tokenizer, tables=normalizing.tables)
@@ -66,11 +66,11 @@ def test_behind_a_prompt(normalizing: Case) -> None:
         assert bool(marks) == (prompt != "e")
 
 
-def test_the_inert_cuts_agree_inside_characters(normalizing: Case) -> None:
+def test_the_inert_pretokenizer_agrees_inside_characters(normalizing: Case) -> None:
     """The patch replaces rows of states between characters, and adds states inside them."""
     tables = TokenizerTables(normalizing.tokenizer)
     assert tables.normal_form is not None
-    sections = stable_cut_sections(tables.pretokenizer, tables.normal_form)
+    sections = normal_form_sections(tables.pretokenizer, tables.normal_form)
     table, states = sections["cuts.table"], sections["inert.states"]
     old = states[states < len(table)]
     assert begins_character(table, sections["cuts.classes"])[old].all()

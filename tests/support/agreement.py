@@ -16,7 +16,8 @@ from constrain.artifacts.errors import ConstrainError
 from constrain.artifacts.matcher import Matcher
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler.automata.dfa import Dfa
-from constrain.compiler.frontend import Automaton, build_engine
+from constrain.compiler.frontend import Automaton
+from constrain.compiler.pipeline import build_engine
 from support.corpus import Language
 from support.encodings import following
 from support.engines import ENGINES, Engine

@@ -14,9 +14,10 @@ from constrain.artifacts import Artifact, load
 from constrain.artifacts.read import load_bytes
 from constrain.compiler import Limits
 from constrain.compiler.cache import default_folder
-from constrain.compiler.frontend import Recogniser, build_engine
+from constrain.compiler.frontend import Recogniser
 from constrain.compiler.network import build as networks
-from constrain.compiler.pipeline import MAX_ARTIFACT_BYTES, build_artifact
+from constrain.compiler.options import MAX_ARTIFACT_BYTES
+from constrain.compiler.pipeline import build_artifact, build_engine
 from support.corpus import Language
 from support.tokenizer_case import Case
 
