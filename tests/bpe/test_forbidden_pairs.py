@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 import tokenizers
+from support import sampled
 from support.merge import derived, random_table
+from support.tokenizer_case import SAMPLED, TOKENIZERS
 
 from constrain.artifacts.bpe.forbidden_pairs import ForbiddenPairs
 from constrain.compiler import load_tokenizer
@@ -161,13 +163,9 @@ def test_tied_merges_are_compared_pair_by_pair() -> None:
     check_all_pairs(found, len(names))
 
 
-@pytest.mark.parametrize(
-    "name", ["gpt2", "cl100k_base", "qwen2_5", "mistral_nemo", "whisper-multilingual", "mistral-v3"]
-)
+@sampled("name", SAMPLED, TOKENIZERS)
 def test_real_tables(data: Callable[[str], Path], name: str, full: bool) -> None:
     """Sampled pairs, half of them forbidden, against the library without a pre-tokenizer."""
-    if not full and name in ("cl100k_base", "mistral_nemo", "qwen2_5", "whisper-multilingual"):
-        pytest.skip("sampled: gpt2 and mistral-v3 only; --full runs all")
     path = data(f"tokenizers/{name}/tokenizer.json")
     tokenizer = load_tokenizer(path)
     found = derive(spelled(tokenizer), tokenizer.merges)

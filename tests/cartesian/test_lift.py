@@ -2,13 +2,12 @@
 
 import random
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
 from support.cartesian import REGEXES, lifted_via_running
+from support.tokenizer_case import Case
 
-from constrain.compiler import load_tokenizer
 from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
 from constrain.compiler.cartesian.cartesian_merge import cartesian_merge
 from constrain.compiler.cartesian.lift import Lift, lift
@@ -18,9 +17,9 @@ from constrain.compiler.pipeline import build_automaton
 
 
 @pytest.fixture(scope="module")
-def tables(data: Callable[[str], Path]) -> TokenizerTables:
+def tables(case: Callable[[str], Case]) -> TokenizerTables:
     """A small tokenizer with GPT-2's pre-tokenizer."""
-    return TokenizerTables(load_tokenizer(data("tokenizers/tiny-bpe-1000/tokenizer.json")))
+    return case("tiny-bpe-1000").tables
 
 
 def rows_of(found: Lift) -> dict[int, set[int]]:

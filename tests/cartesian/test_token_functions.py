@@ -3,17 +3,17 @@
 import random
 from collections import deque
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from support import sampled
 from support.cartesian import REGEXES, lifted_via_running
 from support.languages import TYPICAL
+from support.tokenizer_case import Case
 
 from constrain.artifacts.tokens.trie import Trie, walk
 from constrain.artifacts.tokens.vocabulary import Vocabulary
-from constrain.compiler import load_tokenizer
 from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
 from constrain.compiler.cartesian.lift import Lift, lift
 from constrain.compiler.cartesian.product import Product, build_product
@@ -26,9 +26,9 @@ from constrain.compiler.pretokenizer.spellable_members import shortest_outside
 
 
 @pytest.fixture(scope="module")
-def tables(data: Callable[[str], Path]) -> TokenizerTables:
+def tables(case: Callable[[str], Case]) -> TokenizerTables:
     """A small tokenizer with GPT-2's pre-tokenizer."""
-    return TokenizerTables(load_tokenizer(data("tokenizers/tiny-bpe-1000/tokenizer.json")))
+    return case("tiny-bpe-1000").tables
 
 
 def random_table(rng: random.Random, states: int, columns: int) -> NDArray[np.int32]:
@@ -87,14 +87,12 @@ def test_functions_are_those_of_running_each_token(max_pairs: int) -> None:
     assert (groups > 60) == (max_pairs < 100)
 
 
-@pytest.mark.parametrize("name", ["gpt2", "mistral-v3", "qwen2_5"])
+@sampled("name", ["gpt2", "mistral-v3"], ["gpt2", "mistral-v3", "qwen2_5"])
 def test_rows_of_real_tokenizers_are_those_of_walks(
-    name: str, data: Callable[[str], Path], full: bool
+    name: str, case: Callable[[str], Case], full: bool
 ) -> None:
     """Rows and transitions of some states against a walk of the whole trie from each."""
-    if name == "qwen2_5" and not full:
-        pytest.skip("sampled: --full runs all tokenizers")
-    found = TokenizerTables(load_tokenizer(data(f"tokenizers/{name}/tokenizer.json")))
+    found = case(name).tables
     trie = found.pairs.trie
     rng = random.Random(2)
     for language in TYPICAL.values() if full else [TYPICAL["words"], TYPICAL["string"]]:

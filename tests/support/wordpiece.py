@@ -2,11 +2,13 @@
 
 import random
 from collections.abc import Callable, Iterable
+from functools import cache
+from pathlib import Path
 
 from constrain.artifacts import Artifact
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler.pipeline import build_artifact, build_automaton
-from constrain.compiler.wordpiece import WordPieceTokenizer
+from constrain.compiler.wordpiece import WordPieceTokenizer, load_wordpiece
 from constrain.compiler.wordpiece.normalizer import BertNormalizer
 
 
@@ -21,6 +23,12 @@ def tokenizer_of(
         normalizer=BertNormalizer(), added=added, special=frozenset(added), eos=(1,),
         vocab_size=len(ids),
     )  # fmt: skip
+
+
+@cache
+def real(folder: Path) -> WordPieceTokenizer:
+    """A tokenizer of the test data; each is loaded once, with what it makes of its vocabulary."""
+    return load_wordpiece(folder)
 
 
 def compiled(pattern: str, tokenizer: WordPieceTokenizer) -> Artifact:

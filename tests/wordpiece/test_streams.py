@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 from support import constrain
-from support.wordpiece import tokenizer_of
+from support.wordpiece import real, tokenizer_of
 
-from constrain.compiler.wordpiece import load_wordpiece, tokenizer
+from constrain.compiler.wordpiece import tokenizer
 from constrain.compiler.wordpiece.stream import StreamSplitter
 
 # Letters, dropped characters, marks (two are put in order), punctuation, CJK, added tokens.
@@ -31,7 +31,7 @@ def test_parts_have_the_ids_of_the_whole(
     library = pytest.importorskip("tokenizers")
     folder = data("tokenizers/bert-base-uncased")
     reference = library.Tokenizer.from_file(str(folder / "tokenizer.json"))
-    ours = load_wordpiece(folder)
+    ours = real(folder)
     draw = random.Random(spaces)
     for number in range(3_000 if full else 200):
         monkeypatch.setattr(tokenizer, "LONGEST_HELD", draw.choice((1, 10, 150)))

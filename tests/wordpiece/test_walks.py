@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.wordpiece import accepted, compiled, tokenizations, tokenizer_of
+from support.wordpiece import accepted, compiled, real, tokenizations, tokenizer_of
 
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens.memo import BoundedCache
@@ -19,7 +19,6 @@ from constrain.artifacts.wordpiece import trie_walk as word_walk
 from constrain.artifacts.wordpiece.forbidden_tokens import forbidden_tokens
 from constrain.artifacts.wordpiece.trie import NONE, ROOT, SECTIONS, SUFFIX_ROOT, WordTrie
 from constrain.artifacts.wordpiece.trie_walk import WordWalk
-from constrain.compiler.wordpiece import load_wordpiece
 from constrain.compiler.wordpiece.oracle import forbidden_via_definition, lay_out_via_suffix_trie
 from constrain.compiler.wordpiece.trie_layout import lay_out
 
@@ -66,7 +65,7 @@ def test_layout_of_random_vocabularies(full: bool) -> None:
 
 def test_layout_of_a_real_vocabulary(data: Callable[[str], Path]) -> None:
     """The same for all of BERT's vocabulary."""
-    tokenizer = load_wordpiece(data("tokenizers/bert-base-uncased"))
+    tokenizer = real(data("tokenizers/bert-base-uncased"))
     words = tokenizer.end_to_end
     initial, suffixes = ({t.encode(): i for t, i in tokens.items()}
                          for tokens in (words.initial, words.suffixes))  # fmt: skip
@@ -89,7 +88,7 @@ def test_forbidden_tokens_of_random_vocabularies(full: bool) -> None:
 
 def test_forbidden_tokens_of_a_real_vocabulary(data: Callable[[str], Path], full: bool) -> None:
     """The same for tokens of BERT's vocabulary at random."""
-    tokenizer = load_wordpiece(data("tokenizers/bert-base-uncased"))
+    tokenizer = real(data("tokenizers/bert-base-uncased"))
     words = tokenizer.end_to_end
     initial = {t.encode(): i for t, i in words.initial.items()}
     suffixes = {t.encode(): i for t, i in words.suffixes.items() if t}
@@ -103,7 +102,7 @@ def test_forbidden_tokens_of_a_real_vocabulary(data: Callable[[str], Path], full
 def test_walks(monkeypatch: pytest.MonkeyPatch, data: Callable[[str], Path], dense: int) -> None:
     """Whole levels or live nodes alone: the tokens and states of the general walk."""
     monkeypatch.setattr(word_walk, "_DENSE", dense)
-    tokenizer = load_wordpiece(data("tokenizers/tiny-wordpiece-2000"))
+    tokenizer = real(data("tokenizers/tiny-wordpiece-2000"))
     machine = compiled("[a-m]{1,6}|x[a-z ]{2,30}|7é?", tokenizer).machine()
     assert machine is not None
     trie, dfa = machine.trie, machine.words.dfa

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.wordpiece import real
 
 from constrain.compiler.diagnostics import TokenizerError
 from constrain.compiler.wordpiece import WordPieceTokenizer, is_wordpiece, load_wordpiece
@@ -91,7 +92,7 @@ def random_texts(count: int, seed: int) -> Iterator[str]:
 def test_vectors(data: Callable[[str], Path], name: str) -> None:
     """All recorded ids, and ids and places as Hugging Face's library gives them."""
     folder = data(f"tokenizers/{name}")
-    ours = load_wordpiece(folder)
+    ours = real(folder)
     reference = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
     lines = (folder / "vectors.jsonl").read_text(encoding="utf-8").split("\n")
     rows = [json.loads(line) for line in lines if line]
@@ -104,7 +105,7 @@ def test_vectors(data: Callable[[str], Path], name: str) -> None:
 def test_udhr(data: Callable[[str], Path], full: bool, name: str) -> None:
     """Text in 89 languages, line by line (a sample of the lines without --full)."""
     folder = data(f"tokenizers/{name}")
-    ours = load_wordpiece(folder)
+    ours = real(folder)
     reference = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
     files = sorted(data("text/udhr").iterdir())
     for file in files:
@@ -125,7 +126,7 @@ def test_long_files(data: Callable[[str], Path], full: bool, name: str, file: st
     assert len(lines) > 5_000
     lines = lines if full else random.Random(file).sample(lines, 200)
 
-    assert len(lines) == check_against(reference, load_wordpiece(folder), lines)
+    assert len(lines) == check_against(reference, real(folder), lines)
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -135,7 +136,7 @@ def test_random_unicode(data: Callable[[str], Path], full: bool, name: str) -> N
     reference = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
     count = 100_000 if full else 1_500
 
-    assert count == check_against(reference, load_wordpiece(folder), random_texts(count, seed=4))
+    assert count == check_against(reference, real(folder), random_texts(count, seed=4))
 
 
 @pytest.mark.parametrize("flag", ["clean_text", "handle_chinese_chars", "strip_accents"])
@@ -154,7 +155,7 @@ def test_vocabulary_file_reads_as_the_json(data: Callable[[str], Path]) -> None:
     """A vocab.txt alone gives the tokenizer beside it, its lower-casing guessed right."""
     for name in BERT:
         folder = data(f"tokenizers/{name}")
-        text, whole = load_wordpiece(folder / "vocab.txt"), load_wordpiece(folder)
+        text, whole = load_wordpiece(folder / "vocab.txt"), real(folder)
         assert whole.ids == text.ids
         assert (whole.normalizer, whole.added, whole.eos) == (
             text.normalizer, text.added, text.eos,
@@ -210,7 +211,7 @@ def test_special_tokens_in_text(tmp_path: Path) -> None:
 
 def test_a_stream_is_the_whole_text(data: Callable[[str], Path]) -> None:
     """Text in parts, split anywhere, gives the ids of the text."""
-    tokenizer = load_wordpiece(data("tokenizers/tiny-wordpiece-500"))
+    tokenizer = real(data("tokenizers/tiny-wordpiece-500"))
     text = " ".join(random_texts(60, seed=7)) + "[SEP] end\n\nof it"
     draw = random.Random(8)
     for _ in range(20):
