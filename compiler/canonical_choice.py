@@ -175,7 +175,7 @@ def _encoded(
     lost, changed = shortest_lost(dfa, tables.cuts), stable.changed
     without = [text for text in (changed, lost) if text is not None]
     if not without:
-        return _Encoded(stable.dfa, stable.rest, ())
+        return _Encoded(stable.dfa, stable.beside, ())
     text = min(without, key=lambda found: (len(found), found))
     name = repr(text.decode("utf-8", "backslashreplace"))
     kept = stable.dfa
@@ -192,7 +192,7 @@ def _encoded(
         f"no token for a part of it, finds a special token in it or would rewrite it; they are "
         f"left out"
     )
-    return _Encoded(kept, stable.rest, (note,))
+    return _Encoded(kept, stable.beside, (note,))
 
 
 def merged_with_tokens(

@@ -16,7 +16,7 @@ from constrain.artifacts.tokens.trie import Trie
 from constrain.artifacts.tokens.vocabulary import Vocabulary
 
 from ..diagnostics import TokenizerError
-from ..normalizer.character_properties import LOST, character_properties, text_normalizers
+from ..normalizer.character_properties import CHANGED, character_properties, text_normalizers
 from ..pretokenizer.added_tokens import intersected, without_texts, without_tokens
 from ..pretokenizer.boundary_automaton import boundary_automaton
 from ..pretokenizer.boundary_tables import PretokenizerTables
@@ -179,7 +179,7 @@ def _planes_by_character(tokenizer: Tokenizer, space: str | None) -> NDArray[np.
         planes[ord(" ")], planes[ord(space)] = planes[ord(space)], -1
     if changes := text_normalizers(tokenizer.normalizers):
         # Grammars that nest learn here of characters that are changed by themselves.
-        planes[character_properties(changes).classes == LOST] = -1
+        planes[character_properties(changes).classes == CHANGED] = -1
     return planes
 
 

@@ -32,7 +32,7 @@ from ..bpe.sections import tokenizer_sections
 from ..diagnostics import CheckError, Diagnostic, TokenizerError
 from ..engines import Parser
 from ..limits import Limits
-from ..normalizer.character_properties import LOST, read_classes
+from ..normalizer.character_properties import CHANGED, read_classes
 from ..normalizer.normalized_members import NormalFormTables
 from ..pretokenizer.boundary_tables import PretokenizerTables
 from ..pretokenizer.marked_dfa import DEAD, synchronous_product
@@ -171,7 +171,7 @@ def _sections(
         if len(others):
             notes.append("members that the tokenizer's normalizers change are left out")
         # The pre-tokenizer DFA leaves out characters that are changed by themselves.
-        if (others != LOST).any():
+        if (others != CHANGED).any():
             sections |= normal_form_sections(tables.cuts, stable)
     vocabulary = tokenizer.vocabulary(request.vocab_size)
     pretokenized = PretokenizedNetwork.from_arrays(

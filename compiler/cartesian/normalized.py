@@ -81,7 +81,7 @@ def undecided_tokens(
 
     For prompts alone, all tokens at the edge of a character: each is followed there.
     """
-    product, rows, opened = cartesian.product, cartesian.rows, stable.opened
+    product, rows, opened = cartesian.product, cartesian.rows, stable.split
     if stable.prompts:
         return stable.edges[_held(rows, stable.edges).any(axis=0)], np.zeros(0, dtype=np.int32)
     leading, tails = _held(rows, opened.tokens), _held(rows, opened.tails)
