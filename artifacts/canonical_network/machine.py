@@ -48,13 +48,12 @@ def canonical_machine(
     """``tables``: of the grammar. ``arrays``: the tokenizer's sections; maybe precomputed rows and
     a normal-form DFA."""
     liveness, budget = (caches or CacheBudget()).divide(_LIVENESS, _MASKS)
-    has_normal_form = "stable.table" in arrays
-    if has_normal_form:
-        liveness = liveness.divide(1, 1)[0]
-    network = PretokenizedNetwork.from_arrays(tables, arrays, vocabulary, liveness)
-    return machine_of(
-        network, network.inert(arrays) if has_normal_form else None, arrays, eos, budget
-    )
+    if "stable.table" not in arrays:
+        network = PretokenizedNetwork.from_arrays(tables, arrays, vocabulary, liveness)
+        return machine_of(network, None, arrays, eos, budget)
+    half, _ = liveness.divide(1, 1)
+    network = PretokenizedNetwork.from_arrays(tables, arrays, vocabulary, half)
+    return machine_of(network, network.inert(arrays), arrays, eos, budget)
 
 
 def machine_of(

@@ -21,7 +21,7 @@ from constrain.artifacts.tokens.trie import Trie
 
 from ..cache import Cache, Tables
 from ..normalizer.character_properties import (
-    LOST,
+    CHANGED,
     CharacterProperties,
     character_properties,
     text_normalizers,
@@ -64,7 +64,7 @@ class TokenizerTables:
     def _build_pretokenizer(self) -> PretokenizerTables:
         # Grammars that nest learn here of characters that are changed by themselves.
         steps = text_normalizers(self.tokenizer.normalizers)
-        changed = character_properties(steps).classes == LOST if steps else None
+        changed = character_properties(steps).classes == CHANGED if steps else None
         return build_pretokenizer_tables(self.tokenizer, changed, whole_pieces(self.tokenizer))
 
     @cached_property
@@ -186,10 +186,10 @@ def _normal_form_arrays(tables: NormalFormTables) -> dict[str, NDArray[Any]]:
         "numbers": np.array([tables.start, tables.between, tables.inert_start], dtype=np.int32),
         "tokens": tables.tokens,
         "edges": tables.edges,
-        "opened.tails": tables.opened.tails,
-        "opened.tokens": tables.opened.tokens,
-        "opened.offsets": tables.opened.offsets,
-        "opened.sets": tables.opened.sets.astype(np.uint8),
+        "opened.tails": tables.split.tails,
+        "opened.tokens": tables.split.tokens,
+        "opened.offsets": tables.split.offsets,
+        "opened.sets": tables.split.sets.astype(np.uint8),
         "inert": tables.inert,
         "inert_classes": tables.inert_classes,
         "bound": tables.bound,

@@ -189,7 +189,7 @@ class SplitCharacterEnds:
     """
 
     def __init__(self, network: PretokenizedNetwork, tables: NormalFormTables) -> None:
-        self._network, self._split, self._between = network, tables.opened, tables.between
+        self._network, self._split, self._between = network, tables.split, tables.between
         self._dfa = NormalFormDfa(
             tables.table, tables.classes, tables.start, tables.tokens, tables.tokens
         )

@@ -30,7 +30,7 @@ from constrain.artifacts.tokens.memo import CacheBudget
 from ..bpe.tokenizer_tables import TokenizerTables, tokenizer_sections
 from ..diagnostics import CheckError, Diagnostic, TokenizerError
 from ..grammar.tree import Grammar
-from ..normalizer.character_properties import LOST, read_classes
+from ..normalizer.character_properties import CHANGED, read_classes
 from ..normalizer.normalized_members import NormalFormTables
 from ..options import PREWARM, ArtifactRequest
 from ..pretokenizer.boundary_tables import PretokenizerTables
@@ -150,7 +150,7 @@ def merge(
         if len(others):
             notes.append("members that the tokenizer's normalizers change are left out")
         # The pre-tokenizer DFA leaves out characters that are changed by themselves.
-        if (others != LOST).any():
+        if (others != CHANGED).any():
             sections |= normal_form_sections(tables.pretokenizer, stable)
     vocabulary = tokenizer.vocabulary(request.vocab_size)
     pretokenized = PretokenizedNetwork.from_arrays(

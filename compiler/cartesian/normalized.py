@@ -81,7 +81,7 @@ def undecided_tokens(
     ``octets``: the bytes of each token. Where a normal form counts behind prompts only, ``tokens``
     are all at the edge of a character, and none is undecided.
     """
-    product, rows, opened = cartesian.product, cartesian.rows, normal_form.opened
+    product, rows, opened = cartesian.product, cartesian.rows, normal_form.split
     if normal_form.prompts:
         followed = normal_form.edges[_held(rows, normal_form.edges).any(axis=0)]
         return followed, np.zeros(0, dtype=np.int32)

@@ -178,7 +178,7 @@ def _encoded(
     lost, changed = shortest_unspellable(dfa, tables.pretokenizer), normalized.changed
     without = [text for text in (changed, lost) if text is not None]
     if not without:
-        return _Encoded(normalized.dfa, normalized.rest, ())
+        return _Encoded(normalized.dfa, normalized.beside, ())
     text = min(without, key=lambda found: (len(found), found))
     name = repr(text.decode("utf-8", "backslashreplace"))
     spelled = normalized.dfa
@@ -195,7 +195,7 @@ def _encoded(
         f"no token for a part of it, finds a special token in it or would rewrite it; they are "
         f"left out"
     )
-    return _Encoded(spelled, normalized.rest, (note,))
+    return _Encoded(spelled, normalized.beside, (note,))
 
 
 def _merged_with_tokens(

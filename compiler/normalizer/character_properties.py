@@ -1,20 +1,24 @@
-"""Characters in classes by what a normalization form, or lower case, does to texts of them.
+"""Classes of characters by what a normalization form, or lower case, does to texts of them.
 
-A text is *stable* if the tokenizer's normalizers leave it as it is; no other text has a
+    normalizers -> text_normalizers      the forms and lower case among them, neighbours as one
+                -> character_properties  classes, combining classes, what composes with what
+
+A text is *in normal form* if the tokenizer's normalizers leave it as it is; no other text has a
 canonical tokenization. By Unicode Standard Annex 15 a text is in a normalization form iff
 
     each character by itself is,
-    marks (characters of a combining class that is not 0) behind each other have classes that
-    do not fall, and
-    no character composes with the starter before it. Between a starter and a mark that
-    compose lies no mark of the same class, between two starters that do lies nothing.
+    marks (characters of a combining class that is not 0) behind each other have classes that do
+    not fall, and
+    no character composes with the starter before it. Between a starter and a mark that compose
+    lies no mark of the same class, between two starters that do lies nothing.
 
-The decomposition of a starter counts, not the starter: é with a dot below is the character ẹ
-with an acute accent. So for each starter the characters are kept that change it.
+The decomposition of a starter counts, not the starter: é with a dot below is the character ẹ with
+an acute accent. So of each starter it is known which characters change it. A character is *inert*
+if it leaves any text before it in normal form (ICU's ``NFC_Inert`` and the like, which also ask
+that nothing behind composes with it).
 
-Which characters an automaton over the bytes of UTF-8 reads anywhere, or first.
-
-States that read the same in d continuation bytes are of one kind. The kinds of d bytes are the
+``readable_characters`` says which characters an automaton over the bytes of UTF-8 reads anywhere.
+States that read the same in d continuation bytes are of one kind; the kinds of d bytes are the
 different rows of kinds of d - 1 bytes, so that automata of many copies cost little more than one.
 """
 
@@ -34,8 +38,8 @@ from ..pretokenizer.character_classes import CODE_POINTS
 from ..tokenizers.definition import Form, Lowercase, Normalize, Normalizer
 from ..tokenizers.unicode_versions import combining_class, normalized
 
-# The class of what is no character or is never stable.
-LOST = 0
+# The class of what is no character, or is changed wherever it stands.
+CHANGED = 0
 
 # Hangul's jamo: those that compose are of these ranges, by rule and not by table.
 _LEADS, _VOWELS, _TAILS = range(0x1100, 0x1113), range(0x1161, 0x1176), range(0x11A8, 0x11C3)
@@ -64,20 +68,21 @@ class CharacterProperties:
 
     @property
     def is_inert(self) -> NDArray[np.bool_]:
-        """Classes of characters that are stable behind any text, bool (K,)."""
+        """Classes of characters that are in normal form behind any text, bool (K,)."""
         found: NDArray[np.bool_] = (self.combining == 0) & (self.second < 0)
-        found[LOST] = False
+        found[CHANGED] = False
         return found
 
     @property
     def each_alone(self) -> "CharacterProperties":
-        """The same as if no character had to do with another."""
+        """The same as if no character composed with another or had to be sorted."""
         zero = np.zeros_like(self.row)
         return replace(self, combining=zero, second=zero - 1, row=zero)
 
 
 def text_normalizers(steps: Sequence[Normalizer]) -> tuple[Normalizer, ...]:
-    """The steps that ``normalizer.character_properties`` follows, forms side by side as one."""
+    """The forms and lower case among normalizers, neighbouring forms as one; other steps change
+    texts that ``pretokenizer`` leaves out."""
     found: list[Normalizer] = []
     for step in steps:
         if isinstance(step, Normalize) and found and isinstance(found[-1], Normalize):
@@ -91,7 +96,7 @@ def text_normalizers(steps: Sequence[Normalizer]) -> tuple[Normalizer, ...]:
 
 @cache
 def character_properties(steps: tuple[Normalizer, ...]) -> CharacterProperties:
-    """The classes for forms and lower case, ``text_normalizers``."""
+    """The classes for the normalizers that ``text_normalizers`` gives."""
     changed = np.zeros(CODE_POINTS, dtype=np.bool_)
     changed[_FIRST_SURROGATE : _LAST_SURROGATE + 1] = True
     for step in steps:
@@ -175,7 +180,7 @@ _LEADING_BYTES = ((0xC0, 0xE0), (0xE0, 0xF0), (0xF0, 0xF5))
 
 
 def readable_characters(dfa: Dfa) -> NDArray[np.bool_]:
-    """Which code points some state of a trimmed automaton reads, bool (0x110000,)."""
+    """The code points that some state of a trimmed automaton reads, bool (0x110000,)."""
     by_byte = dfa.table[:, dfa.classes]
     found = np.zeros(0x40 * _TAIL**3, dtype=np.bool_)
     found[:0x80] = (by_byte[:, :0x80] != DEAD).any(axis=0)
@@ -211,8 +216,8 @@ def read_classes(tables: NetworkTables, characters: CharacterProperties) -> NDAr
     return np.unique(characters.classes[readable_characters(dfa)])
 
 
-def opening(dfa: Dfa) -> Dfa:
-    """What members begin with: nothing is read behind the first character."""
+def first_characters(dfa: Dfa) -> Dfa:
+    """An automaton of what members begin with: nothing is read behind the first character."""
     within = (dfa.table[:, dfa.classes[0x80:0xC0]] != DEAD).any(axis=1)
     return replace(
         dfa,

@@ -1,11 +1,16 @@
-"""Tokens whose characters a normalizer leaves alone behind any text.
+"""Tokens by the characters that they hold: inert ones, and those that end inside a character.
 
-Tokens that end inside a character, and what may end it, whatever a normalization form forbids.
+    is_inert           behind the end of a character that it may begin with, a token holds inert
+                       characters alone, which are in normal form behind any text
+    split_characters   of a token that ends inside a character, which tokens may end it
 
-Behind a token t that ends inside a character the automaton of stable texts is in one of some
-states, by what went before t. Each lets some tokens end the character. t is *sure* to go on, if
-what a grammar leaves holds one of them for each of these states, so only least sets of them are
-kept: a set that holds another is met where that is.
+Behind a token t that ends inside a character the normal-form DFA is in one of some states, by what
+went before t. Each lets some *tails* end the character, tokens that begin inside one. Decoding need
+not look for an end behind t if what a grammar leaves holds a tail for each of these states; so only
+least sets of tails are stored: a set that holds another is met where that is.
+
+    states behind t    let the tails    {u, v}, {u, v, w} and {w} lead on
+    stored             {u, v} and {w}
 """
 
 from codecs import getincrementaldecoder
@@ -23,7 +28,7 @@ _CONTINUATION_BYTES = bytes(range(0x80, _TAIL_END))
 
 
 def is_plain(octets: bytes, plain: NDArray[np.bool_]) -> bool:
-    """Whether these are whole characters of ``plain``, bool (0x110000,)."""
+    """Whether ``octets`` are whole characters of ``plain``, bool (0x110000,)."""
     try:
         codes = np.frombuffer(octets.decode("utf-8").encode("utf-32-le"), dtype="<u4")
     except UnicodeDecodeError:
@@ -72,7 +77,7 @@ _CONTINUATIONS = range(0x80, 0xC0)
 class SplitCharacters:
     """``tails``: int32 (U,), the tokens that begin inside a character. ``tokens``: int32 (T,),
     the others that lead some state into a character of which not all ends are free. ``sets``:
-    bool (n, U), the sets of tails that lead to free states: for the token i those from
+    bool (n, U), the least sets of tails that lead to free states: for the token i those from
     ``offsets[i]`` to ``offsets[i + 1] - 1``, int64 (T + 1,).
     """
 
@@ -87,32 +92,32 @@ class SplitCharacters:
 
 
 def split_characters(
-    texts: NormalFormDfa, between: int, octets: Mapping[int, bytes]
+    dfa: NormalFormDfa, between: int, octets: Mapping[int, bytes]
 ) -> tuple[NDArray[np.int32], SplitCharacters]:
-    """The tokens that ``NormalFormDfa`` holds, out of some, and what may follow them.
+    """The boundary tokens of a normal-form DFA, out of some, and what may end their characters.
 
     ``between``: states from 1 to below lie between two characters. ``octets``: the bytes of
     the tokens, none of them empty.
     """
     reached = {b"": np.arange(1, between)}
-    is_free = texts.are_free(np.arange(len(texts.table)))
-    held, bound = [], {}
+    is_free = dfa.are_free(np.arange(len(dfa.table)))
+    boundary, bound = [], {}
     tails = [token for token, data in sorted(octets.items()) if data[0] in _CONTINUATIONS]
     for token, data in sorted(octets.items()):
         if data[0] in _CONTINUATIONS:
-            held.append(token)
+            boundary.append(token)
             continue
-        states = _reached(texts, reached, data)
+        states = _reached(dfa, reached, data)
         not_free = states[~is_free[states]]
         if len(not_free) or DEAD in states:
-            held.append(token)
+            boundary.append(token)
         if len(not_free):
             bound[token] = not_free
     states = np.unique(np.concatenate([*bound.values(), np.zeros(0, dtype=np.int64)]))
-    frees = _frees(texts, is_free, states, [octets[token] for token in tails])
+    frees = _frees(dfa, is_free, states, [octets[token] for token in tails])
     sets = [_least(frees[np.searchsorted(states, found)]) for found in bound.values()]
     packed = np.concatenate([np.zeros((0, frees.shape[1]), dtype=np.uint8), *sets])
-    return np.array(held, dtype=np.int32), SplitCharacters(
+    return np.array(boundary, dtype=np.int32), SplitCharacters(
         np.array(tails, dtype=np.int32),
         np.array(list(bound), dtype=np.int32),
         np.cumsum([0, *map(len, sets)], dtype=np.int64),
@@ -121,19 +126,20 @@ def split_characters(
 
 
 def _reached(
-    texts: NormalFormDfa, known: dict[bytes, NDArray[np.int64]], data: bytes
+    dfa: NormalFormDfa, reached: dict[bytes, NDArray[np.int64]], data: bytes
 ) -> NDArray[np.int64]:
-    """The states that some text before leads to; ``known``: for shorter ones."""
+    """The states that ``data`` may lead to, by what is before; ``reached``: those of its
+    prefixes, to which new ones are added."""
     for end in range(1, len(data) + 1):
-        if data[:end] not in known:
-            column = texts.classes[data[end - 1]]
-            states = texts.table[known[data[: end - 1]], column]
-            known[data[:end]] = np.unique(states).astype(np.int64)
-    return known[data]
+        if data[:end] not in reached:
+            column = dfa.classes[data[end - 1]]
+            states = dfa.table[reached[data[: end - 1]], column]
+            reached[data[:end]] = np.unique(states).astype(np.int64)
+    return reached[data]
 
 
 def _frees(
-    texts: NormalFormDfa,
+    dfa: NormalFormDfa,
     is_free: NDArray[np.bool_],
     states: NDArray[np.int64],
     tails: list[bytes],
@@ -143,18 +149,18 @@ def _frees(
     for place, data in enumerate(tails):
         after = states
         for octet in data:
-            after = texts.table[after, texts.classes[octet]].astype(np.int64)
+            after = dfa.table[after, dfa.classes[octet]].astype(np.int64)
         found[:, place] = (after != DEAD) & is_free[after]
     return np.packbits(found, axis=1)
 
 
 def _least(sets: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Those that hold no other, each once."""
+    """The sets that hold no other, each once."""
     distinct = {int.from_bytes(row.tobytes()) for row in sets}
-    kept: list[int] = []
+    least: list[int] = []
     for found in sorted(distinct, key=lambda one: (one.bit_count(), one)):
-        if all(other & ~found for other in kept):
-            kept.append(found)
+        if all(other & ~found for other in least):
+            least.append(found)
     width = sets.shape[1]
-    data = b"".join(found.to_bytes(width) for found in kept)
-    return np.frombuffer(data, dtype=np.uint8).reshape(len(kept), width)
+    data = b"".join(found.to_bytes(width) for found in least)
+    return np.frombuffer(data, dtype=np.uint8).reshape(len(least), width)

@@ -1,12 +1,17 @@
-"""The members that a tokenizer's normalizers leave as they are.
+"""The members of a grammar that are in normal form, and the normal-form DFA of a tokenizer.
 
-    read_characters    the characters that the grammar reads anywhere
-    stable_automaton   the stable texts of these, over classes of characters
-    stable_bytes       the same over bytes
-    stable_members     the grammar's automaton in step with it
+    readable_characters     the characters that the grammar reads anywhere
+    normal_form_automaton   the texts of these in normal form, over classes of characters
+    normal_form_bytes       the same over bytes
+    normalized_members      the grammar's automaton in synchronous product with it
 
-Only the grammar's own characters are looked at, so that for most grammars there is nothing to
-do: ASCII is stable in all forms.
+Only the grammar's own characters count, so that for most grammars there is nothing to do: ASCII is
+in every normal form. Where the product would grow too much, only characters that are changed
+wherever they stand are taken out of the grammar, and the normal-form DFA of all characters is
+followed while decoding (``artifacts/normalizer``).
+
+    (e|x)(\u0301|\u0323)    four members; with NFC two of them, e behind which either mark composes
+                            is left out
 """
 
 from dataclasses import dataclass, replace
@@ -24,17 +29,17 @@ from ..pretokenizer.marked_dfa import MarkedDfa, minimal, synchronous_product
 from ..pretokenizer.spellable_members import shortest_outside
 from ..tokenizers import Tokenizer
 from .character_properties import (
-    LOST,
+    CHANGED,
     CharacterProperties,
     character_properties,
-    opening,
+    first_characters,
     readable_characters,
     text_normalizers,
 )
 from .inert_tokens import SplitCharacters, ends_inside, is_inert, is_plain, split_characters
 
-# Stable texts of so many states over characters, and a grammar that grows by no more than this
-# factor, become part of the grammar's automaton.
+# A normal-form automaton of so many states over characters becomes part of the grammar's automaton
+# if that grows by no more than this factor.
 _FEW_STATES, _GROWTH = 16, 2
 
 _STAGE = "leaving out what the tokenizer's normalizers change"
@@ -45,13 +50,15 @@ _TAIL = 64
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NormalFormTables:
-    """The stable texts of a tokenizer. ``table``: uint16 (S, J), over byte classes, states
-    below ``between`` lie between two characters and accept. ``classes``: uint8 (256,).
-    ``tokens``, ``opened``: see ``normalizer.inert_tokens``. ``inert``, ``inert_classes``,
-    ``inert_start``: the same as ``table``, ``classes`` and ``start`` for the texts of characters
-    that are stable behind any text. ``bound``: int32, the tokens of other characters beside one
-    that they end. ``edges``: int32, ``tokens`` and all others that end inside a character.
-    ``prompts``: all this counts behind prompts alone.
+    """The normal-form DFA of a tokenizer, over all characters.
+
+    ``table``: uint16 (S, J), over byte classes, state 0 dead; states below ``between`` lie between
+    two characters and accept. ``classes``: uint8 (256,). ``tokens``: int32, the boundary tokens
+    (``NormalFormDfa``). ``split``: those that end inside a character. ``inert``,
+    ``inert_classes``, ``inert_start``: as ``table``, ``classes`` and ``start``, of the texts of
+    inert characters. ``bound``: int32, the tokens that hold other characters, beside one that they
+    end. ``edges``: int32, ``tokens`` and all others that end inside a character. ``prompts``: all
+    this counts behind prompts alone.
     """
 
     characters: CharacterProperties
@@ -61,7 +68,7 @@ class NormalFormTables:
     between: int
     tokens: NDArray[np.int32]
     edges: NDArray[np.int32]
-    opened: SplitCharacters
+    split: SplitCharacters
     inert: NDArray[np.uint16]
     inert_classes: NDArray[np.uint8]
     inert_start: int
@@ -71,18 +78,18 @@ class NormalFormTables:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NormalizedMembers:
-    """``dfa``: the stable members, if ``rest`` is None or for prompts; else those of which each
-    character is stable, and ``rest`` says what may follow what. ``changed``: the shortest other
-    member.
+    """``dfa``: the members in normal form, if ``beside`` is None or for prompts; else those of
+    which each character by itself is, and ``beside`` says what may follow what. ``changed``: the
+    shortest other member.
     """
 
     dfa: Dfa
     changed: bytes | None
-    rest: NormalFormTables | None = None
+    beside: NormalFormTables | None = None
 
 
 def build_normal_form_tables(tokenizer: Tokenizer) -> NormalFormTables:
-    """All stable texts of a tokenizer; its normalizers are forms or lower case."""
+    """The normal-form DFA of a tokenizer; some of its normalizers are forms or lower case."""
     characters = character_properties(text_normalizers(tokenizer.normalizers))
     whole = normal_form_automaton(characters, np.arange(len(characters.combining)))
     table, classes, start = _over_byte_classes(whole, characters)
@@ -91,12 +98,12 @@ def build_normal_form_tables(tokenizer: Tokenizer) -> NormalFormTables:
     plain = characters.is_inert[characters.classes]
     ordered = sorted(tokenizer.tokens.items())
     others = [(i, octets) for i, octets in ordered if not is_plain(octets, plain)]
-    may_begin = plain | (characters.classes == LOST)
+    may_begin = plain | (characters.classes == CHANGED)
     bound = [i for i, octets in others if not is_inert(octets, plain, may_begin)]
     none = np.zeros(0, dtype=np.int32)
     wide = {i: octets for i, octets in others if not octets.isascii()}
-    texts = NormalFormDfa(table, classes, start, none, none)
-    tokens, opened = split_characters(texts, whole.states, wide)
+    dfa = NormalFormDfa(table, classes, start, none, none)
+    tokens, split = split_characters(dfa, whole.states, wide)
     edges = [*tokens.tolist(), *(i for i, octets in wide.items() if ends_inside(octets))]
     return NormalFormTables(
         characters,
@@ -106,7 +113,7 @@ def build_normal_form_tables(tokenizer: Tokenizer) -> NormalFormTables:
         whole.states,
         tokens,
         np.unique(np.array(edges, dtype=np.int32)),
-        opened,
+        split,
         *inert,
         np.array(bound, dtype=np.int32),
     )
@@ -115,7 +122,7 @@ def build_normal_form_tables(tokenizer: Tokenizer) -> NormalFormTables:
 def _over_byte_classes(
     whole: MarkedDfa, characters: CharacterProperties
 ) -> tuple[NDArray[np.uint16], NDArray[np.uint8], int]:
-    """``stable_bytes`` with one column for bytes alike, the class of each byte, the start."""
+    """``normal_form_bytes`` with one column for bytes alike, the class of each byte, the start."""
     table, start = normal_form_bytes(whole, characters.classes)
     columns = np.ascontiguousarray(table.T)
     numbers: dict[bytes, int] = {}
@@ -129,7 +136,7 @@ def normalized_members(
 ) -> NormalizedMembers:
     """The members that the tokenizer's normalizers do not change, minimal.
 
-    ``whole``: without a ``rest``, however large. Raises ``LimitError``.
+    ``whole``: with nothing ``beside``, however large. Raises ``LimitError``.
     """
     limits = (limits or Limits()).started()
     characters = tables.characters
@@ -140,7 +147,7 @@ def normalized_members(
     final[DEAD] = False
     lost = shortest_outside(dfa, tables.table, tables.classes, final, tables.start)
     # The last character of a prompt may compose with what members begin with.
-    begins = characters.classes[readable_characters(opening(dfa))]
+    begins = characters.classes[readable_characters(first_characters(dfa))]
     prompts = None if characters.is_inert[begins].all() else replace(tables, prompts=True)
     if lost is None:
         return NormalizedMembers(dfa, None, prompts)
@@ -158,11 +165,11 @@ def _members(dfa: Dfa, whole: MarkedDfa, characters: CharacterProperties, limits
     table, start = normal_form_bytes(whole, characters.classes)
     final = np.arange(len(table)) < whole.states
     final[DEAD] = False
-    return minimize(_in_step(dfa, table, final, start, limits), limits)
+    return minimize(_product(dfa, table, final, start, limits), limits)
 
 
 def _least_states(characters: CharacterProperties, present: NDArray[np.integer]) -> int:
-    """States that ``stable_automaton`` has at the least: behind starters that different
+    """States that ``normal_form_automaton`` has at the least: behind starters that different
     characters change."""
     here = np.isin(np.arange(len(characters.seconds)), characters.second[present])
     changes = characters.changes[np.unique(characters.row[present])] & here
@@ -172,12 +179,12 @@ def _least_states(characters: CharacterProperties, present: NDArray[np.integer])
 def normal_form_automaton(
     characters: CharacterProperties, present: NDArray[np.integer]
 ) -> MarkedDfa:
-    """The minimal automaton of the stable texts of the classes ``present``, (S, 1, K).
+    """The minimal automaton of the texts in normal form of the classes ``present``, (S, 1, K).
 
     A state is what changes the last starter, and the combining class of the last character.
     """
     combining, second = characters.combining, characters.second
-    present = present[present != LOST]
+    present = present[present != CHANGED]
     # Combining classes of characters that are there, 0 first.
     orders = np.unique(np.append(combining[present], 0))
     here = np.isin(np.arange(len(characters.seconds)), second[present])
@@ -268,7 +275,7 @@ def _distinct_rows(rows: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[
     return values, kind
 
 
-def _in_step(
+def _product(
     dfa: Dfa,
     table: NDArray[np.int32],
     final: NDArray[np.bool_],

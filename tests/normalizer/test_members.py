@@ -18,7 +18,7 @@ from constrain.compiler.automata.dfa import Dfa
 from constrain.compiler.normalizer import normalized_members as stable_text
 from constrain.compiler.normalizer.character_properties import (
     character_properties,
-    opening,
+    first_characters,
     readable_characters,
     text_normalizers,
 )
@@ -99,7 +99,7 @@ def test_the_characters_of_a_grammar() -> None:
 
     assert sorted([*wanted, "x"]) == [chr(code) for code in found]
     first = np.flatnonzero(
-        readable_characters(opening(build_automaton("aé*|漢x", dialect="regex").dfa))
+        readable_characters(first_characters(build_automaton("aé*|漢x", dialect="regex").dfa))
     )
     assert [chr(code) for code in first] == ["a", "漢"]
 
