@@ -11,8 +11,9 @@ T = TypeVar("T")
 EXACT, MAXIMAL_MUNCH = "exact", "maximal-munch"
 MEANINGS = (EXACT, MAXIMAL_MUNCH)
 
-# Kinds of artifacts: of regular grammars, and of those that may nest, read over bytes or lexemes.
-BYTE_DFA, TOKEN_DFA, PRODUCT, WORD_DFA = "byte-dfa", "token-dfa", "product", "word-dfa"
+# Kinds of artifacts that callers distinguish: of regular grammars, and of those that may nest, read
+# over bytes or over lexemes. ``kinds.table`` has all.
+BYTE_DFA, WORD_DFA = "byte-dfa", "word-dfa"
 NETWORK, EARLEY, GREEDY = "network", "earley", "greedy"
 
 
