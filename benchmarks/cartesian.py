@@ -38,13 +38,13 @@ def main() -> None:
     library = tokenizers.Tokenizer.from_file(str(wanted.tokenizer / "tokenizer.json"))
     tables = TokenizerTables(tokenizer)
     begin = process_time()
-    cuts = tables.pretokenizer
+    pretokenizer = tables.pretokenizer
     middle = process_time()
     pairs = tables.pairs
     end = process_time()
     stable = tables.normal_form
     sys.stdout.write(
-        f"cuts {middle - begin:.2f} s, {cuts.dfa.states:,} states; "
+        f"pre-tokenizer {middle - begin:.2f} s, {pretokenizer.dfa.states:,} states; "
         f"pairs {end - middle:.2f} s, {pairs.forbidden.rows.classes:,} classes; "
         f"stable texts {process_time() - end:.2f} s, "
         f"{0 if stable is None else len(stable.table):,} states\n"
