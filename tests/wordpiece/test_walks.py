@@ -14,8 +14,7 @@ from support.wordpiece import accepted, compiled, tokenizations, tokenizer_of
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens.memo import BoundedCache
 from constrain.artifacts.tokens.trie import Trie, walk
-from constrain.artifacts.wordpiece import dead_ends
-from constrain.artifacts.wordpiece import trie_walk
+from constrain.artifacts.wordpiece import dead_ends, trie_walk
 from constrain.artifacts.wordpiece.forbidden_tokens import forbidden_tokens
 from constrain.artifacts.wordpiece.trie import NONE, ROOT, SECTIONS, SUFFIX_ROOT, WordTrie
 from constrain.artifacts.wordpiece.trie_walk import WordWalk
