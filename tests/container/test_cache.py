@@ -1,4 +1,4 @@
-"""Tables that are kept between runs."""
+"""Tables that are cached on disk between runs."""
 
 import dataclasses
 import os
@@ -61,7 +61,7 @@ def test_without_a_folder_nothing_is_kept(tmp_path: Path) -> None:
         assert build.calls == 2
 
 
-@pytest.mark.parametrize("damage", ["empty", "cut", "flipped", "foreign", "other key"])
+@pytest.mark.parametrize("damage", ["empty", "short", "flipped", "foreign", "other key"])
 def test_damaged_entries_are_built_again(tmp_path: Path, damage: str) -> None:
     """Whatever was done to an entry, it is replaced by a whole one."""
     cache, build = Cache(tmp_path), Builder()
@@ -69,7 +69,7 @@ def test_damaged_entries_are_built_again(tmp_path: Path, damage: str) -> None:
     (path,) = cache.entries()
     content = path.read_bytes()
     flipped = content[:-1] + bytes([content[-1] ^ 1])
-    changed = {"empty": b"", "cut": content[:-4], "flipped": flipped, "foreign": b"x" * 100}
+    changed = {"empty": b"", "short": content[:-4], "flipped": flipped, "foreign": b"x" * 100}
     if damage == "other key":
         Cache(tmp_path / "else").cached("kind", "kex", build)
         changed[damage] = Cache(tmp_path / "else").entries()[0].read_bytes()
@@ -165,7 +165,7 @@ def test_several_processes_share_a_folder(tmp_path: Path) -> None:
 
 def test_commands(tmp_path: Path) -> None:
     """cache dir, cache clean, and --no-cache."""
-    folder = tmp_path / "kept"
+    folder = tmp_path / "cache"
     variables = {"CONSTRAIN_CACHE_DIR": str(folder)}
     assert constrain("cache", "dir", variables=variables).stdout.decode() == f"{folder}\n"
     constrain("tokenize", "a", "--no-cache", variables=variables)

@@ -29,7 +29,7 @@ def tiny_tokenizer() -> Tokenizer:
 
 @pytest.mark.parametrize("tokenization", ["canonical", "any"])
 def test_golden_file(tokenization: str, update: bool) -> None:
-    """Compiling gives the committed bytes, and they load and answer."""
+    """Compiling gives the committed bytes, and they load and give masks."""
     text = 'start ::= "ab" tail; tail ::= {"c" | "b"};'
     artifact = compile_grammar(
         text, dialect="kbnf", tokenizer=tiny_tokenizer(), tokenization=tokenization

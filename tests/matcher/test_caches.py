@@ -21,7 +21,7 @@ def test_the_oldest_entries_are_evicted() -> None:
 
 
 def test_an_entry_keeps_its_first_value() -> None:
-    """What is kept again is neither counted twice nor replaced."""
+    """What is added again is neither counted twice nor replaced."""
     cache: BoundedCache[str, int] = BoundedCache(100, weight=40)
     assert 1 == cache.keep("a", 1)
     assert 2 == cache.keep("a", 2)
@@ -43,7 +43,7 @@ def test_many_entries_are_evicted_at_once() -> None:
 
 
 def test_a_budget_is_divided() -> None:
-    """Its parts have the ratio that is asked for, and never more than the whole."""
+    """Its parts have the given ratio, and never more than the whole."""
     assert [20, 60] == [part.limit for part in CacheBudget(80).divide(1, 3)]
     for limit in (0, 1, 7, 100):
         parts = CacheBudget(limit).divide(3, 1, 2)

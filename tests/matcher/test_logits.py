@@ -69,10 +69,10 @@ def test_apply_leaves_what_is_allowed(
 
     matcher.apply(logits)
 
-    kept = allowed(matcher)
-    assert kept
-    assert before[..., kept].tolist() == logits[..., kept].tolist()
-    assert np.isneginf(np.delete(logits, kept, axis=-1)).all()
+    left = allowed(matcher)
+    assert left
+    assert before[..., left].tolist() == logits[..., left].tolist()
+    assert np.isneginf(np.delete(logits, left, axis=-1)).all()
 
 
 def test_apply_works_in_place_on_views(artifacts: Compile) -> None:

@@ -159,7 +159,7 @@ def test_computed_rows_equal_stored_rows_for_odd_tokens(odd: Tokenizer, kind: st
 
 
 def test_more_rows_than_are_kept_are_still_right(artifacts: Compile) -> None:
-    """A state asked for again after many others gets its row again."""
+    """A state that is met again after many others has the same row."""
     text = 's ::= #"[a-z]+";'
     stored, computed = (
         artifacts(text, "canonical", method="direct"),

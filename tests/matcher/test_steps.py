@@ -47,7 +47,7 @@ def test_a_refusal_says_why(artifacts: Compile) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("text", GRAMMARS)
 def test_rollback_is_the_way_back(artifacts: Compile, text: str, kind: str) -> None:
-    """After taking tokens back the matcher answers as it did before them."""
+    """After taking tokens back the matcher is as it was before them."""
     artifact = artifacts(text, kind)
     chance = random.Random(11)
     matcher = artifact.matcher()

@@ -53,7 +53,7 @@ def accepted(artifact: Artifact) -> set[tuple[int, ...]]:
     pending: list[tuple[int, tuple[int, ...]]] = [(machine.start, ())]
     while pending:
         state, ids = pending.pop()
-        allowed = set(tokenset.to_ids(artifact.machine().row(state)).tolist())
+        allowed = set(tokenset.to_ids(machine.row(state)).tolist())
         assert machine.is_accepting(state) == bool(allowed & end)
         assert allowed, ids
         if machine.is_accepting(state):

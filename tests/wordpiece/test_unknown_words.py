@@ -148,8 +148,8 @@ def test_the_command(tmp_path: Path) -> None:
     refused = constrain("mask", "x.cst", "--prefix-ids", "0", folder=tmp_path)
     assert 1 == refused.returncode
 
-    kept = constrain(*arguments, "--unk", "allow", stdin=grammar, folder=tmp_path)
-    assert b"[UNK] stands for whole words" in kept.stderr
+    allowed = constrain(*arguments, "--unk", "allow", stdin=grammar, folder=tmp_path)
+    assert b"[UNK] stands for whole words" in allowed.stderr
     allowed = constrain("mask", "x.cst", "--prefix", "x ", "--format", "ids", folder=tmp_path)
     assert b"2\n" == allowed.stdout
     other = constrain("mask", "x.cst", "--prefix", "y ", folder=tmp_path)

@@ -14,8 +14,7 @@ from support.wordpiece import accepted, compiled, real, tokenizations, tokenizer
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens.memo import BoundedCache
 from constrain.artifacts.tokens.trie import Trie, walk
-from constrain.artifacts.wordpiece import dead_ends as word_paths
-from constrain.artifacts.wordpiece import trie_walk as word_walk
+from constrain.artifacts.wordpiece import dead_ends, trie_walk
 from constrain.artifacts.wordpiece.forbidden_tokens import forbidden_tokens
 from constrain.artifacts.wordpiece.trie import NONE, ROOT, SECTIONS, SUFFIX_ROOT, WordTrie
 from constrain.artifacts.wordpiece.trie_walk import WordWalk
@@ -101,7 +100,7 @@ def test_forbidden_tokens_of_a_real_vocabulary(data: Callable[[str], Path], full
 @pytest.mark.parametrize("dense", [0, 4, 10**9])
 def test_walks(monkeypatch: pytest.MonkeyPatch, data: Callable[[str], Path], dense: int) -> None:
     """Whole levels or live nodes alone: the tokens and states of the general walk."""
-    monkeypatch.setattr(word_walk, "_DENSE", dense)
+    monkeypatch.setattr(trie_walk, "_DENSE", dense)
     tokenizer = real(data("tokenizers/tiny-wordpiece-2000"))
     machine = compiled("[a-m]{1,6}|x[a-z ]{2,30}|7é?", tokenizer).machine()
     assert machine is not None
@@ -128,7 +127,7 @@ def test_alike_places_share_results(monkeypatch: pytest.MonkeyPatch) -> None:
     """With and without sharing the sequences are those of the tokenizer."""
     draw = random.Random(8)
     for depth in (0, 2, 16):
-        monkeypatch.setattr(word_paths, "_ALIKE", depth)
+        monkeypatch.setattr(dead_ends, "_ALIKE", depth)
         for _ in range(10):
             words = {"".join(draw.choices("ab", k=draw.randint(2, 5))) for _ in range(9)}
             tokens = [draw.choice(("", "##")) + word for word in sorted(words)]

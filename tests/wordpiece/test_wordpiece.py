@@ -215,8 +215,8 @@ def test_a_stream_is_the_whole_text(data: Callable[[str], Path]) -> None:
     text = " ".join(random_texts(60, seed=7)) + "[SEP] end\n\nof it"
     draw = random.Random(8)
     for _ in range(20):
-        cuts = sorted({0, len(text), *(draw.randrange(len(text)) for _ in range(30))})
-        parts = [text[a:b] for a, b in pairwise(cuts)]
+        bounds = sorted({0, len(text), *(draw.randrange(len(text)) for _ in range(30))})
+        parts = [text[a:b] for a, b in pairwise(bounds)]
         streamed = [i for ids in tokenizer.encode_stream(parts) for i in ids]
         assert tokenizer.encode(text) == streamed
 
