@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from support.cartesian import REGEXES, lifted_via_running
-from support.languages import TYPICAL
+from support.corpus.languages import TYPICAL
 
 from constrain.artifacts.tokens.trie import Trie, walk
 from constrain.artifacts.tokens.vocabulary import Vocabulary
