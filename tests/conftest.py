@@ -32,7 +32,7 @@ from constrain.compiler.pipeline import build_automaton
 from constrain.compiler.tokenizers import default_path
 
 if TYPE_CHECKING:
-    from support.tokenizer_case import Case
+    from support.corpus.tokenizer_case import Case
 
 VARIABLE = "CONSTRAIN_TEST_DATA"
 
@@ -207,7 +207,7 @@ def json_artifacts(default_tokenizer: Tokenizer) -> dict[str, Artifact]:
 @pytest.fixture(scope="session")
 def case(data: Callable[[str], Path]) -> "Callable[[str], Case]":
     """A tokenizer of the test data beside its own library; each is loaded once."""
-    from support.tokenizer_case import Case
+    from support.corpus.tokenizer_case import Case
 
     return cache(lambda name: Case(data(f"tokenizers/{name}/tokenizer.json"), shared=True))
 
@@ -215,7 +215,7 @@ def case(data: Callable[[str], Path]) -> "Callable[[str], Case]":
 @pytest.fixture(scope="session")
 def normalizing(data: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> "Case":
     """A small tokenizer with a normalization form before it."""
-    from support.tokenizer_case import Case
+    from support.corpus.tokenizer_case import Case
 
     read = json.loads(data("tokenizers/tiny-bpe-1000/tokenizer.json").read_bytes())
     return Case(
@@ -226,9 +226,9 @@ def normalizing(data: Callable[[str], Path], tmp_path_factory: pytest.TempPathFa
 
 @pytest.fixture(scope="session")
 def small(tmp_path_factory: pytest.TempPathFactory) -> "Callable[[str], Case]":
-    """A small tokenizer of ``support.small_tokenizers`` beside its library."""
-    from support.small_tokenizers import small_tokenizer
-    from support.tokenizer_case import Case
+    """A small tokenizer of ``support.corpus.small_tokenizers`` beside its library."""
+    from support.corpus.small_tokenizers import small_tokenizer
+    from support.corpus.tokenizer_case import Case
 
     return cache(
         lambda name: Case(small_tokenizer(name, tmp_path_factory.mktemp(name)), shared=True)

@@ -1,7 +1,7 @@
 """What a normalization form leaves to decoding: tokens to follow, and whether masks can run empty.
 
 Where a normalization form is not part of the grammar's automaton, texts in normal form are followed
-beside the product while decoding (``constrain.artifacts.cartesian.normalized_machine``). That takes
+beside the product while decoding (``constrain.artifacts.normalizer.machine``). That takes
 tokens out of masks, and a mask could become empty. ``live_by_inert`` proves that it cannot, if each
 relevant claim of the product is so by *inert* characters, which no character before them changes:
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import tokenizers
 from support import sampled
+from support.corpus.tokenizer_case import SAMPLED, TOKENIZERS
 from support.merge import derived, random_table
-from support.tokenizer_case import SAMPLED, TOKENIZERS
 
 from constrain.artifacts.bpe.forbidden_pairs import ForbiddenPairs
 from constrain.compiler import load_tokenizer

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from support import tokenizer_json
 from support.cli import Cli
-from support.encodings import check_masks, following, members_of
-from support.tokenizer_case import Case
+from support.corpus.encodings import check_masks, following, members_of
+from support.corpus.tokenizer_case import Case
 
 from constrain.artifacts.read import load_bytes
 from constrain.compiler import compile_grammar

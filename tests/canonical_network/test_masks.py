@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from support.encodings import check_masks, following
-from support.engines import ENGINES
+from support.corpus.encodings import check_masks, following
+from support.corpus.engines import ENGINES
+from support.corpus.languages import FINITE, NESTING
+from support.corpus.tokenizer_case import Case
 from support.grammars import DYCK, JSON
-from support.languages import FINITE, NESTING
-from support.tokenizer_case import Case
 
 from constrain.artifacts import Artifact, ArtifactError
 from constrain.artifacts.canonical_network.masks import CanonicalMasks

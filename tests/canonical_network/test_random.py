@@ -14,7 +14,7 @@ from support.canonical import (
     machine_and_encode,
     pretokenizer_of,
 )
-from support.encodings import following
+from support.corpus.encodings import following
 from support.grammars import nullable_lnf_of
 
 from constrain.artifacts import ArtifactError

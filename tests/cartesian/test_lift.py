@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from support.cartesian import REGEXES, lifted_via_running
-from support.tokenizer_case import Case
+from support.corpus.tokenizer_case import Case
 
 from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
 from constrain.compiler.cartesian.cartesian_merge import cartesian_merge

@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 from support import sampled
 from support.cartesian import REGEXES, lifted_via_running
-from support.languages import TYPICAL
-from support.tokenizer_case import Case
+from support.corpus.languages import TYPICAL
+from support.corpus.tokenizer_case import Case
 
 from constrain.artifacts.tokens.trie import Trie, walk
 from constrain.artifacts.tokens.vocabulary import Vocabulary

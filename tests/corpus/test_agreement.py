@@ -11,11 +11,11 @@ import pytest
 from numpy.typing import NDArray
 from support import offenders, sampled
 from support.canonical import machine_of
-from support.corpus import Language
-from support.engines import ENGINES
+from support.corpus.engines import ENGINES
+from support.corpus.languages import FINITE, INFINITE, MARKED, NESTING, SMALL_EXAMPLES, TYPICAL
+from support.corpus.recorded import Language
+from support.corpus.tokenizer_case import TINY, TOKENIZERS, Case
 from support.grammars import nullable_lnf_of
-from support.languages import FINITE, INFINITE, MARKED, NESTING, SMALL_EXAMPLES, TYPICAL
-from support.tokenizer_case import TINY, TOKENIZERS, Case
 
 from constrain.artifacts import Artifact
 from constrain.artifacts.canonical_network.machine import canonical_machine

@@ -1,8 +1,8 @@
-"""One corpus, every engine, every option: ``tests/cases`` by each row of ``support.engines``.
+"""One corpus, every engine, every option: ``tests/cases`` by rows of ``support.corpus.engines``.
 
 Members are accepted along their tokens, by no others under ``canonical``; other texts are not;
-and all masks, of finite languages behind every prefix, are as ``support.agreement`` defines them.
-What an engine does not take it must refuse, and say why.
+and all masks, of finite languages behind every prefix, are as ``support.corpus.agreement`` defines
+them. What an engine does not take it must refuse, and say why.
 """
 
 # Tests here say `expected == actual`.
@@ -11,11 +11,11 @@ What an engine does not take it must refuse, and say why.
 from collections.abc import Callable
 
 from support import sampled
-from support.agreement import offences
-from support.corpus import recorded
-from support.engines import ANY, CANONICAL, DIRECT, MUNCH
-from support.small_tokenizers import SMALL
-from support.tokenizer_case import Case
+from support.corpus.agreement import offences
+from support.corpus.engines import ANY, CANONICAL, DIRECT, MUNCH
+from support.corpus.recorded import recorded
+from support.corpus.small_tokenizers import SMALL
+from support.corpus.tokenizer_case import Case
 from support.wordpiece import accepted, tokenizer_of
 
 from constrain.compiler.diagnostics import CheckError

@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 from support import offenders, sampled, written
-from support.corpus import Language
-from support.encodings import check_masks, following
-from support.engines import CANONICAL, DIRECT, ENGINES, NETWORKS
-from support.languages import FINITE, PARTS, random_language
-from support.tokenizer_case import SAMPLED, TINY, TOKENIZERS, Case
+from support.corpus.encodings import check_masks, following
+from support.corpus.engines import CANONICAL, DIRECT, ENGINES, NETWORKS
+from support.corpus.languages import FINITE, PARTS, random_language
+from support.corpus.recorded import Language
+from support.corpus.tokenizer_case import SAMPLED, TINY, TOKENIZERS, Case
 
 from constrain.artifacts import ArtifactError
 from constrain.compiler.diagnostics import CheckError

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 from support import offenders, sampled
-from support.corpus import Language
-from support.engines import ENGINES, NETWORKS
-from support.languages import NESTING, PROMPTS, SMALL_EXAMPLES, TYPICAL, member, typical
-from support.tokenizer_case import SAMPLED, TINY, TOKENIZERS, Case
+from support.corpus.engines import ENGINES, NETWORKS
+from support.corpus.languages import NESTING, PROMPTS, SMALL_EXAMPLES, TYPICAL, member, typical
+from support.corpus.recorded import Language
+from support.corpus.tokenizer_case import SAMPLED, TINY, TOKENIZERS, Case
 
 from constrain.artifacts import Artifact, ArtifactError
 from constrain.artifacts.tokens import tokenset

@@ -11,11 +11,11 @@ import pytest
 from numpy.typing import NDArray
 from support import offenders, sampled
 from support.canonical import random_walks
-from support.corpus import Language
-from support.engines import ENGINES, NETWORKS
-from support.languages import MARKED, NESTING, typical
+from support.corpus.engines import ENGINES, NETWORKS
+from support.corpus.languages import MARKED, NESTING, typical
+from support.corpus.recorded import Language
+from support.corpus.tokenizer_case import SAMPLED, TINY, TOKENIZERS, Case
 from support.matcher import Completions
-from support.tokenizer_case import SAMPLED, TINY, TOKENIZERS, Case
 
 from constrain.artifacts import Artifact
 from constrain.artifacts.canonical_network.machine import CanonicalMachine

@@ -13,11 +13,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 from support import offenders, sampled
-from support.corpus import Language
-from support.engines import ENGINES
-from support.languages import INFINITE, member, typical
+from support.corpus.engines import ENGINES
+from support.corpus.languages import INFINITE, member, typical
+from support.corpus.recorded import Language
+from support.corpus.tokenizer_case import SAMPLED, TINY, TOKENIZERS, Case
 from support.matcher import Completions, Places
-from support.tokenizer_case import SAMPLED, TINY, TOKENIZERS, Case
 
 from constrain.artifacts import Artifact
 from constrain.artifacts.tokens import tokenset

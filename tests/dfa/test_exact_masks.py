@@ -5,10 +5,10 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from support.engines import ENGINES
-from support.languages import SMALL_EXAMPLES, member
+from support.corpus.engines import ENGINES
+from support.corpus.languages import SMALL_EXAMPLES, member
+from support.corpus.tokenizer_case import Case
 from support.merge import Oracle
-from support.tokenizer_case import Case
 
 from constrain.artifacts import Artifact
 from constrain.artifacts.dfa.byte_dfa import ByteDfa

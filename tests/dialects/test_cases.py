@@ -1,6 +1,6 @@
 """The recorded cases: what the dialects accept, and what they say of what they refuse.
 
-A case is a folder of ``cases`` (see ``support.corpus``); ``pytest --update`` writes its
+A case is a folder of ``cases`` (see ``support.corpus.recorded``); ``pytest --update`` writes its
 ``expected_error.txt`` or ``expected_findings.txt``. What tokens the engines allow of the same
 languages is a matter of ``tests/corpus``.
 """
@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 import pytest
 from support import built
-from support.corpus import ERRORS, FINDINGS, FOLDERS, Language, grammar_of, recorded
+from support.corpus.recorded import ERRORS, FINDINGS, FOLDERS, Language, grammar_of, recorded
 
 from constrain.cli.app import run
 from constrain.compiler.diagnostics import GrammarError

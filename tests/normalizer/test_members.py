@@ -6,9 +6,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from support import encoded
-from support.encodings import check_masks, following, members_of
+from support.corpus.encodings import check_masks, following, members_of
+from support.corpus.tokenizer_case import Case
 from support.normalizer import WIDE, compiled, text_of
-from support.tokenizer_case import Case
 from tokenizers import normalizers
 
 from constrain.artifacts import ArtifactError

@@ -6,10 +6,10 @@ Walks by their masks are tested in ``tests/corpus``.
 import numpy as np
 import pytest
 from support import encoded
-from support.corpus import Language
-from support.engines import ENGINES
-from support.languages import MARKED
-from support.tokenizer_case import Case
+from support.corpus.engines import ENGINES
+from support.corpus.languages import MARKED
+from support.corpus.recorded import Language
+from support.corpus.tokenizer_case import Case
 
 from constrain.artifacts import ArtifactError
 from constrain.artifacts.pretokenizer.dfa import begins_character

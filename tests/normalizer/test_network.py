@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from support.canonical import few_members, members
-from support.encodings import check_masks, following
+from support.corpus.encodings import check_masks, following
+from support.corpus.tokenizer_case import Case
 from support.grammars import nullable_lnf_of
 from support.normalizer import FORMS, PARTS, finite_grammar, random_normalizing
-from support.tokenizer_case import Case
 
 from constrain.artifacts import Artifact, ArtifactError
 from constrain.artifacts.read import load_bytes

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from support.corpus.tokenizer_case import Case
 from support.normalizer import WIDE, compiled
-from support.tokenizer_case import Case
 
 from constrain.artifacts.cartesian.machine import ProductMachine
 from constrain.artifacts.dfa.byte_dfa import TokenRuns

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import tokenizers
 from support import tokenizer_json, written
-from support.encodings import check_masks, following
+from support.corpus.encodings import check_masks, following
 from support.matcher import accepted_behind_prompts
 
 from constrain.artifacts import Artifact

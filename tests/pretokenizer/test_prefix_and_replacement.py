@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 import tokenizers
-from support.encodings import check_masks, following
+from support.corpus.encodings import check_masks, following
 from support.library_steps import bpe
 from support.matcher import accepted_behind_prompts
 from tokenizers import AddedToken, Regex, normalizers, pre_tokenizers

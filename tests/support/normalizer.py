@@ -8,10 +8,10 @@ from tokenizers import Regex, Tokenizer, normalizers, pre_tokenizers
 
 from constrain.artifacts import Artifact
 from constrain.compiler.tokenizers import byte_alphabet
-from support.corpus import Language
-from support.engines import ENGINES
+from support.corpus.engines import ENGINES
+from support.corpus.recorded import Language
+from support.corpus.tokenizer_case import Case
 from support.library_steps import bpe
-from support.tokenizer_case import Case
 
 # Starters that compose, also with starters, marks of four classes, jamo, what is never stable
 # (U+0958, U+212B, U+0344), and what is inert.

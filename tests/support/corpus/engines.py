@@ -18,8 +18,8 @@ from constrain.compiler.frontend import Recogniser
 from constrain.compiler.network import build as networks
 from constrain.compiler.options import MAX_ARTIFACT_BYTES
 from constrain.compiler.pipeline import build_artifact, build_engine
-from support.corpus import Language
-from support.tokenizer_case import Case
+from support.corpus.recorded import Language
+from support.corpus.tokenizer_case import Case
 
 
 @dataclass(frozen=True)

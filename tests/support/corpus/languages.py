@@ -5,7 +5,7 @@ from collections.abc import Callable
 from uuid import UUID
 
 from support import EXAMPLES
-from support.corpus import Language
+from support.corpus.recorded import Language
 from support.grammars import DYCK, JSON, MARKUP, SAMPLES, STATEMENTS
 
 # Grammars with finitely many members, most of them through rules that several places use.

@@ -18,11 +18,11 @@ from constrain.artifacts.tokens import tokenset
 from constrain.compiler.automata.dfa import Dfa
 from constrain.compiler.frontend import Automaton
 from constrain.compiler.pipeline import build_engine
-from support.corpus import Language
-from support.encodings import following
-from support.engines import ENGINES, Engine
+from support.corpus.encodings import following
+from support.corpus.engines import ENGINES, Engine
+from support.corpus.recorded import Language
+from support.corpus.tokenizer_case import Case
 from support.matcher import Places
-from support.tokenizer_case import Case
 
 Ids = tuple[int, ...]
 Masks = Mapping[Ids, set[int]]
