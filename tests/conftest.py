@@ -36,11 +36,28 @@ if TYPE_CHECKING:
 
 VARIABLE = "CONSTRAIN_TEST_DATA"
 
+# Set in the processes that pytest-xdist starts.
+WORKER = "PYTEST_XDIST_WORKER"
+
+# What is reported of tests that skip because it is not set.
+WITHOUT_DATA = "without data"
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """--full and --update."""
     parser.addoption("--full", action="store_true", help="run the full counts of large tests")
     parser.addoption("--update", action="store_true", help="rewrite snapshots and golden files")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """The whole suite, or ``-m`` of it, runs on all cores (pytest-xdist) unless ``-n`` says
+    otherwise; tests that are named run in one process, which begins at once."""
+    whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
+    # subtle: a worker comes by here as well, and must not start workers of its own.
+    is_worker = WORKER in os.environ
+    if whole and not is_worker and getattr(config.option, "numprocesses", 0) is None:
+        config.option.numprocesses, config.option.dist = "auto", "worksteal"
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -54,7 +71,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Tables of tests are kept apart from the user's, in one folder for all processes."""
     session = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
+    if WORKER in os.environ:
         session = session.parent
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CONSTRAIN_CACHE_DIR", str(session / "cache"))
@@ -235,10 +252,22 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> "Callable[[str], Case]":
     )
 
 
+def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] | None:
+    """Tests that lack their data are counted by themselves: a line of the summary says so."""
+    if report.skipped and VARIABLE in str(report.longrepr):
+        return WITHOUT_DATA, "s", "SKIPPED"
+    return None
+
+
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
-    """--full: what tests counted (``record_property``), a line each."""
+    """How many tests lacked their data; with --full what tests counted (``record_property``)."""
+    if lacking := len(terminalreporter.getreports(WITHOUT_DATA)):
+        terminalreporter.write_line(
+            f"{lacking} tests on real tokenizers and grammars were skipped: {VARIABLE} names no "
+            f"folder that holds them (.github/CONTRIBUTING.md says how to get them)"
+        )
     if not config.getoption("--full"):
         return
     for report in terminalreporter.getreports("passed") + terminalreporter.getreports("failed"):
