@@ -53,7 +53,7 @@ _CACHE_BYTES = 1 << 30
 def normal_form_sections(
     pretokenizer: PretokenizerTables, normal_form: NormalFormTables
 ) -> Mapping[str, NDArray[Any]]:
-    """The sections ``inert.*`` and ``stable.*``; and ``cuts.table`` and ``cuts.classes`` again, with
+    """The sections ``inert.*`` and ``stable.*``; and ``cuts.table``, ``cuts.classes`` again, with
     a class for bytes that these distinguish."""
     keys = pretokenizer.classes.astype(np.int64) * 256 + normal_form.inert_classes
     _, octets, joint = np.unique(keys, return_index=True, return_inverse=True)

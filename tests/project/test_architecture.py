@@ -41,7 +41,7 @@ ARTIFACTS: dict[str, set[str]] = {
     "network": {"container", "errors", "tokens"},
     "earley": {"dfa", "errors", "tokens"},
     "wordpiece": {"container", "dfa", "errors", "tokens"},
-    "cartesian": {"bpe", "errors", "normalizer", "pretokenizer", "tokens"},
+    "cartesian": {"bpe", "container", "errors", "normalizer", "pretokenizer", "tokens"},
     "maximal_munch": {"dfa", "earley", "errors", "network", "tokens"},
     "canonical_network": {"bpe", "container", "errors", "network", "normalizer", "pretokenizer"}
     | {"tokens"},
