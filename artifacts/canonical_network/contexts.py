@@ -2,14 +2,14 @@
 
 The members of a grammar that nests are read by a network in synchronous product with a
 pre-tokenizer DFA, whose state is carried through calls and returns. What may follow then depends on
-the whole stack, but in few ways:
+the whole stack, in few respects:
 
     pair            a state p of the network and a state q of the pre-tokenizer DFA
     return states   the pre-tokenizer states in which the call of p, entered beside q, can end: the
                     least solution over all pairs (Bar-Hillel, Perles and Shamir 1961, tabulated)
-    context         of a stack two sets of return states: those from which the rest can be read to
-                    its end (*live*), and of them those *at a boundary*, where at once the text may
-                    end or a pre-token may start, so that what follows is encoded by itself
+    context         of a stack two sets of return states: those from which some text leads to the
+                    end (*live*), and of them those *at a boundary*, where at once the text may end
+                    or a pre-token may start, so that what follows is encoded by itself
 
 Pushing a frame on a stack maps contexts to contexts. ``compiler/canonical_network/README.md`` has
 the lemmas.
@@ -226,15 +226,15 @@ class ReturnContexts:
 
     def at_boundary(self, pair: int, context: int) -> bool:
         """Whether at a pair the text may end or a pre-token may start (and lead to the end)."""
-        known = self._at_boundary.get((pair, context))
-        if known is None:
+        cached = self._at_boundary.get((pair, context))
+        if cached is None:
             live, ends = self._contexts[context]
             state, pre_state = int(self.states[pair]), int(self.pre_states[pair])
-            known = self._may_start(pair, live) or bool(
+            cached = self._may_start(pair, live) or bool(
                 pair and self._tables.ends[state] and ends[self._slot[pre_state]]
             )
-            self._at_boundary[pair, context] = known
-        return known
+            self._at_boundary[pair, context] = cached
+        return cached
 
     def push(self, frame: int, context: int) -> int:
         """The context of a call that returns to ``frame``."""
@@ -258,20 +258,20 @@ class ReturnContexts:
 
     def of_node(self, stacks: Stacks, node: int) -> int:
         """The context of a set of stacks, by a stack of its own: sets are as deep as stacks."""
-        known = self._of_node.get(node)
-        if known is not None:
-            return known
+        cached = self._of_node.get(node)
+        if cached is not None:
+            return cached
         pending = [node]
         while pending:
             current = pending[-1]
-            entries = [(f, rest) for f, rest in stacks.entries[current] if f != DEAD]
-            missing = [rest for _, rest in entries if rest not in self._of_node]
+            entries = [(f, lower) for f, lower in stacks.entries[current] if f != DEAD]
+            missing = [lower for _, lower in entries if lower not in self._of_node]
             if missing and current not in self._of_node:
                 pending.extend(missing)
                 continue
             pending.pop()
             if current not in self._of_node:
-                parts = [self.push(f, self._of_node[rest]) for f, rest in entries]
+                parts = [self.push(f, self._of_node[lower]) for f, lower in entries]
                 if len(entries) < len(stacks.entries[current]):
                     parts.append(TEXT_END)
                 self._of_node[current] = self._union(parts)
@@ -323,13 +323,13 @@ class ReturnContexts:
     def _may_start(self, pair: int, live: int) -> bool:
         """Whether a byte may start a pre-token at once, or in a call. No callee matches ε, and no
         chain of first calls leads back to its beginning."""
-        known = self._starting_pairs.get((pair, live))
-        if known is None:
-            known = bool(self._starts[live][pair])
+        cached = self._starting_pairs.get((pair, live))
+        if cached is None:
+            cached = bool(self._starts[live][pair])
             pre_state = int(self.pre_states[pair])
             for start, frame in self._tables.calls[int(self.states[pair])]:
-                known = known or self._may_start(
+                cached = cached or self._may_start(
                     self.number(start, pre_state), self._pushed_set(frame, live)
                 )
-            self._starting_pairs[pair, live] = known
-        return known
+            self._starting_pairs[pair, live] = cached
+        return cached

@@ -78,10 +78,10 @@ class Certificates:
         so many ``steps`` (the same for a place each time)."""
         if self.distance(place) > _LONGEST:
             return
-        known = self._found.get(place)
-        if known is None:
-            known = self._found.keep(place, ([], self._search(place, steps)))
-        found, more = known
+        cached = self._found.get(place)
+        if cached is None:
+            cached = self._found.keep(place, ([], self._search(place, steps)))
+        found, more = cached
         yield from found
         for token in more:
             found.append(token)
@@ -144,14 +144,14 @@ class Certificates:
         return int(self._distance[place[0]]) + self._distance_below(place[2])
 
     def _distance_below(self, node: int) -> int:
-        known = self._below.get(node)
-        if known is not None:
-            return known
+        cached = self._below.get(node)
+        if cached is not None:
+            return cached
         pending = [node]
         while pending:
             current = pending[-1]
             entries = [(f, r) for f, r in self._network.stacks.entries[current] if f > DEAD]
-            missing = [rest for _, rest in entries if rest not in self._below]
+            missing = [lower for _, lower in entries if lower not in self._below]
             if missing and current not in self._below:
                 pending.extend(missing)
                 continue
@@ -211,7 +211,7 @@ def _distances(tables: NetworkTables) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, slots=True)
 class _Effort:
-    """``whole``: the stacks are all known. ``budget``: pairs of a place and a token that a search
+    """``whole``: all of the stacks is given. ``budget``: pairs of a place and a token that a search
     may find and expand. ``steps``: of the search for a certificate."""
 
     whole: bool
@@ -263,7 +263,7 @@ class DeadEnds:
         self._flags = np.zeros(len(forbidden.part), dtype=np.bool_)
         self._live: BoundedCache[_Claim, bool] = results.cache()
         self._decisions: BoundedCache[tuple[int, int], NDArray[np.int32]] = decisions.cache()
-        # Whether the last search came to stacks that are not known, or took too much.
+        # Whether the last search came to stacks that are not given, or took too much.
         self._needs_frame = False
 
     def groups(self, place: Place, plane: int) -> Iterator[tuple[Group, int]]:
@@ -277,8 +277,8 @@ class DeadEnds:
             for group in walk.groups:
                 yield group, below
             for after, left, left_plane in walk.suspended:
-                for frame, rest in entries[below]:
-                    more = (left, frame, after, left_plane, rest)
+                for frame, lower in entries[below]:
+                    more = (left, frame, after, left_plane, lower)
                     if frame < DEAD:
                         self._needs_frame = True
                     elif frame != DEAD and more not in seen:
@@ -307,18 +307,18 @@ class DeadEnds:
         ``ArtifactError`` where the search meets too much.
         """
         stacks, contexts = self._network.stacks, self._contexts
-        known: list[int] = []
-        rest = below
+        frames: list[int] = []
+        lower = below
         while True:
-            node = contexts.unknown(stacks, contexts.of_node(stacks, rest))
-            found = self._decided(group, self.push_all(known[::-1], node), _ABOVE)
+            node = contexts.unknown(stacks, contexts.of_node(stacks, lower))
+            found = self._decided(group, self.push_all(frames[::-1], node), _ABOVE)
             if found is not None:
                 return found
-            entries = stacks.entries[rest]
-            if len(entries) > 1 or entries[0][0] <= DEAD or len(known) == _FRAMES:
+            entries = stacks.entries[lower]
+            if len(entries) > 1 or entries[0][0] <= DEAD or len(frames) == _FRAMES:
                 break
-            known.append(entries[0][0])
-            rest = entries[0][1]
+            frames.append(entries[0][0])
+            lower = entries[0][1]
         found = self._decided(group, below, _WHOLE)
         assert found is not None
         return found
@@ -327,8 +327,9 @@ class DeadEnds:
         self, place: Place, ids: NDArray[np.int32], *, whole: bool, budget: int
     ) -> NDArray[np.int32] | None:
         """The tokens of ``ids`` that are live at a place that is not at a boundary; None if that
-        depends on frames not known, or takes more than ``budget`` steps. Where the ``whole`` stacks
-        are known the budget is decoding's, and ``ArtifactError`` is raised beyond it."""
+        depends on frames that are not given, or takes more than ``budget`` steps. Where the
+        ``whole`` stacks are given the budget is decoding's, and ``ArtifactError`` is raised beyond
+        it."""
         return self._sieved(place, ids, _WHOLE if whole else _Effort(False, budget, _ABOVE.steps))
 
     def _decided(self, group: Group, node: int, effort: _Effort) -> NDArray[np.int32] | None:
@@ -365,14 +366,14 @@ class DeadEnds:
 
     def _is_live(self, place: Place, token: int, effort: _Effort) -> bool | None:
         claim = place, self._classes[token]
-        known = self._live.get(claim)
-        if known is None:
+        cached = self._live.get(claim)
+        if cached is None:
             self._needs_frame = False
-            known = self._search(place, token, effort)
-            if not known and self._needs_frame:
+            cached = self._search(place, token, effort)
+            if not cached and self._needs_frame:
                 return None
-            self._live.keep(claim, known)
-        return known
+            self._live.keep(claim, cached)
+        return cached
 
     def _followers(self, place: Place, effort: _Effort) -> Iterator[int]:
         """Some tokens that may continue a pre-token at a place and are live where they lead, those

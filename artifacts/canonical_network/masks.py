@@ -77,23 +77,23 @@ class LazyRows:
             for group in others:
                 row = self._rows.union(row, self._live_row(group, below))
             for after, left, left_plane in self._read(*key).suspended:
-                for frame, rest in self._stacks.entries[below]:
-                    more = (left, frame, after, left_plane), rest
+                for frame, lower in self._stacks.entries[below]:
+                    more = (left, frame, after, left_plane), lower
                     if frame != DEAD and more not in seen:
                         seen.add(more)
                         waiting.append(more)
         return row
 
     def forget(self) -> None:
-        """The numbers of rows begin anew."""
+        """Rows are numbered from 0 again."""
         self._splits.clear()
         self._live.clear()
 
     def _split(self, key: WalkKey, context: int) -> _Split:
         """The tokens of a walk that lead to a boundary, whatever the stacks of a context; and the
         groups that lead to other places from which something goes on."""
-        known = self._splits.get((key, context))
-        if known is None:
+        cached = self._splits.get((key, context))
+        if cached is None:
             contexts = self._contexts
             found: list[NDArray[np.int32]] = []
             others = []
@@ -105,8 +105,8 @@ class LazyRows:
                 elif contexts.is_live(pair, above):
                     others.append(group)
             ids = np.concatenate(found) if found else np.zeros(0, dtype=np.int32)
-            known = self._splits[key, context] = self._number(ids), tuple(others)
-        return known
+            cached = self._splits[key, context] = self._number(ids), tuple(others)
+        return cached
 
     def _live_row(self, group: Group, node: int) -> int:
         """The row of the tokens of a group that are no dead ends above ``node``."""
@@ -267,14 +267,14 @@ class CanonicalMasks:
 
     def row(self, state: int) -> Words:
         """The mask at a state: read-only, computed on a miss."""
-        known = self._masks.get(state)
-        if known is None:
+        cached = self._masks.get(state)
+        if cached is None:
             if self.rows.is_full:
                 self._forget()
-            known = self._mask(*self._states[state])
-            known.flags.writeable = False
-            self._masks.keep(state, known)
-        return known
+            cached = self._mask(*self._states[state])
+            cached.flags.writeable = False
+            self._masks.keep(state, cached)
+        return cached
 
     def first(self, configuration: int, pre_states: int, starts: int) -> int:
         """First1 (``starts`` 1) or First0 (0) of a set of pre-tokenizer states, as the number of a
@@ -318,12 +318,12 @@ class CanonicalMasks:
         return ends and self.network.may_end(configuration)
 
     def _forbidden_after(self, after: int) -> Words:
-        known = self._forbidden_rows.get(after)
-        if known is None:
+        cached = self._forbidden_rows.get(after)
+        if cached is None:
             self._flags.fill(False)
             self.forbidden.mark(self._token_of[after - 1], self._flags)
-            known = self._forbidden_rows.keep(after, tokenset.from_flags(self._flags))
-        return known
+            cached = self._forbidden_rows.keep(after, tokenset.from_flags(self._flags))
+        return cached
 
     def _union(self, precomputed: frozenset[int]) -> int:
         """The number of the union of precomputed rows."""
@@ -345,8 +345,8 @@ class CanonicalMasks:
     def _pre_step(self, pre_states: int, token_id: int, follows: bool) -> int:
         """The set of pre-tokenizer states after a token, -1 if it is empty."""
         key = pre_states, token_id, follows
-        known = self._pre_steps.get(key)
-        if known is None:
+        cached = self._pre_steps.get(key)
+        if cached is None:
             text = self.vocabulary.is_text(token_id)
             octets = self.vocabulary.token(token_id) if text else b""
             planes = (0, 1) if follows else (1,)
@@ -356,8 +356,8 @@ class CanonicalMasks:
                 for plane in planes
             }
             after = tuple(sorted(found - {DEAD}))
-            known = self._pre_steps.keep(key, self._sets.number(after) if after else -1)
-        return known
+            cached = self._pre_steps.keep(key, self._sets.number(after) if after else -1)
+        return cached
 
     @cached_property
     def _token_of(self) -> list[int]:

@@ -79,8 +79,8 @@ class PrecomputedRows:
                 number, suspended = self._summary(place)
                 found.add(number)
             for left in self._entry_sets[suspended]:
-                for frame, rest in stacks.entries[below]:
-                    more = left, frame, rest
+                for frame, lower in stacks.entries[below]:
+                    more = left, frame, lower
                     if frame != DEAD and more not in seen:
                         seen.add(more)
                         waiting.append(more)
@@ -114,40 +114,40 @@ class PrecomputedRows:
             if place < 0 or self._summary(place)[0] != DEEPER:
                 yield _UNDECIDED if place < 0 and frames else place
                 continue
-            for frame, rest in stacks.entries[below]:
+            for frame, lower in stacks.entries[below]:
                 if frame == DEAD:
                     if context == TEXT_END:
                         ending = self._suffix(frames, 0)
                         place = self._place(first + ending) if ending >= 0 else _ABSENT
                         yield place if place >= 0 and self._summary(place)[0] >= 0 else _UNDECIDED
                     continue
-                for deeper in self._contexts(stacks, rest):
+                for deeper in self._contexts(stacks, lower):
                     if self._pushed.get((frame, deeper)) == context:
-                        waiting.append(((*frames, frame), rest, deeper))
+                        waiting.append(((*frames, frame), lower, deeper))
 
     def _contexts(self, stacks: Stacks, node: int) -> tuple[int, ...]:
         """The contexts of all stacks of a set, -1 for one that is not here; by a stack of its own:
         sets are as deep as stacks."""
-        known = self._contexts_of
-        if len(known) > _CACHED_CONTEXTS:
-            known.clear()
+        cached = self._contexts_of
+        if len(cached) > _CACHED_CONTEXTS:
+            cached.clear()
         pending = [node]
         while pending:
             current = pending[-1]
             entries = stacks.entries[current]
-            missing = [rest for frame, rest in entries if frame != DEAD and rest not in known]
-            if missing and current not in known:
+            missing = [lower for frame, lower in entries if frame != DEAD and lower not in cached]
+            if missing and current not in cached:
                 pending.extend(missing)
                 continue
             pending.pop()
-            if current not in known:
+            if current not in cached:
                 found = {
                     self._pushed.get((frame, context), -1) if frame != DEAD else TEXT_END
-                    for frame, rest in entries
-                    for context in (known[rest] if frame != DEAD else (TEXT_END,))
+                    for frame, lower in entries
+                    for context in (cached[lower] if frame != DEAD else (TEXT_END,))
                 }
-                known[current] = tuple(sorted(found))
-        return known[node]
+                cached[current] = tuple(sorted(found))
+        return cached[node]
 
     def _suffix(self, frames: tuple[int, ...], ground: int) -> int:
         """The suffix with ``frames`` on top, the uppermost first; -1 if there is none."""
@@ -190,7 +190,7 @@ class PrecomputedRows:
 
     @cached_property
     def _ground(self) -> dict[int, int]:
-        """By context the suffix of which nothing else is known."""
+        """By context the suffix of which nothing else is cached."""
         return {
             below: number for number, (frame, below) in enumerate(self._suffixes) if frame < DEAD
         }

@@ -95,7 +95,7 @@ class PretokenizedNetwork:
 
     @cached_property
     def planes(self) -> int:
-        """How many ways there are to begin a token: 2, or 4 with tokens of bytes or of whole
+        """In how many planes a token may begin: 2, or 4 with tokens of bytes or of whole
         pre-tokens."""
         return 4 if len(self.pretokenizer.apart) else 2
 
@@ -114,7 +114,7 @@ class PretokenizedNetwork:
 
     @property
     def reading(self) -> TokenWalks:
-        """Where tokens lead that are asked about: by the reader, if there is one."""
+        """Where the tokens of a row lead: by the reader, if there is one."""
         return (self.reader or self).walks
 
     @cached_property

@@ -79,7 +79,7 @@ class TokenWalks:
 
     @property
     def planes(self) -> int:
-        """How many ways there are to begin a token: 2, or 4 with tokens of bytes or of whole
+        """In how many planes a token may begin: 2, or 4 with tokens of bytes or of whole
         pre-tokens."""
         return 2 * len(self.tries)
 
@@ -92,8 +92,8 @@ class TokenWalks:
         """Where the tokens below a set of trie nodes lead. Calls nest as deep as tokens are
         long."""
         key = nodes, state, pre_state, plane
-        known = self._walks.get(key)
-        return solve_recursive(key, self._walks.get, self._steps) if known is None else known
+        cached = self._walks.get(key)
+        return solve_recursive(key, self._walks.get, self._steps) if cached is None else cached
 
     def _steps(self, key: WalkKey) -> Generator[WalkKey, Walk, Walk]:
         node_set, state, pre_state, plane = key

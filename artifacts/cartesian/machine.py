@@ -175,12 +175,12 @@ class ProductMachine:
 
     def row(self, state: int) -> Words:
         """The mask at a state: read-only, computed on a miss."""
-        known = self._masks.get(state)
-        if known is None:
-            known = self._mask(state)
-            known.flags.writeable = False
-            self._masks.keep(state, known)
-        return known
+        cached = self._masks.get(state)
+        if cached is None:
+            cached = self._mask(state)
+            cached.flags.writeable = False
+            self._masks.keep(state, cached)
+        return cached
 
     def finds(self, state: int, is_wanted: Callable[[int], bool]) -> bool:
         """Whether the mask at a state holds a wanted token: a quick look that may miss some.
@@ -232,11 +232,11 @@ class ProductMachine:
 
     def _union(self, number: int) -> _Union:
         """The tokens of a set of product states, with EOS where a member may end."""
-        known = self._unions.get(number)
-        if known is None:
-            known = self._united(*self._groups[number])
-            self._unions.keep(number, known, known.nbytes + ENTRY_BYTES)
-        return known
+        cached = self._unions.get(number)
+        if cached is None:
+            cached = self._united(*self._groups[number])
+            self._unions.keep(number, cached, cached.nbytes + ENTRY_BYTES)
+        return cached
 
     def _united(self, states: tuple[int, ...], accepting: bool) -> _Union:
         rows = self.product_rows
@@ -269,13 +269,13 @@ class ProductMachine:
 
     def _allowed_after(self, after: int) -> Words:
         """The tokens that may follow those of a class; bits past the vocabulary are set."""
-        known = self._allowed.get(after)
-        if known is None:
+        cached = self._allowed.get(after)
+        if cached is None:
             self._flags[self.pairs.ids(self._token_of[after])] = True
-            known = ~tokenset.from_flags(self._flags)
+            cached = ~tokenset.from_flags(self._flags)
             self._flags.fill(False)
-            self._allowed.keep(after, known)
-        return known
+            self._allowed.keep(after, cached)
+        return cached
 
     @cached_property
     def _columns(self) -> list[int]:

@@ -152,10 +152,10 @@ class WithNormalForm(Generic[M]):
 
     def row(self, state: int) -> Words:
         """The mask at a state: read-only, computed on a miss."""
-        known = self._masks.get(state)
-        if known is None:
-            known = self._masks.keep(state, self._mask(*divmod(state, self._width)))
-        return known
+        cached = self._masks.get(state)
+        if cached is None:
+            cached = self._masks.keep(state, self._mask(*divmod(state, self._width)))
+        return cached
 
     def _mask(self, number: int, text: int) -> Words:
         mask, watched = self._parts(number, text)
@@ -180,18 +180,18 @@ class WithNormalForm(Generic[M]):
         watched = effect.restrict(row)
         undecided = None if self.undecided is None else self.undecided.of(number)
         if undecided is not None:
-            known = {token for token, _ in watched}
+            seen = {token for token, _ in watched}
             for token in tokenset.to_ids(undecided & row).tolist():
-                if token not in known and self.inner.vocabulary.is_text(token):
+                if token not in seen and self.inner.vocabulary.is_text(token):
                     watched.append((token, self.runs.step(text, token)))
         return row, watched
 
     def _is_live(self, begin: _Pair) -> bool:
         """Whether some text leads from a pair to the end. Raises ``ArtifactError`` where that takes
         too much."""
-        known = self._live.get(begin)
-        if known is not None:
-            return known
+        cached = self._live.get(begin)
+        if cached is not None:
+            return cached
         trail, order = Trail[_Pair](), count()
         trail.add(begin, begin)
 
@@ -218,7 +218,7 @@ class WithNormalForm(Generic[M]):
 
     def _watched(self, pair: _Pair) -> list[tuple[int, int]] | None:
         """The tokens behind which an end must be looked for, and where they lead; None if others
-        are there, or the pair is known to be live."""
+        are there, or the pair is live by a cached result."""
         number, text = pair
         if self._live.get(pair) or self.inner.finds(number, partial(self._settles, text)):
             return None
@@ -232,7 +232,7 @@ class WithNormalForm(Generic[M]):
         return self.runs.is_settled(self.runs.step(text, token_id))
 
     def _estimate(self, pair: _Pair, order: Iterator[int]) -> int:
-        """The nearest end of the text first if distances are known, else depth first. A character
+        """The nearest end of the text first if there are distances, else depth first. A character
         that has begun ends soon."""
         if self.undecided is None:
             return -next(order)

@@ -79,8 +79,8 @@ class NormalFormDfa:
         """Which of some states let every text in normal form follow that begins with an inert
         character: all between two characters, and those inside one that the start leads to."""
         found: NDArray[np.bool_] = self._begun[states]
-        rest = np.flatnonzero(~found)
-        found[rest] = ~self.are_inside(states[rest])
+        others = np.flatnonzero(~found)
+        found[others] = ~self.are_inside(states[others])
         return found
 
     @cached_property
@@ -159,13 +159,13 @@ class Runs:
 
     def at(self, state: int) -> Effect | None:
         """What tokens do at a state; None where they do nothing any more."""
-        known = self._effects.get(state)
-        if known is None:
+        cached = self._effects.get(state)
+        if cached is None:
             read, tokens, states = self._read(state)
-            known = self._tokens.effect(read, tokens, states)
-            weight = known.kept.nbytes + ENTRY_BYTES * (1 + len(known.tokens))
-            self._effects.keep(state, known, weight)
-        return known
+            cached = self._tokens.effect(read, tokens, states)
+            weight = cached.kept.nbytes + ENTRY_BYTES * (1 + len(cached.tokens))
+            self._effects.keep(state, cached, weight)
+        return cached
 
     def _read(self, state: int) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
         """The boundary tokens that are read; those behind which an end must be looked for, which

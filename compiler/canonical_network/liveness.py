@@ -1,7 +1,7 @@
-"""Which tokens are live above stacks of which the context is known: dead, live or undecided.
+"""Which tokens are live above stacks of one context: dead, live or undecided.
 
 ContextStatus      of pairs: dead, live (at a boundary), or undecided; and tokens that show
-                   which others are live at an undecided pair (certificates), by shortest ways
+                   which others are live at an undecided pair (certificates), by shortest texts
                    to a boundary, for all pairs at once
 PlainLiveness      of tokens: live at a boundary or by a certificate, dead at a dead pair
 SearchedTokens     of undecided tokens: results of ``liveness.DeadEnds``, cached one by one
@@ -145,7 +145,7 @@ class Liveness(Protocol):
     joint: Joint
 
     def follow(self, pushes: Iterable[tuple[int, int, int]]) -> None:
-        """The contexts are known; ``pushes``: frame, context and the context above."""
+        """The contexts are all there; ``pushes``: frame, context and the context above."""
 
     def at_boundary(self, context: int) -> NDArray[np.bool_]:
         """Which pairs are at a boundary in a context, bool (n,)."""
@@ -159,11 +159,11 @@ class Liveness(Protocol):
         self,
         target: tuple[int, Frames],
         ids: NDArray[np.int32],
-        known: Frames,
+        top: Frames,
         ground: tuple[int, int],
     ) -> None:
         """A search found undecided tokens to be live, which lead to a target above the frames
-        ``known``, the uppermost first, and the stack ``ground`` (a suffix)."""
+        ``top``, the uppermost first, and the stack ``ground`` (a suffix)."""
 
     def arrays(self, summaries: Summaries, *, has_all: bool) -> dict[str, NDArray[Any]]:
         """More sections. ``has_all``: whether what has no summary has no tokens."""
@@ -200,7 +200,7 @@ class PlainLiveness:
         self.joint = self.status.joint
 
     def follow(self, pushes: Iterable[tuple[int, int, int]]) -> None:
-        """Nothing more is to be known of contexts."""
+        """Contexts are all that is needed."""
 
     def at_boundary(self, context: int) -> NDArray[np.bool_]:
         """Which pairs are at a boundary in a context."""
@@ -214,7 +214,7 @@ class PlainLiveness:
         met: NDArray[np.bool_],
         live: NDArray[np.bool_] | None = None,
     ) -> NDArray[np.int8]:
-        """See ``Liveness``. ``live``: tokens that are known to be live."""
+        """See ``Liveness``. ``live``: tokens that have been shown to be live."""
         found = np.zeros(len(part.ids), dtype=np.int8)
         for frames, places in part.by_frames():
             status = self.status.above(frames, context)
@@ -229,7 +229,7 @@ class PlainLiveness:
         self,
         target: tuple[int, Frames],
         ids: NDArray[np.int32],
-        known: Frames,
+        top: Frames,
         ground: tuple[int, int],
     ) -> None:
         """Nothing more is to be shown of them."""
@@ -239,8 +239,8 @@ class PlainLiveness:
         return {}
 
 
-# Steps of a search above frames that are not known; and searches that may come to nothing. Where
-# more do, the rest is left to decoding, which knows the stacks.
+# Steps of a search above frames that are not given; and searches that may come to nothing. Where
+# more do, the others are left to decoding, which has the stacks.
 _BUDGET, _MOST_FAILED = 50, 500
 
 # Whether tokens are live at a place; None, or nothing, where that was not decided.
@@ -262,7 +262,7 @@ class SearchedTokens:
 
     def of(self, place: Place, ids: NDArray[np.int32], *, whole: bool) -> Results:
         """Of each of ``ids``, and of others; the place is not at a boundary. ``whole``: its stacks
-        are known."""
+        are given."""
         results = self._results.setdefault(place, {})
         if self.has_given_up:
             return results

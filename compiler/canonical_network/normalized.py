@@ -54,7 +54,7 @@ class NormalizedLiveness:
         self._ends = SplitCharacterEnds(network, tables)
 
     def follow(self, pushes: Iterable[tuple[int, int, int]]) -> None:
-        """The contexts are known; ``pushes``: frame, context and the context above."""
+        """The contexts are all there; ``pushes``: frame, context and the context above."""
         self._inert.follow(pushes)
 
     def at_boundary(self, context: int) -> NDArray[np.bool_]:
@@ -62,7 +62,7 @@ class NormalizedLiveness:
         return self._plain.at_boundary(context)
 
     def decide(self, part: Part, context: int, met: NDArray[np.bool_]) -> NDArray[np.int8]:
-        """As by the pre-tokenizer DFA alone. Tokens that are live, but not known to be so behind
+        """As by the pre-tokenizer DFA alone. Tokens that are live, but not shown to be so behind
         any text, are searched; those that end inside a character are noted."""
         inert = self._inert.live(part, context)
         status = self._plain.decide(part, context, met, inert)
@@ -78,11 +78,11 @@ class NormalizedLiveness:
         self,
         target: Target,
         ids: NDArray[np.int32],
-        known: Frames,
+        top: Frames,
         ground: tuple[int, int],
     ) -> None:
         """The same search by inert characters."""
-        self._inert.search(target, ids, known, ground)
+        self._inert.search(target, ids, top, ground)
 
     def arrays(self, summaries: Summaries, *, has_all: bool) -> dict[str, NDArray[Any]]:
         """``closed.doubtful``, the undecided tokens; and ``stable.unsure`` without the tokens of
@@ -145,16 +145,16 @@ class InertTokens:
         self,
         target: Target,
         ids: NDArray[np.int32],
-        known: Frames,
+        top: Frames,
         ground: tuple[int, int],
     ) -> None:
         """Add to ``undecided`` those of ``ids``, which are live, of which no search shows it.
 
-        They lead to a pair with frames pushed, above the frames ``known``, the uppermost first, and
+        They lead to a pair with frames pushed, above the frames ``top``, the uppermost first, and
         the stack ``ground``; see ``precompute``.
         """
         # The same tokens lead to one place from many others.
-        key = target, known, ground, ids.tobytes()
+        key = target, top, ground, ids.tobytes()
         if key in self._seen:
             return
         self._seen.add(key)
@@ -164,7 +164,7 @@ class InertTokens:
             contexts = sorted(self._contexts_of[ground[1]])
             nodes = [self._contexts.unknown(self._stacks, context) for context in contexts]
         for node in nodes:
-            leads = self._inert.dead_ends.push_all((*reversed(known), *pushed), node)
+            leads = self._inert.dead_ends.push_all((*reversed(top), *pushed), node)
             place = int(self._states[pair]), int(self._pre_states[pair]), leads
             self._search(place, ids, whole=ground[0] != UNKNOWN)
 
@@ -241,13 +241,13 @@ class SplitCharacterEnds:
             found |= (after != DEAD) & self._is_free[after]
             deeper.append((tail, after))
         for tail, after in deeper:
-            open_ = np.flatnonzero(~found & (after != DEAD))
+            inside = np.flatnonzero(~found & (after != DEAD))
             target = pair
             for octet in self._network.vocabulary.token(tail):
                 target = int(joint.table[target, joint.classes[octet]])
-            if len(open_) and target and not joint.stops[target]:
+            if len(inside) and target and not joint.stops[target]:
                 place = target, context, tail
-                found[open_] = self._have_ends(rows, joint, place, after[open_])
+                found[inside] = self._have_ends(rows, joint, place, after[inside])
         return found
 
     def _after(self, states: _States, token: int) -> _States:
@@ -257,7 +257,7 @@ class SplitCharacterEnds:
 
 
 class _TailRows:
-    """The tails that may follow a token at a place, as far as is known of the stack there."""
+    """The tails that may follow a token at a place, as far as a context says."""
 
     def __init__(
         self,

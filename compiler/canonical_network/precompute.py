@@ -3,7 +3,7 @@
     pairs.reach   the pairs of states, by the calls that they lie in
     trie_walks    where tokens lead from each pair, in each plane
     liveness      which of them are live, dead or undecided, whatever lies below
-    search        the undecided ones one by one, with nothing known of the stacks but the context,
+    search        the undecided ones one by one, with nothing given of the stacks but the context,
                   then with one to four frames (``liveness.SearchedTokens``)
     summaries     what was found
 
@@ -169,7 +169,7 @@ class _Precomputation:
 
 
 class _Decisions:
-    """Decides undecided tokens with as little as possible known of the stacks. ``is_complete``:
+    """Decides undecided tokens with as little as possible given of the stacks. ``is_complete``:
     whether all were decided."""
 
     def __init__(
@@ -189,8 +189,8 @@ class _Decisions:
         frames: Frames,
         ground: tuple[int, int],
     ) -> None:
-        """The summary above ``frames``, the uppermost first, and a stack of which the context is
-        known (``ground``, a suffix); where that does not decide, those for all frames that can lie
+        """The summary above ``frames``, the uppermost first, and a stack of one context
+        (``ground``, a suffix); where that does not decide, those for all frames that can lie
         below."""
         node, suffix = BOTTOM, 0
         if ground[0] == UNKNOWN:

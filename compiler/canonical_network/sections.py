@@ -51,26 +51,26 @@ _CACHE_BYTES = 1 << 30
 
 
 def normal_form_sections(
-    cuts: PretokenizerTables, stable: NormalFormTables
+    pretokenizer: PretokenizerTables, normal_form: NormalFormTables
 ) -> Mapping[str, NDArray[Any]]:
-    """The sections ``inert.*`` and ``stable.*``; and ``cuts.table`` and ``cuts.classes`` again,
-    with a class for bytes that these distinguish."""
-    keys = cuts.classes.astype(np.int64) * 256 + stable.inert_classes
+    """The sections ``inert.*`` and ``stable.*``; and ``cuts.table``, ``cuts.classes`` again, with
+    a class for bytes that these distinguish."""
+    keys = pretokenizer.classes.astype(np.int64) * 256 + normal_form.inert_classes
     _, octets, joint = np.unique(keys, return_index=True, return_inverse=True)
-    table = np.ascontiguousarray(cuts.dfa.table[:, :, cuts.classes[octets]])
-    between = begins_character(cuts.dfa.table, cuts.classes)
-    inert = stable.inert[:, stable.inert_classes[octets]]
-    states, rows = restricted(table, between, inert, stable.inert_start)
+    table = np.ascontiguousarray(pretokenizer.dfa.table[:, :, pretokenizer.classes[octets]])
+    between = begins_character(pretokenizer.dfa.table, pretokenizer.classes)
+    inert = normal_form.inert[:, normal_form.inert_classes[octets]]
+    states, rows = restricted(table, between, inert, normal_form.inert_start)
     return {
         "cuts.table": table,
         "cuts.classes": joint.reshape(-1).astype(np.uint8),
         "inert.states": states,
         "inert.rows": rows,
-        "stable.classes": stable.classes,
-        "stable.start": np.array([stable.start], dtype=np.int32),
-        "stable.table": stable.table,
-        "stable.tokens": stable.tokens,
-        "stable.unsure": stable.tokens,
+        "stable.classes": normal_form.classes,
+        "stable.start": np.array([normal_form.start], dtype=np.int32),
+        "stable.table": normal_form.table,
+        "stable.tokens": normal_form.tokens,
+        "stable.unsure": normal_form.tokens,
     }
 
 
@@ -101,11 +101,11 @@ def restricted(
         number[inside[same]] = states[inside[same]]
     added = inside[number[inside] >= len(table)]
     number[added] = len(table) + np.arange(len(added))
-    kept = np.flatnonzero(between[states])
+    changed = np.flatnonzero(between[states])
     rows = number[found].astype(np.int32)
-    kept = kept[(rows[kept] != table[states[kept]]).any(axis=(1, 2))]
-    kept = np.concatenate([kept[np.argsort(number[kept])], added])
-    return number[kept].astype(np.int32), rows[kept]
+    changed = changed[(rows[changed] != table[states[changed]]).any(axis=(1, 2))]
+    changed = np.concatenate([changed[np.argsort(number[changed])], added])
+    return number[changed].astype(np.int32), rows[changed]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,15 +143,15 @@ def merge(
         )
     sections = tokenizer_sections(tables, request.vocab_size)
     sections["cuts.final"] = tables.pretokenizer.dfa.final.astype(np.uint8)
-    stable = tables.normal_form
-    if stable is not None:
-        read = read_classes(network, stable.characters)
-        others = read[~stable.characters.is_inert[read]]
+    normal_form = tables.normal_form
+    if normal_form is not None:
+        read = read_classes(network, normal_form.characters)
+        others = read[~normal_form.characters.is_inert[read]]
         if len(others):
             notes.append("members that the tokenizer's normalizers change are left out")
         # The pre-tokenizer DFA leaves out characters that are changed by themselves.
         if (others != CHANGED).any():
-            sections |= normal_form_sections(tables.pretokenizer, stable)
+            sections |= normal_form_sections(tables.pretokenizer, normal_form)
     vocabulary = tokenizer.vocabulary(request.vocab_size)
     pretokenized = PretokenizedNetwork.from_arrays(
         network, sections, vocabulary, CacheBudget(_CACHE_BYTES)
@@ -162,7 +162,7 @@ def merge(
         raise CheckError(grammar.source, [Diagnostic(message)])
     if tokenizer.added_tokens:
         notes.append("members in which the tokenizer finds one of its added tokens are left out")
-    return CanonicalTables(sections, pretokenized, inert, stable, tuple(notes))
+    return CanonicalTables(sections, pretokenized, inert, normal_form, tuple(notes))
 
 
 def precompute(merged: CanonicalTables, request: ArtifactRequest[Tokenizer]) -> Precomputed:

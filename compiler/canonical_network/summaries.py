@@ -37,13 +37,13 @@ class EncodedRows:
         if len(ids) <= 2 * LONGEST_LIST:
             ids = np.unique(ids)
         if len(ids) <= LONGEST_LIST:
-            content, known = ids.astype("<i4").tobytes(), self._lists
+            content, numbers = ids.astype("<i4").tobytes(), self._lists
         else:
-            content, known = tokenset.from_ids(ids, self._vocab_size).tobytes(), self._bits
-        if content not in known:
+            content, numbers = tokenset.from_ids(ids, self._vocab_size).tobytes(), self._bits
+        if content not in numbers:
             self.nbytes += len(content)
-            known[content] = len(known)
-        return 2 * known[content] + (known is self._lists)
+            numbers[content] = len(numbers)
+        return 2 * numbers[content] + (numbers is self._lists)
 
     def held(self, tokens: NDArray[np.int32]) -> dict[int, NDArray[np.bool_]]:
         """Which of ``tokens`` each row holds, by its number."""
@@ -56,7 +56,7 @@ class EncodedRows:
         return found
 
     def place(self, number: int) -> int:
-        """The place of a row among all, those of bits first; known when all rows are there."""
+        """The place of a row among all, those of bits first; final when all rows are there."""
         return number // 2 + len(self._bits) * (number % 2)
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
@@ -79,7 +79,7 @@ class Summaries:
     """
 
     def __init__(self, vocab_size: int, planes: int, pre_states: int) -> None:
-        """``planes``: ways in which tokens begin. ``pre_states``: of the pre-tokenizer DFA."""
+        """``planes``: in which tokens begin. ``pre_states``: of the pre-tokenizer DFA."""
         self.found: dict[tuple[int, int, int], tuple[int, int]] = {}
         self.rows = EncodedRows(vocab_size)
         self.suffixes: dict[tuple[int, int], int] = {(TEXT, BOTTOM): 0}

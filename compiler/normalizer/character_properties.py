@@ -188,10 +188,10 @@ def readable_characters(dfa: Dfa) -> NDArray[np.bool_]:
     kind = (np.arange(dfa.states) != DEAD).astype(np.int64)
     reads = np.array([[False], [True]])
     for depth, (low, high) in enumerate(_LEADING_BYTES, start=1):
-        known = {bytes(8 * _TAIL): 0}
+        numbers = {bytes(8 * _TAIL): 0}
         rows = kind[by_byte[:, 0x80:0xC0]]
-        kind = np.array([known.setdefault(row.tobytes(), len(known)) for row in rows])
-        held = np.frombuffer(b"".join(known), dtype=np.int64).reshape(-1, _TAIL)
+        kind = np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in rows])
+        held = np.frombuffer(b"".join(numbers), dtype=np.int64).reshape(-1, _TAIL)
         for lead in range(low, high):
             begin = (lead - low) * _TAIL**depth
             for number in np.unique(kind[by_byte[:, lead]]).tolist():

@@ -127,8 +127,8 @@ def _over_byte_classes(
     columns = np.ascontiguousarray(table.T)
     numbers: dict[bytes, int] = {}
     classes = np.array([numbers.setdefault(c.tobytes(), len(numbers)) for c in columns], np.uint8)
-    kept = np.unique(classes, return_index=True)[1]
-    return np.ascontiguousarray(table[:, kept]).astype(np.uint16), classes, start
+    first = np.unique(classes, return_index=True)[1]
+    return np.ascontiguousarray(table[:, first]).astype(np.uint16), classes, start
 
 
 def normalized_members(
@@ -269,9 +269,9 @@ def _distinct_rows(rows: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[
     if rows.shape[1] == 1:
         values, places = np.unique(rows[:, 0], return_inverse=True)
         return values[:, None], places.reshape(-1)
-    known: dict[bytes, int] = {}
-    kind = np.array([known.setdefault(row.tobytes(), len(known)) for row in rows])
-    values = np.frombuffer(b"".join(known), dtype=np.int32).reshape(len(known), -1)
+    numbers: dict[bytes, int] = {}
+    kind = np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in rows])
+    values = np.frombuffer(b"".join(numbers), dtype=np.int32).reshape(len(numbers), -1)
     return values, kind
 
 
@@ -284,8 +284,8 @@ def _product(
 ) -> Dfa:
     """The members of ``dfa`` that lead the other automaton to ``final``, trimmed."""
     columns = np.ascontiguousarray(np.concatenate([dfa.table[:, dfa.classes], table]).T)
-    known: dict[bytes, int] = {}
-    classes = np.array([known.setdefault(c.tobytes(), len(known)) for c in columns], np.uint8)
+    numbers: dict[bytes, int] = {}
+    classes = np.array([numbers.setdefault(c.tobytes(), len(numbers)) for c in columns], np.uint8)
     joint = np.unique(classes, return_index=True)[1]
     width = np.int64(len(table))
 

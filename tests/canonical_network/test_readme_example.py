@@ -1,0 +1,135 @@
+"""The example of the README of canonical networks: brackets around letters."""
+
+# Tests here say `expected == actual`.
+# ruff: noqa: SIM300
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from support.canonical import masks_of
+from support.grammars import nullable_lnf_of
+from support.merge import derived
+
+from constrain.artifacts.canonical_network.contexts import TEXT_END
+from constrain.artifacts.canonical_network.masks import CanonicalMasks
+from constrain.artifacts.canonical_network.precomputed_rows import DEEPER, UNKNOWN, PrecomputedRows
+from constrain.artifacts.canonical_network.pretokenized import PretokenizedNetwork
+from constrain.artifacts.canonical_network.trie_walk import ROOT
+from constrain.artifacts.network.configurations import Network
+from constrain.artifacts.pretokenizer.dfa import PretokenizerDfa
+from constrain.artifacts.tokens import tokenset
+from constrain.artifacts.tokens.vocabulary import Vocabulary
+from constrain.compiler.bpe.forbidden_pairs import build_forbidden_pairs
+from constrain.compiler.canonical_network.liveness import PlainLiveness
+from constrain.compiler.canonical_network.precompute import precompute_rows
+from constrain.compiler.limits import Limits
+from constrain.compiler.network import build as networks
+
+TOKENS = ["(", ")", "a", "b", "ab", "b)", "ab)"]
+MERGES = [("a", "b"), ("b", ")"), ("ab", ")")]
+EOS = len(TOKENS)
+INSIDE = 1
+
+
+@pytest.fixture
+def network(monkeypatch: pytest.MonkeyPatch) -> PretokenizedNetwork:
+    """The grammar's network beside the pre-tokenizer DFA: state 2 behind brackets, 3 behind
+    letters."""
+    monkeypatch.setattr(networks, "INLINED_STATES", 0)
+    tables = networks.network(nullable_lnf_of("start ::= '(' start ')' | 'ab' | 'a';"))
+    names = {name: number for number, name in enumerate(TOKENS)}
+    merges = derived(names, [(names[a], names[b], names[a + b]) for a, b in MERGES])
+    table = np.zeros((4, 2, 4), dtype=np.int32)
+    classes = np.full(256, 3, dtype=np.uint8)
+    classes[[*b"()ab"]] = 0, 1, 2, 2
+    table[1:3, 1, :3] = 2, 2, 3
+    table[3, 0, 1:3], table[3, 1, 0] = (2, 3), 2
+    return PretokenizedNetwork(
+        Network(tables),
+        PretokenizerDfa(table, classes, np.full(256, -1, dtype=np.int32), 1),
+        np.array([False, True, True, True]),
+        build_forbidden_pairs(merges, EOS + 1).rows,
+        Vocabulary.from_tokens({i: name.encode() for name, i in names.items()}, [EOS], EOS + 1),
+    )
+
+
+def spelled(ids: NDArray[np.integer]) -> list[str]:
+    """Tokens by their texts, without EOS."""
+    return [TOKENS[token] for token in ids.tolist() if token != EOS]
+
+
+def behind(masks: CanonicalMasks, text: str) -> list[str]:
+    """The mask behind some tokens."""
+    state = masks.start
+    for token in text.split():
+        state = masks.step(state, TOKENS.index(token))
+    return spelled(tokenset.to_ids(masks.row(state)))
+
+
+def test_there_are_two_contexts(network: PretokenizedNetwork) -> None:
+    """The empty stack, and any stack of frames; behind brackets all is at a boundary."""
+    contexts = network.contexts
+    assert [2, 3] == contexts.return_states.tolist()
+    assert INSIDE == contexts.push(4, TEXT_END) == contexts.push(4, INSIDE)
+    ends = {q: [contexts.at_boundary(contexts.number(5, q), c) for c in (0, 1)] for q in (2, 3)}
+    assert {2: [True, True], 3: [True, False]} == ends
+
+
+def test_tokens_of_state_2(network: PretokenizedNetwork) -> None:
+    """Where they lead, and why they are live or dead."""
+    walk = network.walks.walk(ROOT, 2, 2, 1)
+    leads = {
+        spelled(group.ids)[0]: (group.state, group.pre_state, group.frames) for group in walk.groups
+    }
+    assert {"(": (2, 2, (4,)), "a": (3, 3, (4,)), "ab": (5, 3, (4,)), "ab)": (5, 2, ())} == leads
+    inside = network.contexts.push(4, TEXT_END)
+    node = network.contexts.unknown(network.network.stacks, inside)
+    for group in walk.groups:
+        place = network.dead_ends.place(group, node)
+        token = spelled(group.ids)[0]
+        assert (token in ("(", "ab)")) == network.dead_ends.at_boundary(place)
+        if token in ("a", "ab"):
+            certificates = spelled(np.array(list(network.certificates.of(place, 100))))
+            assert ([")", "b)"] if token == "a" else [")"]) == certificates
+            live = network.dead_ends.decide(place, group.ids, whole=False, budget=1)
+            assert live is not None
+            assert (["a"] if token == "a" else []) == spelled(live)
+
+
+def test_masks(network: PretokenizedNetwork) -> None:
+    """Computed lazily and precomputed."""
+    lazy, precomputed = masks_of(network, [EOS]), masks_of(network, [EOS])
+    found = precompute_rows(network, PlainLiveness(network), 1000, 10**6, Limits())
+    states = network.network.tables.states
+    precomputed.precomputed = PrecomputedRows(found.arrays, states, len(network.final))
+    assert found.is_complete
+    for masks in (lazy, precomputed):
+        assert ["(", "a", "ab"] == behind(masks, "")
+        assert ["(", "a", "ab)"] == behind(masks, "(") == behind(masks, "( (")
+        assert [")"] == behind(masks, "( a") == behind(masks, "( ( ab)")
+        assert [] == behind(masks, "ab") == behind(masks, "( ab)")
+
+
+def test_summaries(network: PretokenizedNetwork) -> None:
+    """Those of states 1 and 2 behind a bracket, and of what is suspended at "ab"."""
+    arrays = precompute_rows(network, PlainLiveness(network), 1000, 10**6, Limits()).arrays
+    offsets, suffixes = arrays["closed.id_offsets"], arrays["closed.suffixes"].tolist()
+    states, found = network.network.tables.states, {}
+    for key, (row, after) in zip(
+        arrays["closed.keys"].tolist(), arrays["closed.answers"].tolist(), strict=True
+    ):
+        entry, at = divmod(key, states * len(suffixes))
+        ids = arrays["closed.ids"][offsets[row] : offsets[row + 1]]
+        state, suffix = divmod(at, len(suffixes))
+        below = tuple(suffixes[suffix])
+        bounds = arrays["closed.pending_offsets"][after : after + 2]
+        entries = arrays["closed.pending"][slice(*bounds)].tolist()
+        found[entry, state, below] = DEEPER if row == DEEPER else spelled(ids), entries
+    # With a start mark, behind a bracket: plane 1, pre-tokenizer state 2.
+    entry, context = len(network.final) + 2, (UNKNOWN, INSIDE)
+    assert (["(", "a", "ab)"], []) == found[entry, 2, context]
+    above_text, suspended = found[entry, 1, (UNKNOWN, TEXT_END)]
+    assert ["(", "a", "ab"] == above_text
+    assert DEEPER == found[entry, 1, context][0]
+    assert ["(", "a"] == found[entry, 1, (4, suffixes.index([UNKNOWN, INSIDE]))][0]
+    assert [(["ab)"], [])] == [found[inner, 4, context] for inner in suspended]
