@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..container.manifest import Manifest
-from ..container.requirements import Arrays, check_types, require, require_offsets, require_range
+from ..container.sections import Arrays, check_types, require, require_offsets, require_range
 from ..tokens import tokenset
 from .precomputed_rows import DEEPER, UNKNOWN
 

@@ -15,7 +15,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..container.requirements import Arrays
+from ..container.sections import Arrays
 from ..errors import ArtifactError
 from ..network.lazy_token_effects import LazyTokenEffects
 from ..network.tables import NetworkTables

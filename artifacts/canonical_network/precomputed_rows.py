@@ -21,7 +21,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ..container.requirements import Arrays
+from ..container.sections import Arrays
 from ..network.configurations import Stacks
 from ..network.tables import DEAD
 from ..tokens.tokenset import Words

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..bpe.forbidden_pairs import ForbiddenPairs
-from ..container.requirements import Arrays
+from ..container.sections import Arrays
 from ..network.configurations import Network
 from ..network.tables import NetworkTables
 from ..pretokenizer.dfa import PretokenizerDfa, whole_pieces

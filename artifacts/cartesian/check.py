@@ -1,8 +1,8 @@
 """Whether the sections of a product fit together, and the pre-tokenizer DFA beside it."""
 
 from ..container.manifest import Manifest
-from ..container.requirements import Arrays, check_types, require, require_offsets, require_range
-from ..pretokenizer.check import check_marked_dfa
+from ..container.sections import Arrays, check_types, require, require_offsets, require_range
+from ..pretokenizer.dfa import check_marked_dfa
 from ..tokens import tokenset
 
 # Sections: dtype and number of axes.

@@ -4,7 +4,7 @@ from typing import TypeAlias
 
 from ..bpe.forbidden_pairs import ForbiddenPairs
 from ..container.manifest import Manifest
-from ..container.requirements import Arrays
+from ..container.sections import Arrays
 from ..normalizer.machine import WithNormalForm
 from ..normalizer.normal_form_dfa import NormalFormDfa, PromptRuns, Runs
 from ..pretokenizer.dfa import PretokenizerDfa, whole_pieces

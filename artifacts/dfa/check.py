@@ -4,7 +4,7 @@ its families, the DFAs of terminals in one table, and the mask rows of states.""
 import numpy as np
 
 from ..container.manifest import Manifest
-from ..container.requirements import Arrays, check_types, require, require_offsets, require_range
+from ..container.sections import Arrays, check_types, require, require_offsets, require_range
 from ..tokens import tokenset
 
 # Sections: dtype and number of axes.

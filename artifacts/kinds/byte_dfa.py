@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..container.manifest import Manifest
-from ..container.requirements import Arrays
+from ..container.sections import Arrays
 from ..dfa.check import check_byte_dfa, check_live_states, check_stored_rows
-from ..tokens.check import check_vocabulary
+from .check_tokenizer import check_vocabulary
 from .contents import Contents
 from .regular import RegularGrammar
 

@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..bpe.check import check_pairs
 from ..canonical_network.check import check_inert, check_precomputed
 from ..container.manifest import Manifest
-from ..container.requirements import Arrays, check_types, require
-from ..normalizer.check import check_normal_form
-from ..pretokenizer.check import check_pretokenizer
+from ..container.sections import Arrays, check_types, require
 from ..tokens.vocabulary import TEXT
 from . import network
+from .check_tokenizer import check_normal_form, check_pairs, check_pretokenizer
 from .contents import Contents
 from .network import NetworkGrammar
 

@@ -5,14 +5,11 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ..bpe.check import check_pairs
 from ..cartesian.check import check_product
 from ..container.manifest import Manifest
-from ..container.requirements import Arrays
+from ..container.sections import Arrays
 from ..dfa.check import check_byte_dfa
-from ..normalizer.check import check_normal_form
-from ..pretokenizer.check import check_pretokenizer
-from ..tokens.check import check_vocabulary
+from .check_tokenizer import check_normal_form, check_pairs, check_pretokenizer, check_vocabulary
 from .contents import Contents
 from .regular import RegularGrammar
 

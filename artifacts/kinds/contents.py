@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..container.manifest import Manifest
-from ..container.requirements import Arrays
+from ..container.sections import Arrays
 from ..tokens.memo import CacheBudget
 from ..tokens.trie import Trie
 from ..tokens.vocabulary import Vocabulary

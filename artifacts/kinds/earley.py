@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..container.manifest import Manifest
-from ..container.requirements import Arrays
-from ..earley.check import check_earley
-from ..tokens.check import check_vocabulary
+from ..container.sections import Arrays
+from .check_tokenizer import check_vocabulary
 from .contents import Contents
-from .parser import NestingGrammar, names_of
+from .parser import NestingGrammar, check_earley, names_of
 
 if TYPE_CHECKING:
     from ..earley.machine import EarleyMasks, EarleyMemo

@@ -6,9 +6,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..container.manifest import Manifest
-from ..container.requirements import Arrays
+from ..container.sections import Arrays
 from ..maximal_munch.check import check_greedy
-from ..tokens.check import check_vocabulary
+from .check_tokenizer import check_vocabulary
 from .contents import Contents
 from .parser import names_of, network_of
 

@@ -6,13 +6,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..container.manifest import Manifest
-from ..container.requirements import Arrays
-from ..earley.check import check_earley
-from ..network.check import check_effects, check_summaries
-from ..network.check_tables import check_network
-from ..tokens.check import check_vocabulary
+from ..container.sections import Arrays
+from ..network.check import check_effects, check_network, check_summaries
+from .check_tokenizer import check_vocabulary
 from .contents import Contents
-from .parser import NestingGrammar, names_of, network_of
+from .parser import NestingGrammar, check_earley, names_of, network_of
 
 if TYPE_CHECKING:
     from ..matcher import Machine

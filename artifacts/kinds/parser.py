@@ -1,5 +1,11 @@
 """What the kinds of grammars that nest share: names for messages, the tables of a network, and
-productions for an Earley recogniser, by which texts are explained, too."""
+productions for an Earley recogniser, by which texts are explained, too.
+
+Whether the productions that the Earley recogniser reads fit together.
+
+Besides the bounds of all indices, what makes the recogniser end: no symbol matches ε, and single
+nonterminals derive each other without a cycle.
+"""
 
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -8,6 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..container.manifest import Manifest, ParserNames
+from ..container.sections import (
+    Arrays,
+    check_types,
+    is_acyclic,
+    require,
+    require_offsets,
+    require_range,
+)
+from ..dfa.check import check_stacked_dfas
+from ..earley.tables import END
 from ..errors import ArtifactError
 from .contents import Contents
 
@@ -87,3 +103,62 @@ class NestingGrammar:
             a["earley.path_offsets"],
             a["earley.rests"],
         )
+
+
+# Sections: dtype and number of axes.
+_PRODUCTIONS = {
+    "earley.bodies": ("i4", 1),
+    "earley.first": ("i4", 1),
+    "earley.path_offsets": ("i8", 1),
+    "earley.paths": ("i4", 1),
+    "earley.rests": ("u1", 1),
+    "earley.symbols": ("i4", 1),
+    "terminals.ids": ("i4", 1),
+    "terminals.offsets": ("i8", 1),
+}
+# What the recogniser packs into an item beside the column that it began in.
+_ITEM_BITS = 44
+
+
+def check_earley(manifest: Manifest, names: ParserNames, arrays: Arrays) -> int:
+    """The number of token terminals. Raises ``ArtifactError`` naming the first bad section."""
+    check_types(arrays, _PRODUCTIONS)
+    named = _check_terminals(manifest, arrays)
+    check_stacked_dfas(arrays, len(names.texts), 256 + named)
+    _check_productions(names, arrays)
+    return named
+
+
+def _check_terminals(manifest: Manifest, arrays: Arrays) -> int:
+    """The number of token terminals."""
+    count = len(arrays["terminals.offsets"]) - 1
+    require(count >= 0, "terminals.offsets")
+    require_offsets(arrays, "terminals.offsets", count, len(arrays["terminals.ids"]))
+    require_range(arrays, "terminals.ids", 0, manifest.vocab_size)
+    return count
+
+
+def _check_productions(names: ParserNames, arrays: Arrays) -> None:
+    symbols, bodies = arrays["earley.symbols"], arrays["earley.bodies"]
+    rules, terminals = len(arrays["earley.first"]) - 1, len(names.texts)
+    if not 0 <= names.start < rules:
+        raise ArtifactError("the manifest is damaged: bad 'parser'")
+    is_end = symbols == END
+    inside = symbols[~is_end]
+    require(bool(((inside >= -terminals) & (inside < rules)).all()), "earley.symbols")
+    # Each body begins where the one before has ended, and is not empty.
+    begins = np.append(0, np.flatnonzero(is_end) + 1)
+    require(int(begins[-1]) == len(symbols), "earley.symbols")
+    require(np.array_equal(begins[:-1], bodies), "earley.bodies")
+    lengths = np.diff(begins) - 1
+    require(bool((lengths > 0).all()), "earley.bodies")
+    require_offsets(arrays, "earley.first", rules, len(bodies))
+    require(len(arrays["earley.rests"]) == rules, "earley.rests")
+    require_offsets(arrays, "earley.path_offsets", len(bodies), len(arrays["earley.paths"]))
+    require_range(arrays, "earley.paths", 0, len(names.rules))
+    heads = np.repeat(np.arange(rules), np.diff(arrays["earley.first"]))
+    alone = symbols[bodies]
+    single = (lengths == 1) & (alone >= 0)
+    require(is_acyclic(rules, heads[single], alone[single]), "earley.symbols")
+    bits = sum(n.bit_length() for n in (len(symbols), len(arrays["lexer.table"]), rules))
+    require(bits <= _ITEM_BITS, "earley.symbols")

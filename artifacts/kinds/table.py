@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from ..container.manifest import Manifest
-from ..container.requirements import Arrays
+from ..container.sections import Arrays
 from ..errors import ArtifactError
 from ..matcher import Machine
 from .contents import Contents

@@ -5,19 +5,13 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ..bpe.check import check_pairs
 from ..container.manifest import Manifest
-from ..container.requirements import Arrays
-from ..dfa.check import (
-    check_allowed_edges,
-    check_byte_dfa,
-    check_stored_rows,
-    check_token_dfa,
-)
+from ..container.sections import Arrays
+from ..dfa.check import check_allowed_edges, check_byte_dfa, check_stored_rows, check_token_dfa
 from ..dfa.token_dfa import TokenDfa
 from ..errors import ArtifactError
 from ..tokens import tokenset
-from ..tokens.check import check_vocabulary
+from .check_tokenizer import check_pairs, check_vocabulary
 from .contents import Contents
 from .regular import RegularGrammar, joined_to_prompt
 

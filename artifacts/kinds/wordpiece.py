@@ -5,10 +5,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..container.manifest import Manifest
-from ..container.requirements import Arrays
+from ..container.sections import Arrays
 from ..dfa.check import check_byte_dfa
-from ..tokens.check import check_vocabulary
 from ..wordpiece.check import check_words
+from .check_tokenizer import check_vocabulary
 from .contents import Contents
 from .regular import RegularGrammar
 

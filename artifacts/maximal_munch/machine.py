@@ -31,14 +31,7 @@ from .parser_heads import Heads
 from .parser_transitions import ParserTransitions, ParserTransitionTables
 from .slices import Slices
 from .summaries import HeadSummaries
-from .summary_tables import (
-    FEED,
-    FIRST,
-    HeadSummaryTables,
-    decoded_pairs,
-    encoded,
-    encoded_results,
-)
+from .summary_tables import FEED, FIRST, HeadSummaryTables, decoded_pairs, encoded, encoded_results
 from .tables import MaximalMunchTables
 
 # Cached steps; when there are more, all are evicted.

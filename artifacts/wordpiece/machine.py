@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..container.manifest import Manifest
-from ..container.requirements import Arrays
+from ..container.sections import Arrays
 from ..dfa.byte_dfa import ByteDfa
 from ..errors import ArtifactError
 from ..tokens import tokenset

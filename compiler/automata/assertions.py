@@ -21,7 +21,7 @@ from ..diagnostics import LimitError
 from ..folding import fold
 from ..limits import Limits
 from ..unicode import class_ranges, utf8
-from ..unicode.code_points import ANY, CodePoints, complement, intersection
+from ..unicode.utf8 import ANY, CodePoints, complement, intersection
 from .boolean import common, difference
 from .determinize import determinize
 from .dfa import Dfa, as_nfa

@@ -16,7 +16,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, TypeAlias
 
 from ..folding import fold
-from ..unicode.code_points import ANY, CodePoints, complement, normalized, without_surrogates
+from ..unicode.utf8 import ANY, CodePoints, complement, normalized, without_surrogates
 
 if TYPE_CHECKING:
     from .nfa import Nfa

@@ -26,9 +26,8 @@ from constrain.artifacts.canonical_network.trie_walk import Frames
 from constrain.artifacts.errors import ArtifactError
 from constrain.artifacts.network.tables import DEAD
 
-from .pairs import Joint, joint_table
-from .summaries import Summaries
-from .trie_walks import Part
+from .precompute import Summaries
+from .trie_walks import Joint, Part, joint_table
 
 IS_DEAD, IS_LIVE, IS_UNDECIDED = 0, 1, 2
 

@@ -35,9 +35,8 @@ from .liveness import (
     SearchedTokens,
     StatusByContext,
 )
-from .pairs import Joint
-from .summaries import Summaries
-from .trie_walks import Part, Target
+from .precompute import Summaries
+from .trie_walks import Joint, Part, Target
 
 _States: TypeAlias = NDArray[np.int64]
 

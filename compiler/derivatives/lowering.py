@@ -28,7 +28,7 @@ from ..automata.regex_ir import (
 from ..folding import fold
 from ..limits import Limits
 from ..unicode import utf8
-from ..unicode.code_points import CodePoints
+from ..unicode.utf8 import CodePoints
 from .byte_expressions import EPSILON, NONE, Expressions, Id
 
 

@@ -16,9 +16,16 @@ from ..automata import regex_ir as ir
 from ..diagnostics import Span
 from ..grammar.tree import Expr, Literal, Pattern, Rule
 from ..grammar.tree import Token as TokenNode
-from .builder import USUAL_TOKENS, EbnfBuilder, literal_of, nothing_at, pattern_of, span_of
+from .builder import (
+    USUAL_TOKENS,
+    EbnfBuilder,
+    is_scalar,
+    literal_of,
+    nothing_at,
+    pattern_of,
+    span_of,
+)
 from .characters import Character, class_pattern
-from .escapes import is_scalar
 
 _SIMPLE = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\", '"': '"', "[": "[", "]": "]"}
 _WIDTHS = {"x": 2, "u": 4, "U": 8}

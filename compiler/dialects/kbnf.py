@@ -21,8 +21,8 @@ from .builder import (
     pattern_of,
     span_of,
     span_over,
+    unescape,
 )
-from .escapes import unescape
 from .regex import parse_pattern
 
 # What stands between a bracket and a mistake if a class was meant.

@@ -17,9 +17,18 @@ from ..automata import regex_ir as ir
 from ..diagnostics import Span
 from ..grammar.tree import Expr, Rule
 from ..grammar.tree import Token as TokenNode
-from .builder import Item, literal_of, nothing_at, pattern_of, reference_to, span_of, span_over
+from .builder import (
+    Item,
+    Unescaped,
+    literal_of,
+    nothing_at,
+    pattern_of,
+    reference_to,
+    span_of,
+    span_over,
+    unescape,
+)
 from .characters import either_case
-from .escapes import Unescaped, unescape
 from .lark_statements import EXPECTED, HINTS, MISTAKES, StatementsBuilder
 from .regex import parse_pattern
 

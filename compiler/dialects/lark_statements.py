@@ -13,8 +13,7 @@ from lark import Token
 from ..diagnostics import Source, Span
 from ..grammar.tree import Reference, Rule, walk
 from ..limits import Limits
-from .builder import USUAL_TOKENS, EbnfBuilder, Item, pattern_of, span_of
-from .escapes import Unescaped
+from .builder import USUAL_TOKENS, EbnfBuilder, Item, Unescaped, pattern_of, span_of
 from .lark_library import COMMON
 from .regex import parse_pattern
 

@@ -20,8 +20,7 @@ from ..automata import regex_ir as ir
 from ..diagnostics import Diagnostic, DialectError, Source, Span
 from ..grammar.tree import Pattern, Rule
 from ..limits import Limits
-from .builder import QUANTITIES, pattern_of, span_of
-from .escapes import Unescaped
+from .builder import QUANTITIES, Unescaped, pattern_of, span_of
 from .parse import parse
 from .regex_classes import Bracketed, ClassBuilder, any_node, cased, look_of, node_of
 from .regex_lexer import RegexLexer, RegexToken

@@ -16,10 +16,9 @@ from lark import Token
 from ..automata import regex_ir as ir
 from ..diagnostics import Span
 from ..unicode import class_ranges
-from ..unicode.code_points import ANY, complement, intersection, normalized
 from ..unicode.properties import UnknownPropertyError, property_code_points, with_other_cases
-from .builder import Builder, span_of
-from .escapes import HEX_DIGITS, is_scalar
+from ..unicode.utf8 import ANY, complement, intersection, normalized
+from .builder import HEX_DIGITS, Builder, is_scalar, span_of
 from .regex_lexer import Flags, RegexToken
 
 CONTROL = {"n": 10, "r": 13, "t": 9, "f": 12, "v": 11, "a": 7}

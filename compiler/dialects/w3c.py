@@ -13,9 +13,8 @@ from lark import Token
 
 from ..diagnostics import Span
 from ..grammar.tree import Difference, Expr, Literal, Pattern, Rule
-from .builder import USUAL_TOKENS, EbnfBuilder, Item, inner, literal_of, span_of
+from .builder import USUAL_TOKENS, EbnfBuilder, Item, inner, is_scalar, literal_of, span_of
 from .characters import Character, class_pattern
-from .escapes import is_scalar
 
 _CHARACTER = re.compile("#x[0-9A-Fa-f]+|.", re.DOTALL)
 

@@ -40,14 +40,10 @@ from dataclasses import replace
 
 from ..grammar.tree import Grammar
 from ..limits import Limits
-from .deduplicate import deduplicate
-from .eliminate_nullable import eliminate_nullable
-from .expand_repetitions import expand_repetitions
-from .flatten_nested import flatten_nested
+from .flatten import expand_repetitions, flatten_nested, merge_terminals
 from .form import Lnf
-from .merge_nonterminals import merge_nonterminals
-from .merge_terminals import merge_terminals
-from .remove_units import remove_units
+from .merge_equal import deduplicate, merge_nonterminals
+from .remove_units import eliminate_nullable, remove_units
 from .remove_useless import remove_useless
 
 __all__ = [

@@ -1,4 +1,20 @@
-"""Replace rules that are just another rule.
+"""Rewrite the grammar so that no body is empty and nothing derives ε.
+
+    A ::= B 'x' | '';  B ::= '' | 'b';     ->    A ::= B 'x' | 'x';  B ::= 'b';
+                                                 ε is a member: ``nullable_start``
+
+    A ::= B C D;  B ::= '' | 'b';          ->    A   ::= B A~1 | B | A~1;
+    C ::= '' | 'c';  D ::= '' | 'd';             A~1 ::= C D | C | D;
+                                                 B ::= 'b';  C ::= 'c';  D ::= 'd';
+
+Each nullable symbol may be there or not, which are 2^n bodies for n of them. Here a body is
+read from its end, and the suffix behind a nullable symbol gets a name (``A~1``) as soon as it
+has more than one form: at most four bodies for each nullable symbol.
+
+Such a name that stands alone stays so (``Lnf.suffixes``): to replace it by its bodies would make
+n² out of n. An automaton that matches ε is replaced by one that does not.
+
+Replace rules that are just another rule.
 
     A ::= B;  B ::= C | 'x';  C ::= 'c';    ->    A ::= 'c' | 'x';
 
@@ -10,8 +26,112 @@ bodies and not n rules with up to n.
 A name for a suffix of a body (``Lnf.suffixes``) stays where its own body has it alone.
 """
 
+from dataclasses import replace
+
+from ..automata import regex_ir as regex
+from ..automata.thompson import without_epsilon
 from ..limits import Limits
-from .form import ENOUGH, Lnf, Origins, Production, few
+from .components import nullable_nonterminals
+from .form import ENOUGH, Lnf, Origins, Production, Symbol, Terminal, few
+
+_Bodies = list[tuple[Symbol, ...]]
+
+
+def eliminate_nullable(lnf: Lnf) -> Lnf:
+    """The grammar without ε, and whether ε was a member. Linear in the productions."""
+    return _Eliminator(lnf).run()
+
+
+class _Eliminator:
+    def __init__(self, lnf: Lnf) -> None:
+        self.lnf = lnf
+        self.names, self.owners = list(lnf.names), list(lnf.owners)
+        self.terminals = list(lnf.terminals)
+        self.productions: list[Production] = []
+        self.suffixes: set[int] = set(lnf.suffixes)
+        self.nullable = {
+            ~number for number, terminal in enumerate(lnf.terminals) if _matches_epsilon(terminal)
+        }
+        self.nullable |= nullable_nonterminals(lnf, self.nullable)
+        # What a nullable terminal becomes; None if it matched nothing but ε.
+        self._without: dict[Symbol, Symbol | None] = {}
+        self._nodes: dict[int, regex.Node] = {}
+
+    def run(self) -> Lnf:
+        """Rewrite each production on its own."""
+        for head, productions in enumerate(self.lnf.by_head):
+            names = 0
+            for production in productions:
+                names = self._rewrite(head, production, names)
+        return replace(
+            self.lnf,
+            names=self.names,
+            owners=self.owners,
+            terminals=self.terminals,
+            productions=sorted(self.productions, key=lambda p: p.head),
+            suffixes=frozenset(self.suffixes),
+            nullable_start=self.lnf.nullable_start or self.lnf.start in self.nullable,
+        )
+
+    def _rewrite(self, head: int, production: Production, names: int) -> int:
+        """Add what becomes of a production; ``names`` counts the names given so far."""
+        bodies: _Bodies = []  # of all behind the current place, without ε …
+        epsilon = True  # … and whether ε is one more
+        for symbol in reversed(production.body):
+            present = self._present(symbol)
+            if symbol not in self.nullable:
+                bodies = [(symbol, *body) for body in bodies]
+                if epsilon:
+                    bodies.append((symbol,))
+                epsilon = False
+            elif present is not None:
+                if len(bodies) > 1:
+                    names += 1
+                    bodies = [(self._suffix(head, bodies, production.origins, names),)]
+                with_it = [(present, *body) for body in bodies]
+                if epsilon:
+                    with_it.append((present,))
+                bodies = with_it + bodies
+        self.productions.extend(Production(head, body, production.origins) for body in bodies)
+        return names
+
+    def _present(self, symbol: Symbol) -> Symbol | None:
+        """The symbol without ε."""
+        if symbol >= 0 or symbol not in self.nullable:
+            return symbol
+        if symbol not in self._without:
+            terminal = self.terminals[~symbol]
+            node = self._without_epsilon(terminal)
+            if node is regex.NOTHING:
+                self._without[symbol] = None
+            else:
+                self.terminals.append(Terminal(node, terminal.origins))
+                self._without[symbol] = ~(len(self.terminals) - 1)
+        return self._without[symbol]
+
+    def _without_epsilon(self, terminal: Terminal) -> regex.Node:
+        """One result for one automaton, so that equal terminals stay equal."""
+        if isinstance(terminal.content, bytes):
+            return regex.NOTHING
+        key = id(terminal.content)
+        if key not in self._nodes:
+            self._nodes[key] = without_epsilon(terminal.content)
+        return self._nodes[key]
+
+    def _suffix(self, head: int, bodies: _Bodies, origins: Origins, count: int) -> int:
+        """A new nonterminal for ``bodies``."""
+        number = len(self.names)
+        self.names.append(f"{self.names[head]}~{count}")
+        self.owners.append(self.owners[head])
+        self.productions.extend(Production(number, body, origins) for body in bodies)
+        self.suffixes.add(number)
+        return number
+
+
+def _matches_epsilon(terminal: Terminal) -> bool:
+    content = terminal.content
+    return not content if isinstance(content, bytes) else regex.is_nullable(content)
+
 
 _STAGE = "the normal form"
 

@@ -18,10 +18,9 @@ from ..automata import regex_ir as regex
 from ..automata.assertions import resolved
 from ..automata.boolean import embedded
 from ..automata.dfa import Dfa, literal
-from ..automata.epsilon_removal import without_epsilon
 from ..automata.minimize import minimal
 from ..automata.nfa import Nfa
-from ..automata.thompson import thompson
+from ..automata.thompson import thompson, without_epsilon
 from ..diagnostics import CheckError, Diagnostic, Span
 from ..folding import fold
 from ..grammar.tree import (

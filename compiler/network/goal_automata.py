@@ -29,8 +29,8 @@ from functools import cached_property
 
 from ..automata import regex_ir as regex
 from ..automata.assertions import resolved
-from ..automata.epsilon_removal import without_epsilon
 from ..automata.nfa import FIRST_TERMINAL, Arc, Nfa
+from ..automata.thompson import without_epsilon
 from ..diagnostics import LimitError
 from ..limits import Limits
 from ..lnf.components import nullable_nonterminals, strongly_connected

@@ -36,7 +36,7 @@ from constrain.artifacts.network.tables import NetworkTables
 from ..automata.dfa import DEAD, Dfa
 from ..pretokenizer.character_classes import CODE_POINTS
 from ..tokenizers.definition import Form, Lowercase, Normalize, Normalizer
-from ..tokenizers.unicode_versions import combining_class, normalized
+from ..tokenizers.patterns import combining_class, normalized
 
 # The class of what is no character, or is changed wherever it stands.
 CHANGED = 0

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from ..diagnostics import TokenizerError
 from ..tokenizers import Tokenizer
 from ..tokenizers.definition import AddedToken
+from ..tokenizers.encoding.added_tokens import searched_tokens
 from .boundary_automaton import boundary_automaton, compile_program, sets_of
 from .character_classes import CODE_POINTS, alphabet_of, over_bytes, over_bytes_ignoring_marks
 from .fixed_points import unchanged, without_texts, without_tokens
@@ -138,14 +139,14 @@ def _conditions(
     tokenizer: Tokenizer, rewriting: TextRewriting, marks: int
 ) -> Iterator[tuple[MarkedDfa, str]]:
     """What must hold of a text: automata of texts, each with what later steps put before it."""
-    encoder, space = tokenizer.encoder, rewriting.normalized_space
-    rewritten = {text.replace(space, " "): t for text, t in encoder.rewritten.tokens.items()}
+    (verbatim, normalized), space = searched_tokens(tokenizer), rewriting.normalized_space
+    rewritten = {text.replace(space, " "): t for text, t in normalized.tokens.items()}
     left_out = set(rewriting.left_out)
-    if _of_single_words(encoder.verbatim.tokens):
-        texts = over_bytes_ignoring_marks(*without_tokens(encoder.verbatim.tokens), marks)
+    if _of_single_words(verbatim.tokens):
+        texts = over_bytes_ignoring_marks(*without_tokens(verbatim.tokens), marks)
         yield texts, rewriting.prefix
     else:
-        left_out.update(encoder.verbatim.texts)
+        left_out.update(verbatim.texts)
     if left_out or rewriting.prefix:
         yield without_texts((text.encode() for text in left_out), marks), rewriting.prefix
     if _of_single_words(rewritten):

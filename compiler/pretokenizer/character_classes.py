@@ -20,8 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..diagnostics import TokenizerError
-from ..tokenizers.patterns import compile_pattern
-from ..tokenizers.unicode_versions import as_cut
+from ..tokenizers.patterns import as_cut, compile_pattern
 from .marked_dfa import DEAD, MarkedDfa
 
 CODE_POINTS = 0x110000

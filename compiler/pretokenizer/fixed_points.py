@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from ..diagnostics import TokenizerError
 from ..tokenizers.definition import WORD, AddedToken, Replace, Strip
-from ..tokenizers.unicode_versions import WHITE_SPACE
+from ..tokenizers.patterns import WHITE_SPACE
 from .boundary_automaton import CONTINUE, GAP, MATCH, Machine, State, compile_program, sets_of
 from .character_classes import (
     Alphabet,

@@ -36,7 +36,7 @@ from ..tokenizers.definition import (
     Replace,
     Strip,
 )
-from ..tokenizers.unicode_versions import WHITE_SPACE
+from ..tokenizers.patterns import WHITE_SPACE
 from .marked_dfa import DEAD, MarkedDfa
 
 _STAGE = "the members behind what the tokenizer puts before a text"

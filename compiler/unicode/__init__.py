@@ -13,7 +13,7 @@ import json
 from functools import cache
 from importlib.resources import files
 
-from .code_points import CodePoints
+from .utf8 import CodePoints
 
 
 @cache

@@ -7,8 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from .code_points import CodePoints, complement, normalized
-from .utf8 import MAX_CODE_POINT
+from .utf8 import MAX_CODE_POINT, CodePoints, complement, normalized
 
 # Values of the general category that stand for several.
 _UNIONS = {

@@ -24,8 +24,8 @@ from constrain.compiler.dialects import read_grammar
 from constrain.compiler.limits import Limits
 from constrain.compiler.lints import lint
 from constrain.compiler.pipeline import build_automaton
-from constrain.compiler.unicode.code_points import ANY, complement, intersection, normalized
 from constrain.compiler.unicode.properties import property_code_points, with_other_cases
+from constrain.compiler.unicode.utf8 import ANY, complement, intersection, normalized
 from constrain.compiler.writers import WRITERS
 from constrain.compiler.writers.printer import node_text
 from constrain.compiler.writers.regex import RegexStyle

@@ -8,10 +8,9 @@ import pytest
 from support import compiled, encoded, tokenizer_of
 
 from constrain.artifacts import ArtifactError
-from constrain.artifacts.bpe.check import PAIRS
 from constrain.artifacts.cartesian import machine as product
 from constrain.artifacts.cartesian.check import PRODUCT
-from constrain.artifacts.pretokenizer.check import BOUNDARIES
+from constrain.artifacts.kinds.check_tokenizer import BOUNDARIES, PAIRS
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler import Tokenizer

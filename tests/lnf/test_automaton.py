@@ -13,9 +13,8 @@ from support.lnf import (
 
 from constrain.compiler.automata import regex_ir as regex
 from constrain.compiler.automata.determinize import determinize
-from constrain.compiler.automata.epsilon_removal import without_epsilon
 from constrain.compiler.automata.minimize import minimize
-from constrain.compiler.automata.thompson import thompson
+from constrain.compiler.automata.thompson import thompson, without_epsilon
 from constrain.compiler.diagnostics import CheckError, LimitError, NotRegularError
 from constrain.compiler.dialects import read_grammar
 from constrain.compiler.limits import Limits

@@ -21,8 +21,7 @@ from tokenizers import AddedToken, Regex, normalizers, pre_tokenizers
 from constrain.compiler import load_tokenizer
 from constrain.compiler.tokenizers.definition import Punctuation, Whitespace, WhitespaceSplit
 from constrain.compiler.tokenizers.encoding.steps import split_text
-from constrain.compiler.tokenizers.patterns import compile_pattern
-from constrain.compiler.tokenizers.unicode_versions import as_cut, normalized
+from constrain.compiler.tokenizers.patterns import as_cut, compile_pattern, normalized
 
 
 def check(folder: Path, reference: Any, full: bool, seed: int) -> None:

@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
-from ..definition import AddedToken
-from ..unicode_versions import WHITE_SPACE, as_cut
+from ..definition import AddedToken, Definition
+from ..patterns import WHITE_SPACE, as_cut
+from .steps import normalize
 
 
 class AddedTokens:
@@ -87,3 +88,15 @@ def _in_word(char: str) -> bool:
     import regex
 
     return bool(regex.match(r"\w", as_cut(char)))
+
+
+def searched_tokens(tokenizer: Definition) -> tuple[AddedTokens, AddedTokens]:
+    """The added tokens that are searched in the text as it is, and those that are searched behind
+    the normalizers, as these leave them."""
+    added = tokenizer.added_tokens
+    return (
+        AddedTokens((t.content, t) for t in added if not t.normalized),
+        AddedTokens(
+            (normalize(t.content, tokenizer.normalizers), t) for t in added if t.normalized
+        ),
+    )

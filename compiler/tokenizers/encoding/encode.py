@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import chain, compress, filterfalse
 
 from ..definition import AddedToken, Definition
-from .added_tokens import AddedTokens
+from .added_tokens import searched_tokens
 from .bpe import WIDEST, Bpe, RowMerges
 from .seams import Seams
 from .steps import normalize, pretokenize
@@ -44,11 +44,7 @@ class Encoder:
 
     def __init__(self, tokenizer: Definition) -> None:
         self.tokenizer = tokenizer
-        added = tokenizer.added_tokens
-        self.verbatim = AddedTokens((t.content, t) for t in added if not t.normalized)
-        self.rewritten = AddedTokens(
-            (normalize(t.content, tokenizer.normalizers), t) for t in added if t.normalized
-        )
+        self.verbatim, self.rewritten = searched_tokens(tokenizer)
         self._ids = _CachedIds(self.encode_piece)
 
     def encode(self, text: str) -> list[int]:

@@ -24,8 +24,7 @@ from ..definition import (
     Split,
     Strip,
 )
-from ..patterns import compile_pattern, matches
-from ..unicode_versions import WHITE_SPACE, as_cut, normalized
+from ..patterns import WHITE_SPACE, as_cut, compile_pattern, matches, normalized
 
 # A segment of a text: (start, end, whether the pattern matched it).
 _Segment = tuple[int, int, bool]

@@ -19,9 +19,8 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 
 from ..definition import AddedToken, Behaviour, Lowercase, Metaspace, Normalize, Prepend, Replace
-from ..patterns import Item, items
+from ..patterns import Item, as_cut, items
 from ..tokenizer import Tokenizer
-from ..unicode_versions import as_cut
 from .encode import Encoder
 from .steps import normalize
 

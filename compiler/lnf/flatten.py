@@ -7,7 +7,25 @@
 A sequence inside a sequence and a choice inside a choice need no name. A count such as
 {3,5} of a terminal stays inside the terminal. Definitions of one name become alternatives
 of one nonterminal, in the order of the text.
+
+Write repetitions and options as rules.
+
+    A ::= B (0 or 1 times);         ->    A ::= "" | B;
+    A ::= B (0 or more times);      ->    A ::= "" | A B;
+    A ::= B (1 or more times);      ->    A ::= B | A B;
+    A ::= B (2 to 4 times);         ->    A ::= B B A+1;  A+1 ::= "" | B A+2;  A+2 ::= "" | B;
+    A ::= B (2 or more times);      ->    A ::= B B | A B;
+
+The rules are left-recursive, as an Earley recogniser likes them. A nonterminal with a
+repetition has no other production (``flatten_nested`` sees to it), except where one name is
+defined twice; then the repetition moves to a nonterminal of its own first.
+
+Join texts that stand side by side.
+
+A ::= 'b' 'c' 'd' X;    ->    A ::= 'bcd' X;
 """
+
+from dataclasses import replace
 
 from ..automata import regex_ir as regex
 from ..diagnostics import Span
@@ -141,3 +159,75 @@ class _Flattener:
         for low, high in reversed(times):
             node = regex.repeat(node, low, high)
         return node
+
+
+def expand_repetitions(lnf: Lnf) -> Lnf:
+    """The grammar without repetitions; a count m to n grows it by n symbols."""
+    names, owners = list(lnf.names), list(lnf.owners)
+    out: list[Production] = []
+    for number, productions in enumerate(lnf.by_head):
+        for production in productions:
+            if production.times == ONCE:
+                out.append(production)
+                continue
+            head = number
+            if len(productions) > 1:
+                head = len(names)
+                names.append(f"{names[number]}/{head}")
+                owners.append(owners[number])
+                out.append(Production(number, (head,), production.origins))
+            out.extend(_expand(replace(production, head=head), names, owners))
+    ordered = sorted(out, key=lambda p: p.head)
+    return replace(lnf, names=names, owners=owners, productions=ordered)
+
+
+def _expand(production: Production, names: list[str], owners: list[str]) -> list[Production]:
+    head, body, origins = production.head, production.body, production.origins
+    low, high = production.times
+    if high is None:
+        return [
+            Production(head, body * low, origins),
+            Production(head, (head, *body), origins),
+        ]
+    if (low, high) == (0, 1):
+        return [Production(head, (), origins), Production(head, body, origins)]
+    out: list[Production] = []
+    required = body * low
+    for extra in range(high - low):
+        optional = len(names)
+        names.append(f"{names[production.head]}+{extra + 1}")
+        owners.append(owners[production.head])
+        out.append(Production(head, (*required, optional), origins))
+        out.append(Production(optional, (), origins))
+        head, required = optional, body
+    out.append(Production(head, required, origins))
+    return out
+
+
+def merge_terminals(lnf: Lnf) -> Lnf:
+    """The grammar with no two texts next to each other; origins add up."""
+    terminals = list(lnf.terminals)
+
+    def merged(body: tuple[Symbol, ...]) -> tuple[Symbol, ...]:
+        out: list[Symbol] = []
+        run: list[Terminal] = []
+
+        def end_run() -> None:
+            if len(run) > 1:
+                content = b"".join(t.content for t in run if isinstance(t.content, bytes))
+                origins = frozenset().union(*(t.origins for t in run))
+                terminals.append(Terminal(content, origins))
+                out[-len(run) :] = [~(len(terminals) - 1)]
+            run.clear()
+
+        for symbol in body:
+            if symbol < 0 and isinstance(terminals[~symbol].content, bytes):
+                run.append(terminals[~symbol])
+            else:
+                end_run()
+            out.append(symbol)
+        end_run()
+        return tuple(out)
+
+    productions = [p.with_symbols(p.head, merged(p.body)) for p in lnf.productions]
+    return lnf.with_productions(productions, terminals)

@@ -1,0 +1,128 @@
+"""Whether a vocabulary's sections fit together: checked first, for every kind of artifact.
+
+Whether the pre-tokenizer DFA of an artifact fits together.
+
+Whether an artifact's table of forbidden pairs fits together.
+
+Whether the automaton of texts in normal form, where an artifact has one, fits together.
+"""
+
+import numpy as np
+
+from ..container.manifest import Manifest
+from ..container.sections import Arrays, check_types, require, require_offsets, require_range
+from ..errors import ArtifactError
+from ..pretokenizer.dfa import check_marked_dfa
+
+_VOCABULARY = {
+    "vocab.data": ("u1", 1),
+    "vocab.kinds": ("u1", 1),
+    "vocab.offsets": ("i8", 1),
+}
+
+
+def check_vocabulary(manifest: Manifest, arrays: Arrays) -> None:
+    """Raise ``ArtifactError`` naming the first section that does not fit."""
+    check_types(arrays, _VOCABULARY)
+    size = manifest.vocab_size
+    require(len(arrays["vocab.kinds"]) == size, "vocab.kinds")
+    require_range(arrays, "vocab.kinds", 0, 3)
+    require_offsets(arrays, "vocab.offsets", size, len(arrays["vocab.data"]))
+    if not manifest.eos or not all(0 <= i < size for i in manifest.eos):
+        raise ArtifactError("the manifest is damaged: bad 'eos'")
+
+
+# Sections: dtype and number of axes.
+BOUNDARIES = {
+    "cuts.classes": ("u1", 1),
+    "cuts.fallback": ("i4", 1),
+    "cuts.prefix": ("u1", 1),
+    "cuts.start": ("i4", 1),
+    "cuts.table": ("i4", 3),
+}
+
+
+def check_pretokenizer(manifest: Manifest, arrays: Arrays) -> None:
+    """Raise ``ArtifactError`` naming the first section that does not fit."""
+    check_types(arrays, BOUNDARIES)
+    check_marked_dfa(arrays, "cuts")
+    require(len(arrays["cuts.start"]) == 1, "cuts.start")
+    require_range(arrays, "cuts.start", 0, len(arrays["cuts.table"]))
+    require(len(arrays["cuts.fallback"]) == 256, "cuts.fallback")
+    # Byte tokens are read in planes of their own.
+    planes = arrays["cuts.table"].shape[1]
+    require_range(arrays, "cuts.fallback", -1, manifest.vocab_size if planes == 4 else 0)
+    if "cuts.whole" in arrays:
+        check_types(arrays, {"cuts.whole": ("i4", 1)})
+        require(planes == 4, "cuts.whole")
+        require_range(arrays, "cuts.whole", 0, manifest.vocab_size)
+    if "cuts.unless_begun" in arrays:
+        check_types(arrays, {"cuts.unless_begun": ("u1", 1)})
+        require(len(arrays["cuts.unless_begun"]) == 1, "cuts.unless_begun")
+        require(len(arrays["cuts.prefix"]) == 1, "cuts.unless_begun")
+
+
+# Sections: dtype and number of axes.
+PAIRS = {
+    "pairs.begin": ("i4", 1),
+    "pairs.bound": ("i4", 1),
+    "pairs.class": ("i4", 1),
+    "pairs.end": ("i4", 1),
+    "pairs.index": ("i4", 1),
+    "pairs.offsets": ("i8", 1),
+    "pairs.order": ("i4", 1),
+    "pairs.part": ("i4", 1),
+}
+
+
+def check_pairs(manifest: Manifest, arrays: Arrays) -> None:
+    """The forbidden pairs. Spines end: the bound of a token's part is below its own. Raises
+    ``ArtifactError`` naming the first section that does not fit."""
+    check_types(arrays, PAIRS)
+    size, merges = manifest.vocab_size, len(arrays["pairs.index"])
+    for name in ("part", "bound", "class"):
+        require(len(arrays[f"pairs.{name}"]) == size, f"pairs.{name}")
+    part, bound = arrays["pairs.part"], arrays["pairs.bound"]
+    require_range(arrays, "pairs.part", -1, size)
+    require(bool((bound[part] < bound)[part >= 0].all()), "pairs.part")
+    require_range(arrays, "pairs.class", 0, 2 * size + 1)
+    require_offsets(arrays, "pairs.offsets", size, merges)
+    order = arrays["pairs.order"]
+    require_range(arrays, "pairs.order", 0, size)
+    # Several times faster than sorting them.
+    held = np.zeros(size, dtype=np.bool_)
+    held[order] = True
+    require(np.count_nonzero(held) == len(order), "pairs.order")
+    for name in ("begin", "end"):
+        require(len(arrays[f"pairs.{name}"]) == merges, f"pairs.{name}")
+        require_range(arrays, f"pairs.{name}", 0, len(order) + 1)
+    require(bool((arrays["pairs.begin"] < arrays["pairs.end"]).all()), "pairs.end")
+
+
+# Sections: dtype and number of axes. All or none; beside them maybe ``stable.prompts``.
+NORMAL_FORM = {
+    "stable.classes": ("u1", 1),
+    "stable.start": ("i4", 1),
+    "stable.table": ("u2", 2),
+    "stable.tokens": ("i4", 1),
+    "stable.unsure": ("i4", 1),
+}
+
+
+def check_normal_form(manifest: Manifest, arrays: Arrays) -> None:
+    """Raise ``ArtifactError`` naming the first section that does not fit, if there is any."""
+    if not any(name in arrays for name in NORMAL_FORM):
+        return
+    check_types(arrays, NORMAL_FORM)
+    if "stable.prompts" in arrays:
+        check_types(arrays, {"stable.prompts": ("u1", 1)})
+    states, columns = arrays["stable.table"].shape
+    require(states > 1 and columns > 0, "stable.table")
+    require_range(arrays, "stable.table", 0, states)
+    require(not arrays["stable.table"][0].any(), "stable.table")
+    require(len(arrays["stable.classes"]) == 256, "stable.classes")
+    require_range(arrays, "stable.classes", 0, columns)
+    require(len(arrays["stable.start"]) == 1, "stable.start")
+    require_range(arrays, "stable.start", 1, states)
+    require_range(arrays, "stable.tokens", 0, manifest.vocab_size)
+    require_range(arrays, "stable.unsure", 0, manifest.vocab_size)
