@@ -1,7 +1,4 @@
-"""What a section must be like: the checks that all rooms share. Each raises ``ArtifactError``
-that names the section.
-
-The container: arrays by name and a manifest as one safetensors file, and back.
+"""The container: arrays by name and a manifest as one safetensors file, and back.
 
 The container is safetensors: an 8-byte little-endian header length, a JSON header,
 then raw arrays without holes. Arrays are ordered by item size (largest first, then
@@ -9,7 +6,8 @@ by name), so that every one is aligned without padding. ``README.md`` of ``artif
 is the byte-level description.
 
 ``encode`` and ``decode`` are inverse; ``decode`` trusts nothing but the length of the
-buffer it is given.
+buffer it is given. The functions ``require…`` and ``check_types`` are what all rooms check their
+sections with; each raises ``ArtifactError`` that names the section.
 """
 
 import json

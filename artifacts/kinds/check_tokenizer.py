@@ -1,10 +1,11 @@
-"""Whether a vocabulary's sections fit together: checked first, for every kind of artifact.
+"""Whether what an artifact holds of its tokenizer fits together.
 
-Whether the pre-tokenizer DFA of an artifact fits together.
+    check_vocabulary      the tokens: every kind of artifact has them, and they are checked first
+    check_pretokenizer    the pre-tokenizer DFA
+    check_pairs           the forbidden pairs
+    check_normal_form     the normal-form DFA, where there is one
 
-Whether an artifact's table of forbidden pairs fits together.
-
-Whether the automaton of texts in normal form, where an artifact has one, fits together.
+Each raises ``ArtifactError`` naming the first section that does not fit.
 """
 
 import numpy as np

@@ -1,10 +1,8 @@
-"""What the kinds of grammars that nest share: names for messages, the tables of a network, and
-productions for an Earley recogniser, by which texts are explained, too.
+"""What the kinds of grammars that nest share: names for messages, a network, and productions.
 
-Whether the productions that the Earley recogniser reads fit together.
-
-Besides the bounds of all indices, what makes the recogniser end: no symbol matches ε, and single
-nonterminals derive each other without a cycle.
+All of them hold productions for an Earley recogniser, by which texts are explained. Besides the
+bounds of their indices ``check_earley`` proves that the recogniser ends: no symbol matches ε, and
+single nonterminals derive each other without a cycle.
 """
 
 from functools import cached_property

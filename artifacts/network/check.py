@@ -1,12 +1,8 @@
-"""Whether the automaton of a recursive transition network fits together.
+"""Whether a recursive transition network fits together, and what was precomputed for it.
 
 Besides the bounds of all indices, what makes every walk end: no call matches ε, and a chain of
-first calls does not lead back to its beginning.
-
-Checks of a network's precomputed sections: token effects, summaries and the mask automaton.
-
-Each section must fit the network, whose own sections have been checked, and the others, so that
-no look-up leaves its table, whoever wrote the file.
+first calls does not lead back to its beginning. Token effects, summaries and the mask automaton
+must fit the network and each other, so that no look-up leaves its table, whoever wrote the file.
 """
 
 import numpy as np

@@ -2,9 +2,8 @@
 
 It follows "Compiling IR to NFA": one method a kind of node, each returning a ``Fragment`` with
 one start and one end. Departures from that text: an empty literal or sequence is ε, and
-classes are byte automata, not patterns.
-
-Take ε out of what an expression matches.
+classes are byte automata, not patterns. ``without_epsilon`` takes ε out of what an expression
+matches.
 """
 
 from collections.abc import Generator, Sequence

@@ -34,8 +34,8 @@ from .liveness import (
     Results,
     SearchedTokens,
     StatusByContext,
+    Summaries,
 )
-from .precompute import Summaries
 from .trie_walks import Joint, Part, Target
 
 _States: TypeAlias = NDArray[np.int64]

@@ -1,18 +1,15 @@
-"""Pairs of a network's and a pre-tokenizer's states: their edges in one table, and their stacks.
+"""Which pairs of network and pre-tokenizer states there are, and where tokens lead from them.
 
     joint_table   the synchronous product of both automata's own edges, over pairs
     reach         which pairs can lie on which stacks, as far as contexts distinguish stacks
+    walk_all      the token trie, walked from many pairs at once by their own edges, in parts of
+                  bounded size; what lies below a trie node once for each pair that it is met with
+    PairWalks     with what calls and returns add, as ``trie_walk.TokenWalks`` has it
 
-``reach`` is saturation of a pushdown system (Bouajjani, Esparza and Maler 1997, post*), with the
-stack below a call abstracted to its context. A *call* is a frame and the context of what is below
-it; the pairs that are reached in it are those of its own edges and those behind the calls that it
-makes, beside every pre-tokenizer state in which these can end.
-
-Walks of the token trie from many pairs at once: where tokens lead, calls and returns included.
-
-walk_all    by the pairs' own edges, in parts of bounded size; what lies below a trie node is
-            walked once for each pair that it is met with
-PairWalks   with what calls and returns add, as ``trie_walk.TokenWalks`` has it
+``reach`` is saturation of a pushdown system (post*; Esparza, Hansel, Rossmanith and Schwoon 2000),
+with the stack below a call abstracted to its context. A *call* is a frame and the context of what
+is below it; the pairs that are reached in it are those of its own edges and those behind the calls
+that it makes, beside every pre-tokenizer state in which these can end.
 """
 
 from collections import deque

@@ -1,11 +1,7 @@
-"""Undo escapes inside quoted text, with the place in the source of each character.
-
-Undoing escapes moves characters; ``Unescaped.origins`` keeps for every resulting
-character where it began in the source, so that a caret still points at it.
-
-What all dialects share when they turn Lark's tokens into nodes of the tree.
+"""What all dialects share when they turn Lark's tokens into nodes of the tree.
 
     token MINUS, node a, node b     ->  a builder's method  ->  Difference(a, b, span)
+    token "a\\x41b"                 ->  unescape            ->  aAb, and where each character began
 
 Lark calls the method that is named like a rule of the ``.lark`` file with the rule's children:
 tokens, and what the methods returned for inner rules. No token is dropped, so the first and the
@@ -13,6 +9,9 @@ last child give the span. A method that finds something wrong adds to ``diagnost
 placeholder; the parse goes on, and all findings are raised together. ``Builder`` is the base of all
 builders; ``EbnfBuilder`` that of the dialects with rules, with the operators that most of them
 share: a dialect overrides what means something else there.
+
+Undoing escapes moves characters; ``Unescaped.origins`` says for every resulting character where it
+began in the source, so that a caret still points at it.
 """
 
 import re

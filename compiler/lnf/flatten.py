@@ -1,28 +1,20 @@
-"""Give groups, options and repetitions names of their own.
+"""Flatten bodies to sequences of symbols: groups, options and repetitions become rules.
 
-    A ::= ("a" | "b") "c"*;      ->      A   ::= A/1 A/2;
-                                         A/1 ::= "a" | "b";
-                                         A/2 ::= "c" (0 or more times);
+    flatten_nested        A ::= ("a" | "b") "c"*;      ->   A   ::= A/1 A/2;
+                                                            A/1 ::= "a" | "b";
+                                                            A/2 ::= "c" (0 or more times);
+    expand_repetitions    A ::= B (0 or 1 times);      ->   A ::= "" | B;
+                          A ::= B (0 or more times);   ->   A ::= "" | A B;
+                          A ::= B (1 or more times);   ->   A ::= B | A B;
+                          A ::= B (2 to 4 times);      ->   A ::= B B A+1;  A+1 ::= "" | B A+2;  …
+                          A ::= B (2 or more times);   ->   A ::= B B | A B;
+    merge_terminals       A ::= 'b' 'c' 'd' X;         ->   A ::= 'bcd' X;
 
-A sequence inside a sequence and a choice inside a choice need no name. A count such as
-{3,5} of a terminal stays inside the terminal. Definitions of one name become alternatives
-of one nonterminal, in the order of the text.
-
-Write repetitions and options as rules.
-
-    A ::= B (0 or 1 times);         ->    A ::= "" | B;
-    A ::= B (0 or more times);      ->    A ::= "" | A B;
-    A ::= B (1 or more times);      ->    A ::= B | A B;
-    A ::= B (2 to 4 times);         ->    A ::= B B A+1;  A+1 ::= "" | B A+2;  A+2 ::= "" | B;
-    A ::= B (2 or more times);      ->    A ::= B B | A B;
-
-The rules are left-recursive, as an Earley recogniser likes them. A nonterminal with a
-repetition has no other production (``flatten_nested`` sees to it), except where one name is
-defined twice; then the repetition moves to a nonterminal of its own first.
-
-Join texts that stand side by side.
-
-A ::= 'b' 'c' 'd' X;    ->    A ::= 'bcd' X;
+A sequence inside a sequence and a choice inside a choice need no name. A count such as {3,5} of a
+terminal stays inside the terminal. Definitions of one name become alternatives of one nonterminal,
+in the order of the text. Repetitions are left-recursive, as an Earley recogniser likes them. A
+nonterminal with a repetition has no other production (``flatten_nested`` sees to it), except where
+one name is defined twice; then the repetition moves to a nonterminal of its own first.
 """
 
 from dataclasses import replace

@@ -1,28 +1,25 @@
-"""Join equal alternatives.
+"""Merge what is equal: alternatives of one nonterminal, and nonterminals with the same productions.
 
-    A ::= 'a' | 'b' | 'a';    ->    A ::= 'a' | 'b';
+    deduplicate            A ::= 'a' | 'b' | 'a';                        ->   A ::= 'a' | 'b';
+    merge_nonterminals     A ::= B | C;  B ::= 'a';  C ::= 'a';          ->   A ::= B | B;  B ::= …
+                           A ::= B C;  B ::= '' | B 'x';  C ::= '' | C 'x';
+                                                                         ->   A ::= B B;  B ::= …
 
-Equal means: the same symbols; texts compare by content. Origins add up, those of the
-production and those of each text in it.
+Alternatives are equal if they have the same symbols; texts compare by content. Origins add up,
+those of the production and those of each text in it.
 
-Merge nonterminals that have the same productions.
+Nonterminals have the same productions if they share a block of the coarsest partition in which
+members of one block have the same set of bodies once nonterminals are replaced by their blocks. All
+begin in one block; blocks split until nothing changes. Productions are put in classes too, equal
+ones together, so that a step costs only as much as has changed: a nonterminal that moves to a new
+block changes the productions it stands in, and a production that moves to a new class changes its
+head. Where something splits, the largest part keeps the old number, so each moves at most log n
+times. The first of equals by number stays, which is one with a name of its own if there is any; the
+start always stays.
 
-A ::= B | C;  B ::= 'a';  C ::= 'a';             ->    A ::= B | B;  B ::= 'a' | 'a';
-A ::= B C;  B ::= '' | B 'x';  C ::= '' | C 'x'; ->    A ::= B B;    B ::= '' | B 'x' | …;
-
-``deduplicate`` then joins the bodies that have become equal, origins and all. The first of
-equals by number stays, which is one with a name of its own if there is any; the start always
-stays.
-
-"The same" is the coarsest partition in which members of one block have the same set of bodies
-once nonterminals are replaced by their blocks. All nonterminals begin in one block; blocks
-split until nothing changes. Productions are put in classes too, equal ones together, so that
-a step costs only as much as has changed: a nonterminal that moves to a new block changes the
-productions it stands in, and a production that moves to a new class changes its head. Where
-something splits, the largest part keeps the old number, so each moves at most log n times.
-
-Source: Paige and Tarjan, "Three Partition Refinement Algorithms" (1987), section 3, with
-counts that tell when the last production of a class has left a head.
+Source: Paige and Tarjan, "Three Partition Refinement Algorithms" (1987), section 3, with counts
+that
+tell when the last production of a class has left a head.
 """
 
 from collections import Counter

@@ -1,29 +1,23 @@
-"""Rewrite the grammar so that no body is empty and nothing derives ε.
+"""Remove ε and rules that are just another rule, without losing a member.
 
-    A ::= B 'x' | '';  B ::= '' | 'b';     ->    A ::= B 'x' | 'x';  B ::= 'b';
-                                                 ε is a member: ``nullable_start``
+    eliminate_nullable    A ::= B 'x' | '';  B ::= '' | 'b';   ->   A ::= B 'x' | 'x';  B ::= 'b';
+                                                                    ε is a member:
+                                                                    ``nullable_start``
+                          A ::= B C D;  B ::= '' | 'b';        ->   A   ::= B A~1 | B | A~1;
+                          C ::= '' | 'c';  D ::= '' | 'd';          A~1 ::= C D | C | D;  B ::= 'b';
+                          …
+    remove_units          A ::= B;  B ::= C | 'x';  C ::= 'c'; ->   A ::= 'c' | 'x';
 
-    A ::= B C D;  B ::= '' | 'b';          ->    A   ::= B A~1 | B | A~1;
-    C ::= '' | 'c';  D ::= '' | 'd';             A~1 ::= C D | C | D;
-                                                 B ::= 'b';  C ::= 'c';  D ::= 'd';
+Each nullable symbol may be there or not, which are 2^n bodies for n of them. Here a body is read
+from its end, and the suffix behind a nullable symbol gets a name (``A~1``) as soon as it has more
+than one form: at most four bodies for each nullable symbol. Such a name that stands alone stays so
+(``Lnf.suffixes``): to replace it by its bodies would make n² out of n. An automaton that matches ε
+is replaced by one that does not.
 
-Each nullable symbol may be there or not, which are 2^n bodies for n of them. Here a body is
-read from its end, and the suffix behind a nullable symbol gets a name (``A~1``) as soon as it
-has more than one form: at most four bodies for each nullable symbol.
-
-Such a name that stands alone stays so (``Lnf.suffixes``): to replace it by its bodies would make
-n² out of n. An automaton that matches ε is replaced by one that does not.
-
-Replace rules that are just another rule.
-
-    A ::= B;  B ::= C | 'x';  C ::= 'c';    ->    A ::= 'c' | 'x';
-
-The bodies that A takes over keep their own origins and add those of the unit rules they
-came through. Cycles of units derive nothing new and vanish. Only what the start still
-reaches is written: n options, one inside the other, are one rule with n + 1
-bodies and not n rules with up to n.
-
-A name for a suffix of a body (``Lnf.suffixes``) stays where its own body has it alone.
+The bodies that A takes over from a unit rule keep their own origins and add those of the rules they
+came through. Cycles of units derive nothing new and vanish. Only what the start still reaches is
+written: n options, one inside the other, are one rule with n + 1 bodies and not n rules with up to
+n.
 """
 
 from dataclasses import replace

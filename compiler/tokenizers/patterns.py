@@ -1,20 +1,16 @@
-r"""Unicode in the versions of the reference implementation, whatever Python and ``regex`` have.
-
-Hugging Face's library splits text by the character classes of Unicode 16.0 and normalizes by
-Unicode 9.0. Newer characters are unassigned for it: in no class, and inert in normalization. The
-tables list such characters up to Unicode 18.0, as found by querying the library for every code
-point. (Its ``Digits`` alone is one version newer: the ten digits U+11DE0 to U+11DE9 of Unicode
-17.0.) Code points that 18.0 does not assign need no mention: classes and normalization leave them
-alone anyway.
-
-Oniguruma's regular expressions, translated for the ``regex`` module.
+"""Oniguruma's regular expressions, translated for the ``regex`` module and its version of Unicode.
 
 Tokenizer files have patterns in Oniguruma's syntax. Most of it means the same in the ``regex``
 module and is passed on; what differs slightly is rewritten, and all else is refused by name:
 
-    ``\w+``  ->  ``[\p{L}\p{M}\p{Nd}…]+``        ``(?<name>a)``  ->  TokenizerError
+    ``\\w+``  ->  ``[\\p{L}\\p{M}\\p{Nd}…]+``        ``(?<name>a)``  ->  TokenizerError
 
-Character classes are those of Unicode 16.0 (``unicode_versions``).
+Hugging Face's library splits text by the character classes of Unicode 16.0 and normalizes by
+Unicode 9.0, whatever versions Python and ``regex`` have. Newer characters are unassigned for it: in
+no class, and inert in normalization. The tables list such characters up to Unicode 18.0, as found
+by querying the library for every code point. (Its ``Digits`` alone is one version newer: the ten
+digits U+11DE0 to U+11DE9 of Unicode 17.0.) Code points that 18.0 does not assign need no mention:
+classes and normalization leave them alone anyway.
 """
 
 import re

@@ -1,12 +1,11 @@
-"""The UTF-8 encodings of sets of code points, as sequences of byte ranges and as byte automata.
+"""Sets of code points, and their UTF-8 encodings as sequences of byte ranges and as byte automata.
 
     U+007F..U+0080    ->    [7F]  |  [C2][80]
 
-``split`` divides a range at the borders of UTF-8's lengths and of its continuation bytes, so that
-each byte ranges independently of the others; ``automaton`` joins the pieces of a whole set into the
-smallest deterministic automaton.
-
-Sets of code points as ranges that are ascending, disjoint and not adjacent.
+A set is a sequence of ranges that are ascending, disjoint and not adjacent. ``split`` divides a
+range at the borders of UTF-8's lengths and of its continuation bytes, so that each byte ranges
+independently of the others; ``automaton`` joins the pieces of a whole set into the smallest
+deterministic automaton.
 """
 
 from collections import defaultdict
