@@ -22,7 +22,7 @@ from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
 from constrain.compiler.pipeline import build_artifact, build_automaton
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-from support.canonical import GRAMMARS, member
+from support.corpus.languages import TYPICAL, member
 
 
 def main() -> None:
@@ -50,8 +50,8 @@ def main() -> None:
         f"{0 if stable is None else len(stable.table):,} states\n"
         "grammar    compile s  cold p50  p99 µs  warm p50  p99 µs  warm p50 / encoding a token\n"
     )
-    for name, regex in GRAMMARS.items():
-        automaton = build_automaton(regex, dialect="regex")
+    for name, language in TYPICAL.items():
+        automaton = build_automaton(language.text, dialect=language.dialect)
         seconds, artifacts = [], []
         for _ in range(wanted.repeat):
             begin = process_time()
@@ -59,7 +59,7 @@ def main() -> None:
             seconds.append(process_time() - begin)
             artifacts.append(built.artifact)
         rng = random.Random(1)
-        texts = [member(name, rng) for _ in range(wanted.members)]
+        texts = [member(language, rng) for _ in range(wanted.members)]
         encoded = [library.encode(text, add_special_tokens=False).ids for text in texts]
         start = perf_counter_ns()
         for text in texts:

@@ -85,7 +85,7 @@ def end_to_end(reference: Any, ours: WordPieceTokenizer, lines: Sequence[str], r
         if bling is not None:
             keep("blingfire (its own BERT)", seconds(bling, lines))
         ours.forget()
-        keep("constrain, no cache", seconds(ours.pieces, lines))
+        keep("constrain, no cache", seconds(ours.spans, lines))
         keep("constrain, cold", seconds(ours.encode, lines))
         keep("constrain, warm", seconds(ours.encode, lines))
     against = statistics.fmean(best["Hugging Face encode"])
@@ -154,7 +154,7 @@ def main() -> None:
     reference = Tokenizer.from_file(str(options.tokenizer / "tokenizer.json"))
     reference.post_processor = None
     lines = sampled(options.text, options.lines)
-    normal = ours.normalizer.cut if ours.normalizer else str
+    normal = ours.normalizer.spaced if ours.normalizer else str
     words = list(chain.from_iterable(normal(line).split(" ") for line in lines))
     words = [word for word in words if word]
     out = sys.stdout.write

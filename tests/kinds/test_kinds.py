@@ -45,7 +45,7 @@ MACHINES = {
     "product": "ProductMachine",
     "word-dfa": "WordMachine",
     "network": "NetworkMasks",
-    "canonical network": "CanonicalNetwork",
+    "canonical network": "CanonicalMasks",
     "earley": "EarleyMasks",
     "greedy": "MaximalMunchMasks",
 }
