@@ -133,7 +133,7 @@ def flags_of(characters: str) -> NDArray[np.bool_]:
 
 @cache
 def _characters() -> str:
-    """All characters in order, as patterns are to see them (``unicode_versions``)."""
+    """All characters in order, as patterns are to see them (``tokenizers.patterns``)."""
     # Most blocks have no character that is substituted; they are checked by a set operation.
     blocks = range(0, CODE_POINTS, _BLOCK)
     return "".join(

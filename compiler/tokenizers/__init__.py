@@ -4,7 +4,7 @@
     definition    what the files say, as data: vocabulary, merges, steps
     tokenizer     a loaded tokenizer: its definition, its encoder, its tokens
     encoding      text -> added tokens -> normalizers -> pre-tokenizers -> merges -> ids
-    patterns      Oniguruma's regular expressions; ``unicode_versions``: its Unicode
+    patterns      Oniguruma's regular expressions, and its version of Unicode
 
 ``default`` holds a vocabulary of the project's own, for trying things out.
 """
