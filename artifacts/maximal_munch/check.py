@@ -2,7 +2,7 @@
 
 Besides the bounds of all indices, what makes the machine end: no lexeme and no call matches ε,
 no chain of first calls leads back to its beginning, and what lies below a stack's top has a
-lower number. What is read as it is asked for, the codes of rows and the nodes of exits, is
+lower number. What is read lazily, the codes of rows and the suspended trie nodes, is
 checked when it is read.
 """
 

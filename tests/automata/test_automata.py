@@ -29,6 +29,8 @@ from constrain.compiler.diagnostics import LimitError
 from constrain.compiler.limits import Limits
 from constrain.compiler.unicode import utf8
 
+pytestmark = pytest.mark.quick
+
 
 def arcs(nfa: Nfa) -> dict[int, list[tuple[int, int, int]]]:
     """The arcs without their origins, of the states that have any."""

@@ -46,6 +46,7 @@ def allowed_after(letters: str, merges: Sequence[tuple[str, str]]) -> dict[str, 
     return found | {texts[t]: {texts[u] for u in dfa.allowed(t)} for t in dfa.delta}
 
 
+@pytest.mark.quick
 def test_figure_9() -> None:
     """tokenize({a, b, c}*) with M = ((a, b), (a, a), (a, c)): three states, behind a, behind aa
     and behind all others."""
@@ -57,6 +58,7 @@ def test_figure_9() -> None:
     assert dict.fromkeys(["", "b", "c", "ab", "ac"], every) == found
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("letters", "merges", "last", "expected"),
     [
@@ -152,6 +154,7 @@ def test_example_of_the_readme() -> None:
         assert tokens == [texts[t] for t in found.encode([names[letter] for letter in text])]
 
 
+@pytest.mark.quick
 def test_tied_merges_are_compared_pair_by_pair() -> None:
     """M = ((aa, a), (a, a)) on aaaa: the token aaa is made from a part of higher rank, which
     begins another token of its tau."""

@@ -76,6 +76,7 @@ def test_what_is_precomputed_is_bounded(default_tokenizer: Tokenizer) -> None:
     assert "--prewarm" in some.notes[-1]
 
 
+@pytest.mark.quick
 def test_damaged_sections_are_refused(default_tokenizer: Tokenizer) -> None:
     """Each section of the tokenizer, and of the precomputed rows, is checked."""
     artifact = compile_grammar(DYCK, dialect="kbnf", tokenizer=default_tokenizer)

@@ -31,6 +31,8 @@ from constrain.compiler.tokenizers.definition import (
     Strip,
 )
 
+pytestmark = pytest.mark.quick
+
 END = 10
 
 

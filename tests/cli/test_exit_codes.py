@@ -8,6 +8,8 @@ from collections.abc import Callable
 import pytest
 from support.cli import DATE, Cli, Result
 
+pytestmark = pytest.mark.quick
+
 Failing = Callable[[BaseException], Result]
 
 

@@ -18,6 +18,8 @@ from support.cli import DATE, Cli, content, names
 from constrain.artifacts import load
 from constrain.artifacts.tokens import tokenset
 
+pytestmark = pytest.mark.quick
+
 
 def test_mask_as_a_table(cli: Cli, date_file: Path) -> None:
     """Id and text on stdout, a headline on stderr."""

@@ -17,6 +17,8 @@ from typer.main import get_command
 from constrain.cli.app import app
 from constrain.compiler.limits import Limits
 
+pytestmark = pytest.mark.quick
+
 USAGE_ERRORS: list[tuple[str, Sequence[str], str]] = [
     ("no such command", ["compil"], "compil"),
     ("no such option", ["compile", "g.ebnf", "--tokeniser", "x"], "--tokeniser"),

@@ -13,6 +13,8 @@ from support.container import refused
 from constrain.artifacts import Artifact, ArtifactError
 from constrain.artifacts.read import load_bytes
 
+pytestmark = pytest.mark.quick
+
 MANIFEST_ERRORS: tuple[dict[str, Any], ...] = (
     {"kind": "earley"},
     {"kind": 1},

@@ -17,6 +17,8 @@ from support.container import VARIANTS, exercise, refused
 from constrain.artifacts import Artifact, ArtifactError, load
 from constrain.artifacts.read import load_bytes
 
+pytestmark = pytest.mark.quick
+
 
 def other_files() -> Iterator[tuple[str, bytes, str]]:
     """Name, content, and what the message says."""

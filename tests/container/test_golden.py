@@ -8,6 +8,8 @@ from constrain.artifacts import load
 from constrain.compiler import Tokenizer, compile_grammar
 from constrain.compiler.tokenizers.definition import AddedToken
 
+pytestmark = pytest.mark.quick
+
 GOLDEN = ROOT / "tests" / "golden"
 
 

@@ -14,6 +14,8 @@ import pytest
 from constrain.artifacts import Artifact, ArtifactError, load
 from constrain.artifacts.container.write import write_atomically
 
+pytestmark = pytest.mark.quick
+
 
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
     """When the content ends in an error, the file keeps what it held, and nothing is left."""

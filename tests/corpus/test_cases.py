@@ -10,6 +10,7 @@ them. What an engine does not take it must refuse, and say why.
 
 from collections.abc import Callable
 
+import pytest
 from support import sampled
 from support.corpus.agreement import offences
 from support.corpus.engines import ANY, CANONICAL, DIRECT, MUNCH
@@ -37,6 +38,7 @@ SAMPLED = {
 SOME = [run for run in RUNS if run in SAMPLED or not run[0].startswith("canonical network")]
 
 
+@pytest.mark.quick
 @sampled(("engine", "name"), SOME, RUNS)
 def test_members_and_masks(engine: str, name: str, small: Callable[[str], Case]) -> None:
     """Nothing of any language is wrong."""

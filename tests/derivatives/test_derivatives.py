@@ -74,6 +74,7 @@ def test_random_expressions(full: bool) -> None:
     assert sum(not extra for extra in larger) > 0.6 * len(larger)
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     "pattern",
     [
@@ -125,6 +126,7 @@ def test_patterns_of_other_engines(data: Callable[[str], Path], full: bool) -> N
     assert compared > (800 if full else 40)
 
 
+@pytest.mark.quick
 def test_laws() -> None:
     """Expressions that the laws make similar are one number."""
     build = Expressions(256, Limits())
@@ -153,6 +155,7 @@ def test_laws() -> None:
     assert build.negation(5) != build.symbols(5)
 
 
+@pytest.mark.quick
 def test_derivatives_are_taken_when_asked_for() -> None:
     """A language of two million states is walked without building it."""
     lazy = LazyDfa(node_of(".*a.{20}"))
@@ -160,6 +163,7 @@ def test_derivatives_are_taken_when_asked_for() -> None:
     assert not lazy.accepts(b"b" * 50 + b"a" + b"c" * 21)
 
 
+@pytest.mark.quick
 def test_token_terminals() -> None:
     """They are symbols beyond the bytes."""
     node = regex.seq(Lit(b"a"), regex.repeat(TokenTerminal(1), 1, 3))

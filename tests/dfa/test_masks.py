@@ -136,6 +136,7 @@ def test_masks_are_those_of_all_members(tokenization: str, full: bool) -> None:
         compared += check_masks(again, wanted)
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("tokenization", ["canonical", "any"])
 def test_rows_at_run_time_are_the_stored_ones(tokenization: str) -> None:
     """Rows that a small artifact leaves out are computed with the tokens in them."""
@@ -150,6 +151,7 @@ def test_rows_at_run_time_are_the_stored_ones(tokenization: str) -> None:
             assert stored.machine().row(state).tolist() == computed.machine().row(state).tolist()
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("tokenization", ["canonical", "any"])
 def test_repeated_terminals(tokenization: str) -> None:
     """Any tokens but one up to that one: every state of the loop reads every token."""

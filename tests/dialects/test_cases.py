@@ -22,6 +22,8 @@ from constrain.compiler.frontend import Parser
 from constrain.compiler.lints import LINTS
 from constrain.compiler.pipeline import build_engine
 
+pytestmark = pytest.mark.quick
+
 # Those that a file's suffix names.
 NAMED = sorted({language.dialect for language in recorded()})
 

@@ -23,6 +23,8 @@ from constrain.compiler.grammar.tree import (
 )
 from constrain.compiler.pipeline import build_automaton, build_engine
 
+pytestmark = pytest.mark.quick
+
 # --- the tree
 
 

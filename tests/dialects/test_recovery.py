@@ -8,6 +8,8 @@ import pytest
 from constrain.compiler.diagnostics import DialectError
 from constrain.compiler.dialects import read_grammar
 
+pytestmark = pytest.mark.quick
+
 
 def error_lines(text: str, dialect: str) -> list[int]:
     """The lines that errors are reported in."""

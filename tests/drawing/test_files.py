@@ -10,6 +10,8 @@ from support.drawing import needs_dot, svg_texts
 from constrain.compiler.drawing import DrawingError, MissingDotError, draw_dfa, render
 from constrain.compiler.frontend import Automaton
 
+pytestmark = pytest.mark.quick
+
 
 @needs_dot
 @pytest.mark.parametrize("suffix", [".svg", ".png", ".pdf"])

@@ -13,6 +13,8 @@ from constrain.compiler.drawing.dot import to_dot
 from constrain.compiler.drawing.labels import TokenLabels, byte_label
 from constrain.compiler.drawing.picture import Edge, Picture
 
+pytestmark = pytest.mark.quick
+
 # Characters that mean something in DOT, in an escString, in HTML, or in the labels themselves.
 AWKWARD = {
     b'"': '‹"›',

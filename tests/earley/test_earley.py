@@ -37,6 +37,7 @@ def lazy_recogniser(lnf: Lnf) -> Earley:
     return Earley(found.tables, LazyTerminals(found.nodes), 1 << 16)
 
 
+@pytest.mark.quick
 def test_jagged_rows() -> None:
     """Rows come back as they went in, also when a value makes the buffer wider."""
     jagged = JaggedRows()
@@ -69,6 +70,7 @@ def test_equals_the_textbook(full: bool) -> None:
     assert seen > 500
 
 
+@pytest.mark.quick
 def test_next_symbols_are_those_that_fit() -> None:
     """The bits say exactly which bytes can be read."""
     rng = random.Random(3)
@@ -81,6 +83,7 @@ def test_next_symbols_are_those_that_fit() -> None:
             earley.truncate(length)
 
 
+@pytest.mark.quick
 def test_all_items_that_wait_count_for_leo() -> None:
     """An item that waits for A with more behind it ends the deterministic reduction path."""
     earley = recogniser(lnf_of("start ::= 'a' x | 'a' x 'y'; x ::= 'b' 'b' x | 'c';"))
@@ -88,6 +91,7 @@ def test_all_items_that_wait_count_for_leo() -> None:
     assert earley.is_accepting
 
 
+@pytest.mark.quick
 def test_the_head_changes_with_the_start() -> None:
     """Observation 3 with the start alone would look for u where only t is waited for."""
     earley = recogniser(lnf_of("start ::= 'a' t 'e' | start 's'; t ::= 'x' u; u ::= 'y' 'z'+;"))
@@ -139,6 +143,7 @@ def test_without_leo_right_recursion_is_quadratic() -> None:
     assert len(columns[60]) - len(columns[30]) == 30
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("grammar", [RIGHT, LEFT, "start ::= '[' start ']' | '';", JSON])
 def test_compaction_keeps_what_follows(grammar: str) -> None:
     """After compaction the recogniser reads on as before, with fewer items."""

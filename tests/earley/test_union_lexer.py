@@ -13,6 +13,7 @@ from constrain.compiler.earley.union_lexer import joint_lexer
 from constrain.compiler.limits import Limits
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("text", [JSON, STATEMENTS], ids=["json", "code"])
 def test_the_union_lexer_says_which_terminals_end(text: str) -> None:
     """Along random bytes it is in all terminals' states at once."""

@@ -115,6 +115,7 @@ def walk(machine: Machine, eos: tuple[int, ...], rng: random.Random, most: int) 
     return states
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("name", ROOMS)
 def test_each_kind_has_its_machine(name: str, opened: Callable[..., Artifact]) -> None:
     """The files below are what their names say."""
@@ -169,6 +170,7 @@ def test_rows_and_steps_agree(name: str, opened: Callable[..., Artifact], full: 
             assert [None, None] == [machine.take(state, token) for token in (-1, size)]
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("name", ROOMS)
 def test_masks_do_not_depend_on_caches(name: str, opened: Callable[..., Artifact]) -> None:
     """Where next to nothing is cached, the masks are the same, on all of several walks."""
@@ -186,6 +188,7 @@ def test_masks_do_not_depend_on_caches(name: str, opened: Callable[..., Artifact
             assert left.is_accepting == right.is_accepting
 
 
+@pytest.mark.quick
 def test_caches_cannot_hold_less_than_nothing(files: dict[str, bytes]) -> None:
     """A negative limit is a mistake of the caller, not of the file."""
     with pytest.raises(ValueError, match="-5 bytes"):

@@ -9,6 +9,8 @@ from constrain.cli.app import run
 from constrain.compiler.dialects import read_grammar
 from constrain.compiler.lints import LINTS, lint
 
+pytestmark = pytest.mark.quick
+
 
 def found(text: str) -> list[tuple[str, str]]:
     """Lint and the text it points at, for each finding."""

@@ -93,6 +93,7 @@ def check_nothing_is_nullable(lnf: Lnf) -> None:
             assert isinstance(content, bytes) or not regex.is_nullable(content)
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("text", "productions"),
     [
@@ -115,6 +116,7 @@ def test_normal_form_of_small_grammars(text: str, productions: list[str]) -> Non
     assert shown(lnf_of(text)) == productions
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("text", "productions"),
     [
@@ -149,6 +151,7 @@ def test_nonterminals_with_the_same_productions_become_one(
     assert shown(lnf_of(text)) == productions
 
 
+@pytest.mark.quick
 def test_merged_nonterminals_keep_all_places() -> None:
     """The text that is left comes from both rules."""
     lnf = lnf_of('a ::= "x" b | "y" c; b ::= "z"; c ::= "z";')
@@ -170,6 +173,7 @@ def test_long_chains_that_differ_at_the_end_stay_apart(size: int) -> None:
     assert len({p.head for p in other.productions}) == 2 * size + 2
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("text", "productions", "nullable_start"),
     [

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from support.matcher import GRAMMARS, Compile, allowed
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.mark.parametrize("dtype", ["int32", "uint32"])
 @pytest.mark.parametrize("extra", [0, 1, 7])

@@ -12,6 +12,8 @@ from support.matcher import GRAMMARS, KINDS, Compile, after, allowed, spelled
 from constrain.artifacts import TokenRefusedError
 from constrain.compiler import Tokenizer
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_refused_token_changes_nothing(artifacts: Compile, kind: str) -> None:

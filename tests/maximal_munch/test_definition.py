@@ -32,6 +32,7 @@ KEYWORDS = 'start: KW NUM | ID ";"\nKW{}: "if"\nID{}: /[a-z]+/\nNUM: /[0-9]+/\n'
 OCTETS = [bytes([octet]) for octet in range(256)]
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("grammar", "members", "others"),
     [
@@ -68,6 +69,7 @@ def test_meaning(grammar: str, members: list[str], others: list[str]) -> None:
         assert expected == (reached is not None and masks.is_accepting(reached)), text
 
 
+@pytest.mark.quick
 def test_the_empty_text_is_a_member_only_before_any_lexeme() -> None:
     """What follows the first lexeme may look like the start, which the empty text ends."""
     masks = masks_of('start: | x\nx: "a" x | "b"\n%ignore " "\n', OCTETS)

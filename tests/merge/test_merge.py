@@ -9,6 +9,8 @@ from support.merge import Delta, Run, both, tokenized
 
 from constrain.compiler.merge.oracle import merge_pair
 
+pytestmark = pytest.mark.quick
+
 AB = [("a", "b")]
 
 AA = [("a", "a")]

@@ -26,6 +26,8 @@ from constrain.artifacts.read import load_bytes
 from constrain.compiler import compile_grammar
 from constrain.compiler.explain.earley import explain_parser
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Artifact]:

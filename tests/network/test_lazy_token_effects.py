@@ -13,6 +13,8 @@ from constrain.artifacts.network.lazy_token_effects import LazyTokenEffects
 from constrain.artifacts.network.tables import NetworkTables
 from constrain.compiler.network.build import network
 
+pytestmark = pytest.mark.quick
+
 
 def tables_of(text: str) -> NetworkTables:
     """The network of a kbnf grammar."""

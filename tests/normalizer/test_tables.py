@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from constrain.artifacts.cartesian.machine import ProductMachine
 from constrain.artifacts.dfa.byte_dfa import TokenRuns
@@ -47,6 +48,7 @@ def test_classes_do_not_depend_on_the_hash_seed() -> None:
     assert len(printed) == 1
 
 
+@pytest.mark.quick
 def test_the_least_number_of_states() -> None:
     """What is said without building it is no more than the automaton of some characters has."""
     characters = character_properties((Normalize(Form.NFC),))
@@ -61,6 +63,7 @@ def test_the_least_number_of_states() -> None:
     assert most > 16
 
 
+@pytest.mark.quick
 def test_inert_tokens() -> None:
     """Behind the end of a character all is plain, whichever character the last bytes begin."""
     rng = random.Random(2)

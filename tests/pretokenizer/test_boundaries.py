@@ -111,6 +111,7 @@ def test_example_of_the_readme() -> None:
     assert markings(automaton(split), "ab a") == [(1, 0, 1, 0)]
 
 
+@pytest.mark.quick
 def test_steps_after_each_other() -> None:
     """Digits, then GPT-2's pattern inside each pre-token."""
     library = pre_tokenizers.Sequence(
@@ -121,6 +122,7 @@ def test_steps_after_each_other() -> None:
     compared(automaton(*splits), library, LETTERS, 1000)
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("pattern", ["a*?", "a++", "(?<=a)b", "(?!ab)c", "^a", "a{2000}", "a*"])
 def test_what_is_not_followed_is_refused(pattern: str) -> None:
     """Lazy and possessive counts, long looks, anchors, empty matches."""
@@ -128,6 +130,7 @@ def test_what_is_not_followed_is_refused(pattern: str) -> None:
         automaton(Split(pattern))
 
 
+@pytest.mark.quick
 def test_texts_without_some_words() -> None:
     """The automaton of Aho and Corasick accepts what holds none of the words."""
     words = [b"ab", b"bba", b"aab"]
@@ -146,6 +149,7 @@ def test_the_library_is_the_version_that_was_compared() -> None:
     assert int(tokenizers.__version__.split(".")[1]) >= 20
 
 
+@pytest.mark.quick
 def test_behind_a_contraction(tmp_path: Path) -> None:
     """There the cuts are where they were before any text."""
     value = tokenizer_json("abt'", ["t b"], added=[(5, "<eos>", True)], splits=True)

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from support import FOLDERS, ROOT, python_files
 
+pytestmark = pytest.mark.quick
+
 # What each folder may import besides the standard library and itself.
 OUTSIDE = {
     "artifacts": {"numpy"},
@@ -325,3 +327,27 @@ def test_folders_are_small() -> None:
     most = {folder: FILES_AT_THE_TOP.get(folder, FILES_OF_A_FOLDER) for folder in counts}
 
     assert {} == {folder: n for folder, n in counts.items() if n > most[folder]}
+
+
+# Folders of tests that are about no one room: the command line, what all engines agree on, what
+# decoders rely on, tokens that grammars name, and the project itself.
+OF_NO_ROOM = {"cli", "corpus", "matcher", "project", "token_terminals"}
+
+
+def test_rooms_of_tests_are_rooms() -> None:
+    """Tests stand in a folder of the name of what they test."""
+    rooms = {file.parts[1] for file in FILES if len(file.parts) > 2 and file.parts[0] in INSIDE}
+    folders = {path.parent.name for path in (ROOT / "tests").rglob("test_*.py")}
+
+    assert [] == sorted(folders - rooms - OF_NO_ROOM)
+    assert [] == [path.name for path in (ROOT / "tests").glob("test_*.py")]
+
+
+def test_every_folder_of_tests_has_quick_ones() -> None:
+    """``pytest -m quick`` covers every room."""
+    folders: dict[str, bool] = {}
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        is_quick = "mark.quick" in path.read_text(encoding="utf-8")
+        folders[path.parent.name] = folders.get(path.parent.name, False) or is_quick
+
+    assert [] == sorted(folder for folder, found in folders.items() if not found)

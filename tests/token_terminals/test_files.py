@@ -30,6 +30,8 @@ from constrain.compiler.merge.token_edges import with_token_edges
 from constrain.compiler.pipeline import build_artifact, build_automaton
 from constrain.compiler.token_ids import token_ids
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_token_is_a_border_of_merges(kind: str) -> None:

@@ -26,6 +26,8 @@ from constrain.compiler.token_ids import token_ids
 from constrain.compiler.writers import WRITERS
 from constrain.compiler.writers.printer import WriterError
 
+pytestmark = pytest.mark.quick
+
 
 def tokens_of(text: str) -> tuple[Token, ...]:
     """The distinct token terminals of a GBNF grammar."""

@@ -6,12 +6,15 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+import pytest
 import tokenizers
 from support.library_steps import character_model, random_text
 
 from constrain.compiler import load_tokenizer
 from constrain.compiler.tokenizers.encoding.bpe import PairRanks
 from constrain.compiler.tokenizers.encoding.seams import Seams
+
+pytestmark = pytest.mark.quick
 
 
 def test_ranks_of_pairs(full: bool) -> None:

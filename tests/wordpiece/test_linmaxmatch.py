@@ -18,6 +18,8 @@ from constrain.compiler.wordpiece.oracle import (
     precompute_via_definition,
 )
 
+pytestmark = pytest.mark.quick
+
 INDICATORS = ("##", "", "a", "#", "ab", "aa", "#a")
 
 # Figure 1's vocabulary; ids are places in this list.

@@ -152,6 +152,7 @@ def is_special(expr: Expr) -> bool:
     return isinstance(expr, Difference | Excluding | Token)
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("dialect", sorted(CASES))
 def test_round_trip_of_own_grammars(dialect: str) -> None:
     """Every grammar of the examples and the cases comes back as it was."""
@@ -237,6 +238,7 @@ def round_trips(text: str, dialect: str) -> bool:
     return True
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("text", "target", "message"),
     [
@@ -251,6 +253,7 @@ def test_what_has_no_counterpart_is_told(text: str, target: str, message: str) -
     assert f"g.ebnf:{message}" in str(caught.value)
 
 
+@pytest.mark.quick
 def test_convert_command(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
     """The text goes to stdout; an unknown dialect and a missing counterpart end with 2."""
     path = tmp_path / "g.ebnf"
