@@ -1,8 +1,14 @@
 """Whether the sections of a product fit together, and the pre-tokenizer DFA beside it."""
 
 from ..container.manifest import Manifest
-from ..container.sections import Arrays, check_types, require, require_offsets, require_range
-from ..pretokenizer.dfa import check_marked_dfa
+from ..container.sections import (
+    Arrays,
+    check_marked_dfa,
+    check_types,
+    require,
+    require_offsets,
+    require_range,
+)
 from ..tokens import tokenset
 
 # Sections: dtype and number of axes.

@@ -263,3 +263,14 @@ def _header_digest(manifest_text: str, described: Mapping[str, Any]) -> str:
 
 def _canonical_json(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+
+def check_marked_dfa(arrays: Arrays, name: str) -> None:
+    """``name.table`` and ``name.classes``: a DFA over bytes with 2 or 4 planes of start marks."""
+    table = arrays[f"{name}.table"]
+    states = len(table)
+    require(states > 0 and table.shape[1] in (2, 4) and table.shape[2] > 0, f"{name}.table")
+    require_range(arrays, f"{name}.table", 0, states)
+    require(not table[0].any(), f"{name}.table")
+    require(len(arrays[f"{name}.classes"]) == 256, f"{name}.classes")
+    require_range(arrays, f"{name}.classes", 0, table.shape[2])

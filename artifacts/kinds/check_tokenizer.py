@@ -11,9 +11,15 @@ Each raises ``ArtifactError`` naming the first section that does not fit.
 import numpy as np
 
 from ..container.manifest import Manifest
-from ..container.sections import Arrays, check_types, require, require_offsets, require_range
+from ..container.sections import (
+    Arrays,
+    check_marked_dfa,
+    check_types,
+    require,
+    require_offsets,
+    require_range,
+)
 from ..errors import ArtifactError
-from ..pretokenizer.dfa import check_marked_dfa
 
 _VOCABULARY = {
     "vocab.data": ("u1", 1),

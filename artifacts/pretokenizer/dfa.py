@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..bpe.forbidden_pairs import ForbiddenPairs
-from ..container.sections import Arrays, require, require_range
+from ..container.sections import Arrays
 from ..tokens.vocabulary import Vocabulary
 
 DEAD = 0
@@ -110,14 +110,3 @@ def begins_character(table: NDArray[np.int32], classes: NDArray[np.uint8]) -> ND
 def whole_pieces(arrays: Arrays) -> frozenset[int]:
     """The tokens that stand for a whole pre-token only, from an artifact's sections."""
     return frozenset(arrays["cuts.whole"].tolist()) if "cuts.whole" in arrays else frozenset()
-
-
-def check_marked_dfa(arrays: Arrays, name: str) -> None:
-    """``name.table`` and ``name.classes``: a DFA over bytes with 2 or 4 planes of start marks."""
-    table = arrays[f"{name}.table"]
-    states = len(table)
-    require(states > 0 and table.shape[1] in (2, 4) and table.shape[2] > 0, f"{name}.table")
-    require_range(arrays, f"{name}.table", 0, states)
-    require(not table[0].any(), f"{name}.table")
-    require(len(arrays[f"{name}.classes"]) == 256, f"{name}.classes")
-    require_range(arrays, f"{name}.classes", 0, table.shape[2])

@@ -16,10 +16,10 @@ from support.lnf import (
 from constrain.compiler.automata import regex_ir as regex
 from constrain.compiler.diagnostics import CheckError
 from constrain.compiler.lnf import PASSES_WITHOUT_NULLABLE
-from constrain.compiler.lnf import flatten as flatten_nested
-from constrain.compiler.lnf import remove_units as eliminate_nullable
 from constrain.compiler.lnf.components import strongly_connected
+from constrain.compiler.lnf.flatten import flatten_nested
 from constrain.compiler.lnf.form import Lnf
+from constrain.compiler.lnf.remove_units import eliminate_nullable
 
 
 def test_each_pass_keeps_the_language(full: bool) -> None:

@@ -5,7 +5,7 @@
 
 import numpy as np
 import pytest
-from support.cartesian import Case
+from support.corpus.tokenizer_case import Case
 
 from constrain.artifacts.normalizer.normal_form_dfa import NormalFormDfa, Runs
 from constrain.artifacts.tokens import tokenset
