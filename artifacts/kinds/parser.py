@@ -21,7 +21,6 @@ from ..container.sections import (
     require_range,
 )
 from ..dfa.check import check_stacked_dfas
-from ..earley.tables import END
 from ..errors import ArtifactError
 from .contents import Contents
 
@@ -137,6 +136,8 @@ def _check_terminals(manifest: Manifest, arrays: Arrays) -> int:
 
 
 def _check_productions(names: ParserNames, arrays: Arrays) -> None:
+    from ..earley.tables import END
+
     symbols, bodies = arrays["earley.symbols"], arrays["earley.bodies"]
     rules, terminals = len(arrays["earley.first"]) - 1, len(names.texts)
     if not 0 <= names.start < rules:
