@@ -9,6 +9,7 @@ them. What an engine does not take it must refuse, and say why.
 # ruff: noqa: SIM300
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from support import sampled
@@ -35,11 +36,19 @@ SAMPLED = {
     ("canonical network, calls", "characters"),
     ("canonical network, calls, lazily", "normalized"),
 }
+# The engines of the quick subset; the others are quick in their own rooms.
+QUICK = {("DFA", "bytes"), ("network, lazily", "bytes"), ("DirectMerge, rows lazily", "bytes")}
 SOME = [run for run in RUNS if run in SAMPLED or not run[0].startswith("canonical network")]
 
 
-@pytest.mark.quick
-@sampled(("engine", "name"), SOME, RUNS)
+def _marked(runs: list[tuple[str, str]]) -> list[Any]:
+    return [
+        pytest.param(*run, marks=[pytest.mark.quick] * (run in QUICK), id="-".join(run))
+        for run in runs
+    ]
+
+
+@sampled(("engine", "name"), _marked(SOME), _marked(RUNS))
 def test_members_and_masks(engine: str, name: str, small: Callable[[str], Case]) -> None:
     """Nothing of any language is wrong."""
     case = small(name)
