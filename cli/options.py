@@ -28,7 +28,7 @@ R = TypeVar("R")
 
 # Defaults of the limits, as the library's own; bytes and seconds.
 STATES, TRANSITIONS, NESTING = 200_000, 100_000_000, 100_000
-MEMORY, ARTIFACT_BYTES, SECONDS = 2_000_000_000, 256_000_000, 600.0
+MEMORY, ARTIFACT_BYTES, SECONDS = 2_000_000_000, 256_000_000, 60.0
 
 
 class Tokenization(StrEnum):

@@ -143,15 +143,23 @@ class TokenizerError(ConstrainError):
 class LimitError(ConstrainError):
     """A limit was hit: ``limit`` is its option's name, ``value`` its number, ``stage``
     where, ``rules`` the author's rules that take most of it, ``part`` the part of a regex that
-    does, as its author wrote it."""
+    does, as its author wrote it. ``is_measured``: of time and of resident memory, which depend on
+    the machine; all others count, and are the same for the same input."""
 
     exit_code = 3
 
     def __init__(
-        self, stage: str, limit: str, value: float, rules: Iterable[str] = (), part: str = ""
+        self,
+        stage: str,
+        limit: str,
+        value: float,
+        rules: Iterable[str] = (),
+        part: str = "",
+        *,
+        is_measured: bool = False,
     ) -> None:
         self.stage, self.limit, self.value, self.rules = stage, limit, value, tuple(rules)
-        self.part = part
+        self.part, self.is_measured = part, is_measured
         places = []
         if self.rules:
             names = ", ".join(repr(name) for name in self.rules)
@@ -163,6 +171,17 @@ class LimitError(ConstrainError):
         super().__init__(
             f"{stage} needs more than {value:,.12g} {_unit(limit, value)}{culprit}; "
             f"raise --max-{limit} or simplify the grammar"
+        )
+
+    def blaming(self, rules: Iterable[str], part: str = "") -> "LimitError":
+        """The same error, of these rules and this part."""
+        return LimitError(
+            self.stage,
+            self.limit,
+            self.value,
+            rules,
+            part or self.part,
+            is_measured=self.is_measured,
         )
 
 

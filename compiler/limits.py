@@ -1,33 +1,78 @@
-"""The limits of a compilation: states, transitions, memory, time and nesting."""
+"""The limits of a compilation: states, transitions, memory, time and nesting.
 
+limits = Limits(seconds=5).started()                 the clock runs, the memory held is noted
+limits.check_states(count, "the DFA", rules)         counts: the same on each machine
+limits.check_allocation(size, "the DFA", rules)      before an array of ``size`` bytes is made
+limits.check_resources("the DFA", rules)             between steps: time and resident memory
+with blaming(["object"]): ...                        names the rule where a step knows none
+"""
+
+import os
+import sys
 import time
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 
 from .diagnostics import LimitError
+
+# Seconds between two looks at the resident size, which cost 10 microseconds each.
+_BETWEEN_LOOKS = 0.005
+
+
+class Meter:
+    """The clock and the resident memory of one command or compilation.
+
+    ``deadline``: of ``time.monotonic``. ``baseline``: bytes that were resident at the start, 0
+    where the system does not tell.
+    """
+
+    __slots__ = ("_next_look", "baseline", "deadline")
+
+    def __init__(self, seconds: float) -> None:
+        self.deadline = time.monotonic() + seconds
+        self.baseline = resident_bytes()
+        self._next_look = 0.0
+
+    def growth(self) -> int:
+        """Bytes that became resident since the start, 0 where the system does not tell."""
+        return max(0, resident_bytes() - self.baseline) if self.baseline else 0
+
+    def is_time_to_look(self) -> bool:
+        """Whether the last look at the resident memory is so long ago that one is due."""
+        now = time.monotonic()
+        if now < self._next_look:
+            return False
+        self._next_look = now + _BETWEEN_LOOKS
+        return True
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Bounds that every stage keeps; hitting one raises ``LimitError``.
 
-    ``states``: of any automaton. ``transitions``: of the token DFA. ``memory``: bytes of the
-    largest table of a stage. ``seconds``: of the whole compilation. ``nesting``: brackets
-    inside brackets in a grammar or regex.
+    ``states``: of any automaton. ``transitions``: of the token DFA. ``memory``: bytes, of the
+    tables of a stage, and on Linux of what the process has resident beyond what it had when the
+    clock started (elsewhere sizes alone are counted). ``seconds``: of the whole command or
+    compilation, by the wall's clock. ``nesting``: brackets inside brackets in a grammar or regex.
+
+    Counts depend on the input alone, so that ``auto`` may go on to another engine where one is
+    exceeded; time and resident memory depend on the machine and end the compilation
+    (``LimitError.is_measured``).
     """
 
     states: int = 200_000
     transitions: int = 100_000_000
     memory: int = 2_000_000_000
-    seconds: float = 600.0
+    seconds: float = 60.0
     nesting: int = 100_000
-    deadline: float | None = None
+    meter: Meter | None = field(default=None, compare=False, repr=False)
 
     def started(self) -> "Limits":
         """The same limits with the clock running (left as it is if it runs already)."""
-        if self.deadline is not None:
+        if self.meter is not None:
             return self
-        return replace(self, deadline=time.monotonic() + self.seconds)
+        return replace(self, meter=Meter(self.seconds))
 
     def exceeded(self, states: int, transitions: int, memory: int) -> bool:
         """Whether any of the three is too many: one quick look before the checks that raise."""
@@ -35,7 +80,11 @@ class Limits:
 
     def is_over(self) -> bool:
         """Whether the time is over."""
-        return self.deadline is not None and time.monotonic() > self.deadline
+        return self.meter is not None and time.monotonic() > self.meter.deadline
+
+    def is_full(self, size: int = 0) -> bool:
+        """Whether ``size`` bytes more are too much for what the process may have resident."""
+        return self.meter is not None and self.meter.growth() + size > self.memory
 
     def check_states(
         self, count: int, stage: str, rules: Iterable[str] = (), part: str = ""
@@ -52,16 +101,55 @@ class Limits:
     def check_memory(
         self, size: int, stage: str, rules: Iterable[str] = (), part: str = ""
     ) -> None:
-        """Raise if a table of ``size`` bytes is too large."""
+        """Raise if tables of ``size`` bytes are too large, whether they exist yet or not."""
         if size > self.memory:
             raise LimitError(stage, "memory", self.memory, rules, part)
 
-    def check_nesting(self, depth: int, stage: str) -> None:
+    def check_allocation(
+        self, size: int, stage: str, rules: Iterable[str] = (), part: str = ""
+    ) -> None:
+        """Raise if ``size`` bytes, which are about to be allocated, are too many: alone, or
+        beside what the process holds."""
+        self.check_memory(size, stage, rules, part)
+        if self.is_full(size):
+            raise LimitError(stage, "memory", self.memory, rules, part, is_measured=True)
+
+    def check_nesting(self, depth: int, stage: str, rules: Iterable[str] = ()) -> None:
         """Raise if brackets stand ``depth`` deep and that is too deep."""
         if depth > self.nesting:
-            raise LimitError(stage, "nesting", self.nesting)
+            raise LimitError(stage, "nesting", self.nesting, rules)
 
-    def check_time(self, stage: str, rules: Iterable[str] = (), part: str = "") -> None:
-        """Raise if the time is over."""
+    def check_resources(self, stage: str, rules: Iterable[str] = (), part: str = "") -> None:
+        """Raise if the time is over, or if too much memory is resident; cheap enough for loops
+        whose steps take some microseconds."""
         if self.is_over():
-            raise LimitError(stage, "seconds", self.seconds, rules, part)
+            raise LimitError(stage, "seconds", self.seconds, rules, part, is_measured=True)
+        if self.meter is not None and self.meter.is_time_to_look() and self.is_full():
+            raise LimitError(stage, "memory", self.memory, rules, part, is_measured=True)
+
+
+@contextmanager
+def blaming(rules: Iterable[str], part: str = "") -> Iterator[None]:
+    """Name ``rules`` in a ``LimitError`` of this block that names none."""
+    try:
+        yield
+    except LimitError as error:
+        if error.rules:
+            raise
+        raise error.blaming(rules, part) from error
+
+
+def resident_bytes() -> int:
+    """Bytes of the process that are in memory now; 0 where the system does not tell (only Linux
+    does)."""
+    if sys.platform != "linux":
+        return 0
+    try:
+        file = os.open("/proc/self/statm", os.O_RDONLY)
+        try:
+            pages = int(os.read(file, 100).split()[1])
+        finally:
+            os.close(file)
+    except (OSError, ValueError, IndexError):
+        return 0
+    return pages * os.sysconf("SC_PAGE_SIZE")

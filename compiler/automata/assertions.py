@@ -165,7 +165,7 @@ def without_guards(
         here = numbers[key]
         limits.check_states(len(result.arcs), _STAGE, (), result.parts.get(here, ""))
         if here % _CLOCK_STRIDE == 0:
-            limits.check_time(_STAGE)
+            limits.check_resources(_STAGE)
         result.epsilon[here] += [number(t, left, right, node) for t in source.epsilon[state]]
         if node == 0:
             for pairs, target in guarded.guards.get(state, ()):

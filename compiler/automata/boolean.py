@@ -62,7 +62,7 @@ def product(
         pairs = distinct[targets >= first]
         found.append(pairs)
         limits.check_states(len(numbers), _STAGE)
-        limits.check_time(_STAGE)
+        limits.check_resources(_STAGE)
     every = np.concatenate(found)
     here, there = left.accepting[every // width], right.accepting[every % width]
     truth = np.array([[holds(a, b) for b in (False, True)] for a in (False, True)])

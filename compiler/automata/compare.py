@@ -128,7 +128,7 @@ def are_equal(left: Dfa, right: Dfa, limits: Limits | None = None) -> bool:
             continue
         if accepting[one] != accepting[other]:
             return False
-        limits.check_time("the comparison")
+        limits.check_resources("the comparison")
         parent[one] = other
         pending.extend(zip(table[one].tolist(), table[other].tolist(), strict=True))
     return True

@@ -162,7 +162,7 @@ def subsets(
             last.append(high)
             following.append(number)
         if place % _CLOCK_STRIDE == 0 and limits.is_over():
-            limits.check_time(_STAGE, _rules_of(nfa, subset), _part_of(nfa, subset))
+            limits.check_resources(_STAGE, _rules_of(nfa, subset), _part_of(nfa, subset))
         if len(sets) > limits.states:
             fault = _rules_of(nfa, subset), _part_of(nfa, subset)
             limits.check_states(len(sets), _STAGE, *fault)

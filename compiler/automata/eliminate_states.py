@@ -136,7 +136,7 @@ def eliminate_states(dfa: Dfa, longest: int, limits: Limits | None = None) -> No
             heappush(queue, (graph.paths(state), state))
             continue
         graph.eliminate(state)
-        limits.check_time(_STAGE)
+        limits.check_resources(_STAGE)
     return graph.whole()
 
 

@@ -133,7 +133,7 @@ class Members:
             digits = len(self._rows) if row.dtype == object else 0
             self._memory += len(row) * (digits + _INTEGER if digits else row.itemsize)
             self._limits.check_memory(self._memory, _STAGE)
-            self._limits.check_time(_STAGE)
+            self._limits.check_resources(_STAGE)
             self._rows.append(row)
         return self._rows[length]
 

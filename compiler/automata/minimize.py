@@ -146,7 +146,7 @@ def refine(
     # One block need not wait, the largest: what leads into no other leads into it.
     waiting = set(range(len(blocks))) - {max(range(len(blocks)), key=lambda i: len(blocks[i]))}
     while waiting:
-        limits.check_time("minimisation")
+        limits.check_resources("minimisation")
         sources: dict[int, set[int]] = {}
         for state in blocks[waiting.pop()]:
             for column, source in before(state):

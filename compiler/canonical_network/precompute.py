@@ -131,7 +131,7 @@ class _Precomputation:
         }
 
     def _is_beyond(self, summaries: int, memory: int) -> bool:
-        self.limits.check_time(_STAGE, self.network.network.tables.names[:1])
+        self.limits.check_resources(_STAGE, self.network.network.tables.names[:1])
         found = self.summaries
         beyond = len(found.found) >= summaries or found.nbytes > memory
         self.has_all &= not beyond

@@ -116,7 +116,7 @@ def lift(
                 limits.check_transitions(transitions, _STAGE, rules_of(longest // 2))
                 limits.check_memory(memory + sets.memory, _STAGE, rules_of(longest // 2))
             if done % _STRIDE == 0:
-                limits.check_time(_STAGE)
+                limits.check_resources(_STAGE)
         memory += sets.memory
         undecided.append(sets.bundles(~at_boundary[functions.targets // 2]))
     return Lift(lists, bits, _joined(undecided), size)

@@ -79,7 +79,7 @@ def build_product(
 
     def check(count: int) -> None:
         limits.check_states(count, _STAGE)
-        limits.check_time(_STAGE)
+        limits.check_resources(_STAGE)
 
     pairs, table = synchronous_product(
         dfa.table[:, dfa.classes[joint]][:, None, :],

@@ -301,7 +301,7 @@ class Expressions:
                     self._likeness.append(None)
             if number % 1024 == 0:
                 self._limits.check_memory(number * _EXPRESSION_BYTES, STAGE)
-                self._limits.check_time(STAGE)
+                self._limits.check_resources(STAGE)
         return number
 
 

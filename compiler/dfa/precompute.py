@@ -127,7 +127,7 @@ class _Distinct:
         for row in tokenset.from_flags(flags):
             self._row_of.append(self._known.setdefault(row.tobytes(), len(self._known)))
         self._limits.check_memory(len(self._known) * self._words * 4, _STAGE)
-        self._limits.check_time(_STAGE)
+        self._limits.check_resources(_STAGE)
 
     def table(self) -> RowTable:
         rows = np.frombuffer(b"".join(self._known), dtype="<u4").reshape(-1, self._words)

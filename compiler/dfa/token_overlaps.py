@@ -98,7 +98,7 @@ class _Subsets:
                     if o < len(self.rules)
                 }
                 self.limits.check_states(len(self.sets), _STAGE, sorted(found))
-                self.limits.check_time(_STAGE, sorted(found))
+                self.limits.check_resources(_STAGE, sorted(found))
 
     def _override(self, number: int, states: list[int], by_class: list[_States]) -> None:
         """Note where tokens lead that are read as a text and as a token."""

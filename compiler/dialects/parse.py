@@ -88,7 +88,7 @@ def _parse_from(builder: Builder, begin: int) -> tuple[Rule, ...]:
             builder.limits.check_nesting(depth, "the grammar")
             count += 1
             if count % _CLOCK_STRIDE == 0:
-                builder.limits.check_time("reading the grammar")
+                builder.limits.check_resources("reading the grammar")
         rules: tuple[Rule, ...] = interactive.feed_eof(token)  # type: ignore[no-untyped-call]
     except UnexpectedInput as error:
         found, ends = _explain(error, interactive, builder)

@@ -49,7 +49,7 @@ def joint_lexer(stacked: StackedDfas, limits: Limits | None = None) -> Lexer:
                 pending.append(reached)
             row.append(numbers[reached])
         rows.append(row)
-        limits.check_time("the lexer")
+        limits.check_resources("the lexer")
         accepting = [s for s in subset if stacked.accepting[s]]
         ends.append(tuple(sorted({t for s in accepting for t in terminal_of[s]})))
     # One column a byte class, and one for each token terminal behind them.

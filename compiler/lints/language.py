@@ -130,7 +130,7 @@ def redundant(grammar: Grammar, limits: Limits) -> Iterator[Finding]:
                 if rule.name in operands.reached(use.name for o in others for use in references(o)):
                     continue  # Then the others match what they do through this one.
                 union = others[0] if len(others) == 1 else Choice(others, option.span)
-                limits.check_time("the lint redundant-alternative", [rule.name])
+                limits.check_resources("the lint redundant-alternative", [rule.name])
                 try:
                     rest = operands.difference(option, union)
                 except ConstrainError:

@@ -53,7 +53,7 @@ def ambiguous_repetitions(grammar: Grammar, limits: Limits) -> Iterator[Finding]
     for rule in grammar.rules:
         if has_lexer and not rule.terminal:
             continue
-        limits.check_time("the lint ambiguous-repetition", [rule.name])
+        limits.check_resources("the lint ambiguous-repetition", [rule.name])
         sizes: dict[int, int] = {}
         fold(rule.body, children, partial(_note_size, sizes))
         for expr in walk(rule.body):

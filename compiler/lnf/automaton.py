@@ -89,7 +89,7 @@ class _Assembly:
 
     def _built(self, nonterminal: int) -> Nfa:
         """Run the generators below on an explicit stack: rules nest as deep as they like."""
-        self.limits.check_time("the NFA", [self.lnf.owners[nonterminal]])
+        self.limits.check_resources("the NFA", [self.lnf.owners[nonterminal]])
         builder = Thompson(self.limits, self.rules)
         stack = [self._nonterminal(nonterminal, builder)]
         result: Fragment | None = None

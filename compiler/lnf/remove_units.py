@@ -152,7 +152,7 @@ def remove_units(lnf: Lnf, limits: Limits | None = None) -> Lnf:
                     pending.append(symbol)
         owner = [lnf.owners[head]]
         limits.check_memory(len(out) * _PRODUCTION_BYTES, _STAGE, owner)
-        limits.check_time(_STAGE, owner)
+        limits.check_resources(_STAGE, owner)
     return lnf.with_productions(out)
 
 

@@ -148,7 +148,7 @@ def _counted(uses: Sequence[_Use], limits: Limits, lnf: Lnf) -> Collection[_Use]
         return _nesting([use for use in uses if use.symbol not in without])
 
     while nesting := nesting_without(chosen):
-        limits.check_time(_STAGE, [lnf.owners[nesting[0].head]])
+        limits.check_resources(_STAGE, [lnf.owners[nesting[0].head]])
         candidates = {use.symbol for use in nesting}
         chosen.add(min(candidates, key=lambda n: (len(nesting_without(chosen | {n})), n)))
     for number in sorted(chosen):

@@ -230,7 +230,7 @@ def precompute_within(
             tables, lambda: trie, vocabulary, request.eos, size, lambda: shared
         )
         reached = precompute(masks, limits, most_rows, most_results)
-        limits.check_time("the masks of the lexemes", tables.network.names[:1])
+        limits.check_resources("the masks of the lexemes", tables.network.names[:1])
         summaries, configurations = masks.summary_tables(), masks.configurations
         found = StoredMasks(
             reached,

@@ -45,7 +45,7 @@ def maximal_munch_dfa(tables: MaximalMunchTables, limits: Limits) -> Dfa:
     rows = [[DEAD] * len(distinct)]
     for configuration in pending:
         limits.check_states(len(numbers), "the automaton of maximal munch")
-        limits.check_time("the automaton of maximal munch")
+        limits.check_resources("the automaton of maximal munch")
         row = []
         for octet in octets:
             target = machine.read(configuration, octet)

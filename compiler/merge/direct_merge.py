@@ -164,7 +164,7 @@ def _merge_all(
                 limits.check_transitions(automaton.transitions, _STAGE, culprits())
                 limits.check_memory(automaton.cells, _STAGE, culprits())
         if number % _STRIDE == 0:
-            limits.check_time(_STAGE, culprits() if limits.is_over() else ())
+            limits.check_resources(_STAGE, culprits() if limits.is_over() else ())
             progress(_STAGE, number, total)
     progress(_STAGE, total, total)
     growth.append(Growth(total, automaton.states, automaton.transitions))

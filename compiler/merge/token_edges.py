@@ -119,7 +119,7 @@ class _Subsets:
             self.limits.check_states(len(self.sets), _STAGE, rules)
             self.limits.check_transitions(self.transitions, _STAGE, rules)
             self.limits.check_memory(self.cells * _CELL_BYTES, _STAGE, rules)
-            self.limits.check_time(_STAGE, rules)
+            self.limits.check_resources(_STAGE, rules)
         return self._tables()
 
     def _family(self, number: int) -> _Family:

@@ -145,7 +145,7 @@ class Goals:
         )
 
     def _goal(self, nonterminal: int, called: frozenset[int]) -> Goal:
-        self._limits.check_time(_STAGE, [self.lnf.owners[nonterminal]])
+        self._limits.check_resources(_STAGE, [self.lnf.owners[nonterminal]])
         corners = self._expanded(nonterminal, called)
         symbols = self._symbols
         finished: dict[int, frozenset[_Item]] = {}

@@ -87,7 +87,7 @@ class NetworkMembers:
         word = bytearray()
         path = [self._next_bytes(self._network.start, length)]
         while path:
-            self._limits.check_time(_STAGE)
+            self._limits.check_resources(_STAGE)
             following = next(path[-1], None)
             if following is None:
                 path.pop()
@@ -128,7 +128,7 @@ class NetworkMembers:
                 self._memory += _INTEGER + count.bit_length() // 8
             self._stack_lengths.clear()
             self._limits.check_memory(self._memory, _STAGE)
-            self._limits.check_time(_STAGE)
+            self._limits.check_resources(_STAGE)
         return counts[length]
 
     def _drawn(self, length: int, rng: random.Random) -> bytes:

@@ -68,7 +68,7 @@ def precompute_summaries(
     while todo:
         if len(summaries.cached) >= most or summaries.nbytes > memory:
             return False
-        limits.check_time(_STAGE, tables.names[:1])
+        limits.check_resources(_STAGE, tables.names[:1])
         nodes, state = todo.popleft()
         _, suspended = summaries.summary(nodes, state)
         if suspended == NOTHING:
@@ -103,7 +103,7 @@ def precompute_mask_automaton(
         for frame in below[state]:
             if summaries.nbytes + len(found) * width > most:
                 return MaskAutomaton.of(tables, initial, transitions), False
-            limits.check_time(_STAGE, tables.names[:1])
+            limits.check_resources(_STAGE, tables.names[:1])
             if (reached, frame) not in transitions:
                 row, suspended = reached
                 more, still = summaries.summary(suspended, frame)

@@ -175,7 +175,7 @@ class StringClasses:
         self._tries -= len(pairs)
         step = max(1, _BATCH // self._tables.states)
         for begin in range(0, len(pairs), step):
-            self._limits.check_time(_STAGE, self._tables.names[:1])
+            self._limits.check_resources(_STAGE, self._tables.names[:1])
             pair = pairs[begin : begin + step]
             octet, behind = pair >> 32, pair & 0xFFFFFFFF
             after = self._tables.table[:, octet].T

@@ -291,7 +291,7 @@ def _product(
 
     def check(count: int) -> None:
         limits.check_states(count, _STAGE)
-        limits.check_time(_STAGE)
+        limits.check_resources(_STAGE)
 
     begin = np.array([dfa.start * width + start])
     pairs, whole = synchronous_product(

@@ -54,7 +54,7 @@ def canonical_text(dfa: Dfa, images: ImageTable, limits: Limits) -> CanonicalTex
     nfa.start = nfa.place(start)
     finals = set()
     while pending:
-        limits.check_time(_STAGE)
+        limits.check_resources(_STAGE)
         place = pending.popleft()
         state, mode = place
         if dfa.accepting[state]:

@@ -52,7 +52,7 @@ def with_unknown_words(
     nfa = _letters_alone(dfa)
     behind: dict[int, int] = {}
     for start in words.starts:
-        limits.check_time(_STAGE)
+        limits.check_resources(_STAGE)
         for end in _members(words.unknown_from(start)):
             if end not in behind:
                 behind[end] = len(nfa.arcs)
@@ -140,7 +140,7 @@ class _Words:
                     seen.add((target, below))
                     pending.append((target, below))
             self.limits.check_states(len(seen), _STAGE)
-            self.limits.check_time(_STAGE)
+            self.limits.check_resources(_STAGE)
         return found & wanted
 
     def _characters_of(self, state: int) -> list[tuple[bytes, int]]:
@@ -236,7 +236,7 @@ class _Words:
         """The ends ahead at more than ``max_chars`` characters."""
         found = self._ends
         for _ in range(self.max_chars + 1):
-            self.limits.check_time(_STAGE)
+            self.limits.check_resources(_STAGE)
             grown = []
             for edges in self._edges[1]:
                 union = 0

@@ -49,7 +49,7 @@ def word_ends(
     starts = np.unique(after_space[after_space != DEAD])
     live = np.zeros(dfa.states, dtype=np.bool_)
     while True:
-        limits.check_time(_STAGE)
+        limits.check_resources(_STAGE)
         ends = dfa.accepting | live[after_space]
         ends[DEAD] = False
         fewest, plain = within.fewest(ends), edges.fewest(ends)

@@ -137,5 +137,5 @@ def test_options_reach_the_library() -> None:
 
 def without_clock(options: CompileOptions) -> CompileOptions:
     """The options before a compilation began."""
-    assert options.limits.deadline is not None
-    return replace(options, limits=replace(options.limits, deadline=None))
+    assert options.limits.meter is not None
+    return replace(options, limits=replace(options.limits, meter=None))
