@@ -7,7 +7,7 @@ Exit codes: 0 yes; 1 no; 2 usage, unreadable input or grammar error; 3 a limit w
 import os
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -29,13 +29,19 @@ from .commands import viz as viz_command
 INTERNAL_ERROR = 70
 INTERRUPTED = 130
 
+# The base of what Typer has against arguments, for which it exports no name.
+_UsageError = cast(type[Exception], typer.BadParameter.__base__)
+
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run a command line (by default the process's) and return the exit code."""
     try:
-        app(arguments)
-    except SystemExit as end:
+        code = app(arguments, prog_name="constrain", standalone_mode=False)
+    except SystemExit as end:  # Completion ends the process so.
         return end.code if isinstance(end.code, int) else 0
+    except _UsageError as refused:
+        console.error(_usage_message(refused))
+        return 2
     except KeyboardInterrupt:
         console.error("interrupted")
         return INTERRUPTED
@@ -43,7 +49,15 @@ def run(arguments: Sequence[str] | None = None) -> int:
         console.abandon_output()
         console.error(f"standard output: {failure.strerror or failure}")
         return 2
-    return 0
+    return code if isinstance(code, int) else 0
+
+
+def _usage_message(refused: Exception) -> str:
+    """What Typer has against the arguments, in the form of all other errors."""
+    message = str(getattr(refused, "format_message", refused.__str__)()).rstrip(".")
+    context = getattr(refused, "ctx", None)
+    command = context.command_path if context is not None else "constrain"
+    return f"{message[:1].lower()}{message[1:]}\n  = help: '{command} --help' shows what it takes"
 
 
 def guarded(command: Callable[..., int | None]) -> Callable[..., None]:
@@ -105,7 +119,7 @@ def _print_version(wanted: bool) -> None:
 app = typer.Typer(
     name="constrain",
     help="Compile grammars for the constrained decoding of language models, and look inside.",
-    no_args_is_help=True,
+    invoke_without_command=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},
@@ -127,6 +141,7 @@ app.add_typer(cache_command.app, name="cache")
 
 @app.callback()
 def _root(
+    context: typer.Context,
     _version: Annotated[
         bool,
         typer.Option(
@@ -135,3 +150,4 @@ def _root(
     ] = False,
 ) -> None:
     """Compile grammars for the constrained decoding of language models, and look inside."""
+    console.help_without_command(context)

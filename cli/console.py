@@ -1,10 +1,13 @@
 """Output: data to stdout, everything else (notes, errors, a progress bar) to stderr."""
 
 import os
+import re
 import sys
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, TextIO
+
+import typer
 
 from constrain.artifacts.errors import ConstrainError
 
@@ -60,15 +63,15 @@ def is_terminal(stream: TextIO | None) -> bool:
 
 def note(message: str) -> None:
     """Something the user should know; the work goes on."""
-    _say("note", _YELLOW, message)
+    _say("note", message)
 
 
 def error(message: str) -> None:
     """Why the program ends. Diagnostics that name their place say "error" themselves."""
-    if ": error: " in message.split("\n")[0]:
-        status(message)
+    if _HEAD.match(message):
+        status(coloured(message, sys.stderr))
     else:
-        _say("error", _RED, message)
+        _say("error", message)
 
 
 def status(message: str) -> None:
@@ -78,10 +81,42 @@ def status(message: str) -> None:
             sys.stderr.write(message + "\n")
 
 
-def _say(kind: str, colour: str, message: str) -> None:
-    if is_terminal(sys.stderr) and not os.environ.get("NO_COLOR"):
-        kind = f"{colour}{kind}{_PLAIN}"
-    status(f"{kind}: {message}")
+def coloured(text: str, stream: TextIO | None) -> str:
+    """Diagnostics with coloured levels and carets where ``stream`` is a terminal that shows
+    them."""
+    if not is_terminal(stream) or os.environ.get("NO_COLOR"):
+        return text
+    level = "error"
+    lines = []
+    for line in text.split("\n"):
+        if head := _HEAD.match(line):
+            level = head[2]
+            line = f"{head[1]}{_in_colour(level, level)}{line[head.end(2) :]}"
+        elif caret := _CARETS.match(line):
+            line = f"{caret[1]}{_in_colour(level, caret[2])}"
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def help_without_command(context: typer.Context) -> None:
+    """End with the help on standard error and code 2 where no subcommand was named."""
+    if context.invoked_subcommand is None:
+        status(context.get_help())
+        raise typer.Exit(2)
+
+
+# The first line of a diagnostic, up to its level, and the line of its carets.
+_HEAD = re.compile(r"(.*?: )(error|warning|note)(?=: )")
+_CARETS = re.compile(r"( *\| [\t ]*)(\^+)$")
+
+
+def _in_colour(level: str, text: str) -> str:
+    return f"{_RED if level == 'error' else _YELLOW}{text}{_PLAIN}"
+
+
+def _say(kind: str, message: str) -> None:
+    plain = not is_terminal(sys.stderr) or os.environ.get("NO_COLOR")
+    status(f"{kind if plain else _in_colour(kind, kind)}: {message}")
 
 
 class Bar:

@@ -70,6 +70,27 @@ def grammar_text(path: str) -> str:
     return decoded(data, path)
 
 
+def grammar_files(path: str) -> list[str]:
+    """The path itself, or if it is a folder all grammar files in it, at any depth, by name.
+
+    What a file is goes by its suffix; hidden files and folders are left out. Raises ``UsageError``
+    for a folder without a grammar.
+    """
+    from constrain.compiler.dialects import DIALECTS, dialect_of
+
+    if path == STDIN or not Path(path).is_dir():
+        return [path]
+    found = []
+    for folder, inner, names in os.walk(path):
+        inner[:] = sorted(name for name in inner if not name.startswith("."))
+        files = (name for name in sorted(names) if not name.startswith("."))
+        found += [str(Path(folder) / name) for name in files if dialect_of(name)]
+    if not found:
+        suffixes = ", ".join(suffix for row in DIALECTS.values() for suffix in row.suffixes)
+        raise UsageError(f"{path}: there is no grammar in this folder; the suffixes are {suffixes}")
+    return found
+
+
 def decoded(data: bytes, path: str) -> str:
     """A grammar's UTF-8 text, without a byte order mark; line ends as they are."""
     if len(data) > _MOST_GRAMMAR_BYTES:

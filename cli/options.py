@@ -31,6 +31,20 @@ STATES, TRANSITIONS, NESTING = 200_000, 100_000_000, 100_000
 MEMORY, ARTIFACT_BYTES, SECONDS = 2_000_000_000, 256_000_000, 60.0
 
 
+def dialect_names(typed: str) -> list[str]:
+    """The dialects whose names begin so, for the shell's completion."""
+    from constrain.compiler.dialects import DIALECTS
+
+    return [name for name in DIALECTS if name.startswith(typed)]
+
+
+def lint_names(typed: str) -> list[str]:
+    """The lints whose names begin so, for the shell's completion."""
+    from constrain.compiler.lints import LINTS
+
+    return [name for name in LINTS if name.startswith(typed)]
+
+
 class Tokenization(StrEnum):
     """Which token sequences spell a member."""
 
@@ -106,6 +120,7 @@ class Given:
             "--dialect",
             "-d",
             metavar="NAME",
+            autocompletion=dialect_names,
             help="kbnf, gbnf, w3c, lark, iso14977, regex or regex-extended.  [default: by suffix; "
             ".ebnf, .kbnf and - are kbnf; .gbnf, .w3c, .lark, .regex; .isoebnf and .iso are "
             "iso14977]",

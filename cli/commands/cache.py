@@ -2,13 +2,17 @@
 
 import typer
 
-from ..console import UsageError, status, write_text
+from ..console import UsageError, help_without_command, status, write_text
 
-app = typer.Typer(help="The tables of tokenizers that are kept between runs.", no_args_is_help=True)
+app = typer.Typer(
+    help="The tables of tokenizers that are cached between runs.",
+    invoke_without_command=True,
+    callback=help_without_command,
+)
 
 
 def directory() -> None:
-    """Print the folder that tables are kept in.
+    """Print the folder that tables are cached in.
 
     CONSTRAIN_CACHE_DIR names another one.
 
@@ -20,12 +24,12 @@ def directory() -> None:
 
     folder = default_folder()
     if folder is None:
-        raise UsageError("there is no home folder to keep tables in; set CONSTRAIN_CACHE_DIR")
+        raise UsageError("there is no home folder to cache tables in; set CONSTRAIN_CACHE_DIR")
     write_text(f"{folder}\n")
 
 
 def clean() -> None:
-    """Delete all tables that are kept; the next run builds them again.
+    """Delete all tables that are cached; the next run builds them again.
 
     \b
     Example:

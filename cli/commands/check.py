@@ -1,5 +1,6 @@
 """``constrain check``: errors and lints of grammar files."""
 
+import sys
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,8 +9,8 @@ import typer
 from constrain.artifacts.errors import ConstrainError
 
 from .. import options, report
-from ..console import UsageError, write_text
-from ..inputs import STDIN, dialect_for, grammar_text
+from ..console import UsageError, coloured, write_text
+from ..inputs import STDIN, dialect_for, grammar_files, grammar_text
 
 if TYPE_CHECKING:
     from constrain.compiler.diagnostics import GrammarError
@@ -29,7 +30,11 @@ class Format(StrEnum):
 def check(
     given: options.Given,
     files: Annotated[
-        list[str], typer.Argument(metavar="FILE…", help="Grammar files; - for standard input.")
+        list[str],
+        typer.Argument(
+            metavar="FILE…",
+            help="Grammar files, folders of such files, or - for standard input.",
+        ),
     ],
     format_: Annotated[
         Format,
@@ -37,7 +42,11 @@ def check(
     ] = Format.TEXT,
     allow: Annotated[
         list[str] | None,
-        typer.Option(metavar="LINT", help="Silence a lint; may be repeated."),
+        typer.Option(
+            metavar="LINT",
+            help="Silence a lint; may be repeated.",
+            autocompletion=options.lint_names,
+        ),
     ] = None,
 ) -> int:
     """Report what is wrong with grammars, and what is probably not meant.
@@ -48,7 +57,7 @@ def check(
 
     \b
     Example:
-      constrain check *.ebnf --format github
+      constrain check grammars/ --format github
     """
     from constrain.compiler.lints import LINTS
 
@@ -61,15 +70,13 @@ def check(
         dialect_for(STDIN, given.dialect, given.extended)
     listed, code = list[report.Item](), 0
     for path in files:
-        try:
-            listed.extend(_findings(path, given, limits))
-        except (ConstrainError, OSError) as error:
-            listed.append(_unread(path, error))
-            code = max(code, error.exit_code if isinstance(error, ConstrainError) else 2)
+        found, failed = _of_path(path, given, limits)
+        listed.extend(found)
+        code = max(code, failed)
     found = [item for item in listed if item.lint not in (allow or ())]
     match format_:
         case Format.TEXT:
-            write_text(report.as_text(found))
+            write_text(coloured(report.as_text(found), sys.stdout))
         case Format.JSON:
             write_text(report.as_json(found))
         case Format.GITHUB:
@@ -78,6 +85,20 @@ def check(
             write_text(report.as_sarif(found, LINTS))
     levels = {item.level for item in found}
     return max(code, 2 if "error" in levels else 1 if "warning" in levels else 0)
+
+
+def _of_path(path: str, given: options.Given, limits: "Limits") -> tuple[list[report.Item], int]:
+    """The findings of a file or of all files in a folder, and the exit code of what kept one from
+    being checked."""
+    try:
+        inner = grammar_files(path)
+        if inner == [path]:
+            return _findings(path, given, limits), 0
+    except (ConstrainError, OSError) as error:
+        code = error.exit_code if isinstance(error, ConstrainError) else 2
+        return [_unread(path, error)], code
+    each = [_of_path(file, given, limits) for file in inner]
+    return [item for items, _ in each for item in items], max(code for _, code in each)
 
 
 def _findings(path: str, given: options.Given, limits: "Limits") -> list[report.Item]:
