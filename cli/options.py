@@ -9,7 +9,7 @@ take the options that they name, with the same names and help everywhere, and re
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from functools import wraps
 from inspect import Parameter, Signature, signature
@@ -19,9 +19,10 @@ import typer
 
 from .console import UsageError
 from .inputs import dialect_for
+from .watch import watching
 
 if TYPE_CHECKING:
-    from constrain.compiler.limits import Limits
+    from constrain.compiler.limits import Limits, Meter
     from constrain.compiler.options import CompileOptions
 
 R = TypeVar("R")
@@ -235,9 +236,11 @@ class Given:
     max_nesting: Annotated[int, typer.Option(min=1, help="Refuse brackets nested deeper.")] = (
         NESTING
     )
+    # Not an option: the clock.
+    meter: "Meter | None" = field(default=None, compare=False, repr=False)
 
     def limits(self) -> "Limits":
-        """The limits, with the clock running."""
+        """The limits; the clock runs since the command began."""
         from constrain.compiler.limits import Limits
 
         if not self.max_seconds >= 0:
@@ -248,6 +251,7 @@ class Given:
             memory=self.max_memory,
             seconds=self.max_seconds,
             nesting=self.max_nesting,
+            meter=self.meter,
         ).started()
 
     def compile_options(self, path: str, limits: "Limits | None" = None) -> "CompileOptions":
@@ -280,7 +284,7 @@ def _plain(value: Any) -> Any:
 
 
 # The options of ``Given``: all, and those that go together.
-ALL = tuple(field.name for field in fields(Given))
+ALL = tuple(field.name for field in fields(Given) if field.name != "meter")
 SOURCE = ("dialect", "extended", "start")
 TOKENIZER = ("tokenizer", "no_cache")
 LIMITS = ("max_states", "max_transitions", "max_memory", "max_seconds", "max_nesting")
@@ -298,7 +302,11 @@ def compile_options(*names: str) -> Callable[[Callable[..., R]], Callable[..., R
         @wraps(command)
         def run(**values: Any) -> R:
             given = Given(**{field.name: values.pop(field.name) for field in shared})
-            return command(given=given, **values)
+            if "max_seconds" not in names:
+                return command(given=given, **values)
+            limits = given.limits()
+            with watching(limits):
+                return command(given=replace(given, meter=limits.meter), **values)
 
         own = [p for p in signature(command).parameters.values() if p.name != "given"]
         added = [

@@ -4,6 +4,7 @@ limits = Limits(seconds=5).started()                 the clock runs, the memory 
 limits.check_states(count, "the DFA", rules)         counts: the same on each machine
 limits.check_allocation(size, "the DFA", rules)      before an array of ``size`` bytes is made
 limits.check_resources("the DFA", rules)             between steps: time and resident memory
+limits.check_overrun()                               from a timer: what no step has seen
 with blaming(["object"]): ...                        names the rule where a step knows none
 """
 
@@ -19,19 +20,23 @@ from .diagnostics import LimitError
 # Seconds between two looks at the resident size, which cost 10 microseconds each.
 _BETWEEN_LOOKS = 0.005
 
+# What a timer grants beyond a limit, so that the step at work says first what is too much.
+_GRACE_SHARE, _GRACE_SECONDS, _GRACE_BYTES = 0.05, 0.1, 10_000_000
+
 
 class Meter:
     """The clock and the resident memory of one command or compilation.
 
     ``deadline``: of ``time.monotonic``. ``baseline``: bytes that were resident at the start, 0
-    where the system does not tell.
+    where the system does not tell. ``last``: stage, rules and part of the step that looked last.
     """
 
-    __slots__ = ("_next_look", "baseline", "deadline")
+    __slots__ = ("_next_look", "baseline", "deadline", "last")
 
     def __init__(self, seconds: float) -> None:
         self.deadline = time.monotonic() + seconds
         self.baseline = resident_bytes()
+        self.last: tuple[str, Iterable[str], str] = ("the command", (), "")
         self._next_look = 0.0
 
     def growth(self) -> int:
@@ -73,6 +78,11 @@ class Limits:
         if self.meter is not None:
             return self
         return replace(self, meter=Meter(self.seconds))
+
+    def within(self, states: int) -> "Limits":
+        """The same limits, by the same clock, with at most ``states`` states: for a search that is
+        given up where it would take more."""
+        return replace(self, states=min(states, self.states)).started()
 
     def exceeded(self, states: int, transitions: int, memory: int) -> bool:
         """Whether any of the three is too many: one quick look before the checks that raise."""
@@ -122,9 +132,24 @@ class Limits:
     def check_resources(self, stage: str, rules: Iterable[str] = (), part: str = "") -> None:
         """Raise if the time is over, or if too much memory is resident; cheap enough for loops
         whose steps take some microseconds."""
+        if self.meter is None:
+            return
+        self.meter.last = (stage, rules, part)
         if self.is_over():
             raise LimitError(stage, "seconds", self.seconds, rules, part, is_measured=True)
-        if self.meter is not None and self.meter.is_time_to_look() and self.is_full():
+        if self.meter.is_time_to_look() and self.is_full():
+            raise LimitError(stage, "memory", self.memory, rules, part, is_measured=True)
+
+    def check_overrun(self) -> None:
+        """Raise if time or resident memory are exceeded by so much that a step which does not look
+        is at work; the error names the one that looked last. For a timer, outside of all steps."""
+        if self.meter is None:
+            return
+        stage, rules, part = self.meter.last
+        late = time.monotonic() - self.meter.deadline
+        if late > self.seconds * _GRACE_SHARE + _GRACE_SECONDS:
+            raise LimitError(stage, "seconds", self.seconds, rules, part, is_measured=True)
+        if self.meter.growth() > self.memory * (1 + _GRACE_SHARE) + _GRACE_BYTES:
             raise LimitError(stage, "memory", self.memory, rules, part, is_measured=True)
 
 

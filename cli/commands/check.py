@@ -26,7 +26,7 @@ class Format(StrEnum):
     SARIF = "sarif"
 
 
-@options.compile_options(*options.SOURCE, "max_seconds", "max_nesting")
+@options.compile_options(*options.SOURCE, *options.LIMITS)
 def check(
     given: options.Given,
     files: Annotated[

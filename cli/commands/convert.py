@@ -9,7 +9,7 @@ from ..console import UsageError, note, write_text
 from ..inputs import dialect_for, grammar_text
 
 
-@options.compile_options(*options.SOURCE, "max_seconds", "max_nesting")
+@options.compile_options(*options.SOURCE, *options.LIMITS)
 def convert(
     grammar: options.Grammar,
     given: options.Given,

@@ -1,0 +1,88 @@
+"""A command's limits hold where no step of the compilation looks at them."""
+
+import signal
+import time
+
+import pytest
+
+from constrain.cli.options import LIMITS, Given, compile_options
+from constrain.cli.watch import watching
+from constrain.compiler.diagnostics import LimitError
+from constrain.compiler.limits import Limits, resident_bytes
+
+pytestmark = pytest.mark.skipif(
+    not hasattr(signal, "setitimer"), reason="the system has no such timer"
+)
+
+
+def test_time_is_limited_where_no_step_looks() -> None:
+    """The error names the step that looked last, and its rule."""
+    limits = Limits(seconds=0.1).started()
+    limits.check_resources("the step", ["object"])
+    begin = time.process_time()
+
+    with pytest.raises(LimitError, match="seconds .most of it in rule 'object'") as found:
+        with watching(limits):
+            while True:
+                pass
+
+    assert (found.value.stage, found.value.is_measured) == ("the step", True)
+    assert time.process_time() - begin < 1.2 * 0.1 + 0.5
+
+
+@pytest.mark.skipif(not resident_bytes(), reason="the system does not tell what is resident")
+def test_memory_is_limited_where_no_step_looks() -> None:
+    """Before twice as much is resident."""
+    limits = Limits(memory=50_000_000).started()
+    kept: list[bytes] = []
+
+    with pytest.raises(LimitError, match="bytes of memory"), watching(limits):
+        while len(kept) < 1_000:
+            kept.append(b"x" * (1 << 20))
+            time.sleep(0.001)
+
+    assert len(kept) < 100
+
+
+def test_an_error_that_is_swallowed_comes_again() -> None:
+    """A step that goes on without what failed does not go on for ever."""
+    caught = 0
+
+    with pytest.raises(LimitError), watching(Limits(seconds=0).started()):
+        while True:
+            try:
+                while True:
+                    pass
+            except LimitError:
+                caught += 1
+                if caught == 2:
+                    raise
+
+    assert caught == 2
+
+
+def test_nothing_watches_when_the_command_has_ended() -> None:
+    """The next one has its own clock, and what held the signal before holds it again."""
+    before = signal.getsignal(signal.SIGALRM)
+
+    with watching(Limits(seconds=0.05).started()):
+        pass
+    time.sleep(0.3)
+
+    assert signal.getsignal(signal.SIGALRM) == before
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def test_the_clock_starts_with_the_command() -> None:
+    """What it does before it asks for the limits counts as well."""
+
+    @compile_options(*LIMITS)
+    def command(given: Given) -> Limits:
+        time.sleep(0.1)
+        return given.limits()
+
+    values = {name: getattr(Given(), name) for name in LIMITS} | {"max_seconds": 10.0}
+    limits = command(**values)
+
+    assert limits.meter is not None
+    assert limits.meter.deadline <= time.monotonic() + 9.9
