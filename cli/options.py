@@ -19,10 +19,10 @@ import typer
 
 from .console import UsageError
 from .inputs import dialect_for
-from .watch import watching
+from .watch import Watch
 
 if TYPE_CHECKING:
-    from constrain.compiler.limits import Limits, Meter
+    from constrain.compiler.limits import Limits
     from constrain.compiler.options import CompileOptions
 
 R = TypeVar("R")
@@ -236,8 +236,8 @@ class Given:
     max_nesting: Annotated[int, typer.Option(min=1, help="Refuse brackets nested deeper.")] = (
         NESTING
     )
-    # Not an option: the clock.
-    meter: "Meter | None" = field(default=None, compare=False, repr=False)
+    # Not an option: the clock of the command.
+    watch: Watch | None = field(default=None, compare=False, repr=False)
 
     def limits(self) -> "Limits":
         """The limits; the clock runs since the command began."""
@@ -245,14 +245,14 @@ class Given:
 
         if not self.max_seconds >= 0:
             raise UsageError(f"--max-seconds takes a number of seconds, not {self.max_seconds}")
-        return Limits(
+        limits = Limits(
             states=self.max_states,
             transitions=self.max_transitions,
             memory=self.max_memory,
             seconds=self.max_seconds,
             nesting=self.max_nesting,
-            meter=self.meter,
-        ).started()
+        )
+        return self.watch.over(limits) if self.watch else limits.started()
 
     def compile_options(self, path: str, limits: "Limits | None" = None) -> "CompileOptions":
         """The library's options for the grammar at ``path``, by whose suffix the dialect goes.
@@ -284,7 +284,7 @@ def _plain(value: Any) -> Any:
 
 
 # The options of ``Given``: all, and those that go together.
-ALL = tuple(field.name for field in fields(Given) if field.name != "meter")
+ALL = tuple(field.name for field in fields(Given) if field.name != "watch")
 SOURCE = ("dialect", "extended", "start")
 TOKENIZER = ("tokenizer", "no_cache")
 LIMITS = ("max_states", "max_transitions", "max_memory", "max_seconds", "max_nesting")
@@ -302,11 +302,8 @@ def compile_options(*names: str) -> Callable[[Callable[..., R]], Callable[..., R
         @wraps(command)
         def run(**values: Any) -> R:
             given = Given(**{field.name: values.pop(field.name) for field in shared})
-            if "max_seconds" not in names:
-                return command(given=given, **values)
-            limits = given.limits()
-            with watching(limits):
-                return command(given=replace(given, meter=limits.meter), **values)
+            with Watch() as watch:
+                return command(given=replace(given, watch=watch), **values)
 
         own = [p for p in signature(command).parameters.values() if p.name != "given"]
         added = [

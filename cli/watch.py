@@ -1,6 +1,7 @@
 """Hold a command's limits where no step looks at them: a timer does, between two byte codes.
 
-    with watching(limits): ...        raises ``LimitError`` inside the block
+    with Watch() as watch:                   the command begins
+        limits = watch.over(limits)          from here on ``LimitError`` is raised inside the block
 
 The steps look themselves, and say what takes most (``Limits.check_resources``); this is for those
 that run long without a look, such as reading or writing a text. Where there is no such timer
@@ -10,39 +11,55 @@ that run long without a look, such as reading or writing a text. Where there is 
 import signal
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from dataclasses import replace
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from constrain.compiler.limits import Limits
+    from constrain.compiler.limits import Limits, Meter
 
 # Seconds between two looks, and from an error to the next: what cleans up is left in peace.
 _BETWEEN, _BETWEEN_ERRORS = 0.02, 1.0
 
 
-@contextmanager
-def watching(limits: "Limits") -> Iterator[None]:
-    """Look at the time and the memory for as long as the block runs."""
-    is_main = threading.current_thread() is threading.main_thread()
-    if not (is_main and hasattr(signal, "setitimer")):
-        yield
-        return
-    quiet_until = 0.0
+class Watch:
+    """The clock of a command, and the timer that looks as soon as it is known what is allowed."""
 
-    def look(_signal: int, _frame: FrameType | None) -> None:
-        nonlocal quiet_until
-        now = time.monotonic()
-        if now >= quiet_until:
-            quiet_until = now + _BETWEEN_ERRORS
-            limits.check_overrun()
-            quiet_until = 0.0
+    def __init__(self) -> None:
+        self._begun = time.monotonic()
+        self._meter: Meter | None = None
+        self._quiet_until = 0.0
+        self._before: Any = None
 
-    before = signal.signal(signal.SIGALRM, look)
-    signal.setitimer(signal.ITIMER_REAL, _BETWEEN, _BETWEEN)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+    def __enter__(self) -> "Watch":
+        return self
+
+    def over(self, limits: "Limits") -> "Limits":
+        """The limits with the command's clock; the timer runs."""
+        if self._meter is None:
+            limits = limits.started()
+            self._meter = limits.meter
+            assert self._meter is not None
+            self._meter.deadline = self._begun + limits.seconds
+            self._start(limits)
+        return replace(limits, meter=self._meter)
+
+    def _start(self, limits: "Limits") -> None:
+        is_main = threading.current_thread() is threading.main_thread()
+        if not (is_main and hasattr(signal, "setitimer")):
+            return
+
+        def look(_signal: int, _frame: FrameType | None) -> None:
+            now = time.monotonic()
+            if now >= self._quiet_until:
+                self._quiet_until = now + _BETWEEN_ERRORS
+                limits.check_overrun()
+                self._quiet_until = 0.0
+
+        self._before = signal.signal(signal.SIGALRM, look)
+        signal.setitimer(signal.ITIMER_REAL, _BETWEEN, _BETWEEN)
+
+    def __exit__(self, *_: object) -> None:
+        if self._before is not None:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, self._before)

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from constrain.cli.options import LIMITS, Given, compile_options
-from constrain.cli.watch import watching
+from constrain.cli.watch import Watch
 from constrain.compiler.diagnostics import LimitError
 from constrain.compiler.limits import Limits, resident_bytes
 
@@ -17,14 +17,12 @@ pytestmark = pytest.mark.skipif(
 
 def test_time_is_limited_where_no_step_looks() -> None:
     """The error names the step that looked last, and its rule."""
-    limits = Limits(seconds=0.1).started()
-    limits.check_resources("the step", ["object"])
     begin = time.process_time()
 
-    with pytest.raises(LimitError, match="seconds .most of it in rule 'object'") as found:
-        with watching(limits):
-            while True:
-                pass
+    with pytest.raises(LimitError, match="in rule 'object'") as found, Watch() as watch:
+        watch.over(Limits(seconds=0.1)).check_resources("the step", ["object"])
+        while True:
+            pass
 
     assert (found.value.stage, found.value.is_measured) == ("the step", True)
     assert time.process_time() - begin < 1.2 * 0.1 + 0.5
@@ -33,10 +31,10 @@ def test_time_is_limited_where_no_step_looks() -> None:
 @pytest.mark.skipif(not resident_bytes(), reason="the system does not tell what is resident")
 def test_memory_is_limited_where_no_step_looks() -> None:
     """Before twice as much is resident."""
-    limits = Limits(memory=50_000_000).started()
     kept: list[bytes] = []
 
-    with pytest.raises(LimitError, match="bytes of memory"), watching(limits):
+    with pytest.raises(LimitError, match="bytes of memory"), Watch() as watch:
+        watch.over(Limits(memory=50_000_000))
         while len(kept) < 1_000:
             kept.append(b"x" * (1 << 20))
             time.sleep(0.001)
@@ -48,7 +46,8 @@ def test_an_error_that_is_swallowed_comes_again() -> None:
     """A step that goes on without what failed does not go on for ever."""
     caught = 0
 
-    with pytest.raises(LimitError), watching(Limits(seconds=0).started()):
+    with pytest.raises(LimitError), Watch() as watch:
+        watch.over(Limits(seconds=0))
         while True:
             try:
                 while True:
@@ -65,8 +64,8 @@ def test_nothing_watches_when_the_command_has_ended() -> None:
     """The next one has its own clock, and what held the signal before holds it again."""
     before = signal.getsignal(signal.SIGALRM)
 
-    with watching(Limits(seconds=0.05).started()):
-        pass
+    with Watch() as watch:
+        watch.over(Limits(seconds=0.05))
     time.sleep(0.3)
 
     assert signal.getsignal(signal.SIGALRM) == before
@@ -79,6 +78,7 @@ def test_the_clock_starts_with_the_command() -> None:
     @compile_options(*LIMITS)
     def command(given: Given) -> Limits:
         time.sleep(0.1)
+        assert given.limits() == given.limits()
         return given.limits()
 
     values = {name: getattr(Given(), name) for name in LIMITS} | {"max_seconds": 10.0}
