@@ -13,6 +13,7 @@ from lark.parsers.lalr_interactive_parser import InteractiveParser
 from ..diagnostics import Diagnostic, DialectError, Span, visible
 from ..grammar.tree import Rule
 from .builder import Builder
+from .lalr_tables import parser_of
 
 # Tokens between two looks at the clock.
 _CLOCK_STRIDE = 1024
@@ -152,15 +153,7 @@ class _Forward:
 
 @cache
 def _parser(grammar_file: str, postlex: PostLex | None) -> Lark:
-    text = Builder.folder().joinpath(grammar_file).read_text(encoding="utf-8")
-    return Lark(
-        text,
-        parser="lalr",
-        transformer=_Forward(),
-        keep_all_tokens=True,
-        maybe_placeholders=False,
-        postlex=postlex,
-    )
+    return parser_of(Builder.folder(), grammar_file, _Forward(), postlex)
 
 
 def _explain(

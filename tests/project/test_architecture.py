@@ -105,7 +105,7 @@ COMPILER: dict[str, set[str]] = {
     # The names that the package as a whole offers; they load on first use.
     "__init__": {"cache", "limits", "options", "pipeline", "tokenizers", "wordpiece"},
     # Programs that write data files; no module imports them.
-    "generators": BASE | {"automata", "tokenizers", "unicode", "wordpiece"},
+    "generators": BASE | {"automata", "dialects", "tokenizers", "unicode", "wordpiece"},
 }
 INSIDE = {"artifacts": ARTIFACTS, "compiler": COMPILER}
 

@@ -1,0 +1,26 @@
+"""Write the LALR tables of the dialects' grammars, ``kbnf.lalr.json`` beside ``kbnf.lark``.
+
+    python -m constrain.compiler.generators.make_lalr_tables
+
+Run this again after a change of a grammar, or to move to another version of Lark.
+"""
+
+from pathlib import Path
+
+from ..dialects.builder import Builder
+from ..dialects.lalr_tables import encoded, tables_name
+from ..dialects.table import DIALECTS
+
+
+def main() -> None:
+    """Write the file of each grammar."""
+    folder = Path(str(Builder.folder()))
+    for grammar_file, postlex in {
+        d.builder.grammar_file: d.builder.postlex for d in DIALECTS.values()
+    }.items():
+        text = (folder / grammar_file).read_text(encoding="utf-8")
+        (folder / tables_name(grammar_file)).write_text(encoded(text, postlex), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
