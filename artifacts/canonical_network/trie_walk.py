@@ -76,6 +76,9 @@ class TokenWalks:
         self._numbers: dict[bytes, int] = {root.tobytes(): ROOT}
         self._walks: dict[WalkKey, Walk] = {}
         self._groups = 0
+        # For each node of each trie the walk, and the pair of states, that it was met in last.
+        self._met = [np.zeros(len(trie.octets), dtype=np.int64) for trie in tries]
+        self._walked_before = 0
 
     @property
     def planes(self) -> int:
@@ -141,9 +144,11 @@ class TokenWalks:
     ]:
         """Walk the trie from ``nodes`` by the automaton's own edges.
 
-        The tokens by the states reached, and the nodes where calls begin or end.
+        The tokens by the states reached, and the nodes where calls begin or end. A set may hold a
+        node and another below it: what the walk has met in the same states before it does not
+        follow again, since where tokens can be read in many ways that would be most of it.
         """
-        trie = self.tries[plane // 2]
+        trie, met = self.tries[plane // 2], self._met[plane // 2]
         columns, pre_columns = self._columns[plane // 2]
         table, pre_table, pair = self._tables.table, self._pretokenizer.table, self._contexts.pair
         width = np.int64(len(pre_table))
@@ -151,6 +156,9 @@ class TokenWalks:
         pre_states = np.full(len(nodes), pre_state, dtype=np.int64)
         tokens: list[tuple[NDArray[np.int32], NDArray[np.int64]]] = []
         stopped: list[tuple[NDArray[np.int32], NDArray[np.int64]]] = []
+        self._walked_before += 1
+        first_meeting = self._walked_before * len(table) * width
+        several = len(nodes) > 1
         while len(nodes):
             fan_out = trie.first[nodes + 1] - trie.first[nodes]
             stops = self._stops[states] & (fan_out > 0)
@@ -163,6 +171,11 @@ class TokenWalks:
             live = pair[targets, after] != DEAD
             nodes, states = children[live], targets[live]
             pre_states = after[live].astype(np.int64)
+            if several:
+                meetings = first_meeting + states * width + pre_states
+                new = met[nodes] != meetings
+                nodes, states, pre_states = nodes[new], states[new], pre_states[new]
+                met[nodes] = meetings[new]
             counts = trie.held[nodes + 1] - trie.held[nodes]
             if counts.any():
                 ids = trie.ids[ranges(trie.held[nodes], counts)]
@@ -188,10 +201,7 @@ def united(parts: list[NDArray[np.int32]]) -> NDArray[np.int32]:
     """The values of all parts, each of which is ascending, once."""
     if len(parts) == 1:
         return parts[0]
-    values = np.sort(np.concatenate(parts), kind="stable")
-    new = np.ones(len(values), dtype=np.bool_)
-    new[1:] = values[1:] != values[:-1]
-    return values[new]
+    return _distinct(np.sort(np.concatenate(parts), kind="stable"))
 
 
 def token_tries(
@@ -226,5 +236,12 @@ def _without_root(
 def _grouped(
     found: list[tuple[NDArray[np.int32], NDArray[np.int64]]], width: int
 ) -> list[tuple[tuple[int, int], NDArray[np.int32]]]:
-    """Values by (state, pre-tokenizer state), both ascending."""
-    return [(divmod(key, width), values) for key, values in grouped(found)]
+    """Values by (state, pre-tokenizer state), both ascending, each once."""
+    return [(divmod(key, width), _distinct(values)) for key, values in grouped(found)]
+
+
+def _distinct(values: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Ascending values, each once."""
+    new = np.ones(len(values), dtype=np.bool_)
+    new[1:] = values[1:] != values[:-1]
+    return values if new.all() else values[new]
