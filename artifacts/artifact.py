@@ -6,7 +6,7 @@ artifact.matcher(after=ids)     -> Matcher -> mask, advance, rollback
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -57,6 +57,15 @@ class Artifact:
     def runtime(self) -> Runtime:
         """What runs this artifact: of the class that its kind's module in ``kinds`` has."""
         return self._kind.runtime(self._contents)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the compiler said of the grammar, its tokenizer and its options, for people."""
+        return self.manifest.notes
+
+    def noted(self, notes: Sequence[str]) -> "Artifact":
+        """The same artifact with other notes."""
+        return replace(self, manifest=replace(self.manifest, notes=tuple(notes)))
 
     @property
     def vocab_size(self) -> int:

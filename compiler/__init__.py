@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .cache import Cache
+    from .diagnostics import WeakerMasksWarning
     from .limits import Limits
     from .options import CompileOptions
     from .pipeline import compile_grammar
@@ -26,6 +27,7 @@ __all__ = [
     "CompileOptions",
     "Limits",
     "Tokenizer",
+    "WeakerMasksWarning",
     "WordPieceTokenizer",
     "compile_grammar",
     "load_tokenizer",
@@ -37,6 +39,7 @@ _HOME = {
     "CompileOptions": ".options",
     "Limits": ".limits",
     "Tokenizer": ".tokenizers",
+    "WeakerMasksWarning": ".diagnostics",
     "WordPieceTokenizer": ".wordpiece",
     "compile_grammar": ".pipeline",
     "load_tokenizer": ".tokenizers",

@@ -161,6 +161,11 @@ class TokenizationChoice:
     note: str = ""
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """The note, if there is one."""
+        return (self.note,) if self.note else ()
+
+    @property
     def is_canonical(self) -> bool:
         """Whether the tokenizer's own sequences alone are allowed."""
         return self.tokenization == CANONICAL
@@ -179,20 +184,19 @@ def tokenization_of(
     if not isinstance(tokenizer, Tokenizer):
         _check_wordpiece(grammar, engine, tokenizer, wanted)
         return TokenizationChoice(CANONICAL, "WordPiece cuts each word in one way")
-    if options.keep_unknown:
-        raise TokenizerError(f"{tokenizer.name}: only WordPiece has words that become unknown")
     if engine.engine == GREEDY:
-        if wanted == CANONICAL:
-            message = f"there are no canonical masks by maximal munch where {engine.reason}"
-            hint = "say --meaning exact, or --tokenization any"
-            raise CheckError(grammar.source, [Diagnostic(message, help=hint)])
-        return TokenizationChoice(ANY, "a lexer reads texts, however they are tokenized")
+        if wanted == ANY:
+            return TokenizationChoice(ANY, "a lexer reads texts, however they are tokenized")
+        message = f"there are no canonical masks by maximal munch where {engine.reason}"
+        hint = "say --meaning exact, or --tokenization any"
+        found = CheckError(grammar.source, [Diagnostic(message, help=hint)])
+        return without_canonical(found, options)
     if wanted == ANY:
         return TokenizationChoice(ANY, AS_ASKED)
     reason = AS_ASKED if wanted else "the default, where there are such masks"
     choice = TokenizationChoice(CANONICAL, reason)
     try:
-        _check_canonical(grammar, engine)
+        _check_canonical(grammar, engine, tokenizer)
     except CheckError as error:
         return without_canonical(error, options)
     return choice
@@ -212,8 +216,9 @@ def without_canonical(
     return TokenizationChoice(ANY, reason, note)
 
 
-def _check_canonical(grammar: Grammar, engine: EngineChoice) -> None:
-    """Canonical masks need a DFA, or a network without token terminals."""
+def _check_canonical(grammar: Grammar, engine: EngineChoice, tokenizer: "Tokenizer") -> None:
+    """Canonical masks need a DFA, or a network without token terminals; and for token terminals
+    a tokenizer that merges text as it is."""
     if engine.engine == EARLEY:
         message = f"canonical masks need the engine dfa or network, and this is {engine.engine}"
         hint = f"{engine.reason}; say --tokenization any, or --max-depth to bound the nesting"
@@ -223,6 +228,29 @@ def _check_canonical(grammar: Grammar, engine: EngineChoice) -> None:
         hint = "say --tokenization any"
         found = [Diagnostic(message, token.span, help=hint) for token in grammar.tokens]
         raise CheckError(grammar.source, found)
+    if grammar.tokens and (step := _step_before_merges(tokenizer)):
+        message = f"canonical masks cannot follow token terminals where the tokenizer {step}"
+        hint = "say --tokenization any"
+        found = [Diagnostic(message, token.span, help=hint) for token in grammar.tokens]
+        raise CheckError(grammar.source, found)
+
+
+def _step_before_merges(tokenizer: "Tokenizer") -> str:
+    """What a tokenizer does with a text besides merging it, which would have to be followed in
+    the texts between token terminals; empty if nothing."""
+    from .tokenizers.definition import ByteLevel
+
+    if tokenizer.splits:
+        return "splits text before it merges"
+    if not tokenizer.byte_level:
+        return "merges characters"
+    if any(isinstance(s, ByteLevel) and s.add_prefix_space for s in tokenizer.pre_tokenizers):
+        return "puts a space before a text"
+    if tokenizer.normalizers:
+        return "rewrites text before it merges"
+    if tokenizer.ignore_merges:
+        return "looks up whole pre-tokens before it merges"
+    return ""
 
 
 def _check_wordpiece(

@@ -140,6 +140,11 @@ class TokenizerError(ConstrainError):
     """A tokenizer that cannot be read, or that does what is not supported."""
 
 
+class WeakerMasksWarning(UserWarning):
+    """Canonical masks cannot be had where the caller left the choice open: the artifact allows
+    any token sequence that spells a member, not only the tokenizer's own."""
+
+
 class LimitError(ConstrainError):
     """A limit was hit: ``limit`` is its option's name, ``value`` its number, ``stage``
     where, ``rules`` the author's rules that take most of it, ``part`` the part of a regex that

@@ -7,7 +7,8 @@ Each step is one call; which room does it depends on the engine, and ``choose`` 
 The table of ``README.md`` beside this file has a row for each step.
 """
 
-from dataclasses import dataclass, field
+import warnings
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from constrain.artifacts.artifact import Artifact
@@ -21,7 +22,7 @@ from .choose import (
     tokenization_of,
     without_canonical,
 )
-from .diagnostics import CheckError, Diagnostic, TokenizerError
+from .diagnostics import CheckError, Diagnostic, TokenizerError, WeakerMasksWarning
 from .frontend import (
     Automaton,
     MaximalMunchGrammar,
@@ -32,6 +33,7 @@ from .frontend import (
     read,
 )
 from .grammar.check import check
+from .notes import notes_of, without_effect
 from .options import (
     ANY,
     CANONICAL,
@@ -67,7 +69,9 @@ _PARTLY = (
 class Compilation:
     """A compiled grammar and every stage on the way.
 
-    ``notes`` are for the user to read. ``method``: how canonical masks of a regular grammar were
+    ``notes`` are for the user to read; the artifact has them too. ``weakened``: that of them which
+    says why any tokens are allowed where canonical ones are the default, empty if it is no
+    surprise. ``method``: how canonical masks of a regular grammar were
     found, and ``reason`` why so; empty where there was no choice. ``closure``: by maximal munch,
     how far masks were precomputed.
     """
@@ -79,6 +83,7 @@ class Compilation:
     method: str = ""
     reason: str = ""
     closure: "Precomputed | None" = None
+    weakened: str = ""
 
 
 def compile_grammar(
@@ -95,13 +100,18 @@ def compile_grammar(
 
     ``options``: what is wanted; ``changes`` are fields of ``CompileOptions``, which explains them,
     and go before those of ``options``. ``name``: what errors call the grammar. ``tables``: the
-    tokenizer's, which several compilations can share. Raises subclasses of ``ConstrainError``,
-    ``TypeError`` for a name that is no option, and ``ValueError`` for a value that an option
-    cannot have.
+    tokenizer's, which several compilations can share.
+
+    The artifact's ``notes`` say what was chosen and left out. Where ``tokenization`` is left open
+    and canonical masks cannot be had, there is a ``WeakerMasksWarning`` besides. Raises
+    subclasses of ``ConstrainError``, ``TypeError`` for a name that is no option, and
+    ``ValueError`` for a value that an option cannot have.
     """
     wanted = with_changes(options, changes)
     recogniser = build_engine(text, wanted, name=name)
     built = build_artifact(recogniser, tokenizer, wanted, progress=progress, tables=tables)
+    if built.weakened:
+        warnings.warn(built.weakened, WeakerMasksWarning, stacklevel=2)
     return built.artifact
 
 
@@ -136,27 +146,48 @@ def build_artifact(
     **changes: Any,
 ) -> Compilation:
     """The steps that need a tokenizer, by the engine of a recogniser; as ``compile_grammar``."""
+    wanted = with_changes(options, changes)
+    built = _by_engine(recogniser, tokenizer, wanted, progress, tables)
+    kind, method = built.artifact.manifest.kind, built.method
+    found = (
+        *notes_of(recogniser, wanted),
+        *built.notes,
+        *without_effect(recogniser, kind, method, wanted),
+    )
+    # A tokenizer's name is a path, and files are the same wherever they are made.
+    notes = tuple(note.replace(f"{tokenizer.name}: ", "") for note in found)
+    return replace(built, notes=notes, artifact=built.artifact.noted(notes))
+
+
+def _by_engine(
+    recogniser: Recogniser,
+    tokenizer: AnyTokenizer,
+    wanted: CompileOptions,
+    progress: Progress,
+    tables: "TokenizerTables | None",
+) -> Compilation:
     from .tokenizers import Tokenizer
 
-    wanted = with_changes(options, changes)
     choice = tokenization_of(recogniser.grammar, recogniser.choice, tokenizer, wanted)
     if not isinstance(tokenizer, Tokenizer):
         assert isinstance(recogniser, Automaton)
         return _for_wordpiece(recogniser, request_of(tokenizer, wanted))
     request = request_of(tokenizer, wanted)
     if isinstance(recogniser, MaximalMunchGrammar):
-        return _over_lexemes(recogniser, request)
+        return _over_lexemes(recogniser, request, choice)
     if isinstance(recogniser, Parser):
         return _of_nesting(recogniser, request, choice, tables)
     if choice.is_canonical:
         return _of_canonical_tokens(recogniser, request, tables, progress)
-    return _of_any_tokens(recogniser, request)
+    return _of_any_tokens(recogniser, request, choice)
 
 
 # --- the steps that need a tokenizer, engine by engine
 
 
-def _of_any_tokens(automaton: Automaton, request: ArtifactRequest["Tokenizer"]) -> Compilation:
+def _of_any_tokens(
+    automaton: Automaton, request: ArtifactRequest["Tokenizer"], choice: TokenizationChoice
+) -> Compilation:
     """A regular grammar and all token sequences that spell a member: a byte DFA and its rows."""
     from .assemble.dfa import assemble, encode, size_of
     from .dfa.precompute import precompute
@@ -169,7 +200,8 @@ def _of_any_tokens(automaton: Automaton, request: ArtifactRequest["Tokenizer"]) 
     sections = encode(columns, request)
     masks = precompute(columns, request, size_of(sections))
     artifact = assemble(automaton, columns, sections, masks, request)
-    return Compilation(automaton, None, artifact, (*columns.notes, *masks.notes))
+    notes = (*choice.notes, *columns.notes, *masks.notes)
+    return Compilation(automaton, None, artifact, notes, weakened=choice.note)
 
 
 def _of_canonical_tokens(
@@ -256,7 +288,7 @@ def _of_network(
     check_spelling(parser.lexer, request)
     terminals = token_ids(parser.grammar, request.tokenizer, request.eos)
     sections, counts = encode(parser, terminals, request), dict[str, int]()
-    notes = [choice.note] if choice.note else []
+    notes = [*choice.notes]
     if parser.network is not None:
         from .network.mask_tables import precompute
 
@@ -265,11 +297,13 @@ def _of_network(
         counts = masks.counts
         notes += [] if masks.is_complete else [_PARTLY]
     artifact = assemble(parser, sections, counts, request, ANY)
-    return Compilation(parser, None, artifact, tuple(notes))
+    return Compilation(parser, None, artifact, tuple(notes), weakened=choice.note)
 
 
 def _over_lexemes(
-    parser: MaximalMunchGrammar, request: ArtifactRequest["Tokenizer"]
+    parser: MaximalMunchGrammar,
+    request: ArtifactRequest["Tokenizer"],
+    choice: TokenizationChoice,
 ) -> Compilation:
     """A grammar read by maximal munch, and all token sequences that spell a member."""
     from .assemble.dfa import size_of
@@ -284,8 +318,8 @@ def _over_lexemes(
     masks = precompute_within(parser.tables, slices, request, size_of(sections))
     artifact = assemble(parser, sections, masks, request)
     partly = request.options.prewarm != 0 and not masks.reached.complete
-    notes = (_PARTLY,) if partly else ()
-    return Compilation(parser, None, artifact, notes, closure=masks.reached)
+    notes = (*choice.notes, *((_PARTLY,) if partly else ()))
+    return Compilation(parser, None, artifact, notes, closure=masks.reached, weakened=choice.note)
 
 
 def _for_wordpiece(

@@ -54,7 +54,8 @@ class Manifest:
     merging, ``splits_applied`` whether the masks follow its boundaries. ``token_start`` and
     ``byte_start`` are start states. ``counts`` are for people: states, transitions, distinct
     rows. ``parser`` is there in ``network``, ``earley`` and ``greedy`` alone. ``meaning``: how
-    the grammar reads a text, ``exact`` or ``maximal-munch``.
+    the grammar reads a text, ``exact`` or ``maximal-munch``. ``notes``: what the compiler said of
+    the grammar, its tokenizer and its options, for people.
     """
 
     kind: str
@@ -74,12 +75,14 @@ class Manifest:
     origins: tuple[Origin, ...]
     parser: ParserNames | None = None
     meaning: str = EXACT
+    notes: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """A JSON-serialisable object; ``from_json`` is its inverse."""
         value = asdict(self)
-        if self.parser is None:
-            del value["parser"]
+        for name in ("parser", "notes"):
+            if not value[name]:
+                del value[name]
         return value
 
     @classmethod
@@ -90,25 +93,32 @@ class Manifest:
             if item.name == "parser":
                 read["parser"] = _parser(value.get("parser"))
                 continue
-            if item.name == "meaning" and item.name not in value:
-                continue  # Where it is not said, it is exact.
+            if item.name in _OPTIONAL and item.name not in value:
+                continue
             if item.name not in value:
                 raise ArtifactError(f"the manifest is damaged: it has no {item.name!r}")
             read[item.name] = value[item.name]
         try:
             read["eos"] = tuple(read["eos"])
+            read["notes"] = tuple(read.get("notes", ()))
             read["origins"] = tuple(
                 Origin(_typed(o["rule"], str), tuple(_span(*span) for span in o["spans"]))
                 for o in read["origins"]
             )
         except (KeyError, TypeError):
-            raise ArtifactError("the manifest is damaged: bad 'eos' or 'origins'") from None
+            raise ArtifactError(
+                "the manifest is damaged: bad 'eos', 'notes' or 'origins'"
+            ) from None
         for item in fields(cls):
             if item.name in read and not _fits(read[item.name], item.type):
                 raise ArtifactError(f"the manifest is damaged: bad {item.name!r}")
         if read.get("meaning", EXACT) not in MEANINGS:
             raise ArtifactError("the manifest is damaged: bad 'meaning'")
         return cls(**read)
+
+
+# Fields with a default: the exact meaning, and no notes.
+_OPTIONAL = frozenset({"meaning", "notes"})
 
 
 def _parser(value: object) -> ParserNames | None:

@@ -15,7 +15,6 @@ from ..drawings import write_all_drawings
 from ..inputs import STDIN, grammar_text
 
 if TYPE_CHECKING:
-    from constrain.compiler.frontend import Recogniser
     from constrain.compiler.pipeline import Compilation
 
 # Lines of the growth table.
@@ -61,7 +60,6 @@ def compile_(
         raise UsageError(f"{viz}: the drawings need a folder, and this is none")
     wanted = given.compile_options(grammar)
     recogniser = recogniser_of(text, grammar, wanted)
-    _say_engine(recogniser, wanted.max_depth)
     compilation = compilation_of(recogniser, given, wanted)
     if stats:
         _print_growth(compilation)
@@ -85,21 +83,6 @@ def _target(grammar: str, output: str | None) -> str:
     if named and Path(target).exists() and Path(target).samefile(grammar):
         raise UsageError(f"{target}: the artifact would overwrite the grammar; say -o")
     return target
-
-
-def _say_engine(recogniser: "Recogniser", max_depth: int | None) -> None:
-    """A note where the engine is not the plain one, and what a depth has cut."""
-    from constrain.compiler.frontend import Automaton, MaximalMunchGrammar
-
-    if isinstance(recogniser, MaximalMunchGrammar) or (
-        isinstance(recogniser, Automaton) and recogniser.meaning == options.Meaning.MAXIMAL_MUNCH
-    ):
-        note("read by maximal munch, as Lark and llguidance do; --meaning exact reads it otherwise")
-    if not isinstance(recogniser, Automaton):
-        note(f"engine {recogniser.engine}: {recogniser.reason}")
-    elif max_depth is not None and recogniser.cut:
-        rules = ", ".join(repr(rule) for rule in recogniser.cut)
-        note(f"members that nest {rules} more than {max_depth} deep are left out")
 
 
 def _print_summary(

@@ -80,11 +80,16 @@ def mask(
     """
     if prefix is not None and prefix_ids is not None:
         raise UsageError("--prefix and --prefix-ids exclude each other")
+    from constrain.artifacts.container.manifest import EARLEY
+    from constrain.compiler.frontend import Automaton
+
     artifact = artifact_or_text(subject)
     if isinstance(artifact, str):
-        # One mask is wanted: there is no use in precomputing others.
-        wanted = replace(given, lazy=True).compile_options(subject)
+        wanted = given.compile_options(subject)
         recogniser = recogniser_of(artifact, subject, wanted)
+        if not isinstance(recogniser, Automaton) and recogniser.engine != EARLEY:
+            # One mask is wanted: there is no use in precomputing others.
+            wanted = replace(wanted, prewarm=0)
         artifact = compilation_of(recogniser, given, wanted).artifact
     elif any(getattr(given, name) is not None for name in _OF_A_GRAMMAR):
         note("the artifact has its own tokenizer and grammar; the options for a grammar are unused")

@@ -9,11 +9,12 @@ byte DFA with token terminals  ->  DirectMerge, each class of tokens as a symbol
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import starmap
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..automata.dfa import Dfa, without_bytes
+from ..automata.dfa import Dfa
 from ..automata.minimize import minimize
 from ..bpe.derivations import proper_merges
 from ..bpe.tokenizer_tables import TokenizerTables
@@ -33,7 +34,7 @@ from ..token_ids import TokenColumns
 from ..tokenizers import Tokenizer
 from .direct_merge import CanonicalDfa, canonical_dfa, with_pairs
 from .direct_with_boundaries import direct_with_boundaries
-from .token_edges import not_followed, with_token_edges
+from .token_edges import with_token_edges
 
 
 def _no_tokens() -> NDArray[np.int32]:
@@ -206,11 +207,12 @@ def _merged_with_tokens(
     tables: TokenizerTables,
     progress: Progress,
 ) -> Merged:
-    """The same for a grammar with token terminals, by DirectMerge without boundaries."""
+    """The same for a grammar with token terminals, by DirectMerge without boundaries, which a
+    tokenizer has not that ``choose`` lets pass."""
     tokenizer, limits = request.tokenizer, request.limits
     choice = method_of(tokenizer, request.options, names_tokens=True, normalizes=False)
     merges = proper_merges(tokenizer)
-    dfa, notes = _spelled(grammar, columns.dfa, tokenizer)
+    dfa, notes = _spelled(grammar, columns.dfa, tables)
     # Symbols that no merge knows: a token class ends the text before it.
     first = tokenizer.vocab_size
     symbols = range(first, first + len(columns.classes))
@@ -218,21 +220,25 @@ def _merged_with_tokens(
     rules_of = [sorted({rules[o] for o in origins}) for origins in dfa.origins]
     automaton = with_token_edges(found, first, columns.classes, limits, rules_of)
     automaton = with_pairs(automaton, tables.pairs.forbidden.rows)
-    notes += tuple(not_followed(tokenizer))
     spelled = TokenColumns(dfa, columns.classes, columns.notes)
     return Merged(spelled, automaton, choice, None, None, notes)
 
 
-def _spelled(grammar: Grammar, whole: Dfa, tokenizer: Tokenizer) -> tuple[Dfa, tuple[str, ...]]:
-    """The members that the tokenizer has a token for each byte of, and notes."""
-    missing = np.array([token_id < 0 for token_id in tokenizer.base])
-    lost = np.flatnonzero(missing & whole.used_bytes())
-    if not len(lost):
-        return whole, ()
-    listed = ", ".join(f"0x{octet:02X}" for octet in lost[:8]) + (", …" if len(lost) > 8 else "")
-    dfa = without_bytes(whole, missing)
-    if dfa.is_empty:
-        message = f"the tokenizer can spell no member: it has no token for {listed}"
+def _spelled(grammar: Grammar, whole: Dfa, tables: TokenizerTables) -> tuple[Dfa, tuple[str, ...]]:
+    """The members whose texts between token terminals the tokenizer spells, and notes."""
+    whole, spelled = minimize(whole), minimize(spellable_members(whole, tables.pretokenizer))
+    if spelled.is_empty:
+        message = (
+            "the tokenizer can spell no member: each has a byte without a token, or the text of "
+            "an added token"
+        )
         raise CheckError(grammar.source, [Diagnostic(message)])
-    note = f"members with the bytes {listed} are left out: the tokenizer has no token for them"
-    return minimize(dfa), (note,)
+    # Minimal automata of one language are numbered alike.
+    parts = ((dfa.table, dfa.classes, dfa.accepting) for dfa in (whole, spelled))
+    if all(starmap(np.array_equal, zip(*parts, strict=True))):
+        return whole, ()
+    note = (
+        "some members have no canonical tokenization: the tokenizer has no token for a part of "
+        "their text, or finds a special token in it; they are left out"
+    )
+    return spelled, (note,)

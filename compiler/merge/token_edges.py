@@ -10,7 +10,7 @@ both targets at once, so the subset construction follows. Subsets of one state o
 this never happens stay in that family; every other subset is a family of its own.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,6 @@ from constrain.artifacts.dfa.token_dfa import TokenDfa
 from ..automata.dfa import TokenIds
 from ..automata.token_classes import grouped
 from ..limits import Limits
-from ..tokenizers import Tokenizer
-from ..tokenizers.definition import ByteLevel
 from .direct_merge import CanonicalDfa
 
 _STAGE = "the DFA over tokens"
@@ -191,28 +189,4 @@ class _Subsets:
             growth=self.canonical.growth,
             transitions=self.transitions,
             family_states=np.array(self.byte_states, dtype=np.int32) if added else None,
-        )
-
-
-def not_followed(tokenizer: Tokenizer) -> Iterator[str]:
-    """Notes on the steps of a tokenizer that the masks of token terminals do not follow."""
-    if tokenizer.splits:
-        yield (
-            "this tokenizer splits text before it merges, which the masks do not follow: where a "
-            "merge could cross such a boundary they differ from its own encoding"
-        )
-    if any(isinstance(s, ByteLevel) and s.add_prefix_space for s in tokenizer.pre_tokenizers):
-        yield (
-            "this tokenizer puts a space before a text, which the masks do not follow: its own "
-            "tokens spell a space before each member"
-        )
-    if tokenizer.normalizers:
-        yield (
-            "this tokenizer rewrites text before it merges, which the masks do not follow: "
-            "members that it would rewrite have other tokens"
-        )
-    if tokenizer.ignore_merges:
-        yield (
-            "this tokenizer looks up whole pre-tokens before it merges, which the masks do not "
-            "follow: tokens that no merge makes are never allowed"
         )

@@ -78,28 +78,34 @@ def _path(steps: list[tuple[NDArray[np.int64], NDArray[np.int64]]], place: int) 
 
 
 def spellable_members(dfa: Dfa, tables: PretokenizerTables) -> Dfa:
-    """The DFA of the members that have a canonical tokenization, trimmed."""
+    """The DFA of the members that have a canonical tokenization, trimmed.
+
+    Token terminals, if ``dfa`` has columns of them, stand between texts that are tokenized apart.
+    """
     texts = tables.texts
     inside = texts.table[:, 0].astype(np.int64)
     inside[texts.start] = texts.table[texts.start, 1]
     begin = texts.start
     for octet in tables.text_prefix:
         begin = int(inside[begin, octet])
+    width = dfa.byte_columns
     columns = np.ascontiguousarray(np.concatenate([dfa.table[:, dfa.classes], inside]).T)
     numbers: dict[bytes, int] = {}
     classes = np.array([numbers.setdefault(c.tobytes(), len(numbers)) for c in columns], np.uint8)
     joint = np.unique(classes, return_index=True)[1]
     first, second = dfa.table[:, dfa.classes[joint]], inside[:, joint]
-    # Nothing is put before the empty member.
-    has_empty = bool(dfa.accepting[dfa.start] and texts.final[texts.start])
+    # Nothing is put before an empty text (-1).
+    final = np.append(texts.final, texts.final[texts.start])
     number = {(DEAD, DEAD): 0, (dfa.start, -1): 1}
-    pending, rows = [(dfa.start, -1)], [np.zeros(len(joint), dtype=np.int64)]
+    wide = len(joint) + dfa.token_columns
+    pending, rows = [(dfa.start, -1)], [np.zeros(wide, dtype=np.int64)]
     accepting = [False]
     for state, text in pending:
-        accepting.append(has_empty if text < 0 else bool(dfa.accepting[state] & texts.final[text]))
-        pairs = zip(
-            first[state].tolist(), second[begin if text < 0 else text].tolist(), strict=True
-        )
+        accepting.append(bool(dfa.accepting[state] & final[text]))
+        pairs = [
+            *zip(first[state].tolist(), second[begin if text < 0 else text].tolist(), strict=True),
+            *((q, -1 if final[text] else DEAD) for q in dfa.table[state, width:].tolist()),
+        ]
         row = []
         for pair in pairs:
             target = pair if DEAD not in pair else (DEAD, DEAD)

@@ -99,11 +99,21 @@ COMPILER: dict[str, set[str]] = {
     "assemble": BASE
     | {"automata", "bpe", "cartesian", "dfa", "frontend", "grammar", "maximal_munch", "merge"}
     | {"normalizer", "options", "pretokenizer", "token_ids", "tokenizers", "wordpiece"},
+    "notes": BASE | {"frontend", "options"},
     "pipeline": BASE
     | {"assemble", "bpe", "canonical_network", "cartesian", "choose", "dfa", "frontend", "grammar"}
-    | {"maximal_munch", "merge", "network", "options", "token_ids", "tokenizers", "wordpiece"},
+    | {"maximal_munch", "merge", "network", "notes", "options", "token_ids", "tokenizers"}
+    | {"wordpiece"},
     # The names that the package as a whole offers; they load on first use.
-    "__init__": {"cache", "limits", "options", "pipeline", "tokenizers", "wordpiece"},
+    "__init__": {
+        "cache",
+        "diagnostics",
+        "limits",
+        "options",
+        "pipeline",
+        "tokenizers",
+        "wordpiece",
+    },
     # Programs that write data files; no module imports them.
     "generators": BASE | {"automata", "dialects", "tokenizers", "unicode", "wordpiece"},
 }

@@ -40,12 +40,11 @@ def follow(artifact: Artifact, ids: list[int]) -> None:
     assert matcher.is_accepting
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_encodings_of_gpt2_with_its_end_of_text(gpt2: Tokenizer, kind: str, full: bool) -> None:
+def test_encodings_of_gpt2_with_its_end_of_text(gpt2: Tokenizer, full: bool) -> None:
     """Words around added tokens are encoded as the tokenizer encodes them there."""
     most = 8 if full else 5
     text = f'root ::= ([a-z]{{1,{most}}} <|endoftext|>){{2}} "the" [a-z]*'
-    artifact = compiled(text, gpt2, kind)
+    artifact = compiled(text, gpt2, "any")
     rng = random.Random(3)
     letters = "etaoinshrdlu"
     for _ in range(100):

@@ -1,0 +1,50 @@
+"""Notes on a compilation: what was chosen by itself, and which options changed nothing.
+
+notes_of          how the grammar is read, which engine follows it, what a depth has cut
+without_effect    options that the caller gave and that this grammar or tokenizer ignores
+"""
+
+from collections.abc import Iterator
+
+from constrain.artifacts.container.manifest import GREEDY, MAXIMAL_MUNCH, NETWORK, WORD_DFA
+
+from .frontend import Automaton, Recogniser
+from .options import AUTO, CompileOptions
+
+
+def notes_of(recogniser: Recogniser, options: CompileOptions) -> Iterator[str]:
+    """How a grammar is read, where that is no matter of course."""
+    if recogniser.choice.semantics == MAXIMAL_MUNCH:
+        yield "read by maximal munch, as Lark and llguidance do; --meaning exact reads it otherwise"
+    if not isinstance(recogniser, Automaton):
+        yield f"engine {recogniser.engine}: {recogniser.reason}"
+    elif recogniser.cut:
+        rules = ", ".join(repr(rule) for rule in recogniser.cut)
+        yield f"members that nest {rules} more than {options.max_depth} deep are left out"
+
+
+def without_effect(
+    recogniser: Recogniser, kind: str, method: str, options: CompileOptions
+) -> Iterator[str]:
+    """Options that changed nothing, and why.
+
+    ``kind``: of the artifact. ``method``: how its canonical masks were found, empty if there was
+    no choice.
+    """
+    is_dfa = isinstance(recogniser, Automaton)
+    if isinstance(recogniser, Automaton) and options.max_depth is not None and not recogniser.cut:
+        yield f"--max-depth {options.max_depth} changes nothing: no rule of the grammar nests"
+    if options.prewarm is not None and kind not in (NETWORK, GREEDY):
+        name = "--lazy (--prewarm 0)" if options.prewarm == 0 else f"--prewarm {options.prewarm}"
+        yield f"{name} changes nothing: it is about networks, and this artifact is a {kind}"
+    if options.method not in (AUTO, method):
+        why = f"the method is {method}" if method else "there is no choice of methods here"
+        if not is_dfa:
+            why = "it is about regular grammars"
+        elif recogniser.grammar.tokens and method:
+            why = f"the grammar has token terminals, and the method is {method}"
+        yield f"--method {options.method} changes nothing: {why}"
+    if options.keep_unknown and kind != WORD_DFA:
+        yield "--unk changes nothing: only WordPiece has words that become unknown"
+    if options.parser != AUTO and (is_dfa or options.engine != AUTO):
+        yield f"parser={options.parser!r} changes nothing: the engine is {recogniser.choice.engine}"

@@ -1,0 +1,150 @@
+"""Weaker masks than asked for are refused, and weaker ones than the default are said everywhere."""
+
+# Tests here say `expected == actual`.
+# ruff: noqa: SIM300
+
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from support import tokenizer_of, written
+from support.cli import Cli
+from support.tokens import allowed, small_tokenizer
+
+from constrain.artifacts import Artifact
+from constrain.artifacts.container.manifest import Manifest
+from constrain.artifacts.errors import ArtifactError
+from constrain.artifacts.read import load_bytes
+from constrain.compiler import Tokenizer, WeakerMasksWarning, compile_grammar
+from constrain.compiler.diagnostics import CheckError
+
+pytestmark = pytest.mark.quick
+
+# A network, which canonical masks cannot follow: it has a token terminal.
+NESTING = 'root ::= "(" root ")" | <[300]>'
+
+# What ``NESTING`` is, regular: texts beside token terminals.
+REGULAR = 'root ::= [a-z ]+ <[300]> "yes"'
+
+
+def quietly(text: str, tokenizer: Tokenizer, **options: object) -> Artifact:
+    """An artifact of a GBNF grammar, compiled without a warning."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return compile_grammar(text, dialect="gbnf", tokenizer=tokenizer, **options)
+
+
+@pytest.mark.parametrize("text", [NESTING, REGULAR])
+def test_weakening_by_default_warns_and_stays_in_the_artifact(
+    text: str, default_tokenizer: Tokenizer
+) -> None:
+    """The library's caller sees a warning at his own line, and a note in the file."""
+    with pytest.warns(WeakerMasksWarning, match="not only the tokenizer's own") as seen:
+        artifact = compile_grammar(text, dialect="gbnf", tokenizer=default_tokenizer)
+    assert __file__ == seen[0].filename
+    assert "any" == artifact.manifest.tokenization
+    assert str(seen[0].message) in artifact.notes
+    again = load_bytes(artifact.to_bytes(), verify=True, name="a")
+    assert artifact.notes == again.notes
+
+
+def test_maximal_munch_that_nests_is_weaker_and_says_so(default_tokenizer: Tokenizer) -> None:
+    """The engine over lexemes has no canonical masks, which is said like any other weakening."""
+    text = 's: "(" s ")" | /a+/\n%ignore " "'
+    with pytest.warns(WeakerMasksWarning, match="maximal munch"):
+        compile_grammar(text, dialect="lark", tokenizer=default_tokenizer)
+
+
+@pytest.mark.parametrize("text", [NESTING, REGULAR, 'root ::= "a"'])
+def test_what_is_asked_for_does_not_warn(text: str, default_tokenizer: Tokenizer) -> None:
+    """No warning where any sequences are asked for, and none where masks are canonical."""
+    assert "any" == quietly(text, default_tokenizer, tokenization="any").manifest.tokenization
+
+
+@pytest.mark.parametrize("text", [NESTING, REGULAR])
+def test_canonical_with_token_terminals_that_would_be_wrong_is_refused(
+    text: str, default_tokenizer: Tokenizer
+) -> None:
+    """The tokenizer splits text, which masks between tokens do not follow: refused at the token."""
+    with pytest.raises(CheckError, match=r"token terminals(.|\n)*help: say --tokenization any") as e:
+        quietly(text, default_tokenizer, tokenization="canonical")
+    (found,) = e.value.diagnostics
+    assert found.span is not None
+    assert "<[300]>" == text[found.span.start : found.span.end]
+
+
+def test_canonical_with_token_terminals_stays_where_nothing_is_split() -> None:
+    """A tokenizer that merges text as it is has exact masks beside token terminals."""
+    artifact = quietly('root ::= "ab" <t> "bc"', small_tokenizer(), tokenization="canonical")
+    assert [[3], [10], [4]] == [allowed(artifact, *(3, 10)[:n]) for n in range(3)]
+
+
+def test_an_added_token_between_token_terminals_is_no_text(tmp_path: Path) -> None:
+    """The tokenizer finds <u> in a text, so that no other tokens spell it."""
+    tokenizer = tokenizer_of(tmp_path, "<u>ab", [], added=[(9, "<eos>", True), (10, "<u>", False)])
+    text = 'root ::= ("<u>" | "a") <eos> "b" | "b"'
+    artifact = quietly(text, tokenizer, tokenization="canonical")
+    by_name = {octets: i for i, octets in tokenizer.tokens.items()}
+    assert sorted([by_name[b"a"], by_name[b"b"]]) == allowed(artifact)
+    assert any("finds a special token" in note for note in artifact.notes)
+
+
+@pytest.mark.parametrize(
+    ("options", "note"),
+    [
+        (["--lazy"], "--lazy (--prewarm 0) changes nothing: it is about networks"),
+        (["--prewarm", "7"], "--prewarm 7 changes nothing: it is about networks"),
+        (["--max-depth", "3"], "--max-depth 3 changes nothing: no rule of the grammar nests"),
+        (["--tokenization", "any", "--method", "direct"], "--method direct changes nothing"),
+        (["--unk", "allow"], "--unk changes nothing: only WordPiece"),
+        (["--unk", "omit"], "--unk changes nothing: only WordPiece"),
+    ],
+)
+def test_options_without_effect_are_said(cli: Cli, options: list[str], note: str) -> None:
+    """On the command line, and in the file."""
+    Path("g.gbnf").write_text('root ::= "yes" | "no"')
+    found = cli("compile", "g.gbnf", *options)
+    assert 0 == found.code
+    assert f"note: {note}" in found.err
+    shown = cli("show", "g.cst")
+    assert f"note: {note}" in shown.text
+
+
+def test_options_with_an_effect_are_not_said(cli: Cli) -> None:
+    """Where they do something there is no such note."""
+    Path("g.gbnf").write_text('root ::= "(" root ")" | "a"')
+    for options in (["--lazy"], ["--prewarm", "7"], ["--max-depth", "3"]):
+        assert "changes nothing" not in cli("compile", "g.gbnf", *options).err
+
+
+def test_a_mask_of_a_grammar_says_nothing_of_options_that_were_not_given(cli: Cli) -> None:
+    """``mask`` precomputes nothing by itself, of any engine."""
+    Path("g.gbnf").write_text('root ::= "a" root "b" | "a"')
+    for options in ([], ["--max-depth", "3"]):
+        assert "changes nothing" not in cli("mask", "g.gbnf", *options).err
+
+
+def test_notes_do_not_depend_on_where_files_are(tmp_path: Path) -> None:
+    """The same grammar and tokenizer in two folders make the same bytes, notes and all."""
+    made = []
+    for folder in ("one", "another"):
+        (tmp_path / folder).mkdir()
+        tokenizer = tokenizer_of(tmp_path / folder, "ab", [], added=[(9, "<eos>", True)])
+        text = 'root ::= "(" root ")" | "a" <eos>'
+        made.append(
+            compile_grammar(text, dialect="gbnf", tokenizer=tokenizer, tokenization="any", name=folder)
+            if False
+            else compile_grammar('root ::= "ab" | "a"', dialect="gbnf", tokenizer=tokenizer, prewarm=0)
+        )
+    assert made[0].notes
+    assert made[0].to_bytes() == made[1].to_bytes()
+
+
+def test_notes_in_a_manifest_are_checked(default_tokenizer: Tokenizer) -> None:
+    """A manifest has none, or texts."""
+    manifest = quietly('root ::= "a"', default_tokenizer, tokenization="any").manifest
+    assert () == Manifest.from_json(manifest.to_json()).notes
+    for bad in (3, [3], None):
+        with pytest.raises(ArtifactError):
+            Manifest.from_json({**manifest.to_json(), "notes": bad})
