@@ -273,7 +273,7 @@ class Given:
         chosen = {name: value for name, value in said.items() if name in named}
         return CompileOptions(
             limits=limits or self.limits(),
-            keep_unknown=self.unk is Unk.ALLOW,
+            keep_unknown=None if self.unk is None else self.unk is Unk.ALLOW,
             **{name: _plain(value) for name, value in chosen.items() if value is not None},
         )
 

@@ -44,7 +44,7 @@ def without_effect(
         elif recogniser.grammar.tokens and method:
             why = f"the grammar has token terminals, and the method is {method}"
         yield f"--method {options.method} changes nothing: {why}"
-    if options.keep_unknown and kind != WORD_DFA:
+    if options.keep_unknown is not None and kind != WORD_DFA:
         yield "--unk changes nothing: only WordPiece has words that become unknown"
     if options.parser != AUTO and (is_dfa or options.engine != AUTO):
         yield f"parser={options.parser!r} changes nothing: the engine is {recogniser.choice.engine}"

@@ -60,7 +60,8 @@ class CompileOptions:
       spells a member.
     - ``method``: ``direct``, ``cartesian`` or ``auto``, how the canonical token sequences of a
       regular grammar are found; the masks are the same.
-    - ``keep_unknown``, of WordPiece alone: keep members with a word that becomes the unknown token.
+    - ``keep_unknown``, of WordPiece alone: keep members with a word that becomes the unknown token
+      (by default not).
     - ``eos``: ids or names of the tokens that end a text; by default the tokenizer's own.
     - ``vocab_size``: bits of a mask; by default the tokenizer's highest id + 1.
 
@@ -83,7 +84,7 @@ class CompileOptions:
     max_depth: int | None = None
     tokenization: str | None = None
     method: str = AUTO
-    keep_unknown: bool = False
+    keep_unknown: bool | None = None
     eos: Sequence[int | str] = ()
     vocab_size: int | None = None
     prewarm: int | None = None

@@ -334,7 +334,7 @@ def _for_wordpiece(
         request.tokenizer,
         request.vocab_size,
         request.limits,
-        keep_unknown=request.options.keep_unknown,
+        keep_unknown=bool(request.options.keep_unknown),
     )
     if words.is_empty:
         message = "the tokenizer can spell no member: each has a word that becomes unknown"

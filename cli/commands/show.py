@@ -8,9 +8,10 @@ import typer
 from .. import options
 from ..compiling import automaton_of, compilation_of, grammar_of
 from ..console import UsageError, note, write_text
-from ..inputs import grammar_text
+from ..inputs import artifact_or_text
 
 if TYPE_CHECKING:
+    from constrain.artifacts import Artifact
     from constrain.compiler.options import CompileOptions
 
 
@@ -30,24 +31,31 @@ class Stage(StrEnum):
     *options.TOKENIZER, *options.SOURCE, "max_depth", "meaning", "eos", *options.LIMITS
 )
 def show(
-    grammar: options.Grammar,
+    subject: options.Subject,
     given: options.Given,
     stage: Annotated[
-        Stage,
+        Stage | None,
         typer.Option(
             help="tree: as parsed; lnf: the normal form; network: automata that call each other; "
             "lexemes: what a lexer cuts a text into, by maximal munch; "
-            "of regular grammars nfa, dfa: over bytes; tokens: over tokens."
+            "of regular grammars nfa, dfa: over bytes; tokens: over tokens.  [default: lnf]"
         ),
-    ] = Stage.LNF,
+    ] = None,
 ) -> None:
-    """Print a stage of the compilation of a grammar.
+    """Print a stage of the compilation of a grammar, or what an artifact says of itself.
 
     \b
-    Example:
+    Examples:
       constrain show date.ebnf --stage dfa
+      constrain show date.cst
     """
-    text = grammar_text(grammar)
+    text = artifact_or_text(subject)
+    if not isinstance(text, str):
+        if stage is not None:
+            raise UsageError(f"{subject}: an artifact has no stages to print; name its grammar")
+        write_text(_facts(text))
+        return
+    grammar, stage = subject, stage or Stage.LNF
     wanted = given.compile_options(grammar)
     if stage in (Stage.TREE, Stage.LNF, Stage.NETWORK, Stage.LEXEMES):
         write_text(_of_any(stage, text, grammar, wanted))
@@ -76,6 +84,23 @@ def show(
             if artifact.manifest.kind == BYTE_DFA:
                 raise UsageError("only canonical artifacts have a token DFA")
             write_text(tokens_text(artifact))
+
+
+def _facts(artifact: "Artifact") -> str:
+    """The manifest for people: a line each, the compiler's notes last."""
+    m = artifact.manifest
+    lines = [
+        f"kind: {m.kind}",
+        f"meaning: {m.meaning}",
+        f"tokenization: {m.tokenization}",
+        f"dialect: {m.dialect}",
+        f"start: {m.start}",
+        f"tokenizer: sha256 {m.tokenizer_sha256}",
+        f"vocabulary: {m.vocab_size:,} ids; end of text {', '.join(map(str, m.eos))}",
+        *(f"{name.replace('_', ' ')}: {count:,}" for name, count in m.counts.items()),
+        *(f"note: {note}" for note in m.notes),
+    ]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _of_any(stage: Stage, text: str, path: str, wanted: "CompileOptions") -> str:

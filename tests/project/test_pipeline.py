@@ -13,7 +13,7 @@ from support import EXAMPLES, ROOT
 
 from constrain.compiler import CompileOptions, Tokenizer, compile_grammar
 from constrain.compiler.choose import EngineChoice, engine_of, next_engine, tokenization_of
-from constrain.compiler.diagnostics import CheckError, LimitError, TokenizerError
+from constrain.compiler.diagnostics import CheckError, LimitError
 from constrain.compiler.frontend import Automaton, MaximalMunchGrammar, Parser, read_checked
 from constrain.compiler.limits import Limits
 from constrain.compiler.pipeline import build_artifact, build_automaton, build_engine
@@ -228,6 +228,3 @@ def test_tokenizations_say_why(default_tokenizer: Tokenizer) -> None:
     with pytest.raises(CheckError, match="canonical masks need the engine dfa or network"):
         asked = CompileOptions(dialect="kbnf", tokenization="canonical")
         tokenization_of(grammar, earley, default_tokenizer, asked)
-    with pytest.raises(TokenizerError, match="only WordPiece"):
-        unknown = CompileOptions(dialect="kbnf", keep_unknown=True)
-        tokenization_of(grammar, network, default_tokenizer, unknown)
