@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from ..network.configurations import BOTTOM, Stacks
 from ..network.tables import DEAD, NetworkTables
 from ..pretokenizer.dfa import PretokenizerDfa, begins_character
+from ..tokens.watch import Watch, unwatched
 
 _Flags = NDArray[np.bool_]
 
@@ -62,32 +63,50 @@ def text_begins(
     return np.union1d(begins, [tables.start * width + pretokenizer.start])
 
 
+# Cells of the tables that are looked at in one step.
+_STEP = 1 << 20
+
+
 def reached_pairs(
-    tables: NetworkTables, pretokenizer: PretokenizerDfa, begins: NDArray[np.int64]
+    tables: NetworkTables,
+    pretokenizer: PretokenizerDfa,
+    begins: NDArray[np.int64],
+    watch: Watch = unwatched,
 ) -> ReachedPairs:
     """The pairs that some text leads to from where it begins; and some that none does.
 
     Behind a call that may end in q each frame is taken beside q, whoever called.
     """
     width = len(pretokenizer.table)
+    size = tables.states * width
     columns, pre_columns = _joint_columns(tables, pretokenizer)
     frames = np.unique(tables.call_returns).astype(np.int64)
-    reached = frontier = begins
-    edges: list[NDArray[np.int64]] = []
-    starting: list[NDArray[np.int64]] = []
-    while len(frontier):
+    watch(0, 5 * size)
+    seen = np.zeros(size, dtype=np.bool_)
+    # An edge is one integer, source · size + target.
+    edges: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
+    starting = list(edges)
+    step = max(1, _STEP // max(1, len(columns)))
+    pending = [np.unique(begins)]
+    seen[begins] = True
+    while pending:
+        frontier = pending.pop()
+        if len(frontier) > step:
+            pending += [frontier[step:], frontier[:step]]
+            continue
+        watch(len(frontier) * len(columns), 0)
         states, at = np.divmod(frontier, width)
         after = tables.table[states[:, None], columns].astype(np.int64)
-        new = [frontier[:0]]
+        new = []
         for plane in range(pretokenizer.table.shape[1]):
             pre_after = pretokenizer.table[at[:, None], plane, pre_columns]
             rows, places = np.nonzero((after != DEAD) & (pre_after != DEAD))
             targets = after[rows, places] * width + pre_after[rows, places]
-            found = np.unique(np.stack([frontier[rows], targets]), axis=1)
+            found = np.unique(frontier[rows] * size + targets)
             edges.append(found)
             if plane % 2:
                 starting.append(found)
-            new.append(np.unique(found[1]))
+            new.append(found % size)
         counts = np.diff(tables.call_offsets)[states]
         callers = np.repeat(np.arange(len(states)), counts)
         numbers = np.arange(len(callers)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -95,8 +114,12 @@ def reached_pairs(
         new.append(tables.call_starts[numbers].astype(np.int64) * width + at[callers])
         ending = np.unique(at[tables.accepting[states] != 0])
         new.append((frames[:, None] * width + ending).reshape(-1))
-        frontier = np.setdiff1d(np.concatenate(new), reached)
-        reached = np.union1d(reached, frontier)
+        targets = np.concatenate(new)
+        targets = np.unique(targets[~seen[targets]])
+        seen[targets] = True
+        if len(targets):
+            pending.append(targets)
+    reached = np.flatnonzero(seen)
     number = np.zeros((tables.states, width), dtype=np.int32)
     states, at = np.divmod(reached, width)
     number[states, at] = np.arange(1, len(reached) + 1)
@@ -105,13 +128,16 @@ def reached_pairs(
         np.concatenate([[DEAD], states]),
         np.concatenate([[DEAD], at]),
         number,
-        np.unique(flat[np.concatenate([np.zeros((2, 0), np.int64), *edges], axis=1)], axis=1),
-        flat[np.concatenate([np.zeros((2, 0), np.int64), *starting], axis=1)].astype(np.int64),
+        flat[np.stack(np.divmod(np.unique(np.concatenate(edges)), size))].astype(np.int64),
+        flat[np.stack(np.divmod(np.concatenate(starting), size))].astype(np.int64),
     )
 
 
 def call_returns(
-    tables: NetworkTables, pairs: ReachedPairs, return_states: NDArray[np.int64]
+    tables: NetworkTables,
+    pairs: ReachedPairs,
+    return_states: NDArray[np.int64],
+    watch: Watch = unwatched,
 ) -> _Flags:
     """For each pair the return states of its call, bool (pairs, return states): the least solution
     of
@@ -119,6 +145,7 @@ def call_returns(
     returns(p, q) = {q where p may end} | returns of the pairs that a byte leads to
                   | for calls (s, g): returns(g, q') for each q' of returns(s, q)
     """
+    watch(0, 2 * len(pairs.states) * len(return_states))
     found = np.zeros((len(pairs.states), len(return_states)), dtype=np.bool_)
     ending = np.flatnonzero(tables.accepting[pairs.states] != 0)
     found[ending, np.searchsorted(return_states, pairs.pre_states[ending])] = True
@@ -135,11 +162,13 @@ def call_returns(
     while True:
         before = words.copy()
         while len(heads):
+            watch(len(targets), 0)
             more = words[heads] | np.bitwise_or.reduceat(words[targets], firsts, axis=0)
             if (more == words[heads]).all():
                 break
             words[heads] = more
         for callers, start, frame in calls:
+            watch(len(callers), 4 * len(callers) * width)
             inner = np.unpackbits(words[pairs.number[start, pairs.pre_states[callers]]], axis=1)
             behind = np.unpackbits(words[pairs.number[frame, return_states]], axis=1)
             inner, behind = inner[:, :width], behind[:, :width]
@@ -171,6 +200,7 @@ class ReturnContexts:
         final: _Flags,
         continued: int | None = None,
         beside: "ReturnContexts | None" = None,
+        watch: Watch = unwatched,
     ) -> None:
         """``final``: bool (Q,), the pre-tokenizer states that a text may end in. ``continued``: the
         state in which a member begins behind a prompt, if that is not the start. ``beside``: of the
@@ -183,11 +213,11 @@ class ReturnContexts:
         if beside is not None:
             others = beside.states[1:] * len(pretokenizer.table) + beside.pre_states[1:]
             begins = np.union1d(begins, others)
-        found = reached_pairs(tables, pretokenizer, begins)
+        found = reached_pairs(tables, pretokenizer, begins, watch)
         self.return_states = np.unique(found.pre_states[tables.accepting[found.states] != 0])
         self._slot = np.full(len(pretokenizer.table), -1, dtype=np.int64)
         self._slot[self.return_states] = np.arange(len(self.return_states))
-        returns = call_returns(tables, found, self.return_states)
+        returns = call_returns(tables, found, self.return_states, watch)
         ending: _Flags = np.logical_or.reduce(returns, axis=1)
         self.returns: _Flags = returns
         self.pair = np.where(ending[found.number], found.number, 0).astype(np.int32)
@@ -235,6 +265,19 @@ class ReturnContexts:
             )
             self._at_boundary[pair, context] = cached
         return cached
+
+    def boundaries(self, context: int) -> _Flags:
+        """``at_boundary`` of all pairs, bool (n,)."""
+        live, ends = self._contexts[context]
+        found: _Flags = self._starts[live].copy()
+        slots = self._slot[self.pre_states]
+        ending = (self._tables.accepting[self.states] != 0) & (slots >= 0)
+        found[ending] |= ends[slots[ending]]
+        calling = (np.diff(self._tables.call_offsets) > 0)[self.states]
+        for pair in np.flatnonzero(calling & ~found).tolist():
+            found[pair] = self._may_start(pair, live)
+        found[DEAD] = False
+        return found
 
     def push(self, frame: int, context: int) -> int:
         """The context of a call that returns to ``frame``."""

@@ -28,6 +28,7 @@ from ..pretokenizer.dfa import PretokenizerDfa, whole_pieces
 from ..tokens.memo import CacheBudget
 from ..tokens.trie import Trie
 from ..tokens.vocabulary import Vocabulary
+from ..tokens.watch import Watch, unwatched
 from .contexts import ReturnContexts
 from .liveness import Certificates, DeadEnds
 from .trie_walk import TokenWalks, token_tries
@@ -42,7 +43,7 @@ class PretokenizedNetwork:
     pairs of all tokens that merging gives. ``continued``: the state of the network in which a
     member begins behind a prompt, if that is not the start. ``reader``: the same network beside the
     pre-tokenizer DFA that says what each token reads, if this one only says what follows it; each
-    state of that DFA is one of this."""
+    state of that DFA is one of this. ``watch``: bounds what is computed."""
 
     network: Network
     pretokenizer: PretokenizerDfa
@@ -52,10 +53,16 @@ class PretokenizedNetwork:
     continued: int | None = None
     reader: "PretokenizedNetwork | None" = None
     caches: CacheBudget = field(default_factory=CacheBudget)
+    watch: Watch = unwatched
 
     @classmethod
     def from_arrays(
-        cls, tables: NetworkTables, arrays: Arrays, vocabulary: Vocabulary, caches: CacheBudget
+        cls,
+        tables: NetworkTables,
+        arrays: Arrays,
+        vocabulary: Vocabulary,
+        caches: CacheBudget,
+        watch: Watch = unwatched,
     ) -> "PretokenizedNetwork":
         """``tables``: of the grammar; texts begin behind the prefix of ``cuts.prefix``."""
         prefix = arrays["cuts.prefix"].tobytes()
@@ -75,6 +82,7 @@ class PretokenizedNetwork:
             vocabulary,
             whole.states - 1 if prefix else whole.start,
             caches=caches,
+            watch=watch,
         )
 
     def inert(self, arrays: Arrays) -> "PretokenizedNetwork":
@@ -104,13 +112,20 @@ class PretokenizedNetwork:
         """The pairs of states, and the contexts of stacks."""
         beside = None if self.reader is None else self.reader.contexts
         return ReturnContexts(
-            self.network.tables, self.pretokenizer, self.final, self.continued, beside
+            self.network.tables,
+            self.pretokenizer,
+            self.final,
+            self.continued,
+            beside,
+            self.watch,
         )
 
     @cached_property
     def walks(self) -> TokenWalks:
         """Where tokens lead that continue a text."""
-        return TokenWalks(self.network.tables, self.pretokenizer, self.contexts, self._tries)
+        return TokenWalks(
+            self.network.tables, self.pretokenizer, self.contexts, self._tries, self.watch
+        )
 
     @property
     def reading(self) -> TokenWalks:

@@ -20,6 +20,7 @@ from ..pretokenizer.dfa import PretokenizerDfa
 from ..tokens.memo import solve_recursive
 from ..tokens.trie import Trie, grouped, ranges
 from ..tokens.vocabulary import HOLE, TEXT, Vocabulary
+from ..tokens.watch import Watch, unwatched
 from .contexts import ReturnContexts
 
 # The set of trie nodes that holds the root alone.
@@ -30,6 +31,10 @@ Frames = tuple[int, ...]
 WalkKey = tuple[int, int, int, int]
 
 _Nodes = NDArray[np.int32]
+
+
+# What a walk, and a group of its tokens, cost in trie nodes that are met.
+_WALK_WORK, _GROUP_WORK = 10_000, 200
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,9 +69,10 @@ class TokenWalks:
         pretokenizer: PretokenizerDfa,
         contexts: ReturnContexts,
         tries: Sequence[Trie],
+        watch: Watch = unwatched,
     ) -> None:
         self._tables, self._pretokenizer, self._contexts = tables, pretokenizer, contexts
-        self.tries = tries
+        self.tries, self._watch = tries, watch
         self._columns = [
             (tables.classes[trie.octets], pretokenizer.classes[trie.octets]) for trie in self.tries
         ]
@@ -123,6 +129,7 @@ class TokenWalks:
                         left_nodes = suspended.setdefault((still_q, still_plane), [])
                         left_nodes.append(self._node_sets[still])
         groups = []
+        self._watch(_WALK_WORK + _GROUP_WORK * len(found), 0)
         for (p, q, frames), parts in sorted(found.items()):
             pair = self._contexts.number(p, q)
             groups.append(Group(self._groups, pair, p, q, frames, united(parts)))
@@ -160,6 +167,7 @@ class TokenWalks:
         first_meeting = self._walked_before * len(table) * width
         several = len(nodes) > 1
         while len(nodes):
+            self._watch(len(nodes), 0)
             fan_out = trie.first[nodes + 1] - trie.first[nodes]
             stops = self._stops[states] & (fan_out > 0)
             if stops.any():

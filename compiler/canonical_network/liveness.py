@@ -10,7 +10,7 @@ for lists of numbers, behind "[1": the tokens that lead behind "," are live, sin
 may start there; those that end inside a number are live by the certificate "]"
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol, TypeAlias
@@ -169,10 +169,7 @@ class ContextStatus:
         """Of each pair, int8 (n,); live are those at a boundary."""
         live = self.contexts.live(self.context)
         found = np.where(live, IS_UNDECIDED, IS_DEAD).astype(np.int8)
-        at_boundary = [
-            self.contexts.at_boundary(pair, self.context) for pair in np.flatnonzero(live).tolist()
-        ]
-        found[np.flatnonzero(live)[np.array(at_boundary, dtype=np.bool_)]] = IS_LIVE
+        found[live & self.contexts.boundaries(self.context)] = IS_LIVE
         found[DEAD] = IS_DEAD
         return found
 
@@ -205,54 +202,70 @@ class ContextStatus:
     def _found(self) -> tuple[NDArray[np.int64], list[tuple[int, ...]]]:
         size = self.joint.pairs
         own = self.joint.table[:size]
-        distance = self._distances(own)
-        texts: dict[int, bytes] = {}
-        nearest = distance[own].argmin(axis=1)
         undecided = np.flatnonzero(self.status == IS_UNDECIDED)
+        distance = self._distances(own, undecided)
+        texts: dict[int, bytes] = {}
         order = undecided[np.argsort(distance[undecided], kind="stable")]
-        for pair in order[distance[order] < _FAR].tolist():
-            column = int(nearest[pair])
-            texts[pair] = self._octet[column] + texts.get(int(own[pair, column]), b"")
+        order = order[distance[order] < _FAR]
+        for pairs in _blocks(order, own.shape[1]):
+            nearest = distance[own[pairs]].argmin(axis=1).tolist()
+            for pair, column in zip(pairs.tolist(), nearest, strict=True):
+                texts[pair] = self._octet[column] + texts.get(int(own[pair, column]), b"")
         kinds = np.zeros(size, dtype=np.int64)
         numbers: dict[tuple[int, ...], int] = {(): 0}
         tokens: dict[bytes, int] = {}
-        # By distance and target; of the bytes that lead to one target the first.
-        after = own[undecided].astype(np.int64)
-        keys = np.sort((distance[after] * size + after) * 256 + np.arange(own.shape[1]), axis=1)
-        rows = keys[:, : 2 * _CERTIFICATES]
-        for pair, row in zip(undecided.tolist(), rows.tolist(), strict=True):
-            found: list[int] = []
-            seen: set[int] = set()
-            for key in row:
-                target, column = key // 256 % size, key % 256
-                if key // 256 // size >= _FAR or len(seen) == _CERTIFICATES:
-                    break
-                if target in seen:
-                    continue
-                seen.add(target)
-                text = self._octet[column] + texts.get(target, b"")
-                if text not in tokens:
-                    tokens[text] = self.first_token(text)
-                if tokens[text] >= 0 and tokens[text] not in found:
-                    found.append(tokens[text])
-            kinds[pair] = numbers.setdefault(tuple(found), len(numbers))
+        for pairs in _blocks(undecided, own.shape[1]):
+            # By distance and target; of the bytes that lead to one target the first.
+            after = own[pairs].astype(np.int64)
+            keys = (distance[after] * size + after) * 256 + np.arange(own.shape[1])
+            keys.sort(axis=1)
+            rows = keys[:, : 2 * _CERTIFICATES].tolist()
+            for pair, row in zip(pairs.tolist(), rows, strict=True):
+                found: list[int] = []
+                seen: set[int] = set()
+                for key in row:
+                    target, column = key // 256 % size, key % 256
+                    if key // 256 // size >= _FAR or len(seen) == _CERTIFICATES:
+                        break
+                    if target in seen:
+                        continue
+                    seen.add(target)
+                    text = self._octet[column] + texts.get(target, b"")
+                    if text not in tokens:
+                        tokens[text] = self.first_token(text)
+                    if tokens[text] >= 0 and tokens[text] not in found:
+                        found.append(tokens[text])
+                kinds[pair] = numbers.setdefault(tuple(found), len(numbers))
         return kinds, list(numbers)
 
-    def _distances(self, own: NDArray[np.int32]) -> NDArray[np.int64]:
-        """Bytes to the nearest boundary, at most ``_LONGEST``; int64 (n,)."""
-        distance = np.where(self.status == IS_LIVE, 0, _FAR).astype(np.int64)
-        dead = self.status == IS_DEAD
-        for _ in range(_LONGEST):
-            nearer = np.minimum(distance, distance[own].min(axis=1) + 1)
-            nearer[dead] = _FAR
-            if (nearer == distance).all():
+    def _distances(self, own: NDArray[np.int32], undecided: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Bytes to the nearest boundary, at most ``_LONGEST``, else ``_FAR``; int64 (n,)."""
+        is_near = self.status == IS_LIVE
+        distance = np.where(is_near, 0, _FAR).astype(np.int64)
+        left = undecided
+        for length in range(1, _LONGEST + 1):
+            nearer = [pairs[is_near[own[pairs]].any(axis=1)] for pairs in _blocks(left, len(own.T))]
+            found = np.concatenate([left[:0], *nearer])
+            if not len(found):
                 break
-            distance = nearer
-        return np.minimum(distance, _FAR)
+            distance[found] = length
+            is_near[found] = True
+            left = left[distance[left] == _FAR]
+        return distance
 
     @cached_property
     def _octet(self) -> list[bytes]:
         return [bytes([octet]) for octet in self.joint.octets]
+
+
+# Cells of a table that are looked at in one step.
+_STEP = 1 << 20
+
+
+def _blocks(pairs: NDArray[np.int64], width: int) -> Iterator[NDArray[np.int64]]:
+    """``pairs`` in parts whose rows of ``width`` cells can be gathered at once."""
+    step = max(1, _STEP // width)
+    return (pairs[begin : begin + step] for begin in range(0, len(pairs), step))
 
 
 class Liveness(Protocol):
@@ -333,7 +346,7 @@ class PlainLiveness:
     ) -> NDArray[np.int8]:
         """See ``Liveness``. ``live``: tokens that have been shown to be live."""
         found = np.zeros(len(part.ids), dtype=np.int8)
-        for frames, places in part.by_frames():
+        for frames, places in part.by_frames:
             status = self.status.above(frames, context)
             found[places] = status.status[part.pairs[places]]
             if live is not None:

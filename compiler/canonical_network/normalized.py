@@ -130,7 +130,7 @@ class InertTokens:
         """Which tokens of a part are live by inert characters, at a boundary or by a
         certificate."""
         found = np.ones(len(part.ids), dtype=np.bool_)
-        for frames, places in part.by_frames():
+        for frames, places in part.by_frames:
             pairs = self._pairs[part.pairs[places]]
             for below in sorted(self._contexts_of[context]):
                 above = self._status.above(frames, below)

@@ -15,6 +15,7 @@ that it makes, beside every pre-tokenizer state in which these can end.
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -29,6 +30,9 @@ from constrain.artifacts.tokens.trie import Trie, ranges
 
 # The call that is the text itself: no frame is 0.
 TEXT = 0
+
+# Cells of a table that are looked at in one step.
+_CELLS = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,14 +61,22 @@ def joint_table(network: PretokenizedNetwork) -> Joint:
     used = (tables.table != DEAD).any(axis=0)[tables.classes]
     keys = np.where(used, tables.classes.astype(np.int64) * 256 + pretokenizer.classes, -1)
     _, octets, classes = np.unique(keys, return_index=True, return_inverse=True)
-    after = tables.table[contexts.states][:, tables.classes[octets]].astype(np.int64)
-    columns = pretokenizer.classes[octets]
-    planes = [
-        contexts.pair[after, pretokenizer.table[contexts.pre_states, plane][:, columns]]
-        for plane in range(pretokenizer.table.shape[1])
-    ]
+    columns, pre_columns = tables.classes[octets], pretokenizer.classes[octets]
+    pairs, planes = len(contexts.states), pretokenizer.table.shape[1]
+    network.watch(0, 4 * planes * pairs * len(octets))
+    table = np.zeros((planes, pairs, len(octets)), dtype=np.int32)
+    step = max(1, _CELLS // len(octets))
+    for begin in range(0, pairs, step):
+        network.watch(step * len(octets), 0)
+        states = contexts.states[begin : begin + step]
+        pre_states = contexts.pre_states[begin : begin + step]
+        after = tables.table[states[:, None], columns]
+        for plane in range(planes):
+            pre_after = pretokenizer.table[pre_states[:, None], plane, pre_columns]
+            table[plane, begin : begin + step] = contexts.pair[after, pre_after]
     stops = ((tables.accepting != 0) | (np.diff(tables.call_offsets) > 0))[contexts.states]
-    return Joint(np.concatenate(planes), classes.reshape(-1), octets.tolist(), stops)
+    whole = table.reshape(-1, len(octets))
+    return Joint(whole, classes.reshape(-1), octets.tolist(), stops)
 
 
 @dataclass(slots=True, eq=False)
@@ -111,12 +123,11 @@ class _Search:
 
     def add(self, call: int, pairs: NDArray[np.integer]) -> None:
         """Let ``pairs`` be reached in a call."""
-        live = self.contexts.live(self.found.contexts[call])
-        new = np.unique(pairs)
-        new = new[~self.found.reached[call][new] & live[new]]
+        reached = self.found.reached[call]
+        new = pairs[~reached[pairs] & self.contexts.live(self.found.contexts[call])[pairs]]
         if len(new):
-            self.found.reached[call][new] = True
-            self._todo.append((call, new))
+            reached[new] = True
+            self._todo.append((call, np.unique(new)))
 
     def run(self) -> None:
         planes = self.joint.table.reshape(-1, self.joint.pairs, self.joint.table.shape[1])
@@ -265,7 +276,10 @@ def _blocks(trie: Trie, joint: Joint, starts: NDArray[np.int64]) -> list[int]:
         owner[below] = np.repeat(owner[begin:end], np.diff(first[begin : end + 1]))
         begin, end = below.start, below.stop
     held = np.bincount(owner, weights=np.diff(trie.held), minlength=joint.table.shape[1])
-    met = np.cumsum((joint.table[starts] != DEAD) @ held)
+    step = max(1, _CELLS // joint.table.shape[1])
+    rows = range(0, len(starts), step)
+    counts = [(joint.table[starts[row : row + step]] != DEAD) @ held for row in rows]
+    met = np.cumsum(np.concatenate([held[:0], *counts]))
     blocks, done = [], 0
     while done < len(starts):
         before = float(met[done - 1]) if done else 0.0
@@ -283,7 +297,7 @@ Target: TypeAlias = tuple[int, Frames]
 ByTarget: TypeAlias = dict[Target, NDArray[np.int32]]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Part:
     """Some walks. Parallel arrays: ``ids`` of tokens that lead to ``pairs`` with
     ``frames[pushed]`` pushed, those of walk i from ``bounds[i]`` on. ``suspended`` of each walk."""
@@ -295,10 +309,12 @@ class Part:
     frames: Sequence[Frames]
     suspended: Sequence[tuple[Suspended, ...]]
 
-    def by_frames(self) -> Iterator[tuple[Frames, NDArray[np.int64]]]:
-        """The places of the tokens with the same frames pushed."""
-        for number, frames in enumerate(self.frames):
-            yield frames, np.flatnonzero(self.pushed == number)
+    @cached_property
+    def by_frames(self) -> Sequence[tuple[Frames, NDArray[np.int64]]]:
+        """The places of the tokens with the same frames pushed, ascending."""
+        order = np.argsort(self.pushed, kind="stable")
+        bounds = np.searchsorted(self.pushed[order], np.arange(1, len(self.frames)))
+        return list(zip(self.frames, np.split(order, bounds), strict=True))
 
     def by_target(self, places: NDArray[np.int64]) -> ByTarget:
         """The tokens at some places, each once, by their targets."""
