@@ -45,6 +45,7 @@ __all__ = [
     "byte_class",
     "char_class",
     "complement",
+    "has_lazy",
     "intersection",
     "is_nullable",
     "lit",
@@ -110,12 +111,14 @@ class Alt:
 @dataclass(frozen=True, slots=True, eq=False)
 class Repeat:
     """``min_times`` to ``max_times`` (None: any number) times ``node``; ``text`` is how the
-    author wrote that, for messages."""
+    author wrote that, for messages. ``lazy``: a search tries fewer times first, which says
+    nothing about the language but something about a lexer; see ``preferred_matches``."""
 
     node: "Node"
     min_times: int
     max_times: int | None
     text: str = ""
+    lazy: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -302,7 +305,9 @@ def optional(node: Node) -> Node:
     return Optional(node)
 
 
-def repeat(node: Node, min_times: int, max_times: int | None, text: str = "") -> Node:
+def repeat(
+    node: Node, min_times: int, max_times: int | None, text: str = "", *, lazy: bool = False
+) -> Node:
     """``node`` repeated. Raises ``ValueError`` if ``max_times`` is below ``min_times``."""
     if min_times < 0 or (max_times is not None and max_times < min_times):
         raise ValueError(f"cannot repeat from {min_times} to {max_times} times")
@@ -310,7 +315,11 @@ def repeat(node: Node, min_times: int, max_times: int | None, text: str = "") ->
         return EPSILON
     if node is NOTHING:
         return NOTHING if min_times else EPSILON
-    if (min_times, max_times) == (1, 1) or _is_star(node):
+    if (min_times, max_times) == (1, 1):
+        return node
+    if lazy and min_times != max_times:
+        return Repeat(node, min_times, max_times, text, lazy=True)
+    if _is_star(node):
         return node
     if (min_times, max_times) == (0, 1):
         return optional(node)
@@ -342,7 +351,14 @@ def negation(node: Node, text: str = "") -> Node:
 
 
 def _is_star(node: Node) -> bool:
-    return isinstance(node, Repeat) and node.min_times == 0 and node.max_times is None
+    if not isinstance(node, Repeat) or node.lazy:
+        return False
+    return node.min_times == 0 and node.max_times is None
+
+
+def has_lazy(node: Node) -> bool:
+    """Whether a repetition inside prefers fewer times."""
+    return any(isinstance(part, Repeat) and part.lazy for part in walk(node))
 
 
 def without_outer_anchors(node: Node) -> Node:

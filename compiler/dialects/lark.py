@@ -144,7 +144,14 @@ class LarkBuilder(StatementsBuilder):
                 self.report(message, Span(place, place + 1), "known: i, m, s, x, u")
         origins = tuple(range(span.start + 1, span.start + end + 1))
         text = Unescaped(body, origins)
-        node = parse_pattern(text, self.source, self.limits, self.diagnostics, flags)
+        node = parse_pattern(
+            text,
+            self.source,
+            self.limits,
+            self.diagnostics,
+            flags,
+            plain_classes=not self.has_rust_regexes,
+        )
         return pattern_of(node, body, span)
 
     def token(self, items: list[Token]) -> TokenNode:

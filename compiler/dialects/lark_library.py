@@ -1,7 +1,8 @@
 """The terminals of Lark's library ``common``, each as one regular expression.
 
 Where Lark relies on its lexer to stop at the first end (strings, comments of C), the expression
-matches what the lexer would: a text that has no such end inside.
+matches what the lexer would: a text that has no such end inside. Those with the inside of a string
+are lazy, as in Lark.
 """
 
 from collections.abc import Mapping
@@ -11,7 +12,7 @@ _DECIMAL = r"([0-9]+\.[0-9]*|\.[0-9]+)"
 _EXPONENT = "[Ee][+-]?[0-9]+"
 _FLOAT = rf"([0-9]+{_EXPONENT}|{_DECIMAL}({_EXPONENT})?)"
 _NUMBER = f"({_FLOAT}|{_INT})"
-_ESCAPED = r"([^\\\n]|\\[^\n])*"
+_ESCAPED = r"([^\\\n]|\\[^\n])*?"
 
 COMMON: Mapping[str, str] = {
     "DIGIT": "[0-9]",
@@ -24,7 +25,7 @@ COMMON: Mapping[str, str] = {
     "SIGNED_FLOAT": f"[+-]?{_FLOAT}",
     "NUMBER": _NUMBER,
     "SIGNED_NUMBER": f"[+-]?{_NUMBER}",
-    "_STRING_INNER": r"[^\n]*",
+    "_STRING_INNER": r"[^\n]*?",
     "_STRING_ESC_INNER": _ESCAPED,
     "ESCAPED_STRING": r'"([^"\\\n]|\\[^\n])*"',
     "LCASE_LETTER": "[a-z]",

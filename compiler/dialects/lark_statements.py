@@ -51,6 +51,8 @@ HINTS: dict[str, str] = {
     "ARROW": "one alias stands at the end of an alternative",
 }
 
+_LLGUIDANCE = re.compile(r"^[ \t]*%llguidance\b", re.MULTILINE)
+
 _NOT_SUPPORTED = "this is not supported: write what it stands for as rules"
 
 # Regexes of what people write by mistake, what to call it (by default the text itself), and a
@@ -88,6 +90,8 @@ class StatementsBuilder(EbnfBuilder):
         self.declared: set[str] = set()
         self.imported: set[tuple[str, str]] = set()
         self.mixed: set[str] = set()
+        # llguidance's regexes are those of Rust, Lark's those of Python.
+        self.has_rust_regexes = _LLGUIDANCE.search(source.text) is not None
 
     def ignore(self, items: list[Item | None]) -> None:
         """%ignore choice"""

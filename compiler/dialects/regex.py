@@ -3,10 +3,10 @@
     text -> regex_lexer (tokens with flags) -> regex.lark -> builder here (IR)
                                                   regex_escapes, regex_classes
 
-The whole text must match. The syntax is that of Rust's `regex` with Python's spellings beside
-it; compiler/dialects/README.md says where the two differ. What says nothing about which texts match
-(greedy or lazy, the names of groups) is read and left out; what no finite automaton can do, or
-depends on the order of a search, is refused by name.
+The whole text must match. The syntax is that of Rust's `regex` with Python's spellings beside it;
+compiler/dialects/README.md says where the two differ. The names of groups say nothing about which
+texts match and are left out; lazy quantifiers stay, for a lexer asks which match comes first;
+what no finite automaton can do, or depends on the order of a search, is refused by name.
 """
 
 from collections.abc import Iterator, Sequence
@@ -85,16 +85,29 @@ class RegexBuilder(ClassBuilder):
     closing: ClassVar[frozenset[str]] = frozenset({"GROUP_CLOSE"})
 
     def __init__(
-        self, source: Source, limits: Limits, flags: str = "", *, extended: bool = False
+        self,
+        source: Source,
+        limits: Limits,
+        flags: str = "",
+        *,
+        extended: bool = False,
+        plain_classes: bool = False,
     ) -> None:
         super().__init__(source, limits)
         # Atoms are characters unless (?-u) says otherwise.
         self._flags = frozenset(flags) | {"u"}
         self._extended = extended
+        self._plain_classes = plain_classes
 
     def tokens(self, parser: InteractiveParser) -> Iterator[Token]:
         """The tokens of ``RegexLexer``."""
-        lexer = RegexLexer(self.source.text, self._flags, self._extended, self.report)
+        lexer = RegexLexer(
+            self.source.text,
+            self._flags,
+            self._extended,
+            self.report,
+            plain_classes=self._plain_classes,
+        )
         for token in lexer.tokens():
             parser.feed_token(token)
             yield token
@@ -125,7 +138,7 @@ class RegexBuilder(ClassBuilder):
         return _over(ir.seq(*(piece.node for piece in pieces)), pieces)
 
     def quantified(self, items: list[_Item]) -> _Piece:
-        """An item with * + ? {m} {m,} {,n} {m,n} behind it; lazy forms mean the same language."""
+        """An item with * + ? {m} {m,} {,n} {m,n} behind it, lazy with another ? behind that."""
         (piece,) = _pieces(items)
         node, end = piece.node, piece.end
         for token in items[1:]:
@@ -142,7 +155,8 @@ class RegexBuilder(ClassBuilder):
                 self.report(f"the count {token} runs backwards", span_of(token))
                 high = low
             text = self._text(piece.start, end) if "{" in token else ""
-            node = ir.repeat(node, low, high, text)
+            lazy = len(token) > 1 and token.endswith("?")
+            node = ir.repeat(node, low, high, text, lazy=lazy)
         return _Piece(node, piece.start, end)
 
     def complement(self, items: list[_Item]) -> _Piece:
@@ -239,13 +253,17 @@ def parse_pattern(
     limits: Limits,
     diagnostics: list[Diagnostic],
     flags: str = "",
+    *,
+    plain_classes: bool = False,
 ) -> ir.Node:
     """The expression inside a quoted regex of another dialect.
 
     ``flags``: those that hold from its beginning, as in ``(?i)``: any of ``imsxu``.
+    ``plain_classes``: as in Python and ECMAScript, classes neither nest nor have operators.
     What is wrong goes to ``diagnostics``, its carets mapped back through the quotes' escapes.
     """
-    builder = RegexBuilder(Source(text.text, source.name, "regex"), limits, flags)
+    inner = Source(text.text, source.name, "regex")
+    builder = RegexBuilder(inner, limits, flags, plain_classes=plain_classes)
     try:
         (rule,) = parse(builder)
     except DialectError as error:

@@ -53,8 +53,14 @@ _INSIDE = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+_OPENING = re.compile(r"(?P<CLASS_OPEN>\[\^?)")
+_INSIDE_PLAIN = re.compile(
+    rf"(?P<CLASS_CLOSE> \] ) | (?P<CLASS_ESCAPE> {_ESCAPE} ) | (?P<CLASS_CHAR> [^\\] )",
+    re.VERBOSE | re.DOTALL,
+)
 _VERBOSE_SPACE = re.compile(r"(?:\s|#[^\n]*)+")
 _HEAD = re.compile(r"\]|-+(?!\])")
+_HEAD_PLAIN = re.compile(r"\]")
 _EXTENDED = {"&": "AND", "~": "NOT"}
 _NAME = re.compile(r"[^\W\d][\w.\[\]]*")
 
@@ -67,11 +73,26 @@ class RegexToken(Token):
 
 class RegexLexer:
     """One pass over ``text``. Wrong flags and names of groups go to
-    ``report``; a name may be used twice, for it says nothing about a language."""
+    ``report``; a name may be used twice, for it says nothing about a language.
 
-    def __init__(self, text: str, flags: Flags, extended: bool, report: Report) -> None:
+    ``plain_classes``: as in Python and ECMAScript, classes do not nest, and ``&&``, ``--``,
+    ``~~``, ``[:`` and ``[`` are characters in them.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        flags: Flags,
+        extended: bool,
+        report: Report,
+        *,
+        plain_classes: bool = False,
+    ) -> None:
         self._text = text
         self._extended = extended
+        self._opening = _OPENING if plain_classes else _INSIDE
+        self._inside = _INSIDE_PLAIN if plain_classes else _INSIDE
+        self._head = _HEAD_PLAIN if plain_classes else _HEAD
         self._report = report
         self._flags = flags
         # The flags outside each open group.
@@ -142,7 +163,7 @@ class RegexLexer:
         ready = False
         previous = ""
         while place < len(self._text):
-            found = _INSIDE.match(self._text, place)
+            found = (self._inside if depth else self._opening).match(self._text, place)
             kind = found.lastgroup if found else None
             if found is None or kind is None:
                 yield self._token("NOTHING", place, place + 1)
@@ -159,7 +180,7 @@ class RegexLexer:
             if kind == "CLASS_OPEN":
                 depth += 1
                 # A bracket or hyphens at the very beginning are characters.
-                head = _HEAD.match(self._text, place)
+                head = self._head.match(self._text, place)
                 for at in range(place, head.end() if head else place):
                     yield self._token("CLASS_CHAR", at, at + 1)
                     ready, place = self._text[at] == "]", at + 1

@@ -10,6 +10,7 @@ def lexemes_text(lexemes: Sequence[Lexeme]) -> str:
     lines = [f"lexemes: {len(lexemes)}"]
     for number, lexeme in enumerate(lexemes):
         marks = ["string"] * lexeme.is_string + ["ignored"] * lexeme.ignored
+        marks += ["never read, as what is ignored matches it"] * lexeme.swallowed
         marks += [f"priority {lexeme.priority}"] if lexeme.priority else []
         lines.append(f"  {number} {lexeme.text}" + (f"   ; {', '.join(marks)}" if marks else ""))
     return "\n".join(lines) + "\n"

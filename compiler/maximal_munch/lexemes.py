@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from ..automata import regex_ir as regex
 from ..automata.assertions import resolved
-from ..automata.boolean import embedded
+from ..automata.boolean import difference, embedded
 from ..automata.dfa import Dfa, literal
 from ..automata.minimize import minimal
 from ..automata.nfa import Nfa
@@ -42,6 +42,7 @@ from ..lnf import normalize
 from ..lnf.automaton import to_nfa
 from ..lnf.form import Lnf
 from ..lnf.resolve_exclusions import resolve_exclusions
+from .lazy_lexemes import lazy_dfa
 
 _WHOLE = "(lexeme)"
 
@@ -51,7 +52,8 @@ class Lexeme:
     """``dfa``: what it matches, never ε; minimal.
 
     ``ignored``: it may stand between any two lexemes. ``is_string``: it takes precedence over
-    regexes of its priority. ``text``: as its author wrote it, first at ``span``.
+    regexes of its priority. ``text``: as its author wrote it, first at ``span``. ``swallowed``: all
+    that it matches is ignored, as an ignored lexeme takes precedence over it.
     """
 
     dfa: Dfa
@@ -60,6 +62,7 @@ class Lexeme:
     text: str
     span: Span
     is_string: bool
+    swallowed: bool = False
 
     @property
     def node(self) -> regex.Node:
@@ -67,9 +70,9 @@ class Lexeme:
         return embedded(self.dfa)
 
     @property
-    def precedence(self) -> tuple[int, bool]:
+    def precedence(self) -> tuple[int, int]:
         """The accept set of lexemes that end together is those of the highest precedence."""
-        return self.priority, self.is_string
+        return self.priority, -1 if self.swallowed else int(self.is_string)
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,10 +129,14 @@ class _Numbering:
             first = self.bodies[start][0]
             body = self._use(Reference(start, first.name_span))
             rules.append(Rule(start, first.name_span, body, first.span))
+        used = range(len(self.lexemes))
         for expr in self.grammar.ignored:
-            number, _ = self._number(expr)
+            number, _ = self._number(expr, ignored=True)
             if number is not None:
                 self.lexemes[number] = replace(self.lexemes[number], ignored=True)
+        if not self.grammar.follows_all:
+            for number in used:
+                self._swallow(number)
         tokens = [Token(None, ((i, i),), False, rules[0].span) for i in range(len(self.lexemes))]
         # A rule of its own for each, so that counts and neighbours stay outside the lexeme.
         named = [Rule(self._name(i), t.span, t, t.span) for i, t in enumerate(tokens)]
@@ -161,22 +168,41 @@ class _Numbering:
         use = Reference(self._name(number), expr.span)
         return Repetition(use, 0, 1, expr.span) if optional else use
 
-    def _number(self, expr: Expr) -> tuple[int | None, bool]:
-        """The lexeme of a terminal (None if it matches ε alone), and whether it matches ε."""
-        meaning = _meaning(expr)
+    def _swallow(self, number: int) -> None:
+        """Note whether an ignored lexeme takes all that a lexeme of the rules matches.
+
+        Lark's lexer drops what an ignored terminal matches before it asks whether a string of
+        that text is a keyword, and a terminal that is ignored never reaches the parser.
+        """
+        lexeme = self.lexemes[number]
+        for other in self.lexemes:
+            if not other.ignored or other.priority != lexeme.priority:
+                continue
+            same = _key(other.dfa) == _key(lexeme.dfa)
+            keyword = lexeme.is_string and not other.is_string
+            if same or (keyword and difference(lexeme.dfa, other.dfa, self.limits).is_empty):
+                self.lexemes[number] = replace(lexeme, swallowed=True)
+                return
+
+    def _number(self, expr: Expr, *, ignored: bool = False) -> tuple[int | None, bool]:
+        """The lexeme of a terminal (None if it matches ε alone), and whether it matches ε.
+
+        Lark's ignored terminals are lexemes of their own.
+        """
+        apart = ignored and not self.grammar.follows_all
+        meaning = apart, _meaning(expr)
         if meaning not in self.uses:
             dfa = self._automaton(expr)
             optional = bool(dfa.accepting[dfa.start])
             if optional:
                 dfa = self._small(thompson(without_epsilon(embedded(dfa)), self.limits))
-            number = None if dfa.is_empty else self._lexeme(expr, dfa)
+            number = None if dfa.is_empty else self._lexeme(expr, dfa, apart)
             self.uses[meaning] = number, optional
         return self.uses[meaning]
 
-    def _lexeme(self, expr: Expr, dfa: Dfa) -> int:
+    def _lexeme(self, expr: Expr, dfa: Dfa, apart: bool) -> int:
         priority = self._priority(expr)
-        # Minimal DFAs are numbered canonically, so equal languages have equal tables.
-        key = priority, dfa.table.tobytes(), dfa.classes.tobytes(), dfa.accepting.tobytes()
+        key = apart, priority, _key(dfa)
         if key not in self.numbers:
             self.numbers[key] = len(self.lexemes)
             text = self.grammar.source.text[expr.span.start : expr.span.end]
@@ -209,6 +235,10 @@ class _Numbering:
 
     def _automaton(self, expr: Expr) -> Dfa:
         """The minimal DFA of a terminal, whose references are to terminals."""
+        if not self.grammar.follows_all:
+            lazy = lazy_dfa(expr, self.bodies, self.grammar.source, self.limits)
+            if lazy is not None:
+                return lazy
         match self._behind_names(expr):
             case Literal(data) if data:
                 self.limits.check_states(len(data) + 2, "a terminal")
@@ -235,6 +265,11 @@ class _Numbering:
         while name in self.taken:
             name += "'"
         return name
+
+
+def _key(dfa: Dfa) -> tuple[bytes, bytes, bytes]:
+    """Equal for equal languages: minimal DFAs are numbered canonically."""
+    return dfa.table.tobytes(), dfa.classes.tobytes(), dfa.accepting.tobytes()
 
 
 def _meaning(expr: Expr) -> object:

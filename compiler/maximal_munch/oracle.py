@@ -9,10 +9,10 @@ lexemes from left to right, without going back.
    byte that none can read. It must then be complete; no lexeme is empty. Nothing shorter is
    tried: ``/a+/ "ab"`` has no member, as /a+/ takes the "a" of "ab", too.
 3. Of the lexemes that are complete there, those of the highest priority are what was read, and
-   of these the strings, if there are any (Lark's rule: a keyword is no name); under
-   ``%llguidance {}`` strings and regexes count alike. If these are several, the parser follows
-   all of them: the order of definition does not matter. An ignored one leaves the parser as it
-   is.
+   of these the strings, if there are any (Lark's rule: a keyword is no name), but for strings
+   that an ignored regex matches (``Lexeme.swallowed``); under ``%llguidance {}`` strings and
+   regexes count alike. If these are several, the parser follows all of them: the order of
+   definition does not matter. An ignored one leaves the parser as it is.
 4. A text is a member if it is split so that its last lexeme is complete and the parser may
    end behind it. Ignored lexemes may stand at the beginning and at the end, too.
 

@@ -89,6 +89,9 @@ class RegexStyle(Protocol):
     def raw(self, data: bytes) -> Text:
         """Bytes that are no UTF-8."""
 
+    def lazy(self, repetition: Text) -> Text:
+        """A repetition that prefers fewer times."""
+
 
 def write_expr(expr: Expr, style: Style, names: Mapping[str, str], source: Source) -> str:
     """The text of a rule's body. Raises ``WriterError``."""
@@ -144,7 +147,8 @@ def _node_combined(node: regex.Node, inside: list[Text], style: Style) -> Text:
         case regex.Alt() if inside:
             return _joined(inside, style.bar, CHOICE)
         case regex.Repeat():
-            return style.repetition(inside[0], node.min_times, node.max_times)
+            text = style.repetition(inside[0], node.min_times, node.max_times)
+            return style.lazy(text) if node.lazy and isinstance(style, RegexStyle) else text
         case regex.Optional():
             return style.repetition(inside[0], 0, 1)
         case regex.ByteClass() | regex.And() | regex.Not() | regex.Look():

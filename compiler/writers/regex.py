@@ -99,6 +99,10 @@ class RegexStyle:
         inner = item.within(ATOM) if whole else f"({item.text})"
         return Text(inner + suffix, ATOM)
 
+    def lazy(self, repetition: Text) -> Text:
+        """Another ? behind it."""
+        return Text(repetition.text + "?", ATOM)
+
     def difference(self, left: Text, right: Text) -> Text:
         """There is none."""
         raise NoCounterpart("a regex has no set difference")

@@ -80,11 +80,16 @@ def test_the_empty_text_is_a_member_only_before_any_lexeme() -> None:
 
 
 def test_equal_terminals_are_one_lexeme() -> None:
-    """A text, a name for it and a pattern of it are one; another priority makes another."""
+    """A text, a name for it and a pattern of it are one; another priority makes another, and so
+    does that it is ignored, but for llguidance."""
     text = 'start: "if" IF /if/ ONE "x"~3\nIF: "if"\nONE.1: "if"\n%ignore "x"\n'
-    lexemes = lexeme_grammar(read_grammar(text, "lark")).lexemes
-    found = sorted((lexeme.priority, lexeme.ignored) for lexeme in lexemes)
-    assert [(0, False), (0, True), (1, False)] == found
+    for head, expected in (
+        ("", [(0, False), (0, False), (0, True), (1, False)]),
+        (BOTH, [(0, False), (0, True), (1, False)]),
+    ):
+        lexemes = lexeme_grammar(read_grammar(head + text, "lark")).lexemes
+        found = sorted((lexeme.priority, lexeme.ignored) for lexeme in lexemes)
+        assert expected == found
 
 
 def test_tokens_are_refused() -> None:

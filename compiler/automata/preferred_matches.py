@@ -1,0 +1,134 @@
+"""What a backtracking search takes of a text: the matches that ``re.match`` prefers.
+
+    /\\*.*?\\*/   ->   texts with one ``*/``, at their end          a|ab   ->   a
+
+A backtracking search tries options in an order: the first alternative first, and once more before
+no more, or, where a quantifier is lazy, no more before once more. It takes the first match in
+that order, not the longest. A Pike VM (Thompson's NFA, its states in that order; R. Cox, "Regular
+Expression Matching: the Virtual Machine Approach", 2009) finds the same one without going back:
+as soon as a thread matches, those behind it are cut off, and a later match of a thread before it
+takes the earlier one's place. Made deterministic, with ordered lists of states in the place of
+sets, that is an automaton whose *longest* accepted prefix of a text is the match. So a lexer that
+takes the longest lexeme reads its language as Python reads the regex.
+"""
+
+from collections.abc import Generator, Iterable
+
+import numpy as np
+
+from ..limits import Limits
+from .dfa import DEAD, Dfa, trimmed
+from .minimize import minimize
+from .nfa import Nfa
+from .regex_ir import Node, Optional, Repeat
+from .thompson import Fragment, Thompson
+
+_STAGE = "the automaton of a lazy terminal"
+
+# NFA states in the order of a search, without those that only lead on by ε.
+_Threads = tuple[int, ...]
+
+
+def preferred_matches(node: Node, limits: Limits | None = None) -> Dfa:
+    """The minimal DFA whose longest accepted prefix of a text is what ``re.match`` finds.
+
+    ``node`` has no assertions, intersections and complements. Raises ``LimitError``.
+    """
+    limits = (limits or Limits()).started()
+    builder = _OrderedThompson(limits)
+    nfa = builder.finish(builder.compile(node))
+    classes, octets = _byte_classes(nfa)
+    start = _threads(nfa, [nfa.start])
+    numbers: dict[_Threads, int] = {(): DEAD, start: 1}
+    pending = [start] if start else []
+    rows = [[DEAD] * len(octets)]
+    for threads in pending:
+        limits.check_states(len(numbers), _STAGE)
+        limits.check_resources(_STAGE)
+        row = []
+        for octet in octets:
+            target = _threads(nfa, _read(nfa, threads, octet))
+            if target not in numbers:
+                numbers[target] = len(numbers)
+                pending.append(target)
+            row.append(numbers[target])
+        rows.append(row)
+    accepting = [False, *(not nfa.finals.isdisjoint(threads) for threads in pending)]
+    dfa = Dfa(
+        np.array(rows, dtype=np.int32).reshape(len(rows), len(octets)),
+        classes,
+        np.array(accepting, dtype=np.bool_),
+        1 if start else DEAD,
+        (frozenset(),) * len(rows),
+    )
+    return minimize(trimmed(dfa), limits)
+
+
+class _OrderedThompson(Thompson):
+    """Thompson's construction with the ε edges of a state in the order in which a search tries
+    them; an iteration that reads nothing ends a repetition, as in Python."""
+
+    def _compile_optional(self, node: Optional) -> Generator[Node, Fragment, Fragment]:
+        return (yield from self._compile_repeat(Repeat(node.node, 0, 1)))
+
+    def _compile_repeat(self, node: Repeat) -> Generator[Node, Fragment, Fragment]:
+        start = cursor = self.new_state()
+        for _ in range(node.min_times):
+            fragment = yield node.node
+            self.add_epsilon(cursor, fragment.start)
+            cursor = fragment.end
+        end = self.new_state()
+        if node.max_times is None:
+            fragment = yield node.node
+            # Not back to where the loop began: x* is (x+)?, so that ε as a first iteration ends it.
+            self._choose(cursor, fragment.start, end, node.lazy)
+            self._choose(fragment.end, fragment.start, end, node.lazy)
+            return Fragment(start, end)
+        for _ in range(node.max_times - node.min_times):
+            fragment = yield node.node
+            self._choose(cursor, fragment.start, end, node.lazy)
+            cursor = fragment.end
+        self.add_epsilon(cursor, end)
+        return Fragment(start, end)
+
+    def _choose(self, source: int, more: int, end: int, lazy: bool) -> None:
+        for target in (end, more) if lazy else (more, end):
+            self.add_epsilon(source, target)
+
+
+def _threads(nfa: Nfa, states: Iterable[int]) -> _Threads:
+    """The states that ``states`` lead to by ε, in the order of a search, up to a final one."""
+    seen: set[int] = set()
+    found: list[int] = []
+    for first in states:
+        pending = [first]
+        while pending:
+            state = pending.pop()
+            if state in seen:
+                continue
+            seen.add(state)
+            if state in nfa.finals:
+                return (*found, state)
+            if nfa.arcs[state]:
+                found.append(state)
+            pending.extend(reversed(nfa.epsilon[state]))
+    return tuple(found)
+
+
+def _read(nfa: Nfa, threads: _Threads, octet: int) -> Iterable[int]:
+    for state in threads:
+        for arc in nfa.arcs[state]:
+            if arc.low <= octet <= arc.high:
+                yield arc.target
+
+
+def _byte_classes(nfa: Nfa) -> tuple["np.ndarray[tuple[int], np.dtype[np.uint8]]", list[int]]:
+    """Bytes that no edge tells apart share a column: the columns, and a byte of each."""
+    borders = np.zeros(257, dtype=np.int64)
+    for arcs in nfa.arcs:
+        for arc in arcs:
+            borders[[arc.low, arc.high + 1]] = 1
+    borders[[0, 256]] = 0
+    classes = np.cumsum(borders[:256])
+    _, first = np.unique(classes, return_index=True)
+    return classes.astype(np.uint8), first.tolist()

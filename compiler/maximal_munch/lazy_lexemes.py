@@ -1,0 +1,190 @@
+"""Terminals with lazy quantifiers: what a lexer takes of a text by them.
+
+    COMMENT: "/*" /(.|\\n)*?/ "*/"    ->    texts with one ``*/``, at their end
+
+Lark joins what a terminal is made of to one regex, its alternatives sorted by how much they can
+match (``lark.load_grammar.TerminalTreeToPattern``), and takes the match that Python's ``re``
+prefers. That is an automaton (``automata/preferred_matches.py``), whatever the quantifiers
+govern. Where it is not known to agree with Python, the terminal is refused: beside assertions,
+which look at the text around, and where something that may be empty is repeated.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from ..automata import regex_ir as regex
+from ..automata.dfa import Dfa
+from ..automata.preferred_matches import preferred_matches
+from ..diagnostics import CheckError, Diagnostic, Source, Span
+from ..folding import fold
+from ..grammar.tree import (
+    Choice,
+    Expr,
+    Literal,
+    Pattern,
+    Reference,
+    Repetition,
+    Rule,
+    children,
+    walk,
+)
+from ..grammar.tree import Sequence as Concatenation
+from ..limits import Limits
+
+# As wide as any match can be.
+_ENDLESS = 1 << 32
+
+_HINT = (
+    "write a regex without lazy quantifiers that matches no more than is meant; "
+    "--meaning exact reads them like the others"
+)
+
+
+class _Part(NamedTuple):
+    """A part of a terminal: most and fewest characters, and how long Lark's regex of it is."""
+
+    node: regex.Node
+    most: int
+    fewest: int
+    length: int
+
+
+def lazy_dfa(
+    expr: Expr, bodies: Mapping[str, Sequence[Rule]], source: Source, limits: Limits
+) -> Dfa | None:
+    """The minimal DFA of a terminal with lazy quantifiers; None for one without them.
+
+    ``bodies``: the rules by their names. Raises ``CheckError`` for a terminal that cannot be
+    followed, or that takes nothing of any text; ``LimitError``.
+    """
+    names = _names_inside(expr, bodies)
+    found = [expr, *(rule.body for name in names for rule in bodies[name])]
+    parts = [part for body in found for part in walk(body)]
+    lazy = next((p for p in parts if isinstance(p, Pattern) and regex.has_lazy(p.node)), None)
+    if lazy is None:
+        return None
+    if _recurs(names, bodies):
+        raise _refusal(source, lazy.span, "lazy quantifiers in a terminal that uses itself")
+    node = _joined(expr, names, bodies)
+    nullable = regex.nullable_inside(node)
+    for part in regex.walk(node):
+        if isinstance(part, regex.Look | regex.And | regex.Not | regex.Embedded):
+            raise _refusal(source, lazy.span, "lazy quantifiers beside assertions")
+        if isinstance(part, regex.Repeat) and part.max_times != 1 and id(part.node) in nullable:
+            message = "lazy quantifiers where something that may be empty is repeated"
+            raise _refusal(source, lazy.span, message)
+    dfa = preferred_matches(node, limits)
+    if dfa.accepting[dfa.start] and not dfa.table[dfa.start].any():
+        message = "this lazy terminal takes nothing of any text: it prefers the empty match"
+        hint = "end it with what it should stop at, as in /.*?;/"
+        raise CheckError(source, [Diagnostic(message, lazy.span, hint)])
+    return dfa
+
+
+def _refusal(source: Source, span: Span, what: str) -> CheckError:
+    message = f"{what} are not supported by maximal munch"
+    return CheckError(source, [Diagnostic(message, span, _HINT)])
+
+
+def _names_inside(expr: Expr, bodies: Mapping[str, Sequence[Rule]]) -> list[str]:
+    """The terminals that an expression uses, through others; each after all that it uses
+    (where none uses itself)."""
+    order: dict[str, None] = {}
+    pending = [(expr, "")]
+    opened: set[str] = set()
+    while pending:
+        body, name = pending.pop()
+        if name:
+            if name in opened:
+                order.setdefault(name)
+                continue
+            opened.add(name)
+            pending.append((body, name))
+        used = [r.name for r in walk(body) if isinstance(r, Reference)]
+        for inner in dict.fromkeys(used):
+            if inner not in opened:
+                pending.extend((rule.body, inner) for rule in bodies[inner][:1])
+    return list(order)
+
+
+def _recurs(names: Sequence[str], bodies: Mapping[str, Sequence[Rule]]) -> bool:
+    """Whether some name is used by one that stands before it, or by itself."""
+    done: set[str] = set()
+    for name in names:
+        for rule in bodies[name]:
+            used = {part.name for part in walk(rule.body) if isinstance(part, Reference)}
+            if not used <= done:
+                return True
+        done.add(name)
+    return False
+
+
+def _joined(expr: Expr, names: Sequence[str], bodies: Mapping[str, Sequence[Rule]]) -> regex.Node:
+    """The one regex of a terminal; ``names`` as ``_names_inside`` gives them."""
+    made: dict[str, _Part] = {}
+
+    def part(current: Expr, inside: list[_Part]) -> _Part:
+        match current:
+            case Literal(data):
+                text = data.decode("utf-8")
+                return _Part(regex.lit(data), len(text), len(text), len(text))
+            case Pattern(node, text):
+                most, fewest = _width(node)
+                return _Part(node, most, fewest, len(text))
+            case Reference(name):
+                return made[name]
+            case Concatenation():
+                return _Part(
+                    regex.seq(*(p.node for p in inside)),
+                    min(_ENDLESS, sum(p.most for p in inside)),
+                    sum(p.fewest for p in inside),
+                    sum(p.length for p in inside),
+                )
+            case Choice():
+                ordered = sorted(inside, key=lambda p: (-p.most, -p.fewest, -p.length))
+                return _Part(
+                    regex.alt(*(p.node for p in ordered)),
+                    max(p.most for p in inside),
+                    min(p.fewest for p in inside),
+                    sum(p.length + 1 for p in inside) + len("(?:)") - 1,
+                )
+            case Repetition(_, low, high):
+                (item,) = inside
+                most = item.most * (_ENDLESS if high is None else high)
+                node = regex.repeat(item.node, low, high)
+                length = item.length + len("(?:)?")
+                return _Part(node, min(_ENDLESS, most), item.fewest * low, length)
+        raise AssertionError("exceptions are resolved, and tokens refused, before")
+
+    for name in names:
+        made[name] = fold(bodies[name][0].body, children, part)
+    return fold(expr, children, part).node
+
+
+def _width(node: regex.Node) -> tuple[int, int]:
+    """The most and the fewest characters that an expression matches."""
+
+    def width(part: regex.Node, inside: list[tuple[int, int]]) -> tuple[int, int]:
+        match part:
+            case regex.Lit(data):
+                # Bytes that continue a character count with the first.
+                count = sum(octet & 0xC0 != 0x80 for octet in data)
+                return count, count
+            case regex.CharClass() | regex.ByteClass():
+                return 1, 1
+            case regex.Seq():
+                most = min(_ENDLESS, sum(m for m, _ in inside))
+                return most, sum(f for _, f in inside)
+            case regex.Alt():
+                return max((m for m, _ in inside), default=0), min(
+                    (f for _, f in inside), default=0
+                )
+            case regex.Repeat(_, low, high):
+                ((most, fewest),) = inside
+                return min(_ENDLESS, most * (_ENDLESS if high is None else high)), fewest * low
+            case regex.Optional():
+                return inside[0][0], 0
+            case _:
+                return _ENDLESS, 0
+
+    return fold(node, regex.parts_of, width)
