@@ -169,7 +169,7 @@ class _Inlining:
             case regex.Alt():
                 return regex.alt(*inside)
             case regex.Repeat():
-                return regex.repeat(inside[0], node.min_times, node.max_times)
+                return regex.repeat(inside[0], node.min_times, node.max_times, lazy=node.lazy)
             case regex.Optional():
                 return regex.optional(inside[0])
             case _:
