@@ -277,14 +277,23 @@ def byte_class(ranges: Iterable[tuple[int, int]]) -> Node:
 def seq(*parts: Node) -> Node:
     """``parts`` in order: sequences inside it unfolded, neighbouring literals joined."""
     flat: list[Node] = []
+    # The literals at the end of ``flat``, which stand there as one.
+    run: list[bytes] = []
     for part in parts:
         for inner in part.parts if isinstance(part, Seq) else (part,):
             if inner is NOTHING:
                 return NOTHING
-            if isinstance(inner, Lit) and flat and isinstance(flat[-1], Lit):
-                flat[-1] = Lit(flat[-1].data + inner.data)
-            else:
-                flat.append(inner)
+            if isinstance(inner, Lit):
+                run.append(inner.data)
+                if len(run) > 1:
+                    continue
+            elif run:
+                if len(run) > 1:
+                    flat[-1] = Lit(b"".join(run))
+                run = []
+            flat.append(inner)
+    if len(run) > 1:
+        flat[-1] = Lit(b"".join(run))
     return flat[0] if len(flat) == 1 else Seq(tuple(flat)) if flat else EPSILON
 
 

@@ -6,10 +6,11 @@ classes are byte automata, not patterns. ``without_epsilon`` takes ε out of wha
 matches.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from ..folding import fold
 from ..limits import Limits
 from ..unicode import utf8
 from .nfa import FIRST_TERMINAL, Arc, Nfa, Origins
@@ -37,6 +38,23 @@ from .regex_ir import (
     walk,
 )
 
+# What a state and an arc of an NFA take, roughly.
+_STATE_BYTES, _ARC_BYTES = 150, 100
+
+_STAGE = "the NFA"
+
+
+class Size(NamedTuple):
+    """States and arcs that an expression becomes, before they are built."""
+
+    states: int
+    arcs: int
+
+    @property
+    def memory(self) -> int:
+        """Bytes, roughly."""
+        return self.states * _STATE_BYTES + self.arcs * _ARC_BYTES
+
 
 class Fragment(NamedTuple):
     """A part of an automaton with one entry and one exit."""
@@ -58,6 +76,8 @@ class Thompson:
         self._limits = limits
         self._classes: dict[object, list[tuple[int, int, int, int]]] = {}
         self._parts: list[str] = []
+        # The rules of the expression that is compiled.
+        self._blamed: Sequence[str] = ()
 
     def new_state(self) -> int:
         """Add a state."""
@@ -82,7 +102,8 @@ class Thompson:
         return self.nfa
 
     def compile(self, node: Node, origins: Origins = frozenset()) -> Fragment:
-        """The fragment of an expression. Raises ``LimitError``."""
+        """The fragment of an expression, counted before it is built. Raises ``LimitError``."""
+        self._check_size(node, origins)
         stack = [self._compile_node(node, origins)]
         result: Fragment | None = None
         while True:
@@ -96,12 +117,13 @@ class Thompson:
                 result = fragment
                 continue
             result = None
-            self._check(origins)
+            self._limits.check_resources(_STAGE, self._blamed)
             stack.append(self._compile_node(inner, origins))
 
     def copy(self, other: Nfa, origins: Origins = frozenset()) -> Fragment:
         """A copy of another automaton as a fragment; ``origins`` join those of its edges."""
         offset = self.nfa.states
+        self._check(other.states, origins)
         if other.parts:
             self.nfa.parts.update((s + offset, part) for s, part in other.parts.items())
         elif self._parts:
@@ -115,7 +137,6 @@ class Thompson:
                 ]
             )
             self.nfa.epsilon.append([target + offset for target in epsilon])
-        self._check(origins)
         if len(other.finals) == 1:
             return Fragment(other.start + offset, next(iter(other.finals)) + offset)
         end = self.new_state()
@@ -123,12 +144,64 @@ class Thompson:
             self.add_epsilon(final + offset, end)
         return Fragment(other.start + offset, end)
 
-    def _check(self, origins: Origins) -> None:
-        if self.nfa.states > self._limits.states:
-            rules = {self.nfa.rules[i] for i in origins if i < len(self.nfa.rules)}
-            # The outermost repetition: what is inside is repeated by it.
-            part = self._parts[0] if self._parts else ""
-            self._limits.check_states(self.nfa.states, "the NFA", sorted(rules), part)
+    def _check(self, states: int, origins: Origins) -> None:
+        """Raise if so many ``states`` more are too many, or if resources are exceeded."""
+        limits = self._limits
+        if self.nfa.states + states > limits.states:
+            limits.check_states(self.nfa.states + states, _STAGE, self._rules_of(origins))
+        limits.check_resources(_STAGE, self._blamed)
+
+    def _check_size(self, node: Node, origins: Origins) -> None:
+        limits = self._limits
+        sizes: dict[int, Size] = {}
+        if not isinstance(node, Lit):
+            self._blamed = self._rules_of(origins)
+        size = self.size_of(node, sizes)
+        states = self.nfa.states + size.states
+        if states > limits.states or size.memory > limits.memory:
+            at_fault = self._rules_of(origins), _outermost_part(node, sizes)
+            limits.check_states(states, _STAGE, *at_fault)
+            limits.check_memory(size.memory, _STAGE, *at_fault)
+
+    def _rules_of(self, origins: Origins) -> Sequence[str]:
+        return sorted({self.nfa.rules[i] for i in origins if i < len(self.nfa.rules)})
+
+    def size_of(self, node: Node, sizes: dict[int, Size]) -> Size:
+        """What ``node`` becomes; notes the size of each node inside it in ``sizes``, by ``id``."""
+        return fold(node, parts_of, lambda part, inside: self._size(part, inside, sizes))
+
+    def _size(self, node: Node, inside: list[Size], sizes: dict[int, Size]) -> Size:
+        """What ``node`` becomes: ``compile`` in numbers."""
+        states, arcs = sum(part.states for part in inside), sum(part.arcs for part in inside)
+        match node:
+            case Lit():
+                size = Size(len(node.data) + 1, len(node.data))
+            case CharClass():
+                edges = self._edges(node)
+                # Nodes 0 and 1, and those that edges lead to.
+                size = Size(max((e[3] for e in edges), default=1) + 1, len(edges))
+            case ByteClass():
+                size = Size(2, len(node.ranges))
+            case Embedded(automaton):
+                ends = len(automaton.finals) != 1
+                size = Size(automaton.states + ends, sum(map(len, automaton.arcs)))
+            case Seq():
+                size = Size(states or 1, arcs)
+            case Repeat():
+                times = node.min_times + 1 if node.max_times is None else node.max_times
+                size = Size(2 + times * states, times * arcs)
+            case Alt() | Optional():
+                size = Size(2 + states, arcs)
+            case _:
+                size = Size(2, 1)
+        sizes[id(node)] = size
+        return size
+
+    def _edges(self, node: CharClass) -> list[tuple[int, int, int, int]]:
+        """The byte automaton of a class, made once."""
+        if node.ranges not in self._classes:
+            self._classes[node.ranges] = utf8.automaton(node.ranges)
+        return self._classes[node.ranges]
 
     def _compile_node(self, node: Node, origins: Origins) -> Generator[Node, Fragment, Fragment]:
         match node:
@@ -162,9 +235,7 @@ class Thompson:
         return Fragment(start, previous)
 
     def _compile_char_class(self, node: CharClass, origins: Origins) -> Fragment:
-        if node.ranges not in self._classes:
-            self._classes[node.ranges] = utf8.automaton(node.ranges)
-        edges = self._classes[node.ranges]
+        edges = self._edges(node)
         start, end = self.new_state(), self.new_state()
         inner = {0: start, 1: end}
         for source, low, high, target in edges:
@@ -243,6 +314,16 @@ class Thompson:
         if node.text:
             self._parts.pop()
         return Fragment(start, end)
+
+
+def _outermost_part(node: Node, sizes: Mapping[int, Size]) -> str:
+    """The outermost repetition, as its author wrote it, on the way to the largest parts."""
+    while not (isinstance(node, Repeat | And | Not) and node.text):
+        inside = [part for part in parts_of(node) if id(part) in sizes]
+        if not inside:
+            return ""
+        node = max(inside, key=lambda part: sizes[id(part)])
+    return node.text
 
 
 def thompson(node: Node, limits: Limits | None = None) -> Nfa:

@@ -15,6 +15,7 @@ began in the source, so that a caret still points at it.
 """
 
 import re
+from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -55,7 +56,7 @@ class Unescaped:
     ``origins[len(text)]`` is where the text ended."""
 
     text: str
-    origins: tuple[int, ...]
+    origins: Sequence[int]
 
     def span(self, start: int, end: int) -> Span:
         """Where the characters [start, end) stand in the source."""
@@ -77,8 +78,10 @@ def unescape(
     An unknown escape keeps its backslash if ``keep_unknown`` (a regex will read it), else it
     is reported to ``diagnostics``.
     """
+    if "\\" not in text:
+        return Unescaped(text, range(offset, offset + len(text) + 1))
     out: list[str] = []
-    origins: list[int] = []
+    origins = array("q")
     i = 0
     while i < len(text):
         if text[i] != "\\" or i + 1 == len(text):
@@ -100,7 +103,7 @@ def unescape(
             origins.append(offset + i + (k if len(value) > 1 else 0))
         i += length
     origins.append(offset + len(text))
-    return Unescaped("".join(out), tuple(origins))
+    return Unescaped("".join(out), origins)
 
 
 def _complaint(letter: str, long_escapes: bool) -> tuple[str]:
@@ -170,6 +173,7 @@ class Builder:
     ``rule_ends``: tokens behind which a rule begins, ``rule_heads``: tokens that begin one, and
     ``next_rule``: a regex (of whole lines) that finds a rule in text that cannot be read, its
     group ``rule`` at the name, but not inside a ``comment``; None where the text is one expression.
+    ``only_rule``: what the one rule of a text without rules is called.
     ``postlex``: what stands between lexer and parser, if anything does.
     """
 
@@ -184,6 +188,7 @@ class Builder:
     rule_heads: ClassVar[frozenset[str]] = frozenset()
     next_rule: ClassVar[str | None] = None
     comment: ClassVar[tuple[str, str]] = ("(*", "*)")
+    only_rule: ClassVar[str] = ""
 
     def __init__(self, source: Source, limits: Limits) -> None:
         self.source = source
@@ -325,8 +330,14 @@ USUAL_TOKENS: Mapping[str, str] = {
     "$END": "the end of the file",
 }
 
-# Digits of the longest number in a count that is read.
-LONGEST_NUMBER = 9
+# The highest count: no limit lets through what stands so often.
+HIGHEST_COUNT = 10**18
+
+
+def count_of(digits: str) -> int:
+    """The number of a count. It may have any number of digits: limits refuse what is too much."""
+    digits = digits.lstrip("0")
+    return min(int(digits or "0"), HIGHEST_COUNT) if len(digits) < 20 else HIGHEST_COUNT
 
 
 class EbnfBuilder(Builder):
@@ -368,10 +379,7 @@ class EbnfBuilder(Builder):
         if text in QUANTITIES:
             return QUANTITIES[text]
         numbers = [n.strip() for n in text.strip("~{} \t").replace("..", ",").split(",")]
-        if any(len(number) > LONGEST_NUMBER for number in numbers):
-            self.report("the count is too large", span)
-            return 0, None
-        low, high = int(numbers[0] or 0), int(numbers[-1]) if numbers[-1] else None
+        low, high = count_of(numbers[0]), count_of(numbers[-1]) if numbers[-1] else None
         if high is not None and high < low:
             self.report(f"the count {text} runs backwards", span)
             high = low

@@ -4,7 +4,7 @@
 "ab"i      ->    [aA] [bB]
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from lark import Token
@@ -43,12 +43,12 @@ class Character:
 
 
 def class_pattern(
-    token: Token, characters: Callable[[str, int], list[Character]], report: Report
+    token: Token, characters: Callable[[str, int], Iterable[Character]], report: Report
 ) -> Pattern:
     """The node of a token ``[…]`` or ``[^…]``; ``characters``: of a text at an offset."""
     span = span_of(token)
     head = 2 if token.startswith("[^") else 1
-    members = characters(token[head:-1], span.start + head)
+    members = [*characters(token[head:-1], span.start + head)]
     return pattern_of(class_of(members, head == 2, span, report), str(token), span)
 
 

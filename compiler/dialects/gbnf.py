@@ -124,8 +124,10 @@ class GbnfBuilder(EbnfBuilder):
     def string(self, items: list[Token]) -> Literal:
         """A quoted text."""
         token, span = items[0], span_of(items[0])
-        found = self._characters(token[1:-1], span.start + 1)
-        return literal_of("".join(char.text for char in found), span)
+        text = token[1:-1]
+        if "\\" in text:
+            text = "".join(char.text for char in self._characters(text, span.start + 1))
+        return literal_of(text, span)
 
     def char_class(self, items: list[Token]) -> Pattern:
         """[…] and [^…]"""
@@ -151,18 +153,16 @@ class GbnfBuilder(EbnfBuilder):
         token_id = int(number[1])
         return TokenNode(None, ((token_id, token_id),), negated, span)
 
-    def _characters(self, text: str, offset: int) -> list[Character]:
+    def _characters(self, text: str, offset: int) -> Iterator[Character]:
         """The characters of a string or class that stands at ``offset``, escapes undone."""
-        out: list[Character] = []
         i = 0
         while i < len(text):
             length, code = 1, ord(text[i])
             if text[i] == "\\":
                 length = 2 + _WIDTHS.get(text[i + 1], 0)
                 code = self._escape(text[i : i + length], Span(offset + i, offset + i + length))
-            out.append(Character(code, Span(offset + i, offset + i + length), length == 1))
+            yield Character(code, Span(offset + i, offset + i + length), length == 1)
             i += length
-        return out
 
     def _escape(self, text: str, span: Span) -> int:
         """The code point of an escape, with its backslash; -1 if there is none."""

@@ -15,10 +15,10 @@ from lark import Token
 from ..automata.regex_ir import ANY_CHARACTER
 from ..grammar.tree import Difference, Expr, Literal, Reference, Repetition, Rule, references
 from .builder import (
-    LONGEST_NUMBER,
     USUAL_TOKENS,
     EbnfBuilder,
     Item,
+    count_of,
     inner,
     literal_of,
     nothing_at,
@@ -123,11 +123,8 @@ class Iso14977Builder(EbnfBuilder):
 
     def counted(self, items: list[Item]) -> Expr:
         """INTEGER * item"""
-        number = str(items[0])
-        if len(number) > LONGEST_NUMBER:
-            self.report("the count is too large", span_of(items[0]))
-            number = "0"
-        return Repetition(inner(items)[0], int(number), int(number), span_over(items))
+        number = count_of(str(items[0]))
+        return Repetition(inner(items)[0], number, number, span_over(items))
 
     def reference(self, items: list[Token]) -> Expr:
         """A rule's name."""

@@ -12,10 +12,10 @@ from ..automata.regex_ir import ANY_CHARACTER
 from ..automata.thompson import thompson
 from ..grammar.tree import Excluding, Expr, Literal, Rule
 from .builder import (
-    LONGEST_NUMBER,
     USUAL_TOKENS,
     EbnfBuilder,
     Item,
+    count_of,
     inner,
     literal_of,
     pattern_of,
@@ -126,7 +126,7 @@ class KbnfBuilder(EbnfBuilder):
     def excluding(self, items: list[Item]) -> Expr:
         """except!(item) and except!(item, n)"""
         number = next((t for t in items if isinstance(t, Token) and t.type == "NUMBER"), None)
-        most = None if number is None else int(number[:LONGEST_NUMBER])
+        most = None if number is None else count_of(number)
         if number is not None and most == 0:
             self.report("except! is one character or more, so 0 is no count", span_of(number))
         return Excluding(inner(items)[0], most, span_over(items))

@@ -10,10 +10,15 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedTok
 from lark.lark import PostLex
 from lark.parsers.lalr_interactive_parser import InteractiveParser
 
-from ..diagnostics import Diagnostic, DialectError, Span, visible
+from ..diagnostics import Diagnostic, DialectError, LimitError, Span, visible
 from ..grammar.tree import Rule
 from .builder import Builder
 from .lalr_tables import parser_of
+
+_STAGE = "reading the grammar"
+
+# A rule's name, at its head.
+_NAME = re.compile(r"[A-Za-z_](?:[\w-]*\w)?")
 
 # Tokens between two looks at the clock.
 _CLOCK_STRIDE = 1024
@@ -78,19 +83,27 @@ def _parse_from(builder: Builder, begin: int) -> tuple[Rule, ...]:
     token = None
     depth = count = 0
     rule: int | None = None
+    # The rule that is read, as far as it has a name.
+    blamed: list[str] = []
+    builder.limits.check_resources(_STAGE)
     reset = _building.set(builder)
     try:
         for token in builder.tokens(interactive):
             if rule is None or token.type in builder.rule_heads:
                 rule = token.start_pos or 0
+                named = builder.only_rule if builder.next_rule is None else token
+                blamed = _NAME.findall(named)[:1]
+                builder.limits.check_resources(_STAGE, blamed)
             if token.type in builder.rule_ends:
                 rule = None
             depth += (token.type in builder.opening) - (token.type in builder.closing)
-            builder.limits.check_nesting(depth, "the grammar")
+            builder.limits.check_nesting(depth, "the grammar", blamed)
             count += 1
             if count % _CLOCK_STRIDE == 0:
-                builder.limits.check_resources("reading the grammar")
+                builder.limits.check_resources(_STAGE, blamed)
         rules: tuple[Rule, ...] = interactive.feed_eof(token)  # type: ignore[no-untyped-call]
+    except LimitError as error:
+        raise error if error.rules else error.blaming(blamed) from None
     except UnexpectedInput as error:
         found, ends = _explain(error, interactive, builder)
         offset = found.span.start if found.span else len(text)

@@ -20,13 +20,10 @@ from ..automata import regex_ir as ir
 from ..diagnostics import Diagnostic, DialectError, Source, Span
 from ..grammar.tree import Pattern, Rule
 from ..limits import Limits
-from .builder import QUANTITIES, Unescaped, pattern_of, span_of
+from .builder import QUANTITIES, Unescaped, count_of, pattern_of, span_of
 from .parse import parse
 from .regex_classes import Bracketed, ClassBuilder, any_node, cased, look_of, node_of
 from .regex_lexer import RegexLexer, RegexToken
-
-# Characters of the longest {m,n} that is read: two numbers of nine digits.
-_LONGEST_COUNT = 22
 
 # Characters of a part that a message may want to show.
 _SHOWN = 80
@@ -147,9 +144,6 @@ class RegexBuilder(ClassBuilder):
             if len(token) > 1 and token.endswith("+"):
                 message = "a possessive quantifier depends on the order of a search"
                 self.report(message, span_of(token), "for a repetition of a repetition, group it")
-            if len(token) > _LONGEST_COUNT:
-                self.report("the count is too large", span_of(token))
-                continue
             low, high = _counts(token)
             if high is not None and high < low:
                 self.report(f"the count {token} runs backwards", span_of(token))
@@ -228,12 +222,16 @@ class RegexBuilder(ClassBuilder):
 class RegexFileBuilder(RegexBuilder):
     """The same for a file, which ends with a line break that its author does not mean."""
 
+    only_rule: ClassVar[str] = "start"
+
     def __init__(self, source: Source, limits: Limits) -> None:
         super().__init__(_trimmed(source), limits)
 
 
 class ExtendedRegexFileBuilder(RegexBuilder):
     """The same with intersections and complements."""
+
+    only_rule: ClassVar[str] = "start"
 
     def __init__(self, source: Source, limits: Limits) -> None:
         super().__init__(_trimmed(source), limits, extended=True)
@@ -297,4 +295,4 @@ def _counts(token: Token) -> tuple[int, int | None]:
     if text in "?*+":
         return QUANTITIES[text]
     low, comma, high = text[1:-1].partition(",")
-    return int(low or "0"), int(high) if high else (None if comma else int(low))
+    return count_of(low), count_of(high) if high else (None if comma else count_of(low))

@@ -89,7 +89,9 @@ def _run(passes: Iterable[Callable[[Lnf], Lnf]], grammar: Grammar, limits: Limit
     limits = (limits or Limits()).started()
     lnf = flatten_nested(grammar)
     for normal_pass in passes:
-        if normal_pass is remove_units:
+        if normal_pass is expand_repetitions:
+            lnf = expand_repetitions(lnf, limits)
+        elif normal_pass is remove_units:
             # The one pass whose result can be much larger than what it is given.
             lnf = remove_units(replace(lnf, authored=lnf.authored or lnf), limits)
         else:

@@ -32,9 +32,14 @@ from ..grammar.tree import (
     Sequence,
     Token,
 )
+from ..limits import Limits
 from .form import ONCE, Lnf, Origins, Production, Symbol, Terminal
 
 _Times = tuple[int, int | None]
+
+# Characters of a part that a message may want to show.
+_SHOWN = 80
+
 _OPERATORS = ((0, 1), (0, None), (1, None))
 
 
@@ -128,11 +133,11 @@ class _Flattener:
 
     def _as_terminal(self, expr: Expr) -> bytes | regex.Node | None:
         """The content of a text, a pattern, a token, or one of them with a count; else None."""
-        times: list[_Times] = []
+        times: list[tuple[int, int | None, str]] = []
         while isinstance(expr, Repetition):
             if (expr.min_times, expr.max_times) in _OPERATORS:
                 return None
-            times.append((expr.min_times, expr.max_times))
+            times.append((expr.min_times, expr.max_times, self._written(expr.span)))
             expr = expr.item
         match expr:
             case Literal():
@@ -148,13 +153,29 @@ class _Flattener:
                 node = self.tokens[expr.meaning]
             case _:
                 return None
-        for low, high in reversed(times):
-            node = regex.repeat(node, low, high)
+        for low, high, text in reversed(times):
+            node = regex.repeat(node, low, high, text)
         return node
 
+    def _written(self, span: Span) -> str:
+        """What stands there, for messages."""
+        return self.grammar.source.text[span.start : min(span.end, span.start + _SHOWN)]
 
-def expand_repetitions(lnf: Lnf) -> Lnf:
-    """The grammar without repetitions; a count m to n grows it by n symbols."""
+
+def expand_repetitions(lnf: Lnf, limits: Limits | None = None) -> Lnf:
+    """The grammar without repetitions; a count m to n grows it by n symbols.
+
+    Raises ``LimitError`` for a count that is a symbol, and so a state, too much.
+    """
+    limits = limits or Limits()
+    counted = 0
+    for production in lnf.productions:
+        low, high = production.times
+        if max(low, high or 0) > 1:
+            counted += max(low, high or 0)
+            _, start, end = min(production.origins, key=lambda o: (o[1], -o[2]))
+            part = lnf.source.text[start : min(end, start + _SHOWN)]
+            limits.check_states(counted, "the normal form", [lnf.owners[production.head]], part)
     names, owners = list(lnf.names), list(lnf.owners)
     out: list[Production] = []
     for number, productions in enumerate(lnf.by_head):

@@ -10,9 +10,10 @@ from constrain.cli.watch import Watch
 from constrain.compiler.diagnostics import LimitError
 from constrain.compiler.limits import Limits, resident_bytes
 
-pytestmark = pytest.mark.skipif(
-    not hasattr(signal, "setitimer"), reason="the system has no such timer"
-)
+pytestmark = [
+    pytest.mark.quick,
+    pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no such timer"),
+]
 
 
 def test_time_is_limited_where_no_step_looks() -> None:
