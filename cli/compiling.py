@@ -5,12 +5,12 @@ recogniser, tokenizer    ->  compilation_of                            the artif
 grammar or artifact      ->  language_of                               its byte DFA
 """
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, NoReturn
 
 from .console import Bar, UsageError, note
 from .inputs import artifact_or_text, tokenizer_at
-from .options import Given
+from .options import OF_A_GRAMMAR, Given
 
 if TYPE_CHECKING:
     from constrain.artifacts import Artifact
@@ -45,11 +45,40 @@ def automaton_of(text: str, path: str, options: "CompileOptions") -> "Automaton"
     return found
 
 
+def subject_of(path: str, given: Given) -> "Artifact | str":
+    """An artifact, or the text of a grammar, as ``artifact_or_text`` reads it.
+
+    An artifact has a tokenizer and a grammar inside. Another tokenizer is an error, since its ids
+    would mean other tokens; options for a grammar, which change nothing, are said in a note.
+    """
+    found = artifact_or_text(path)
+    if isinstance(found, str):
+        return found
+    if given.tokenizer is not None:
+        tokenizer = tokenizer_at(given.tokenizer, no_cache=given.no_cache)
+        if tokenizer.sha256 != found.manifest.tokenizer_sha256:
+            raise UsageError(
+                f"{path}: it was compiled for another tokenizer than {given.tokenizer}, whose ids "
+                f"are other tokens; compile the grammar for that one, or leave out --tokenizer"
+            )
+    said = [
+        f"--{field.name.replace('_', '-')}"
+        for field in fields(given)
+        if field.name in OF_A_GRAMMAR and getattr(given, field.name) != field.default
+    ]
+    if said:
+        note(
+            f"{', '.join(said)} change{'s' * (len(said) == 1)} nothing: {path} is an artifact, "
+            f"which has its own grammar and tokenizer"
+        )
+    return found
+
+
 def language_of(path: str, given: Given, limits: "Limits") -> "Dfa":
     """The byte DFA of the grammar or artifact at ``path``; token terminals are refused."""
     from constrain.compiler.automata.dfa import from_tables
 
-    found = artifact_or_text(path)
+    found = subject_of(path, given)
     if isinstance(found, str):
         dfa = automaton_of(found, path, given.compile_options(path, limits)).dfa
     else:
@@ -82,16 +111,13 @@ def compilation_of(
 ) -> "Compilation":
     """The steps that need a tokenizer, for the one that the command line names; notes go to
     stderr."""
-    from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
-    from constrain.compiler.cache import Cache, default_folder
+    from constrain.compiler.cache import cache_of
     from constrain.compiler.pipeline import build_artifact
-    from constrain.compiler.tokenizers import Tokenizer
 
     tokenizer = tokenizer_at(given.tokenizer, no_cache=given.no_cache)
-    cache = None if given.no_cache else Cache(default_folder())
-    tables = TokenizerTables(tokenizer, cache) if isinstance(tokenizer, Tokenizer) else None
+    cache = cache_of(None if given.no_cache else "default")
     with Bar() as bar:
-        compilation = build_artifact(recogniser, tokenizer, options, progress=bar, tables=tables)
+        compilation = build_artifact(recogniser, tokenizer, options, progress=bar, cache=cache)
     for message in compilation.notes:
         note(message)
     return compilation

@@ -145,16 +145,9 @@ def _dialect_for(path: str, given: str | None) -> str:
 
 def tokenizer_at(name: str | None, *, no_cache: bool = False) -> "AnyTokenizer":
     """The tokenizer named, or the embedded default; its tables are cached for the next run."""
-    from constrain.compiler.cache import Cache, default_folder
-    from constrain.compiler.tokenizers import default_path, load_tokenizer
-    from constrain.compiler.wordpiece import is_wordpiece
+    from constrain.compiler import load_tokenizer
 
-    if name is not None and is_wordpiece(name):
-        from constrain.compiler.wordpiece import load_wordpiece
-
-        return load_wordpiece(name)
-    cache = None if no_cache else Cache(default_folder())
-    return load_tokenizer(default_path() if name is None else name, cache=cache)
+    return load_tokenizer(name, cache=None if no_cache else "default")
 
 
 def argument_text(text: str) -> str:

@@ -287,6 +287,12 @@ def _plain(value: Any) -> Any:
 ALL = tuple(field.name for field in fields(Given) if field.name != "watch")
 SOURCE = ("dialect", "extended", "start")
 TOKENIZER = ("tokenizer", "no_cache")
+# What an artifact has inside.
+OF_A_GRAMMAR = tuple(
+    name
+    for name in ALL
+    if (name not in TOKENIZER and not name.startswith("max_")) or name == "max_depth"
+)
 LIMITS = ("max_states", "max_transitions", "max_memory", "max_seconds", "max_nesting")
 
 

@@ -11,9 +11,8 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
-from .compiling import recogniser_of, refuse_tokens
+from .compiling import recogniser_of, refuse_tokens, subject_of
 from .console import UsageError
-from .inputs import artifact_or_text
 from .options import Engine, Given, Meaning
 
 if TYPE_CHECKING:
@@ -102,7 +101,7 @@ def source_of(path: str, given: Given, limits: "Limits") -> Source:
     from constrain.artifacts.kinds.network import NetworkGrammar
     from constrain.compiler.automata.dfa import from_tables
 
-    found = artifact_or_text(path)
+    found = subject_of(path, given)
     if isinstance(found, str):
         return _of_grammar(found, path, given.compile_options(path, limits))
     if found.is_regular:

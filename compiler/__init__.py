@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .options import CompileOptions
     from .pipeline import compile_grammar
     from .tokenizers import Tokenizer, load_tokenizer
-    from .wordpiece import WordPieceTokenizer, load_wordpiece
+    from .wordpiece import WordPieceTokenizer
 
 __all__ = [
     "Cache",
@@ -31,7 +31,6 @@ __all__ = [
     "WordPieceTokenizer",
     "compile_grammar",
     "load_tokenizer",
-    "load_wordpiece",
 ]
 
 _HOME = {
@@ -43,7 +42,6 @@ _HOME = {
     "WordPieceTokenizer": ".wordpiece",
     "compile_grammar": ".pipeline",
     "load_tokenizer": ".tokenizers",
-    "load_wordpiece": ".wordpiece",
 }
 
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from numpy.typing import NDArray
 
@@ -121,6 +121,15 @@ class Cache:
             if abandoned or (total > self.max_bytes and path.suffix == _SUFFIX and path != written):
                 with suppress(OSError):
                     path.unlink()
+
+
+# Where a caller's tables are kept: in a cache, in none, or by default in the user's.
+CacheChoice: TypeAlias = Cache | Literal["default"] | None
+
+
+def cache_of(choice: CacheChoice) -> Cache | None:
+    """The cache that a caller means."""
+    return Cache(default_folder()) if choice == "default" else choice
 
 
 def _read(path: Path, key: str) -> Tables | None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.container.manifest import EXACT
 
+from .cache import Cache, CacheChoice, cache_of
 from .choose import (
     AS_ASKED,
     EngineChoice,
@@ -94,13 +95,15 @@ def compile_grammar(
     name: str = "<grammar>",
     progress: Progress = silent,
     tables: "TokenizerTables | None" = None,
+    cache: CacheChoice = "default",
     **changes: Any,
 ) -> Artifact:
     """Compile a grammar for a tokenizer.
 
     ``options``: what is wanted; ``changes`` are fields of ``CompileOptions``, which explains them,
     and go before those of ``options``. ``name``: what errors call the grammar. ``tables``: the
-    tokenizer's, which several compilations can share.
+    tokenizer's, which several compilations can share. ``cache``: where these are looked up and kept
+    between runs, by default in the user's cache folder, as by the command line; None for nowhere.
 
     The artifact's ``notes`` say what was chosen and left out. Where ``tokenization`` is left open
     and canonical masks cannot be had, there is a ``WeakerMasksWarning`` besides. Raises
@@ -109,7 +112,9 @@ def compile_grammar(
     """
     wanted = with_changes(options, changes)
     recogniser = build_engine(text, wanted, name=name)
-    built = build_artifact(recogniser, tokenizer, wanted, progress=progress, tables=tables)
+    built = build_artifact(
+        recogniser, tokenizer, wanted, progress=progress, tables=tables, cache=cache_of(cache)
+    )
     if built.weakened:
         warnings.warn(built.weakened, WeakerMasksWarning, stacklevel=2)
     return built.artifact
@@ -143,11 +148,20 @@ def build_artifact(
     *,
     progress: Progress = silent,
     tables: "TokenizerTables | None" = None,
+    cache: Cache | None = None,
     **changes: Any,
 ) -> Compilation:
-    """The steps that need a tokenizer, by the engine of a recogniser; as ``compile_grammar``."""
+    """The steps that need a tokenizer, by the engine of a recogniser; as ``compile_grammar``, but
+    that nothing is kept between runs without a ``cache``."""
+    from .tokenizers import Tokenizer
+
     wanted = with_changes(options, changes)
-    built = _by_engine(recogniser, tokenizer, wanted, progress, tables)
+    choice = tokenization_of(recogniser.grammar, recogniser.choice, tokenizer, wanted)
+    if tables is None and choice.is_canonical and isinstance(tokenizer, Tokenizer):
+        from .bpe.tokenizer_tables import TokenizerTables
+
+        tables = TokenizerTables(tokenizer, cache)
+    built = _by_engine(recogniser, tokenizer, wanted, choice, progress, tables)
     kind, method = built.artifact.manifest.kind, built.method
     found = (
         *notes_of(recogniser, wanted),
@@ -163,12 +177,13 @@ def _by_engine(
     recogniser: Recogniser,
     tokenizer: AnyTokenizer,
     wanted: CompileOptions,
+    choice: TokenizationChoice,
     progress: Progress,
     tables: "TokenizerTables | None",
 ) -> Compilation:
+    """The artifact, and the notes of its making. ``tables``: there where masks are canonical."""
     from .tokenizers import Tokenizer
 
-    choice = tokenization_of(recogniser.grammar, recogniser.choice, tokenizer, wanted)
     if not isinstance(tokenizer, Tokenizer):
         assert isinstance(recogniser, Automaton)
         return _for_wordpiece(recogniser, request_of(tokenizer, wanted))
@@ -178,6 +193,7 @@ def _by_engine(
     if isinstance(recogniser, Parser):
         return _of_nesting(recogniser, request, choice, tables)
     if choice.is_canonical:
+        assert tables is not None
         return _of_canonical_tokens(recogniser, request, tables, progress)
     return _of_any_tokens(recogniser, request, choice)
 
@@ -207,17 +223,15 @@ def _of_any_tokens(
 def _of_canonical_tokens(
     automaton: Automaton,
     request: ArtifactRequest["Tokenizer"],
-    tables: "TokenizerTables | None",
+    tables: "TokenizerTables",
     progress: Progress,
 ) -> Compilation:
     """A regular grammar and its canonical token sequences: a token DFA and its rows, or a
     product."""
     from .assemble.dfa import assemble_merged, encode_merged, size_of
-    from .bpe.tokenizer_tables import TokenizerTables
     from .dfa.precompute import precompute_tokens
     from .merge.merged import merge
 
-    tables = tables or TokenizerTables(request.tokenizer)
     columns = _columns_of(automaton, request)
     merged = merge(automaton.grammar, columns, automaton.rules, request, tables, progress)
     sections = encode_merged(merged, request)
@@ -245,11 +259,10 @@ def _of_nesting(
 ) -> Compilation:
     """A grammar that nests, and which of its token sequences masks can follow."""
     if choice.is_canonical:
-        from .bpe.tokenizer_tables import TokenizerTables
         from .canonical_network.sections import merge
 
         assert parser.network is not None
-        tables = tables or TokenizerTables(request.tokenizer)
+        assert tables is not None
         try:
             merged = merge(parser.grammar, parser.network, request, tables)
         except (CheckError, TokenizerError) as error:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .. import options
-from ..compiling import recogniser_of
+from ..compiling import recogniser_of, subject_of
 from ..console import UsageError, write_text
-from ..inputs import STDIN, artifact_or_text, read_bytes
+from ..inputs import STDIN, read_bytes
 
 if TYPE_CHECKING:
     from constrain.artifacts import Artifact
@@ -40,7 +40,7 @@ def explain(
         raise UsageError("the grammar and the text cannot both come from standard input")
     from constrain.compiler.explain.report import Status
 
-    found = artifact_or_text(subject)
+    found = subject_of(subject, given)
     text = read_bytes(file)
     if isinstance(found, str):
         wanted = replace(given.compile_options(subject), parser="earley")

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .. import options
-from ..compiling import canonical_text, compilation_of, recogniser_of
+from ..compiling import canonical_text, compilation_of, recogniser_of, subject_of
 from ..console import UsageError, error, note, status, write_bytes, write_text
-from ..inputs import artifact_or_text
 from ..quoting import quoted, text_of
 
 if TYPE_CHECKING:
@@ -19,12 +18,6 @@ if TYPE_CHECKING:
     from constrain.artifacts.prefix import Boundary
 
 SCHEMA = 1
-
-# What an artifact has inside; said of one, there is a note.
-_OF_A_GRAMMAR = (
-    *("tokenizer", "dialect", "start", "tokenization"),
-    *("meaning", "unk", "eos", "vocab_size"),
-)
 
 
 class Format(StrEnum):
@@ -80,19 +73,17 @@ def mask(
     """
     if prefix is not None and prefix_ids is not None:
         raise UsageError("--prefix and --prefix-ids exclude each other")
-    from constrain.artifacts.container.manifest import EARLEY
-    from constrain.compiler.frontend import Automaton
-
-    artifact = artifact_or_text(subject)
+    artifact = subject_of(subject, given)
     if isinstance(artifact, str):
+        from constrain.artifacts.container.manifest import EARLEY
+        from constrain.compiler.frontend import Automaton
+
         wanted = given.compile_options(subject)
         recogniser = recogniser_of(artifact, subject, wanted)
         if not isinstance(recogniser, Automaton) and recogniser.engine != EARLEY:
             # One mask is wanted: there is no use in precomputing others.
             wanted = replace(wanted, prewarm=0)
         artifact = compilation_of(recogniser, given, wanted).artifact
-    elif any(getattr(given, name) is not None for name in _OF_A_GRAMMAR):
-        note("the artifact has its own tokenizer and grammar; the options for a grammar are unused")
     if prefix_ids is not None:
         return _answer_ids(artifact, _parsed_ids(prefix_ids), format_)
     return _answer_text(artifact, os.fsencode(prefix or ""), format_)

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .. import options
-from ..compiling import automaton_of, compilation_of, grammar_of
+from ..compiling import automaton_of, compilation_of, grammar_of, subject_of
 from ..console import UsageError, note, write_text
-from ..inputs import artifact_or_text
 
 if TYPE_CHECKING:
     from constrain.artifacts import Artifact
@@ -49,7 +48,7 @@ def show(
       constrain show date.ebnf --stage dfa
       constrain show date.cst
     """
-    text = artifact_or_text(subject)
+    text = subject_of(subject, given)
     if not isinstance(text, str):
         if stage is not None:
             raise UsageError(f"{subject}: an artifact has no stages to print; name its grammar")

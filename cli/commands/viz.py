@@ -6,9 +6,10 @@ from typing import Annotated
 import typer
 
 from .. import options
+from ..compiling import subject_of
 from ..console import note, status, write_text
 from ..drawings import MAX_STATES, Stage, draw_artifact, draw_grammar
-from ..inputs import STDIN, artifact_or_text
+from ..inputs import STDIN
 
 
 @options.compile_options(
@@ -65,7 +66,7 @@ def viz(
       constrain viz words.ebnf -t bert/vocab.txt --stage tokenizer --prefix "to be" -o words.svg
     """
     limits = given.limits()
-    found = artifact_or_text(subject)
+    found = subject_of(subject, given)
     if isinstance(found, str):
         drawing = draw_grammar(found, subject, stage, given, limits, max_states, prefix)
     else:

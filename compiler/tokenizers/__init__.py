@@ -1,5 +1,6 @@
 """Real tokenizers, read from their own files, and their exact encoding.
 
+    any_format    ``load_tokenizer``, the one door: WordPiece to the room ``wordpiece``, else load
     load          which format, and where: huggingface, tiktoken_ranks, gpt2_files, hub
     definition    what the files say, as data: vocabulary, merges, steps
     tokenizer     a loaded tokenizer: its definition, its encoder, its tokens
@@ -9,7 +10,8 @@
 ``default`` holds a vocabulary of the project's own, for trying things out.
 """
 
-from .load import default_path, load_tokenizer
+from .any_format import load_tokenizer
+from .load import default_path, load_bpe
 from .tokenizer import Tokenizer
 
-__all__ = ["Tokenizer", "default_path", "load_tokenizer"]
+__all__ = ["Tokenizer", "default_path", "load_bpe", "load_tokenizer"]

@@ -1,4 +1,4 @@
-"""Load a tokenizer from a file, a folder, or a name on a hub: which format, and the cache.
+"""Load a BPE tokenizer from a file, a folder, or a hub: which format, and the cache.
 
 | name | what is read |
 |---|---|
@@ -45,8 +45,8 @@ def default_path() -> Path:
         return path
 
 
-def load_tokenizer(path: str | PathLike[str], *, cache: Cache | None = None) -> Tokenizer:
-    """Load a tokenizer by a name of the table above; ``cache`` stores it as arrays.
+def load_bpe(path: str | PathLike[str], *, cache: Cache | None = None) -> Tokenizer:
+    """Load a BPE tokenizer by a name of the table above; ``cache`` stores it as arrays.
 
     Raises ``TokenizerError`` naming the file and what it has that is not supported.
     """

@@ -18,10 +18,10 @@ def failing(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Failing:
     """Runs ``mask`` with an error in the middle of its work."""
 
     def call(error: BaseException) -> Result:
-        def fail(path: str) -> None:
+        def fail(path: str, given: object) -> None:
             raise error
 
-        monkeypatch.setattr("constrain.cli.commands.mask.artifact_or_text", fail)
+        monkeypatch.setattr("constrain.cli.commands.mask.subject_of", fail)
         return cli("mask", DATE)
 
     return call

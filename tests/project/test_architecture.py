@@ -67,7 +67,7 @@ COMPILER: dict[str, set[str]] = {
     "unicode": set(),
     "automata": BASE | {"unicode"},
     "derivatives": BASE | {"automata", "unicode"},
-    "tokenizers": BASE | {"cache"},
+    "tokenizers": BASE | {"cache", "wordpiece"},
     "grammar": BASE | {"automata"},
     "dialects": BASE | {"automata", "grammar", "unicode"},
     "lnf": BASE | {"automata", "grammar"},
@@ -101,7 +101,17 @@ COMPILER: dict[str, set[str]] = {
     | {"normalizer", "options", "pretokenizer", "token_ids", "tokenizers", "wordpiece"},
     "notes": BASE | {"frontend", "options"},
     "pipeline": BASE
-    | {"assemble", "bpe", "canonical_network", "cartesian", "choose", "dfa", "frontend", "grammar"}
+    | {
+        "assemble",
+        "bpe",
+        "cache",
+        "canonical_network",
+        "cartesian",
+        "choose",
+        "dfa",
+        "frontend",
+        "grammar",
+    }
     | {"maximal_munch", "merge", "network", "notes", "options", "token_ids", "tokenizers"}
     | {"wordpiece"},
     # The names that the package as a whole offers; they load on first use.

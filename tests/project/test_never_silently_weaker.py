@@ -17,6 +17,7 @@ from constrain.artifacts.errors import ArtifactError
 from constrain.artifacts.read import load_bytes
 from constrain.compiler import Tokenizer, WeakerMasksWarning, compile_grammar
 from constrain.compiler.diagnostics import CheckError
+from constrain.compiler.tokenizers import default_path
 
 pytestmark = pytest.mark.quick
 
@@ -147,3 +148,25 @@ def test_notes_in_a_manifest_are_checked(default_tokenizer: Tokenizer) -> None:
     for bad in (3, [3], None):
         with pytest.raises(ArtifactError):
             Manifest.from_json({**manifest.to_json(), "notes": bad})
+
+
+@pytest.mark.parametrize("command", ["mask", "viz", "show"])
+def test_a_tokenizer_that_is_not_the_artifacts_is_an_error(
+    cli: Cli, date_file: Path, command: str
+) -> None:
+    """Its ids would be other tokens; the artifact's own is accepted without a word."""
+    other = tokenizer_of(Path.cwd(), "ab", [], added=[(9, "<eos>", True)])
+    refused = cli(command, str(date_file), "--tokenizer", other.name)
+    assert (2, b"") == (refused.code, refused.out)
+    assert "was compiled for another tokenizer" in refused.err
+    own = cli(command, str(date_file), "--tokenizer", str(default_path()))
+    assert own == cli(command, str(date_file))
+    assert 0 == own.code
+
+
+def test_options_for_a_grammar_change_nothing_about_an_artifact(cli: Cli, date_file: Path) -> None:
+    """They are named in a note, by every command that takes one."""
+    for command in ("mask", "show", "sample", "explain"):
+        found = cli(command, str(date_file), "--start", "day", stdin=b"2024-10-10")
+        assert "note: --start changes nothing" in found.err
+        assert 0 == found.code

@@ -1,0 +1,47 @@
+"""Load a tokenizer of any format: the one door to this room and to ``wordpiece``."""
+
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Union
+
+from ..cache import CacheChoice, cache_of
+from ..diagnostics import TokenizerError
+from ..wordpiece import is_wordpiece
+from .hub import HUGGING_FACE, hugging_face_file
+from .load import default_path, load_bpe
+from .tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from ..wordpiece import WordPieceTokenizer
+
+
+def load_tokenizer(
+    path: str | PathLike[str] | None = None, *, cache: CacheChoice = "default"
+) -> Union[Tokenizer, "WordPieceTokenizer"]:
+    """Load a tokenizer from a file, a folder, or by a name on a hub.
+
+    All that the command line reads: Hugging Face's ``tokenizer.json`` or its folder, of BPE and of
+    WordPiece; WordPiece's ``vocab.txt``; tiktoken's ``NAME.tiktoken`` or ``FILE.tiktoken@PATTERN``;
+    GPT-2's ``encoder.json`` or ``vocab.json`` beside its merges; ``hf:ORG/REPO`` and
+    ``tiktoken:NAME``.
+    Without a path, the embedded default tokenizer.
+
+    ``cache``: where the tokenizer is kept as arrays, by default in the user's cache folder; None
+    for nowhere. Raises ``TokenizerError`` naming the file and what it has that is not supported.
+    """
+    name = fspath(default_path() if path is None else path)
+    if is_wordpiece(_file(name)):
+        from ..wordpiece import load_wordpiece
+
+        return load_wordpiece(_file(name))
+    return load_bpe(name, cache=cache_of(cache))
+
+
+def _file(name: str) -> str:
+    """The file that a name stands for, where it is not the file's own."""
+    if not name.startswith(HUGGING_FACE) or Path(name).exists():
+        return name
+    try:
+        return fspath(hugging_face_file(name))
+    except TokenizerError as error:
+        raise TokenizerError(f"{name}: {error}") from None
