@@ -24,7 +24,12 @@ _TOKEN_DFA = {
 }
 _TERMINALS = {"dfa.token_ids": ("i4", 1), "dfa.token_offsets": ("i8", 1)}
 _NO_TERMINALS = {"dfa.terminals": ("i4", 1)}
-_ROWS = {"row_of": ("i4", 1), "rows": ("u4", 2)}
+_ROWS = {
+    "row_ids": ("i4", 1),
+    "row_of": ("i4", 1),
+    "row_offsets": ("i8", 1),
+    "rows": ("u4", 2),
+}
 _ALLOWED = {"tokens.allowed": ("u1", 1), "tokens.allowed_offsets": ("i8", 1)}
 _LIVE = {"dfa.live": ("u1", 1)}
 _STACKED = {
@@ -106,7 +111,11 @@ def check_stored_rows(manifest: Manifest, arrays: Arrays, states: int) -> None:
     words = tokenset.word_count(manifest.vocab_size)
     require(arrays["rows"].shape[1] == words, "rows")
     require(len(arrays["row_of"]) == states, "row_of")
-    require_range(arrays, "row_of", 0, len(arrays["rows"]))
+    lists = len(arrays["row_offsets"]) - 1
+    require(lists >= 0, "row_offsets")
+    require_offsets(arrays, "row_offsets", lists, len(arrays["row_ids"]))
+    require_range(arrays, "row_ids", 0, manifest.vocab_size)
+    require_range(arrays, "row_of", 0, len(arrays["rows"]) + lists)
 
 
 def check_allowed_edges(arrays: Arrays) -> None:

@@ -1,15 +1,15 @@
 """The mask row of a DFA's state: stored in the file, or computed when a matcher first needs it.
 
-    StoredRows    rows of the file, equal ones once: one look-up
+    StoredRows    rows of the file, equal ones once: one look-up, or a list of ids to pack
     FamilyRows    token DFA without rows: unpacked from one bit for each edge of the state's family
     WalkedRows    byte DFA without rows: a walk of the token trie
 
 All three give the same rows; the computed ones are cached.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,15 +31,39 @@ class Rows(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StoredRows:
-    """Rows of the file: ``rows``, uint32 (R, W); ``row_of``, int32 (S,), the row of each state."""
+    """Rows of the file: packed ones, and lists of ids where those are shorter.
+
+    ``row_of``: int32 (S,), the row of each state: below R one of ``rows``, uint32 (R, W), from R on
+    the list ``ids[offsets[i]:offsets[i + 1]]``, i = ``row_of[s]`` - R.
+    """
 
     rows: NDArray[np.uint32]
     row_of: NDArray[np.int32]
+    ids: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+    vocab_size: int
+    cache: BoundedCache[int, Words]
+
+    @classmethod
+    def from_sections(
+        cls, arrays: Mapping[str, NDArray[Any]], vocab_size: int, cache: BoundedCache[int, Words]
+    ) -> "StoredRows":
+        """The rows in the sections ``row*`` of an artifact."""
+        ids, offsets = arrays["row_ids"], arrays["row_offsets"]
+        return cls(arrays["rows"], arrays["row_of"], ids, offsets, vocab_size, cache)
 
     def row(self, state: int) -> Words:
-        """A view of the file's row."""
-        row: Words = self.rows[self.row_of[state]]
-        return row
+        """A view of the file's row, or a list that is packed on a cache miss."""
+        number = int(self.row_of[state])
+        if number < len(self.rows):
+            packed: Words = self.rows[number]
+            return packed
+        found = self.cache.get(number)
+        if found is not None:
+            return found
+        place = number - len(self.rows)
+        ids = self.ids[int(self.offsets[place]) : int(self.offsets[place + 1])]
+        return _cached(self.cache, number, tokenset.from_ids(ids, self.vocab_size))
 
 
 @dataclass(slots=True, eq=False)
@@ -97,6 +121,6 @@ class WalkedRows:
         return _cached(self.cache, state, tokenset.from_ids(ids, self.vocab_size))
 
 
-def _cached(cache: BoundedCache[int, Words], state: int, row: Words) -> Words:
+def _cached(cache: BoundedCache[int, Words], key: int, row: Words) -> Words:
     row.flags.writeable = False
-    return cache.keep(state, row, row.nbytes + ENTRY_BYTES)
+    return cache.keep(key, row, row.nbytes + ENTRY_BYTES)

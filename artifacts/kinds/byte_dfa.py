@@ -48,7 +48,7 @@ class ByteDfaRuntime(RegularGrammar):
         a, m, dfa = c.arrays, c.manifest, self.byte_dfa
         rows: Rows
         if "rows" in a:
-            rows = StoredRows(a["rows"], a["row_of"])
+            rows = StoredRows.from_sections(a, m.vocab_size, c.caches.cache())
         else:
             live = a["dfa.live"].view(np.bool_)
             rows = WalkedRows(dfa, c.trie, live, m.eos, m.vocab_size, c.caches.cache())

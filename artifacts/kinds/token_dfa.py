@@ -48,7 +48,7 @@ class TokenDfaRuntime(RegularGrammar):
         c = self.contents
         a, m = c.arrays, c.manifest
         if "rows" in a:
-            return StoredRows(a["rows"], a["row_of"])
+            return StoredRows.from_sections(a, m.vocab_size, c.caches.cache())
         bits, offsets = a["tokens.allowed"], a["tokens.allowed_offsets"]
         return FamilyRows(self.token_dfa, bits, offsets, m.eos, m.vocab_size, c.caches.cache())
 

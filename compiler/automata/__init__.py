@@ -5,6 +5,7 @@
     a DFA -> members, ambiguity           counts and draws; texts that factor in two ways
     a DFA -> eliminate_states             back to an expression
     a DFA -> token_classes                terminals that share tokens -> disjoint classes of tokens
+    a DFA, a token trie -> token_functions       what each token does to the states
 
 Symbols are 0 to 255, a byte, and 256 + k, the k-th token terminal (tokens that the grammar names,
 whatever their bytes), or once the tokenizer is given the k-th class of tokens. Every NFA arc

@@ -1,7 +1,6 @@
 """CartesianMerge before decoding: a grammar × a pre-tokenizer, and the tokens at each state.
 
     product            byte DFA × pre-tokenizer DFA: members with their pre-tokens marked
-    token_functions    what each token does to the states: elements of the transition monoid
     lift               Algorithm 5, line 2: the tokens that each product state reads
     relevance          Algorithm 5, line 4: the transitions that lead to an end
     cartesian_merge    these in order, then one row for each distinct set of tokens

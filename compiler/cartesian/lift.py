@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 
 from constrain.artifacts.tokens.trie import Trie, ranges
 
+from ..automata.token_functions import TokenFunctions, token_functions
 from ..bpe.forbidden_pairs import PairTables
 from ..limits import Limits
 from ..pretokenizer.boundary_tables import PretokenizerTables
 from ..pretokenizer.marked_dfa import DEAD
 from .product import Product
-from .token_functions import TokenFunctions, token_functions
 
 _STAGE = "the tokens of each state"
 
@@ -96,13 +96,12 @@ def lift(
     alone = (_whole_tokens if len(pretokenizer.whole) else _byte_tokens)(product, pretokenizer)
     used = (table != DEAD).any(axis=1)
     used[alone[0]] = True
-    columns = product.classes[pairs.trie.octets]
     lists: dict[int, NDArray[np.int32]] = {}
     bits: dict[int, NDArray[np.bool_]] = {}
     at_boundary = product.at_boundary
     undecided = [_bundled(alone[:, ~at_boundary[alone[2]]])]
     transitions = memory = most = longest = 0
-    for functions in token_functions(pairs.trie, table, columns, np.flatnonzero(used)):
+    for functions in token_functions(pairs.trie, table, product.classes, np.flatnonzero(used)):
         sets = _Sets(functions, pairs.trie, size, alone)
         for done, (row, number) in enumerate(sets.of_rows()):
             if number in sets.flags:

@@ -3,7 +3,8 @@
     DFA over bytes, token trie   ->   for each state the tokens that lead to a live state
     DFA over tokens              ->   for each state the tokens that it has an edge for
 
-``constrain.artifacts.dfa.mask_rows`` computes the same rows one by one; a test compares them.
+``byte_rows`` has the rows of the first. ``constrain.artifacts.dfa.mask_rows`` computes the same
+rows one by one; a test compares them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,6 +21,8 @@ from constrain.artifacts.tokens.trie import Trie, walk
 from ..diagnostics import TokenizerError
 from ..limits import Limits
 from ..options import ArtifactRequest
+from .byte_rows import byte_rows
+from .row_table import DistinctRows, RowTable
 
 if TYPE_CHECKING:
     from ..cartesian.cartesian_merge import CartesianDfa
@@ -28,17 +31,6 @@ if TYPE_CHECKING:
     from ..tokenizers import Tokenizer
 
 _STAGE = "the mask table"
-
-# Booleans that one block of unpacked rows may hold.
-_BLOCK = 1 << 25
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RowTable:
-    """``rows``: uint32 (R, ceil(V / 32)), all different. ``row_of``: int32 (S,)."""
-
-    rows: NDArray[np.uint32]
-    row_of: NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,9 +62,11 @@ def precompute(columns: "TokenColumns", request: ArtifactRequest["Tokenizer"], t
             f"{request.tokenizer.name}: the tokenizer can spell no member: it has no token for "
             f"{', '.join(lost[:8])}"
         )
-    if not _fits(dfa.states, request, taken):
+    most = request.options.max_artifact_bytes - taken
+    table = byte_rows(tables, trie, live, request.eos, size, request.limits, most)
+    if table is None:
         return Masks({"dfa.live": live.astype(np.uint8)}, notes=(_left_out(request),))
-    return _stored(byte_rows(tables, trie, live, request.eos, size, request.limits))
+    return _stored(table)
 
 
 def precompute_tokens(
@@ -86,8 +80,10 @@ def precompute_tokens(
 
     if isinstance(canonical, CartesianDfa):
         return Masks({})
-    if _fits(canonical.dfa.states, request, taken):
-        size = request.vocab_size
+    size = request.vocab_size
+    # With one row a state it would keep its size; equal and short rows only shrink it.
+    largest = taken + canonical.dfa.states * tokenset.word_count(size) * 4
+    if largest <= request.options.max_artifact_bytes:
         return _stored(token_rows(canonical, request.eos, size, request.limits))
     sections: dict[str, NDArray[Any]] = {
         "tokens.allowed": canonical.allowed,
@@ -97,13 +93,13 @@ def precompute_tokens(
 
 
 def _stored(table: RowTable) -> Masks:
-    return Masks({"rows": table.rows, "row_of": table.row_of}, {"rows": len(table.rows)})
-
-
-def _fits(rows: int, request: ArtifactRequest["Tokenizer"], taken: int) -> bool:
-    """Whether a file with one row a state would keep its size; equal rows only shrink it."""
-    size = taken + rows * tokenset.word_count(request.vocab_size) * 4
-    return size <= request.options.max_artifact_bytes
+    sections: dict[str, NDArray[Any]] = {
+        "rows": table.rows,
+        "row_of": table.row_of,
+        "row_ids": table.ids,
+        "row_offsets": table.offsets,
+    }
+    return Masks(sections, {"rows": table.count})
 
 
 def _left_out(request: ArtifactRequest["Tokenizer"]) -> str:
@@ -114,72 +110,24 @@ def _left_out(request: ArtifactRequest["Tokenizer"]) -> str:
     )
 
 
-class _Distinct:
-    """Collects rows, each once."""
-
-    def __init__(self, words: int, limits: Limits) -> None:
-        self._known: dict[bytes, int] = {}
-        self._row_of: list[int] = []
-        self._words = words
-        self._limits = limits
-
-    def add(self, flags: NDArray[np.bool_]) -> None:
-        for row in tokenset.from_flags(flags):
-            self._row_of.append(self._known.setdefault(row.tobytes(), len(self._known)))
-        self._limits.check_memory(len(self._known) * self._words * 4, _STAGE)
-        self._limits.check_resources(_STAGE)
-
-    def table(self) -> RowTable:
-        rows = np.frombuffer(b"".join(self._known), dtype="<u4").reshape(-1, self._words)
-        return RowTable(rows, np.array(self._row_of, dtype=np.int32))
-
-
 def token_rows(
     canonical: "CanonicalDfa", eos: Sequence[int], vocab_size: int, limits: Limits | None = None
 ) -> RowTable:
     """The row of every state of a token DFA. Raises ``LimitError``."""
     dfa = canonical.dfa
-    width = tokenset.word_count(vocab_size) * 32
-    distinct = _Distinct(width // 32, (limits or Limits()).started())
-    step = max(1, _BLOCK // width)
-    for first in range(0, dfa.states, step):
-        states = range(first, min(first + step, dfa.states))
-        flags = np.zeros((len(states), width), dtype=np.bool_)
-        for i, state in enumerate(states):
-            flags[i, dfa.edges_of(state)[0]] = canonical.flags(state)
-            if dfa.accepting[state]:
-                flags[i, list(eos)] = True
-        distinct.add(flags)
-    return distinct.table()
-
-
-def byte_rows(
-    dfa: ByteDfa,
-    trie: Trie,
-    live: NDArray[np.bool_],
-    eos: Sequence[int],
-    vocab_size: int,
-    limits: Limits | None = None,
-) -> RowTable:
-    """The row of every state of a byte DFA: all tokens whose bytes lead to a live state.
-
-    Raises ``LimitError``.
-    """
-    width = tokenset.word_count(vocab_size) * 32
-    distinct = _Distinct(width // 32, (limits or Limits()).started())
-    first_terminal = dfa.table.shape[1] - len(dfa.terminals)
-    step = max(1, _BLOCK // width)
-    for first in range(0, dfa.states, step):
-        states = np.arange(first, min(first + step, dfa.states))
-        flags = np.zeros((len(states), width), dtype=np.bool_)
-        for hits in walk(trie, dfa.table, dfa.classes, states):
-            kept = live[hits.states]
-            flags[hits.rows[kept], hits.tokens[kept]] = True
-        targets = live[dfa.table[states, first_terminal:]]
-        flags[:, dfa.terminals.ids] |= np.repeat(targets, dfa.terminals.sizes, axis=1)
-        flags[np.ix_(dfa.accepting[states] != 0, eos)] = True
-        distinct.add(flags)
-    return distinct.table()
+    limits = (limits or Limits()).started()
+    distinct = DistinctRows(vocab_size, limits)
+    flags = np.zeros(distinct.words * 32, dtype=np.bool_)
+    numbers = np.zeros(dfa.states, dtype=np.int64)
+    for state in range(dfa.states):
+        tokens = dfa.edges_of(state)[0]
+        flags[tokens] = canonical.flags(state)
+        flags[list(eos)] |= bool(dfa.accepting[state])
+        numbers[state] = distinct.of_flags(flags)
+        flags[tokens] = False
+        flags[list(eos)] = False
+        limits.check_resources(_STAGE)
+    return distinct.table(numbers)
 
 
 def live_states(dfa: ByteDfa, trie: Trie) -> NDArray[np.bool_]:

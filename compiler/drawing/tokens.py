@@ -158,8 +158,10 @@ def _states(artifact: Artifact, steps: _AllowedSteps) -> int:
     if "dfa.live" in artifact.arrays:
         return int(artifact.arrays["dfa.live"].sum())
     # A row is empty exactly where no tokens reach the end.
-    filled = artifact.arrays["rows"].max(axis=1) > 0
-    return int(np.count_nonzero(filled[artifact.arrays["row_of"]]))
+    arrays = artifact.arrays
+    packed = arrays["rows"].max(axis=1, initial=0) > 0
+    filled = np.concatenate([packed, np.diff(arrays["row_offsets"]) > 0])
+    return int(np.count_nonzero(filled[arrays["row_of"]]))
 
 
 def _edges(steps: _AllowedSteps, visible: Sequence[int], artifact: Artifact) -> list[Edge]:

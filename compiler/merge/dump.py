@@ -95,7 +95,9 @@ def tabulated(artifact: Artifact) -> Artifact:
     arrays = {
         **shared,
         "rows": np.frombuffer(b"".join(rows), dtype="<u4").reshape(-1, words),
+        "row_ids": np.zeros(0, dtype=np.int32),
         "row_of": np.array(row_of, dtype=np.int32),
+        "row_offsets": np.zeros(1, dtype=np.int64),
         "tokens.accepting": np.array([product.is_accepting(s) for s in pending], dtype=np.uint8),
         "tokens.family_states": np.array(
             [artifact.runtime.byte_state_of(s) for s in pending], dtype=np.int32

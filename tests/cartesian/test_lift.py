@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from support.cartesian import REGEXES, lifted_via_running
+from support.automata import REGEXES, lifted_via_running
 from support.corpus.tokenizer_case import Case
 
 from constrain.compiler.bpe.tokenizer_tables import TokenizerTables

@@ -1,4 +1,9 @@
-"""Languages of few states, and their lifts by the definition, for tests of CartesianMerge."""
+"""Small automata for tests of what tokens do to states: languages of few states, random tables."""
+
+import random
+
+import numpy as np
+from numpy.typing import NDArray
 
 from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
 from constrain.compiler.cartesian.product import Product
@@ -26,3 +31,19 @@ def lifted_via_running(product: Product, tables: TokenizerTables) -> dict[tuple[
                 if here:
                     found[2 * state + plane, token] = here
     return found
+
+
+def random_table(rng: random.Random, states: int, columns: int) -> NDArray[np.int32]:
+    """A random automaton; state 0 is dead."""
+    table = np.zeros((states, columns), dtype=np.int32)
+    for state in range(1, states):
+        for column in range(columns):
+            table[state, column] = rng.randrange(states) if rng.random() < 0.7 else 0
+    return table
+
+
+def run(table: NDArray[np.int32], state: int, columns: list[int]) -> int:
+    """Where a text leads, 0 for nowhere."""
+    for column in columns:
+        state = int(table[state, column])
+    return state

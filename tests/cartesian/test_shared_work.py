@@ -8,17 +8,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from support import sampled
-from support.cartesian import REGEXES, lifted_via_running
+from support.automata import REGEXES, lifted_via_running, random_table, run
 from support.corpus.languages import TYPICAL
 from support.corpus.tokenizer_case import Case
 
-from constrain.artifacts.tokens.trie import Trie, walk
-from constrain.artifacts.tokens.vocabulary import Vocabulary
+from constrain.artifacts.tokens.trie import walk
 from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
 from constrain.compiler.cartesian.lift import Lift, lift
 from constrain.compiler.cartesian.product import Product, build_product
 from constrain.compiler.cartesian.relevance import Relevance
-from constrain.compiler.cartesian.token_functions import token_functions
 from constrain.compiler.pipeline import build_automaton
 from constrain.compiler.pretokenizer import marked_dfa
 from constrain.compiler.pretokenizer.marked_dfa import reaching
@@ -29,62 +27,6 @@ from constrain.compiler.pretokenizer.spellable_members import shortest_outside
 def tables(case: Callable[[str], Case]) -> TokenizerTables:
     """A small tokenizer with GPT-2's pre-tokenizer."""
     return case("tiny-bpe-1000").tables
-
-
-def random_table(rng: random.Random, states: int, columns: int) -> NDArray[np.int32]:
-    """A random automaton; state 0 is dead."""
-    table = np.zeros((states, columns), dtype=np.int32)
-    for state in range(1, states):
-        for column in range(columns):
-            table[state, column] = rng.randrange(states) if rng.random() < 0.7 else 0
-    return table
-
-
-def run(table: NDArray[np.int32], state: int, columns: list[int]) -> int:
-    """Where a text leads, 0 for nowhere."""
-    for column in columns:
-        state = int(table[state, column])
-    return state
-
-
-@pytest.mark.parametrize("max_pairs", [1 << 23, 60, 1])
-def test_functions_are_those_of_running_each_token(max_pairs: int) -> None:
-    """On random automata and vocabularies, in one group of states and in several; equal functions
-    are one."""
-    rng = random.Random(1)
-    groups = 0
-    for _ in range(60):
-        letters = rng.randrange(1, 4)
-        tokens = {
-            i: bytes(rng.randrange(letters + 1) for _ in range(rng.randrange(1, 7)))
-            for i in range(rng.randrange(1, 40))
-        }
-        trie = Trie.from_vocabulary(Vocabulary.from_tokens(tokens, (), 40))
-        # Bytes 1 and above may share a column.
-        column_of = np.array([0, *(rng.randrange(letters + 1) for _ in range(255))])
-        table = random_table(rng, rng.randrange(2, 9), letters + 1)
-        starts = np.array(sorted(rng.sample(range(1, len(table)), rng.randrange(1, len(table)))))
-        expected = {
-            (start, token): target
-            for start in starts.tolist()
-            for token, octets in tokens.items()
-            if (target := run(table, start, column_of[list(octets)].tolist()))
-        }
-        found, seen = {}, []
-        for part in token_functions(trie, table, column_of[trie.octets], starts, max_pairs):
-            groups += 1
-            seen += part.starts.tolist()
-            functions = [
-                tuple(zip(part.sources[a:b].tolist(), part.targets[a:b].tolist(), strict=True))
-                for a, b in zip(part.offsets[:-1], part.offsets[1:], strict=True)
-            ]
-            assert len(functions) == len(set(functions))
-            assert functions[0] == ()
-            for token, number in zip(trie.ids.tolist(), part.classes.tolist(), strict=True):
-                found |= {(start, token): target for start, target in functions[number]}
-        assert seen == starts.tolist()
-        assert expected == found
-    assert (groups > 60) == (max_pairs < 100)
 
 
 @sampled("name", ["gpt2", "mistral-v3"], ["gpt2", "mistral-v3", "qwen2_5"])

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from constrain.artifacts.tokens.trie import Trie, ranges
 
-from ..pretokenizer.marked_dfa import DEAD
+from .dfa import DEAD
 
 # At most so many pairs (state, target) of the functions of one walk; if there are more, the start
 # states are split into two walks.
@@ -61,8 +61,8 @@ def token_functions(
 ) -> Iterator[TokenFunctions]:
     """The functions of all tokens on ``starts`` (ascending), in one or more groups of these.
 
-    ``table``: int32 (S, J), next state by column, state 0 dead. ``columns``: (N,), the column of
-    the byte of each trie node. There are several groups if the functions would have more than
+    ``table``: int32 (S, J), next state by column, state 0 dead. ``columns``: (256,), the column of
+    each byte. There are several groups if the functions would have more than
     ``max_pairs`` pairs (state, target) together.
     """
     pending = [starts]
@@ -104,24 +104,25 @@ class _Walk:
 
     def run(self, max_pairs: int | None) -> TokenFunctions | None:
         """The functions of all tokens, or None if they have more than ``max_pairs`` pairs."""
-        first = self.trie.first.astype(np.int64)
-        width = self.table.shape[1]
-        function = np.zeros(len(self.trie.octets), dtype=np.int32)
-        function[0] = _IDENTITY
-        nodes = np.zeros(1, dtype=np.int64)
+        first, held, width = self.trie.first, self.trie.held, self.table.shape[1]
+        classes = np.zeros(len(self.trie.ids), dtype=np.int32)
+        nodes, function = np.zeros(1, dtype=np.int32), np.full(1, _IDENTITY, dtype=np.int32)
         while len(nodes):
+            ending = held[nodes + 1] - held[nodes]
+            classes[ranges(held[nodes], ending)] = np.repeat(function, ending)
             fan_out = first[nodes + 1] - first[nodes]
             child = ranges(first[nodes], fan_out)
-            keys = np.repeat(function[nodes].astype(np.int64) * width, fan_out)
-            keys += self.columns[child]
+            keys = np.repeat(function.astype(np.int64) * width, fan_out)
+            keys += self.columns[self.trie.octets[child]]
             steps, place = _distinct(keys, len(self.kernel_of) * width)
             self.extend(np.array([k for k in steps.tolist() if k not in self.after], np.int64))
             if max_pairs is not None and self.pairs > max_pairs:
                 return None
             numbers = np.array([self.after[key] for key in steps.tolist()], dtype=np.int32)
-            function[child] = numbers[place]
-            nodes = child[function[child] != _NOWHERE]
-        return self.of_tokens(np.repeat(function, np.diff(self.trie.held)))
+            function = numbers[place]
+            read = np.flatnonzero(function != _NOWHERE)
+            nodes, function = child[read], function[read]
+        return self.of_tokens(classes)
 
     def extend(self, steps: NDArray[np.int64]) -> None:
         """Number the functions of ``steps``, each a function and a column as one number."""
@@ -170,9 +171,12 @@ class _Walk:
                 self.kernels.append((sources, after))
         return self.united[key], found[order]
 
-    def of_tokens(self, function: NDArray[np.int32]) -> TokenFunctions:
-        """The functions that some token has, renumbered."""
-        used = np.unique(np.append(function, _NOWHERE))
+    def of_tokens(self, classes: NDArray[np.int32]) -> TokenFunctions:
+        """The functions that some token has, renumbered; ``classes`` are those of the tokens."""
+        is_used = np.zeros(len(self.kernel_of), dtype=np.bool_)
+        is_used[classes] = True
+        is_used[_NOWHERE] = True
+        used = np.flatnonzero(is_used)
         number = np.zeros(len(self.kernel_of), dtype=np.int32)
         number[used] = np.arange(len(used))
         kernels = [self.kernels[self.kernel_of[f]] for f in used.tolist()]
@@ -180,7 +184,7 @@ class _Walk:
         places = [places + low for (_, places), low in zip(kernels, lows, strict=True)]
         return TokenFunctions(
             self.starts,
-            number[function],
+            number[classes],
             np.cumsum([0, *(len(sources) for sources, _ in kernels)]),
             np.concatenate([sources for sources, _ in kernels]),
             self.image[np.concatenate(places)],
