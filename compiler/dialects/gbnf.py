@@ -27,7 +27,7 @@ from .builder import (
 )
 from .characters import Character, class_pattern
 
-_SIMPLE = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\", '"': '"', "[": "[", "]": "]"}
+_SIMPLE = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\", '"': '"', "[": "[", "]": "]", "-": "-"}
 _WIDTHS = {"x": 2, "u": 4, "U": 8}
 
 # Strings and classes that do not end.
@@ -172,7 +172,7 @@ class GbnfBuilder(EbnfBuilder):
         span = Span(span.start, span.start + len(text))
         width = _WIDTHS.get(letter)
         if width is None:
-            known = r"known: \n \r \t \\ \" \[ \] \xHH \uHHHH \UHHHHHHHH"
+            known = r"known: \n \r \t \\ \" \[ \] \- \xHH \uHHHH \UHHHHHHHH"
             self.report(f"unknown escape {text}", span, known)
         elif not re.fullmatch(f"[0-9A-Fa-f]{{{width}}}", text[2:]):
             self.report(f"\\{letter} needs {width} hexadecimal digits", Span(span.start, span.end))

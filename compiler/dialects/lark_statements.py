@@ -77,6 +77,11 @@ MISTAKES: tuple[tuple[str, str, str], ...] = (
     ("'", "", 'strings stand in double quotes: "…"'),
     (";", "", "rules do not end with ';' here: a line break ends a rule"),
     (":?:?=", "", "a rule is written name: …"),
+    (
+        "(?<=:):",
+        "'::'",
+        "parameters of rules (name::value) are not supported: write a rule for each value",
+    ),
     (",", "", "items stand side by side, without ','"),
     ("<", "token without an end", "it ends with '>' and has no spaces"),
 )
@@ -90,6 +95,7 @@ class StatementsBuilder(EbnfBuilder):
         self.declared: set[str] = set()
         self.imported: set[tuple[str, str]] = set()
         self.mixed: set[str] = set()
+        self.elsewhere: set[str] = set()
         # llguidance's regexes are those of Rust, Lark's those of Python.
         self.has_rust_regexes = _LLGUIDANCE.search(source.text) is not None
 
@@ -121,7 +127,13 @@ class StatementsBuilder(EbnfBuilder):
         names = [token for token in items[2:] if token.type == "NAME"]
         library, _, name = path.partition(".")
         if path.startswith("."):
+            wanted = [str(token) for token in items[2:] if token.type == "NAME"]
+            wanted = wanted or [path.rpartition(".")[2]]
+            # What that file would define is not missing here.
+            self.elsewhere.update(wanted)
             hint = "copy the definitions from that file into this one"
+            if set(wanted) <= set(COMMON):
+                hint += f", or for Lark's own write %import common.{wanted[0]}"
             self.report("imports from other files are not supported", span, hint)
         elif library != "common":
             hint = "the one library that is known is common"
@@ -165,7 +177,7 @@ class StatementsBuilder(EbnfBuilder):
         defined = {rule.name for rule in rules}
         for body in [*(rule.body for rule in rules), *self.ignored]:
             for expr in walk(body):
-                if not isinstance(expr, Reference) or expr.name in defined:
+                if not isinstance(expr, Reference) or expr.name in defined | self.elsewhere:
                     continue
                 if expr.name in self.declared:
                     message = f"terminal {expr.name!r} is declared, but nothing defines it"

@@ -95,6 +95,7 @@ class RegexBuilder(ClassBuilder):
         self._flags = frozenset(flags) | {"u"}
         self._extended = extended
         self._plain_classes = plain_classes
+        self._lexer: RegexLexer | None = None
 
     def tokens(self, parser: InteractiveParser) -> Iterator[Token]:
         """The tokens of ``RegexLexer``."""
@@ -105,9 +106,23 @@ class RegexBuilder(ClassBuilder):
             self.report,
             plain_classes=self._plain_classes,
         )
+        self._lexer = lexer
         for token in lexer.tokens():
             parser.feed_token(token)
             yield token
+
+    def known_mistake(self, text: str, offset: int) -> tuple[str, str] | None:
+        """A class without an end, which may be the class that another one holds."""
+        lexer = self._lexer
+        if offset >= len(text.rstrip()) and lexer is not None and lexer.open_classes:
+            hint = r"a class ends with ]; write \[ for the character"
+            if lexer.nested is not None:
+                column = lexer.nested + 1
+                hint = (
+                    rf"the '[' at character {column} begins a class in the class: write \[ for it"
+                )
+            return "end of the regex", hint
+        return super().known_mistake(text, offset)
 
     def start(self, items: list[_Piece]) -> tuple[Rule, ...]:
         """The whole expression as the rule ``start``."""

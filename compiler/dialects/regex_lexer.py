@@ -97,6 +97,9 @@ class RegexLexer:
         self._flags = flags
         # The flags outside each open group.
         self._outer: list[Flags] = []
+        # How many classes are open, and where the last one within the outermost begins.
+        self.open_classes = 0
+        self.nested: int | None = None
 
     def tokens(self) -> Iterator[RegexToken]:
         """All tokens in order. What is no token becomes one that no grammar expects."""
@@ -158,12 +161,11 @@ class RegexLexer:
 
     def _class(self, place: int) -> Generator[RegexToken, None, int]:
         """The tokens of a bracketed class that opens at ``place``; returns where it ends."""
-        depth = 0
         # Whether a hyphen here would make a range of what was read last.
         ready = False
         previous = ""
         while place < len(self._text):
-            found = (self._inside if depth else self._opening).match(self._text, place)
+            found = (self._inside if self.open_classes else self._opening).match(self._text, place)
             kind = found.lastgroup if found else None
             if found is None or kind is None:
                 yield self._token("NOTHING", place, place + 1)
@@ -178,15 +180,16 @@ class RegexLexer:
             ready = kind in ("CLASS_CHAR", "CLASS_ESCAPE") and previous != "RANGE"
             previous = kind
             if kind == "CLASS_OPEN":
-                depth += 1
+                self.nested = start if self.open_classes else None
+                self.open_classes += 1
                 # A bracket or hyphens at the very beginning are characters.
                 head = self._head.match(self._text, place)
                 for at in range(place, head.end() if head else place):
                     yield self._token("CLASS_CHAR", at, at + 1)
                     ready, place = self._text[at] == "]", at + 1
             elif kind == "CLASS_CLOSE":
-                depth -= 1
-                if depth == 0:
+                self.open_classes -= 1
+                if not self.open_classes:
                     return place
         return place
 

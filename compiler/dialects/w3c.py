@@ -2,17 +2,20 @@
 
 ``[x]`` is a class; strings have no escapes; ``A - B`` binds tighter than a sequence. Comments
 are ``/* */`` and, as in files that people share, ``//`` or ``#`` and a space to the end of the
-line. White space between tokens is not implied: a grammar says where it may stand, and
-``@terminals`` is but a heading.
+line. White space between tokens is implied where ``@pass`` says so, as in the files of Yacker
+and of Ruby's ebnf: what it names may stand before each terminal and at the end. Terminals are
+then the rules behind the heading ``@terminals``, or those in upper case where there is none, and
+what they use.
 """
 
 import re
+from dataclasses import replace
 from typing import ClassVar
 
 from lark import Token
 
 from ..diagnostics import Span
-from ..grammar.tree import Difference, Expr, Literal, Pattern, Rule
+from ..grammar.tree import Difference, Expr, Literal, Pattern, Rule, references
 from .builder import USUAL_TOKENS, EbnfBuilder, Item, inner, is_scalar, literal_of, span_of
 from .characters import Character, class_pattern
 
@@ -41,9 +44,9 @@ class W3cBuilder(EbnfBuilder):
         "ROUND_CLOSE": "an alternative must not be empty, and a ')' needs its '('",
     }
     opening: ClassVar[frozenset[str]] = frozenset({"ROUND_OPEN"})
-    rule_heads: ClassVar[frozenset[str]] = frozenset({"HEAD"})
+    rule_heads: ClassVar[frozenset[str]] = frozenset({"HEAD", "HEADING", "PASS"})
     next_rule: ClassVar[str | None] = (
-        r"^[ \t]*(?:\[[0-9a-z.]+\][ \t]*)?(?P<rule>[^\W\d][\w.-]*\s*::=)"
+        r"^[ \t]*(?:\[[0-9a-z.]+\][ \t]*)?(?P<rule>[^\W\d][\w.-]*\s*::=|@(?:pass|terminals)\b)"
     )
     comment: ClassVar[tuple[str, str]] = ("/*", "*/")
     closing: ClassVar[frozenset[str]] = frozenset({"ROUND_CLOSE"})
@@ -66,18 +69,42 @@ class W3cBuilder(EbnfBuilder):
         (r"\{", "", "{ } says nothing here; a repetition is written ( … )*"),
         ("#", "", "a code point is written #x41, a comment /* … */"),
         (",", "", "items stand side by side, without ','"),
-        (
-            "@pass",
-            "",
-            "white space between tokens is not implied here: say in the rules where it stands",
-        ),
+        (r"@\w*", "", "the statements are @terminals and @pass"),
         (r"<\?|<<|>>|==|\\\\|\*\*|\+\+|[$.&/^]", "", "this is no part of the notation"),
     )
 
-    def start(self, rules: list[Rule]) -> tuple[Rule, ...]:
-        """All rules."""
+    def start(self, items: list[Rule | Token | None]) -> tuple[Rule, ...]:
+        """All rules, of which some are terminals where text is ignored."""
+        rules = [item for item in items if isinstance(item, Rule)]
         self.report_redefinitions(rules)
-        return tuple(rules)
+        if not self.ignored:
+            return tuple(rules)
+        heading = next((i for i, item in enumerate(items) if isinstance(item, Token)), None)
+        below = [] if heading is None else [r for r in items[heading:] if isinstance(r, Rule)]
+        if heading is None:
+            below = [rule for rule in rules if rule.name.isupper()]
+        terminals = self._with_used({rule.name for rule in below}, rules)
+        return tuple(replace(rule, terminal=rule.name in terminals) for rule in rules)
+
+    def _with_used(self, names: set[str], rules: list[Rule]) -> set[str]:
+        """Names, and those of the rules that they or ignored text use."""
+        by_name = {rule.name: rule for rule in rules}
+        found = set(names)
+        pending = [by_name[name].body for name in names] + self.ignored
+        while pending:
+            for reference in references(pending.pop()):
+                if reference.name in by_name and reference.name not in found:
+                    found.add(reference.name)
+                    pending.append(by_name[reference.name].body)
+        return found
+
+    def heading(self, items: list[Token]) -> Token:
+        """@terminals"""
+        return items[0]
+
+    def ignore(self, items: list[Item]) -> None:
+        """@pass choice"""
+        self.ignored.append(inner(items)[0])
 
     def rule(self, items: list[Item]) -> Rule:
         """NAME ::= choice"""

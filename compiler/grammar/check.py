@@ -80,5 +80,12 @@ def _recursive_terminals(grammar: Grammar) -> Iterator[Diagnostic]:
         yield Diagnostic(
             f"terminal {name!r} contains itself: {cycle}",
             rules[name].name_span,
-            "repeat with '*' or '+', or make it a rule: its name in lower case",
+            f"repeat with '*' or '+', or {_made_a_rule(grammar)}",
         )
+
+
+def _made_a_rule(grammar: Grammar) -> str:
+    """How a terminal becomes a rule."""
+    if grammar.source.dialect == "w3c":
+        return "move it before @terminals"
+    return "make it a rule: its name in lower case"

@@ -96,10 +96,18 @@ def _is_epsilon(lnf: Lnf, symbol: Symbol) -> bool:
 
 
 def _empty_language(lnf: Lnf) -> Diagnostic:
+    """Recursion without an end, or else a terminal that matches no text."""
+    message = f"rule {lnf.names[lnf.start]!r} is an empty language: no finite text matches it"
     own = lnf.by_head[lnf.start]
+    hint = "give the recursion an alternative that ends"
+    reachable = _reachable(lnf.start, lnf.productions)
+    wrong = [
+        p
+        for p in lnf.productions
+        if p.head in reachable and any(s < 0 and _is_nothing(lnf, s) for s in p.body)
+    ]
+    if wrong:
+        own = wrong
+        hint = "no text matches what stands here, as of a class such as [^\\s\\S]"
     spans = [Span(start, end) for p in own for _, start, end in p.origins]
-    return Diagnostic(
-        f"rule {lnf.names[lnf.start]!r} is an empty language: no finite text matches it",
-        min(spans, default=None),
-        "give the recursion an alternative that ends",
-    )
+    return Diagnostic(message, min(spans, default=None), hint)
