@@ -5,10 +5,11 @@ recogniser, tokenizer    ->  compilation_of                            the artif
 grammar or artifact      ->  language_of                               its byte DFA
 """
 
+import sys
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, NoReturn
 
-from .console import Bar, UsageError, note
+from .console import Bar, UsageError, coloured, note, status
 from .inputs import artifact_or_text, tokenizer_at
 from .options import OF_A_GRAMMAR, Given
 
@@ -120,4 +121,6 @@ def compilation_of(
         compilation = build_artifact(recogniser, tokenizer, options, progress=bar, cache=cache)
     for message in compilation.notes:
         note(message)
+    for found in compilation.findings:
+        status(coloured(found.render(recogniser.grammar.source, "warning"), sys.stderr))
     return compilation

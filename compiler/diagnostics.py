@@ -87,10 +87,10 @@ class Diagnostic:
     span: Span | None = None
     help: str | None = None
 
-    def render(self, source: Source) -> str:
+    def render(self, source: Source, level: str = "error") -> str:
         """The lines a terminal shows; the caret line keeps the source line's tabs."""
         if self.span is None:
-            lines = [f"{source.name}: error: {self.message}"]
+            lines = [f"{source.name}: {level}: {self.message}"]
         else:
             row, column = source.position(min(self.span.start, len(source.text)))
             text = source.line(row)
@@ -99,7 +99,7 @@ class Diagnostic:
             indent = "".join("\t" if c == "\t" else " " * _cells(c) for c in text[: column - 1])
             gutter = " " * len(str(row))
             lines = [
-                f"{source.name}:{row}:{column}: error: {self.message}",
+                f"{source.name}:{row}:{column}: {level}: {self.message}",
                 f"{gutter} |",
                 f"{row} | {text}",
                 f"{gutter} | {indent}{'^' * width}",
@@ -110,6 +110,14 @@ class Diagnostic:
         if self.help:
             lines.append(f"  = help: {self.help}")
         return "\n".join(lines)
+
+    def in_a_line(self, source: Source) -> str:
+        """The same in one line, without the source's name."""
+        parts = [self.message, *([self.help] if self.help else [])]
+        if self.span is not None:
+            row, column = source.position(min(self.span.start, len(source.text)))
+            parts[0] = f"line {row}, column {column}: {parts[0]}"
+        return "; ".join(parts)
 
 
 class GrammarError(ConstrainError):

@@ -8,6 +8,7 @@ The table of ``README.md`` beside this file has a row for each step.
 """
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,7 @@ from .frontend import (
     read,
 )
 from .grammar.check import check
+from .grammar.tree import Grammar
 from .notes import notes_of, without_effect
 from .options import (
     ANY,
@@ -72,7 +74,8 @@ class Compilation:
 
     ``notes`` are for the user to read; the artifact has them too. ``weakened``: that of them which
     says why any tokens are allowed where canonical ones are the default, empty if it is no
-    surprise. ``method``: how canonical masks of a regular grammar were
+    surprise. ``findings``: what is said of places of the grammar's text; the artifact has them as
+    notes. ``method``: how canonical masks of a regular grammar were
     found, and ``reason`` why so; empty where there was no choice. ``closure``: by maximal munch,
     how far masks were precomputed.
     """
@@ -85,6 +88,7 @@ class Compilation:
     reason: str = ""
     closure: "Precomputed | None" = None
     weakened: str = ""
+    findings: tuple[Diagnostic, ...] = ()
 
 
 def compile_grammar(
@@ -170,7 +174,26 @@ def build_artifact(
     )
     # A tokenizer's name is a path, and files are the same wherever they are made.
     notes = tuple(note.replace(f"{tokenizer.name}: ", "") for note in found)
-    return replace(built, notes=notes, artifact=built.artifact.noted(notes))
+    findings = tuple(_findings(recogniser.grammar, tokenizer, built.artifact))
+    source = recogniser.grammar.source
+    artifact = built.artifact.noted((*notes, *(each.in_a_line(source) for each in findings)))
+    return replace(built, notes=notes, findings=findings, artifact=artifact)
+
+
+def _findings(
+    grammar: Grammar, tokenizer: AnyTokenizer, artifact: Artifact
+) -> Iterator[Diagnostic]:
+    """Literals whose text is an added token's, which the masks do not allow as that token."""
+    from .tokenizers import Tokenizer
+
+    if isinstance(tokenizer, Tokenizer):
+        from .grammar.added_text import added_text
+
+        is_any = artifact.manifest.tokenization == ANY
+        # By any sequences an added token that is a text spells it, too.
+        added = {i: n for i, n in tokenizer.added.items() if not is_any or i in tokenizer.special}
+        for _, found in added_text(grammar, added):
+            yield found
 
 
 def _by_engine(

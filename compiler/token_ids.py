@@ -23,6 +23,7 @@ from .automata.token_classes import over_classes
 from .diagnostics import CheckError, Diagnostic, TokenizerError
 from .grammar.tree import Grammar, Token
 from .options import ArtifactRequest
+from .tokenizers.load import DEFAULT_NAME
 
 if TYPE_CHECKING:
     from constrain.artifacts.dfa.stacked_dfas import StackedDfas
@@ -139,6 +140,8 @@ def _ranges(token: Token, tokenizer: "Tokenizer") -> tuple[tuple[int, int], ...]
     if number is None:
         close = get_close_matches(token.name, sorted(by_name), n=1)
         named = f"did you mean {close[0]}?" if close else "name it by its id, as in <[12]>"
+        if tokenizer.name == DEFAULT_NAME:
+            named = "name the model's own tokenizer with --tokenizer"
         raise _UnknownToken(f"{tokenizer.name} has no token {token.name}", named)
     return ((number, number),)
 

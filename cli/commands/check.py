@@ -1,6 +1,7 @@
 """``constrain check``: errors and lints of grammar files."""
 
 import sys
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +11,7 @@ from constrain.artifacts.errors import ConstrainError
 
 from .. import options, report
 from ..console import UsageError, coloured, write_text
-from ..inputs import STDIN, dialect_for, grammar_files, grammar_text
+from ..inputs import STDIN, dialect_for, grammar_files, grammar_text, tokenizer_at
 
 if TYPE_CHECKING:
     from constrain.compiler.diagnostics import GrammarError
@@ -26,7 +27,7 @@ class Format(StrEnum):
     SARIF = "sarif"
 
 
-@options.compile_options(*options.SOURCE, *options.LIMITS)
+@options.compile_options(*options.TOKENIZER, *options.SOURCE, *options.LIMITS)
 def check(
     given: options.Given,
     files: Annotated[
@@ -58,6 +59,7 @@ def check(
     \b
     Example:
       constrain check grammars/ --format github
+      constrain check call.gbnf --tokenizer tokenizer.json
     """
     from constrain.compiler.lints import LINTS
 
@@ -68,9 +70,12 @@ def check(
     if given.dialect is not None:
         # A name that does not exist is no file's fault.
         dialect_for(STDIN, given.dialect, given.extended)
+    added = None
+    if given.tokenizer is not None:
+        added = tokenizer_at(given.tokenizer, no_cache=given.no_cache).added
     listed, code = list[report.Item](), 0
     for path in files:
-        found, failed = _of_path(path, given, limits)
+        found, failed = _of_path(path, given, limits, added)
         listed.extend(found)
         code = max(code, failed)
     found = [item for item in listed if item.lint not in (allow or ())]
@@ -87,21 +92,25 @@ def check(
     return max(code, 2 if "error" in levels else 1 if "warning" in levels else 0)
 
 
-def _of_path(path: str, given: options.Given, limits: "Limits") -> tuple[list[report.Item], int]:
+def _of_path(
+    path: str, given: options.Given, limits: "Limits", added: Mapping[int, str] | None
+) -> tuple[list[report.Item], int]:
     """The findings of a file or of all files in a folder, and the exit code of what kept one from
     being checked."""
     try:
         inner = grammar_files(path)
         if inner == [path]:
-            return _findings(path, given, limits), 0
+            return _findings(path, given, limits, added), 0
     except (ConstrainError, OSError) as error:
         code = error.exit_code if isinstance(error, ConstrainError) else 2
         return [_unread(path, error)], code
-    each = [_of_path(file, given, limits) for file in inner]
+    each = [_of_path(file, given, limits, added) for file in inner]
     return [item for items, _ in each for item in items], max(code for _, code in each)
 
 
-def _findings(path: str, given: options.Given, limits: "Limits") -> list[report.Item]:
+def _findings(
+    path: str, given: options.Given, limits: "Limits", added: Mapping[int, str] | None
+) -> list[report.Item]:
     """The errors of a file, and what the lints find in it if it can be read."""
     from constrain.compiler.diagnostics import CheckError, GrammarError
     from constrain.compiler.dialects import read_grammar
@@ -119,7 +128,7 @@ def _findings(path: str, given: options.Given, limits: "Limits") -> list[report.
         check_tree(grammar)
     except CheckError as error:
         errors = error
-    found = lint(grammar, limits, defined=errors is None)
+    found = lint(grammar, limits, defined=errors is None, added=added)
     if errors is None:
         try:
             normal_form(grammar, limits)

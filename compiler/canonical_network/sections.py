@@ -28,7 +28,8 @@ from constrain.artifacts.pretokenizer.dfa import begins_character
 from constrain.artifacts.tokens.memo import CacheBudget
 
 from ..bpe.tokenizer_tables import TokenizerTables, tokenizer_sections
-from ..diagnostics import CheckError, Diagnostic, TokenizerError
+from ..diagnostics import TokenizerError
+from ..grammar.added_text import unspellable
 from ..grammar.tree import Grammar
 from ..normalizer.character_properties import CHANGED, read_classes
 from ..normalizer.normalized_members import NormalFormTables
@@ -159,7 +160,7 @@ def merge(
     inert = pretokenized.inert(sections) if "stable.table" in sections else None
     if not _has_members(pretokenized, inert, sections, request):
         message = "the tokenizer can spell no member: it has no token for a part of each"
-        raise CheckError(grammar.source, [Diagnostic(message)])
+        raise unspellable(grammar, tokenizer.added, message)
     if tokenizer.added_tokens:
         notes.append("members in which the tokenizer finds one of its added tokens are left out")
     return CanonicalTables(sections, pretokenized, inert, normal_form, tuple(notes))

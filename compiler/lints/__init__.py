@@ -3,6 +3,7 @@
     tree -> structure     duplicates, unreachable and unproductive rules, recursion
     tree -> escapes       how characters and classes are written
     tree -> language      what parts match: endless white space, redundant alternatives
+    tree -> added_tokens  literals that a tokenizer reads as one of its added tokens
     tree -> repetition    texts that a repetition factors in two ways (``automata.ambiguity``)
 
 Each lint has a name; a comment that holds ``constrain: allow(NAME, …)`` silences it, for the
@@ -19,6 +20,7 @@ from ..grammar.tree import Grammar
 from ..grammar.weave_ignored import weave_ignored
 from ..limits import Limits
 from ..lnf.resolve_exclusions import resolve_exclusions
+from .added_tokens import added_tokens
 from .escapes import hex_escapes, options_as_classes
 from .finding import Finding
 from .language import redundant, white_space
@@ -28,6 +30,7 @@ from .structure import duplicates, left_recursion, unit_cycles, unproductive, un
 __all__ = ["LINTS", "NOTES", "Finding", "lint"]
 
 LINTS: Mapping[str, str] = {
+    "added-token-text": "a literal holds the text of an added token of the tokenizer",
     "ambiguous-repetition": "the text of a repetition can be cut up in two ways",
     "duplicate-definition": "a rule is defined more than once; the definitions are alternatives",
     "hex-escape-digit": "a digit behind \\xHH looks like a part of it",
@@ -50,8 +53,16 @@ _STATES = 2000
 _ALLOW = re.compile(r"constrain: allow\(([a-z, -]+)\)")
 
 
-def lint(grammar: Grammar, limits: Limits | None = None, *, defined: bool = True) -> list[Finding]:
+def lint(
+    grammar: Grammar,
+    limits: Limits | None = None,
+    *,
+    defined: bool = True,
+    added: Mapping[int, str] | None = None,
+) -> list[Finding]:
     """All findings that are not silenced, in the order of the text. Raises ``LimitError``.
+
+    ``added``: id to text of a tokenizer's added tokens, where one is known.
 
     Where rules are used that are not ``defined``, nobody can say what parts match: then only the
     lints over the text and the uses of rules find something.
@@ -65,6 +76,7 @@ def lint(grammar: Grammar, limits: Limits | None = None, *, defined: bool = True
         *white_space(grammar),
         *hex_escapes(grammar),
         *options_as_classes(grammar),
+        *added_tokens(grammar, added or {}),
     ]
     if defined:
         found += unproductive(grammar)

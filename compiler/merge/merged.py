@@ -22,7 +22,8 @@ from ..cartesian.cartesian_merge import CartesianDfa, cartesian_merge
 from ..cartesian.normalized import live_by_inert, undecided_tokens
 from ..cartesian.product import Product, build_product
 from ..choose import MethodChoice, method_of, next_method
-from ..diagnostics import CheckError, Diagnostic, LimitError, TokenizerError
+from ..diagnostics import LimitError, TokenizerError
+from ..grammar.added_text import unspellable
 from ..grammar.tree import Grammar
 from ..limits import Limits
 from ..normalizer.normalized_members import NormalFormTables, NormalizedMembers, normalized_members
@@ -190,7 +191,7 @@ def _encoded(
             f"the tokenizer can spell no member: it has no token for a part of {name} or would "
             f"change it"
         )
-        raise CheckError(grammar.source, [Diagnostic(message)])
+        raise unspellable(grammar, tables.tokenizer.added, message)
     note = (
         f"some members have no canonical tokenization, the shortest is {name}: the tokenizer has "
         f"no token for a part of it, finds a special token in it or would rewrite it; they are "
@@ -232,7 +233,7 @@ def _spelled(grammar: Grammar, whole: Dfa, tables: TokenizerTables) -> tuple[Dfa
             "the tokenizer can spell no member: each has a byte without a token, or the text of "
             "an added token"
         )
-        raise CheckError(grammar.source, [Diagnostic(message)])
+        raise unspellable(grammar, tables.tokenizer.added, message)
     # Minimal automata of one language are numbered alike.
     parts = ((dfa.table, dfa.classes, dfa.accepting) for dfa in (whole, spelled))
     if all(starmap(np.array_equal, zip(*parts, strict=True))):

@@ -1,5 +1,6 @@
 """Load a tokenizer of any format: the one door to this room and to ``wordpiece``."""
 
+from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Union
@@ -8,7 +9,7 @@ from ..cache import CacheChoice, cache_of
 from ..diagnostics import TokenizerError
 from ..wordpiece import is_wordpiece
 from .hub import HUGGING_FACE, hugging_face_file
-from .load import default_path, load_bpe
+from .load import DEFAULT_NAME, default_path, load_bpe
 from .tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -29,7 +30,9 @@ def load_tokenizer(
     ``cache``: where the tokenizer is kept as arrays, by default in the user's cache folder; None
     for nowhere. Raises ``TokenizerError`` naming the file and what it has that is not supported.
     """
-    name = fspath(default_path() if path is None else path)
+    if path is None:
+        return replace(load_bpe(default_path(), cache=cache_of(cache)), name=DEFAULT_NAME)
+    name = fspath(path)
     if is_wordpiece(_file(name)):
         from ..wordpiece import load_wordpiece
 

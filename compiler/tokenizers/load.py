@@ -22,6 +22,9 @@ from ..diagnostics import TokenizerError
 from . import hub
 from .tokenizer import Tokenizer
 
+# What messages call the embedded tokenizer, which is for trying things out.
+DEFAULT_NAME = "the default tokenizer"
+
 _RANKS = ".tiktoken"
 
 
