@@ -21,12 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..dfa.stacked_dfas import DEAD
+from ..tokens.subtrees import Subtrees
 from ..tokens.tokenset import Words
 from ..tokens.trie import expand, grouped
 from .interned import EMPTY
 from .lexer import BETWEEN, NO_ACCEPT
 from .parser_heads import NO_FRAMES, REFUSED, FrameTree
-from .subtrees import Subtrees
 from .summaries import HeadSummaries, Key, Summary
 
 # A frontier of at most so many nodes is read node by node.

@@ -7,8 +7,8 @@ From a set e of suspended trie nodes (``interned.py``) and a state s of the lexe
 ``row``: the tokens that end inside the lexeme that s is in. ``ends``: for each accept set with
 which that lexeme can end in the middle of tokens, the nodes at which the next lexeme begins. The
 parser takes no part, so W is computed once for all texts. A walk reads a frontier of nodes byte by
-byte, one numpy look-up a level, and takes subtrees and slices of tokens whole (``subtrees.py``,
-``slices.py``).
+byte, one numpy look-up a level, and takes subtrees and slices of tokens whole
+(``tokens/subtrees.py``, ``slices.py``).
 """
 
 from collections.abc import Callable, Sequence
@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 from ..dfa.stacked_dfas import DEAD
 from ..errors import ArtifactError
+from ..tokens.subtrees import OTHER, Subtrees, leaving
 from ..tokens.trie import Trie, expand, grouped
 from .interned import ROOT, MaskRows, Nodes, SuspendedNodes
 from .lexer import NO_ACCEPT, Lexer
 from .slices import Covered, Slices
-from .subtrees import OTHER, Stays, Subtrees
 from .summary_tables import HeadSummaryTables
 
 # From so many nodes read on, subtrees are made, in the time that reading some ten times as many
@@ -31,6 +31,26 @@ from .summary_tables import HeadSummaryTables
 LARGE = 1 << 14
 
 _NO_NODES: Nodes = np.zeros(0, dtype=np.int32)
+
+
+class Stays:
+    """On which classes of characters the states of a lexer do not loop, as there are states."""
+
+    def __init__(self, lexer: Lexer) -> None:
+        self._lexer = lexer
+        self._leaving = np.zeros(64, dtype=np.uint64)
+        self._computed = 0
+
+    def leaving(self) -> NDArray[np.uint64]:
+        """uint64 (states,), as ``subtrees.leaving`` gives them."""
+        lexer, computed = self._lexer, self._computed
+        if computed < lexer.states:
+            while lexer.states > len(self._leaving):
+                self._leaving = np.concatenate((self._leaving, np.zeros_like(self._leaving)))
+            states = np.arange(computed, lexer.states)
+            self._leaving[computed : lexer.states] = leaving(lexer.table, lexer.columns, states)
+            self._computed = lexer.states
+        return self._leaving[: self._computed]
 
 
 class LexerWalked(NamedTuple):
@@ -114,7 +134,7 @@ class LexerWalks:
         return self._slices.covered(self._lexer, state)
 
     def _walk(self, suspended: int, state: int) -> LexerWalked:
-        trie, tokens, leaving = self.trie(), self.tokens(), self.stays.leaving()
+        trie, tokens, left = self.trie(), self.tokens(), self.stays.leaving()
         lexer = self._lexer
         nodes, skip = self.nodes(suspended), self.skipped(suspended, state)
         states = np.full(len(nodes), state, dtype=np.int32)
@@ -124,7 +144,7 @@ class LexerWalks:
             if skip is not None:
                 nodes, states = nodes[skip.needed[nodes]], states[skip.needed[nodes]]
             self.visited += len(nodes)
-            whole = (tokens.within[nodes] & leaving[states]) == 0
+            whole = (tokens.within[nodes] & left[states]) == 0
             begins.append(tokens.begin[nodes[whole]])
             ends.append(tokens.end[nodes[whole]])
             nodes, states = nodes[~whole], states[~whole]
@@ -136,7 +156,7 @@ class LexerWalks:
                 ended.append((nodes[dead][stops], accept_sets[stops]))
                 self.parsed += len(ended[-1][0])
             nodes, states = nodes[~dead], targets[~dead]
-            whole = (tokens.below[nodes] & leaving[states]) == 0
+            whole = (tokens.below[nodes] & left[states]) == 0
             begins.append(tokens.begin[nodes])
             ends.append(np.where(whole, tokens.end[nodes], begins[-1] + tokens.own[nodes]))
             nodes, states = nodes[~whole], states[~whole]

@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 
 from ..dfa.stacked_dfas import DEAD
 from ..tokens import tokenset
+from ..tokens.subtrees import Subtrees, levels_of
 from ..tokens.tokenset import Words
 from ..tokens.trie import Trie
 from .lexer import Lexer
-from .subtrees import Subtrees, levels_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,7 @@
 """What every machine reads and gives: tokens, sets of them, their trie, and caches.
 
 sections vocab.* -> check -> vocabulary.Vocabulary (the bytes of each token) -> trie.Trie
+trie -> subtrees (what an automaton reads without leaving a state)
 masks: tokenset (one bit a token) -> interned_rows (equal masks are one number)
 memo: caches within one limit in bytes, recursion without Python's own stack
 """

@@ -11,7 +11,8 @@ alike) and its *image*, the targets in the order in which the kernel meets them:
     states 1 2 3 4 to 7 - 9 7       kernel 0 - 1 0, image 7 9
 
 How a function is extended depends on its image alone, which is small: after a few bytes an
-automaton has forgotten where it began.
+automaton has forgotten where it began. And a function is that of a whole subtree of the trie where
+all states of its image loop on all that is below (``constrain.artifacts.tokens.subtrees``).
 """
 
 from collections.abc import Iterator
@@ -20,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from constrain.artifacts.tokens.subtrees import NO_CLASS_LOOPS, Subtrees, leaving
 from constrain.artifacts.tokens.trie import Trie, ranges
 
 from .dfa import DEAD
@@ -27,6 +29,12 @@ from .dfa import DEAD
 # At most so many pairs (state, target) of the functions of one walk; if there are more, the start
 # states are split into two walks.
 _MAX_PAIRS = 1 << 23
+
+# Of a function that so many nodes of one level have, it is found out where it stays.
+_MANY = 48
+
+# Where so few tokens are left below a level, they are read one by one.
+_FEW = 512
 
 # Numbers are made distinct by sorting if there are more than so many possible values for each.
 _SPARSE = 64
@@ -39,13 +47,15 @@ _NOWHERE, _IDENTITY = 0, 1
 class TokenFunctions:
     """The functions of all tokens on some states.
 
-    ``starts``: int64, ascending, these states. ``classes``: int32 (T,), parallel to the ids of the
-    trie, the function of each token; function 0 is defined nowhere. ``offsets``: int64 (K + 1,),
-    function k maps ``sources[i]`` (int32, ascending) to ``targets[i]`` (int32, never dead) for i
-    from ``offsets[k]`` to ``offsets[k + 1] - 1``. All but function 0 are those of some token.
+    ``starts``: int64, ascending, these states. ``ids``: int32 (T,), all tokens of the trie, and
+    ``classes``: int32 (T,), the function of each; function 0 is defined nowhere. ``offsets``: int64
+    (K + 1,), function k maps ``sources[i]`` (int32, ascending) to ``targets[i]`` (int32, never
+    dead) for i from ``offsets[k]`` to ``offsets[k + 1] - 1``. All but function 0 are those of some
+    token.
     """
 
     starts: NDArray[np.int64]
+    ids: NDArray[np.int32]
     classes: NDArray[np.int32]
     offsets: NDArray[np.int64]
     sources: NDArray[np.int32]
@@ -58,17 +68,20 @@ def token_functions(
     columns: NDArray[np.integer],
     starts: NDArray[np.int64],
     max_pairs: int = _MAX_PAIRS,
+    subtrees: Subtrees | None = None,
 ) -> Iterator[TokenFunctions]:
     """The functions of all tokens on ``starts`` (ascending), in one or more groups of these.
 
     ``table``: int32 (S, J), next state by column, state 0 dead. ``columns``: (256,), the column of
-    each byte. There are several groups if the functions would have more than
-    ``max_pairs`` pairs (state, target) together.
+    each byte. ``subtrees``: of the trie; without them each node is met. There are several groups if
+    the functions would have more than ``max_pairs`` pairs (state, target) together.
     """
     pending = [starts]
     while pending:
         group = pending.pop()
-        found = _Walk(trie, table, columns, group).run(max_pairs if len(group) > 1 else None)
+        found = _Walk(trie, subtrees, table, columns, group).run(
+            max_pairs if len(group) > 1 else None
+        )
         if found is not None:
             yield found
             continue
@@ -83,11 +96,14 @@ class _Walk:
     def __init__(
         self,
         trie: Trie,
+        subtrees: Subtrees | None,
         table: NDArray[np.int32],
         columns: NDArray[np.integer],
         starts: NDArray[np.int64],
     ) -> None:
-        self.trie, self.table, self.columns, self.starts = trie, table, columns, starts
+        self.trie, self.subtrees = trie, subtrees or Subtrees.leaves(trie)
+        self.skips = subtrees is not None
+        self.table, self.columns, self.starts = table, columns, starts
         identity = starts.astype(np.int32)
         # Of each kernel the states, and for each of them its index in an image.
         self.kernels = [(identity[:0], identity[:0])]
@@ -101,15 +117,27 @@ class _Walk:
         self.united: dict[tuple[int, bytes], int] = {}
         # (Function, column), as one number, to the number of the extended function.
         self.after: dict[int, int] = {}
+        # The classes of characters on which each function does not loop, and each state, as far
+        # as they are computed.
+        self.left = np.full(64, NO_CLASS_LOOPS, dtype=np.uint64)
+        self.left_by_state = np.zeros(len(table), dtype=np.uint64)
+        self.computed = np.zeros(len(table), dtype=np.bool_)
+        self.looked_at: set[int] = set()
 
     def run(self, max_pairs: int | None) -> TokenFunctions | None:
         """The functions of all tokens, or None if they have more than ``max_pairs`` pairs."""
-        first, held, width = self.trie.first, self.trie.held, self.table.shape[1]
-        classes = np.zeros(len(self.trie.ids), dtype=np.int32)
+        first, width = self.trie.first, self.table.shape[1]
+        begin, end, own = self.subtrees.begin, self.subtrees.end, self.subtrees.own
+        classes = np.zeros(len(self.subtrees.ids), dtype=np.int32)
         nodes, function = np.zeros(1, dtype=np.int32), np.full(1, _IDENTITY, dtype=np.int32)
         while len(nodes):
-            ending = held[nodes + 1] - held[nodes]
-            classes[ranges(held[nodes], ending)] = np.repeat(function, ending)
+            whole = self.stays(nodes, function)
+            count = np.where(whole, end[nodes] - begin[nodes], own[nodes])
+            classes[ranges(begin[nodes], count)] = np.repeat(function, count)
+            nodes, function = nodes[~whole], function[~whole]
+            if self.skips and int((end[nodes] - begin[nodes]).sum()) <= _FEW:
+                self.descend(nodes.tolist(), function.tolist(), classes)
+                break
             fan_out = first[nodes + 1] - first[nodes]
             child = ranges(first[nodes], fan_out)
             keys = np.repeat(function.astype(np.int64) * width, fan_out)
@@ -122,7 +150,43 @@ class _Walk:
             function = numbers[place]
             read = np.flatnonzero(function != _NOWHERE)
             nodes, function = child[read], function[read]
-        return self.of_tokens(classes)
+        too_many = max_pairs is not None and self.pairs > max_pairs
+        return None if too_many else self.of_tokens(classes)
+
+    def descend(self, nodes: list[int], function: list[int], classes: NDArray[np.int32]) -> None:
+        """Below ``nodes``, where few tokens are left, one by one: some are runs of a hundred equal
+        characters, and a level of a node or two costs as much in numpy as one of hundreds."""
+        first, octets = self.trie.first.data, self.trie.octets.data
+        begin, own = self.subtrees.begin.data, self.subtrees.own.data
+        width, columns = self.table.shape[1], self.columns.tolist()
+        pending = list(zip(nodes, function, strict=True))
+        while pending:
+            node, before = pending.pop()
+            for child in range(first[node], first[node + 1]):
+                step = before * width + columns[octets[child]]
+                if step not in self.after:
+                    self.extend(np.array([step]))
+                number = self.after[step]
+                if number != _NOWHERE:
+                    classes[begin[child] : begin[child] + own[child]] = number
+                    pending.append((child, number))
+
+    def stays(self, nodes: NDArray[np.int32], function: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Which nodes have their function below them, too; only of functions that many have."""
+        if len(self.left) < len(self.kernel_of):
+            more = len(self.kernel_of)
+            self.left = np.append(self.left, np.full(more, NO_CLASS_LOOPS, dtype=np.uint64))
+        if len(nodes) >= _MANY:
+            for number in np.flatnonzero(np.bincount(function) >= _MANY).tolist():
+                if number not in self.looked_at:
+                    self.looked_at.add(number)
+                    image = self.image[self.offsets[number] : self.offsets[number + 1]]
+                    new = image[~self.computed[image]]
+                    self.left_by_state[new] = leaving(self.table, self.columns, new)
+                    self.computed[new] = True
+                    self.left[number] = np.bitwise_or.reduce(self.left_by_state[image])
+        stays: NDArray[np.bool_] = (self.subtrees.below[nodes] & self.left[function]) == 0
+        return stays
 
     def extend(self, steps: NDArray[np.int64]) -> None:
         """Number the functions of ``steps``, each a function and a column as one number."""
@@ -184,6 +248,7 @@ class _Walk:
         places = [places + low for (_, places), low in zip(kernels, lows, strict=True)]
         return TokenFunctions(
             self.starts,
+            self.subtrees.ids,
             number[classes],
             np.cumsum([0, *(len(sources) for sources, _ in kernels)]),
             np.concatenate([sources for sources, _ in kernels]),

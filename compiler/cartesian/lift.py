@@ -133,9 +133,9 @@ class _Sets:
     ) -> None:
         self.functions, self.alone = functions, alone
         self.class_of = np.zeros(size, dtype=np.intp)
-        self.class_of[trie.ids] = functions.classes
+        self.class_of[functions.ids] = functions.classes
         by_class = np.argsort(functions.classes, kind="stable")
-        self.tokens = trie.ids[by_class]
+        self.tokens = functions.ids[by_class]
         self.sizes = np.bincount(functions.classes, minlength=len(functions.offsets) - 1)
         self.bounds = np.cumsum(self.sizes) - self.sizes
         # Pairs of a row and a class of tokens that it reads, by row.

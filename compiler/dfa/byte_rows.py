@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from constrain.artifacts.dfa.byte_dfa import DEAD, ByteDfa
 from constrain.artifacts.tokens import tokenset
+from constrain.artifacts.tokens.subtrees import Subtrees
 from constrain.artifacts.tokens.trie import Trie, ranges, walk
 
 from ..automata.token_functions import TokenFunctions, token_functions
@@ -35,11 +36,13 @@ def byte_rows(
     vocab_size: int,
     limits: Limits | None = None,
     most_bytes: int | None = None,
+    subtrees: Subtrees | None = None,
 ) -> RowTable | None:
     """The row of every state of a byte DFA: all tokens whose bytes lead to a live state, those of
     terminals that do, and ``eos`` where a text may end.
 
-    ``live``: bool (S,). None if the rows have more than ``most_bytes``. Raises ``LimitError``.
+    ``live``: bool (S,). None if the rows have more than ``most_bytes``. ``subtrees``: of
+    the trie, for many times the speed where states loop. Raises ``LimitError``.
     """
     limits = (limits or Limits()).started()
     distinct = DistinctRows(vocab_size, limits)
@@ -47,8 +50,8 @@ def byte_rows(
     numbers = np.zeros(dfa.states, dtype=np.int64)
     numbers[DEAD] = distinct.of_ids(np.zeros(0, dtype=np.int32))
     states = np.delete(np.arange(dfa.states), DEAD)
-    for functions in token_functions(trie, dfa.table, dfa.classes, states):
-        sets = _TokenSets(functions, trie, distinct.words)
+    for functions in token_functions(trie, dfa.table, dfa.classes, states, subtrees=subtrees):
+        sets = _TokenSets(functions, distinct.words)
         known: dict[tuple[bytes, bytes], int] = {}
         for done, (state, classes) in enumerate(_classes_of_states(functions, live)):
             key = classes.tobytes(), others.key(state)
@@ -105,12 +108,12 @@ class _OtherTokens:
 class _TokenSets:
     """Unions of classes of tokens, as rows."""
 
-    def __init__(self, functions: TokenFunctions, trie: Trie, words: int) -> None:
+    def __init__(self, functions: TokenFunctions, words: int) -> None:
         count = len(functions.offsets) - 1
         self._sizes = np.bincount(functions.classes, minlength=count)
         self._sizes[0] = 0  # Function 0 is defined nowhere.
         self._bounds = np.cumsum(self._sizes) - self._sizes
-        self._trie, self._classes, self._words = trie, functions.classes, words
+        self._ids, self._classes, self._words = functions.ids, functions.classes, words
         self._class_of: NDArray[np.intp] | None = None
         self._by_class: NDArray[np.int32] | None = None
 
@@ -135,14 +138,14 @@ class _TokenSets:
             classes = self._classes[read]
             if len(self._sizes) <= np.iinfo(np.uint16).max:
                 classes = classes.astype(np.uint16)  # Sorted by radix, several times faster.
-            self._by_class = self._trie.ids[read[np.argsort(classes, kind="stable")]]
+            self._by_class = self._ids[read[np.argsort(classes, kind="stable")]]
         return self._by_class
 
     def _flags(self) -> NDArray[np.intp]:
         """The class of each id, made when the first packed row needs it."""
         if self._class_of is None:
             self._class_of = np.zeros(32 * self._words, dtype=np.intp)
-            self._class_of[self._trie.ids] = self._classes
+            self._class_of[self._ids] = self._classes
         return self._class_of
 
 

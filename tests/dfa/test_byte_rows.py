@@ -13,6 +13,7 @@ from support.corpus.tokenizer_case import Case
 
 from constrain.artifacts.dfa.byte_dfa import ByteDfa
 from constrain.artifacts.tokens import tokenset
+from constrain.artifacts.tokens.subtrees import Subtrees
 from constrain.artifacts.tokens.tokenset import Words
 from constrain.artifacts.tokens.trie import Trie
 from constrain.artifacts.tokens.vocabulary import TokenClasses, Vocabulary
@@ -44,7 +45,7 @@ def unpacked(table: RowTable, size: int) -> Iterator[Words]:
 def check(dfa: ByteDfa, trie: Trie, live: NDArray[np.bool_], size: int) -> int:
     """Compare all rows of both, and look whether each is stored once; the number of rows."""
     eos = [size - 1]
-    found = byte_rows(dfa, trie, live, eos, size)
+    found = byte_rows(dfa, trie, live, eos, size, subtrees=Subtrees.of(trie))
     assert found is not None
     for row, expected in zip(
         unpacked(found, size), byte_rows_via_walks(dfa, trie, live, eos, size), strict=True

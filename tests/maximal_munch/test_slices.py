@@ -18,9 +18,10 @@ from support.maximal_munch import (
 from constrain.artifacts.dfa.stacked_dfas import DEAD
 from constrain.artifacts.maximal_munch import lexer_walk
 from constrain.artifacts.maximal_munch.lexer import Lexer
+from constrain.artifacts.maximal_munch.lexer_walk import Stays
 from constrain.artifacts.maximal_munch.slices import Slices
-from constrain.artifacts.maximal_munch.subtrees import Stays, Subtrees
 from constrain.artifacts.tokens import tokenset
+from constrain.artifacts.tokens.subtrees import Subtrees
 from constrain.artifacts.tokens.trie import Trie
 from constrain.compiler import Tokenizer
 from constrain.compiler.automata import regex_ir as regex

@@ -1,10 +1,10 @@
-"""Subtrees of the token trie that a state of the lexer reads without leaving that state.
+"""Subtrees of the token trie that a state of an automaton reads without leaving that state.
 
-    lexer inside NAME, node "co": below it "unt", "unter", "nt_rol"   ->   all fit, none is walked
+    inside a name, node "co": below it "unt", "unter", "nt_rol"   ->   all fit, none is walked
 
-In a name, a comment or a string the lexer stays in one state for most of what it reads. Each trie
-node has a bit set of the classes of the characters below it, and each state of the lexer one of the
-classes that it loops on: where the first is a subset of the second, all tokens below the node fit.
+In a name, a comment or a string an automaton stays in one state for most of what it reads. Each
+trie node has a bit set of the classes of the characters below it, and each state one of the classes
+that it does not loop on: where the two are disjoint, all tokens below the node fit.
 Classes are coarse: an ASCII byte is in one of some forty, and all other characters are one class,
 as long as they are well-formed from the node on. In the order of token texts the tokens below a
 node are an interval. So one comparison decides a subtree, and one interval holds its tokens.
@@ -18,11 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..dfa.stacked_dfas import DEAD
-from ..tokens import tokenset
-from ..tokens.tokenset import Words
-from ..tokens.trie import Trie, ranges
-from .lexer import Lexer
+from . import tokenset
+from .tokenset import Words
+from .trie import Trie, ranges
 
 # Up to so many tokens are marked one by one; more by a difference array over all tokens.
 _MARKED_SINGLY = 1 << 14
@@ -33,7 +31,9 @@ _CONTROLS = [0, 9, 10, 11, 12, 13, 14]
 
 # Classes of characters outside ASCII, and of bytes that make none.
 OTHER, _BROKEN = 62, 63
-_ALL = np.uint64(2**64 - 1)
+
+# Of a state that reads nothing, or of which nothing is known.
+NO_CLASS_LOOPS = np.uint64(2**64 - 1)
 
 # The states of well-formed UTF-8 (Unicode, table 3-7): between characters, before one, two or
 # three more bytes, and behind E0, ED, F0 and F4.
@@ -65,7 +65,7 @@ def _utf8_table() -> NDArray[np.uint8]:
 
 
 _STEPS = _utf8_table()
-_LEADING = np.flatnonzero(_STEPS[_BETWEEN, 128:] != _ILL) + 128
+_SAMPLE = "é".encode()
 
 
 def _class_bits() -> NDArray[np.uint64]:
@@ -182,48 +182,41 @@ def _characters(
     return read != _BETWEEN, before != _BETWEEN, into
 
 
-class Stays:
-    """Which classes of characters the states of a lexer loop on."""
+def leaving(
+    table: NDArray[np.integer], columns: NDArray[np.integer], states: NDArray[np.integer]
+) -> NDArray[np.uint64]:
+    """The classes of characters on which each of ``states`` does not loop, uint64, shape as theirs.
 
-    def __init__(self, lexer: Lexer) -> None:
-        self._lexer = lexer
-        self._leaving = np.zeros(64, dtype=np.uint64)
-        self._computed = 0
+    ``table``: (S, C), next state by column, state 0 dead; all classes for that one, which reads
+    nothing. ``columns``: (256,), the column of each byte.
+    """
+    stays = table[states][:, columns[:128]] == states[:, None]
+    bits = np.where(stays, np.uint64(0), _BITS[:128])
+    found: NDArray[np.uint64] = np.bitwise_or.reduce(bits, axis=1)
+    found |= np.uint64(1 << OTHER | 1 << _BROKEN)
+    # The slow look is only for states to which a character of two bytes leads back.
+    may_loop = table[table[states, columns[_SAMPLE[0]]], columns[_SAMPLE[1]]] == states
+    for place in np.flatnonzero(may_loop).tolist():
+        if _loops_outside_ascii(table, columns, int(states[place])):
+            found[place] &= ~np.uint64(1 << OTHER)
+    found[states == 0] = NO_CLASS_LOOPS
+    return found
 
-    def leaving(self) -> NDArray[np.uint64]:
-        """uint64 (states,): the classes on which each state of the lexer does not loop."""
-        lexer, computed = self._lexer, self._computed
-        if computed < lexer.states:
-            while lexer.states > len(self._leaving):
-                self._leaving = np.concatenate((self._leaving, np.zeros_like(self._leaving)))
-            states = np.arange(computed, lexer.states)
-            stays = lexer.table[states][:, lexer.columns[:128]] == states[:, None]
-            leaving = np.bitwise_or.reduce(np.where(stays, np.uint64(0), _BITS[:128]), axis=1)
-            leading = lexer.table[states][:, lexer.columns[_LEADING]]
-            may_loop = np.flatnonzero((leading != DEAD).all(axis=1)).tolist()
-            loops = [place for place in may_loop if self._loops_outside_ascii(computed + place)]
-            leaving |= np.uint64(1 << OTHER | 1 << _BROKEN)
-            leaving[loops] &= ~np.uint64(1 << OTHER)
-            # The dead state reads nothing, so it takes no subtree.
-            leaving[states == DEAD] = _ALL
-            self._leaving[computed : lexer.states] = leaving
-            self._computed = lexer.states
-        return self._leaving[: self._computed]
 
-    def _loops_outside_ascii(self, state: int) -> bool:
-        """Whether each character outside ASCII is read and leads back to the state."""
-        rows = self._lexer.rows
-        seen = {(_BETWEEN, state)}
-        pending = list(seen)
-        for read, inside in pending:
-            row = rows[inside]
-            pairs = set(zip(_STEPS[read].tolist()[128:], row[128:], strict=True))
-            for following, target in pairs:
-                if following == _ILL:
-                    continue
-                if target == DEAD or (following == _BETWEEN and target != state):
-                    return False
-                if following != _BETWEEN and (following, target) not in seen:
-                    seen.add((following, target))
-                    pending.append((following, target))
-        return True
+def _loops_outside_ascii(
+    table: NDArray[np.integer], columns: NDArray[np.integer], state: int
+) -> bool:
+    """Whether each character outside ASCII is read and leads back to the state."""
+    seen = {(_BETWEEN, state)}
+    pending = list(seen)
+    for read, inside in pending:
+        row = table[inside][columns[128:256]].tolist()
+        for following, target in set(zip(_STEPS[read].tolist()[128:], row, strict=True)):
+            if following == _ILL:
+                continue
+            if target == 0 or (following == _BETWEEN and target != state):
+                return False
+            if following != _BETWEEN and (following, target) not in seen:
+                seen.add((following, target))
+                pending.append((following, target))
+    return True
