@@ -31,11 +31,12 @@ from ..normalizer.normalized_members import NormalFormTables, build_normal_form_
 from ..pretokenizer.boundary_tables import PretokenizerTables, build_pretokenizer_tables
 from ..pretokenizer.marked_dfa import MarkedDfa
 from ..tokenizers import Tokenizer
+from ..tokenizers.cached_arrays import fingerprint
 from .derivations import whole_pieces
 from .forbidden_pairs import ForbiddenPairTables, PairTables, build_pairs
 
 # Goes up with every change of what the tables hold or how they are computed.
-_VERSION = 7
+_VERSION = 8
 
 _CHARACTERS = ("classes", "combining", "second", "row", "seconds")
 
@@ -50,7 +51,10 @@ class TokenizerTables:
     def __init__(self, tokenizer: Tokenizer, cache: Cache | None = None) -> None:
         self.tokenizer = tokenizer
         self._cache = cache or Cache(None)
-        self._key = f"version {_VERSION}, tokenizer {tokenizer.sha256}"
+
+    @cached_property
+    def _key(self) -> str:
+        return f"version {_VERSION}, tokenizer {fingerprint(self.tokenizer)}"
 
     @cached_property
     def pretokenizer(self) -> PretokenizerTables:

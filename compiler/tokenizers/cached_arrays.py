@@ -5,7 +5,8 @@ Tables that are large (tokens, merges) are arrays; all else is one JSON text in 
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,8 @@ def to_arrays(tokenizer: Tokenizer) -> dict[str, NDArray[Any]]:
         "fuse_unk": tokenizer.fuse_unk,
         "ignore_merges": tokenizer.ignore_merges,
     }
-    table = TokenTable.of(tokenizer.tokens)
+    tokens = tokenizer.tokens
+    table = tokens if isinstance(tokens, TokenTable) else TokenTable.of(tokens)
     return {
         "about": np.frombuffer(json.dumps(about).encode("ascii"), dtype=np.uint8),
         "base": np.array(tokenizer.base, dtype=np.int32),
@@ -61,6 +63,20 @@ def to_arrays(tokenizer: Tokenizer) -> dict[str, NDArray[Any]]:
         "merges": tokenizer.merges,
         **{f"tokens.{name}": array for name, array in table.arrays().items()},
     }
+
+
+def fingerprint(tokenizer: Tokenizer) -> str:
+    """A hash of all that tables of the tokenizer can depend on: of its definition, not its file.
+
+    A tokenizer that was changed in memory has the hash of the file that it was read from, and
+    another fingerprint.
+    """
+    plain = replace(tokenizer, sha256="", eos=())
+    digest = sha256()
+    for name, array in sorted(to_arrays(plain).items()):
+        digest.update(f"{name} {array.dtype} {array.shape} ".encode("ascii"))
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()
 
 
 def from_arrays(name: str, arrays: Mapping[str, NDArray[Any]]) -> Tokenizer:
