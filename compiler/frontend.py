@@ -25,6 +25,7 @@ from .grammar.tree import Difference, Excluding, Grammar, walk
 from .limits import Limits
 from .lnf import Lnf, normalize, normalize_without_nullable
 from .lnf.automaton import to_nfa
+from .lnf.empty_patterns import empty_patterns
 from .options import DFA, CompileOptions
 
 # What regular grammars do not need is imported where it is met: that costs as much as compiling
@@ -186,7 +187,8 @@ def compile_regular(grammar: Grammar, choice: EngineChoice, limits: Limits) -> A
 
 
 def normal_form(grammar: Grammar, limits: Limits) -> tuple[Grammar, Lnf]:
-    """The tree without exceptions and ignored text, and its normal form."""
+    """The tree without exceptions and ignored text, and its normal form. Raises ``CheckError`` if
+    there is no member."""
     if grammar.ignored:
         from .grammar.weave_ignored import weave_ignored
 
@@ -196,6 +198,7 @@ def normal_form(grammar: Grammar, limits: Limits) -> tuple[Grammar, Lnf]:
         from .lnf.resolve_exclusions import resolve_exclusions
 
         grammar = resolve_exclusions(grammar, limits)
+    grammar = empty_patterns(grammar, limits)
     return grammar, normalize(grammar, limits)
 
 

@@ -164,7 +164,10 @@ class _Numbering:
         """What stands in a rule for a terminal."""
         number, optional = self._number(expr)
         if number is None:
-            return Literal(b"", expr.span)
+            if optional:
+                return Literal(b"", expr.span)
+            text = self.grammar.source.text[expr.span.start : expr.span.end]
+            return Pattern(regex.NOTHING, text, expr.span)
         use = Reference(self._name(number), expr.span)
         return Repetition(use, 0, 1, expr.span) if optional else use
 
@@ -185,7 +188,7 @@ class _Numbering:
                 return
 
     def _number(self, expr: Expr, *, ignored: bool = False) -> tuple[int | None, bool]:
-        """The lexeme of a terminal (None if it matches ε alone), and whether it matches ε.
+        """The lexeme of a terminal (None if it matches no text but ε), and whether it matches ε.
 
         Lark's ignored terminals are lexemes of their own.
         """

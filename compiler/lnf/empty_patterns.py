@@ -1,0 +1,66 @@
+r"""Patterns that match no text become the expression of no text, which later passes know.
+
+    #"a&b", #"\b", #"~.*"   ->   nothing
+
+Only intersections, complements, assertions and automata (of exceptions) hide that: of all else
+``regex_ir`` sees it when an expression is made.
+"""
+
+from dataclasses import replace
+
+from ..automata import regex_ir as regex
+from ..automata.assertions import resolved
+from ..automata.thompson import thompson
+from ..diagnostics import LimitError
+from ..folding import fold
+from ..grammar.tree import Expr, Grammar, Pattern, children, walk, with_children
+from ..limits import Limits, blaming
+
+_HIDING = (regex.And, regex.Not, regex.Look, regex.Embedded)
+
+
+def empty_patterns(grammar: Grammar, limits: Limits) -> Grammar:
+    """The grammar with nothing in place of patterns without members.
+
+    What is too large to be looked at stays as it is. Raises ``LimitError`` on time and resident
+    memory.
+    """
+    parts = (part for rule in grammar.rules for part in walk(rule.body))
+    if not any(isinstance(part, Pattern) and _hides(part.node) for part in parts):
+        return grammar
+    rules = []
+    for rule in grammar.rules:
+        with blaming([rule.name]):
+            body = fold(rule.body, children, lambda expr, parts: _emptied(expr, parts, limits))
+        rules.append(rule if body is rule.body else replace(rule, body=body))
+    return replace(grammar, rules=tuple(rules))
+
+
+def _emptied(expr: Expr, parts: list[Expr], limits: Limits) -> Expr:
+    if parts:
+        same = all(new is old for new, old in zip(parts, children(expr), strict=True))
+        return expr if same else with_children(expr, tuple(parts))
+    if isinstance(expr, Pattern) and _hides(expr.node) and is_empty(expr.node, limits):
+        return replace(expr, node=regex.NOTHING)
+    return expr
+
+
+def _hides(node: regex.Node) -> bool:
+    return any(isinstance(part, _HIDING) for part in regex.walk(node))
+
+
+def is_empty(node: regex.Node, limits: Limits) -> bool:
+    """Whether an expression matches no text; no also means too large to be looked at."""
+    try:
+        nfa = thompson(resolved(node, limits), limits)
+    except LimitError as error:
+        if error.is_measured:
+            raise
+        return False
+    seen, pending = {nfa.start}, [nfa.start]
+    for state in pending:
+        for target in (*nfa.epsilon[state], *(arc.target for arc in nfa.arcs[state])):
+            if target not in seen:
+                seen.add(target)
+                pending.append(target)
+    return not seen & nfa.finals
