@@ -42,19 +42,32 @@ class Source:
 
     @cached_property
     def _line_starts(self) -> list[int]:
-        return [0, *(i + 1 for i, char in enumerate(self.text) if char == "\n")]
+        return [0, *(found.end() for found in re.finditer("\n", self.text))]
 
     def position(self, offset: int) -> tuple[int, int]:
         """Line and column of a character, both from 1."""
         line = bisect_right(self._line_starts, offset)
         return line, offset - self._line_starts[line - 1] + 1
 
-    def line(self, number: int) -> str:
-        """The text of a line, without its end; control characters as visible symbols."""
-        start = self._line_starts[number - 1]
-        end = self.text.find("\n", start)
-        text = self.text[start : end if end >= 0 else None].removesuffix("\r")
-        return visible(text)
+    def around(self, offset: int) -> tuple[str, int]:
+        """The line of a character, without its end, and where in that the character stands;
+        control characters as visible symbols. Of a long line what is near."""
+        number, _ = self.position(offset)
+        begin = self._line_starts[number - 1]
+        end = self.text.find("\n", begin)
+        end = len(self.text) if end < 0 else end
+        before = behind = ""
+        if end - begin > _LONGEST_LINE:
+            first, last = max(begin, offset - _SHOWN_BEFORE), min(end, offset + _SHOWN_BEHIND)
+            before, behind = "…" * (first > begin), "…" * (last < end)
+            begin, end = first, last
+        text = self.text[begin:end]
+        shown = visible(text if behind else text.removesuffix("\r"))
+        return f"{before}{shown}{behind}", len(before) + offset - begin
+
+
+# Characters of a line that is shown as a whole, and what is shown of longer ones.
+_LONGEST_LINE, _SHOWN_BEFORE, _SHOWN_BEHIND = 240, 80, 120
 
 
 def _cells(char: str) -> int:
@@ -93,10 +106,10 @@ class Diagnostic:
             lines = [f"{source.name}: {level}: {self.message}"]
         else:
             row, column = source.position(min(self.span.start, len(source.text)))
-            text = source.line(row)
-            marked = text[column - 1 :][: self.span.end - self.span.start]
+            text, place = source.around(min(self.span.start, len(source.text)))
+            marked = text[place : place + self.span.end - self.span.start]
             width = max(1, sum(map(_cells, marked)))
-            indent = "".join("\t" if c == "\t" else " " * _cells(c) for c in text[: column - 1])
+            indent = "".join("\t" if c == "\t" else " " * _cells(c) for c in text[:place])
             gutter = " " * len(str(row))
             lines = [
                 f"{source.name}:{row}:{column}: {level}: {self.message}",

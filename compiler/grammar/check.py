@@ -6,6 +6,9 @@ from difflib import get_close_matches
 from ..diagnostics import CheckError, Diagnostic
 from .tree import Grammar, Reference, Token, references, walk
 
+# For so many uses names are compared with all others.
+_MOST_SUGGESTIONS = 50
+
 
 def check(grammar: Grammar) -> None:
     """Raise ``CheckError`` with every use of a rule that is not defined; or with every
@@ -13,10 +16,14 @@ def check(grammar: Grammar) -> None:
     names = {rule.name for rule in grammar.rules}
     bodies = [*(rule.body for rule in grammar.rules), *grammar.ignored]
     found = [
-        Diagnostic(f"rule {expr.name!r} is not defined", expr.span, _help(grammar, expr, names))
-        for body in bodies
-        for expr in references(body)
-        if expr.name not in names
+        Diagnostic(
+            f"rule {expr.name!r} is not defined",
+            expr.span,
+            _help(grammar, expr, names if number < _MOST_SUGGESTIONS else ()),
+        )
+        for number, expr in enumerate(
+            expr for body in bodies for expr in references(body) if expr.name not in names
+        )
     ]
     found = found or [*_wrong_in_terminals(grammar), *_recursive_terminals(grammar)]
     if found:

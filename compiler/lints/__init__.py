@@ -11,6 +11,7 @@ rule that follows if the comment stands right before one, else for the whole fil
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
@@ -22,7 +23,7 @@ from ..limits import Limits
 from ..lnf.resolve_exclusions import resolve_exclusions
 from .added_tokens import added_tokens
 from .escapes import hex_escapes, options_as_classes
-from .finding import Finding
+from .finding import Finding, give_up
 from .language import redundant, white_space
 from .repetition import ambiguous_repetitions
 from .structure import duplicates, left_recursion, unit_cycles, unproductive, unreachable
@@ -68,16 +69,14 @@ def lint(
     lints over the text and the uses of rules find something.
     """
     limits = (limits or Limits()).started()
-    found = [
-        *duplicates(grammar),
-        *unreachable(grammar),
-        *unit_cycles(grammar),
-        *left_recursion(grammar),
-        *white_space(grammar),
-        *hex_escapes(grammar),
-        *options_as_classes(grammar),
-        *added_tokens(grammar, added or {}),
-    ]
+    found: list[Finding] = []
+    for search in (duplicates, unreachable, unit_cycles, left_recursion):
+        limits.check_resources("the lints", [grammar.start])
+        found += search(grammar)
+    found += white_space(grammar, limits)
+    found += hex_escapes(grammar)
+    found += options_as_classes(grammar)
+    found += added_tokens(grammar, added or {})
     if defined:
         found += unproductive(grammar)
         resolved = _resolved(replace(grammar, ignored=()), limits)
@@ -91,8 +90,9 @@ def lint(
 def _resolved(grammar: Grammar, limits: Limits) -> Grammar | None:
     """The grammar without exceptions; None where one has no meaning or a large automaton."""
     try:
-        return resolve_exclusions(grammar, Limits(states=_STATES, seconds=limits.seconds))
-    except ConstrainError:
+        return resolve_exclusions(grammar, limits.within(_STATES))
+    except ConstrainError as error:
+        give_up(error)
         return None
 
 
@@ -100,9 +100,12 @@ def _silenced(grammar: Grammar) -> Callable[[Finding], bool]:
     text = grammar.source.text
     everywhere: set[str] = set()
     in_rule: set[tuple[str, str]] = set()
+    rules = sorted(grammar.rules, key=lambda rule: rule.span.start)
+    starts = [rule.span.start for rule in rules]
     for match in _ALLOW.finditer(text):
         names = {name.strip() for name in match[1].split(",")}
-        following = next((r for r in grammar.rules if r.span.start > match.end()), None)
+        place = bisect_right(starts, match.end())
+        following = rules[place] if place < len(rules) else None
         between = text[match.end() : following.span.start] if following else "…"
         if following is not None and between.strip(" \t\r*)/").count("\n") <= 1:
             in_rule |= {(name, following.name) for name in names}

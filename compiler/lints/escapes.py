@@ -11,7 +11,7 @@ from .finding import Finding
 _WITH_ESCAPES = frozenset({"kbnf", "gbnf", "lark", "regex"})
 _WITH_CLASSES = frozenset({"gbnf", "w3c"})
 
-_HEX = re.compile(r"(\\+)x([0-9A-Fa-f]{2})(?=(.?))", re.DOTALL)
+_HEX = re.compile(r"(?<!\\)(\\++)x([0-9A-Fa-f]{2})(?=(.?))", re.DOTALL)
 _STRING = r"""("[^"]*"|'[^']*')"""
 _OPTION = re.compile(rf"\[\s*{_STRING}(.*{_STRING})?\s*\]|\[\s+\w.*\s\]", re.DOTALL)
 _DIGITS = frozenset("0123456789abcdefABCDEF")

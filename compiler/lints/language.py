@@ -25,7 +25,7 @@ from ..grammar.tree import (
 )
 from ..limits import Limits
 from ..lnf.resolve_exclusions import Operands
-from .finding import Finding
+from .finding import Finding, give_up, sizes_of
 
 _SPACE = frozenset(b" \t\r\n\f\v")
 
@@ -34,21 +34,27 @@ _COMPARED_STATES = 2000
 _COMPARED_OPTIONS = 60
 _COMPARED_RULES = 50
 
+# Nodes that are compared in all of a grammar together, which keeps the time linear in its size.
+_ALL_COMPARED = 100_000
 
-def white_space(grammar: Grammar) -> Iterator[Finding]:
+
+def white_space(grammar: Grammar, limits: Limits) -> Iterator[Finding]:
     """Repetitions without end of white space alone, in rules and in what is ignored."""
     bodies = {rule.name: rule.body for rule in grammar.rules}
     for rule in grammar.rules:
+        limits.check_resources("the lint unbounded-whitespace", [rule.name])
+        spaces = _only_spaces(rule.body)
         for expr in walk(rule.body):
-            endless = isinstance(expr, Repetition) and expr.max_times is None
-            if (endless and _only_space(children(expr)[0])) or (
-                isinstance(expr, Pattern) and _repeats_space(expr.node)
-            ):
+            if (
+                isinstance(expr, Repetition) and expr.max_times is None and id(expr.item) in spaces
+            ) or (isinstance(expr, Pattern) and _repeats_space(expr.node)):
                 yield _endless_space(expr, rule.name)
     for expr in grammar.ignored:
         # Whatever is ignored may stand any number of times.
-        named = bodies.get(expr.name) if isinstance(expr, Reference) else None
-        if _only_space(named or expr) or (isinstance(expr, Pattern) and _repeats_space(expr.node)):
+        named = bodies.get(expr.name, expr) if isinstance(expr, Reference) else expr
+        if id(named) in _only_spaces(named) or (
+            isinstance(expr, Pattern) and _repeats_space(expr.node)
+        ):
             yield _endless_space(expr, "")
 
 
@@ -62,19 +68,26 @@ def _endless_space(expr: Expr, rule: str) -> Finding:
     )
 
 
-def _only_space(expr: Expr) -> bool:
-    def is_space(node: Expr, inside: list[bool]) -> bool:
+def _only_spaces(whole: Expr) -> set[int]:
+    """The ``id`` of each part, the whole included, that matches white space alone."""
+    found: set[int] = set()
+
+    def note(node: Expr, inside: list[bool]) -> bool:
         match node:
             case Literal():
-                return bool(node.data) and _SPACE.issuperset(node.data)
+                is_space = bool(node.data) and _SPACE.issuperset(node.data)
             case Pattern():
-                return _is_space(node.node)
+                is_space = _is_space(node.node)
             case Token() | Reference() | Difference() | Excluding():
-                return False
+                is_space = False
             case _:
-                return all(inside)
+                is_space = all(inside)
+        if is_space:
+            found.add(id(node))
+        return is_space
 
-    return fold(expr, children, is_space)
+    fold(whole, children, note)
+    return found
 
 
 def _is_space(node: regex.Node) -> bool:
@@ -115,16 +128,21 @@ def redundant(grammar: Grammar, limits: Limits) -> Iterator[Finding]:
 
     ``grammar`` without exceptions.
     """
-    small = Limits(states=_COMPARED_STATES, seconds=limits.seconds).started()
+    small = limits.within(_COMPARED_STATES)
     operands = Operands(grammar, small)
+    left = _ALL_COMPARED
     for rule in grammar.rules:
+        limits.check_resources("the lint redundant-alternative", [rule.name])
+        sizes = sizes_of(rule.body)
         for expr in walk(rule.body):
-            if (
-                not isinstance(expr, Choice)
-                or len(expr.options) > _COMPARED_OPTIONS
-                or not operands.is_small(expr, _COMPARED_RULES)
-            ):
+            if not isinstance(expr, Choice) or len(expr.options) > _COMPARED_OPTIONS:
                 continue
+            work = sizes[id(expr)] * len(expr.options)
+            if sizes[id(expr)] > _COMPARED_STATES or work > left:
+                continue
+            if not operands.is_small(expr, _COMPARED_RULES):
+                continue
+            left -= work
             for place, option in enumerate(expr.options):
                 others = expr.options[:place] + expr.options[place + 1 :]
                 if rule.name in operands.reached(use.name for o in others for use in references(o)):
@@ -133,7 +151,8 @@ def redundant(grammar: Grammar, limits: Limits) -> Iterator[Finding]:
                 limits.check_resources("the lint redundant-alternative", [rule.name])
                 try:
                     rest = operands.difference(option, union)
-                except ConstrainError:
+                except ConstrainError as error:
+                    give_up(error)
                     break
                 if rest.start == DEAD:
                     witness = _shown(shortest_member(operands.automaton(option), small))

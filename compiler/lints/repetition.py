@@ -21,13 +21,12 @@ from ..grammar.tree import (
     Repetition,
     Rule,
     Sequence,
-    children,
     references,
     walk,
 )
 from ..limits import Limits
 from ..lnf.resolve_exclusions import Operands
-from .finding import Finding
+from .finding import Finding, give_up, nodes, sizes_of, weight
 
 # What is looked at: items of so many nodes that use so many rules, and in all of a grammar
 # together so many nodes, which keeps the time linear in the grammar's size.
@@ -47,15 +46,14 @@ def ambiguous_repetitions(grammar: Grammar, limits: Limits) -> Iterator[Finding]
 
     ``grammar`` without exceptions and ignored text; of one with terminals, the terminals.
     """
-    search = _Search(grammar, Limits(states=_STATES, seconds=limits.seconds).started())
+    search = _Search(grammar, limits)
     # Where a lexer cuts the text, what a rule repeats has one factorization; terminals need not.
     has_lexer = any(rule.terminal for rule in grammar.rules)
     for rule in grammar.rules:
         if has_lexer and not rule.terminal:
             continue
         limits.check_resources("the lint ambiguous-repetition", [rule.name])
-        sizes: dict[int, int] = {}
-        fold(rule.body, children, partial(_note_size, sizes))
+        sizes = sizes_of(rule.body)
         for expr in walk(rule.body):
             if isinstance(expr, Repetition) and expr.max_times is None:
                 yield from search.repetition(rule, expr, sizes)
@@ -70,12 +68,12 @@ class _Search:
     """Looks for texts with two factorizations, until it has seen enough nodes."""
 
     def __init__(self, grammar: Grammar, limits: Limits) -> None:
-        self._operands = Operands(grammar, limits)
-        self._limits = limits
+        self._operands = Operands(grammar, limits.within(_STATES))
+        self._limits = limits.within(_PAIRS)
         self._left = _ALL_NODES
         self._sizes: dict[str, int] = {}
         for rule in grammar.rules:
-            size = sum(_weight(e) for e in walk(rule.body))
+            size = sum(weight(e) for e in walk(rule.body))
             self._sizes[rule.name] = self._sizes.get(rule.name, 0) + size
 
     def repetition(self, rule: Rule, expr: Repetition, sizes: dict[int, int]) -> Iterator[Finding]:
@@ -103,6 +101,15 @@ class _Search:
 
     def pattern(self, rule: Rule, expr: Pattern) -> Iterator[Finding]:
         """The first such repetition inside a regex; its place is the whole regex."""
+        # What it matches depends on what stands around it.
+        looking: set[int] = set()
+
+        def note(node: regex.Node, inside: list[bool]) -> bool:
+            if isinstance(node, regex.Look) or any(inside):
+                looking.add(id(node))
+            return id(node) in looking
+
+        fold(expr.node, regex.parts_of, note)
         pending = [expr.node]
         while pending:
             node = pending.pop()
@@ -111,9 +118,9 @@ class _Search:
                 continue
             if isinstance(node.node, regex.CharClass | regex.Lit):
                 continue  # One character or one text: a code.
-            if any(isinstance(part, regex.Look) for part in regex.walk(node.node)):
-                continue  # What it matches depends on what stands around it.
-            size = _nodes(node.node)
+            if id(node) in looking:
+                continue
+            size = nodes(node.node)
             if size > min(_NODES, self._left):
                 continue
             self._left -= size
@@ -137,8 +144,9 @@ class _Search:
 
     def _finding(self, rule: Rule, span: Span, find: _Find) -> Iterator[Finding]:
         try:
-            text = find(Limits(states=_PAIRS, seconds=self._limits.seconds).started())
-        except ConstrainError:
+            text = find(self._limits)
+        except ConstrainError as error:
+            give_up(error)
             return
         if text is not None:
             shown = repr(text.decode("utf-8", "backslashreplace"))
@@ -163,29 +171,3 @@ def _is_one_word(expr: Expr) -> bool:
 def _ambiguous_node(node: regex.Node, limits: Limits) -> bytes | None:
     dfa = minimize(determinize(thompson(resolved(node, limits), limits), limits), limits)
     return ambiguous_factorization(dfa, limits)
-
-
-def _note_size(sizes: dict[int, int], expr: Expr, inside: list[int]) -> int:
-    sizes[id(expr)] = sum(inside) + _weight(expr)
-    return sizes[id(expr)]
-
-
-def _weight(expr: Expr) -> int:
-    """How many nodes an expression is besides those inside it."""
-    if isinstance(expr, Repetition):
-        return 1 + max(expr.min_times, expr.max_times or 0)
-    return _nodes(expr.node) if isinstance(expr, Pattern) else 1
-
-
-def _nodes(node: regex.Node) -> int:
-    """How many nodes a regex has, counts written out roughly; at most some over the limit."""
-    pending, count = [node], 0
-    while pending and count <= _NODES:
-        current = pending.pop()
-        count += 1
-        if isinstance(current, regex.Repeat):
-            count += max(current.min_times, current.max_times or 0)
-        if isinstance(current, regex.Embedded):
-            count += current.automaton.states
-        pending.extend(regex.parts_of(current))
-    return count

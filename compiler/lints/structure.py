@@ -133,8 +133,7 @@ def unit_cycles(grammar: Grammar) -> Iterator[Finding]:
     nullable = nullable_rules(grammar)
     alone: dict[str, set[str]] = {rule.name: set() for rule in grammar.rules}
     for rule in grammar.rules:
-        found, _ = fold(rule.body, children, partial(_alone, nullable))
-        alone[rule.name] |= found
+        alone[rule.name].update(_alone(rule.body, nullable))
     names = list(alone)
     number = {name: i for i, name in enumerate(names)}
     uses = [sorted(number[name] for name in found if name in number) for found in alone.values()]
@@ -153,24 +152,29 @@ def unit_cycles(grammar: Grammar) -> Iterator[Finding]:
             )
 
 
-def _alone(
-    nullable: set[str], expr: Expr, inside: list[tuple[frozenset[str], bool]]
-) -> tuple[frozenset[str], bool]:
-    """The rules that an expression can be, all else in it being empty; whether it may be."""
-    empty = _is_nullable(nullable, expr, [e for _, e in inside])
-    match expr:
-        case Reference():
-            return frozenset([expr.name]), empty
-        case Difference() | Excluding():
-            return frozenset(), False
-        case Sequence():
-            full = [i for i, (_, nothing) in enumerate(inside) if not nothing]
-            if len(full) > 1:
-                return frozenset(), False
-            parts = [inside[full[0]]] if full else inside
-            return frozenset().union(*(names for names, _ in parts)), empty
-        case _:
-            return frozenset().union(*(names for names, _ in inside)), empty
+def _alone(whole: Expr, nullable: set[str]) -> Iterator[str]:
+    """The rules that an expression can be, all else in it being empty."""
+    empty: set[int] = set()
+
+    def note(expr: Expr, inside: list[bool]) -> bool:
+        if _is_nullable(nullable, expr, inside):
+            empty.add(id(expr))
+        return id(expr) in empty
+
+    fold(whole, children, note)
+    pending = [whole]
+    while pending:
+        current = pending.pop()
+        match current:
+            case Reference():
+                yield current.name
+            case Difference() | Excluding():
+                pass
+            case Sequence():
+                full = [item for item in current.items if id(item) not in empty]
+                pending.extend(full if len(full) == 1 else () if full else current.items)
+            case _:
+                pending.extend(children(current))
 
 
 def _cycle(start: int, uses: list[list[int]], members: set[int]) -> list[int]:

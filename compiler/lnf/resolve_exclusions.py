@@ -30,7 +30,7 @@ from ..grammar.tree import (
     walk,
     with_children,
 )
-from ..limits import Limits
+from ..limits import Limits, blaming
 from . import normalize
 from .automaton import to_nfa
 
@@ -54,7 +54,8 @@ def resolve_exclusions(grammar: Grammar, limits: Limits | None = None) -> Gramma
             message = f"rule {rule.name!r} excludes texts by way of itself, which has no meaning"
             raise CheckError(grammar.source, [Diagnostic(message, rule.name_span)])
         for i in ready:
-            body = fold(rules[i].body, children, operands.without_exclusion)
+            with blaming([rules[i].name]):
+                body = fold(rules[i].body, children, operands.without_exclusion)
             rules[i] = replace(rules[i], body=body)
         done = set(ready)
         waiting = [i for i in waiting if i not in done]
@@ -79,8 +80,9 @@ class Operands:
 
     def used_by(self, rule: Rule) -> set[str]:
         """The rules that the operands in a rule use, directly or by way of others."""
-        operands = filter(_is_exclusion, walk(rule.body))
-        return self.reached([name for expr in operands for name in _names(expr)])
+        return self.reached(
+            [name for expr in _outermost_exclusions(rule.body) for name in _names(expr)]
+        )
 
     def reached(self, names: Iterable[str], at_most: int | None = None) -> set[str]:
         """These rules and those that they use; one more than ``at_most`` if there are more."""
@@ -140,6 +142,8 @@ class Operands:
 
     def _refuse_tokens(self, exclusion: Expr) -> None:
         """Exceptions are about text, of which token terminals have none."""
+        if not self._grammar.tokens:
+            return
         used = self.reached(_names(exclusion))
         bodies = (exclusion, *(rule.body for name in used for rule in self._rules.get(name, ())))
         for body in bodies:
@@ -152,6 +156,17 @@ class Operands:
 
 def _is_exclusion(expr: Expr) -> bool:
     return isinstance(expr, Difference | Excluding)
+
+
+def _outermost_exclusions(body: Expr) -> Iterator[Expr]:
+    """The exclusions that stand in no other."""
+    pending = [body]
+    while pending:
+        expr = pending.pop()
+        if _is_exclusion(expr):
+            yield expr
+        else:
+            pending.extend(children(expr))
 
 
 def _names(expr: Expr) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """Limits of everything that is done before a tokenizer is known."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -50,3 +51,63 @@ def test_a_long_literal_takes_what_its_text_takes(tmp_path: Path) -> None:
     assert (found.code, "in rule 'root'" in found.stderr) == (3, True)
     assert found.peak < 150 * MEGABYTE
     found.check(seconds=5)
+
+
+# Grammars of brackets inside brackets, by their depth.
+SHAPES: dict[str, Callable[[int], str]] = {
+    "repetitions.gbnf": lambda n: "root ::= " + "(" * n + '"a"' + ' "b")*' * n + "\n",
+    "choices.gbnf": lambda n: "root ::= " + '("a" | ' * n + '"z"' + ")" * n + "\n",
+    "regex.regex": lambda n: "(" * n + "a" + "b)*" * n,
+    "uses.gbnf": lambda n: "\n".join(
+        (
+            "root ::= " + "".join(f"(r{i} | " for i in range(n)) + '"z"' + ")" * n,
+            *(f'r{i} ::= "x{i}" root' for i in range(n)),
+            "",
+        )
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_check_is_not_quadratic_in_nesting(
+    name: str, tmp_path: Path, pytestconfig: pytest.Config
+) -> None:
+    """Brackets four thousand deep (with --full sixty thousand) are checked, not given up."""
+    depth = 60_000 if pytestconfig.getoption("full") else 4_000
+    path = tmp_path / name
+    path.write_text(SHAPES[name](depth), encoding="utf-8")
+
+    found = measured("check", path)
+
+    assert found.code in (0, 1), found.stderr
+    found.check(seconds=6 if depth == 4_000 else 60, memory=500 * MEGABYTE)
+
+
+def test_check_ends_within_its_limits(tmp_path: Path) -> None:
+    """Of time and of memory, in each of its steps; a rule is named."""
+    text = "".join(
+        f'a{i} ::= a{(i + 1) % 3000} "x" | a{(i + 7) % 3000} | "w{i}"\n' for i in range(3000)
+    )
+    path = tmp_path / "circles.gbnf"
+    path.write_text(f"root ::= a0\n{text}", encoding="utf-8")
+
+    late = measured("check", path, "--max-seconds", 1)
+    large = measured("check", path, "--max-memory", 50 * MEGABYTE)
+
+    assert [(f.code, "(most of it in rule 'a" in f.stdout.decode()) for f in (late, large)] == [
+        (3, True)
+    ] * 2
+    late.check(seconds=1)
+    large.check(memory=50 * MEGABYTE)
+
+
+def test_long_lines_are_shown_in_part(tmp_path: Path) -> None:
+    """A message about a line of a megabyte is no megabyte."""
+    path = tmp_path / "line.gbnf"
+    path.write_text(f'root ::= "{"a" * 1_000_000}" nothing "{"b" * 1_000}"\n', encoding="utf-8")
+
+    shown = measured("check", path).stdout.decode()
+
+    assert 'aaaa" nothing "bbb' in shown
+    assert max(map(len, shown.splitlines())) < 250
+    assert shown.splitlines()[2].index("nothing") == shown.splitlines()[3].index("^")
