@@ -5,39 +5,45 @@ from typing import Annotated
 import typer
 
 from .. import options
+from ..compiling import grammar_of
 from ..console import UsageError, note, write_text
-from ..inputs import dialect_for, grammar_text
+from ..inputs import grammar_text
 
 
-@options.compile_options(*options.SOURCE, *options.LIMITS)
+@options.compile_options(*options.SOURCE, "meaning", *options.LIMITS)
 def convert(
     grammar: options.Grammar,
     given: options.Given,
     to: Annotated[
         str, typer.Option(metavar="DIALECT", help="kbnf, gbnf, w3c, lark, iso14977 or regex.")
     ],
+    loosen: Annotated[
+        bool,
+        typer.Option(
+            "--loosen",
+            help="Write the rules of a grammar that is read by maximal munch, though the other "
+            "dialect has no lexer and more texts are members there.",
+        ),
+    ] = False,
 ) -> None:
-    """Write a grammar in another dialect.
+    """Write a grammar in another dialect, with the same members.
 
     What has no counterpart there is an error with its place. Rules keep their names where the
-    dialect allows them; a regex is the whole grammar in one expression.
+    dialect allows them; a regex is the whole grammar in one expression, and so is what maximal
+    munch leaves of a grammar in which nothing nests.
 
     \b
     Example:
       constrain convert date.ebnf --to gbnf
     """
-    from constrain.compiler.dialects import read_grammar
-    from constrain.compiler.grammar.check import check
-    from constrain.compiler.writers import WRITERS, losses, write
+    from constrain.compiler.convert import convert as converted
+    from constrain.compiler.writers import WRITERS
 
     if to not in WRITERS:
         raise UsageError(f"cannot write {to!r}; known are: {', '.join(sorted(WRITERS))}")
-    text = grammar_text(grammar)
-    read_as = dialect_for(grammar, given.dialect, given.extended)
-    limits = given.limits()
-    tree = read_grammar(text, read_as, name=grammar, start=given.start, limits=limits)
-    check(tree)
-    written = write(tree, to, limits)
-    for loss in losses(tree, to):
-        note(loss)
-    write_text(written)
+    wanted = given.compile_options(grammar)
+    tree = grammar_of(grammar_text(grammar), grammar, wanted)
+    found = converted(tree, to, wanted, loosen=loosen)
+    for message in found.notes:
+        note(message)
+    write_text(found.text)

@@ -3,8 +3,9 @@
     tree  ->  printer (brackets by precedence)  +  a style for each dialect  ->  text
 
 What a dialect has no counterpart for is refused with its place in the source. Only Lark's
-grammars can ignore text; for the others it is woven into the rules, and the language is the same.
-``losses`` says what else is lost.
+grammars are written with ignored text; for the others it is woven into the rules, and the language
+is the same where it is read exactly. ``losses`` says what else is lost. ``compiler/convert.py`` looks
+after grammars that are read by maximal munch.
 """
 
 from collections.abc import Mapping

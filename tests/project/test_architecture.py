@@ -87,6 +87,7 @@ COMPILER: dict[str, set[str]] = {
     "frontend": BASE
     | {"automata", "choose", "dialects", "earley", "grammar", "lnf", "maximal_munch", "network"}
     | {"options"},
+    "convert": BASE | {"automata", "choose", "frontend", "grammar", "options", "writers"},
     "token_ids": BASE | {"automata", "frontend", "grammar", "options", "tokenizers"},
     "merge": BASE
     | {"automata", "bpe", "cartesian", "choose", "grammar", "normalizer", "options"}
