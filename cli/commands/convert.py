@@ -36,8 +36,8 @@ def convert(
     Example:
       constrain convert date.ebnf --to gbnf
     """
-    from constrain.compiler.convert import convert as converted
     from constrain.compiler.writers import WRITERS
+    from constrain.compiler.writers.convert import convert as converted
 
     if to not in WRITERS:
         raise UsageError(f"cannot write {to!r}; known are: {', '.join(sorted(WRITERS))}")

@@ -4,7 +4,7 @@
 
 Lark joins what a terminal is made of to one regex, its alternatives sorted by how much they can
 match (``lark.load_grammar.TerminalTreeToPattern``), and takes the match that Python's ``re``
-prefers. That is an automaton (``automata/preferred_matches.py``), whatever the quantifiers
+prefers. That is an automaton (``compiler/automata/preferred_matches.py``), whatever the quantifiers
 govern. Where it is not known to agree with Python, the terminal is refused: beside assertions,
 which look at the text around, and where something that may be empty is repeated.
 """

@@ -3,12 +3,13 @@
     tree  ->  printer (brackets by precedence)  +  a style for each dialect  ->  text
 
 What a dialect has no counterpart for is refused with its place in the source. Only Lark's
-grammars are written with ignored text; for the others it is woven into the rules, and the language
-is the same where it is read exactly. ``losses`` says what else is lost. ``compiler/convert.py`` looks
-after grammars that are read by maximal munch.
+grammars are written with ignored text; for the others it is woven into the rules, and the
+language is the same where it is read exactly. ``losses`` says what else is lost.
+``convert.py`` looks after grammars that are read by maximal munch.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..grammar.weave_ignored import weave_ignored
@@ -38,6 +39,16 @@ __all__ = [
 ]
 
 
+def _for_lark(grammar: "Grammar") -> str:
+    """With %ignore if it is Lark's own; by others it is meant to be read without a lexer."""
+    if grammar.source.dialect != "lark":
+        woven = weave_ignored(grammar)
+        # In Lark the case of a name says whether it is a terminal.
+        rules = tuple(replace(rule, terminal=False) for rule in woven.rules)
+        grammar = replace(woven, rules=rules)
+    return write_lark(grammar)
+
+
 def _woven(write: "Callable[[Grammar], str]") -> "Callable[[Grammar], str]":
     return lambda grammar: write(weave_ignored(grammar))
 
@@ -46,9 +57,9 @@ WRITERS: "Mapping[str, Callable[[Grammar], str]]" = {
     "gbnf": _woven(write_gbnf),
     "iso14977": _woven(write_iso14977),
     "kbnf": _woven(write_kbnf),
-    "lark": write_lark,
+    "lark": _for_lark,
     "regex": _woven(write_regex),
-    "w3c": _woven(write_w3c),
+    "w3c": write_w3c,
 }
 
 
@@ -63,7 +74,7 @@ def write(grammar: "Grammar", dialect: str, limits: "Limits | None" = None) -> s
 def losses(grammar: "Grammar", target: str) -> list[str]:
     """What the writer of ``target`` loses, though the language is the same."""
     found = []
-    if target != "lark" and grammar.ignored:
+    if target not in ("lark", grammar.source.dialect) and grammar.ignored:
         found.append(f"{target} ignores no text: it is written out before each terminal")
     if target != "lark" and any(rule.priority for rule in grammar.rules):
         found.append(f"{target} has no priorities: they are left out")

@@ -2,7 +2,8 @@
 
 import re
 
-from ..grammar.tree import Grammar, Pattern, Token
+from ..grammar.tree import Grammar, Literal, Pattern, Token, walk
+from ..grammar.weave_ignored import weave_ignored
 from .printer import (
     ATOM,
     CHOICE,
@@ -14,6 +15,7 @@ from .printer import (
     one_character,
     spelled_out,
     unique_names,
+    write_expr,
 )
 
 _SUFFIX = {(0, 1): "?", (0, None): "*", (1, None): "+"}
@@ -72,15 +74,34 @@ class W3cStyle:
 def write_w3c(grammar: Grammar) -> str:
     """The grammar in W3C's EBNF, its start rule first; one rule for each name.
 
-    Raises ``WriterError``.
+    Ignored text is woven in unless it is of this dialect. Raises ``WriterError``.
     """
+    style = W3cStyle()
+    if not _keeps_passed(grammar, style):
+        grammar = weave_ignored(grammar)
     names = unique_names(grammar, _valid)
     if names[grammar.start] != "start":
         # A rule of that name would be taken for the start.
         names = {old: "start_" if new == "start" else new for old, new in names.items()}
     first = [grammar.start] if names[grammar.start] != "start" else []
-    bodies = bodies_by_name(grammar, W3cStyle(), names, first)
-    return "".join(f"{names[name]} ::= {body}\n" for name, body in bodies.items())
+    bodies = bodies_by_name(grammar, style, names, first)
+    terminals = grammar.terminals if grammar.ignored else frozenset[str]()
+    lines = {name: f"{names[name]} ::= {body}\n" for name, body in bodies.items()}
+    text = "".join(line for name, line in lines.items() if name not in terminals)
+    if not grammar.ignored:
+        return text
+    passed = [write_expr(expr, style, names, grammar.source) for expr in grammar.ignored]
+    below = "".join(line for name, line in lines.items() if name in terminals)
+    return f"{text}@terminals\n{below}" + "".join(f"@pass {body}\n" for body in passed)
+
+
+def _keeps_passed(grammar: Grammar, style: W3cStyle) -> bool:
+    """Whether each terminal of the rules is written as one, so that @pass means the same."""
+    if grammar.source.dialect != "w3c" or grammar.start in grammar.terminals:
+        return False
+    parts = (part for rule in grammar.rules if not rule.terminal for part in walk(rule.body))
+    literals = (part.data for part in parts if isinstance(part, Literal))
+    return all(style.literal(data).binds == ATOM for data in literals)
 
 
 def _valid(name: str) -> str:

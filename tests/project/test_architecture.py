@@ -72,7 +72,6 @@ COMPILER: dict[str, set[str]] = {
     "dialects": BASE | {"automata", "grammar", "unicode"},
     "lnf": BASE | {"automata", "grammar"},
     "lints": BASE | {"automata", "grammar", "lnf"},
-    "writers": BASE | {"automata", "grammar", "lnf", "unicode"},
     "pretokenizer": BASE | {"automata", "tokenizers"},
     "normalizer": BASE | {"automata", "pretokenizer", "tokenizers"},
     "wordpiece": BASE | {"automata"},
@@ -87,7 +86,7 @@ COMPILER: dict[str, set[str]] = {
     "frontend": BASE
     | {"automata", "choose", "dialects", "earley", "grammar", "lnf", "maximal_munch", "network"}
     | {"options"},
-    "convert": BASE | {"automata", "choose", "frontend", "grammar", "options", "writers"},
+    "writers": BASE | {"automata", "choose", "frontend", "grammar", "lnf", "options", "unicode"},
     "token_ids": BASE | {"automata", "frontend", "grammar", "options", "tokenizers"},
     "merge": BASE
     | {"automata", "bpe", "cartesian", "choose", "grammar", "normalizer", "options"}

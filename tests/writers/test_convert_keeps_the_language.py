@@ -12,12 +12,12 @@ from constrain.artifacts.errors import ConstrainError
 from constrain.cli.app import run
 from constrain.compiler.automata.compare import are_equal
 from constrain.compiler.automata.dfa import Dfa
-from constrain.compiler.convert import Conversion, convert
 from constrain.compiler.dialects import dialect_of
 from constrain.compiler.frontend import Automaton, read_checked
 from constrain.compiler.options import CompileOptions
 from constrain.compiler.pipeline import build_engine
 from constrain.compiler.writers import WRITERS
+from constrain.compiler.writers.convert import Conversion, convert
 from constrain.compiler.writers.printer import WriterError
 
 KEYWORDS = """start: ("if" NAME | NAME "=" NUMBER) ";"

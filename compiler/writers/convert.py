@@ -14,19 +14,19 @@ from dataclasses import dataclass, replace
 
 from constrain.artifacts.container.manifest import EXACT
 
-from .automata.boolean import difference
-from .automata.dfa import Dfa
-from .automata.eliminate_states import NotTextError, TooLongError, eliminate_states
-from .automata.members import shortest
-from .choose import AS_ASKED, EngineChoice, engine_of, semantics_of
-from .diagnostics import Diagnostic, LimitError, NotRegularError
-from .frontend import Automaton, compile_regular, compile_texts
-from .grammar.tree import Grammar, Pattern, Rule
-from .grammar.weave_ignored import weave_ignored
-from .options import DFA, CompileOptions
-from .writers import losses, write
-from .writers.one_regex import LONGEST
-from .writers.printer import WriterError
+from ..automata.boolean import difference
+from ..automata.dfa import Dfa
+from ..automata.eliminate_states import NotTextError, TooLongError, eliminate_states
+from ..automata.members import shortest
+from ..choose import AS_ASKED, EngineChoice, engine_of, semantics_of
+from ..diagnostics import Diagnostic, LimitError, NotRegularError
+from ..frontend import Automaton, compile_regular, compile_texts
+from ..grammar.tree import Grammar, Pattern, Rule
+from ..grammar.weave_ignored import weave_ignored
+from ..options import DFA, CompileOptions
+from . import losses, write
+from .one_regex import LONGEST
+from .printer import WriterError
 
 _LARK = "lark"
 
@@ -84,10 +84,9 @@ def _as_rules(
     grammar: Grammar, target: str, options: CompileOptions, notes: tuple[str, ...]
 ) -> Conversion:
     """The rules as they are read exactly."""
-    woven = replace(weave_ignored(grammar), follows_all=False)
-    if target == _LARK and grammar.source.dialect != _LARK:
-        # In Lark the case of a name says whether it is a terminal.
-        woven = replace(woven, rules=tuple(replace(r, terminal=False) for r in woven.rules))
+    woven = grammar
+    if target == _LARK:
+        woven = replace(weave_ignored(grammar), follows_all=False)
     if target == _LARK and grammar.ignored:
         notes += ("%ignore would be read by a lexer: ignored text is written out instead",)
     text = write(woven, target, options.limits)
