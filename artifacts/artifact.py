@@ -7,7 +7,7 @@ artifact.matcher(after=ids)     -> Matcher -> mask, advance, rollback
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +40,8 @@ class Artifact:
     cache_bytes: int = DEFAULT_CACHE_BYTES
 
     def __post_init__(self) -> None:
-        CacheBudget(self.cache_bytes)
+        # Now, by one thread: all that threads share is found under its lock.
+        assert self._contents.lock
         self._kind.check(self.manifest, self.arrays)
         for array in self.arrays.values():
             array.flags.writeable = False
@@ -53,9 +54,14 @@ class Artifact:
     def _contents(self) -> Contents:
         return Contents(self.manifest, self.arrays, CacheBudget(self.cache_bytes))
 
-    @cached_property
+    @property
     def runtime(self) -> Runtime:
         """What runs this artifact: of the class that its kind's module in ``kinds`` has."""
+        with self._contents.lock:
+            return self._runtime
+
+    @cached_property
+    def _runtime(self) -> Runtime:
         return self._kind.runtime(self._contents)
 
     @property
@@ -93,7 +99,7 @@ class Artifact:
         return self._contents.byte_dfa
 
     def machine(self) -> Machine:
-        """What the next matcher steps."""
+        """What the next matcher steps; it stays as it is for whoever holds it."""
         return self.runtime.machine()
 
     def viable_bytes(self, text: bytes) -> int:
@@ -124,9 +130,10 @@ class Artifact:
         return tuple(self.manifest.origins[int(i)] for i in span)
 
     def matcher(self, after: Sequence[int] | None = None) -> Matcher:
-        """A matcher at the start of the grammar. Matchers of one artifact share its machine
-        and caches: they belong to one thread. Another thread loads the file again, which maps the
-        same memory.
+        """A matcher at the start of the grammar. Any number of threads may share an artifact, each
+        with matchers of its own; one matcher is used by one thread at a time. Matchers share what
+        the artifact caches, at most ``cache_bytes`` however many they are, and each holds two
+        numbers for each token taken.
 
         ``after=None``: the text starts here. ``after=ids``: it continues those ids; under
         ``canonical`` the masks then hold the tokens that the tokenizer gives for the prompt and
@@ -134,14 +141,11 @@ class Artifact:
         ``ArtifactError`` if that leaves nothing, and ``ValueError`` for an id outside the
         vocabulary.
         """
-        m = self.manifest
-        if not after:
-            return Matcher(self.runtime.machine(), m.eos, m.vocab_size)
-        for token_id in after:
+        m, prompt = self.manifest, tuple(after or ())
+        for token_id in prompt:
             if not 0 <= token_id < m.vocab_size:
                 raise ValueError(f"token {token_id} is outside the vocabulary")
-        machine, start = self.runtime.after_prompt(after)
-        return Matcher(machine, m.eos, m.vocab_size, start)
+        return Matcher(partial(self.runtime.begun, prompt), m.eos, m.vocab_size)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the file: to a temporary name beside ``path``, then renamed."""

@@ -159,8 +159,10 @@ class ForbiddenPairs:
                 self._columns.clear()
             hits = np.flatnonzero((self.begin <= place) & (place < self.end))
             owners = np.searchsorted(self.offsets, hits, side="right") - 1
-            column = self._columns[place] = np.full(len(self.part), _NEVER, dtype=np.int64)
+            column = np.full(len(self.part), _NEVER, dtype=np.int64)
             np.minimum.at(column, owners, self.index[hits])
+            # Threads may share it: nothing is written to it any more.
+            self._columns[place] = column
         return column
 
     @cached_property

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from ..network.configurations import BOTTOM, Stacks
 from ..network.tables import DEAD, NetworkTables
 from ..pretokenizer.dfa import PretokenizerDfa, begins_character
+from ..tokens.memo import ENTRY_BYTES
 from ..tokens.watch import Watch, unwatched
 
 _Flags = NDArray[np.bool_]
@@ -238,7 +239,8 @@ class ReturnContexts:
         self._numbers: dict[tuple[int, bytes], int] = {}
         self._pushed: dict[tuple[int, int], int] = {}
         self._at_boundary: dict[tuple[int, int], bool] = {}
-        self._of_node: dict[int, int] = {BOTTOM: TEXT_END}
+        # What contexts and the sets that they name take.
+        self._array_bytes = 0
         at_end = final[self.return_states]
         self._context(self._set(at_end), at_end)
 
@@ -299,34 +301,15 @@ class ReturnContexts:
         """What was pushed so far: frame, context and the context of the call."""
         return [(frame, below, above) for (frame, below), above in self._pushed.items()]
 
-    def of_node(self, stacks: Stacks, node: int) -> int:
-        """The context of a set of stacks, by a stack of its own: sets are as deep as stacks."""
-        cached = self._of_node.get(node)
-        if cached is not None:
-            return cached
-        pending = [node]
-        while pending:
-            current = pending[-1]
-            entries = [(f, lower) for f, lower in stacks.entries[current] if f != DEAD]
-            missing = [lower for _, lower in entries if lower not in self._of_node]
-            if missing and current not in self._of_node:
-                pending.extend(missing)
-                continue
-            pending.pop()
-            if current not in self._of_node:
-                parts = [self.push(f, self._of_node[lower]) for f, lower in entries]
-                if len(entries) < len(stacks.entries[current]):
-                    parts.append(TEXT_END)
-                self._of_node[current] = self._union(parts)
-        return self._of_node[node]
+    @property
+    def nbytes(self) -> int:
+        """About the size of all contexts, and of what is cached of them."""
+        entries = len(self._contexts) + len(self._pushed) + len(self._at_boundary)
+        entries += len(self._pushed_sets) + len(self._starting_pairs)
+        return ENTRY_BYTES * entries + self._array_bytes
 
-    def unknown(self, stacks: Stacks, context: int) -> int:
-        """A node that stands for any stacks of a context."""
-        node = stacks.unknown(context)
-        self._of_node[node] = context
-        return node
-
-    def _union(self, contexts: list[int]) -> int:
+    def union(self, contexts: list[int]) -> int:
+        """The context of the stacks of some contexts together."""
         if len(contexts) == 1:
             return contexts[0]
         parts = [self._contexts[c] for c in contexts]
@@ -339,6 +322,7 @@ class ReturnContexts:
         if number is None:
             number = self._numbers[key] = len(self._contexts)
             self._contexts.append((live, ends))
+            self._array_bytes += 2 * ends.nbytes
         return number
 
     def _set(self, return_states: _Flags) -> int:
@@ -354,6 +338,7 @@ class ReturnContexts:
             sources, targets = self._starting
             starts[sources[live[targets]]] = True
             self._starts.append(starts)
+            self._array_bytes += live.nbytes + starts.nbytes + 2 * return_states.nbytes
         return number
 
     def _pushed_set(self, frame: int, live: int) -> int:
@@ -376,3 +361,44 @@ class ReturnContexts:
                 )
             self._starting_pairs[pair, live] = cached
         return cached
+
+
+class StackContexts:
+    """The contexts of the sets of stacks of one network."""
+
+    def __init__(self, contexts: ReturnContexts, stacks: Stacks) -> None:
+        self._contexts, self._stacks = contexts, stacks
+        self._of_node: dict[int, int] = {BOTTOM: TEXT_END}
+
+    @property
+    def nbytes(self) -> int:
+        """About the size of what is cached."""
+        return ENTRY_BYTES // 2 * len(self._of_node)
+
+    def of_node(self, node: int) -> int:
+        """The context of a set of stacks, by a stack of its own: sets are as deep as stacks."""
+        cached = self._of_node.get(node)
+        if cached is not None:
+            return cached
+        contexts, stacks = self._contexts, self._stacks
+        pending = [node]
+        while pending:
+            current = pending[-1]
+            entries = [(f, lower) for f, lower in stacks.entries[current] if f != DEAD]
+            missing = [lower for _, lower in entries if lower not in self._of_node]
+            if missing and current not in self._of_node:
+                pending.extend(missing)
+                continue
+            pending.pop()
+            if current not in self._of_node:
+                parts = [contexts.push(f, self._of_node[lower]) for f, lower in entries]
+                if len(entries) < len(stacks.entries[current]):
+                    parts.append(TEXT_END)
+                self._of_node[current] = contexts.union(parts)
+        return self._of_node[node]
+
+    def unknown(self, context: int) -> int:
+        """A node that stands for any stacks of a context."""
+        node = self._stacks.unknown(context)
+        self._of_node[node] = context
+        return node

@@ -25,7 +25,7 @@ from ..pretokenizer.dfa import PretokenizerDfa
 from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.search import Trail, search_alive
 from ..tokens.trie import Trie
-from .contexts import ReturnContexts
+from .contexts import ReturnContexts, StackContexts
 from .trie_walk import ROOT, Group, TokenWalks
 
 # State, pre-tokenizer state, set of stacks.
@@ -55,11 +55,13 @@ class Certificates:
         network: Network,
         pretokenizer: PretokenizerDfa,
         contexts: ReturnContexts,
+        stack_contexts: StackContexts,
         forbidden: ForbiddenPairs,
         trie: Trie,
         caches: CacheBudget,
     ) -> None:
         self._network, self._contexts, self._forbidden = network, contexts, forbidden
+        self._stack_contexts = stack_contexts
         self._tables = network.tables
         self._pre_rows: list[list[int]] = pretokenizer.table[:, 0].tolist()
         self._pre_classes: list[int] = pretokenizer.classes.tolist()
@@ -72,6 +74,11 @@ class Certificates:
         # One byte for each class that neither automaton divides.
         keys = network.tables.classes.astype(np.int64) * 256 + pretokenizer.classes
         self._octets: list[int] = np.unique(keys, return_index=True)[1].tolist()
+
+    @property
+    def nbytes(self) -> int:
+        """About the size of the distances of sets of stacks."""
+        return ENTRY_BYTES // 2 * len(self._below)
 
     def of(self, place: Place, steps: int) -> Iterator[int]:
         """The certificates of a place that is not at a boundary; found lazily, each in at most
@@ -102,7 +109,7 @@ class Certificates:
     def _after(self, place: Place) -> Iterator[tuple[int, Place]]:
         """The bytes that may come next in the pre-token, one of each class, and where they lead."""
         state, pre_state, node = place
-        rows, contexts, stacks = self._tables.rows, self._contexts, self._network.stacks
+        rows, contexts, of_node = self._tables.rows, self._contexts, self._stack_contexts.of_node
         pre_row, pre_classes = self._pre_rows[pre_state], self._pre_classes
         readable = [
             (octet, after)
@@ -112,7 +119,7 @@ class Certificates:
         if not readable:
             return
         for p, below in self._network.unfolded([(state, node)]):
-            row, context = rows[p], contexts.of_node(stacks, below)
+            row, context = rows[p], of_node(below)
             for octet, after in readable:
                 target = row[octet]
                 if target != DEAD and contexts.is_live(contexts.number(target, after), context):
@@ -120,12 +127,12 @@ class Certificates:
 
     def _shortest(self, place: Place, text: bytes, steps: int) -> bytes:
         """``text`` and what leads from a place to one at a boundary, or nothing: A*."""
-        contexts, stacks = self._contexts, self._network.stacks
+        contexts, of_node = self._contexts, self._stack_contexts.of_node
         texts = {place: text}
         ends: list[Place] = []
 
         def expand(place: Place) -> list[tuple[int, Place]] | None:
-            context = contexts.of_node(stacks, place[2])
+            context = of_node(place[2])
             if contexts.at_boundary(contexts.number(place[0], place[1]), context):
                 ends.append(place)
                 return None
@@ -251,6 +258,7 @@ class DeadEnds:
         self,
         network: Network,
         contexts: ReturnContexts,
+        stack_contexts: StackContexts,
         walks: TokenWalks,
         certificates: Certificates,
         forbidden: ForbiddenPairs,
@@ -258,6 +266,7 @@ class DeadEnds:
     ) -> None:
         results, decisions = caches.divide(2, 1)
         self._network, self._contexts, self._walks = network, contexts, walks
+        self._stack_contexts = stack_contexts
         self._certificates, self._forbidden = certificates, forbidden
         self._classes = forbidden.row_class.data
         self._flags = np.zeros(len(forbidden.part), dtype=np.bool_)
@@ -297,7 +306,7 @@ class DeadEnds:
 
     def at_boundary(self, place: Place) -> bool:
         """Whether a pre-token may start at a place, or the text may end."""
-        context = self._contexts.of_node(self._network.stacks, place[2])
+        context = self._stack_contexts.of_node(place[2])
         return self._contexts.at_boundary(self._contexts.number(place[0], place[1]), context)
 
     def live_tokens(self, group: Group, below: int) -> NDArray[np.int32]:
@@ -306,11 +315,11 @@ class DeadEnds:
         Few of the frames below decide: they are looked at one by one. Raises
         ``ArtifactError`` where the search meets too much.
         """
-        stacks, contexts = self._network.stacks, self._contexts
+        stacks, contexts = self._network.stacks, self._stack_contexts
         frames: list[int] = []
         lower = below
         while True:
-            node = contexts.unknown(stacks, contexts.of_node(stacks, lower))
+            node = contexts.unknown(contexts.of_node(lower))
             found = self._decided(group, self.push_all(frames[::-1], node), _ABOVE)
             if found is not None:
                 return found
@@ -399,7 +408,7 @@ class DeadEnds:
                     most -= min(most, len(group.ids))
 
     def _may_go_on(self, place: Place) -> bool:
-        context = self._contexts.of_node(self._network.stacks, place[2])
+        context = self._stack_contexts.of_node(place[2])
         return self._contexts.is_live(self._contexts.number(place[0], place[1]), context)
 
     def _search(self, place: Place, token: int, effort: _Effort) -> bool:

@@ -23,6 +23,7 @@ from ..normalizer.machine import WithNormalForm
 from ..normalizer.normal_form_dfa import NormalFormDfa, Runs
 from ..tokens import tokenset
 from ..tokens.interned_rows import InternedRows
+from ..tokens.interning import FEWEST_BYTES, Lock
 from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.tokenset import Words
 from ..tokens.vocabulary import Vocabulary
@@ -36,6 +37,8 @@ CanonicalMachine: TypeAlias = CanonicalMasks | WithNormalForm[CanonicalMasks]
 # normal-form DFA: of the network, of both, what boundary tokens do, and which are undecided.
 _LIVENESS, _MASKS = 1, 7
 _INNER, _BOTH, _EFFECTS, _UNDECIDED = 3, 3, 1, 1
+# What tokens do that are read, beside masks.
+_READING, _THE_REST = 1, 7
 
 
 def canonical_machine(
@@ -44,16 +47,36 @@ def canonical_machine(
     eos: Sequence[int],
     vocabulary: Vocabulary,
     caches: CacheBudget | None = None,
+    lock: Lock | None = None,
 ) -> CanonicalMachine:
     """``tables``: of the grammar. ``arrays``: the tokenizer's sections; maybe precomputed rows and
     a normal-form DFA."""
     liveness, budget = (caches or CacheBudget()).divide(_LIVENESS, _MASKS)
     if "stable.table" not in arrays:
         network = PretokenizedNetwork.from_arrays(tables, arrays, vocabulary, liveness)
-        return machine_of(network, None, arrays, eos, budget)
+        return machine_of(network, None, arrays, eos, budget, lock)
     half, _ = liveness.divide(1, 1)
     network = PretokenizedNetwork.from_arrays(tables, arrays, vocabulary, half)
-    return machine_of(network, network.inert(arrays), arrays, eos, budget)
+    return machine_of(network, network.inert(arrays), arrays, eos, budget, lock)
+
+
+def following_machine(
+    full: CanonicalMachine, arrays: Arrays, eos: Sequence[int], caches: CacheBudget
+) -> CanonicalMachine:
+    """The next machine, which has read nothing; with the walks and contexts of the one that is full
+    unless these are what fills it."""
+    _, budget = caches.divide(_LIVENESS, _MASKS)
+    masks, inert = full, None
+    if isinstance(full, WithNormalForm):
+        masks = full.inner
+        assert isinstance(full.undecided, UndecidedTokens)
+        inert = full.undecided.inert
+    assert isinstance(masks, CanonicalMasks)
+    keep_walks = masks.keeps_walks()
+    network = masks.pretokenized.following(None, keep_walks=keep_walks)
+    if inert is not None:
+        inert = inert.following(network, keep_walks=keep_walks)
+    return machine_of(network, inert, arrays, eos, budget, masks.lock, masks.precomputed)
 
 
 def machine_of(
@@ -62,18 +85,23 @@ def machine_of(
     arrays: Arrays,
     eos: Sequence[int],
     caches: CacheBudget,
+    lock: Lock | None = None,
+    precomputed: PrecomputedRows | None = None,
 ) -> CanonicalMachine:
     """The same for a network that is there. ``inert``: None without a normal-form DFA. ``caches``:
-    of masks."""
+    of masks. ``precomputed``: of another machine."""
+    reading, caches = caches.divide(_READING, _THE_REST)
     inner, both, effects, others = caches.divide(_INNER, _BOTH, _EFFECTS, _UNDECIDED)
-    vocabulary, precomputed = network.vocabulary, None
-    if "closed.keys" in arrays:
+    vocabulary = network.vocabulary
+    if precomputed is not None:
+        precomputed = precomputed.following()
+    elif "closed.keys" in arrays:
         states = network.network.tables.states
         precomputed = PrecomputedRows(arrays, states, len(arrays["cuts.table"]))
-    read = LazyTokenEffects(network.network, lambda token: [vocabulary.token(token)]).step
+    readings = LazyTokenEffects(network.network, lambda token: [vocabulary.token(token)], reading)
     if inert is None:
-        return CanonicalMasks(network, read, eos, precomputed, caches)
-    masks = CanonicalMasks(network, read, eos, precomputed, inner)
+        return CanonicalMasks(network, readings.step, eos, precomputed, caches, lock)
+    masks = CanonicalMasks(network, readings.step, eos, precomputed, inner, lock)
     runs = Runs(NormalFormDfa.from_arrays(arrays), vocabulary, effects)
     undecided = UndecidedTokens(masks, inert, arrays.get("closed.doubtful"), others)
     return WithNormalForm(masks, runs, undecided, both)
@@ -93,8 +121,9 @@ class UndecidedTokens:
         precomputed: NDArray[np.int32] | None,
         caches: CacheBudget,
     ) -> None:
-        rows, sets = caches.divide(1, 1)
-        self._masks, self._inert = masks, inert
+        rows, sets, lazy = caches.divide(2, 2, 1)
+        self._most_lazy = max(lazy.limit, FEWEST_BYTES)
+        self._masks, self.inert = masks, inert
         self._precomputed: Words | None = None
         if precomputed is not None and len(precomputed):
             self._precomputed = tokenset.from_ids(precomputed, masks.vocab_size)
@@ -104,7 +133,7 @@ class UndecidedTokens:
     @cached_property
     def _inert_rows(self) -> LazyRows:
         """The tokens that are live by the inert pre-tokenizer DFA."""
-        return LazyRows(self._inert, self._rows)
+        return LazyRows(self.inert, self._rows)
 
     def of(self, state: int) -> Words | None:
         """The undecided tokens, and maybe others that the mask of ``state`` does not hold; None
@@ -135,7 +164,7 @@ class UndecidedTokens:
 
     def _of_thread(self, state: int, pre_state: int, node: int, plane: int) -> Words:
         live = self._masks.rows[self._masks.lazy_rows.row(state, pre_state, node, plane)]
-        if self._rows.is_full:
+        if self._rows.is_full or self._inert_rows.nbytes > self._most_lazy:
             self._rows.clear()
             self._inert_rows.forget()
         try:

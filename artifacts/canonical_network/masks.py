@@ -30,6 +30,7 @@ from ..network.configurations import BOTTOM
 from ..network.tables import DEAD
 from ..tokens import tokenset
 from ..tokens.interned_rows import NOTHING, InternedRows
+from ..tokens.interning import FEWEST_BYTES, InterningMachine, Lock
 from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.tokenset import Words
 from .precomputed_rows import PrecomputedRows
@@ -42,11 +43,15 @@ Thread: TypeAlias = tuple[int, int, int, int]
 # The row of what leads to a boundary, and the groups that lead to other places.
 _Split: TypeAlias = tuple[int, tuple[Group, ...]]
 
-# How a budget is divided: interned rows, masks, steps, and all else.
-_ROWS, _MASKS, _STEPS, _OTHERS = 4, 3, 1, 1
+# How a budget is divided: rows, masks, steps, what texts intern, walks of the trie with contexts,
+# and all else.
+_ROWS, _MASKS, _STEPS, _INTERNED, _WALKS, _OTHERS = 8, 8, 2, 4, 8, 2
 
-# States and sets of stacks that a machine may meet.
-_MOST_STATES = 1 << 20
+# Walks and contexts may take so many bytes, however small the budget is.
+_FEWEST_WALKED = 1 << 24
+
+# Steps and masks that are found between two looks at what there is.
+_BETWEEN_LOOKS = 64
 
 T = TypeVar("T", bound=Hashable)
 
@@ -61,6 +66,7 @@ class LazyRows:
     def __init__(self, network: PretokenizedNetwork, rows: InternedRows) -> None:
         self._network, self._rows = network, rows
         self._stacks, self._contexts = network.network.stacks, network.contexts
+        self._stack_contexts = network.stack_contexts
         self._read = network.reading.walk
         self._splits: dict[tuple[WalkKey, int], _Split] = {}
         self._live: dict[tuple[int, int], int] = {}
@@ -72,7 +78,7 @@ class LazyRows:
         waiting = [((ROOT, state, pre_state, plane), node)]
         seen = set(waiting)
         for key, below in waiting:
-            at_boundary, others = self._split(key, self._contexts.of_node(self._stacks, below))
+            at_boundary, others = self._split(key, self._stack_contexts.of_node(below))
             row = self._rows.union(row, at_boundary)
             for group in others:
                 row = self._rows.union(row, self._live_row(group, below))
@@ -83,6 +89,11 @@ class LazyRows:
                         seen.add(more)
                         waiting.append(more)
         return row
+
+    @property
+    def nbytes(self) -> int:
+        """About the size of what is found beside rows."""
+        return 2 * ENTRY_BYTES * len(self._splits) + ENTRY_BYTES * len(self._live)
 
     def forget(self) -> None:
         """Rows are numbered from 0 again."""
@@ -124,6 +135,7 @@ class _Numbered(Generic[T]):
     """Values by number, in the order in which they were met."""
 
     def __init__(self) -> None:
+        # Read without a lock, as nothing is ever taken out.
         self._values: list[T] = []
         self._numbers: dict[T, int] = {}
 
@@ -141,11 +153,12 @@ class _Numbered(Generic[T]):
         return number
 
 
-class CanonicalMasks:
+class CanonicalMasks(InterningMachine):
     """Both the machine and the rows of a matcher.
 
     A state is a configuration of the network, a set of pre-tokenizer states, and the row class of
-    the last token plus 1, 0 before any.
+    the last token plus 1, 0 before any. Masks and steps that were found before, and states, are
+    read without the lock.
     """
 
     def __init__(
@@ -155,11 +168,15 @@ class CanonicalMasks:
         eos: Sequence[int],
         precomputed: PrecomputedRows | None = None,
         caches: CacheBudget | None = None,
+        lock: Lock | None = None,
     ) -> None:
         """``read``: the configuration after a token, as ``Network.read`` says. ``precomputed``: the
         rows in the file, if there are any."""
-        budgets = (caches or CacheBudget()).divide(_ROWS, _MASKS, _STEPS, _OTHERS)
-        row_budget, mask_budget, step_budget, others = budgets
+        budgets = (caches or CacheBudget()).divide(
+            _ROWS, _MASKS, _STEPS, _INTERNED, _WALKS, _OTHERS
+        )
+        row_budget, mask_budget, step_budget, interned, walks, others = budgets
+        self._most_walked = max(walks.limit, _FEWEST_WALKED)
         self.pretokenized, self.precomputed = pretokenized, precomputed
         self.network, self.forbidden = pretokenized.network, pretokenized.forbidden
         self.vocabulary, self.final = pretokenized.vocabulary, pretokenized.final
@@ -169,20 +186,23 @@ class CanonicalMasks:
         self._states: _Numbered[tuple[int, int, int]] = _Numbered()
         self._sets: _Numbered[tuple[int, ...]] = _Numbered()
         self.rows = InternedRows(self.vocab_size, row_budget.limit)
-        # What is cached. Threads without precomputed rows: no more than states, since they are
-        # looked up for as long as masks are cached.
+        # What is cached. Threads without precomputed rows count as interned, since they are looked
+        # up for as long as masks are cached.
         row_bytes = 4 * tokenset.word_count(self.vocab_size) + ENTRY_BYTES
         masks, forbidden = mask_budget.divide(3, 1)
         self._masks: BoundedCache[int, Words] = masks.cache(row_bytes)
         self._forbidden_rows: BoundedCache[int, Words] = forbidden.cache(row_bytes)
         self._steps: BoundedCache[tuple[int, int], int] = step_budget.cache()
-        pre_steps, first, unions = others.divide(1, 2, 1)
+        pre_steps, first, unions, lazy = others.divide(1, 2, 1, 2)
+        self._most_lazy = max(lazy.limit, FEWEST_BYTES)
         self._pre_steps: BoundedCache[tuple[int, int, bool], int] = pre_steps.cache()
         self._first: BoundedCache[tuple[int, int, int], int] = first.cache()
         self._unions: BoundedCache[frozenset[int], int] = unions.cache()
         self._missing: dict[tuple[int, int, int], tuple[Thread, ...]] = {}
         # Reused: so large an array costs more to allocate than to clear.
         self._flags = np.zeros(32 * tokenset.word_count(self.vocab_size), dtype=np.bool_)
+        self._found = 0
+        self.begin_interning(interned, lock)
 
     @cached_property
     def lazy_rows(self) -> LazyRows:
@@ -195,9 +215,25 @@ class CanonicalMasks:
         return self.state_of(self.network.start, (self.pretokenized.pretokenizer.start,), None)
 
     @property
-    def is_full(self) -> bool:
-        """Whether it has met so much that the next text should have a machine of its own."""
-        return max(len(self.network.threads), len(self._states)) > _MOST_STATES
+    def interned_bytes(self) -> int:
+        """About the size of all states, and of what is known of each set of stacks."""
+        entries = 2 * len(self._states) + len(self._sets) + 2 * len(self._missing)
+        precomputed = 0 if self.precomputed is None else self.precomputed.nbytes
+        return ENTRY_BYTES * entries + precomputed + self.pretokenized.interned_bytes
+
+    def look(self) -> None:
+        """Find out whether it is full, of what texts intern or of walks and contexts."""
+        super().look()
+        self.is_full = self.is_full or self.pretokenized.walked_bytes > self._most_walked
+
+    def keeps_walks(self) -> bool:
+        """Whether the next machine should have its walks and contexts."""
+        return self.pretokenized.walked_bytes <= self._most_walked // 2
+
+    def _has_found(self) -> None:
+        self._found += 1
+        if not self._found % _BETWEEN_LOOKS:
+            self.look()
 
     def state_after(self, after: Sequence[int]) -> int:
         """The state behind a prompt. Raises ``ArtifactError`` if no member can follow it."""
@@ -208,7 +244,8 @@ class CanonicalMasks:
         # The network's own start also has the thread of the empty member.
         begin = self.network.start
         if continued is not None and continued != self.network.tables.start:
-            begin = self.network.configuration({continued: BOTTOM})
+            with self.lock:
+                begin = self.network.configuration({continued: BOTTOM})
         state = self.state_of(begin, states, last)
         if not self.row(state).any():
             raise ArtifactError(
@@ -220,7 +257,9 @@ class CanonicalMasks:
     def state_of(self, configuration: int, pre_states: Sequence[int], last: int | None) -> int:
         """The number of a state; ``last``: the token before."""
         after = 0 if last is None else int(self.forbidden.row_class[last]) + 1
-        return self._states.number((configuration, self._sets.number(tuple(pre_states)), after))
+        with self.lock:
+            sets = self._sets.number(tuple(pre_states))
+            return self._states.number((configuration, sets, after))
 
     def configuration_of(self, state: int) -> int:
         """The configuration of the network at a state."""
@@ -248,18 +287,20 @@ class CanonicalMasks:
         """
         target = self._steps.get((state, token_id))
         if target is None:
-            configuration, pre_states, after = self._states[state]
-            follows = after > 0 and not self.forbidden.forbids(self._token_of[after - 1], token_id)
-            reached = self._pre_step(pre_states, token_id, follows)
-            configuration = self._read(configuration, token_id) if reached >= 0 else -1
-            if configuration < 0:
-                raise ArtifactError(
-                    f"damaged artifact: token {token_id} is allowed, but leads nowhere"
-                )
-            last = int(self.forbidden.row_class[token_id]) + 1
-            target = self._states.number((configuration, reached, last))
-            self._steps.keep((state, token_id), target)
+            with self.lock:
+                target = self._steps.keep((state, token_id), self._step(state, token_id))
+                self._has_found()
         return target
+
+    def _step(self, state: int, token_id: int) -> int:
+        configuration, pre_states, after = self._states[state]
+        follows = after > 0 and not self.forbidden.forbids(self._token_of[after - 1], token_id)
+        reached = self._pre_step(pre_states, token_id, follows)
+        configuration = self._read(configuration, token_id) if reached >= 0 else -1
+        if configuration < 0:
+            raise ArtifactError(f"damaged artifact: token {token_id} is allowed, but leads nowhere")
+        last = int(self.forbidden.row_class[token_id]) + 1
+        return self._states.number((configuration, reached, last))
 
     def take(self, state: int, token_id: int) -> int | None:
         """The state after a token; None if the mask at ``state`` lacks it."""
@@ -269,11 +310,12 @@ class CanonicalMasks:
         """The mask at a state: read-only, computed on a miss."""
         cached = self._masks.get(state)
         if cached is None:
-            if self.rows.is_full:
-                self._forget()
-            cached = self._mask(*self._states[state])
-            cached.flags.writeable = False
-            self._masks.keep(state, cached)
+            with self.lock:
+                # Another thread may have found it.
+                cached = self._masks.get(state)
+                if cached is None:
+                    cached = self._masks.keep(state, self._mask(*self._states[state]))
+                    self._has_found()
         return cached
 
     def first(self, configuration: int, pre_states: int, starts: int) -> int:
@@ -304,6 +346,9 @@ class CanonicalMasks:
         return row
 
     def _mask(self, configuration: int, pre_states: int, after: int) -> Words:
+        lazy_bytes = self.lazy_rows.nbytes if "lazy_rows" in self.__dict__ else 0
+        if self.rows.is_full or lazy_bytes > self._most_lazy:
+            self._forget()
         mask = self.rows[self.first(configuration, pre_states, 1)].copy()
         if after:
             number = self.first(configuration, pre_states, 0)
@@ -311,6 +356,7 @@ class CanonicalMasks:
                 mask |= self.rows[number] & ~self._forbidden_after(after)
         if self._may_end(configuration, pre_states):
             mask |= self._eos
+        mask.flags.writeable = False
         return mask
 
     def _may_end(self, configuration: int, pre_states: int) -> bool:

@@ -14,6 +14,7 @@ list alone; a token ``]]`` ends the call, so that its trie nodes are an entry of
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -24,6 +25,7 @@ import numpy as np
 from ..container.sections import Arrays
 from ..network.configurations import Stacks
 from ..network.tables import DEAD
+from ..tokens.memo import ENTRY_BYTES
 from ..tokens.tokenset import Words
 
 # In place of a row: the next frame decides.
@@ -33,9 +35,6 @@ UNKNOWN, TEXT_END = -1, 0
 
 # In place of a summary's place: there is none, or no frame decides.
 _ABSENT, _UNDECIDED = -1, -2
-
-# Sets of stacks whose contexts are cached; when there are more, all are evicted.
-_CACHED_CONTEXTS = 1 << 18
 
 # Frames that have been looked at, the uppermost first; the set of stacks below; its context.
 _Below: TypeAlias = tuple[tuple[int, ...], int, int]
@@ -59,6 +58,17 @@ class PrecomputedRows:
     states: int
     pre_states: int
     _contexts_of: dict[int, tuple[int, ...]] = field(default_factory=dict)
+
+    @property
+    def nbytes(self) -> int:
+        """About the size of what is cached of sets of stacks."""
+        return ENTRY_BYTES * len(self._contexts_of)
+
+    def following(self) -> "PrecomputedRows":
+        """The same for other sets of stacks."""
+        found = copy(self)
+        found._contexts_of = {}
+        return found
 
     def find(
         self, stacks: Stacks, state: int, pre_state: int, node: int, plane: int
@@ -129,8 +139,6 @@ class PrecomputedRows:
         """The contexts of all stacks of a set, -1 for one that is not here; by a stack of its own:
         sets are as deep as stacks."""
         cached = self._contexts_of
-        if len(cached) > _CACHED_CONTEXTS:
-            cached.clear()
         pending = [node]
         while pending:
             current = pending[-1]

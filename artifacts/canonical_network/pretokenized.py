@@ -29,7 +29,7 @@ from ..tokens.memo import CacheBudget
 from ..tokens.trie import Trie
 from ..tokens.vocabulary import Vocabulary
 from ..tokens.watch import Watch, unwatched
-from .contexts import ReturnContexts
+from .contexts import ReturnContexts, StackContexts
 from .liveness import Certificates, DeadEnds
 from .trie_walk import TokenWalks, token_tries
 
@@ -121,6 +121,39 @@ class PretokenizedNetwork:
         )
 
     @cached_property
+    def stack_contexts(self) -> StackContexts:
+        """The contexts of the network's sets of stacks."""
+        return StackContexts(self.contexts, self.network.stacks)
+
+    @property
+    def interned_bytes(self) -> int:
+        """About the size of what texts have added, which is about sets of stacks."""
+        made = self.__dict__
+        known = [made[name].nbytes for name in ("stack_contexts", "certificates") if name in made]
+        size: int = self.network.nbytes + sum(known)
+        return size
+
+    @property
+    def walked_bytes(self) -> int:
+        """About the size of walks and contexts, which are the same for all texts."""
+        made = self.__dict__
+        size: int = sum(made[name].nbytes for name in ("contexts", "walks") if name in made)
+        return size
+
+    def following(
+        self, reader: "PretokenizedNetwork | None", *, keep_walks: bool
+    ) -> "PretokenizedNetwork":
+        """The same with a network that has read nothing, that of ``reader`` if there is one.
+        ``keep_walks``: with the same walks and contexts."""
+        network = self.network.following() if reader is None else reader.network
+        found = replace(self, network=network, reader=reader)
+        kept = ("contexts", "walks") if keep_walks else ()
+        for name in ("planes", "_tries", *kept):
+            if name in self.__dict__:
+                found.__dict__[name] = self.__dict__[name]
+        return found
+
+    @cached_property
     def walks(self) -> TokenWalks:
         """Where tokens lead that continue a text."""
         return TokenWalks(
@@ -139,6 +172,7 @@ class PretokenizedNetwork:
             self.network,
             self.pretokenizer,
             self.contexts,
+            self.stack_contexts,
             self.forbidden,
             self.walks.trie,
             self.caches.divide(_CERTIFICATES, _DEAD_ENDS)[0],
@@ -150,6 +184,7 @@ class PretokenizedNetwork:
         return DeadEnds(
             self.network,
             self.contexts,
+            self.stack_contexts,
             self.walks,
             self.certificates,
             self.forbidden,

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..bpe.forbidden_pairs import ForbiddenPairs
 from ..network.tables import DEAD, NetworkTables
 from ..pretokenizer.dfa import PretokenizerDfa
-from ..tokens.memo import solve_recursive
+from ..tokens.memo import ENTRY_BYTES, solve_recursive
 from ..tokens.trie import Trie, grouped, ranges
 from ..tokens.vocabulary import HOLE, TEXT, Vocabulary
 from ..tokens.watch import Watch, unwatched
@@ -85,12 +85,19 @@ class TokenWalks:
         # For each node of each trie the walk, and the pair of states, that it was met in last.
         self._met = [np.zeros(len(trie.octets), dtype=np.int64) for trie in tries]
         self._walked_before = 0
+        self._array_bytes = 0
 
     @property
     def planes(self) -> int:
         """In how many planes a token may begin: 2, or 4 with tokens of bytes or of whole
         pre-tokens."""
         return 2 * len(self.tries)
+
+    @property
+    def nbytes(self) -> int:
+        """About the size of all walks and sets of trie nodes."""
+        entries = 2 * len(self._walks) + self._groups + len(self._node_sets)
+        return ENTRY_BYTES * entries + self._array_bytes
 
     @property
     def trie(self) -> Trie:
@@ -134,6 +141,7 @@ class TokenWalks:
             pair = self._contexts.number(p, q)
             groups.append(Group(self._groups, pair, p, q, frames, united(parts)))
             self._groups += 1
+            self._array_bytes += groups[-1].ids.nbytes
         walk = Walk(
             tuple(groups),
             tuple(
@@ -202,6 +210,7 @@ class TokenWalks:
         if number is None:
             number = self._numbers[key] = len(self._node_sets)
             self._node_sets.append(nodes)
+            self._array_bytes += 2 * nodes.nbytes
         return number
 
 

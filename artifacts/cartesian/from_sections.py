@@ -8,6 +8,7 @@ from ..container.sections import Arrays
 from ..normalizer.machine import WithNormalForm
 from ..normalizer.normal_form_dfa import NormalFormDfa, PromptRuns, Runs
 from ..pretokenizer.dfa import PretokenizerDfa, whole_pieces
+from ..tokens.interning import Lock
 from ..tokens.memo import CacheBudget
 from ..tokens.vocabulary import Vocabulary
 from .machine import ProductMachine, ProductRows
@@ -19,7 +20,11 @@ _PRODUCT, _NORMAL_FORM, _BOTH = 4, 1, 2
 
 
 def product_machine(
-    manifest: Manifest, arrays: Arrays, vocabulary: Vocabulary, caches: CacheBudget | None = None
+    manifest: Manifest,
+    arrays: Arrays,
+    vocabulary: Vocabulary,
+    caches: CacheBudget | None = None,
+    lock: Lock | None = None,
 ) -> AnyProduct:
     """The automaton of CartesianMerge, beside a normal-form DFA if the file has one."""
     budget = caches or CacheBudget()
@@ -50,6 +55,7 @@ def product_machine(
         manifest.eos,
         manifest.vocab_size,
         budget if is_alone else own,
+        lock,
     )
     if is_alone:
         return product

@@ -20,15 +20,16 @@ from ..bpe.forbidden_pairs import ForbiddenPairs
 from ..errors import ArtifactError
 from ..pretokenizer.dfa import PretokenizerDfa
 from ..tokens import tokenset
+from ..tokens.interning import InterningMachine, Lock
 from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.tokenset import Words
 from ..tokens.vocabulary import Vocabulary
 
 DEAD = 0
 
-# How the budget is divided: masks, sets of tokens that may follow others, and the tokens of sets
-# of product states.
-_MASKS, _ALLOWED, _UNIONS = 4, 1, 3
+# How the budget is divided: masks, sets of tokens that may follow others, the tokens of sets of
+# product states, and these sets themselves, which are interned.
+_MASKS, _ALLOWED, _UNIONS, _INTERNED = 8, 2, 5, 1
 
 # Tokens that are tried one by one before a mask is computed.
 _TRIED = 6
@@ -83,8 +84,9 @@ class _Union:
 
 
 @dataclass(eq=False)
-class ProductMachine:
-    """Both the machine and the rows of a matcher.
+class ProductMachine(InterningMachine):
+    """Both the machine and the rows of a matcher. Masks that were found before, and groups, are
+    read without the lock.
 
     ``table``: int32 (N, P, J), ``classes``: uint8 (256,), as in ``PretokenizerDfa`` but for product
     states. ``accepting``: uint8 (N,). ``first``: the product state before any text.
@@ -107,16 +109,19 @@ class ProductMachine:
     eos: Sequence[int]
     vocab_size: int
     caches: CacheBudget = field(default_factory=CacheBudget)
+    artifact_lock: Lock | None = None
     # Sets of product states by number, and whether a member may end in one of them.
-    _groups: list[tuple[tuple[int, ...], bool]] = field(default_factory=list)
-    _number: dict[tuple[int, ...], int] = field(default_factory=dict)
+    _groups: list[tuple[tuple[int, ...], bool]] = field(default_factory=list, init=False)
+    _number: dict[tuple[int, ...], int] = field(default_factory=dict, init=False)
     # A token of each class, plus 1, that was last.
-    _token_of: dict[int, int] = field(default_factory=dict)
+    _token_of: dict[int, int] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         self._width = self.pairs.classes + 1
         words = tokenset.word_count(self.vocab_size)
-        masks, allowed, unions = self.caches.divide(_MASKS, _ALLOWED, _UNIONS)
+        budgets = self.caches.divide(_MASKS, _ALLOWED, _UNIONS, _INTERNED)
+        masks, allowed, unions, interned = budgets
+        self.begin_interning(interned, self.artifact_lock)
         row_bytes = 4 * words + ENTRY_BYTES
         self._masks: BoundedCache[int, Words] = masks.cache(row_bytes)
         self._allowed: BoundedCache[int, Words] = allowed.cache(row_bytes)
@@ -132,9 +137,9 @@ class ProductMachine:
         return self.state_of((self.first,), None)
 
     @property
-    def is_full(self) -> bool:
-        """Never: the sets of product states are few."""
-        return False
+    def interned_bytes(self) -> int:
+        """About the size of the sets of product states; they are few."""
+        return 2 * ENTRY_BYTES * len(self._groups) + ENTRY_BYTES * len(self._token_of)
 
     def state_after(self, after: Sequence[int]) -> int:
         """The state behind a prompt: by the boundaries that it may have there, and its last token.
@@ -155,15 +160,22 @@ class ProductMachine:
 
     def state_of(self, states: Sequence[int], last: int | None) -> int:
         """The number of a set of product states after the token ``last``."""
-        key = tuple(states)
-        if key not in self._number:
-            self._number[key] = len(self._groups)
-            self._groups.append((key, any(self.accepting[p] for p in key)))
-        after = 0
+        key, after = tuple(states), 0
         if last is not None:
+            # Any token of the class will do.
             after = int(self.pairs.row_class[last]) + 1
             self._token_of[after] = last
-        return self._number[key] * self._width + after
+        number = self._number.get(key)
+        if number is None:
+            with self.lock:
+                number = self._number.get(key)
+                if number is None:
+                    number = len(self._groups)
+                    self._groups.append((key, any(self.accepting[p] for p in key)))
+                    # subtle: it is found without the lock, so what it is the number of comes first.
+                    self._number[key] = number
+                    self.look()
+        return number * self._width + after
 
     def members(self, state: int) -> tuple[int, ...]:
         """The product states that the text so far may be in."""
@@ -177,9 +189,13 @@ class ProductMachine:
         """The mask at a state: read-only, computed on a miss."""
         cached = self._masks.get(state)
         if cached is None:
-            cached = self._mask(state)
-            cached.flags.writeable = False
-            self._masks.keep(state, cached)
+            with self.lock:
+                # Another thread may have found it.
+                cached = self._masks.get(state)
+                if cached is None:
+                    cached = self._mask(state)
+                    cached.flags.writeable = False
+                    self._masks.keep(state, cached)
         return cached
 
     def finds(self, state: int, is_wanted: Callable[[int], bool]) -> bool:

@@ -30,7 +30,10 @@ class Automaton(Protocol):
 
 
 class DfaMachine:
-    """The machine of ``automaton`` with the rows of ``rows``."""
+    """The machine of ``automaton`` with the rows of ``rows``. Threads share it without a lock: rows
+    are in the file, or computed from it alone and cached."""
+
+    is_full = False
 
     def __init__(self, automaton: Automaton, rows: Rows) -> None:
         self.start = automaton.start
@@ -47,6 +50,8 @@ class DfaBehindPrompt:
 
     Its start is a new state; what that one takes leads into the states of ``automaton``.
     """
+
+    is_full = False
 
     def __init__(self, automaton: Automaton, rows: Rows, first_row: Words) -> None:
         self._automaton, self._rows, self._first_row = automaton, rows, first_row

@@ -11,22 +11,25 @@ A name takes one look at the column's own items. The source shifts a column's po
 instead, which takes a look at all columns below.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from threading import RLock
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..tokens import tokenset
+from ..tokens.interning import FEWEST_BYTES, Lock
 from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.tokenset import Words
 from ..tokens.trie import Trie
 from ..tokens.vocabulary import Vocabulary
 from .recogniser import Earley
 
-# Bytes of a name: a tuple of some items, each a tuple of four integers. Of the budget so many parts
-# go to rows and to names.
-_NAME_BYTES = 1 << 10
+# Bytes of an item of a name, a tuple of four integers. Of the budget so many parts go to rows and
+# to names.
+_ITEM_BYTES = 160
 _ROWS, _NAMES = 1, 3
 
 # In place of the name of an item's start column where that is its own column.
@@ -43,23 +46,39 @@ OFF, LAZY = "off", "lazy"
 class EarleyMemo:
     """What all texts of one grammar share: names by content, rows by name, and for each name its
     ``witness``, the name and the token that it was first reached from. Rows are evicted; names are
-    interned, ``most_names`` of them before the next text begins with an empty memo."""
+    interned, and when they are ``most_bytes`` texts go on with an empty memo. ``lock``: held while
+    a name is given."""
 
     rows: BoundedCache[int, Words]
-    most_names: int
+    most_bytes: int
+    lock: Lock = field(default_factory=RLock)
     names: dict[tuple[tuple[int, ...], ...], int] = field(default_factory=dict)
     witness: dict[int, tuple[int, int]] = field(default_factory=dict)
+    name_bytes: int = 0
 
     @classmethod
-    def of(cls, caches: CacheBudget) -> "EarleyMemo":
+    def of(cls, caches: CacheBudget, lock: Lock | None = None) -> "EarleyMemo":
         """An empty memo that spends a budget."""
         rows, names = caches.divide(_ROWS, _NAMES)
-        return cls(rows.cache(), names.limit // _NAME_BYTES)
+        most = max(names.limit, FEWEST_BYTES)
+        return cls(rows.cache(), most, RLock() if lock is None else lock)
 
     @property
     def is_full(self) -> bool:
-        """Whether the next text should have its own."""
-        return len(self.names) > self.most_names
+        """Whether texts should go on with another one."""
+        return self.name_bytes > self.most_bytes
+
+    def name(self, key: tuple[tuple[int, ...], ...]) -> int:
+        """The name of a column's content."""
+        number = self.names.get(key)
+        if number is None:
+            with self.lock:
+                # Another thread may have given it.
+                number = self.names.get(key)
+                if number is None:
+                    number = self.names[key] = len(self.names)
+                    self.name_bytes += 2 * ENTRY_BYTES + _ITEM_BYTES * len(key)
+        return number
 
 
 class EarleyMasks:
@@ -100,6 +119,20 @@ class EarleyMasks:
         return self._start
 
     @property
+    def is_full(self) -> bool:
+        """Whether the memo is."""
+        return self._memo.is_full
+
+    @contextmanager
+    def reading_again(self) -> Iterator[None]:
+        """Inside it a matcher reads the tokens that it has taken; the names do not count."""
+        memo = self._memo
+        with memo.lock:
+            before = memo.name_bytes
+            yield
+            memo.most_bytes += 2 * (memo.name_bytes - before)
+
+    @property
     def read(self) -> int:
         """How many symbols the recogniser holds."""
         return len(self._earley)
@@ -123,6 +156,12 @@ class EarleyMasks:
             self._memo.witness.setdefault(target, (state, token_id))
         return target
 
+    def step(self, state: int, token_id: int) -> int:
+        """The state after a token that the row of ``state`` holds."""
+        target = self.take(state, token_id)
+        assert target is not None
+        return target
+
     def is_accepting(self, state: int) -> bool:
         """Whether the text so far is a member."""
         self._go_to(state)
@@ -136,7 +175,7 @@ class EarleyMasks:
             self._go_to(state)
             row = self._walked()
             if self._cached:
-                self._memo.rows.keep(state, row)
+                self._keep(state, row)
         return row
 
     def prewarm(self, rows: int) -> int:
@@ -150,7 +189,7 @@ class EarleyMasks:
         for text in pending:
             self._truncate(0)
             self._earley.feed(text)
-            self._memo.rows.keep(self._name(), self._walked())
+            self._keep(self._name(), self._walked())
             options = self._earley.next_symbols()
             for octet in _bits(options & ((1 << 256) - 1)):
                 if len(seen) >= rows:
@@ -243,14 +282,14 @@ class EarleyMasks:
 
     def _name(self) -> int:
         """The name of the last column."""
-        memo, names = self._memo.names, self._column_names
+        memo, names = self._memo, self._column_names
         for column in range(len(names), len(self._earley) + 1):
             items = sorted(
                 (dot, state, head, _ITSELF if start == column else names[start])
                 for dot, state, head, start in self._earley.items(column)
             )
             key = ((int(self._earley.accepts_at(column)),), *items)
-            names.append(memo.setdefault(key, len(memo)))
+            names.append(memo.name(key))
         return names[-1]
 
 

@@ -9,8 +9,10 @@ import numpy as np
 from ..container.manifest import Manifest
 from ..container.sections import Arrays
 from ..dfa.check import check_byte_dfa, check_live_states, check_stored_rows
+from ..matcher import Begun
 from .check_tokenizer import check_vocabulary
 from .contents import Contents
+from .generations import always
 from .regular import RegularGrammar
 
 if TYPE_CHECKING:
@@ -32,11 +34,12 @@ class ByteDfaRuntime(RegularGrammar):
 
     def machine(self) -> "DfaMachine":
         """The machine of all matchers."""
-        return self._machine
+        with self.contents.lock:
+            return self._machine
 
-    def after_prompt(self, prompt: Sequence[int]) -> "tuple[DfaMachine, int]":
+    def begun(self, prompt: Sequence[int]) -> Begun:
         """Under any tokenization a prompt changes nothing."""
-        return self._machine, self._machine.start
+        return always(self.machine())
 
     @cached_property
     def _machine(self) -> "DfaMachine":

@@ -2,6 +2,7 @@
 tokenizer encodes its members."""
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,10 +10,12 @@ import numpy as np
 from ..canonical_network.check import check_inert, check_precomputed
 from ..container.manifest import Manifest
 from ..container.sections import Arrays, check_types, require
+from ..matcher import Begun
 from ..tokens.vocabulary import TEXT
 from . import network
 from .check_tokenizer import check_normal_form, check_pairs, check_pretokenizer
 from .contents import Contents
+from .generations import Generations
 from .network import NetworkGrammar
 
 if TYPE_CHECKING:
@@ -42,26 +45,31 @@ def check(manifest: Manifest, arrays: Arrays) -> None:
 
 
 class CanonicalNetworkRuntime(NetworkGrammar):
-    """Matchers share one machine until it has grown too large, as those of a plain network."""
-
-    _machine: "CanonicalMachine | None" = None
+    """Matchers share one machine until it is full, as those of a plain network."""
 
     def machine(self) -> "CanonicalMachine":
-        """The machine of the next matcher."""
-        if self._machine is None or self._machine.is_full:
-            self._machine = self._made()
-        return self._machine
+        """The machine of all matchers, until it is full."""
+        return self._generations.machine()
 
-    def after_prompt(self, prompt: Sequence[int]) -> "tuple[CanonicalMachine, int]":
+    def begun(self, prompt: Sequence[int]) -> Begun:
         """By the boundaries that the prompt may have, and its last token."""
-        machine = self.machine()
-        return machine, machine.state_after(prompt)
+        generation, machine = self._generations.current()
+        start = machine.state_after(prompt) if prompt else machine.start
+        return Begun(generation, machine, start)
 
-    def _made(self) -> "CanonicalMachine":
-        from ..canonical_network.machine import canonical_machine
+    @cached_property
+    def _generations(self) -> "Generations[CanonicalMachine]":
+        return Generations(self.contents.lock, self._following)
+
+    def _following(self, full: "CanonicalMachine | None") -> "CanonicalMachine":
+        from ..canonical_network.machine import canonical_machine, following_machine
 
         c = self.contents
-        return canonical_machine(self.network, c.arrays, c.manifest.eos, c.vocabulary, c.caches)
+        if full is not None:
+            return following_machine(full, c.arrays, c.manifest.eos, c.caches)
+        return canonical_machine(
+            self.network, c.arrays, c.manifest.eos, c.vocabulary, c.caches, c.lock
+        )
 
 
 def runtime(contents: Contents) -> CanonicalNetworkRuntime:

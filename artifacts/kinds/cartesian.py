@@ -9,8 +9,10 @@ from ..cartesian.check import check_product
 from ..container.manifest import Manifest
 from ..container.sections import Arrays
 from ..dfa.check import check_byte_dfa
+from ..matcher import Begun
 from .check_tokenizer import check_normal_form, check_pairs, check_pretokenizer, check_vocabulary
 from .contents import Contents
+from .generations import Generations
 from .regular import RegularGrammar
 
 if TYPE_CHECKING:
@@ -32,33 +34,38 @@ class ProductRuntime(RegularGrammar):
     """Steps the product, with texts in normal form beside it if there are any."""
 
     def machine(self) -> "AnyProduct":
-        """The machine of all matchers."""
-        return self._machine
+        """The machine of all matchers, until it is full."""
+        return self._generations.machine()
 
     @property
     def forbidden_pairs(self) -> "ForbiddenPairs":
         """Which tokens may not follow which inside a piece."""
         from ..cartesian.from_sections import forbidden_pairs
 
-        return forbidden_pairs(self._machine)
+        return forbidden_pairs(self.machine())
 
-    def after_prompt(self, prompt: Sequence[int]) -> "tuple[AnyProduct, int]":
+    def begun(self, prompt: Sequence[int]) -> Begun:
         """By the boundaries that the prompt may have, and its last token."""
-        return self._machine, self._machine.state_after(prompt)
+        generation, machine = self._generations.current()
+        start = machine.state_after(prompt) if prompt else machine.start
+        return Begun(generation, machine, start)
 
     def byte_state_of(self, state: int) -> int:
         """The state of the byte DFA that a state stands for (of several, one)."""
         from ..cartesian.from_sections import members
 
         byte_states = self.contents.arrays["product.byte_state"]
-        return int(byte_states[members(self._machine, state)[0]])
+        return int(byte_states[members(self._generations.latest(), state)[0]])
 
     @cached_property
-    def _machine(self) -> "AnyProduct":
+    def _generations(self) -> "Generations[AnyProduct]":
+        return Generations(self.contents.lock, self._following)
+
+    def _following(self, full: "AnyProduct | None") -> "AnyProduct":
         from ..cartesian.from_sections import product_machine
 
         c = self.contents
-        return product_machine(c.manifest, c.arrays, c.vocabulary, c.caches)
+        return product_machine(c.manifest, c.arrays, c.vocabulary, c.caches, c.lock)
 
 
 def runtime(contents: Contents) -> ProductRuntime:

@@ -2,10 +2,12 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from threading import RLock
 from typing import TYPE_CHECKING
 
 from ..container.manifest import Manifest
 from ..container.sections import Arrays
+from ..tokens.interning import Lock
 from ..tokens.memo import CacheBudget
 from ..tokens.trie import Trie
 from ..tokens.vocabulary import Vocabulary
@@ -17,11 +19,13 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, eq=False)
 class Contents:
     """``arrays``: the sections by name, which have been checked. ``caches``: what the caches of a
-    machine of this artifact may hold together."""
+    machine of this artifact may hold together. ``lock``: held while one is filled; there is one
+    for each artifact."""
 
     manifest: Manifest
     arrays: Arrays
     caches: CacheBudget = field(default_factory=CacheBudget)
+    lock: Lock = field(default_factory=RLock)
 
     @cached_property
     def vocabulary(self) -> Vocabulary:

@@ -2,11 +2,14 @@
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
+from weakref import WeakSet
 
 from ..container.manifest import Manifest
 from ..container.sections import Arrays
+from ..matcher import Begun, Generation
 from .check_tokenizer import check_vocabulary
 from .contents import Contents
+from .generations import always
 from .parser import NestingGrammar, check_earley, names_of
 
 if TYPE_CHECKING:
@@ -21,32 +24,43 @@ def check(manifest: Manifest, arrays: Arrays) -> None:
 
 class EarleyRuntime(NestingGrammar):
     """An Earley recogniser holds one text, so each matcher has its own. What texts share is in one
-    memo; when that has grown too large it is left to the matchers that use it."""
+    memo; when that is full, all matchers go on with machines of an empty one."""
 
     _memo: "EarleyMemo | None" = None
+
+    def __init__(self, contents: Contents) -> None:
+        super().__init__(contents)
+        # Of the matchers' machines that have the memo.
+        self._generations: WeakSet[Generation] = WeakSet()
 
     def machine(self) -> "EarleyMasks":
         """A machine of its own for each matcher."""
         from ..earley.machine import EarleyMasks, EarleyMemo
 
         c = self.contents
-        if self._memo is None or self._memo.is_full:
-            self._memo = EarleyMemo.of(c.caches)
-        m = c.manifest
-        return EarleyMasks(
-            self.recogniser(),
-            c.trie,
-            c.vocabulary,
-            m.eos,
-            m.vocab_size,
-            self.named,
-            memo=self._memo,
-        )
+        with c.lock:
+            if self._memo is None or self._memo.is_full:
+                self._memo = EarleyMemo.of(c.caches, c.lock)
+                for generation in self._generations:
+                    generation.machine = None
+                self._generations.clear()
+            m = c.manifest
+            return EarleyMasks(
+                self.recogniser(),
+                c.trie,
+                c.vocabulary,
+                m.eos,
+                m.vocab_size,
+                self.named,
+                memo=self._memo,
+            )
 
-    def after_prompt(self, prompt: Sequence[int]) -> "tuple[EarleyMasks, int]":
+    def begun(self, prompt: Sequence[int]) -> Begun:
         """Under any tokenization a prompt changes nothing."""
-        machine = self.machine()
-        return machine, machine.start
+        with self.contents.lock:
+            begun = always(self.machine())
+            self._generations.add(begun.generation)
+        return begun
 
     def viable_bytes(self, text: bytes) -> int:
         """How many bytes of ``text`` can begin a member."""

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 from ..container.manifest import Manifest
 from ..container.sections import Arrays
+from ..matcher import Begun
 from ..maximal_munch.check import check_greedy
 from .check_tokenizer import check_vocabulary
 from .contents import Contents
+from .generations import Generations
 from .parser import names_of, network_of
 
 if TYPE_CHECKING:
@@ -26,29 +28,24 @@ def check(manifest: Manifest, arrays: Arrays) -> None:
 
 class MaximalMunchRuntime:
     """Matchers share one machine, which interns the heads, frames and states of the lexer that
-    they meet; when it has grown too large it is left to them, and the next one is given a new
-    one."""
-
-    _machine: "MaximalMunchMasks | None" = None
+    they meet, until it is full."""
 
     def __init__(self, contents: Contents) -> None:
         self.contents = contents
 
     def machine(self) -> "MaximalMunchMasks":
-        """The machine of the next matcher."""
-        if self._machine is None or self._machine.is_full:
-            self._machine = self._made()
-        return self._machine
+        """The machine of all matchers, until it is full."""
+        return self._generations.machine()
 
-    def after_prompt(self, prompt: Sequence[int]) -> "tuple[MaximalMunchMasks, int]":
+    def begun(self, prompt: Sequence[int]) -> Begun:
         """Under any tokenization a prompt changes nothing."""
-        machine = self.machine()
-        return machine, machine.start
+        return self._generations.begun()
 
     def viable_bytes(self, text: bytes) -> int:
         """How many bytes of ``text`` can begin a member."""
-        configurations = self.machine().configurations
-        return configurations.follow(configurations.start, text)[0]
+        machine = self.machine()
+        with machine.lock:
+            return machine.configurations.follow(machine.start, text)[0]
 
     @property
     def names_tokens(self) -> bool:
@@ -67,6 +64,14 @@ class MaximalMunchRuntime:
         lexer = LexerTables(dfas, a["lexer.priorities"], a["lexer.ignored"], names.texts)
         return MaximalMunchTables(network_of(self.contents), lexer)
 
+    @cached_property
+    def _generations(self) -> "Generations[MaximalMunchMasks]":
+        return Generations(self.contents.lock, self._following)
+
+    def _following(self, full: "MaximalMunchMasks | None") -> "MaximalMunchMasks":
+        following = None if full is None else full.following()
+        return self._made() if following is None else following
+
     def _made(self) -> "MaximalMunchMasks":
         from ..maximal_munch.machine import MaximalMunchMasks
         from ..maximal_munch.parser_transitions import ParserTransitionTables
@@ -84,6 +89,7 @@ class MaximalMunchRuntime:
             HeadSummaryTables.from_arrays(a),
             ParserTransitionTables.from_arrays(a),
             c.caches,
+            c.lock,
         )
 
     def _slices(self) -> "Slices":

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from ..container.manifest import Manifest
 from ..container.sections import Arrays
+from ..matcher import Begun
 from ..network.check import check_effects, check_network, check_summaries
 from .check_tokenizer import check_vocabulary
 from .contents import Contents
+from .generations import Generations
 from .parser import NestingGrammar, check_earley, names_of, network_of
 
 if TYPE_CHECKING:
-    from ..matcher import Machine
-    from ..network.configurations import Network
     from ..network.machine import NetworkMasks
     from ..network.tables import NetworkTables
 
@@ -38,34 +38,31 @@ class NetworkGrammar(NestingGrammar):
 
     def viable_bytes(self, text: bytes) -> int:
         """How many bytes of ``text`` can begin a member."""
-        return self._texts.viable(text)
-
-    @cached_property
-    def _texts(self) -> "Network":
-        """Reads texts alone, so that matchers share no configuration with them."""
         from ..network.configurations import Network
 
-        return Network(self.network)
+        # A network for each text: matchers share no configuration with it, nor threads.
+        return Network(self.network).viable(text)
 
 
 class NetworkRuntime(NetworkGrammar):
-    """Matchers share one machine, which interns the configurations that they meet; when it has
-    grown too large it is left to them, and the next one is given a new one."""
-
-    _machine: "NetworkMasks | None" = None
+    """Matchers share one machine, which interns the configurations that they meet, until it is
+    full."""
 
     def machine(self) -> "NetworkMasks":
-        """The machine of the next matcher."""
-        if self._machine is None or self._machine.is_full:
-            self._machine = self._made()
-        return self._machine
+        """The machine of all matchers, until it is full."""
+        return self._generations.machine()
 
-    def after_prompt(self, prompt: Sequence[int]) -> "tuple[Machine, int]":
+    def begun(self, prompt: Sequence[int]) -> Begun:
         """Under any tokenization a prompt changes nothing."""
-        machine = self.machine()
-        return machine, machine.start
+        return self._generations.begun()
 
-    def _made(self) -> "NetworkMasks":
+    @cached_property
+    def _generations(self) -> "Generations[NetworkMasks]":
+        return Generations(self.contents.lock, self._following)
+
+    def _following(self, full: "NetworkMasks | None") -> "NetworkMasks":
+        if full is not None:
+            return full.following()
         from ..network.machine import NetworkMasks
         from ..network.mask_automaton import MaskAutomaton
         from ..network.summary_tables import SummaryTables
@@ -84,6 +81,7 @@ class NetworkRuntime(NetworkGrammar):
             MaskAutomaton.from_arrays(a),
             TokenEffects.from_arrays(a),
             c.caches,
+            c.lock,
         )
         if len(a["memo.keys"]):
             # Every text needs the first row; and then no other one is the first.

@@ -6,7 +6,7 @@ from typing import Protocol
 from ..container.manifest import Manifest
 from ..container.sections import Arrays
 from ..errors import ArtifactError
-from ..matcher import Machine
+from ..matcher import Begun, Machine
 from .contents import Contents
 
 
@@ -14,11 +14,11 @@ class Runtime(Protocol):
     """What runs one artifact; made once for each."""
 
     def machine(self) -> Machine:
-        """The machine of the next matcher: the one of the last matcher, too, until it has interned
-        so much that a new one is made."""
+        """The machine of all matchers, until it has interned so much that a new one is made."""
 
-    def after_prompt(self, prompt: Sequence[int]) -> tuple[Machine, int]:
-        """The same, and the state in which a member begins behind a prompt of at least one token.
+    def begun(self, prompt: Sequence[int]) -> Begun:
+        """Where a matcher begins: at the start of that machine, or in the state in which a member
+        begins behind a prompt of at least one token.
 
         Raises ``ArtifactError`` where no member can.
         """

@@ -10,14 +10,16 @@ from ..container.sections import Arrays
 from ..dfa.check import check_allowed_edges, check_byte_dfa, check_stored_rows, check_token_dfa
 from ..dfa.token_dfa import TokenDfa
 from ..errors import ArtifactError
+from ..matcher import Begun
 from ..tokens import tokenset
 from .check_tokenizer import check_pairs, check_vocabulary
 from .contents import Contents
+from .generations import always
 from .regular import RegularGrammar, joined_to_prompt
 
 if TYPE_CHECKING:
     from ..bpe.forbidden_pairs import ForbiddenPairs
-    from ..dfa.machine import DfaBehindPrompt, DfaMachine
+    from ..dfa.machine import DfaMachine
     from ..dfa.mask_rows import Rows
 
 
@@ -61,15 +63,16 @@ class TokenDfaRuntime(RegularGrammar):
 
     def machine(self) -> "DfaMachine":
         """The machine of all matchers."""
-        return self._machine
+        with self.contents.lock:
+            return self._machine
 
-    def after_prompt(self, prompt: Sequence[int]) -> "tuple[DfaMachine | DfaBehindPrompt, int]":
+    def begun(self, prompt: Sequence[int]) -> Begun:
         """The start takes no token that the tokenizer would join to the prompt's last one."""
         from ..dfa.machine import DfaBehindPrompt
 
         c = self.contents
-        if not c.vocabulary.is_text(prompt[-1]):
-            return self._machine, self._machine.start
+        if not prompt or not c.vocabulary.is_text(prompt[-1]):
+            return always(self.machine())
         ids = tokenset.to_ids(self.rows.row(self.token_dfa.start)).tolist()
         joined = self.forbidden_pairs.forbidden([prompt[-1]], ids)[0]
         # What is read as a token is no text that could be joined to the prompt.
@@ -80,8 +83,7 @@ class TokenDfaRuntime(RegularGrammar):
             raise ArtifactError(joined_to_prompt(prompt))
         first_row = tokenset.from_ids(left, c.manifest.vocab_size)
         first_row.flags.writeable = False
-        behind = DfaBehindPrompt(self.token_dfa, self.rows, first_row)
-        return behind, behind.start
+        return always(DfaBehindPrompt(self.token_dfa, self.rows, first_row))
 
     def byte_state_of(self, state: int) -> int:
         """The state of the byte DFA that a state was split off (of several, one)."""

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 from ..container.manifest import Manifest
 from ..container.sections import Arrays
 from ..dfa.check import check_byte_dfa
+from ..matcher import Begun
 from ..wordpiece.check import check_words
 from .check_tokenizer import check_vocabulary
 from .contents import Contents
+from .generations import always
 from .regular import RegularGrammar
 
 if TYPE_CHECKING:
@@ -28,11 +30,12 @@ class WordPieceRuntime(RegularGrammar):
 
     def machine(self) -> "WordMachine":
         """The machine of all matchers."""
-        return self._machine
+        with self.contents.lock:
+            return self._machine
 
-    def after_prompt(self, prompt: Sequence[int]) -> "tuple[WordMachine, int]":
+    def begun(self, prompt: Sequence[int]) -> Begun:
         """A member begins a new word behind every prompt."""
-        return self._machine, self._machine.start
+        return always(self.machine())
 
     @cached_property
     def _machine(self) -> "WordMachine":

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..tokens import tokenset
+from ..tokens.memo import ENTRY_BYTES
 from ..tokens.tokenset import Words
 from .block_rows import BlockRows
 from .summary_tables import HeadSummaryTables
@@ -49,6 +50,13 @@ class MaskRows:
     def in_memory(self) -> int:
         """How many rows are in memory: those that were added or decoded."""
         return len(self._added) + len(self._decoded)
+
+    @property
+    def nbytes(self) -> int:
+        """About the size of the rows in memory; one that was added has its bytes as a key beside
+        it."""
+        size = 4 * tokenset.word_count(self._vocab_size) + ENTRY_BYTES
+        return size * (2 * len(self._added) + len(self._decoded)) + ENTRY_BYTES * len(self._unions)
 
     def row(self, number: int) -> Words:
         """A row. Raises ``ArtifactError`` where its blocks are damaged."""
@@ -95,6 +103,12 @@ class SuspendedNodes:
         # By content; filled when the first new set is numbered.
         self._numbers: dict[bytes, int] = {}
         self._unions: dict[tuple[int, int], int] = {}
+        self._added_bytes = 0
+
+    @property
+    def nbytes(self) -> int:
+        """About the size of the sets that were added, with their keys, and of unions."""
+        return self._added_bytes + ENTRY_BYTES * len(self._unions)
 
     @property
     def highest(self) -> int:
@@ -110,6 +124,7 @@ class SuspendedNodes:
         if number is None:
             number = self._numbers[key] = len(self.sets)
             self.sets.append(nodes)
+            self._added_bytes += 2 * nodes.nbytes + ENTRY_BYTES
         return number
 
     def union(self, left: int, right: int) -> int:

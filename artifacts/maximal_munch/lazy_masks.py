@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..dfa.stacked_dfas import DEAD
+from ..tokens.memo import ENTRY_BYTES, CacheBudget
 from ..tokens.subtrees import Subtrees
 from ..tokens.tokenset import Words
 from ..tokens.trie import expand, grouped
@@ -37,9 +38,6 @@ _MOST_WITH_DUPLICATES = 48
 
 # In place of a state of the lexer where the head needs a frame.
 _PENDING = -1
-
-# Places and stacks of frames that are cached; when there are more, all are evicted.
-_MOST_PLACES = 1 << 20
 
 _Ints = NDArray[np.int32]
 
@@ -73,10 +71,14 @@ def _chosen(frontier: _Frontier, flags: NDArray[np.bool_]) -> _Frontier:
 class LazyMasks:
     """Computes summaries for a ``HeadSummaries``, one at a time, with the same result.
 
-    Trie nodes that are read count among those that its walks have visited.
+    Trie nodes that are read count among those that its walks have visited. ``caches``: for places
+    and stacks of frames; when they take more, all are evicted.
     """
 
-    def __init__(self, summaries: HeadSummaries, vocab_size: int) -> None:
+    def __init__(
+        self, summaries: HeadSummaries, vocab_size: int, caches: CacheBudget | None = None
+    ) -> None:
+        self._most_bytes = (caches or CacheBudget()).limit
         self._summaries, self._walks, self._runs = summaries, summaries.walks, summaries.runs
         self._heads, self._lexer = summaries.heads, summaries.lexer
         self._vocab_size = vocab_size
@@ -101,7 +103,8 @@ class LazyMasks:
         return self._summary(EMPTY, [(nodes, place, start if state == BETWEEN else state)])
 
     def _evict_if_full(self) -> None:
-        if max(len(self._places), len(self._frames.entries)) > _MOST_PLACES:
+        entries = 2 * len(self._places) + len(self._behind)
+        if ENTRY_BYTES * entries + self._frames.nbytes > self._most_bytes:
             self._places.clear()
             self._numbers.clear()
             self._behind.clear()

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..dfa.stacked_dfas import DEAD, StackedDfas
+from ..tokens.memo import ENTRY_BYTES
 
 # The accept set of a state in which no lexeme may end.
 NO_ACCEPT = -1
@@ -98,6 +99,12 @@ class Lexer:
     def states(self) -> int:
         """How many states there are so far, ``DEAD`` included."""
         return len(self._sets)
+
+    @property
+    def nbytes(self) -> int:
+        """About the size of all states: a list of 256 and a row of the table each."""
+        columns: int = self._table.shape[1]
+        return (2048 + 2 * ENTRY_BYTES + 4 * columns) * self.states
 
     @property
     def table(self) -> NDArray[np.int32]:

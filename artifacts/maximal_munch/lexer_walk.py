@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from ..dfa.stacked_dfas import DEAD
 from ..errors import ArtifactError
+from ..tokens.memo import ENTRY_BYTES
 from ..tokens.subtrees import OTHER, Subtrees, leaving
 from ..tokens.trie import Trie, expand, grouped
 from .interned import ROOT, MaskRows, Nodes, SuspendedNodes
@@ -84,6 +85,7 @@ class LexerWalks:
         self._slices: Slices | None = None
         self._leaves: Subtrees | None = None
         self._walked: dict[tuple[int, int], LexerWalked] = {}
+        self._ends = 0
         self.visited = self.parsed = 0
 
     def walk(self, suspended: int, state: int) -> LexerWalked:
@@ -91,7 +93,13 @@ class LexerWalks:
         cached = self._walked.get((suspended, state))
         if cached is None:
             cached = self._walked[suspended, state] = self._walk(suspended, state)
+            self._ends += len(cached.ends)
         return cached
+
+    @property
+    def nbytes(self) -> int:
+        """About the size of all walks and of the sets that were added, without rows."""
+        return ENTRY_BYTES * (len(self._walked) + self._ends // 2) + self.suspended.nbytes
 
     def trie(self) -> Trie:
         """The trie. Raises ``ArtifactError`` if stored sets name nodes that it does not have."""

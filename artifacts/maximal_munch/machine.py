@@ -11,13 +11,15 @@ cached up to limits. What was precomputed in a file is never evicted.
 """
 
 from collections.abc import Callable, Sequence
+from copy import copy
 
 import numpy as np
 
 from ..errors import ArtifactError
 from ..network.configurations import Stacks
 from ..tokens import tokenset
-from ..tokens.memo import CacheBudget
+from ..tokens.interning import InterningMachine, Lock
+from ..tokens.memo import ENTRY_BYTES, CacheBudget
 from ..tokens.tokenset import Words
 from ..tokens.trie import Trie
 from ..tokens.vocabulary import Vocabulary
@@ -34,27 +36,24 @@ from .summaries import HeadSummaries
 from .summary_tables import FEED, FIRST, HeadSummaryTables, decoded_pairs, encoded, encoded_results
 from .tables import MaximalMunchTables
 
-# Cached steps; when there are more, all are evicted.
-_MOST_STEPS = 1 << 20
+# How a budget is divided: rows that were not precomputed; summaries and walks; places of walks;
+# heads, states of the lexer and transitions; steps; rows by configuration; and what texts intern,
+# stacks of frames.
+_ROWS, _SUMMARIES, _PLACES, _HEADS, _STEPS, _MASKS, _INTERNED = 8, 8, 3, 8, 2, 1, 2
 
-# Cached summaries, or rows by configuration, from which on all are evicted.
-_MOST_CACHED = 1 << 20
+# New steps between two looks at these limits, and new rows.
+_STEPS_BETWEEN_LOOKS, _ROWS_BETWEEN_LOOKS = 64, 16
 
-# How a budget is divided: rows that were not precomputed, and everything else.
-_ROWS, _OTHERS = 1, 3
-
-# New rows between two looks at these limits.
-_ROWS_BETWEEN_LOOKS = 16
+# Heads, states of the lexer and transitions may take so many bytes, however small the budget is.
+_FEWEST_HEAD_BYTES = 1 << 22
 
 # Precomputed rows of at most so many bytes are decoded at once, in less than half a millisecond.
 _MOST_BYTES_DECODED_AT_ONCE = 1 << 22
 
-# Frames, heads or states of the lexer from which on the next matcher is given a new machine.
-_MOST_CONFIGURATIONS = 1 << 20
 
-
-class MaximalMunchMasks:
-    """Steps tokens and makes mask rows; texts of one grammar share it, but not threads.
+class MaximalMunchMasks(InterningMachine):
+    """Steps tokens and makes mask rows; texts of one grammar share it, and threads: steps and rows
+    that were found before are read without the lock.
 
     ``trie`` and ``slices`` are called when a row is first computed by a walk. ``stored`` and
     ``transitions``: what was precomputed.
@@ -71,9 +70,15 @@ class MaximalMunchMasks:
         stored: HeadSummaryTables | None = None,
         transitions: ParserTransitionTables | None = None,
         caches: CacheBudget | None = None,
+        lock: Lock | None = None,
     ) -> None:
-        rows, _ = (caches or CacheBudget()).divide(_ROWS, _OTHERS)
-        self._row_bytes = rows.limit
+        rows, summaries, self._place_budget, heads_budget, steps, masks, interned = (
+            caches or CacheBudget()
+        ).divide(_ROWS, _SUMMARIES, _PLACES, _HEADS, _STEPS, _MASKS, _INTERNED)
+        self._row_bytes, self._summary_bytes = rows.limit, summaries.limit
+        self._most_steps = max(steps.limit // ENTRY_BYTES, _STEPS_BETWEEN_LOOKS)
+        self._most_rows = max(masks.limit // ENTRY_BYTES, _ROWS_BETWEEN_LOOKS)
+        self._interned = interned
         if stored is None:
             heads, lexer = Heads(tables.network), Lexer(tables.lexer)
         else:
@@ -96,7 +101,9 @@ class MaximalMunchMasks:
             size = len(stored.codes) * self._eos.nbytes
             if size <= _MOST_BYTES_DECODED_AT_ONCE:
                 self._decoded = list(stored.rows.rows(slice(None), vocab_size))
+        self._most_head_bytes = self.head_bytes + max(heads_budget.limit, _FEWEST_HEAD_BYTES)
         self._evict()
+        self.begin_interning(interned, lock)
 
     @property
     def start(self) -> int:
@@ -105,7 +112,8 @@ class MaximalMunchMasks:
 
     def is_accepting(self, configuration: int) -> bool:
         """Whether the text so far is a member."""
-        return self.configurations.is_accepting(configuration)
+        with self.lock:
+            return self.configurations.is_accepting(configuration)
 
     def step(self, configuration: int, token_id: int) -> int:
         """The configuration after a token. Raises ``ArtifactError`` if it does not fit."""
@@ -122,40 +130,72 @@ class MaximalMunchMasks:
             if not self._vocabulary.is_text(token_id):
                 return None
             text = self._vocabulary.token(token_id)
-            target = self.configurations.read(configuration, text) if text else None
-            if target is not None:
-                if len(self._steps) >= _MOST_STEPS:
-                    self._steps.clear()
-                self._steps[key] = target
+            with self.lock:
+                target = self.configurations.read(configuration, text) if text else None
+                if target is not None:
+                    count = len(self._steps)
+                    if not count % _STEPS_BETWEEN_LOOKS:
+                        self.look()
+                        if count >= self._most_steps:
+                            self._steps.clear()
+                    self._steps[key] = target
         return target
 
     def row(self, configuration: int) -> Words:
         """The allowed tokens: uint32 (W,), read-only, computed once for each configuration."""
         row = self._rows.get(configuration)
         if row is None:
-            if len(self._rows) >= self._next_look:
-                self._evict_if_full()
-            head, frames, state = self.configurations.parts(configuration)
-            transitions, decoded = self.configurations.transitions, self._decoded
-            mask_head = transitions.to_head[head].mask_head
-            number = self.summaries.row(mask_head, state, frames, transitions.frames.entries)
-            row = decoded[number] if number < len(decoded) else self.walks.rows.row(number)
-            if self.configurations.may_end(head, frames, state):
-                row = row | self._eos
-                row.flags.writeable = False
-            self._rows[configuration] = row
+            with self.lock:
+                if len(self._rows) >= self._next_look:
+                    self._evict_if_full()
+                row = self._rows[configuration] = self._row(configuration)
+        return row
+
+    def _row(self, configuration: int) -> Words:
+        head, frames, state = self.configurations.parts(configuration)
+        transitions, decoded = self.configurations.transitions, self._decoded
+        mask_head = transitions.to_head[head].mask_head
+        number = self.summaries.row(mask_head, state, frames, transitions.frames.entries)
+        row = decoded[number] if number < len(decoded) else self.walks.rows.row(number)
+        if self.configurations.may_end(head, frames, state):
+            row = row | self._eos
+            row.flags.writeable = False
         return row
 
     @property
-    def is_full(self) -> bool:
-        """Whether it has met so many configurations that the next text should have its own."""
+    def interned_bytes(self) -> int:
+        """About the size of all stacks of frames."""
+        return self.configurations.transitions.frames.nbytes
+
+    @property
+    def head_bytes(self) -> int:
+        """About the size of all heads, states of the lexer and transitions."""
         parts = self.configurations
-        met = len(parts.transitions.frames.entries), len(parts.heads.threads), parts.lexer.states
-        return max(met) > _MOST_CONFIGURATIONS
+        return parts.heads.nbytes + parts.lexer.nbytes + parts.transitions.nbytes + self.runs.nbytes
+
+    def look(self) -> None:
+        """Find out whether it is full, of stacks of frames or of heads."""
+        super().look()
+        self.is_full = self.is_full or self.head_bytes > self._most_head_bytes
+
+    def following(self) -> "MaximalMunchMasks | None":
+        """The next machine, with the same heads and summaries and no stacks of frames; None where
+        heads are what fills this one."""
+        if self.head_bytes > self._most_head_bytes // 2:
+            return None
+        found, parts = copy(self), self.configurations
+        found.configurations = Configurations(
+            parts.heads, parts.lexer, parts.transitions.following()
+        )
+        found._steps, found._rows, found._next_look = {}, {}, 0
+        found.begin_interning(self._interned, self.lock)
+        found.look()
+        return found
 
     def pin(self) -> None:
         """Count the rows so far as precomputed, so that they are not evicted."""
-        self._pinned_rows = self.walks.rows.in_memory
+        self._pinned_bytes = self.walks.rows.nbytes
+        self._pinned_summaries = self.summaries.nbytes + self.walks.nbytes
 
     def summary_tables(self) -> HeadSummaryTables:
         """All summaries so far, for a file or another machine to begin with."""
@@ -182,10 +222,12 @@ class MaximalMunchMasks:
         )
 
     def _evict_if_full(self) -> None:
-        added = (self.walks.rows.in_memory - self._pinned_rows) * self._eos.nbytes
-        cached = max(len(self._rows), self.summaries.cached)
-        if cached >= _MOST_CACHED or added > self._row_bytes:
+        added = self.walks.rows.nbytes - self._pinned_bytes
+        summaries = self.summaries.nbytes + self.walks.nbytes - self._pinned_summaries
+        if added > self._row_bytes or summaries > self._summary_bytes:
             self._evict()
+        elif len(self._rows) >= self._most_rows:
+            self._rows.clear()
         self._next_look = len(self._rows) + _ROWS_BETWEEN_LOOKS
 
     def _evict(self) -> None:
@@ -194,5 +236,6 @@ class MaximalMunchMasks:
         self._rows.clear()
         self.walks = LexerWalks(lexer, self._trie, self._vocab_size, self._slices, self._stored)
         self.summaries = HeadSummaries(heads, lexer, self.walks, self.runs, self._stored)
-        self.summaries.compute_alone = LazyMasks(self.summaries, self._vocab_size).compute
+        lazy_masks = LazyMasks(self.summaries, self._vocab_size, self._place_budget)
+        self.summaries.compute_alone = lazy_masks.compute
         self.pin()

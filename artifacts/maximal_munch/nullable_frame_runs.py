@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ..errors import ArtifactError
 from ..network.tables import DEAD
+from ..tokens.memo import ENTRY_BYTES
 from ..tokens.vocabulary import Vocabulary
 from .lexer import LexerTables
 from .parser_heads import MARKS, Heads
@@ -33,6 +34,11 @@ class NullableFrameRuns:
         self._heads, self._lexer, self._vocabulary = heads, lexer, vocabulary
         self._longest: dict[int, int] = {}
         self._shortened: dict[int, int] = {}
+
+    @property
+    def nbytes(self) -> int:
+        """About the size of what is cached."""
+        return ENTRY_BYTES // 2 * len(self._shortened)
 
     def shortened(self, head: int) -> int:
         """The head in which no run is longer than ``longest``; it has the same mask."""

@@ -23,6 +23,7 @@ from typing import NamedTuple
 
 from ..network.configurations import BOTTOM, Stacks
 from ..network.tables import DEAD, NetworkTables
+from ..tokens.memo import ENTRY_BYTES
 from .tables import FIRST_LEXEME
 
 # The frame below all others, to which the text's own call returns.
@@ -86,6 +87,13 @@ class Heads:
         if tables.nullable_start:
             begin[DEAD] = self.hole
         self.start = self.head_of(begin.items())
+
+    @property
+    def nbytes(self) -> int:
+        """About the size of all heads, and of what is known of them."""
+        known = len(self.threads) + len(self._views) + len(self._read) + len(self._plugged)
+        known += len(self._split) + len(self._reductions)
+        return self.stacks.nbytes + 2 * ENTRY_BYTES * known
 
     def view(self, head: int) -> View:
         """What a head allows before its next lexeme; see ``View``."""
@@ -303,6 +311,11 @@ class FrameTree:
         self.entries: list[tuple[int, int]] = [(BELOW_ALL, NO_FRAMES), (BELOW_ALL, NO_FRAMES)]
         # What lies below all frames counts for nothing.
         self._numbers = {(BELOW_ALL, node): BOTTOM_ONLY for node in (NO_FRAMES, BOTTOM_ONLY)}
+
+    @property
+    def nbytes(self) -> int:
+        """About the size of all nodes."""
+        return ENTRY_BYTES * len(self.entries)
 
     def push(self, frames: Iterable[int], node: int) -> int:
         """The node with more frames on top of a node's, the lowest first."""

@@ -10,6 +10,7 @@ stacks of any depth:
 """
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass, fields
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -18,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..dfa.stacked_dfas import DEAD
+from ..tokens.memo import ENTRY_BYTES
 from .lexer import Lexer
 from .nullable_frame_runs import NullableFrameRuns
 from .parser_heads import BELOW_ALL, BOTTOM_ONLY, REFUSED, FrameTree, Heads
@@ -98,8 +100,23 @@ class ParserTransitions:
             targets = map(found.__getitem__, tables.targets.tolist())
             self.by_key = dict(zip(tables.keys.tolist(), targets, strict=True))
             self.to_head |= {transition.head: transition for transition in self.by_key.values()}
-        begin, self.start_frames = self.completed(self._to(heads.start), BOTTOM_ONLY)
+        self._begin()
+
+    def _begin(self) -> None:
+        begin, self.start_frames = self.completed(self._to(self._heads.start), BOTTOM_ONLY)
         self.start_head = begin.head
+
+    @property
+    def nbytes(self) -> int:
+        """About the size of all transitions."""
+        return 2 * ENTRY_BYTES * len(self.by_key)
+
+    def following(self) -> "ParserTransitions":
+        """The same transitions, with no stacks of frames."""
+        found = copy(self)
+        found.frames = FrameTree()
+        found._begin()
+        return found
 
     def after(self, head: int, frames: int, accept_set: int) -> tuple[ParserTransition, int]:
         """The transition of a complete head by a lexeme of an accept set, with pops done: to a

@@ -24,7 +24,7 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import NamedTuple
 
 from ..errors import ArtifactError
-from ..tokens.memo import solve_recursive
+from ..tokens.memo import ENTRY_BYTES, solve_recursive
 from .interned import NOTHING, ROOT
 from .lexer import BETWEEN, Lexer
 from .lexer_walk import LexerWalks
@@ -124,6 +124,13 @@ class HeadSummaries:
     def cached(self) -> int:
         """How many results of ``first`` and ``feed`` are in memory."""
         return sum(map(len, self.results))
+
+    @property
+    def nbytes(self) -> int:
+        """About the size of all results of ``first`` and ``feed`` in memory, and of the summaries
+        that they name."""
+        summaries = len(self._added) + len(self._numbers) + len(self._decoded)
+        return ENTRY_BYTES // 2 * self.cached + 2 * ENTRY_BYTES * summaries
 
     def find(self, key: Key) -> int | None:
         """A result if it is cached or stored."""

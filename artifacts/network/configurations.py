@@ -10,6 +10,7 @@ are equal configurations.
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, reduce
 
+from ..tokens.memo import ENTRY_BYTES
 from .tables import DEAD, FirstTransitions, NetworkTables
 
 # The set of stacks that holds the empty stack alone.
@@ -33,9 +34,15 @@ class Stacks:
 
     def __init__(self, first: Sequence[Entries] = ((_EMPTY,),)) -> None:
         self.entries: list[Entries] = list(first)
+        self._pairs = len(self.entries)
         self._numbers = {entries: number for number, entries in enumerate(first)}
         # A dict: what a union needs must stay until it is complete.
         self._unions: dict[tuple[int, int], int] = {}
+
+    @property
+    def nbytes(self) -> int:
+        """About the size of all nodes and unions."""
+        return ENTRY_BYTES * (self._pairs + len(self._unions))
 
     def push(self, frame: int, node: int) -> int:
         """The stacks of ``node`` with ``frame`` on top of each."""
@@ -43,6 +50,7 @@ class Stacks:
         number = self._numbers.setdefault(entries, len(self.entries))
         if number == len(self.entries):
             self.entries.append(entries)
+            self._pairs += 1
         return number
 
     def unknown(self, kind: int) -> int:
@@ -98,6 +106,7 @@ class Stacks:
         number = self._numbers.setdefault(entries, len(self.entries))
         if number == len(self.entries):
             self.entries.append(entries)
+            self._pairs += len(entries)
         return number
 
 
@@ -123,14 +132,16 @@ class Configurations:
         self._states, self._stacks = states, stacks
         self.several: list[Threads] = []
         self._numbers: dict[Threads, int] = {}
+        self._threads = 0
 
     def __getitem__(self, configuration: int) -> Threads:
         number, state = divmod(configuration, self._states)
         return ((state, number),) if state else self.several[number]
 
-    def __len__(self) -> int:
-        """How many sets of stacks, and of threads, have a number."""
-        return len(self._stacks.entries) + len(self.several)
+    @property
+    def nbytes(self) -> int:
+        """About the size of the configurations with several threads."""
+        return ENTRY_BYTES * (len(self.several) + self._threads // 2)
 
     def number(self, threads: Mapping[int, int]) -> int:
         """The configuration of sets of stacks by state."""
@@ -141,6 +152,7 @@ class Configurations:
         number = self._numbers.setdefault(key, len(self.several))
         if number == len(self.several):
             self.several.append(key)
+            self._threads += len(key)
         return number * self._states
 
 
@@ -151,11 +163,14 @@ class Network:
     (state, set of stacks) pairs of each; ``stacks``: the graph-structured stack that they share.
     """
 
-    def __init__(self, tables: NetworkTables) -> None:
-        self.tables = tables
+    def __init__(
+        self, tables: NetworkTables, first_transitions: FirstTransitions | None = None
+    ) -> None:
+        self.tables, self._known_transitions = tables, first_transitions
         self.stacks = Stacks()
         self._calls, self._ends = tables.calls, tables.ends
-        # Whether a text may end where a node is the stack, as far as it was computed.
+        # Whether a text may end where a node is the stack, as far as it was computed; by any
+        # thread, without a lock: nothing is ever taken out.
         self._returning: dict[int, bool] = {BOTTOM: True}
         self.threads = Configurations(tables.states, self.stacks)
         # subtle: a later configuration may be the start's in all but this, that the text is
@@ -166,7 +181,17 @@ class Network:
     @cached_property
     def first_transitions(self) -> FirstTransitions:
         """How states read symbols; made when a symbol is first read, as tokens may need none."""
-        return FirstTransitions(self.tables)
+        return self._known_transitions or FirstTransitions(self.tables)
+
+    @property
+    def nbytes(self) -> int:
+        """About the size of all that was interned, and of what is known of each set of stacks."""
+        known = ENTRY_BYTES // 2 * len(self._returning)
+        return self.stacks.nbytes + self.threads.nbytes + known
+
+    def following(self) -> "Network":
+        """The same network, which has read nothing."""
+        return Network(self.tables, self.__dict__.get("first_transitions"))
 
     def read(self, configuration: int, *readings: Iterable[int]) -> int:
         """The configuration after some symbols, or ``REFUSED``.

@@ -16,15 +16,17 @@ when it pops it.
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Final, Literal
 
-from ..tokens.memo import BoundedCache
+from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from .configurations import REFUSED, Entries, Network
 from .tables import DEAD
 
 # Frames that a head may have, and threads of an effect; beyond them stacks are read whole.
 _MAX_FRAMES, _MAX_THREADS = 8, 8
 
-# A cache limit: effects of a token at a head.
-MAX_CACHED_EFFECTS = 1 << 20
+# How a budget is divided: heads that have a number, and effects of a token at a head, with the
+# bytes of one of these.
+_HEADS, _EFFECTS = 1, 7
+_EFFECT_BYTES = 2 * ENTRY_BYTES
 
 # A thread: its state, frames popped, and frames pushed after that, the lowest first.
 _Thread = tuple[int, int, tuple[int, ...]]
@@ -70,7 +72,10 @@ class LazyTokenEffects:
     """
 
     def __init__(
-        self, network: Network, readings: Callable[[int], Sequence[Iterable[int]]]
+        self,
+        network: Network,
+        readings: Callable[[int], Sequence[Iterable[int]]],
+        caches: CacheBudget | None = None,
     ) -> None:
         self._network, self._readings = network, readings
         self._entries = network.stacks.entries
@@ -80,16 +85,19 @@ class LazyTokenEffects:
         # Heads by number; the first ones are the states alone.
         self._heads = tables.states
         self._deeper: dict[tuple[int, int], int] = {}
-        self._effects: BoundedCache[tuple[int, int], _Effect | Literal[False]] = BoundedCache(
-            MAX_CACHED_EFFECTS
+        heads, effects = (caches or CacheBudget()).divide(_HEADS, _EFFECTS)
+        self._most_heads = heads.limit // ENTRY_BYTES
+        self._effects: BoundedCache[tuple[int, int], _Effect | Literal[False]] = effects.cache(
+            _EFFECT_BYTES
         )
-
-    def __len__(self) -> int:
-        """How many heads have a number."""
-        return self._heads
 
     def step(self, configuration: int, token_id: int) -> int:
         """The configuration after a token, or ``REFUSED``; as ``Network.read`` says."""
+        if len(self._deeper) > self._most_heads:
+            # Effects of heads that will have other numbers.
+            self._effects.clear()
+            self._deeper.clear()
+            self._heads = self._network.tables.states
         found: dict[int, int] = {}
         try:
             for state, node in self._network.threads[configuration]:

@@ -8,14 +8,15 @@ is looked up in precomputed token effects (``token_steps``), or computed lazily
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property
+from copy import copy
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ArtifactError
 from ..tokens import tokenset
-from ..tokens.memo import CacheBudget
+from ..tokens.interning import InterningMachine, Lock
+from ..tokens.memo import ENTRY_BYTES, CacheBudget
 from ..tokens.tokenset import Words
 from ..tokens.trie import Trie
 from ..tokens.vocabulary import Vocabulary
@@ -126,27 +127,29 @@ class StackRows:
         return rows
 
 
-# A cache limit: masks by configuration. One look-up is a whole mask, so these are in a plain dict.
-MAX_CACHED_MASKS = 1 << 20
+# How a budget is divided: summaries with their rows; effects of tokens that are read; steps; masks;
+# and what is interned, configurations and sets of stacks.
+_SUMMARIES, _EFFECTS, _STEPS, _MASKS, _INTERNED = 20, 6, 2, 1, 3
 
-# A cache limit: configurations from which on a new matcher is given a new network.
-MAX_CONFIGURATIONS = 1 << 20
-
-# How a budget is divided: rows beside the file's, and everything else.
-_ROWS, _OTHERS = 1, 3
+# Masks that are cached, however small the budget is.
+_FEWEST_MASKS = 64
 
 FIRST_TERMINAL = 256
 
 _EOS = -1
 
 
-class NetworkMasks:
+class NetworkMasks(InterningMachine):
     """Reads whole tokens, and gives the masks that they lead to. States are configurations.
+
+    Without the lock are read: what was precomputed, with the configurations and stacks it is about,
+    of which none is ever taken out; and steps and masks that were found before.
 
     ``trie``: makes the token trie where a summary is missing; ``automaton`` is over the rows and
     sets of ``precomputed``. ``effects``: of all tokens, terminals included; without them tokens
     are read. ``take``: the configuration after a token, or None where the mask lacks it.
     ``terminals``: the ids of each token terminal, ascending; a token may be in several.
+    ``summaries``: of a machine before this one.
     """
 
     def __init__(
@@ -161,21 +164,40 @@ class NetworkMasks:
         automaton: MaskAutomaton | None = None,
         effects: TokenEffects | None = None,
         caches: CacheBudget | None = None,
+        lock: Lock | None = None,
     ) -> None:
-        self.network = Network(tables)
-        rows, _ = (caches or CacheBudget()).divide(_ROWS, _OTHERS)
-        self.summaries = Summaries(tables, trie, vocab_size, precomputed, rows.limit)
-        automaton = automaton or MaskAutomaton.of(tables, {}, {})
-        self._stacks = StackRows(tables, self.summaries, self.network.stacks.entries, automaton)
+        budgets = (caches or CacheBudget()).divide(_SUMMARIES, _EFFECTS, _STEPS, _MASKS, _INTERNED)
+        summaries, self._effect_budget, self._step_budget, masks, self._interned = budgets
+        self.summaries = Summaries(tables, trie, vocab_size, precomputed, summaries)
+        self._automaton = automaton or MaskAutomaton.of(tables, {}, {})
+        self._effects = effects or TokenEffects.empty()
         self._vocabulary = vocabulary
         self._named = [tokenset.from_ids(ids, vocab_size) for ids in terminals]
         self._eos = tokenset.from_ids(list(eos), vocab_size)
         self._ends = tables.ends
-        steps = TokenSteps(self.network, effects or TokenEffects.empty(), self._step_lazily)
-        self.take = steps.step if steps.classes else steps.read
+        # One look-up is a whole mask, so these are in a plain dict.
+        self._most_masks = max(masks.limit // ENTRY_BYTES, _FEWEST_MASKS)
+        self._begin(Network(tables), lock)
+
+    def _begin(self, network: Network, lock: Lock | None) -> None:
+        """All that is about one network."""
+        self.network = network
+        self.begin_interning(self._interned, lock)
+        entries = network.stacks.entries
+        self._stacks = StackRows(network.tables, self.summaries, entries, self._automaton)
         self._masks: dict[int, Words] = {}
-        # The numbers of the rows of each terminal, and of EOS.
-        self._constant_rows: dict[int, int] = {}
+        self._lazy_effects: LazyTokenEffects | None = None
+        steps = TokenSteps(
+            network, self._effects, self._step_lazily, self._step_budget, self.lock, self.look
+        )
+        self.take = steps.step if steps.classes else steps.read
+
+    def following(self) -> "NetworkMasks":
+        """The next machine: with the same summaries, and a network that has read nothing."""
+        following = copy(self)
+        following._begin(self.network.following(), self.lock)
+        following.look()
+        return following
 
     @property
     def start(self) -> int:
@@ -183,10 +205,9 @@ class NetworkMasks:
         return self.network.start
 
     @property
-    def is_full(self) -> bool:
-        """Whether it has met so many configurations that the next text should have its own."""
-        heads = len(self._lazy_effects) if "_lazy_effects" in self.__dict__ else 0
-        return max(len(self.network.threads), heads) > MAX_CONFIGURATIONS
+    def interned_bytes(self) -> int:
+        """About the size of all configurations and sets of stacks."""
+        return self.network.nbytes
 
     def is_accepting(self, state: int) -> bool:
         """Whether the text so far is a member."""
@@ -204,29 +225,30 @@ class NetworkMasks:
         mask = self._masks.get(state)
         if mask is None:
             number = MISSING if self._named else self._precomputed_row(state)
-            if number == MISSING or len(self._masks) >= MAX_CACHED_MASKS:
-                self._make_room()
-                number = self._row(state)
-            mask = self._masks[state] = self.summaries.row(number)
+            mask = self._computed(state) if number == MISSING else self.summaries.row(number)
+            if len(self._masks) >= self._most_masks:
+                self._masks.clear()
+            self._masks[state] = mask
         return mask
+
+    def _computed(self, state: int) -> Words:
+        with self.lock:
+            if self.summaries.is_full:
+                self.forget()
+            return self.summaries.row(self._row(state))
 
     def forget(self) -> None:
         """Go back to the rows that were precomputed; the others are recomputed when needed."""
         self._masks.clear()
-        self._constant_rows.clear()
         self.summaries.forget()
 
-    def _make_room(self) -> None:
-        if len(self._masks) >= MAX_CACHED_MASKS or self.summaries.is_full:
-            self.forget()
-
-    @cached_property
-    def _lazy_effects(self) -> LazyTokenEffects:
-        """Reads the tokens that are not tabulated."""
-        return LazyTokenEffects(self.network, self._readings)
-
     def _step_lazily(self, state: int, token_id: int) -> int:
-        return self._lazy_effects.step(state, token_id)
+        """The step by a token that is not tabulated, which is read."""
+        effects = self._lazy_effects
+        if effects is None:
+            effects = LazyTokenEffects(self.network, self._readings, self._effect_budget)
+            self._lazy_effects = effects
+        return effects.step(state, token_id)
 
     def _readings(self, token_id: int) -> list[Iterable[int]]:
         """The symbols of a token: its bytes, and each of the terminals that name it."""
@@ -261,14 +283,8 @@ class NetworkMasks:
         if self._named:
             rows.update(self._rows_of_terminals(configuration))
         if network.may_end(configuration):
-            rows.add(self._constant_row(_EOS, self._eos))
+            rows.add(self.summaries.constant(_EOS, self._eos))
         return self.summaries.union(rows)
-
-    def _constant_row(self, key: int, row: Words) -> int:
-        number = self._constant_rows.get(key)
-        if number is None:
-            number = self._constant_rows[key] = self.summaries.add(row)
-        return number
 
     def _rows_of_terminals(self, configuration: int) -> Iterator[int]:
         """The tokens that are read by their terminals."""
@@ -277,4 +293,4 @@ class NetworkMasks:
         rows = network.tables.rows
         for number, named in enumerate(self._named):
             if any(rows[state][FIRST_TERMINAL + number] != DEAD for state, _ in threads):
-                yield self._constant_row(number, named)
+                yield self.summaries.constant(number, named)

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from ..errors import ArtifactError
 from ..tokens import tokenset
-from ..tokens.memo import BoundedCache, solve_recursive
+from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget, solve_recursive
 from ..tokens.tokenset import Words
 from ..tokens.trie import Trie, ranges
 from .summary_tables import Nodes, SummaryTables
@@ -40,8 +40,8 @@ from .tables import DEAD, NetworkTables
 # Sets of so many nodes have their children grouped by column.
 _LARGE = 256
 
-# A cache limit: children that are grouped, over all sets.
-MAX_CACHED_CHILDREN = 1 << 24
+# The bytes of a child that is grouped.
+_CHILD_BYTES = 4
 
 # Nodes that are fewer than one in so many are sorted, others are counted off.
 _SPARSE = 64
@@ -72,8 +72,10 @@ class SummaryWalk:
     same state before it does not follow again.
     """
 
-    def __init__(self, tables: NetworkTables, trie: Trie) -> None:
-        self._trie = trie
+    def __init__(
+        self, tables: NetworkTables, trie: Trie, caches: CacheBudget | None = None
+    ) -> None:
+        self._trie, self._caches = trie, caches or CacheBudget()
         self._table = np.ascontiguousarray(tables.table)
         self._flat = self._table.ravel()
         self._narrow = np.uint16 if len(self._table) <= 1 << 16 else np.int32
@@ -88,7 +90,7 @@ class SummaryWalk:
 
     def forget(self) -> None:
         """Drop what is cached by the numbers of sets, which are given again."""
-        self._children: BoundedCache[int, _Children] = BoundedCache(MAX_CACHED_CHILDREN)
+        self._children: BoundedCache[int, _Children] = self._caches.cache()
 
     def walk(self, number: int, suspended: Nodes, state: int) -> Walked:
         """What tokens come to from set ``number``, whose nodes are ``suspended``."""
@@ -152,7 +154,8 @@ class SummaryWalk:
         counts = np.bincount(columns, minlength=self._byte_columns)
         order = np.argsort(columns, kind="stable")
         grouped = _Children(children[order], np.cumsum(counts) - counts, counts)
-        return self._children.keep(number, grouped, len(children))
+        size = ENTRY_BYTES + _CHILD_BYTES * len(children)
+        return self._children.keep(number, grouped, size)
 
     def _unmet(self, nodes: Nodes, states: NDArray[np.int32]) -> tuple[Nodes, NDArray[np.int32]]:
         """What this walk has not met before in the same state; it is marked as met."""
@@ -192,8 +195,8 @@ class SummaryWalk:
 # The numbers of the empty row and set, and of the set that holds the root.
 NOTHING, ROOT = 0, 1
 
-# Cache limits: bytes of rows, and summaries, beyond the precomputed ones.
-MAX_CACHED_ROW_BYTES, MAX_CACHED_SUMMARIES = 1 << 26, 1 << 20
+# How a budget is divided: rows, summaries with the sets that they name, and children of sets.
+_ROWS, _SUMMARIES, _CHILDREN = 2, 2, 1
 
 # So many rows are made views of in a tenth of a millisecond.
 _FEW = 1024
@@ -207,7 +210,7 @@ class Summaries:
 
     Begins with what is ``precomputed``, and computes the others lazily. ``trie`` is made when the
     first summary is missing. Row 0 is empty. ``cached``: F by (set, state) as (row, set), as far
-    as it was looked up or computed. ``row_bytes``: of rows beside those that are precomputed.
+    as it was looked up or computed. ``caches``: for all beside what is precomputed.
     """
 
     def __init__(
@@ -216,8 +219,11 @@ class Summaries:
         trie: Callable[[], Trie],
         vocab_size: int,
         precomputed: SummaryTables | None = None,
-        row_bytes: int = MAX_CACHED_ROW_BYTES,
+        caches: CacheBudget | None = None,
     ) -> None:
+        row_budget, summaries, self._children = (caches or CacheBudget()).divide(
+            _ROWS, _SUMMARIES, _CHILDREN
+        )
         self._network, self._make_trie, self._vocab_size = tables, trie, vocab_size
         self._precomputed = precomputed or SummaryTables.empty(vocab_size)
         self._walk: SummaryWalk | None = None
@@ -227,7 +233,11 @@ class Summaries:
             list(rows) if len(rows) < _FEW else rows
         )
         self._added: list[Words] = []
-        self._most_added = row_bytes // (4 * tokenset.word_count(vocab_size))
+        # A row may have its bytes as a key beside it.
+        self._most_added = row_budget.limit // (8 * tokenset.word_count(vocab_size))
+        self._most_bytes = summaries.limit
+        # Rows that the owner adds, by what they are.
+        self._constant: dict[int, int] = {}
         self.cached: dict[_Key, _Summary] = self._precomputed.as_dict()
         self._sets: list[Nodes] = []
         self._added_nodes = 0
@@ -239,7 +249,9 @@ class Summaries:
     @property
     def is_full(self) -> bool:
         """Whether a cache limit is passed, so that ``forget`` should be called."""
-        return len(self._added) > self._most_added or len(self.cached) > MAX_CACHED_SUMMARIES
+        entries = len(self.cached) + len(self._unions) + len(self._sets)
+        size = ENTRY_BYTES * entries + 8 * self._added_nodes
+        return len(self._added) > self._most_added or size > self._most_bytes
 
     @property
     def nbytes(self) -> int:
@@ -269,6 +281,7 @@ class Summaries:
         self._unions.clear()
         self._row_numbers.clear()
         self._set_numbers.clear()
+        self._constant.clear()
 
     def find(self, suspended: int, state: int) -> _Summary | None:
         """F(suspended, state) if it was precomputed or is cached."""
@@ -309,6 +322,13 @@ class Summaries:
         self._added.append(row)
         return len(self) - 1
 
+    def constant(self, key: int, row: Words) -> int:
+        """The number of a row that is always the same for a key."""
+        number = self._constant.get(key)
+        if number is None:
+            number = self._constant[key] = self.add(row)
+        return number
+
     def row_number(self, row: Words) -> int:
         """The number of a row."""
         if not self._row_numbers:
@@ -339,7 +359,7 @@ class Summaries:
             trie = self._make_trie()
             if int(self._precomputed.nodes.max()) >= len(trie.octets):
                 raise ArtifactError("section 'memo.exit_nodes' is damaged: there are no such nodes")
-            self._walk = SummaryWalk(self._network, trie)
+            self._walk = SummaryWalk(self._network, trie, self._children)
         return self._walk
 
     def _steps(self, key: _Key) -> Generator[_Key, _Summary, _Summary]:

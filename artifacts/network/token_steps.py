@@ -17,11 +17,14 @@ The compiler finds all of it by reading tokens from their ends to their beginnin
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from threading import RLock
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..tokens.interning import Lock
+from ..tokens.memo import ENTRY_BYTES, CacheBudget
 from .configurations import REFUSED, Network
 from .tables import DEAD
 
@@ -86,9 +89,8 @@ class TokenEffects:
 # Where a step leads that the effects do not tell.
 _NOT_TABULATED = -2
 
-# A cache limit: steps that are more than one look at the table. One look-up is a whole step, so
-# these are in a plain dict.
-MAX_CACHED_STEPS = 1 << 20
+# New steps between two looks at the limits.
+_BETWEEN_LOOKS = 64
 
 # So many effects are decoded in about a tenth of a millisecond.
 _FEW = 256
@@ -98,12 +100,23 @@ class TokenSteps:
     """Steps ``network``.
 
     ``classes``: of how many tokens the effects tell something, all or none. ``otherwise``: the step
-    from a configuration by a token of which they do not.
+    from a configuration by a token of which they do not. ``lock``: held while a step that is not
+    cached is found. ``look``: called every few of these.
     """
 
     def __init__(
-        self, network: Network, effects: TokenEffects, otherwise: Callable[[int, int], int]
+        self,
+        network: Network,
+        effects: TokenEffects,
+        otherwise: Callable[[int, int], int],
+        caches: CacheBudget | None = None,
+        lock: Lock | None = None,
+        look: Callable[[], None] = lambda: None,
     ) -> None:
+        self._lock = RLock() if lock is None else lock
+        self._look = look
+        # One look-up is a whole step, so these are in a plain dict.
+        self._most_cached = max((caches or CacheBudget()).limit // ENTRY_BYTES, _BETWEEN_LOOKS)
         tables, self.classes = network.tables, len(effects.classes)
         self._otherwise = otherwise
         few = len(effects) <= _FEW
@@ -143,11 +156,12 @@ class TokenSteps:
         key = configuration, number
         target = self._cached.get(key)
         if target is None:
-            if effect:
-                target = self._follow(effect, configuration // self._states)
-            else:
-                target = self._of_threads(configuration, number)
-            self._cache(key, target)
+            with self._lock:
+                if effect:
+                    target = self._follow(effect, configuration // self._states)
+                else:
+                    target = self._of_threads(configuration, number)
+                self._cache(key, target)
         if target >= 0:
             return target
         return self.read(configuration, token_id) if target == _NOT_TABULATED else None
@@ -158,13 +172,17 @@ class TokenSteps:
         key = configuration, -1 - token_id
         target = self._cached.get(key)
         if target is None:
-            target = self._otherwise(configuration, token_id)
-            self._cache(key, target)
+            with self._lock:
+                target = self._otherwise(configuration, token_id)
+                self._cache(key, target)
         return None if target == REFUSED else target
 
     def _cache(self, key: tuple[int, int], target: int) -> None:
-        if len(self._cached) >= MAX_CACHED_STEPS:
-            self._cached.clear()
+        count = len(self._cached)
+        if not count % _BETWEEN_LOOKS:
+            self._look()
+            if count >= self._most_cached:
+                self._cached.clear()
         self._cached[key] = target
 
     def _follow(self, effect: int, node: int) -> int:

@@ -11,12 +11,14 @@ of the others a search decides.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from itertools import count
 from typing import Generic, Protocol, TypeVar
 
 from ..errors import ArtifactError
 from ..tokens import tokenset
+from ..tokens.interning import Lock
 from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.search import Trail, search_alive
 from ..tokens.tokenset import Words
@@ -61,6 +63,13 @@ class Inner(Protocol):
 
     def finds(self, state: int, is_wanted: Callable[[int], bool]) -> bool:
         """Whether the mask at a state holds a wanted token; False where that takes a mask."""
+
+    @property
+    def lock(self) -> Lock:
+        """Held while something is added."""
+
+    def reading_again(self) -> AbstractContextManager[None]:
+        """Inside it a matcher reads the tokens that it has taken."""
 
 
 class Undecided(Protocol):
@@ -111,6 +120,10 @@ class WithNormalForm(Generic[M]):
         """Whether it has met so much that the next text should have a machine of its own."""
         return self.inner.is_full
 
+    def reading_again(self) -> AbstractContextManager[None]:
+        """Inside it a matcher reads the tokens that it has taken."""
+        return self.inner.reading_again()
+
     def state_after(self, after: Sequence[int]) -> int:
         """The state behind a prompt. Raises ``ArtifactError`` if no member can follow it."""
         state = self.behind(self.inner.state_after(after), after)
@@ -140,6 +153,7 @@ class WithNormalForm(Generic[M]):
         """
         target = self._steps.get((state, token_id))
         if target is None:
+            # The inner machine takes the lock where it adds something.
             number, text = divmod(state, self._width)
             after = self.runs.step(text, token_id)
             target = self.inner.step(number, token_id) * self._width + after
@@ -154,7 +168,11 @@ class WithNormalForm(Generic[M]):
         """The mask at a state: read-only, computed on a miss."""
         cached = self._masks.get(state)
         if cached is None:
-            cached = self._masks.keep(state, self._mask(*divmod(state, self._width)))
+            with self.inner.lock:
+                # Another thread may have found it.
+                cached = self._masks.get(state)
+                if cached is None:
+                    cached = self._masks.keep(state, self._mask(*divmod(state, self._width)))
         return cached
 
     def _mask(self, number: int, text: int) -> Words:

@@ -13,6 +13,7 @@ and all caches share one budget.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,7 +66,8 @@ class _Base:
 class WordMachine:
     """Steps and rows. ``indicator``: ♯ in UTF-8. ``nodes``: int32 (V,), the node of a token
     that words are made of, or -1. ``longest``: characters that a word may have, 0 where no
-    word of the text has more.
+    word of the text has more. Threads share it without a lock: all that is cached follows from the
+    file alone.
     """
 
     words: WordDfa
@@ -77,6 +79,7 @@ class WordMachine:
     eos: Sequence[int]
     vocab_size: int
     caches: CacheBudget = field(default_factory=CacheBudget)
+    is_full: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         rows, bases, forbidden, numbers = self.caches.divide(_ROWS, _BASES, _FORBIDDEN, _NUMBERS)

@@ -99,8 +99,8 @@ class InertTokens:
 
     def __init__(self, network: PretokenizedNetwork, inert: PretokenizedNetwork) -> None:
         self.undecided: set[int] = set()
-        self._inert, self._stacks = inert, network.network.stacks
-        self._contexts = inert.contexts
+        self._inert = inert
+        self._contexts, self._stack_contexts = inert.contexts, inert.stack_contexts
         self._status = StatusByContext(inert)
         own = network.contexts
         self._states, self._pre_states = own.states, own.pre_states
@@ -161,7 +161,7 @@ class InertTokens:
         nodes = [BOTTOM]
         if ground[0] == UNKNOWN:
             contexts = sorted(self._contexts_of[ground[1]])
-            nodes = [self._contexts.unknown(self._stacks, context) for context in contexts]
+            nodes = [self._stack_contexts.unknown(context) for context in contexts]
         for node in nodes:
             leads = self._inert.dead_ends.push_all((*reversed(top), *pushed), node)
             place = int(self._states[pair]), int(self._pre_states[pair]), leads
@@ -170,7 +170,7 @@ class InertTokens:
     def _search(self, place: Place, ids: NDArray[np.int32], *, whole: bool) -> None:
         if self._inert.dead_ends.at_boundary(place):
             return
-        context = self._contexts.of_node(self._stacks, place[2])
+        context = self._stack_contexts.of_node(place[2])
         results: Results = {}
         if self._contexts.is_live(self._contexts.number(place[0], place[1]), context):
             results = self._searched.of(place, ids, whole=whole)

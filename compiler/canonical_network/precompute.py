@@ -176,6 +176,7 @@ class _Decisions:
         self.is_complete = True
         self._calls, self._stacks, self._liveness = calls, network.network.stacks, liveness
         self._contexts, self._dead_ends = network.contexts, network.dead_ends
+        self._stack_contexts = network.stack_contexts
         self._searched = SearchedTokens(network.dead_ends)
         self._summaries = summaries
 
@@ -192,7 +193,7 @@ class _Decisions:
         below."""
         node, suffix = BOTTOM, 0
         if ground[0] == UNKNOWN:
-            node = self._contexts.unknown(self._stacks, ground[1])
+            node = self._stack_contexts.unknown(ground[1])
             suffix = self._summaries.suffix(*ground)
         for frame in reversed(frames):
             node = self._stacks.push(frame, node)

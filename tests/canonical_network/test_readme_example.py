@@ -83,7 +83,7 @@ def test_tokens_of_state_2(network: PretokenizedNetwork) -> None:
     }
     assert {"(": (2, 2, (4,)), "a": (3, 3, (4,)), "ab": (5, 3, (4,)), "ab)": (5, 2, ())} == leads
     inside = network.contexts.push(4, TEXT_END)
-    node = network.contexts.unknown(network.network.stacks, inside)
+    node = network.stack_contexts.unknown(inside)
     for group in walk.groups:
         place = network.dead_ends.place(group, node)
         token = spelled(group.ids)[0]

@@ -5,6 +5,7 @@
 
 import random
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from support.grammars import nullable_lnf_of
 from constrain.artifacts import Artifact
 from constrain.artifacts.canonical_network.machine import canonical_machine
 from constrain.artifacts.cartesian.machine import ProductMachine
+from constrain.artifacts.kinds.generations import always
 from constrain.artifacts.kinds.token_dfa import TokenDfaRuntime
 from constrain.artifacts.matcher import Matcher
 from constrain.artifacts.normalizer.machine import WithNormalForm
@@ -200,7 +202,7 @@ def test_unrolled_networks_and_products(
             eos=here.eos,
         ).artifact
         assert product.manifest.kind == "product"
-        network = Matcher(machine, here.eos_ids, product.vocab_size)
+        network = Matcher(partial(always, machine), here.eos_ids, product.vocab_size)
         liked = product.arrays.get("stable.tokens", np.zeros(0, dtype=np.int32))
         walks = 200 if full else 8
         side_by_side(product.matcher(), network, random.Random(8), walks, 20, liked)

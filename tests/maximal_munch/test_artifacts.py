@@ -212,19 +212,27 @@ def test_rows_as_shared_blocks() -> None:
         ]
 
 
-def test_a_new_text_gets_a_new_machine_when_the_old_one_is_full(
-    json_artifact: Artifact, monkeypatch: pytest.MonkeyPatch, default_tokenizer: Tokenizer
+@pytest.mark.parametrize("fewest", ["_FEWEST_HEAD_BYTES", "FEWEST_BYTES"])
+def test_a_new_machine_takes_the_place_of_one_that_is_full(
+    monkeypatch: pytest.MonkeyPatch, default_tokenizer: Tokenizer, fewest: str
 ) -> None:
-    """Matchers share a machine until it has met too much; those that use it keep it."""
-    artifact = reloaded(json_artifact)
+    """Matchers share a machine until it has met too much, and go on with the next one."""
+    room = "tokens.interning" if fewest == "FEWEST_BYTES" else "maximal_munch.machine"
+    monkeypatch.setattr(f"constrain.artifacts.{room}.{fewest}", 0)
+    nothing = compiled_lark(JSON, default_tokenizer, prewarm=0).to_bytes()
+    artifact = load_bytes(nothing, cache_bytes=0)
     first = artifact.machine()
     assert first is artifact.machine()
-    matcher = artifact.matcher()
-    monkeypatch.setattr("constrain.artifacts.maximal_munch.machine._MOST_CONFIGURATIONS", 1)
-    assert first is not artifact.machine()
-    for token in default_tokenizer.encode('{"a": 1}'):
+    matcher, other = artifact.matcher(), artifact.matcher()
+    monkeypatch.setattr("constrain.artifacts.maximal_munch.machine._STEPS_BETWEEN_LOOKS", 1)
+    for token in default_tokenizer.encode('[[[{"a": [1, 2, {}, "b"]}]]]'):
         matcher.advance(token)
+        assert matcher.mask().any()
+    assert first is not artifact.machine()
     assert matcher.is_accepting
+    for token in default_tokenizer.encode('[{"a": 1}]'):
+        other.advance(token)
+    assert other.is_accepting
 
 
 def test_a_long_and_a_deep_text(json_artifact: Artifact, deep: int, full: bool) -> None:

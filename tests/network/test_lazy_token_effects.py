@@ -7,10 +7,10 @@ import random
 import pytest
 from support.grammars import JSON, SAMPLES, nullable_lnf_of, random_grammars
 
-from constrain.artifacts.network import lazy_token_effects as module
 from constrain.artifacts.network.configurations import REFUSED, Network
 from constrain.artifacts.network.lazy_token_effects import LazyTokenEffects
 from constrain.artifacts.network.tables import NetworkTables
+from constrain.artifacts.tokens.memo import CacheBudget
 from constrain.compiler.network.build import network
 
 pytestmark = pytest.mark.quick
@@ -64,11 +64,10 @@ def test_one_effect_serves_every_depth() -> None:
     assert len(spelled) - computed <= 3
 
 
-def test_evicted_effects_are_recomputed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The cache is bounded."""
-    monkeypatch.setattr(module, "MAX_CACHED_EFFECTS", 3)
+def test_evicted_effects_are_recomputed() -> None:
+    """The caches of effects and of heads are bounded."""
     found = Network(tables_of(JSON))
-    quick = LazyTokenEffects(found, lambda octet: [bytes([octet])])
+    quick = LazyTokenEffects(found, lambda octet: [bytes([octet])], CacheBudget(2048))
     state = found.start
     for octet in SAMPLES[JSON]:
         state = quick.step(state, octet)

@@ -175,24 +175,35 @@ def test_prefixes_of_bytes(json_artifacts: dict[str, Artifact], engine: str) -> 
     assert listed["network"] == listed[engine] != []
 
 
-def test_a_new_text_gets_a_new_network_when_the_old_one_is_full(
+def test_a_new_network_takes_the_place_of_one_that_is_full(
     default_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Memory is bounded over many texts; matchers that run keep what they have."""
-    monkeypatch.setattr("constrain.artifacts.network.machine.MAX_CONFIGURATIONS", 5)
+    """Memory is bounded over many texts; matchers that run go on as if nothing had happened, and
+    whoever holds the old machine keeps it."""
+    monkeypatch.setattr("constrain.artifacts.tokens.interning.FEWEST_BYTES", 1_000)
     artifact = made("s ::= '[' s ']' | 'x';", default_tokenizer)
+    artifact = load_bytes(artifact.to_bytes(), cache_bytes=0)
     first = artifact.machine()
     assert isinstance(first, NetworkMasks)
     running = artifact.matcher()
-    for token_id in default_tokenizer.encode("[ [ [ [ [ [ [".replace(" ", "")):
+    for token_id in default_tokenizer.encode("[" * 7):
         running.advance(token_id)
-    for octet in b"[" * 10:
-        state = first.network.read(first.start, bytes([octet]) * 9)
-        first.network.read(state, b"[")
-    for depth in range(20):
-        first.network.read(first.start, b"[" * depth)
-    assert artifact.machine() is not first
-    assert len(tokenset.to_ids(running.mask()))
+    mask = running.mask().tolist()
+    deep = first.network.read(first.start, b"[" * 20)
+    first.look()
+    assert first.is_full
+    other = artifact.matcher()
+    assert first is not artifact.machine()
+    assert running.mask().tolist() == mask
+    running.advance(default_tokenizer.encode("x")[0])
+    assert not running.is_accepting
+    for token_id in default_tokenizer.encode("]" * 7):
+        running.advance(token_id)
+    assert running.is_accepting
+    running.rollback(1)
+    assert not running.is_accepting
+    assert other.mask().tolist() == first.row(first.start).tolist()
+    assert first.row(deep).any()
 
 
 # --- tokens that a grammar names

@@ -10,6 +10,7 @@ from support.maximal_munch import vocabulary_of
 from constrain.artifacts.network import summaries as module
 from constrain.artifacts.network.summaries import Summaries, SummaryWalk
 from constrain.artifacts.network.tables import DEAD, NetworkTables
+from constrain.artifacts.tokens.memo import CacheBudget
 from constrain.artifacts.tokens.trie import Trie
 from constrain.compiler import Tokenizer
 from constrain.compiler.limits import Limits
@@ -46,18 +47,17 @@ def walked_via_pairs(
     return tokens, {current: sorted(nodes) for current, nodes in sorted(stopped.items())}
 
 
-@pytest.mark.parametrize(("large", "cached"), [(256, 1 << 24), (1, 1 << 24), (1, 20)])
+@pytest.mark.parametrize(("large", "cached"), [(256, 1 << 26), (1, 1 << 26), (1, 600)])
 def test_walks_follow_each_node_and_state(
     monkeypatch: pytest.MonkeyPatch, full: bool, large: int, cached: int
 ) -> None:
     """Sets that hold nodes below others, grouped by column or not, cached or not."""
     monkeypatch.setattr(module, "_LARGE", large)
-    monkeypatch.setattr(module, "MAX_CACHED_CHILDREN", cached)
     rng = random.Random(23)
     stops = 0
     for text, _ in random_grammars(120 if full else 25, seed=31):
         tables, trie = network(nullable_lnf_of(text)), random_trie(rng)
-        walk = SummaryWalk(tables, trie)
+        walk = SummaryWalk(tables, trie, CacheBudget(cached))
         inner = np.flatnonzero(np.diff(trie.first)).tolist()
         for number in range(4):
             if number == 3:

@@ -212,7 +212,8 @@ def test_encoding_round_trips() -> None:
 
 def test_evicted_steps_are_recomputed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The cache of steps is bounded."""
-    monkeypatch.setattr(token_steps, "MAX_CACHED_STEPS", 2)
+    monkeypatch.setattr(token_steps, "_BETWEEN_LOOKS", 2)
+    monkeypatch.setattr(token_steps, "ENTRY_BYTES", 1 << 40)
     rng = random.Random(6)
     for text, _ in random_grammars(10, seed=59):
         tables = network(nullable_lnf_of(text))
