@@ -8,8 +8,8 @@ import pytest
 from support import sampled
 from support.corpus.tokenizer_case import Case
 from support.grammars import JSON
+from support.matcher import THREADS, json_text, stress, walks_of
 from support.maximal_munch import JSON as MUNCH
-from support.threads import THREADS, json_text, stress, walks_of
 from support.wordpiece import compiled as compiled_by_words
 from support.wordpiece import tokenizer_of
 
