@@ -8,6 +8,7 @@ The table of ``README.md`` beside this file has a row for each step.
 """
 
 import warnings
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -36,6 +37,7 @@ from .frontend import (
 )
 from .grammar.check import check
 from .grammar.tree import Grammar
+from .limits import blaming
 from .notes import notes_of, without_effect
 from .options import (
     ANY,
@@ -165,7 +167,8 @@ def build_artifact(
         from .bpe.tokenizer_tables import TokenizerTables
 
         tables = TokenizerTables(tokenizer, cache)
-    built = _by_engine(recogniser, tokenizer, wanted, choice, progress, tables)
+    with blaming(_largest_rule(recogniser)):
+        built = _by_engine(recogniser, tokenizer, wanted, choice, progress, tables)
     kind, method = built.artifact.manifest.kind, built.method
     found = (
         *notes_of(recogniser, wanted),
@@ -178,6 +181,15 @@ def build_artifact(
     source = recogniser.grammar.source
     artifact = built.artifact.noted((*notes, *(each.in_a_line(source) for each in findings)))
     return replace(built, notes=notes, findings=findings, artifact=artifact)
+
+
+def _largest_rule(recogniser: Recogniser) -> Iterator[str]:
+    """The rule behind most states of a DFA, else the one that members begin with."""
+    if isinstance(recogniser, Automaton):
+        behind = Counter(origin for origins in recogniser.dfa.origins for origin in origins)
+        yield from (recogniser.rules[origin] for origin, _ in behind.most_common(1))
+    else:
+        yield recogniser.grammar.start
 
 
 def _findings(

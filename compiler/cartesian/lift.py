@@ -100,22 +100,23 @@ def lift(
     bits: dict[int, NDArray[np.bool_]] = {}
     at_boundary = product.at_boundary
     undecided = [_bundled(alone[:, ~at_boundary[alone[2]]])]
-    transitions = memory = most = longest = 0
+    # What is stored is counted: pairs of a row and a class of tokens that do the same everywhere.
+    transitions, memory, most, longest = alone.shape[1], 0, 0, 0
     for functions in token_functions(pairs.trie, table, product.classes, np.flatnonzero(used)):
+        transitions += len(functions.sources)
         sets = _Sets(functions, pairs.trie, size, alone)
         for done, (row, number) in enumerate(sets.of_rows()):
             if number in sets.flags:
                 bits[row] = sets.flags[number]
             elif sets.counts[number]:
                 lists[row] = sets.ids[number]
-            transitions += sets.counts[number]
             if sets.counts[number] > most:
                 most, longest = sets.counts[number], row
             if limits.exceeded(0, transitions, memory + sets.memory):
                 limits.check_transitions(transitions, _STAGE, rules_of(longest // 2))
                 limits.check_memory(memory + sets.memory, _STAGE, rules_of(longest // 2))
             if done % _STRIDE == 0:
-                limits.check_resources(_STAGE)
+                limits.check_resources(_STAGE, rules_of(longest // 2))
         memory += sets.memory
         undecided.append(sets.bundles(~at_boundary[functions.targets // 2]))
     return Lift(lists, bits, _joined(undecided), size)

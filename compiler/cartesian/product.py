@@ -77,8 +77,11 @@ def build_product(
     begins = np.setdiff1d(np.flatnonzero(ends), own)
     width = np.int64(pretokenizer.states)
 
+    row_bytes = 4 * pretokenizer.table.shape[1] * len(joint)
+
     def check(count: int) -> None:
         limits.check_states(count, _STAGE)
+        limits.check_memory(count * row_bytes, _STAGE)
         limits.check_resources(_STAGE)
 
     pairs, table = synchronous_product(

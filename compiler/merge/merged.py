@@ -177,7 +177,7 @@ def _encoded(
     normalized = NormalizedMembers(dfa, None)
     if tables.normal_form is not None:
         normalized = normalized_members(dfa, tables.normal_form, limits, whole=whole)
-    lost, changed = shortest_unspellable(dfa, tables.pretokenizer), normalized.changed
+    lost, changed = shortest_unspellable(dfa, tables.pretokenizer, limits), normalized.changed
     without = [text for text in (changed, lost) if text is not None]
     if not without:
         return _Encoded(normalized.dfa, normalized.beside, ())
@@ -185,7 +185,7 @@ def _encoded(
     name = repr(text.decode("utf-8", "backslashreplace"))
     spelled = normalized.dfa
     if lost is not None and not spelled.is_empty:
-        spelled = minimize(spellable_members(spelled, tables.pretokenizer))
+        spelled = minimize(spellable_members(spelled, tables.pretokenizer, limits), limits)
     if spelled.is_empty:
         message = (
             f"the tokenizer can spell no member: it has no token for a part of {name} or would "

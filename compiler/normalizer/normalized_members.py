@@ -145,7 +145,7 @@ def normalized_members(
         return NormalizedMembers(dfa, None)
     final = np.arange(len(tables.table)) < tables.between
     final[DEAD] = False
-    lost = shortest_outside(dfa, tables.table, tables.classes, final, tables.start)
+    lost = shortest_outside(dfa, tables.table, tables.classes, final, tables.start, limits=limits)
     # The last character of a prompt may compose with what members begin with.
     begins = characters.classes[readable_characters(first_characters(dfa))]
     prompts = None if characters.is_inert[begins].all() else replace(tables, prompts=True)

@@ -30,8 +30,11 @@ DEAD = 0
 # At most so many states of one automaton over atoms; those of real pre-tokenizers have dozens.
 _MAX_STATES = 5000
 
-# Up to so many possible pairs a product numbers them in an array, beyond that in a sorted list.
-_MAX_DENSE_PAIRS = 1 << 22
+# Up to so many possible pairs a product numbers them in an array, beyond that in sorted lists.
+_MAX_DENSE_PAIRS = 1 << 26
+
+# Pairs are made distinct by sorting if there are more than so many possible ones for each.
+_SPARSE = 64
 
 State = TypeVar("State", bound=Hashable)
 
@@ -187,18 +190,18 @@ def synchronous_product(
     ``first``: (A, …), ``second``: (B, …), next states by symbol, 0 dead; the axes behind the first
     are broadcast. ``begin``: the pairs ``a * B + b`` to begin with, each once. Returns the pairs,
     int64 (N,): the dead one, those of ``begin``, then level by level in ascending order; and their
-    table, int32 (N, …). ``check`` is called with the number of pairs after each level.
+    table, int32 (N, …). ``check`` is called with the number of pairs, again and again.
     """
     size = len(first) * len(second)
     kind = np.int32 if size <= np.iinfo(np.int32).max else np.int64
     first, second, width = first.astype(kind), second.astype(kind), kind(len(second))
     dead = np.full((1, *np.broadcast_shapes(first.shape[1:], second.shape[1:])), DEAD, dtype=kind)
-    numbers: _Sparse | _Dense = _Dense(size) if size <= _MAX_DENSE_PAIRS else _Sparse()
+    numbers = PairNumbers(size)
     frontier: NDArray[np.integer] = begin.astype(kind)
     levels: list[NDArray[np.integer]] = [np.array([DEAD], dtype=kind), frontier]
     for pairs in levels:
         numbers.add(pairs)
-    rows = [dead]
+    rows: list[NDArray[np.integer]] = [dead]
     while len(frontier):
         left, right = np.divmod(frontier, width)
         a, b = first[left], second[right]
@@ -209,54 +212,61 @@ def synchronous_product(
         levels.append(frontier)
         if check is not None:
             check(numbers.count)
-    return np.concatenate(levels).astype(np.int64), numbers.of(np.concatenate(rows))
+    for level, targets in enumerate(rows):
+        rows[level] = numbers.of(targets)
+        if check is not None:
+            check(numbers.count)
+    return np.concatenate(levels).astype(np.int64), np.concatenate(rows)
 
 
-class _Dense:
-    """The numbers of pairs, in an array over all possible pairs."""
+class PairNumbers:
+    """Pairs of states, numbered in the order in which they are added.
+
+    ``size``: how many pairs there can be. ``count``: how many have been added.
+    """
 
     def __init__(self, size: int) -> None:
-        self.count, self.place = 0, np.full(size, -1, dtype=np.int32)
+        self.count, self._size = 0, size
+        # Numbers plus 1: the pages of what is never met are never made.
+        self._places = np.zeros(size if size <= _MAX_DENSE_PAIRS else 0, dtype=np.int32)
+        # Else sorted runs, each more than twice as long as the next.
+        self._runs: list[tuple[NDArray[np.integer], NDArray[np.int32]]] = []
 
     def add(self, pairs: NDArray[np.integer]) -> None:
         """Number some new pairs in their order."""
-        self.place[pairs] = np.arange(self.count, self.count + len(pairs))
+        if not len(pairs):
+            return
+        numbers = np.arange(self.count + 1, self.count + 1 + len(pairs), dtype=np.int32)
         self.count += len(pairs)
+        if len(self._places):
+            self._places[pairs] = numbers
+            return
+        while self._runs and len(self._runs[-1][0]) <= 2 * len(pairs):
+            before, known = self._runs.pop()
+            pairs, numbers = np.concatenate([before, pairs]), np.concatenate([known, numbers])
+        order = np.argsort(pairs, kind="stable")
+        self._runs.append((pairs[order], numbers[order]))
 
     def new(self, targets: NDArray[np.integer]) -> NDArray[np.integer]:
         """The pairs of ``targets`` that have no number yet, ascending, each once."""
-        is_met = np.zeros(len(self.place), dtype=np.bool_)
+        targets = targets.reshape(-1)
+        if _SPARSE * len(targets) < self._size or not len(self._places):
+            found: NDArray[np.integer] = np.unique(targets)
+            return found[self._places_of(found) == 0]
+        is_met = np.zeros(self._size, dtype=np.bool_)
         is_met[targets] = True
-        return np.flatnonzero(is_met & (self.place < 0)).astype(targets.dtype)
+        return np.flatnonzero(is_met & (self._places == 0)).astype(targets.dtype)
 
     def of(self, targets: NDArray[np.integer]) -> NDArray[np.int32]:
-        """The number of each pair."""
-        found: NDArray[np.int32] = self.place[targets]
+        """The number of each pair, -1 for none."""
+        return self._places_of(targets) - np.int32(1)
+
+    def _places_of(self, pairs: NDArray[np.integer]) -> NDArray[np.int32]:
+        if len(self._places):
+            found: NDArray[np.int32] = self._places[pairs]
+            return found
+        found = np.zeros(pairs.shape, dtype=np.int32)
+        for known, numbers in self._runs:
+            place = np.minimum(np.searchsorted(known, pairs), len(known) - 1)
+            np.copyto(found, numbers[place], where=known[place] == pairs)
         return found
-
-
-class _Sparse:
-    """The numbers of pairs, beside a sorted array of those met."""
-
-    def __init__(self) -> None:
-        self.count, self.pairs, self.numbers = 0, np.zeros(0, np.int64), np.zeros(0, np.int64)
-
-    def add(self, pairs: NDArray[np.integer]) -> None:
-        """Number some new pairs in their order."""
-        numbers = np.arange(self.count, self.count + len(pairs))
-        joined = np.concatenate([self.pairs, pairs])
-        order = np.argsort(joined, kind="stable")
-        self.pairs = joined[order]
-        self.numbers = np.concatenate([self.numbers, numbers])[order]
-        self.count += len(pairs)
-
-    def new(self, targets: NDArray[np.integer]) -> NDArray[np.integer]:
-        """The pairs of ``targets`` that have no number yet, ascending, each once."""
-        found = np.unique(targets)
-        place = np.minimum(np.searchsorted(self.pairs, found), len(self.pairs) - 1)
-        fresh: NDArray[np.integer] = found[self.pairs[place] != found]
-        return fresh
-
-    def of(self, targets: NDArray[np.integer]) -> NDArray[np.int32]:
-        """The number of each pair."""
-        return self.numbers[np.searchsorted(self.pairs, targets)].astype(np.int32)

@@ -9,11 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..automata.dfa import DEAD, Dfa, trimmed
+from ..limits import Limits
 from .boundary_tables import PretokenizerTables
+from .marked_dfa import PairNumbers
+
+_STAGE = "the members that the tokenizer can spell"
 
 
-def shortest_unspellable(dfa: Dfa, tables: PretokenizerTables) -> bytes | None:
-    """The shortest member (of these the first) without a canonical tokenization, None if none."""
+def shortest_unspellable(
+    dfa: Dfa, tables: PretokenizerTables, limits: Limits | None = None
+) -> bytes | None:
+    """The shortest member (of these the first) without a canonical tokenization, None if none.
+
+    Raises ``LimitError``.
+    """
     texts = tables.texts
     # The first byte has the start mark.
     inside = texts.table[:, 0].copy()
@@ -23,7 +32,7 @@ def shortest_unspellable(dfa: Dfa, tables: PretokenizerTables) -> bytes | None:
         begin = int(inside[begin, octet])
     classes = np.arange(256)
     has_empty = bool(texts.final[texts.start])
-    return shortest_outside(dfa, inside, classes, texts.final, begin, has_empty)
+    return shortest_outside(dfa, inside, classes, texts.final, begin, has_empty, limits)
 
 
 def shortest_outside(
@@ -33,13 +42,15 @@ def shortest_outside(
     final: NDArray[np.bool_],
     begin: int,
     has_empty: bool = False,
+    limits: Limits | None = None,
 ) -> bytes | None:
     """The shortest member (of these the first) that an automaton rejects; None if there is none.
 
     The automaton: ``table``, (S, C), next state by column, state 0 dead; ``classes``, (256,), the
     column of each byte; ``final``, bool (S,); it starts in ``begin``. ``has_empty``: it accepts the
-    empty text, whatever ``begin`` says. Breadth first over pairs of states.
+    empty text, whatever ``begin`` says. Breadth first over pairs of states. Raises ``LimitError``.
     """
+    limits = (limits or Limits()).started()
     # One byte, the first, of each class that neither automaton divides.
     keys = dfa.classes.astype(np.int64) * 256 + classes
     octets = np.sort(np.unique(keys, return_index=True)[1])
@@ -47,7 +58,8 @@ def shortest_outside(
     width = np.int64(len(table))
     # Pairs after texts of one length, in the order of their first texts, and how each was met.
     pairs = np.array([dfa.start * width + begin])
-    seen = pairs
+    seen = PairNumbers(len(dfa.table) * len(table))
+    seen.add(pairs)
     steps: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
     while len(pairs):
         states, texts = np.divmod(pairs, width)
@@ -59,10 +71,10 @@ def shortest_outside(
         targets = first[states] * width + table[texts][:, second]
         live = np.flatnonzero(targets >= width)
         found, met = np.unique(targets.reshape(-1)[live], return_index=True)
-        place = np.minimum(np.searchsorted(seen, found), len(seen) - 1)
-        met = live[np.sort(met[seen[place] != found])]
+        met = live[np.sort(met[seen.of(found) < 0])]
         pairs = targets.reshape(-1)[met]
-        seen = np.sort(np.concatenate([seen, pairs]))
+        seen.add(pairs)
+        limits.check_resources(_STAGE)
         before, column = np.divmod(met, len(octets))
         steps.append((before, octets[column]))
     return None
@@ -77,11 +89,13 @@ def _path(steps: list[tuple[NDArray[np.int64], NDArray[np.int64]]], place: int) 
     return bytes(reversed(text))
 
 
-def spellable_members(dfa: Dfa, tables: PretokenizerTables) -> Dfa:
+def spellable_members(dfa: Dfa, tables: PretokenizerTables, limits: Limits | None = None) -> Dfa:
     """The DFA of the members that have a canonical tokenization, trimmed.
 
     Token terminals, if ``dfa`` has columns of them, stand between texts that are tokenized apart.
+    Raises ``LimitError``.
     """
+    limits = (limits or Limits()).started()
     texts = tables.texts
     inside = texts.table[:, 0].astype(np.int64)
     inside[texts.start] = texts.table[texts.start, 1]
@@ -114,6 +128,8 @@ def spellable_members(dfa: Dfa, tables: PretokenizerTables) -> Dfa:
                 pending.append(target)
             row.append(number[target])
         rows.append(np.array(row))
+        limits.check_states(len(rows), _STAGE)
+        limits.check_resources(_STAGE)
     origins = (frozenset[int](), *(dfa.origins[state] for state, _ in pending))
     table = np.stack(rows).astype(np.int32)
     return trimmed(Dfa(table, classes, np.array(accepting), 1, origins))

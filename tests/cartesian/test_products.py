@@ -62,7 +62,7 @@ def test_sections_that_do_not_fit_are_refused(small: Tokenizer) -> None:
 
 def test_a_prefix_that_is_put_once_is_checked(small: Tokenizer) -> None:
     """The optional section says so of one byte."""
-    once = replace(small, pre_tokenizers=(ByteLevel(add_prefix_space=True),))
+    once = replace(small, sha256="once", pre_tokenizers=(ByteLevel(add_prefix_space=True),))
     artifact = compiled('s ::= #"(a|b| ){1,3}";', once, method="cartesian")
     flag = artifact.arrays["cuts.unless_begun"]
     longer = np.concatenate([artifact.arrays["cuts.prefix"]] * 2)
