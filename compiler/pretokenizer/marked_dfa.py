@@ -252,7 +252,8 @@ class PairNumbers:
         targets = targets.reshape(-1)
         if _SPARSE * len(targets) < self._size or not len(self._places):
             found: NDArray[np.integer] = np.unique(targets)
-            return found[self._places_of(found) == 0]
+            fresh: NDArray[np.integer] = found[self._places_of(found) == 0]
+            return fresh
         is_met = np.zeros(self._size, dtype=np.bool_)
         is_met[targets] = True
         return np.flatnonzero(is_met & (self._places == 0)).astype(targets.dtype)

@@ -16,7 +16,7 @@ def test_a_product_ends_at_its_time(tmp_path: Path) -> None:
 
     found = measured("compile", path, "--max-seconds", 2, "-o", tmp_path / "long.cst")
 
-    assert (found.code, "in rule 'root'" in found.stderr) == (3, True)
+    assert (found.code, "in rule 'root'" in found.stderr) == (3, True), found.stderr
     found.check(seconds=2)
 
 
@@ -33,7 +33,7 @@ def test_a_long_repetition_takes_time_in_proportion(tmp_path: Path) -> None:
 
 def test_transitions_are_counted_as_they_are_stored(default_tokenizer: Tokenizer) -> None:
     """Rows are unions of classes of tokens: three million transitions are some thousands."""
-    limits = Limits(transitions=100_000)
+    limits = Limits(transitions=1_000_000)
 
     artifact = compile_grammar(
         "[a-z ]{1,200}",
@@ -43,7 +43,7 @@ def test_transitions_are_counted_as_they_are_stored(default_tokenizer: Tokenizer
         method="cartesian",
     )
 
-    assert artifact.manifest.counts["product_transitions"] > 10 * limits.transitions
+    assert artifact.manifest.counts["product_transitions"] > 3 * limits.transitions
     with pytest.raises(LimitError, match=r"the tokens of each state .* transitions") as found:
         compile_grammar(
             "[a-z ]{1,200}",
