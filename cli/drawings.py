@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 MAX_STATES = 100
 
+# Transitions up to which a token DFA is built whole to be drawn.
+_MOST_TRANSITIONS = 200_000
+
 
 class Stage(StrEnum):
     """What is drawn."""
@@ -60,7 +63,10 @@ def draw_grammar(
         engine = Engine.NETWORK if stage is Stage.PARSER else Engine.EARLEY
         if semantics_of(grammar, wanted.meaning)[0] == Meaning.MAXIMAL_MUNCH:
             engine = Engine.GREEDY
-        parser = recogniser_of(text, path, replace(wanted, engine=engine.value))
+        if wanted.max_depth is not None:
+            note(f"--max-depth has no effect on --stage {stage.value}, which has all nesting")
+        wanted = replace(wanted, engine=engine.value, max_depth=None)
+        parser = recogniser_of(text, path, wanted)
         assert not isinstance(parser, Automaton)
         return _draw_parser(stage, parser, max_states)
     recogniser = recogniser_of(text, path, replace(wanted, parser="earley"))
@@ -189,8 +195,20 @@ def _draw_automaton(
     if is_transducer:
         text = None if prefix is None else canonical_text(artifact, prefix)
         return draw_transducer(artifact, title=rule, max_states=max_states, prefix=text)
-    drawn = draw_tokenizer if stage is Stage.TOKENIZER else draw_tokens
-    return drawn(artifact, title=rule, max_states=max_states)
+    if stage is Stage.TOKENS:
+        return draw_tokens(_with_token_dfa(artifact), title=rule, max_states=max_states)
+    return draw_tokenizer(artifact, title=rule, max_states=max_states)
+
+
+def _with_token_dfa(artifact: "Artifact") -> "Artifact":
+    """The artifact of the minimal token DFA where it is small enough, else as it is."""
+    from constrain.compiler.diagnostics import LimitError
+    from constrain.compiler.merge.dump import tabulated
+
+    try:
+        return tabulated(artifact, _MOST_TRANSITIONS)
+    except LimitError:
+        return artifact
 
 
 def _only_regular(stage: Stage, reason: str) -> str:

@@ -48,9 +48,10 @@ def draw_tokens(artifact: Artifact, *, title: str, max_states: int = MAX_STATES)
     inside = set(visible)
     complete = all(inside.issuperset(steps.of(state).reached) for state in visible)
     total = len(visible) if complete else _states(artifact, steps)
-    # The states of a WordPiece machine are large numbers that say nothing to a reader.
-    is_wordpiece = isinstance(artifact.runtime, WordPieceRuntime)
-    shown = range(len(visible)) if is_wordpiece else visible
+    # The states of a machine that makes them while it walks are large numbers that say nothing.
+    is_walked = isinstance(artifact.runtime, WordPieceRuntime | ProductRuntime)
+    shown = range(len(visible)) if is_walked else visible
+    size = ("at least " if is_walked and not complete else "") + counted(total, "state")
     number = dict(zip(visible, shown, strict=True))
     edges = [
         edge._replace(
@@ -64,9 +65,9 @@ def draw_tokens(artifact: Artifact, *, title: str, max_states: int = MAX_STATES)
         colored_by_source(
             Picture(
                 heading=f"Token DFA of {title} ({artifact.manifest.tokenization} tokenization)",
-                counts=f"{counted(total, 'state')}, {drawn}"
+                counts=f"{size}, {drawn}"
                 if complete
-                else f"{counted(total, 'state')}; here {len(visible):,} of them with {drawn}",
+                else f"{size}; here {len(visible):,} of them with {drawn}",
                 states=shown,
                 start=number[machine.start],
                 accepting={number[s] for s in visible if machine.is_accepting(s)},
@@ -147,12 +148,10 @@ def _lifted(artifact: Artifact, state: int) -> tuple[NDArray[np.int32], NDArray[
 def _states(artifact: Artifact, steps: _AllowedSteps) -> int:
     """Number of states from which an accepting one can be reached.
 
-    Of a WordPiece artifact, which has no end of them, those that were seen.
+    Of a machine that makes them while it walks those that were seen.
     """
-    if isinstance(artifact.runtime, WordPieceRuntime):
+    if isinstance(artifact.runtime, WordPieceRuntime | ProductRuntime):
         return steps.seen
-    if isinstance(artifact.runtime, ProductRuntime):
-        return artifact.manifest.counts["product_states"]
     if isinstance(artifact.runtime, TokenDfaRuntime):
         return artifact.runtime.token_dfa.states
     if "dfa.live" in artifact.arrays:

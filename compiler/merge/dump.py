@@ -6,9 +6,11 @@ A product (CartesianMerge) has no table of its states; for small ones ``tabulate
 that it can be in, breadth first, and gives the same artifact with a token DFA.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.kinds.cartesian import ProductRuntime
@@ -51,23 +53,24 @@ def _token(artifact: Artifact, token_id: int) -> str:
 
 
 # At most so many transitions of a tabulated product; drawings and listings show far fewer.
-_MAX_TRANSITIONS = 1_000_000
+MAX_TRANSITIONS = 1_000_000
 
 
 # Sections that both kinds of artifact have.
 _SHARED = ("dfa.", "vocab.", "origins.", "pairs.")
 
 
-def tabulated(artifact: Artifact) -> Artifact:
+def tabulated(artifact: Artifact, most: int = MAX_TRANSITIONS) -> Artifact:
     """A product as an artifact with a token DFA; other artifacts are returned as they are.
 
-    States are numbered breadth first, each a family of its own; the masks are the same. Raises
-    ``LimitError`` for more than ``_MAX_TRANSITIONS`` transitions.
+    States that allow the same sequences of tokens are one, so it is minimal. They are numbered
+    breadth first, each a family of its own; the masks are the same. Raises ``LimitError`` for more
+    than ``most`` transitions before states are joined.
     """
     if not isinstance(artifact.runtime, ProductRuntime):
         return artifact
     product = artifact.runtime.machine()
-    limits = Limits(transitions=_MAX_TRANSITIONS)
+    limits = Limits(transitions=most)
     number = {product.start: 0}
     tokens: list[int] = []
     targets: list[int] = []
@@ -90,21 +93,59 @@ def tabulated(artifact: Artifact) -> Artifact:
             targets.append(number[target])
         offsets.append(len(tokens))
         limits.check_transitions(len(tokens), "the table of the product")
+    accepting = np.array([product.is_accepting(s) for s in pending], dtype=np.uint8)
+    kept, merged = _merged(row_of, accepting, offsets, np.array(targets, dtype=np.int64))
+    parts = [slice(offsets[state], offsets[state + 1]) for state in kept]
     shared = {k: a for k, a in artifact.arrays.items() if k.startswith(_SHARED)}
     words = tokenset.word_count(artifact.vocab_size)
     arrays = {
         **shared,
         "rows": np.frombuffer(b"".join(rows), dtype="<u4").reshape(-1, words),
         "row_ids": np.zeros(0, dtype=np.int32),
-        "row_of": np.array(row_of, dtype=np.int32),
+        "row_of": np.array(row_of, dtype=np.int32)[kept],
         "row_offsets": np.zeros(1, dtype=np.int64),
-        "tokens.accepting": np.array([product.is_accepting(s) for s in pending], dtype=np.uint8),
+        "tokens.accepting": accepting[kept],
         "tokens.family_states": np.array(
-            [artifact.runtime.byte_state_of(s) for s in pending], dtype=np.int32
+            [artifact.runtime.byte_state_of(pending[s]) for s in kept], dtype=np.int32
         ),
-        "tokens.edge_offsets": np.array(offsets, dtype=np.int64),
-        "tokens.edge_targets": np.array(targets, dtype=np.int32),
-        "tokens.edge_tokens": np.array(tokens, dtype=np.int32),
-        "tokens.family": np.arange(len(pending), dtype=np.int32),
+        "tokens.edge_offsets": np.cumsum([0, *(p.stop - p.start for p in parts)], dtype=np.int64),
+        "tokens.edge_targets": np.array([merged[t] for p in parts for t in targets[p]], np.int32),
+        "tokens.edge_tokens": np.array([t for p in parts for t in tokens[p]], dtype=np.int32),
+        "tokens.family": np.arange(len(kept), dtype=np.int32),
     }
     return Artifact(replace(artifact.manifest, kind="token-dfa", token_start=0), arrays)
+
+
+def _merged(
+    row_of: list[int],
+    accepting: NDArray[np.uint8],
+    offsets: list[int],
+    targets: NDArray[np.int64],
+) -> tuple[list[int], list[int]]:
+    """The first of all states that allow the same sequences, and the number of each state's.
+
+    Moore's algorithm (1956): states of one class are told apart by the classes that their tokens
+    lead to. Those of one row and one acceptance have the same tokens.
+    """
+    pairs = zip(row_of, accepting.tolist(), strict=True)
+    classes, count = _numbered(pairs)
+    while True:
+        following = classes[targets]
+        keys = (
+            (own, following[first:last].tobytes())
+            for own, first, last in zip(classes.tolist(), offsets, offsets[1:], strict=False)
+        )
+        classes, finer = _numbered(keys)
+        if finer == count:
+            break
+        count = finer
+    # Classes are numbered in the order of their first states.
+    first = np.unique(classes, return_index=True)[1].tolist()
+    return first, classes.tolist()
+
+
+def _numbered(keys: Iterable[object]) -> tuple[NDArray[np.int64], int]:
+    """A number for each key, equal for equal ones, in the order of first occurrence."""
+    numbers: dict[object, int] = {}
+    found = [numbers.setdefault(key, len(numbers)) for key in keys]
+    return np.array(found, dtype=np.int64), len(numbers)
