@@ -1,5 +1,6 @@
 """Notes on a compilation: what was chosen by itself, and which options changed nothing.
 
+end_of_text       which token ends a text, where that is a guess
 notes_of          how the grammar is read, which engine follows it, what a depth has cut
 without_effect    options that the caller gave and that this grammar or tokenizer ignores
 """
@@ -9,7 +10,8 @@ from collections.abc import Iterator
 from constrain.artifacts.container.manifest import GREEDY, MAXIMAL_MUNCH, NETWORK, WORD_DFA
 
 from .frontend import Automaton, Recogniser
-from .options import AUTO, CompileOptions
+from .options import AUTO, AnyTokenizer, CompileOptions
+from .tokenizers import Tokenizer
 
 
 def notes_of(recogniser: Recogniser, options: CompileOptions) -> Iterator[str]:
@@ -21,6 +23,17 @@ def notes_of(recogniser: Recogniser, options: CompileOptions) -> Iterator[str]:
     elif recogniser.cut:
         rules = ", ".join(repr(rule) for rule in recogniser.cut)
         yield f"members that nest {rules} more than {options.max_depth} deep are left out"
+
+
+def end_of_text(tokenizer: AnyTokenizer, options: CompileOptions) -> Iterator[str]:
+    """The token that ends a text, where no file of the tokenizer's names it."""
+    if isinstance(tokenizer, Tokenizer) and tokenizer.eos_is_guessed and not options.eos:
+        for token_id in tokenizer.eos:
+            name = tokenizer.added.get(token_id) or tokenizer.tokens[token_id].decode("utf-8")
+            yield (
+                f"the end-of-text token is taken to be {name} ({token_id}), by its usual name: no "
+                f"tokenizer_config.json says so; --eos names another"
+            )
 
 
 def without_effect(

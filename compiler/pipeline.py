@@ -38,7 +38,7 @@ from .frontend import (
 from .grammar.check import check
 from .grammar.tree import Grammar
 from .limits import blaming
-from .notes import notes_of, without_effect
+from .notes import end_of_text, notes_of, without_effect
 from .options import (
     ANY,
     CANONICAL,
@@ -172,6 +172,7 @@ def build_artifact(
     kind, method = built.artifact.manifest.kind, built.method
     found = (
         *notes_of(recogniser, wanted),
+        *end_of_text(tokenizer, wanted),
         *built.notes,
         *without_effect(recogniser, kind, method, wanted),
     )

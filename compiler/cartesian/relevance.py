@@ -226,7 +226,8 @@ class _Search:
                 yield token, 0, int(trie.octets[node])
         if self.product.table.shape[1] > 2 and not len(self.pretokenizer.whole):
             for octet, token in enumerate(self.pretokenizer.fallback.tolist()):
-                yield token, 2, octet
+                if token >= 0:
+                    yield token, 2, octet
 
     def by_states(self) -> None:
         """State by state: a claim becomes live once something live may follow, by a work list."""

@@ -17,7 +17,7 @@ from .definition import AddedToken
 from .tokenizer import Tokenizer, TokenTable
 
 # Goes up with every change of a reader or of this layout: older entries are then not found.
-VERSION = 2
+VERSION = 3
 
 _STEPS: dict[str, Callable[..., Any]] = {
     kind.__name__: kind
@@ -52,6 +52,7 @@ def to_arrays(tokenizer: Tokenizer) -> dict[str, NDArray[Any]]:
         "unk": tokenizer.unk,
         "fuse_unk": tokenizer.fuse_unk,
         "ignore_merges": tokenizer.ignore_merges,
+        "eos_is_guessed": tokenizer.eos_is_guessed,
     }
     tokens = tokenizer.tokens
     table = tokens if isinstance(tokens, TokenTable) else TokenTable.of(tokens)
@@ -99,6 +100,7 @@ def from_arrays(name: str, arrays: Mapping[str, NDArray[Any]]) -> Tokenizer:
         unk=about["unk"],
         fuse_unk=about["fuse_unk"],
         ignore_merges=about["ignore_merges"],
+        eos_is_guessed=about["eos_is_guessed"],
     )
 
 

@@ -247,12 +247,14 @@ class Definition:
     in a text, of all tokens but the special ones. ``added_tokens``: those that are found in
     the text by their names. ``merges``: int32 (n, 3), left, right and result id in rank
     order. ``base``: the id of each byte as a symbol of its own, -1 for none. ``eos``: the ids
-    that end a text, empty if none is known. ``vocab_size``: highest id + 1, of all tokens, also
+    that end a text, empty if none is known; ``eos_is_guessed``: they are known by their usual names
+    alone. ``vocab_size``: highest id + 1, of all tokens, also
     those that no text gives.
 
     ``characters``: id of each character that is a symbol, if merging begins with characters (as
     SentencePiece does); empty if it begins with bytes. ``byte_fallback``: the 256 tokens of
-    single bytes that spell a character which is not one of those, empty without that rule.
+    single bytes that spell a character which is not one of those (-1 for a byte that is such a
+    character by itself), empty without that rule.
     ``unk``: what stands for a character without any token, None to drop it; ``fuse_unk``: one for
     a run of these. ``ignore_merges``: a whole pre-token that is a token is that token.
     """
@@ -272,6 +274,7 @@ class Definition:
     unk: int | None = None
     fuse_unk: bool = False
     ignore_merges: bool = False
+    eos_is_guessed: bool = False
 
     @property
     def byte_level(self) -> bool:

@@ -39,4 +39,6 @@ def read_merge_files(name: str, vocab: bytes, merges: bytes, eos: str | None) ->
         "model": {"type": "BPE", "vocab": entries, "merges": [line for line in lines if line]},
     }
     tokenizer = read_tokenizer_json(name, json.dumps(document).encode("utf-8"), eos)
-    return replace(tokenizer, sha256=sha256(vocab + b"\0" + merges).hexdigest())
+    # That end of text belongs to the format.
+    digest = sha256(vocab + b"\0" + merges).hexdigest()
+    return replace(tokenizer, sha256=digest, eos_is_guessed=False)

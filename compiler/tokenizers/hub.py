@@ -74,8 +74,8 @@ def tiktoken_encoding(name: str) -> tuple[Mapping[bytes, int], "Encoding"]:
 
 def _missing(package: str, extra: str) -> TokenizerError:
     return TokenizerError(
-        f"names of this kind need the package {package}: "
-        f"pip install 'constrain-grammar[{extra}]', or name a file"
+        f"names of this kind need the package {package}: pip install {package}, or in a clone "
+        f"of constrain pip install '.[{extra}]'; or name a file"
     )
 
 

@@ -213,6 +213,7 @@ def _read_bpe(name: str, raw: bytes, data: Mapping[str, Any], eos: str | None) -
         merges=_merges(model.get("merges") or (), vocab),
         base=[-1 if i in special else i for i in (vocab.get(c, -1) for c in symbols)],
         eos=eos_ids({**vocab, **{token.content: token.id for token in added}}, eos),
+        eos_is_guessed=eos is None,
         vocab_size=max([*vocab.values(), *(token.id for token in added)], default=-1) + 1,
         normalizers=normalizers,
         pre_tokenizers=steps,
@@ -264,13 +265,20 @@ def _merges(merges: Iterable[Any], vocab: Mapping[str, int]) -> NDArray[np.int32
 
 
 def _byte_fallback(model: Mapping[str, Any]) -> tuple[int, ...]:
-    """The tokens ``<0x00>`` to ``<0xFF>`` if ``byte_fallback`` is on, else none."""
+    """The tokens ``<0x00>`` to ``<0xFF>`` if ``byte_fallback`` is on, else none.
+
+    -1 for a byte without such a token that is a character with a token of its own, which is never
+    spelled by bytes (in Gemma 2's vocabulary the tab).
+    """
     if not model.get("byte_fallback"):
         return ()
     ids = tuple(model["vocab"].get(f"<0x{octet:02X}>", -1) for octet in range(256))
-    if -1 in ids:
-        lacking = ids.index(-1)
-        raise TokenizerError(f"'byte_fallback' is on, but the token <0x{lacking:02X}> is missing")
+    for octet, token_id in enumerate(ids):
+        if token_id < 0 and (octet >= 0x80 or chr(octet) not in model["vocab"]):
+            raise TokenizerError(
+                f"'byte_fallback' is on, but the token <0x{octet:02X}> is missing, and no other "
+                f"token spells that byte"
+            )
     return ids
 
 
@@ -286,7 +294,7 @@ def _tokens(
         i: (token.replace(space, " ") if space else token).encode("utf-8")
         for token, i in vocab.items()
     }
-    return {**tokens, **{i: bytes([octet]) for octet, i in enumerate(fallback)}}
+    return {**tokens, **{i: bytes([octet]) for octet, i in enumerate(fallback) if i >= 0}}
 
 
 def _space(normalizers: Iterable[Normalizer], steps: Iterable[PreTokenizer]) -> str | None:

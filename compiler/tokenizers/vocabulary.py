@@ -14,6 +14,9 @@ _WELL_KNOWN_EOS = (
     "<eos>",
     "<|endofprompt|>",
     "<|end|>",
+    "<｜end▁of▁sentence｜>",
+    "<|END_OF_TURN_TOKEN|>",
+    "[EOS]",
 )
 
 # Masks have a bit for each id up to the highest; real vocabularies are far below this.
