@@ -43,6 +43,9 @@ _STATE_BYTES, _ARC_BYTES = 150, 100
 
 _STAGE = "the NFA"
 
+# So many literals in one alternation share their beginnings, which costs the textbook's shape.
+MANY_WORDS = 64
+
 
 class Size(NamedTuple):
     """States and arcs that an expression becomes, before they are built."""
@@ -218,7 +221,7 @@ class Thompson:
             case Seq():
                 return (yield from self._compile_seq(node))
             case Alt():
-                return (yield from self._compile_alt(node))
+                return (yield from self._compile_alt(node, origins))
             case Repeat():
                 return (yield from self._compile_repeat(node))
             case Optional():
@@ -270,10 +273,16 @@ class Thompson:
             previous = current
         return Fragment(first.start, previous.end)
 
-    def _compile_alt(self, node: Alt) -> Generator[Node, Fragment, Fragment]:
+    def _compile_alt(self, node: Alt, origins: Origins) -> Generator[Node, Fragment, Fragment]:
         start = self.new_state()
         ends = []
+        words = [(option.data, origins) for option in node.options if isinstance(option, Lit)]
+        shares = len(words) >= MANY_WORDS
+        if shares:
+            ends.extend(self.add_trie(start, words))
         for option in node.options:
+            if shares and isinstance(option, Lit):
+                continue
             fragment = yield option
             self.add_epsilon(start, fragment.start)
             ends.append(fragment.end)
@@ -281,6 +290,21 @@ class Thompson:
         for option_end in ends:
             self.add_epsilon(option_end, end)
         return Fragment(start, end)
+
+    def add_trie(self, root: int, words: Sequence[tuple[bytes, Origins]]) -> list[int]:
+        """The trie of ``words`` with its root at a state: an enumeration has as many subsets as
+        that has nodes. An edge has the origins of the words below it. The state of each distinct
+        word's end."""
+        passing: dict[bytes, Origins] = {}
+        for word, origins in words:
+            for end in range(1, len(word) + 1):
+                before = passing.get(word[:end], origins)
+                passing[word[:end]] = before if before is origins else before | origins
+        node_of = {b"": root}
+        for text, origins in passing.items():  # A prefix stands before what it begins.
+            node_of[text] = self.new_state()
+            self.add_arc(node_of[text[:-1]], text[-1], text[-1], node_of[text], origins)
+        return [node_of[word] for word in dict.fromkeys(word for word, _ in words)]
 
     def _compile_optional(self, node: Optional) -> Generator[Node, Fragment, Fragment]:
         start, end = self.new_state(), self.new_state()

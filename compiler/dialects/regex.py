@@ -184,8 +184,11 @@ class RegexBuilder(ClassBuilder):
         return _at(any_node(items[0].flags), items[0])
 
     def literal(self, items: list[RegexToken]) -> _Piece:
-        """A character that stands for itself."""
-        return _at(self._character(ord(items[0]), items[0]), items[0])
+        """Characters that stand for themselves."""
+        token = items[0]
+        if "i" in token.flags:
+            return _at(ir.seq(*(self._character(ord(c), token) for c in token)), token)
+        return _at(ir.lit(token.encode("utf-8", "surrogatepass")), token)
 
     def escape(self, items: list[RegexToken]) -> _Piece:
         """\\d, \\n, \\x41, \\., \\b …"""

@@ -42,6 +42,8 @@ _OUTSIDE = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+# Characters that stand for themselves under all flags, none of which is quantified.
+_RUN = re.compile(r"[A-Za-z0-9_,:;@%!\"'/<>=-]{2,}(?![*+?{])")
 _INSIDE = re.compile(
     rf"""
       (?P<POSIX> \[:\^?[A-Za-z]+:\] )
@@ -107,6 +109,12 @@ class RegexLexer:
         while place < len(self._text):
             if "x" in self._flags and (space := _VERBOSE_SPACE.match(self._text, place)):
                 place = space.end()
+                continue
+            if not self._extended and (run := _RUN.match(self._text, place)):
+                # One token, for the parser takes as long for one as for many characters. In the
+                # extended syntax '~' is of the first alone.
+                yield self._token("CHAR", *run.span())
+                place = run.end()
                 continue
             found = _OUTSIDE.match(self._text, place)
             kind = found.lastgroup if found else None

@@ -23,7 +23,7 @@ from ..automata.determinize import determinize
 from ..automata.dfa import Dfa, as_nfa
 from ..automata.minimize import minimize
 from ..automata.nfa import Nfa
-from ..automata.thompson import Fragment, Thompson
+from ..automata.thompson import MANY_WORDS, Fragment, Thompson
 from ..diagnostics import LimitError
 from ..limits import Limits
 from .components import Component, Recursion, components
@@ -149,8 +149,12 @@ class _Assembly:
         if len(productions) == 1:
             return (yield from self._body(productions[0].body, builder))
         start = builder.new_state()
-        ends = []
-        for production in productions:
+        words = self._words(productions)
+        shares = len(words) >= MANY_WORDS
+        ends = builder.add_trie(start, list(words.values())) if shares else []
+        for place, production in enumerate(productions):
+            if shares and place in words:
+                continue
             fragment = yield from self._body(production.body, builder)
             builder.add_epsilon(start, fragment.start)
             ends.append(fragment.end)
@@ -158,6 +162,16 @@ class _Assembly:
         for option_end in ends:
             builder.add_epsilon(option_end, end)
         return Fragment(start, end)
+
+    def _words(self, productions: Sequence[Production]) -> dict[int, tuple[bytes, frozenset[int]]]:
+        """The productions that are one literal, by their place: its bytes and origins."""
+        found = {}
+        for place, production in enumerate(productions):
+            if len(production.body) == 1 and production.body[0] < 0:
+                terminal = self.lnf.terminals[~production.body[0]]
+                if isinstance(terminal.content, bytes) and terminal.content:
+                    found[place] = terminal.content, self._numbers(terminal.origins)
+        return found
 
     def _left(self, entry: int, component: Component, builder: Thompson) -> _Steps:
         start = builder.new_state()
