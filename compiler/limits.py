@@ -6,16 +6,23 @@ limits.check_allocation(size, "the DFA", rules)      before an array of ``size``
 limits.check_resources("the DFA", rules)             between steps: time and resident memory
 limits.check_overrun()                               from a timer: what no step has seen
 with blaming(["object"]): ...                        names the rule where a step knows none
+effort = Effort(limits, rules, progress)
+effort.begin("the masks", most=1 << 30)              work is counted from here on
+effort.spend(nodes)                                  ``Exhausted`` beyond the most, ``LimitError``
+
+Work is counted where it can be left to decoding: the same input is precomputed as far on each
+machine.
 """
 
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from .diagnostics import LimitError
+from .progress import Progress, silent
 
 # Seconds between two looks at the resident size, which cost 10 microseconds each.
 _BETWEEN_LOOKS = 0.005
@@ -178,3 +185,55 @@ def resident_bytes() -> int:
     except (OSError, ValueError, IndexError):
         return 0
     return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+# The most work of precomputing masks, in trie nodes that are met or what takes as long: about 30 ns
+# each, which is half a minute, half of the time that a command has by default.
+MOST_WORK = 1 << 30
+
+# Work between two steps of the progress bar.
+_BETWEEN = 1 << 22
+
+
+class Exhausted(Exception):  # noqa: N818
+    """The work that a stage may do is spent: what is left is computed while decoding."""
+
+
+@dataclass(slots=True, eq=False)
+class Effort:
+    """``rules``: named where time or memory run out. ``stage``: at work. ``most``: work of it that
+    is done at most, None where all of it must be. ``spent``: so far."""
+
+    limits: Limits
+    rules: Sequence[str]
+    progress: Progress = silent
+    stage: str = "the masks"
+    most: int | None = None
+    spent: int = 0
+    _shown: int = field(default=0, init=False)
+
+    def begin(self, stage: str, most: int | None = None) -> None:
+        """Count from 0 for a stage."""
+        self.stage, self.most, self.spent, self._shown = stage, most, 0, 0
+
+    def spend(self, work: int, size: int = 0) -> None:
+        """Some work was done, and so many bytes of tables are about to be allocated (a ``Watch``).
+
+        Raises ``LimitError`` for time and memory, and ``Exhausted``.
+        """
+        self.spent += work
+        self.limits.check_resources(self.stage, self.rules)
+        if size:
+            self.limits.check_allocation(size, self.stage, self.rules)
+        if self.spent >= self._shown + _BETWEEN:
+            self._shown = self.spent
+            if self.most is not None:
+                self.progress(self.stage, min(self.spent, self.most), self.most)
+        if self.most is not None and self.spent > self.most:
+            raise Exhausted
+
+    def end(self) -> None:
+        """The stage is finished: no more of it is counted."""
+        if self.most is not None:
+            self.progress(self.stage, self.most, self.most)
+        self.most = None

@@ -227,7 +227,7 @@ def _by_engine(
     if isinstance(recogniser, MaximalMunchGrammar):
         return _over_lexemes(recogniser, request, choice)
     if isinstance(recogniser, Parser):
-        return _of_nesting(recogniser, request, choice, tables)
+        return _of_nesting(recogniser, request, choice, tables, progress)
     if choice.is_canonical:
         assert tables is not None
         return _of_canonical_tokens(recogniser, request, tables, progress)
@@ -292,6 +292,7 @@ def _of_nesting(
     request: ArtifactRequest["Tokenizer"],
     choice: TokenizationChoice,
     tables: "TokenizerTables | None",
+    progress: Progress,
 ) -> Compilation:
     """A grammar that nests, and which of its token sequences masks can follow."""
     if choice.is_canonical:
@@ -300,18 +301,19 @@ def _of_nesting(
         assert parser.network is not None
         assert tables is not None
         try:
-            merged = merge(parser.grammar, parser.network, request, tables)
+            merged = merge(parser.grammar, parser.network, request, tables, progress)
         except (CheckError, TokenizerError) as error:
             choice = without_canonical(error, request.options)
         else:
             return _of_canonical_network(parser, request, merged)
-    return _of_network(parser, request, choice)
+    return _of_network(parser, request, choice, progress)
 
 
 def _of_canonical_network(
     parser: Parser, request: ArtifactRequest["Tokenizer"], merged: "CanonicalTables"
 ) -> Compilation:
     """The canonical token sequences of a network: rows of all its stacks."""
+    from .assemble.dfa import size_of
     from .assemble.parser import assemble, encode, no_summaries
     from .canonical_network.sections import counts_of, precompute
     from .token_ids import check_spelling
@@ -319,15 +321,19 @@ def _of_canonical_network(
     assert parser.network is not None
     check_spelling(parser.lexer, request)
     sections = encode(parser, (), request) | merged.sections
-    rows = precompute(merged, request)
-    sections |= no_summaries(parser.network, request.vocab_size) | rows.arrays
+    sections |= no_summaries(parser.network, request.vocab_size)
+    rows = precompute(merged, request, size_of(sections))
+    sections |= rows.arrays
     artifact = assemble(parser, sections, counts_of(rows), request, CANONICAL)
     notes = merged.notes if rows.is_complete else (*merged.notes, _PARTLY)
     return Compilation(parser, None, artifact, notes)
 
 
 def _of_network(
-    parser: Parser, request: ArtifactRequest["Tokenizer"], choice: TokenizationChoice
+    parser: Parser,
+    request: ArtifactRequest["Tokenizer"],
+    choice: TokenizationChoice,
+    progress: Progress,
 ) -> Compilation:
     """All token sequences that spell a member: summaries of a network, or Earley's tables."""
     from .assemble.dfa import size_of
@@ -341,7 +347,7 @@ def _of_network(
     if parser.network is not None:
         from .network.mask_tables import precompute
 
-        masks = precompute(parser.network, terminals, request, size_of(sections))
+        masks = precompute(parser.network, terminals, request, size_of(sections), progress)
         sections |= masks.arrays()
         counts = masks.counts
         notes += [] if masks.is_complete else [_PARTLY]

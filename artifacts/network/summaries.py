@@ -34,6 +34,7 @@ from ..tokens import tokenset
 from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget, solve_recursive
 from ..tokens.tokenset import Words
 from ..tokens.trie import Trie, ranges
+from ..tokens.watch import Watch, unwatched
 from .summary_tables import Nodes, SummaryTables
 from .tables import DEAD, NetworkTables
 
@@ -49,10 +50,12 @@ _SPARSE = 64
 
 class Walked(NamedTuple):
     """``tokens``: int32, the ids of those that were met, some more than once. ``stopped``: by
-    state, ascending, the nodes with children (int32, ascending) where calls begin or end."""
+    state, ascending, the nodes with children (int32, ascending) where calls begin or end. ``met``:
+    how many nodes were."""
 
     tokens: NDArray[np.int32]
     stopped: list[tuple[int, Nodes]]
+    met: int
 
 
 class _Children(NamedTuple):
@@ -117,7 +120,8 @@ class SummaryWalk:
             live = targets.nonzero()[0]
             nodes, states = children.take(live), targets.take(live)
         self._walks += 1
-        return Walked(self._tokens(met), self._by_state(suspended, state, stopped))
+        count = sum(map(len, met))
+        return Walked(self._tokens(met), self._by_state(suspended, state, stopped), count)
 
     def merged(self, parts: Sequence[Nodes]) -> Nodes:
         """The nodes of all parts, int32, ascending, each once."""
@@ -198,6 +202,9 @@ NOTHING, ROOT = 0, 1
 # How a budget is divided: rows, summaries with the sets that they name, and children of sets.
 _ROWS, _SUMMARIES, _CHILDREN = 2, 2, 1
 
+# What a walk costs beside the nodes that it meets, in such nodes.
+_WALK_WORK = 4_000
+
 # So many rows are made views of in a tenth of a millisecond.
 _FEW = 1024
 
@@ -210,7 +217,8 @@ class Summaries:
 
     Begins with what is ``precomputed``, and computes the others lazily. ``trie`` is made when the
     first summary is missing. Row 0 is empty. ``cached``: F by (set, state) as (row, set), as far
-    as it was looked up or computed. ``caches``: for all beside what is precomputed.
+    as it was looked up or computed. ``caches``: for all beside what is precomputed. ``watch``:
+    bounds what is computed; where it ends that, what was found so far stays.
     """
 
     def __init__(
@@ -224,6 +232,7 @@ class Summaries:
         row_budget, summaries, self._children = (caches or CacheBudget()).divide(
             _ROWS, _SUMMARIES, _CHILDREN
         )
+        self.watch: Watch = unwatched
         self._network, self._make_trie, self._vocab_size = tables, trie, vocab_size
         self._precomputed = precomputed or SummaryTables.empty(vocab_size)
         self._walk: SummaryWalk | None = None
@@ -367,7 +376,8 @@ class Summaries:
         suspended, state = key
         walk = self._whole_walk()
         begun = self.nodes_of(suspended)
-        tokens, groups = walk.walk(suspended, begun, state)
+        tokens, groups, met = walk.walk(suspended, begun, state)
+        self.watch(_WALK_WORK + met, 0)
         row = tokenset.from_ids(tokens, self._vocab_size)
         parts: set[int] = set()
         pending: list[Nodes] = []
@@ -383,6 +393,7 @@ class Summaries:
                     after, still = yield left, frame
                     parts.add(after)
                     pending.append(self.nodes_of(still))
+        self.watch(len(parts) * len(row) + sum(map(len, pending)), 0)
         for part in sorted(parts):
             row |= self.row(part)
         # A large set is compared with all others; one that is left as it was need not be.

@@ -29,6 +29,7 @@ from constrain.artifacts.network.configurations import BOTTOM
 from constrain.artifacts.network.tables import DEAD
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.tokenset import Words
+from constrain.artifacts.tokens.watch import Watch
 
 from .trie_walks import TEXT, Joint, Part, Suspended, joint_table
 
@@ -153,16 +154,20 @@ IS_DEAD, IS_LIVE, IS_UNDECIDED = 0, 1, 2
 _CERTIFICATES, _LONGEST = 6, 24
 _FAR = 1 << 20
 
+# What finding the certificates of a pair costs in trie nodes that are met.
+_CERTIFICATE_WORK = 300
+
 
 @dataclass(frozen=True, eq=False)
 class ContextStatus:
-    """Pairs in one context. ``first_token``: of the encoding of a text."""
+    """Pairs in one context. ``first_token``: of the encoding of a text. ``watch``: bounds it."""
 
     joint: Joint
     contexts: ReturnContexts
     context: int
     forbidden: ForbiddenPairs
     first_token: Callable[[bytes], int]
+    watch: Watch
 
     @cached_property
     def status(self) -> NDArray[np.int8]:
@@ -215,6 +220,7 @@ class ContextStatus:
         numbers: dict[tuple[int, ...], int] = {(): 0}
         tokens: dict[bytes, int] = {}
         for pairs in _blocks(undecided, own.shape[1]):
+            self.watch(_CERTIFICATE_WORK * len(pairs), 0)
             # By distance and target; of the bytes that lead to one target the first.
             after = own[pairs].astype(np.int64)
             keys = (distance[after] * size + after) * 256 + np.arange(own.shape[1])
@@ -313,7 +319,12 @@ class StatusByContext:
             network = self._network
             first_token = network.certificates.first_token
             self._found[context] = ContextStatus(
-                self.joint, network.contexts, context, network.forbidden, first_token
+                self.joint,
+                network.contexts,
+                context,
+                network.forbidden,
+                first_token,
+                network.watch,
             )
         return self._found[context]
 
@@ -373,6 +384,9 @@ class PlainLiveness:
 # more do, the others are left to decoding, which has the stacks.
 _BUDGET, _MOST_FAILED = 50, 500
 
+# What a search costs in trie nodes that are met.
+_SEARCH_WORK = 30_000
+
 # Whether tokens are live at a place; None, or nothing, where that was not decided.
 Results: TypeAlias = dict[int, bool | None]
 
@@ -380,8 +394,8 @@ Results: TypeAlias = dict[int, bool | None]
 class SearchedTokens:
     """``has_given_up``: no more searches are made."""
 
-    def __init__(self, dead_ends: DeadEnds) -> None:
-        self._dead_ends = dead_ends
+    def __init__(self, dead_ends: DeadEnds, watch: Watch) -> None:
+        self._dead_ends, self._watch = dead_ends, watch
         self._results: dict[Place, Results] = {}
         self._failed = 0
 
@@ -411,6 +425,7 @@ class SearchedTokens:
         return results
 
     def _decide(self, place: Place, ids: NDArray[np.int32], *, whole: bool) -> list[int] | None:
+        self._watch(_SEARCH_WORK, 0)
         try:
             found = self._dead_ends.decide(place, ids, whole=whole, budget=_BUDGET)
         except ArtifactError:

@@ -108,7 +108,7 @@ class InertTokens:
         self._pairs = self._contexts.pair[own.states, own.pre_states]
         # The contexts beside the inert DFA of stacks that have some context beside the other.
         self._contexts_of: dict[int, set[int]] = {}
-        self._searched = SearchedTokens(inert.dead_ends)
+        self._searched = SearchedTokens(inert.dead_ends, inert.watch)
         self._seen: set[tuple[Target, Frames, tuple[int, int], bytes]] = set()
 
     def follow(self, pushes: Iterable[tuple[int, int, int]]) -> None:

@@ -24,7 +24,7 @@ from constrain.artifacts.canonical_network.pretokenized import PretokenizedNetwo
 from constrain.artifacts.canonical_network.trie_walk import ROOT, Frames
 from constrain.artifacts.network.configurations import BOTTOM
 
-from ..limits import Limits
+from ..limits import MOST_WORK, Effort, Exhausted
 from .liveness import IS_LIVE, IS_UNDECIDED, Liveness, SearchedTokens, Summaries
 from .trie_walks import TEXT, ByTarget, Calls, PairWalks, Part, Suspended, reach
 
@@ -32,6 +32,9 @@ _STAGE = "the canonical masks of the network"
 
 # Frames that are looked at one by one.
 _FRAMES = 4
+
+# What a token of a walk and a row cost in trie nodes that are met.
+_TOKEN_WORK, _ROW_WORK = 2, 6_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +48,13 @@ class Precomputed:
 
 
 def precompute_rows(
-    network: PretokenizedNetwork, liveness: Liveness, summaries: int, memory: int, limits: Limits
+    network: PretokenizedNetwork, liveness: Liveness, summaries: int, memory: int, effort: Effort
 ) -> Precomputed:
-    """Stops beyond so many ``summaries`` or bytes of ``memory``, both approximately. Raises
-    ``LimitError`` on time alone, so that the same grammar gives the same rows."""
-    run = _Precomputation(network, liveness, limits)
-    run.run(summaries, memory)
+    """Stops beyond so many ``summaries``, bytes of ``memory``, or the work that ``effort`` counts,
+    which watches the network: the same grammar gives the same rows. Raises ``LimitError`` for time
+    and resident memory."""
+    run = _Precomputation(network, liveness, effort, summaries, memory)
+    run.run()
     return Precomputed(run.arrays(), len(run.summaries.found), run.is_complete)
 
 
@@ -66,8 +70,16 @@ class _Thread:
 
 
 class _Precomputation:
-    def __init__(self, network: PretokenizedNetwork, liveness: Liveness, limits: Limits) -> None:
-        self.network, self.liveness, self.limits = network, liveness, limits
+    def __init__(
+        self,
+        network: PretokenizedNetwork,
+        liveness: Liveness,
+        effort: Effort,
+        most: int,
+        memory: int,
+    ) -> None:
+        self.network, self.liveness, self.effort = network, liveness, effort
+        self.most, self.memory = most, memory
         self.contexts, joint = network.contexts, liveness.joint
         self.calls = reach(network, joint)
         self.walks = PairWalks(network.network.tables, self.contexts, joint, network.walks)
@@ -75,12 +87,21 @@ class _Precomputation:
         self.summaries = Summaries(
             network.vocabulary.size, network.planes, len(network.pretokenizer.table)
         )
-        self.decisions = _Decisions(network, liveness, self.calls, self.summaries)
+        self.decisions = _Decisions(network, liveness, self.calls, self.summaries, effort)
         # Whether what has no summary has no tokens.
         self.has_all = True
 
-    def run(self, summaries: int, memory: int) -> None:
-        """Find all rows, those where a pre-token may start or the text end first."""
+    def run(self) -> None:
+        """Find all rows, as far as there is room."""
+        self.effort.begin(_STAGE, MOST_WORK)
+        try:
+            self._find_all()
+        except Exhausted:
+            self.has_all = False
+        self.effort.end()
+
+    def _find_all(self) -> None:
+        """Those where a pre-token may start or the text end first."""
         reached = np.array(self.calls.reached)
         pairs = np.flatnonzero(reached.any(axis=0))
         at_boundary = np.zeros(len(reached[0]), dtype=np.bool_)
@@ -99,8 +120,6 @@ class _Precomputation:
                 threads.append(_Thread(entry, int(self.contexts.states[pair]), after, calls))
                 below.extend(self._below(suspended, calls))
             self._add(part, threads)
-            if self._is_beyond(summaries, memory):
-                return
         seen = set()
         while below:
             item = below.popleft()
@@ -112,8 +131,6 @@ class _Precomputation:
             after = self.summaries.entry_set(part.suspended[0])
             self._add(part, [_Thread(self.summaries.entry(where), frame, after, [call])])
             below.extend(self._below(part.suspended[0], [call]))
-            if self._is_beyond(summaries, memory):
-                return
 
     @property
     def is_complete(self) -> bool:
@@ -130,12 +147,10 @@ class _Precomputation:
             **self.liveness.arrays(self.summaries, has_all=self.has_all),
         }
 
-    def _is_beyond(self, summaries: int, memory: int) -> bool:
-        self.limits.check_resources(_STAGE, self.network.network.tables.names[:1])
+    def _check_room(self) -> None:
         found = self.summaries
-        beyond = len(found.found) >= summaries or found.nbytes > memory
-        self.has_all &= not beyond
-        return beyond
+        if len(found.found) >= self.most or found.nbytes > self.memory:
+            raise Exhausted
 
     def _below(
         self, suspended: Sequence[Suspended], calls: Sequence[int]
@@ -154,12 +169,14 @@ class _Precomputation:
         """The rows of a part in all contexts."""
         contexts = [{self.calls.contexts[call] for call in thread.calls} for thread in threads]
         for context in sorted(set().union(*contexts)):
+            self.effort.spend(_TOKEN_WORK * len(part.ids))
             met = np.repeat([context in own for own in contexts], np.diff(part.bounds))
             status = self.liveness.decide(part, context, met)
             for number, thread in enumerate(threads):
                 if context not in contexts[number]:
                     continue
                 low, high = part.bounds[number], part.bounds[number + 1]
+                self._check_room()
                 live = part.ids[low:high][status[low:high] == IS_LIVE]
                 undecided = low + np.flatnonzero(status[low:high] == IS_UNDECIDED)
                 left = part.by_target(undecided)
@@ -171,13 +188,19 @@ class _Decisions:
     whether all were decided."""
 
     def __init__(
-        self, network: PretokenizedNetwork, liveness: Liveness, calls: Calls, summaries: Summaries
+        self,
+        network: PretokenizedNetwork,
+        liveness: Liveness,
+        calls: Calls,
+        summaries: Summaries,
+        effort: Effort,
     ) -> None:
         self.is_complete = True
+        self._effort = effort
         self._calls, self._stacks, self._liveness = calls, network.network.stacks, liveness
         self._contexts, self._dead_ends = network.contexts, network.dead_ends
         self._stack_contexts = network.stack_contexts
-        self._searched = SearchedTokens(network.dead_ends)
+        self._searched = SearchedTokens(network.dead_ends, effort.spend)
         self._summaries = summaries
 
     def decide(
@@ -191,6 +214,7 @@ class _Decisions:
         """The summary above ``frames``, the uppermost first, and a stack of one context
         (``ground``, a suffix); where that does not decide, those for all frames that can lie
         below."""
+        self._effort.spend(_ROW_WORK)
         node, suffix = BOTTOM, 0
         if ground[0] == UNKNOWN:
             node = self._stack_contexts.unknown(ground[1])

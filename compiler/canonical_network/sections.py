@@ -31,11 +31,13 @@ from ..bpe.tokenizer_tables import TokenizerTables, tokenizer_sections
 from ..diagnostics import TokenizerError
 from ..grammar.added_text import unspellable
 from ..grammar.tree import Grammar
+from ..limits import Effort
 from ..normalizer.character_properties import CHANGED, read_classes
 from ..normalizer.normalized_members import NormalFormTables
 from ..options import PREWARM, ArtifactRequest
 from ..pretokenizer.boundary_tables import PretokenizerTables
 from ..pretokenizer.marked_dfa import DEAD, synchronous_product
+from ..progress import Progress, silent
 from ..tokenizers import Tokenizer
 from .liveness import Liveness, PlainLiveness
 from .normalized import NormalizedLiveness
@@ -48,7 +50,11 @@ Patch = tuple[NDArray[np.int32], NDArray[np.int32]]
 _LONGEST_TAIL = 3
 
 # Of searches for dead ends. What is evicted is searched again, and so may exceed its steps.
-_CACHE_BYTES = 1 << 30
+_CACHE_BYTES = 1 << 28
+
+# How often a row is in memory at most: as the key of its number, in the table, and in the file that
+# is being written.
+_COPIES = 3
 
 
 def normal_form_sections(
@@ -115,13 +121,14 @@ class CanonicalTables:
 
     ``sections``: of the tokenizer. ``network``: the network under its pre-tokenizer. ``inert``:
     the same for inert characters alone, with ``normal_form``; None where masks follow no normal
-    form. ``notes``: for the user.
+    form. ``effort``: watches both. ``notes``: for the user.
     """
 
     sections: dict[str, NDArray[Any]]
     network: PretokenizedNetwork
     inert: PretokenizedNetwork | None
     normal_form: NormalFormTables | None
+    effort: Effort
     notes: tuple[str, ...]
 
 
@@ -130,6 +137,7 @@ def merge(
     network: NetworkTables,
     request: ArtifactRequest[Tokenizer],
     tables: TokenizerTables,
+    progress: Progress = silent,
 ) -> CanonicalTables:
     """What canonical masks of a network need.
 
@@ -154,8 +162,10 @@ def merge(
         if (others != CHANGED).any():
             sections |= normal_form_sections(tables.pretokenizer, normal_form)
     vocabulary = tokenizer.vocabulary(request.vocab_size)
+    effort = Effort(request.limits, network.names[:1], progress)
+    effort.begin("the network beside the pre-tokenizer")
     pretokenized = PretokenizedNetwork.from_arrays(
-        network, sections, vocabulary, CacheBudget(_CACHE_BYTES)
+        network, sections, vocabulary, CacheBudget(_CACHE_BYTES), effort.spend
     )
     inert = pretokenized.inert(sections) if "stable.table" in sections else None
     if not _has_members(pretokenized, inert, sections, request):
@@ -163,22 +173,23 @@ def merge(
         raise unspellable(grammar, tokenizer.added, message)
     if tokenizer.added_tokens:
         notes.append("members in which the tokenizer finds one of its added tokens are left out")
-    return CanonicalTables(sections, pretokenized, inert, normal_form, tuple(notes))
+    return CanonicalTables(sections, pretokenized, inert, normal_form, effort, tuple(notes))
 
 
-def precompute(merged: CanonicalTables, request: ArtifactRequest[Tokenizer]) -> Precomputed:
-    """The rows of all stacks, as far as there is room; no arrays if none are wanted. Raises
-    ``LimitError`` on time."""
+def precompute(
+    merged: CanonicalTables, request: ArtifactRequest[Tokenizer], taken: int
+) -> Precomputed:
+    """The rows of all stacks, as far as there is room; no arrays if none are wanted. ``taken``:
+    bytes of the artifact's other sections. Raises ``LimitError`` for time and resident memory."""
     options, network = request.options, merged.network
     rows = PREWARM if options.prewarm is None else options.prewarm
-    taken = sum(array.nbytes for array in merged.sections.values())
-    memory = min(options.max_artifact_bytes - taken, request.limits.memory)
+    memory = min(options.max_artifact_bytes - taken, request.limits.memory // _COPIES)
     if not rows or memory <= 0:
-        return Precomputed({}, 0, is_complete=True)
+        return Precomputed({}, 0, is_complete=not rows)
     liveness: Liveness = PlainLiveness(network)
     if merged.inert is not None and merged.normal_form is not None:
         liveness = NormalizedLiveness(network, merged.inert, merged.normal_form)
-    return precompute_rows(network, liveness, rows, memory, request.limits)
+    return precompute_rows(network, liveness, rows, memory, merged.effort)
 
 
 def counts_of(found: Precomputed) -> dict[str, int]:

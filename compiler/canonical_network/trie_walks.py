@@ -27,6 +27,7 @@ from constrain.artifacts.canonical_network.pretokenized import PretokenizedNetwo
 from constrain.artifacts.canonical_network.trie_walk import Frames, TokenWalks, Walk, united
 from constrain.artifacts.network.tables import DEAD, NetworkTables
 from constrain.artifacts.tokens.trie import Trie, ranges
+from constrain.artifacts.tokens.watch import Watch
 
 # The call that is the text itself: no frame is 0.
 TEXT = 0
@@ -94,7 +95,7 @@ class Calls:
 def reach(network: PretokenizedNetwork, joint: Joint) -> Calls:
     """All calls behind a text or a prompt."""
     tables, contexts = network.network.tables, network.contexts
-    search = _Search(tables, contexts, joint)
+    search = _Search(tables, contexts, joint, network.watch)
     # A prompt may end in any pre-tokenizer state.
     begins = contexts.pair[tables.start if network.continued is None else network.continued]
     text = search.number(TEXT, TEXT_END, TEXT_END)
@@ -104,8 +105,10 @@ def reach(network: PretokenizedNetwork, joint: Joint) -> Calls:
 
 
 class _Search:
-    def __init__(self, tables: NetworkTables, contexts: ReturnContexts, joint: Joint) -> None:
-        self.tables, self.contexts, self.joint = tables, contexts, joint
+    def __init__(
+        self, tables: NetworkTables, contexts: ReturnContexts, joint: Joint, watch: Watch
+    ) -> None:
+        self.tables, self.contexts, self.joint, self.watch = tables, contexts, joint, watch
         self.found = Calls()
         self._numbers: dict[tuple[int, int], int] = {}
         self._todo: deque[tuple[int, NDArray[np.integer]]] = deque()
@@ -117,6 +120,7 @@ class _Search:
             self._numbers[key] = len(self.found.calls)
             self.found.calls.append(key)
             self.found.contexts.append(context)
+            self.watch(0, self.joint.pairs)
             self.found.reached.append(np.zeros(self.joint.pairs, dtype=np.bool_))
             self.found.callers.append(set())
         return self._numbers[key]
@@ -133,6 +137,7 @@ class _Search:
         planes = self.joint.table.reshape(-1, self.joint.pairs, self.joint.table.shape[1])
         while self._todo:
             call, pairs = self._todo.popleft()
+            self.watch(len(pairs) * len(planes), 0)
             self.add(call, planes[:, pairs].reshape(-1))
             for pair in pairs[self._calling[pairs]].tolist():
                 self._calls(call, pair)

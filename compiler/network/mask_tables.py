@@ -19,7 +19,9 @@ from constrain.artifacts.network.tables import NetworkTables
 from constrain.artifacts.network.token_steps import TokenEffects
 from constrain.artifacts.tokens.trie import Trie
 
+from ..limits import MOST_WORK, Effort
 from ..options import PREWARM, ArtifactRequest
+from ..progress import Progress, silent
 from .precompute import precompute_mask_automaton, precompute_summaries
 from .token_effects import token_effects
 
@@ -30,6 +32,10 @@ if TYPE_CHECKING:
 # there is no room for is united, and read, while decoding.
 _AUTOMATON_BYTES = 1 << 24
 _EFFECTS_BYTES = 1 << 24
+
+# How often a row is in memory at most: as itself, as the key of its number, in the table, and in
+# the file that is being written.
+_COPIES = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,27 +62,32 @@ def precompute(
     terminals: Sequence[NDArray[np.int32]],
     request: ArtifactRequest["Tokenizer"],
     taken: int,
+    progress: Progress = silent,
 ) -> Precomputed:
     """Effects of tokens, summaries of masks, and their mask automaton, as far as there is room.
 
     ``terminals``: the ids of each token terminal, ascending. ``taken``: bytes that the artifact's
-    other sections have. Raises ``LimitError`` on time.
+    other sections have. Raises ``LimitError`` for time and resident memory.
     """
     options, limits, size = request.options, request.limits, request.vocab_size
+    effort = Effort(limits, tables.names[:1], progress)
     summaries = PREWARM if options.prewarm is None else options.prewarm
-    memory = min(options.max_artifact_bytes - taken, limits.memory)
+    memory = min(options.max_artifact_bytes - taken, limits.memory // _COPIES)
     automaton = MaskAutomaton.of(tables, {}, {})
     if not summaries or memory <= 0:
         empty = SummaryTables.empty(size)
-        return Precomputed(empty, automaton, TokenEffects.empty(), is_complete=True)
+        return Precomputed(empty, automaton, TokenEffects.empty(), is_complete=not summaries)
     vocabulary = request.tokenizer.vocabulary(size)
     trie = Trie.from_vocabulary(vocabulary)
     found = Summaries(tables, lambda: trie, size)
-    effects = token_effects(tables, vocabulary, terminals, min(memory, _EFFECTS_BYTES), limits)
+    effort.begin("the effects of the tokens")
+    effects = token_effects(tables, vocabulary, terminals, min(memory, _EFFECTS_BYTES), effort)
     memory -= effects.nbytes
-    is_complete = precompute_summaries(tables, found, summaries, memory, limits)
+    effort.begin("the masks of the network", MOST_WORK)
+    is_complete = precompute_summaries(tables, found, summaries, memory, effort)
+    effort.end()
     if is_complete:
         automaton, _ = precompute_mask_automaton(
-            tables, found, min(memory, _AUTOMATON_BYTES), limits
+            tables, found, min(memory - found.nbytes, _AUTOMATON_BYTES), effort
         )
     return Precomputed(found.tables(), automaton, effects, is_complete)

@@ -21,10 +21,9 @@ import numpy as np
 from constrain.artifacts.network.mask_automaton import MaskAutomaton, MaskState, frames_of
 from constrain.artifacts.network.summaries import NOTHING, ROOT, Summaries
 from constrain.artifacts.network.tables import DEAD, NetworkTables
+from constrain.artifacts.tokens.watch import Watch, unwatched
 
-from ..limits import Limits
-
-_STAGE = "the masks of the network"
+from ..limits import Effort, Exhausted
 
 
 def frames_below(tables: NetworkTables) -> list[list[int]]:
@@ -54,34 +53,45 @@ def states_inside(tables: NetworkTables, start: int) -> set[int]:
 
 
 def precompute_summaries(
-    tables: NetworkTables, summaries: Summaries, most: int, memory: int, limits: Limits
+    tables: NetworkTables, summaries: Summaries, most: int, memory: int, effort: Effort
 ) -> bool:
     """Fill ``summaries``; whether all that any stack needs is there.
 
-    Stops beyond ``most`` summaries or so many bytes of ``memory`` (both approximately: the last
-    one is finished). Raises ``LimitError`` on time alone, so that the same grammar gives the same
-    tables.
+    Stops beyond ``most`` summaries, so many bytes of ``memory`` or the effort's work: at the same
+    place on each machine. Raises ``LimitError`` for time and resident memory.
     """
+
+    def watch(work: int, size: int) -> None:
+        effort.spend(work, size)
+        if len(summaries.cached) >= most or summaries.nbytes > memory:
+            raise Exhausted
+
+    summaries.watch = watch
+    try:
+        _fill(tables, summaries, watch)
+    except Exhausted:
+        return False
+    finally:
+        summaries.watch = unwatched
+    return True
+
+
+def _fill(tables: NetworkTables, summaries: Summaries, watch: Watch) -> None:
     below = frames_below(tables)
     todo = deque((ROOT, state) for state in range(1, tables.states))
     seen = set(todo)
     while todo:
-        if len(summaries.cached) >= most or summaries.nbytes > memory:
-            return False
-        limits.check_resources(_STAGE, tables.names[:1])
+        watch(1, 0)
         nodes, state = todo.popleft()
         _, suspended = summaries.summary(nodes, state)
-        if suspended == NOTHING:
-            continue
-        for frame in below[state]:
+        for frame in below[state] if suspended != NOTHING else ():
             if (suspended, frame) not in seen:
                 seen.add((suspended, frame))
                 todo.append((suspended, frame))
-    return True
 
 
 def precompute_mask_automaton(
-    tables: NetworkTables, summaries: Summaries, memory: int, limits: Limits
+    tables: NetworkTables, summaries: Summaries, memory: int, effort: Effort
 ) -> tuple[MaskAutomaton, bool]:
     """The mask automaton over ``summaries``, which are precomputed, and whether it is complete:
     whether it has the masks of all single stacks.
@@ -103,7 +113,7 @@ def precompute_mask_automaton(
         for frame in below[state]:
             if summaries.nbytes + len(found) * width > most:
                 return MaskAutomaton.of(tables, initial, transitions), False
-            limits.check_resources(_STAGE, tables.names[:1])
+            effort.spend(1)
             if (reached, frame) not in transitions:
                 row, suspended = reached
                 more, still = summaries.summary(suspended, frame)

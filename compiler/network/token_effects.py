@@ -30,10 +30,8 @@ from constrain.artifacts.network.tables import FirstTransitions, NetworkTables
 from constrain.artifacts.network.token_steps import TokenEffects
 from constrain.artifacts.tokens.vocabulary import Vocabulary
 
-from ..limits import Limits
+from ..limits import Effort
 from .precompute import frames_below
-
-_STAGE = "the effects of the tokens"
 
 Numbers: TypeAlias = NDArray[np.uint16]
 
@@ -65,7 +63,7 @@ def token_effects(
     vocabulary: Vocabulary,
     terminals: Sequence[NDArray[np.integer]],
     memory: int,
-    limits: Limits,
+    effort: Effort,
 ) -> TokenEffects:
     """The effects of all tokens; ``terminals``: the ids of each token terminal.
 
@@ -75,7 +73,7 @@ def token_effects(
     most = memory // (2 * tables.states)
     if most < 4 or not 1 < tables.states < UNKNOWN:
         return TokenEffects.empty()
-    strings = StringClasses(tables, most, limits)
+    strings = StringClasses(tables, most, effort)
     classes = _classes(strings, tables, vocabulary)
     for number, named in enumerate(terminals):
         classes[named] = strings.union(classes[named], strings.of_terminal(number))
@@ -137,8 +135,8 @@ class StringClasses:
     rows; so many columns as ``most`` are stored, and other strings are ``NOT_TABULATED``.
     """
 
-    def __init__(self, tables: NetworkTables, most: int, limits: Limits) -> None:
-        self._tables, self._limits = tables, limits
+    def __init__(self, tables: NetworkTables, most: int, effort: Effort) -> None:
+        self._tables, self._effort = tables, effort
         size = tables.states
         self._frames = tables.frames
         self._most = min(most, UNKNOWN)
@@ -175,8 +173,8 @@ class StringClasses:
         self._tries -= len(pairs)
         step = max(1, _BATCH // self._tables.states)
         for begin in range(0, len(pairs), step):
-            self._limits.check_resources(_STAGE, self._tables.names[:1])
             pair = pairs[begin : begin + step]
+            self._effort.spend(len(pair) * self._tables.states)
             octet, behind = pair >> 32, pair & 0xFFFFFFFF
             after = self._tables.table[:, octet].T
             found = np.ascontiguousarray(self.columns[behind[:, None], after])

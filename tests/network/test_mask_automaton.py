@@ -17,7 +17,7 @@ from constrain.artifacts.network.summaries import NOTHING, Summaries
 from constrain.artifacts.read import load
 from constrain.artifacts.tokens.trie import Trie
 from constrain.compiler import Tokenizer, compile_grammar
-from constrain.compiler.limits import Limits
+from constrain.compiler.limits import Effort, Limits
 from constrain.compiler.network.build import network
 from constrain.compiler.network.precompute import precompute_mask_automaton, precompute_summaries
 
@@ -35,11 +35,15 @@ def machine(
     much of the mask automaton."""
     tables = network(nullable_lnf_of(text))
     vocabulary = vocabulary_of(tokens)
-    trie, size, limits = Trie.from_vocabulary(vocabulary), len(tokens) + 1, Limits().started()
+    trie, size, effort = (
+        Trie.from_vocabulary(vocabulary),
+        len(tokens) + 1,
+        Effort(Limits().started(), ()),
+    )
     found = Summaries(tables, lambda: trie, size)
     automaton = MaskAutomaton.of(tables, {}, {})
-    if precompute_summaries(tables, found, most, 1 << 30, limits):
-        automaton, _ = precompute_mask_automaton(tables, found, memory, limits)
+    if precompute_summaries(tables, found, most, 1 << 30, effort):
+        automaton, _ = precompute_mask_automaton(tables, found, memory, effort)
     rest = vocabulary, [len(tokens)], size
     masks = NetworkMasks(
         tables, lambda: trie, *rest, precomputed=found.tables(), automaton=automaton
@@ -110,14 +114,14 @@ def test_the_automaton_is_precomputed_as_far_as_there_is_room(default_tokenizer:
     vocabulary = default_tokenizer.vocabulary(default_tokenizer.vocab_size)
     trie = Trie.from_vocabulary(vocabulary)
     tables = network(nullable_lnf_of(JSON))
-    limits = Limits().started()
+    effort = Effort(Limits().started(), ())
     rest = default_tokenizer.eos, default_tokenizer.vocab_size
     added = []
     for memory in (0, 1 << 26):
         found = Summaries(tables, lambda: trie, default_tokenizer.vocab_size)
-        precompute_summaries(tables, found, 10_000, 1 << 30, limits)
+        precompute_summaries(tables, found, 10_000, 1 << 30, effort)
         before = len(found)
-        automaton, complete = precompute_mask_automaton(tables, found, memory, limits)
+        automaton, complete = precompute_mask_automaton(tables, found, memory, effort)
         assert bool(memory) == complete == (len(found) > before)
         given = found.tables()
         masks = NetworkMasks(

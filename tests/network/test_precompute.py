@@ -9,7 +9,7 @@ from constrain.artifacts.network.summaries import NOTHING, ROOT, Summaries
 from constrain.artifacts.network.tables import NetworkTables
 from constrain.artifacts.tokens.trie import Trie
 from constrain.compiler import Tokenizer
-from constrain.compiler.limits import Limits
+from constrain.compiler.limits import Effort, Limits
 from constrain.compiler.network.build import network
 from constrain.compiler.network.precompute import frames_below, precompute_summaries
 
@@ -48,7 +48,7 @@ def test_precomputed_summaries_are_closed(default_tokenizer: Tokenizer) -> None:
     trie = Trie.from_vocabulary(vocabulary)
     tables = tables_of(JSON)
     summaries = Summaries(tables, lambda: trie, default_tokenizer.vocab_size)
-    assert precompute_summaries(tables, summaries, 10_000, 1 << 30, Limits().started())
+    assert precompute_summaries(tables, summaries, 10_000, 1 << 30, Effort(Limits().started(), ()))
     below = frames_below(tables)
     roots = [(ROOT, state) for state in range(1, tables.states)]
     seen = set(roots)

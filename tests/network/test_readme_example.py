@@ -16,7 +16,7 @@ from constrain.artifacts.network.token_steps import TokenEffects
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.tokenset import Words
 from constrain.artifacts.tokens.trie import Trie
-from constrain.compiler.limits import Limits
+from constrain.compiler.limits import Effort, Limits
 from constrain.compiler.network.build import network
 from constrain.compiler.network.dump import network_text
 from constrain.compiler.network.precompute import precompute_mask_automaton, precompute_summaries
@@ -49,10 +49,10 @@ def tables() -> NetworkTables:
 @pytest.fixture(scope="module")
 def precomputed(tables: NetworkTables) -> tuple[Summaries, MaskAutomaton]:
     """All summaries, and the mask automaton."""
-    limits = Limits().started()
+    effort = Effort(Limits().started(), ())
     summaries = Summaries(tables, lambda: TRIE, len(TOKENS) + 1)
-    assert precompute_summaries(tables, summaries, 100, 1 << 20, limits)
-    automaton, complete = precompute_mask_automaton(tables, summaries, 1 << 20, limits)
+    assert precompute_summaries(tables, summaries, 100, 1 << 20, effort)
+    automaton, complete = precompute_mask_automaton(tables, summaries, 1 << 20, effort)
     assert complete
     return summaries, automaton
 
@@ -60,7 +60,7 @@ def precomputed(tables: NetworkTables) -> tuple[Summaries, MaskAutomaton]:
 @pytest.fixture(scope="module")
 def effects(tables: NetworkTables) -> TokenEffects:
     """The effects of all tokens."""
-    return token_effects(tables, VOCABULARY, (), 1 << 20, Limits().started())
+    return token_effects(tables, VOCABULARY, (), 1 << 20, Effort(Limits().started(), ()))
 
 
 def tokens_of(row: Words) -> str:

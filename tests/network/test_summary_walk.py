@@ -13,7 +13,7 @@ from constrain.artifacts.network.tables import DEAD, NetworkTables
 from constrain.artifacts.tokens.memo import CacheBudget
 from constrain.artifacts.tokens.trie import Trie
 from constrain.compiler import Tokenizer
-from constrain.compiler.limits import Limits
+from constrain.compiler.limits import Effort, Limits
 from constrain.compiler.network.build import network
 from constrain.compiler.network.precompute import precompute_summaries
 
@@ -85,7 +85,7 @@ def test_sets_hold_each_node_once(
     for large in (256, 1 << 30):
         monkeypatch.setattr(module, "_LARGE", large)
         whole = Summaries(tables, lambda: trie, default_tokenizer.vocab_size)
-        assert precompute_summaries(tables, whole, 10_000, 1 << 30, Limits().started())
+        assert precompute_summaries(tables, whole, 10_000, 1 << 30, Effort(Limits().started(), ()))
         found.append(whole.tables())
     for one, other in zip(*(given.arrays().values() for given in found), strict=True):
         assert np.array_equal(one, other)

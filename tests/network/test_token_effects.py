@@ -17,7 +17,7 @@ from constrain.artifacts.network.machine import NetworkMasks
 from constrain.artifacts.network.tables import NetworkTables
 from constrain.artifacts.network.token_steps import TokenEffects, TokenSteps
 from constrain.artifacts.tokens.vocabulary import Vocabulary
-from constrain.compiler.limits import Limits
+from constrain.compiler.limits import Effort, Limits
 from constrain.compiler.network import token_effects as module
 from constrain.compiler.network.build import network
 from constrain.compiler.network.token_effects import token_effects
@@ -30,7 +30,7 @@ def effects_of(
 ) -> TokenEffects:
     """The effects of texts."""
     vocabulary = Vocabulary.from_tokens(dict(enumerate(tokens)), (), len(tokens))
-    return token_effects(tables, vocabulary, NONE, memory, Limits().started())
+    return token_effects(tables, vocabulary, NONE, memory, Effort(Limits().started(), ()))
 
 
 def random_tokens(rng: random.Random, count: int) -> list[bytes]:

@@ -60,7 +60,7 @@ ARTIFACTS: dict[str, set[str]] = {
 BASE = {"diagnostics", "folding", "limits", "progress"}
 COMPILER: dict[str, set[str]] = {
     "diagnostics": set(),
-    "limits": {"diagnostics"},
+    "limits": {"diagnostics", "progress"},
     "progress": set(),
     "folding": set(),
     "cache": set(),
