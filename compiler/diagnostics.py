@@ -225,4 +225,5 @@ _UNITS = {
     "memory": "bytes of memory",
     "seconds": "seconds",
     "nesting": "levels of nesting",
+    "artifact-bytes": "bytes",
 }

@@ -188,8 +188,8 @@ def resident_bytes() -> int:
 
 
 # The most work of precomputing masks, in trie nodes that are met or what takes as long: about 30 ns
-# each, which is half a minute, half of the time that a command has by default.
-MOST_WORK = 1 << 30
+# each, together a quarter of the time that a command has by default.
+MOST_WORK = 1 << 29
 
 # Work between two steps of the progress bar.
 _BETWEEN = 1 << 22

@@ -69,7 +69,8 @@ class CompileOptions:
 
     - ``prewarm``: how many summaries of masks are precomputed at most, 0 for none; by default
       ``PREWARM``, by maximal munch ``PREWARM_OVER_LEXEMES``.
-    - ``max_artifact_bytes``: beyond this size mask rows are left out and computed lazily.
+    - ``max_artifact_bytes``: beyond this size mask rows are left out and computed lazily; what
+      cannot be left out must not be larger. 0 leaves out all rows, whatever the rest takes.
     - ``strip``: leave the grammar's text out of the artifact.
     - ``limits``: bounds of every step, with the clock of the whole compilation.
 

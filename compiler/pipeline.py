@@ -159,6 +159,7 @@ def build_artifact(
 ) -> Compilation:
     """The steps that need a tokenizer, by the engine of a recogniser; as ``compile_grammar``, but
     that nothing is kept between runs without a ``cache``."""
+    from .assemble.size import check_size, with_room_for_header
     from .tokenizers import Tokenizer
 
     wanted = with_changes(options, changes)
@@ -167,8 +168,10 @@ def build_artifact(
         from .bpe.tokenizer_tables import TokenizerTables
 
         tables = TokenizerTables(tokenizer, cache)
+    roomy = with_room_for_header(recogniser, wanted)
     with blaming(_largest_rule(recogniser)):
-        built = _by_engine(recogniser, tokenizer, wanted, choice, progress, tables)
+        built = _by_engine(recogniser, tokenizer, roomy, choice, progress, tables)
+        check_size(built.artifact, wanted.max_artifact_bytes)
     kind, method = built.artifact.manifest.kind, built.method
     found = (
         *notes_of(recogniser, wanted),

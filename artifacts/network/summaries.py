@@ -264,8 +264,10 @@ class Summaries:
 
     @property
     def nbytes(self) -> int:
-        """About the size that ``tables`` would have."""
-        nodes = self._precomputed.nodes.nbytes + self._added_nodes * 4
+        """The size that ``tables`` would have."""
+        given = self._precomputed
+        nodes = given.nodes.nbytes + given.node_offsets.nbytes
+        nodes += 4 * self._added_nodes + 8 * len(self._sets)
         row_bytes = 4 * tokenset.word_count(self._vocab_size)
         return len(self) * row_bytes + nodes + len(self.cached) * 16
 

@@ -239,9 +239,11 @@ def precompute_within(
             configurations.lexer.states - 1,
             None if reached.complete else trie,
         )
-        bytes_taken = taken + sum(array.nbytes for array in found.arrays().values())
-        if bytes_taken <= options.max_artifact_bytes or not most_results:
-            return found
+        # The trie may be built while decoding, too.
+        for stored in (found, replace(found, trie=None)):
+            size = taken + sum(array.nbytes for array in stored.arrays().values())
+            if size <= options.max_artifact_bytes or not most_results:
+                return stored
         most_results = min(most_results, reached.results) // 2
 
 

@@ -84,7 +84,9 @@ def precompute(
     effects = token_effects(tables, vocabulary, terminals, min(memory, _EFFECTS_BYTES), effort)
     memory -= effects.nbytes
     effort.begin("the masks of the network", MOST_WORK)
-    is_complete = precompute_summaries(tables, found, summaries, memory, effort)
+    # The last summary may add a row, and two sets of nodes.
+    room = memory - found.nbytes - 8 * len(trie.octets)
+    is_complete = precompute_summaries(tables, found, summaries, room, effort)
     effort.end()
     if is_complete:
         automaton, _ = precompute_mask_automaton(

@@ -25,7 +25,7 @@ from constrain.artifacts.tokens import tokenset
 from constrain.compiler.canonical_network.liveness import PlainLiveness
 from constrain.compiler.canonical_network.precompute import Precomputed, precompute_rows
 from constrain.compiler.diagnostics import CheckError
-from constrain.compiler.limits import Limits
+from constrain.compiler.limits import Effort, Limits
 from constrain.compiler.network import build as networks
 
 
@@ -46,7 +46,7 @@ class CountedRows(PrecomputedRows):
 def precompute(machine: CanonicalMasks, most: int = 10**6) -> tuple[Precomputed, CountedRows]:
     """Precompute the rows of a machine, and give them to it."""
     network = machine.pretokenized
-    found = precompute_rows(network, PlainLiveness(network), most, 10**9, Limits())
+    found = precompute_rows(network, PlainLiveness(network), most, 10**9, Effort(Limits(), ()))
     states = len(network.pretokenizer.table)
     rows = CountedRows(found.arrays, machine.network.tables.states, states)
     machine.precomputed = rows

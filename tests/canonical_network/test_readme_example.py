@@ -22,7 +22,7 @@ from constrain.artifacts.tokens.vocabulary import Vocabulary
 from constrain.compiler.bpe.forbidden_pairs import build_forbidden_pairs
 from constrain.compiler.canonical_network.liveness import PlainLiveness
 from constrain.compiler.canonical_network.precompute import precompute_rows
-from constrain.compiler.limits import Limits
+from constrain.compiler.limits import Effort, Limits
 from constrain.compiler.network import build as networks
 
 TOKENS = ["(", ")", "a", "b", "ab", "b)", "ab)"]
@@ -99,7 +99,7 @@ def test_tokens_of_state_2(network: PretokenizedNetwork) -> None:
 def test_masks(network: PretokenizedNetwork) -> None:
     """Computed lazily and precomputed."""
     lazy, precomputed = masks_of(network, [EOS]), masks_of(network, [EOS])
-    found = precompute_rows(network, PlainLiveness(network), 1000, 10**6, Limits())
+    found = precompute_rows(network, PlainLiveness(network), 1000, 10**6, Effort(Limits(), ()))
     states = network.network.tables.states
     precomputed.precomputed = PrecomputedRows(found.arrays, states, len(network.final))
     assert found.is_complete
@@ -112,7 +112,9 @@ def test_masks(network: PretokenizedNetwork) -> None:
 
 def test_summaries(network: PretokenizedNetwork) -> None:
     """Those of states 1 and 2 behind a bracket, and of what is suspended at "ab"."""
-    arrays = precompute_rows(network, PlainLiveness(network), 1000, 10**6, Limits()).arrays
+    arrays = precompute_rows(
+        network, PlainLiveness(network), 1000, 10**6, Effort(Limits(), ())
+    ).arrays
     offsets, suffixes = arrays["closed.id_offsets"], arrays["closed.suffixes"].tolist()
     states, found = network.network.tables.states, {}
     for key, (row, after) in zip(

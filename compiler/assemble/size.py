@@ -1,0 +1,42 @@
+"""The bytes of an artifact's file: room for its header, and the limit of the whole.
+
+--max-artifact-bytes 1000000   mask rows get what the header and all other sections leave of it;
+                               where these alone are more, there is no artifact
+"""
+
+import json
+from dataclasses import replace
+
+from constrain.artifacts.artifact import Artifact
+
+from ..diagnostics import LimitError
+from ..frontend import Automaton, Parser, Recogniser
+from ..options import CompileOptions
+
+# Bytes of a header beside the texts in it: names, counts and places, and of each section its name,
+# shape and checksum.
+_FIXED, _EACH_ORIGIN, _EACH_SECTION = 1 << 14, 40, 200
+
+
+def with_room_for_header(recogniser: Recogniser, options: CompileOptions) -> CompileOptions:
+    """Options whose ``max_artifact_bytes`` is what the header leaves to the sections. With 0 there
+    are no rows, and no limit of the rest."""
+    if not options.max_artifact_bytes:
+        return options
+    texts = [] if options.strip else [recogniser.grammar.source.text]
+    if isinstance(recogniser, Automaton):
+        texts += [rule for rule, _, _ in recogniser.origins]
+    elif isinstance(recogniser, Parser):
+        texts += [*recogniser.layout.tables.names, *recogniser.layout.tables.texts]
+    else:
+        texts += recogniser.tables.lexer.texts
+    size = _FIXED + sum(_EACH_ORIGIN + len(json.dumps(text)) for text in texts)
+    return replace(options, max_artifact_bytes=max(1, options.max_artifact_bytes - size))
+
+
+def check_size(artifact: Artifact, most: int) -> None:
+    """Raise ``LimitError`` for an artifact of more than ``most`` bytes (0 for any number), all whose
+    rows were left out for that."""
+    size = sum(_EACH_SECTION + array.nbytes for array in artifact.arrays.values())
+    if most and size + len(json.dumps(artifact.manifest.to_json())) > most:
+        raise LimitError("an artifact without mask rows", "artifact-bytes", most)
