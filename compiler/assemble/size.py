@@ -35,8 +35,8 @@ def with_room_for_header(recogniser: Recogniser, options: CompileOptions) -> Com
 
 
 def check_size(artifact: Artifact, most: int) -> None:
-    """Raise ``LimitError`` for an artifact of more than ``most`` bytes (0 for any number), all whose
-    rows were left out for that."""
+    """Raise ``LimitError`` for an artifact of more than ``most`` bytes (0 for any number), without
+    what could be left out of it."""
     size = sum(_EACH_SECTION + array.nbytes for array in artifact.arrays.values())
     if most and size + len(json.dumps(artifact.manifest.to_json())) > most:
         raise LimitError("an artifact without mask rows", "artifact-bytes", most)

@@ -239,11 +239,13 @@ def precompute_within(
             configurations.lexer.states - 1,
             None if reached.complete else trie,
         )
+        most = options.max_artifact_bytes
         # The trie may be built while decoding, too.
         for stored in (found, replace(found, trie=None)):
-            size = taken + sum(array.nbytes for array in stored.arrays().values())
-            if size <= options.max_artifact_bytes or not most_results:
+            if taken + sum(array.nbytes for array in stored.arrays().values()) <= most or not most:
                 return stored
+        if not most_results:
+            return stored
         most_results = min(most_results, reached.results) // 2
 
 
