@@ -13,15 +13,16 @@ from .options import Engine, Given, Meaning
 
 if TYPE_CHECKING:
     from constrain.artifacts import Artifact
-    from constrain.compiler.drawing import Drawing
+    from constrain.compiler.drawing import Drawing, Size
     from constrain.compiler.frontend import Automaton, MaximalMunchGrammar, Parser
     from constrain.compiler.limits import Limits
     from constrain.compiler.pipeline import Compilation
 
-MAX_STATES = 100
+# The states that a drawing shows unless --draw-states says otherwise.
+DRAW_STATES = 100
 
 # Transitions up to which a token DFA is built whole to be drawn.
-_MOST_TRANSITIONS = 200_000
+TOKEN_TRANSITIONS = 200_000
 
 
 class Stage(StrEnum):
@@ -40,13 +41,29 @@ class Stage(StrEnum):
 _OF_ANY = (Stage.RULES, Stage.PARSER, Stage.LEXER)
 
 
+def stage_for(
+    subject: "Artifact | str", path: str, wanted: Stage | None, given: Given, limits: "Limits"
+) -> Stage:
+    """The stage that is drawn: the DFA unless another is wanted, the parser where rules nest."""
+    from constrain.compiler.frontend import Automaton
+
+    if wanted is not None:
+        return wanted
+    if isinstance(subject, str):
+        chosen = replace(given.compile_options(path, limits), parser="earley")
+        is_regular = isinstance(recogniser_of(subject, path, chosen), Automaton)
+    else:
+        is_regular = subject.is_regular
+    return Stage.DFA if is_regular else Stage.PARSER
+
+
 def draw_grammar(
     text: str,
     path: str,
     stage: Stage,
     given: Given,
     limits: "Limits",
-    max_states: int,
+    size: "Size",
     prefix: str | None = None,
 ) -> "Drawing":
     """The drawing of a grammar's stage; ``prefix``: of a WordPiece tokenizer what it uses."""
@@ -57,7 +74,7 @@ def draw_grammar(
     _check_prefix(prefix, stage in _OF_ANY)
     wanted = given.compile_options(path, limits)
     if stage is Stage.RULES:
-        return draw_rules(grammar_of(text, path, wanted), max_states=max_states)
+        return draw_rules(grammar_of(text, path, wanted), size=size)
     if stage in _OF_ANY:
         grammar = grammar_of(text, path, wanted)
         engine = Engine.NETWORK if stage is Stage.PARSER else Engine.EARLEY
@@ -68,14 +85,14 @@ def draw_grammar(
         wanted = replace(wanted, engine=engine.value, max_depth=None)
         parser = recogniser_of(text, path, wanted)
         assert not isinstance(parser, Automaton)
-        return _draw_parser(stage, parser, max_states)
+        return _draw_parser(stage, parser, size)
     recogniser = recogniser_of(text, path, replace(wanted, parser="earley"))
     if not isinstance(recogniser, Automaton):
         raise UsageError(_only_regular(stage, recogniser.reason))
     artifact = None
     if stage in (Stage.TOKENS, Stage.TOKENIZER):
         artifact = compilation_of(recogniser, given, wanted).artifact
-    return _draw_automaton(stage, recogniser, artifact, max_states, prefix)
+    return _draw_automaton(stage, recogniser, artifact, size, prefix)
 
 
 def draw_artifact(
@@ -83,7 +100,7 @@ def draw_artifact(
     path: str,
     stage: Stage,
     limits: "Limits",
-    max_states: int,
+    size: "Size",
     prefix: str | None = None,
 ) -> "Drawing":
     """The drawing of an artifact's stage; what it does not hold comes from its grammar's text."""
@@ -95,13 +112,13 @@ def draw_artifact(
             what = f"its {stage.value.upper() if stage is Stage.NFA else stage.value} cannot be"
             raise UsageError(f"{path}: the grammar's text was stripped, so {what} drawn")
         named = Given(dialect=m.dialect, start=m.start, meaning=Meaning(m.meaning))
-        return draw_grammar(m.source, path, stage, named, limits, max_states, prefix)
-    return _draw_automaton(stage, None, artifact, max_states, prefix)
+        return draw_grammar(m.source, path, stage, named, limits, size, prefix)
+    return _draw_automaton(stage, None, artifact, size, prefix)
 
 
 def write_all_drawings(compilation: "Compilation", folder: Path) -> None:
     """All stages as SVG; where Graphviz is missing, as DOT text with a note."""
-    from constrain.compiler.drawing import MissingDotError, render
+    from constrain.compiler.drawing import USUAL_SIZE, MissingDotError, render
     from constrain.compiler.frontend import Automaton, Parser
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -112,11 +129,11 @@ def write_all_drawings(compilation: "Compilation", folder: Path) -> None:
             earley = isinstance(recogniser, Parser) and recogniser.network is None
             if stage not in _OF_ANY or (stage is Stage.PARSER and earley):
                 continue
-            drawing = _draw_parser(stage, recogniser, MAX_STATES)
+            drawing = _draw_parser(stage, recogniser, USUAL_SIZE)
         elif stage in _OF_ANY or (stage is Stage.TOKENIZER and compilation.canonical is None):
             continue  # Under `any` every token may follow every other: there is nothing to draw.
         else:
-            drawing = _draw_automaton(stage, recogniser, compilation.artifact, MAX_STATES)
+            drawing = _draw_automaton(stage, recogniser, compilation.artifact, USUAL_SIZE)
         try:
             status(f"{render(drawing, folder / f'{stage.value}.svg')}: {stage.value}")
         except MissingDotError as error:
@@ -125,9 +142,7 @@ def write_all_drawings(compilation: "Compilation", folder: Path) -> None:
         note(str(missing))
 
 
-def _draw_parser(
-    stage: Stage, parser: "Parser | MaximalMunchGrammar", max_states: int
-) -> "Drawing":
+def _draw_parser(stage: Stage, parser: "Parser | MaximalMunchGrammar", size: "Size") -> "Drawing":
     from constrain.compiler.drawing import draw_lexer, draw_network, draw_rules
     from constrain.compiler.earley.union_lexer import joint_lexer
     from constrain.compiler.frontend import Parser
@@ -139,17 +154,17 @@ def _draw_parser(
         network, dfas = parser.tables.network, parser.tables.lexer.dfas
         texts = parser.tables.lexer.texts
     if stage is Stage.RULES:
-        return draw_rules(parser.grammar, max_states=max_states)
+        return draw_rules(parser.grammar, size=size)
     if stage is Stage.PARSER:
         assert network is not None
         symbols = names if isinstance(parser, Parser) else texts
-        return draw_network(network, title=title, terminal_names=symbols, max_states=max_states)
+        return draw_network(network, title=title, terminal_names=symbols, size=size)
     return draw_lexer(
         joint_lexer(dfas),
         title=title,
         texts=texts,
         terminal_names=names,
-        max_states=max_states,
+        size=size,
     )
 
 
@@ -162,7 +177,7 @@ def _draw_automaton(
     stage: Stage,
     automaton: "Automaton | None",
     artifact: "Artifact | None",
-    max_states: int,
+    size: "Size",
     prefix: str | None = None,
 ) -> "Drawing":
     """``automaton`` serves nfa and dfa, ``artifact`` all but nfa."""
@@ -183,21 +198,21 @@ def _draw_automaton(
     rule = automaton.grammar.start if automaton else artifact.manifest.start if artifact else ""
     if stage is Stage.NFA and automaton is not None:
         names = automaton.token_names
-        return draw_nfa(automaton.nfa, title=rule, terminal_names=names, max_states=max_states)
+        return draw_nfa(automaton.nfa, title=rule, terminal_names=names, size=size)
     if stage is Stage.DFA:
         if artifact is not None:
             dfa, names = artifact.byte_dfa, terminal_names(artifact.byte_dfa)
         else:
             assert automaton is not None
             dfa, names = automaton.dfa.tables(), automaton.token_names
-        return draw_dfa(dfa, title=rule, terminal_names=names, max_states=max_states)
+        return draw_dfa(dfa, title=rule, terminal_names=names, size=size)
     assert artifact is not None
     if is_transducer:
         text = None if prefix is None else canonical_text(artifact, prefix)
-        return draw_transducer(artifact, title=rule, max_states=max_states, prefix=text)
+        return draw_transducer(artifact, title=rule, size=size, prefix=text)
     if stage is Stage.TOKENS:
-        return draw_tokens(_with_token_dfa(artifact), title=rule, max_states=max_states)
-    return draw_tokenizer(artifact, title=rule, max_states=max_states)
+        return draw_tokens(_with_token_dfa(artifact), title=rule, size=size)
+    return draw_tokenizer(artifact, title=rule, size=size)
 
 
 def _with_token_dfa(artifact: "Artifact") -> "Artifact":
@@ -206,7 +221,7 @@ def _with_token_dfa(artifact: "Artifact") -> "Artifact":
     from constrain.compiler.merge.dump import tabulated
 
     try:
-        return tabulated(artifact, _MOST_TRANSITIONS)
+        return tabulated(artifact, TOKEN_TRANSITIONS)
     except LimitError:
         return artifact
 
@@ -215,5 +230,5 @@ def _only_regular(stage: Stage, reason: str) -> str:
     return (
         f"--stage {stage.value} is there for regular grammars alone ({reason}); "
         f"draw --stage {', '.join(_OF_ANY[:-1])} or {_OF_ANY[-1].value}, or bound the nesting "
-        "with compile --max-depth"
+        "with --max-depth"
     )

@@ -11,10 +11,11 @@ from constrain.artifacts.container.signature import SUFFIX
 from .. import options
 from ..compiling import compilation_of, recogniser_of
 from ..console import UsageError, note, status, write_bytes
-from ..drawings import write_all_drawings
+from ..drawings import TOKEN_TRANSITIONS, write_all_drawings
 from ..inputs import STDIN, grammar_text
 
 if TYPE_CHECKING:
+    from constrain.artifacts import Artifact
     from constrain.compiler.pipeline import Compilation
 
 # Lines of the growth table.
@@ -63,6 +64,7 @@ def compile_(
     compilation = compilation_of(recogniser, given, wanted)
     if stats:
         _print_growth(compilation)
+        _print_token_dfa(compilation.artifact)
     if target == STDIN:
         data = compilation.artifact.to_bytes()
         write_bytes(data, "an artifact")
@@ -113,6 +115,23 @@ def _print_summary(
     name = "standard output" if target == STDIN else target
     written = f"; {size:,} bytes" if size is not None else ";"
     status(f"{name}: {', '.join(parts)}{written} in {seconds:.2f} s")
+
+
+def _print_token_dfa(artifact: "Artifact") -> None:
+    """The states of a product's minimal token DFA, where it is small enough to build."""
+    from constrain.artifacts.kinds.cartesian import ProductRuntime
+    from constrain.compiler.diagnostics import LimitError
+    from constrain.compiler.merge.dump import tabulated
+
+    if not isinstance(artifact.runtime, ProductRuntime):
+        return
+    try:
+        found = tabulated(artifact, TOKEN_TRANSITIONS).arrays
+    except LimitError:
+        status(f"token DFA: not counted, it has more than {TOKEN_TRANSITIONS:,} transitions")
+        return
+    states, edges = len(found["tokens.accepting"]), len(found["tokens.edge_tokens"])
+    status(f"token DFA: {states:,} states, {edges:,} transitions")
 
 
 def _print_growth(compilation: "Compilation") -> None:

@@ -8,7 +8,7 @@ import typer
 from .. import options
 from ..compiling import subject_of
 from ..console import note, status, write_text
-from ..drawings import MAX_STATES, Stage, draw_artifact, draw_grammar
+from ..drawings import DRAW_STATES, Stage, draw_artifact, draw_grammar, stage_for
 from ..inputs import STDIN
 
 
@@ -20,21 +20,20 @@ from ..inputs import STDIN
     "meaning",
     "unk",
     "eos",
-    # --max-states is of the drawing.
-    *(name for name in options.LIMITS if name != "max_states"),
+    *options.LIMITS,
 )
 def viz(
     subject: options.Subject,
     given: options.Given,
     stage: Annotated[
-        Stage,
+        Stage | None,
         typer.Option(
             help="nfa and dfa: a regular grammar over bytes; tokens: its automaton over tokens; "
             "tokenizer: which of its tokens may follow which, or how it cuts words. For any "
             "grammar, rules: which rule uses which; parser: the automata that call each other; "
-            "lexer: all terminals in one."
+            "lexer: all terminals in one.  [default: dfa, parser where rules nest]"
         ),
-    ] = Stage.DFA,
+    ] = None,
     output: Annotated[
         str,
         typer.Option(
@@ -44,9 +43,17 @@ def viz(
             help="FILE.svg, .png, .pdf or .dot; - for DOT on standard output.",
         ),
     ] = STDIN,
-    max_states: Annotated[
+    draw_states: Annotated[
         int, typer.Option(min=1, help="Draw at most so many states, and say what is left out.")
-    ] = MAX_STATES,
+    ] = DRAW_STATES,
+    draw_edges: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Draw no more states than have so many edges.  [default: what can be followed by "
+            "eye, half as many as --draw-states and four for each state drawn]",
+        ),
+    ] = None,
     prefix: Annotated[
         str | None,
         typer.Option(
@@ -65,17 +72,18 @@ def viz(
       constrain viz json.ebnf --stage parser -o json.svg
       constrain viz words.ebnf -t bert/vocab.txt --stage tokenizer --prefix "to be" -o words.svg
     """
-    limits = given.limits()
+    from constrain.compiler.drawing import Size, render
+
+    limits, size = given.limits(), Size(draw_states, draw_edges)
     found = subject_of(subject, given)
+    drawn = stage_for(found, subject, stage, given, limits)
     if isinstance(found, str):
-        drawing = draw_grammar(found, subject, stage, given, limits, max_states, prefix)
+        drawing = draw_grammar(found, subject, drawn, given, limits, size, prefix)
     else:
-        drawing = draw_artifact(found, subject, stage, limits, max_states, prefix)
+        drawing = draw_artifact(found, subject, drawn, limits, size, prefix)
     if drawing.left_out:
         note(drawing.left_out)
     if output == STDIN:
         write_text(drawing.dot)
         return
-    from constrain.compiler.drawing import render
-
-    status(f"{render(drawing, Path(output))}: {stage.value}")
+    status(f"{render(drawing, Path(output))}: {drawn.value}")

@@ -15,7 +15,7 @@ from .drawing import Drawing, DrawingError, MissingDotError
 from .lexer import draw_lexer
 from .network import draw_network
 from .nfa import draw_nfa
-from .picture import MAX_STATES
+from .picture import USUAL_SIZE, Size
 from .render import render
 from .rules import draw_rules
 from .tokenizer import draw_tokenizer
@@ -23,10 +23,11 @@ from .tokens import draw_tokens
 from .transducer import draw_transducer
 
 __all__ = [
-    "MAX_STATES",
+    "USUAL_SIZE",
     "Drawing",
     "DrawingError",
     "MissingDotError",
+    "Size",
     "draw_dfa",
     "draw_lexer",
     "draw_network",

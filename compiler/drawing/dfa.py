@@ -9,7 +9,7 @@ from constrain.artifacts.dfa.byte_dfa import DEAD, ByteDfa
 from .dot import to_dot
 from .drawing import Drawing, DrawingError
 from .labels import byte_label
-from .picture import MAX_STATES, Edge, Label, Picture, colored_by_source, counted, extent
+from .picture import USUAL_SIZE, Edge, Label, Picture, Size, colored_by_source, counted, extent
 
 
 def draw_dfa(
@@ -17,7 +17,7 @@ def draw_dfa(
     *,
     title: str,
     terminal_names: Sequence[str] = (),
-    max_states: int = MAX_STATES,
+    size: Size = USUAL_SIZE,
     kind: str = "DFA",
     names: Mapping[int, Label] | None = None,
 ) -> Drawing:
@@ -25,12 +25,12 @@ def draw_dfa(
 
     ``title``: the grammar's name. ``terminal_names``: one for each token terminal. ``kind``:
     what the heading calls it. ``names``: for states instead of their numbers. Draws at
-    most ``max_states`` states, those nearest to the start. Raises ``DrawingError`` for a DFA
+    most ``size.states`` states, those nearest to the start. Raises ``DrawingError`` for a DFA
     of the empty language.
     """
     if dfa.start == DEAD:
         raise DrawingError("this DFA has only its dead state: there is nothing to draw")
-    reached, visible, left_out = extent(dfa.start, lambda state: _targets(dfa, state), max_states)
+    reached, visible, left_out = extent(dfa.start, lambda state: _targets(dfa, state), size)
     columns = _columns(dfa, terminal_names)
     transitions = sum(len(_targets(dfa, state)) for state in reached)
     return to_dot(

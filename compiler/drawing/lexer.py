@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from ..earley.union_lexer import Lexer
 from .dfa import draw_dfa
 from .drawing import Drawing
-from .picture import MAX_STATES, Label, Notation
+from .picture import USUAL_SIZE, Label, Notation, Size
 
 # Characters of a terminal, and terminals of a state, that its name shows.
 _SHOWN_CHARACTERS, _SHOWN_TERMINALS = 16, 3
@@ -17,12 +17,12 @@ def draw_lexer(
     title: str,
     texts: Sequence[str],
     terminal_names: Sequence[str] = (),
-    max_states: int = MAX_STATES,
+    size: Size = USUAL_SIZE,
 ) -> Drawing:
     """Draw a lexer; states where terminals end are named after them.
 
     ``texts``: the terminals as their author wrote them. ``terminal_names``: of the token
-    terminals. Draws at most ``max_states`` states, those nearest to the start.
+    terminals. Draws at most ``size.states`` states, those nearest to the start.
     """
     names = {
         state: Label(f"{state}: {_named(found, texts)}", frozenset([Notation.ENDS]))
@@ -33,7 +33,7 @@ def draw_lexer(
         lexer.dfa,
         title=title,
         terminal_names=terminal_names,
-        max_states=max_states,
+        size=size,
         kind="Lexer",
         names=names,
     )

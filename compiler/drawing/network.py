@@ -8,7 +8,7 @@ from ..network.dump import edges_of, rules_of_entries
 from .dot import to_dot
 from .drawing import Drawing
 from .labels import byte_label
-from .picture import MAX_STATES, PALETTE, Edge, Label, Notation, Picture, counted, extent
+from .picture import PALETTE, USUAL_SIZE, Edge, Label, Notation, Picture, Size, counted, extent
 
 _CALL = PALETTE[1]
 
@@ -18,19 +18,19 @@ def draw_network(
     *,
     title: str,
     terminal_names: Sequence[str] = (),
-    max_states: int = MAX_STATES,
+    size: Size = USUAL_SIZE,
 ) -> Drawing:
     """Draw a network: a call leads to the state where the network goes on behind it.
 
     ``title``: the grammar's name. ``terminal_names``: of the token terminals. Draws at most
-    ``max_states`` states, those nearest to the start, through calls and into them.
+    ``size.states`` states, those nearest to the start, through calls and into them.
     """
 
     def targets(state: int) -> list[int]:
         ends = [end for start, frame in tables.calls[state] for end in (frame, start)]
         return [*edges_of(tables, state), *ends]
 
-    reached, visible, left_out = extent(tables.start, targets, max_states)
+    reached, visible, left_out = extent(tables.start, targets, size)
     rules = rules_of_entries(tables)
     edges = sum(len(edges_of(tables, state)) for state in reached)
     return to_dot(

@@ -7,7 +7,7 @@ from ..automata.nfa import FIRST_TERMINAL, Nfa
 from .dot import to_dot
 from .drawing import Drawing
 from .labels import byte_label
-from .picture import MAX_STATES, PALETTE, Edge, Picture, counted, extent
+from .picture import PALETTE, USUAL_SIZE, Edge, Picture, Size, counted, extent
 
 
 @dataclass(slots=True)
@@ -23,14 +23,14 @@ class _Bundle:
 
 
 def draw_nfa(
-    nfa: Nfa, *, title: str, terminal_names: Sequence[str] = (), max_states: int = MAX_STATES
+    nfa: Nfa, *, title: str, terminal_names: Sequence[str] = (), size: Size = USUAL_SIZE
 ) -> Drawing:
     """Draw an NFA; edges are coloured by the rule they come from if the rules are few.
 
     ``title``: the grammar's name. ``terminal_names``: of the token terminals. Draws at most
-    ``max_states`` states, those nearest to the start.
+    ``size.states`` states, those nearest to the start.
     """
-    reached, visible, left_out = extent(nfa.start, lambda state: _targets(nfa, state), max_states)
+    reached, visible, left_out = extent(nfa.start, lambda state: _targets(nfa, state), size)
     bundles = _bundles(nfa, visible)
     colors = _colors(bundles)
     arcs = sum(len(nfa.arcs[state]) for state in reached)

@@ -12,6 +12,25 @@ from typing import NamedTuple
 # States that a drawing shows unless the caller says otherwise.
 MAX_STATES = 100
 
+
+class Size(NamedTuple):
+    """How much a drawing shows: at most so many states, and fewer where these have more edges.
+
+    ``edges`` None: half as many as states, and four more for each state that is drawn.
+    """
+
+    states: int = MAX_STATES
+    edges: int | None = None
+
+    def allows(self, edges: int, states: int) -> bool:
+        """Whether ``states`` states are drawn with ``edges`` edges between them."""
+        if self.edges is not None:
+            return edges <= self.edges
+        return edges <= self.states // 2 + _EDGES_A_STATE * states
+
+
+USUAL_SIZE = Size()
+
 # Edges a state from which on they are colored_by_source by colour, and what still can be followed
 # (besides some edges that are always granted).
 _CROWDED, _EDGES_A_STATE = 3, 4
@@ -118,27 +137,27 @@ class Extent(NamedTuple):
     left_out: str | None
 
 
-def extent(start: int, successors: Callable[[int], Iterable[int]], max_states: int) -> Extent:
+def extent(start: int, successors: Callable[[int], Iterable[int]], size: Size) -> Extent:
     """All states in breadth-first order, the ``nearest`` of them, and a sentence on the others."""
     reached = breadth_first(start, successors)
-    visible = nearest(start, successors, max_states)
-    return Extent(reached, visible, left_out_sentence(len(reached), len(visible), max_states))
+    visible = nearest(start, successors, size)
+    return Extent(reached, visible, left_out_sentence(len(reached), len(visible), size))
 
 
-def nearest(start: int, successors: Callable[[int], Iterable[int]], max_states: int) -> list[int]:
-    """The states to draw: the first ``max_states`` in breadth-first order, or fewer."""
-    visible = breadth_first(start, successors, max_states)
+def nearest(start: int, successors: Callable[[int], Iterable[int]], size: Size) -> list[int]:
+    """The states to draw: the first in breadth-first order, or fewer."""
+    visible = breadth_first(start, successors, size.states)
     place = {state: i for i, state in enumerate(visible)}
     ends = ((place[s], place[t]) for s in visible for t in successors(s) if t in place)
-    return visible[: followable(ends, len(visible), max_states)]
+    return visible[: followable(ends, len(visible), size)]
 
 
-def followable(ends: Iterable[tuple[int, int]], visible: int, max_states: int) -> int:
+def followable(ends: Iterable[tuple[int, int]], visible: int, size: Size) -> int:
     """How many of the ``visible`` first states have few enough edges to follow by eye.
 
     ``ends``: the edges, as places in the order of the states; edges that leave the first
     ``visible`` states do not count. A sparse automaton stays whole; where nearly every state
-    leads to every other about as many stay as the square root of ``max_states``. More
+    leads to every other about as many stay as the square root of ``size.states``. More
     would take Graphviz minutes, and nobody could follow an edge.
     """
     joining = [0] * visible
@@ -148,7 +167,7 @@ def followable(ends: Iterable[tuple[int, int]], visible: int, max_states: int) -
     count = 0
     for place, edges in enumerate(joining):
         count += edges
-        if place and count > max_states // 2 + _EDGES_A_STATE * (place + 1):
+        if place and not size.allows(count, place + 1):
             return place
     return visible
 
@@ -166,19 +185,23 @@ def colored_by_source(picture: Picture) -> Picture:
     )
 
 
-def left_out_sentence(total: int, visible: int, max_states: int) -> str | None:
+def left_out_sentence(total: int, visible: int, size: Size) -> str | None:
     """Say how many states a drawing lacks; None if it lacks none.
 
-    ``total=86, visible=40, max_states=40 -> "46 of 86 states are left out (--max-states 40)"``
+    ``total=86, visible=40, 40 states -> "46 of 86 states are left out (--draw-states 40)"``
     """
     missing = total - visible
     if missing <= 0:
         return None
     verb = "is" if missing == 1 else "are"
-    crowded = ", more would have too many edges" if visible < max_states else ""
+    crowded = ""
+    if visible < size.states:
+        crowded = ", more would have too many edges: --draw-edges N draws up to N"
+        if size.edges is not None:
+            crowded = f", --draw-edges {size.edges}"
     return (
         f"{missing:,} of {counted(total, 'state')} {verb} left out "
-        f"(--max-states {max_states}{crowded})"
+        f"(--draw-states {size.states}{crowded})"
     )
 
 

@@ -4,12 +4,13 @@ from ..grammar.tree import Grammar, Reference, walk
 from .dot import to_dot
 from .drawing import Drawing
 from .picture import (
-    MAX_STATES,
     PALETTE,
+    USUAL_SIZE,
     Edge,
     Label,
     Notation,
     Picture,
+    Size,
     breadth_first,
     counted,
     extent,
@@ -18,8 +19,8 @@ from .picture import (
 _CYCLE = PALETTE[1]
 
 
-def draw_rules(grammar: Grammar, *, max_states: int = MAX_STATES) -> Drawing:
-    """Draw the rules that can be reached from the start, at most ``max_states`` of them."""
+def draw_rules(grammar: Grammar, *, size: Size = USUAL_SIZE) -> Drawing:
+    """Draw the rules that can be reached from the start, at most ``size.states`` of them."""
     names = list(dict.fromkeys(rule.name for rule in grammar.rules))
     number = {name: i for i, name in enumerate(names)}
     uses: list[dict[int, None]] = [{} for _ in names]
@@ -28,7 +29,7 @@ def draw_rules(grammar: Grammar, *, max_states: int = MAX_STATES) -> Drawing:
             if isinstance(expr, Reference) and expr.name in number:
                 uses[number[defined.name]][number[expr.name]] = None
     start = number[grammar.start]
-    reached, visible, left_out = extent(start, uses.__getitem__, max_states)
+    reached, visible, left_out = extent(start, uses.__getitem__, size)
     below = {rule: set(breadth_first(rule, uses.__getitem__)) for rule in visible}
     recursive = {
         (rule, used) for rule in visible for used in uses[rule] if rule in below.get(used, ())

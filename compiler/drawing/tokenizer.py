@@ -27,12 +27,13 @@ from .labels import TokenLabels
 from .picture import (
     BY_SOURCE,
     FAINT,
-    MAX_STATES,
     PALETTE,
+    USUAL_SIZE,
     Edge,
     Label,
     Notation,
     Picture,
+    Size,
     counted,
     followable,
     left_out_sentence,
@@ -47,10 +48,10 @@ _LABELLED_EDGES = 30
 _START = 0
 
 
-def draw_tokenizer(artifact: Artifact, *, title: str, max_states: int = MAX_STATES) -> Drawing:
+def draw_tokenizer(artifact: Artifact, *, title: str, size: Size = USUAL_SIZE) -> Drawing:
     """Draw the tokenizer's automaton over the tokens that the grammar uses.
 
-    ``title``: the grammar's name. Draws at most ``max_states`` states, S0 and the classes
+    ``title``: the grammar's name. Draws at most ``size.states`` states, S0 and the classes
     with the most tokens, and fewer where these have too many edges to follow. Raises
     ``DrawingError`` for an artifact that allows any tokenization.
     """
@@ -60,8 +61,8 @@ def draw_tokenizer(artifact: Artifact, *, title: str, max_states: int = MAX_STAT
             "from; compile with --tokenization canonical"
         )
     classes = _Classes.of(artifact, artifact.runtime.forbidden_pairs)
-    visible = min(classes.states, max_states)
-    visible = followable(classes.ends(visible), visible, max_states)
+    visible = min(classes.states, size.states)
+    visible = followable(classes.ends(visible), visible, size)
     return to_dot(
         Picture(
             heading=f"Tokenizer DFA, restricted to the tokens of {title}",
@@ -70,7 +71,7 @@ def draw_tokenizer(artifact: Artifact, *, title: str, max_states: int = MAX_STAT
             start=_START,
             accepting=range(visible),
             edges=classes.edges(visible),
-            left_out=left_out_sentence(classes.states, visible, max_states),
+            left_out=left_out_sentence(classes.states, visible, size),
             names={state: classes.name(state) for state in range(visible)},
             colors=BY_SOURCE,
             state_colors={state: _color(state) for state in range(visible)},

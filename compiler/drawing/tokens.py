@@ -26,9 +26,10 @@ from .dot import to_dot
 from .drawing import Drawing
 from .labels import TokenLabels
 from .picture import (
-    MAX_STATES,
+    USUAL_SIZE,
     Edge,
     Picture,
+    Size,
     colored_by_source,
     counted,
     left_out_sentence,
@@ -36,22 +37,22 @@ from .picture import (
 )
 
 
-def draw_tokens(artifact: Artifact, *, title: str, max_states: int = MAX_STATES) -> Drawing:
+def draw_tokens(artifact: Artifact, *, title: str, size: Size = USUAL_SIZE) -> Drawing:
     """Draw the automaton over tokens.
 
-    ``title``: the grammar's name. Draws at most ``max_states`` states, those nearest to the
+    ``title``: the grammar's name. Draws at most ``size.states`` states, those nearest to the
     start.
     """
     steps = _AllowedSteps(artifact)
     machine = artifact.machine()
-    visible = nearest(machine.start, lambda state: steps.of(state).reached, max_states)
+    visible = nearest(machine.start, lambda state: steps.of(state).reached, size)
     inside = set(visible)
     complete = all(inside.issuperset(steps.of(state).reached) for state in visible)
     total = len(visible) if complete else _states(artifact, steps)
     # The states of a machine that makes them while it walks are large numbers that say nothing.
     is_walked = isinstance(artifact.runtime, WordPieceRuntime | ProductRuntime)
     shown = range(len(visible)) if is_walked else visible
-    size = ("at least " if is_walked and not complete else "") + counted(total, "state")
+    count = ("at least " if is_walked and not complete else "") + counted(total, "state")
     number = dict(zip(visible, shown, strict=True))
     edges = [
         edge._replace(
@@ -65,14 +66,14 @@ def draw_tokens(artifact: Artifact, *, title: str, max_states: int = MAX_STATES)
         colored_by_source(
             Picture(
                 heading=f"Token DFA of {title} ({artifact.manifest.tokenization} tokenization)",
-                counts=f"{size}, {drawn}"
+                counts=f"{count}, {drawn}"
                 if complete
-                else f"{size}; here {len(visible):,} of them with {drawn}",
+                else f"{count}; here {len(visible):,} of them with {drawn}",
                 states=shown,
                 start=number[machine.start],
                 accepting={number[s] for s in visible if machine.is_accepting(s)},
                 edges=edges,
-                left_out=left_out_sentence(total, len(visible), max_states),
+                left_out=left_out_sentence(total, len(visible), size),
                 tooltips={number[state]: _tooltip(artifact, state) for state in visible},
             )
         )

@@ -18,11 +18,12 @@ from .dot import to_dot
 from .drawing import Drawing, DrawingError
 from .labels import TokenLabels, byte_label
 from .picture import (
-    MAX_STATES,
+    USUAL_SIZE,
     Edge,
     Label,
     Notation,
     Picture,
+    Size,
     colored_by_source,
     counted,
     left_out_sentence,
@@ -32,9 +33,9 @@ from .touched import Touched, touched_by_members, touched_by_prefix
 
 
 def draw_transducer(
-    artifact: Artifact, *, title: str, max_states: int = MAX_STATES, prefix: bytes | None = None
+    artifact: Artifact, *, title: str, size: Size = USUAL_SIZE, prefix: bytes | None = None
 ) -> Drawing:
-    """Draw the states nearest to the start of a word, at most ``max_states``.
+    """Draw the states nearest to the start of a word, at most ``size.states``.
 
     Of ``prefix``, canonical text in UTF-8, those that its words pass through. Without it all of a
     small transducer, and of a larger one those that the grammar's texts pass through. ``title``:
@@ -49,12 +50,12 @@ def draw_transducer(
     if prefix is not None:
         touched = touched_by_prefix(machine, prefix)
         part = f", as {prefix.decode('utf-8', 'backslashreplace')!r} uses it"
-    elif total > max_states:
+    elif total > size.states:
         touched, part = touched_by_members(machine), ", as the texts use it"
     total = total if touched is None else len(touched)
     steps = _Steps(machine.trie, touched)
     labels = TokenLabels(artifact.vocabulary, np.flatnonzero(machine.nodes >= 0))
-    visible = nearest(ROOT, lambda node: sorted({t for t, _ in steps.of(node)}), max_states)
+    visible = nearest(ROOT, lambda node: sorted({t for t, _ in steps.of(node)}), size)
     names = _names(machine.trie, machine.indicator, set(visible))
     # Where the word may end; the roots stand for no text.
     ending = {
@@ -71,7 +72,7 @@ def draw_transducer(
                 start=ROOT,
                 accepting=ending,
                 edges=edges,
-                left_out=left_out_sentence(total, len(visible), max_states),
+                left_out=left_out_sentence(total, len(visible), size),
                 names=names,
                 tooltips={node: _tooltip(artifact, machine.trie.flush(node)) for node in visible},
             )

@@ -16,7 +16,6 @@ from constrain.compiler.options import CompileOptions
 
 # What a command has under the name of a shared option and means by it otherwise.
 OWN = {
-    ("viz", "max_states"): "the states of the drawing",
     ("diff", "dialect"): "one for each of two grammars",
     ("diff", "start"): "one for each of two grammars",
 }

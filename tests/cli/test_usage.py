@@ -100,8 +100,6 @@ def test_every_command_has_an_example(name: str) -> None:
 def test_limits_have_the_library_s_defaults(name: str) -> None:
     """What no option says is the same for the command line and the library."""
     defaults = {parameter.name: parameter.default for parameter in COMMANDS[name].params}
-    if name == "viz":
-        assert 100 == defaults.pop("max_states")  # Of the drawing, not of the automaton.
     for field in fields(Limits):
         assert field.default == defaults.get(f"max_{field.name}", field.default)
 

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from support import tokenizer_json, written
+from support import EXAMPLES, tokenizer_json, written
 from support.cli import DATE, Cli, content, names
 
 
@@ -32,8 +32,8 @@ def test_viz_writes_a_file(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_viz_says_what_it_leaves_out(cli: Cli) -> None:
-    """--max-states caps the drawing, with a note."""
-    result = cli("viz", DATE, "--max-states", "3")
+    """--draw-states caps the drawing, with a note."""
+    result = cli("viz", DATE, "--draw-states", "3")
 
     assert 0 == result.code
     assert result.out.startswith(b"digraph ")
@@ -67,3 +67,40 @@ def test_viz_takes_the_end_of_text(cli: Cli, tmp_path: Path) -> None:
     file = str(written(tmp_path, tokenizer_json("ab", ["a b"])))
 
     assert 0 == cli("viz", grammar, "-t", file, "--stage", "tokens", "--eos", "a").code
+
+
+@pytest.mark.parametrize("stage", ["parser", "lexer"])
+def test_a_depth_ends_no_drawing_of_a_parser(cli: Cli, stage: str) -> None:
+    """It has no effect there, and a note says so."""
+    for path in (DATE, str(EXAMPLES / "json.ebnf"), str(EXAMPLES / "json.lark")):
+        result = cli("viz", path, "--stage", stage, "--max-depth", "1")
+        assert result.code == 0
+        assert f"--max-depth has no effect on --stage {stage}" in result.err
+        assert result.out.startswith(b"digraph")
+
+
+def test_a_grammar_that_nests_is_drawn_as_a_parser_by_default(cli: Cli) -> None:
+    """And one that does not as its DFA."""
+    nested = str(EXAMPLES / "json.ebnf")
+    assert cli("viz", nested).out == cli("viz", nested, "--stage", "parser").out
+    assert cli("viz", DATE).out == cli("viz", DATE, "--stage", "dfa").out
+
+
+def test_one_count_of_a_token_dfas_states(cli: Cli, tmp_path: Path) -> None:
+    """compile --stats, show and viz say the same, and the drawing has the accepting state."""
+    compiled = cli("compile", DATE, "--stats", "-o", str(tmp_path / "date.cst"))
+    assert "token DFA: 72 states, 2,808 transitions" in compiled.err
+    assert cli("show", DATE, "--stage", "tokens").out.startswith(b"tokens: 72 states, start 0")
+    drawn = cli("viz", str(tmp_path / "date.cst"), "--stage", "tokens").out.decode()
+    assert "72&#160;states,&#160;2,808&#160;transitions" in drawn
+    assert "peripheries=2" in drawn
+    direct = cli("compile", DATE, "--method", "direct", "-o", str(tmp_path / "direct.cst"))
+    assert "72 token states, 2,808 transitions" in direct.err
+
+
+def test_the_limit_of_states_is_the_same_as_everywhere(cli: Cli) -> None:
+    """--draw-states and --draw-edges are of the drawing, --max-states of every automaton."""
+    assert cli("viz", DATE, "--max-states", "3").code == 3
+    few = cli("viz", DATE, "--draw-edges", "5")
+    assert few.code == 0
+    assert "--draw-edges 5" in few.err

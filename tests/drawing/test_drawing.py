@@ -11,7 +11,7 @@ from constrain.artifacts.dfa.byte_dfa import ByteDfa
 from constrain.compiler import Tokenizer
 from constrain.compiler.automata.dfa import Dfa
 from constrain.compiler.drawing import DrawingError, draw_dfa, draw_nfa, draw_tokenizer, draw_tokens
-from constrain.compiler.drawing.picture import followable, left_out_sentence
+from constrain.compiler.drawing.picture import Size, followable, left_out_sentence
 from constrain.compiler.frontend import Automaton
 from constrain.compiler.pipeline import build_automaton
 
@@ -69,8 +69,8 @@ def test_names_that_no_file_can_hold_are_replaced(date_automaton: Automaton) -> 
 
 def test_states_beyond_the_cap_are_left_out(date_automaton: Automaton) -> None:
     """The states nearest to the start stay, and the drawing says what is missing."""
-    drawing = draw_dfa(date_automaton.dfa.tables(), title="date", max_states=6)
-    assert drawing.left_out == "8 of 14 states are left out (--max-states 6)"
+    drawing = draw_dfa(date_automaton.dfa.tables(), title="date", size=Size(6))
+    assert drawing.left_out == "8 of 14 states are left out (--draw-states 6)"
     assert drawing.left_out in drawing.dot.replace("&#160;", " ")
     assert re.findall(r"^\t(s\d+) \[", drawing.dot, re.M) == [f"s{i}" for i in range(1, 7)]
     assert shown_edges(drawing)["s6", "more6"] == "0 1"
@@ -79,26 +79,27 @@ def test_states_beyond_the_cap_are_left_out(date_automaton: Automaton) -> None:
 
 def test_nothing_is_left_out_at_the_exact_cap(date_automaton: Automaton) -> None:
     """A cap that all states fit under is not mentioned."""
-    drawing = draw_dfa(date_automaton.dfa.tables(), title="date", max_states=14)
+    drawing = draw_dfa(date_automaton.dfa.tables(), title="date", size=Size(14))
     assert drawing.left_out is None
     assert "more" not in " ".join(target for _, target in shown_edges(drawing))
 
 
 def test_left_out_sentence_counts() -> None:
     """One state is singular; a drawing that is too dense says so."""
-    assert left_out_sentence(41, 40, 40) == "1 of 41 states is left out (--max-states 40)"
-    assert left_out_sentence(40, 40, 40) is None
-    assert left_out_sentence(50, 9, 40) == (
-        "41 of 50 states are left out (--max-states 40, more would have too many edges)"
+    assert left_out_sentence(41, 40, Size(40)) == "1 of 41 states is left out (--draw-states 40)"
+    assert left_out_sentence(40, 40, Size(40)) is None
+    assert left_out_sentence(50, 9, Size(40)) == (
+        "41 of 50 states are left out (--draw-states 40, more would have too many edges: "
+        "--draw-edges N draws up to N)"
     )
 
 
 def test_dense_automata_keep_fewer_states() -> None:
     """Of a complete graph few states stay, of a chain all, and the start always."""
     complete = [(i, j) for i in range(100) for j in range(100)]
-    assert 5 < followable(complete, 100, 100) < 15
-    assert followable([(i, i + 1) for i in range(99)], 100, 100) == 100
-    assert followable([(0, 0)] * 50, 1, 1) == 1
+    assert 5 < followable(complete, 100, Size(100)) < 15
+    assert followable([(i, i + 1) for i in range(99)], 100, Size(100)) == 100
+    assert followable([(0, 0)] * 50, 1, Size(1)) == 1
 
 
 def test_the_empty_string_can_be_drawn(default_tokenizer: Tokenizer) -> None:
@@ -125,7 +126,7 @@ def test_the_same_input_gives_the_same_dot() -> None:
         "automaton = build_automaton(sys.argv[1], dialect='kbnf')\n"
         "artifact = build_artifact(automaton, load_tokenizer()).artifact\n"
         "drawings = [draw_nfa(automaton.nfa, title='t'),\n"
-        "            draw_dfa(automaton.dfa.tables(), title='t', max_states=7),\n"
+        "            draw_dfa(automaton.dfa.tables(), title='t', size=Size(7)),\n"
         "            draw_tokens(artifact, title='t'), draw_tokenizer(artifact, title='t')]\n"
         "sys.stdout.buffer.write('\\n'.join(d.dot for d in drawings).encode())\n"
     )

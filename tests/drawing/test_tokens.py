@@ -77,7 +77,7 @@ def test_crowded_tokenizers_keep_their_largest_classes(date_artifact: Artifact) 
     """Edges of a whole class lose their label, and the sentence says why states are missing."""
     drawing = draw_tokenizer(date_artifact, title="date")
     assert drawing.left_out is not None
-    assert drawing.left_out.endswith("more would have too many edges)")
+    assert drawing.left_out.endswith("--draw-edges N draws up to N)")
     assert "without a label: all tokens" in drawing.dot.replace("&#160;", " ")
 
 
