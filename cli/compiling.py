@@ -37,6 +37,14 @@ def recogniser_of(text: str, path: str, options: "CompileOptions") -> "Recognise
     return build_engine(text, options, name=path)
 
 
+def say_depth(recogniser: "Recogniser", options: "CompileOptions") -> None:
+    """A note where a bound of the nesting changed nothing."""
+    from constrain.compiler.notes import depth_without_effect
+
+    for message in depth_without_effect(recogniser, options):
+        note(message)
+
+
 def automaton_of(text: str, path: str, options: "CompileOptions") -> "Automaton":
     """The same for a regular grammar."""
     from constrain.compiler.frontend import Automaton

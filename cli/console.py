@@ -4,7 +4,9 @@ import os
 import re
 import sys
 import time
+from collections.abc import Iterable
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 import typer
@@ -27,6 +29,23 @@ class UsageError(ConstrainError):
 def write_text(text: str) -> None:
     """Data for people and programs, as UTF-8 whatever the locale."""
     write_raw(text.encode("utf-8", "surrogateescape"))
+
+
+def write_pieces(pieces: Iterable[bytes], output: str | None, subject: str) -> None:
+    """Data to the file ``output``, whole or not at all; to standard output for None and ``-``.
+
+    Raises ``UsageError`` if that is the file ``subject``, which the data is made of.
+    """
+    if output in (None, "-"):
+        for piece in pieces:
+            write_raw(piece)
+        return
+    from constrain.artifacts.container.write import write_atomically
+
+    target = Path(output)
+    if subject != "-" and target.exists() and target.samefile(subject):
+        raise UsageError(f"{output}: this would overwrite {subject}; name another file")
+    write_atomically(target, pieces)
 
 
 def write_bytes(data: bytes, what: str) -> None:

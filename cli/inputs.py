@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING, BinaryIO
 from constrain.artifacts.container.signature import HEAD_BYTES, SUFFIX, looks_like_artifact
 from constrain.artifacts.errors import ConstrainError
 
-from .console import UsageError, is_terminal, status
+from .console import UsageError, is_terminal, note, status
 
 if TYPE_CHECKING:
     from constrain.artifacts import Artifact
     from constrain.compiler.options import AnyTokenizer
 
 STDIN = "-"
+
+# Grammars of many dialects have this suffix.
+_GENERIC = ".ebnf"
 
 # What is read of a file at a time.
 _PART_BYTES = 1 << 18
@@ -134,6 +137,9 @@ def _dialect_for(path: str, given: str | None) -> str:
     if given is not None:
         if given not in DIALECTS:
             raise UsageError(f"there is no dialect {given!r}; known are: {known}")
+        usual = None if path == STDIN or path.endswith(_GENERIC) else dialect_of(path)
+        if usual not in (None, given.removesuffix("-extended")):
+            note(f"{path} is read as {given}, as --dialect says; its suffix means {usual}")
         return given
     found = dialect_of(path)
     if found is None:

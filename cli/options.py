@@ -96,6 +96,14 @@ Subject = Annotated[
 ]
 
 
+Output = Annotated[
+    str | None,
+    typer.Option(
+        "--output", "-o", metavar="FILE", help="Write to FILE.  [default: standard output]"
+    ),
+]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Given:
     """What the command line says about a compilation; options that it does not say, or that its

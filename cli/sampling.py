@@ -11,7 +11,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
-from .compiling import recogniser_of, refuse_tokens, subject_of
+from .compiling import recogniser_of, refuse_tokens, say_depth, subject_of
 from .console import UsageError
 from .options import Engine, Given, Meaning
 
@@ -124,6 +124,7 @@ def _of_grammar(text: str, path: str, wanted: "CompileOptions") -> Source:
 
     limits = wanted.limits
     found = recogniser_of(text, path, replace(wanted, parser="network"))
+    say_depth(found, wanted)
     if isinstance(found, Automaton):
         return _regular(found.dfa, path, limits)
     if not isinstance(found, MaximalMunchGrammar):

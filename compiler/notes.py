@@ -36,6 +36,12 @@ def end_of_text(tokenizer: AnyTokenizer, options: CompileOptions) -> Iterator[st
             )
 
 
+def depth_without_effect(recogniser: Recogniser, options: CompileOptions) -> Iterator[str]:
+    """A bound of the nesting where nothing nests."""
+    if isinstance(recogniser, Automaton) and options.max_depth is not None and not recogniser.cut:
+        yield f"--max-depth {options.max_depth} changes nothing: no rule of the grammar nests"
+
+
 def without_effect(
     recogniser: Recogniser, kind: str, method: str, options: CompileOptions
 ) -> Iterator[str]:
@@ -45,8 +51,7 @@ def without_effect(
     no choice.
     """
     is_dfa = isinstance(recogniser, Automaton)
-    if isinstance(recogniser, Automaton) and options.max_depth is not None and not recogniser.cut:
-        yield f"--max-depth {options.max_depth} changes nothing: no rule of the grammar nests"
+    yield from depth_without_effect(recogniser, options)
     if options.prewarm is not None and kind not in (NETWORK, GREEDY):
         name = "--lazy (--prewarm 0)" if options.prewarm == 0 else f"--prewarm {options.prewarm}"
         yield f"{name} changes nothing: it is about networks, and this artifact is a {kind}"

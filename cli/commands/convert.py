@@ -6,7 +6,7 @@ import typer
 
 from .. import options
 from ..compiling import grammar_of
-from ..console import UsageError, note, write_text
+from ..console import UsageError, note, write_pieces
 from ..inputs import grammar_text
 
 
@@ -25,6 +25,7 @@ def convert(
             "dialect has no lexer and more texts are members there.",
         ),
     ] = False,
+    output: options.Output = None,
 ) -> None:
     """Write a grammar in another dialect, with the same members.
 
@@ -34,7 +35,7 @@ def convert(
 
     \b
     Example:
-      constrain convert date.ebnf --to gbnf
+      constrain convert date.ebnf --to gbnf -o date.gbnf
     """
     from constrain.compiler.writers import WRITERS
     from constrain.compiler.writers.convert import convert as converted
@@ -46,4 +47,4 @@ def convert(
     found = converted(tree, to, wanted, loosen=loosen)
     for message in found.notes:
         note(message)
-    write_text(found.text)
+    write_pieces([found.text.encode("utf-8", "surrogateescape")], output, grammar)

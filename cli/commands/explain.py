@@ -1,12 +1,14 @@
 """``constrain explain``: why a text is or is not a member of a grammar."""
 
+import json
 from dataclasses import replace
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .. import options
-from ..compiling import recogniser_of, subject_of
+from ..compiling import recogniser_of, say_depth, subject_of
 from ..console import UsageError, write_text
 from ..inputs import STDIN, read_bytes
 
@@ -16,13 +18,26 @@ if TYPE_CHECKING:
     from constrain.compiler.frontend import MaximalMunchGrammar, Recogniser
 
 
-@options.compile_options(*options.SOURCE, "meaning", *options.LIMITS)
+SCHEMA = 1
+
+
+class Format(StrEnum):
+    """How the verdict is written."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+@options.compile_options(*options.SOURCE, "meaning", "max_depth", *options.LIMITS)
 def explain(
     subject: options.Subject,
     given: options.Given,
     file: Annotated[
         str, typer.Argument(metavar="FILE", help="The text, or - for standard input.")
     ] = STDIN,
+    format_: Annotated[
+        Format, typer.Option("--format", "-f", help="text: one line; json: one object.")
+    ] = Format.TEXT,
 ) -> int:
     """Say whether a text is a member of the grammar, and if not where and why.
 
@@ -45,10 +60,12 @@ def explain(
     if isinstance(found, str):
         wanted = replace(given.compile_options(subject), parser="earley")
         recogniser = recogniser_of(found, subject, wanted)
+        say_depth(recogniser, wanted)
         verdict = _by_grammar(recogniser, text)
     else:
         verdict = _by_artifact(found, text)
-    write_text(_said(verdict, "<stdin>" if file == STDIN else file, text) + "\n")
+    name = "<stdin>" if file == STDIN else file
+    write_text((_said if format_ is Format.TEXT else _as_json)(verdict, name, text) + "\n")
     return 0 if verdict.status is Status.ACCEPTED else 1
 
 
@@ -101,6 +118,26 @@ def _grammar_of(artifact: "Artifact") -> "MaximalMunchGrammar | None":
     )
     assert isinstance(found, MaximalMunchGrammar)
     return found
+
+
+def _as_json(verdict: "Verdict", name: str, _text: bytes) -> str:
+    """The verdict as one object; ``expected``: ranges of bytes, both ends included."""
+    found = {
+        "schema": SCHEMA,
+        "file": name,
+        "status": verdict.status.value,
+        "line": verdict.line,
+        "column": verdict.column,
+        "byte": verdict.offset,
+        "rules": list(verdict.rules),
+        "path": list(verdict.path),
+        "expected": [list(pair) for pair in verdict.expected],
+        "terminals": list(verdict.terminals),
+        "tokens": list(verdict.tokens),
+        "may_end": verdict.may_end,
+        "but_for_line_break": verdict.but_for_line_break,
+    }
+    return json.dumps(found)
 
 
 def _said(verdict: "Verdict", name: str, text: bytes) -> str:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,7 +11,7 @@ import typer
 
 from .. import options
 from ..compiling import canonical_text, compilation_of, recogniser_of, subject_of
-from ..console import UsageError, error, note, status, write_bytes, write_text
+from ..console import UsageError, error, is_terminal, note, status, write_bytes, write_text
 from ..quoting import quoted, text_of
 
 if TYPE_CHECKING:
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from constrain.artifacts.prefix import Boundary
 
 SCHEMA = 1
+
+# Lines of a table on a terminal.
+_ON_A_TERMINAL = 50
 
 
 class Format(StrEnum):
@@ -34,6 +38,7 @@ class Format(StrEnum):
     *options.SOURCE,
     "tokenization",
     "meaning",
+    "max_depth",
     "unk",
     "eos",
     "vocab_size",
@@ -58,6 +63,12 @@ def mask(
             "boundaries that the prefix may have.",
         ),
     ] = Format.TABLE,
+    every: Annotated[
+        bool,
+        typer.Option(
+            "--all", help="On a terminal, too, list all tokens of a table, not only the first 50."
+        ),
+    ] = False,
 ) -> int:
     """List the tokens that may follow a prefix.
 
@@ -84,9 +95,10 @@ def mask(
             # One mask is wanted: there is no use in precomputing others.
             wanted = replace(wanted, prewarm=0)
         artifact = compilation_of(recogniser, given, wanted).artifact
+    most = None if every or not is_terminal(sys.stdout) else _ON_A_TERMINAL
     if prefix_ids is not None:
-        return _answer_ids(artifact, _parsed_ids(prefix_ids), format_)
-    return _answer_text(artifact, os.fsencode(prefix or ""), format_)
+        return _answer_ids(artifact, _parsed_ids(prefix_ids), format_, most)
+    return _answer_text(artifact, os.fsencode(prefix or ""), format_, most)
 
 
 def _parsed_ids(text: str) -> list[int]:
@@ -96,10 +108,10 @@ def _parsed_ids(text: str) -> list[int]:
     return [int(part) for part in parts]
 
 
-def _answer_text(artifact: "Artifact", prefix: bytes, format_: Format) -> int:
+def _answer_text(artifact: "Artifact", prefix: bytes, format_: Format, most: int | None) -> int:
     found = _boundaries(artifact, prefix)
     if found:
-        _write(artifact, prefix, found, format_)
+        _write(artifact, prefix, found, format_, most)
         return 0
     stop = artifact.viable_bytes(prefix)
     if format_ is Format.JSON:
@@ -128,7 +140,7 @@ def _boundaries(artifact: "Artifact", prefix: bytes) -> "list[Boundary]":
     return [b for b in found if is_viable or unknown not in b.ids]
 
 
-def _answer_ids(artifact: "Artifact", ids: list[int], format_: Format) -> int:
+def _answer_ids(artifact: "Artifact", ids: list[int], format_: Format, most: int | None) -> int:
     from constrain.artifacts.errors import TokenRefusedError
     from constrain.artifacts.prefix import Boundary
 
@@ -143,11 +155,17 @@ def _answer_ids(artifact: "Artifact", ids: list[int], format_: Format) -> int:
             return 1
     text = b"".join(artifact.vocabulary.token(i) for i in ids if artifact.vocabulary.is_text(i))
     boundary = Boundary(len(text), tuple(ids), b"", matcher.mask(), matcher.is_accepting)
-    _write(artifact, text, [boundary], format_)
+    _write(artifact, text, [boundary], format_, most)
     return 0
 
 
-def _write(artifact: "Artifact", prefix: bytes, found: "list[Boundary]", format_: Format) -> None:
+def _write(
+    artifact: "Artifact",
+    prefix: bytes,
+    found: "list[Boundary]",
+    format_: Format,
+    most: int | None,
+) -> None:
     from constrain.artifacts.tokens import tokenset
 
     best = found[0]
@@ -169,14 +187,15 @@ def _write(artifact: "Artifact", prefix: bytes, found: "list[Boundary]", format_
             ]
             _write_json({"prefix": text_of(prefix), "boundaries": listed})
         case Format.TABLE:
-            _write_table(artifact, best)
+            _write_table(artifact, best, most)
             if len(found) > 1:
                 more = len(found) - 1
                 boundaries = "boundary is" if more == 1 else "boundaries are"
                 status(f"{more} more {boundaries} possible; --format json lists them")
 
 
-def _write_table(artifact: "Artifact", boundary: "Boundary") -> None:
+def _write_table(artifact: "Artifact", boundary: "Boundary", most: int | None) -> None:
+    """The tokens in a table, at most so many."""
     from constrain.artifacts.tokens import tokenset
 
     ids = tokenset.to_ids(boundary.allowed).tolist()
@@ -187,10 +206,12 @@ def _write_table(artifact: "Artifact", boundary: "Boundary") -> None:
     status(f"{count} may follow {path}{pending if boundary.pending else ''}")
     width = max((len(str(i)) for i in ids), default=1)
     lines = []
-    for token_id in ids:
+    for token_id in ids[:most]:
         end = "  (end of text)" if token_id in eos else ""
         lines.append(f"{token_id:>{width}}  {quoted(artifact.vocabulary.token(token_id))}{end}\n")
     write_text("".join(lines))
+    if len(lines) < len(ids):
+        status(f"… and {len(ids) - len(lines):,} more; --all lists them")
 
 
 def _write_json(value: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from .. import options
-from ..console import UsageError, error, write_raw
+from ..console import UsageError, error, write_pieces
 from ..quoting import escaped, text_of
 from ..sampling import source_of, too_short
 
@@ -55,6 +55,7 @@ def sample(
             "NUL behind it.",
         ),
     ] = Format.TEXT,
+    output: options.Output = None,
 ) -> int:
     """Draw members of a grammar, or list them.
 
@@ -85,15 +86,15 @@ def sample(
         found = [least] if shortest else source.up_to(max_bytes)
     else:
         found = source.draws(number or 1, max_bytes, seed)
-    _write(found, format_)
+    write_pieces(_blocks(found, format_), output, subject)
     return 0
 
 
-def _write(members: Iterable[bytes], format_: Format) -> None:
-    """Write members as they come, many at a time."""
+def _blocks(members: Iterable[bytes], format_: Format) -> Iterator[bytes]:
+    """Members as they come, many at a time."""
     pieces = _pieces(members, format_)
     while some := b"".join(islice(pieces, _AT_ONCE)):
-        write_raw(some)
+        yield some
 
 
 def _pieces(members: Iterable[bytes], format_: Format) -> Iterator[bytes]:

@@ -7,7 +7,7 @@ import typer
 
 from .. import options
 from ..compiling import automaton_of, compilation_of, grammar_of, subject_of
-from ..console import UsageError, note, write_text
+from ..console import UsageError, note, write_pieces
 
 if TYPE_CHECKING:
     from constrain.artifacts import Artifact
@@ -40,6 +40,7 @@ def show(
             "of regular grammars nfa, dfa: over bytes; tokens: over tokens.  [default: lnf]"
         ),
     ] = None,
+    output: options.Output = None,
 ) -> None:
     """Print a stage of the compilation of a grammar, or what an artifact says of itself.
 
@@ -52,37 +53,39 @@ def show(
     if not isinstance(text, str):
         if stage is not None:
             raise UsageError(f"{subject}: an artifact has no stages to print; name its grammar")
-        write_text(_facts(text))
-        return
-    grammar, stage = subject, stage or Stage.LNF
+        shown = _facts(text)
+    else:
+        shown = _shown(stage or Stage.LNF, text, subject, given)
+    write_pieces([shown.encode("utf-8", "surrogateescape")], output, subject)
+
+
+def _shown(stage: Stage, text: str, grammar: str, given: options.Given) -> str:
+    """A stage of the grammar at the path ``grammar``."""
     wanted = given.compile_options(grammar)
     if stage in (Stage.TREE, Stage.LNF, Stage.NETWORK, Stage.LEXEMES):
-        write_text(_of_any(stage, text, grammar, wanted))
-        return
+        return _of_any(stage, text, grammar, wanted)
     automaton = automaton_of(text, grammar, wanted)
-    match stage:
-        case Stage.NFA:
-            from constrain.compiler.automata.dump import nfa_text
+    if stage is Stage.NFA:
+        from constrain.compiler.automata.dump import nfa_text
 
-            write_text(nfa_text(automaton.nfa, automaton.token_names))
-        case Stage.DFA:
-            from constrain.compiler.automata.dump import dfa_text
+        return nfa_text(automaton.nfa, automaton.token_names)
+    if stage is Stage.DFA:
+        from constrain.compiler.automata.dump import dfa_text
 
-            rules = [[automaton.origins[o][0] for o in sorted(s)] for s in automaton.dfa.origins]
-            write_text(dfa_text(automaton.dfa.tables(), rules, automaton.token_names))
-        case Stage.TOKENS:
-            from constrain.artifacts.container.manifest import BYTE_DFA, WORD_DFA
-            from constrain.compiler.merge.dump import tokens_text
+        rules = [[automaton.origins[o][0] for o in sorted(s)] for s in automaton.dfa.origins]
+        return dfa_text(automaton.dfa.tables(), rules, automaton.token_names)
+    from constrain.artifacts.container.manifest import BYTE_DFA, WORD_DFA
+    from constrain.compiler.merge.dump import tokens_text
 
-            artifact = compilation_of(automaton, given, wanted).artifact
-            if artifact.manifest.kind == WORD_DFA:
-                raise UsageError(
-                    "a WordPiece artifact's token automaton is never built whole; "
-                    "draw its first states with viz --stage tokens"
-                )
-            if artifact.manifest.kind == BYTE_DFA:
-                raise UsageError("only canonical artifacts have a token DFA")
-            write_text(tokens_text(artifact))
+    artifact = compilation_of(automaton, given, wanted).artifact
+    if artifact.manifest.kind == WORD_DFA:
+        raise UsageError(
+            "a WordPiece artifact's token automaton is never built whole; draw its first states "
+            "with viz --stage tokens"
+        )
+    if artifact.manifest.kind == BYTE_DFA:
+        raise UsageError("only canonical artifacts have a token DFA")
+    return tokens_text(artifact)
 
 
 def _facts(artifact: "Artifact") -> str:
