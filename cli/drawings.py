@@ -218,10 +218,11 @@ def _draw_automaton(
 def _with_token_dfa(artifact: "Artifact") -> "Artifact":
     """The artifact of the minimal token DFA where it is small enough, else as it is."""
     from constrain.compiler.diagnostics import LimitError
+    from constrain.compiler.limits import Limits
     from constrain.compiler.merge.dump import tabulated
 
     try:
-        return tabulated(artifact, TOKEN_TRANSITIONS)
+        return tabulated(artifact, Limits(transitions=TOKEN_TRANSITIONS))
     except LimitError:
         return artifact
 

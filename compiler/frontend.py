@@ -22,7 +22,7 @@ from .diagnostics import CheckError, Diagnostic, LimitError, NotRegularError
 from .dialects import read_grammar
 from .grammar.check import check
 from .grammar.tree import Difference, Excluding, Grammar, walk
-from .limits import Limits
+from .limits import Limits, blaming
 from .lnf import Lnf, normalize, normalize_without_nullable
 from .lnf.automaton import to_nfa
 from .lnf.empty_patterns import empty_patterns
@@ -167,8 +167,13 @@ def compile_texts(grammar: Grammar, choice: EngineChoice, options: CompileOption
     Raises the error of the engine that ``choose`` decides for: ``NotRegularError``,
     ``LimitError``; and ``CheckError`` if there is no member.
     """
-    if choice.semantics == MAXIMAL_MUNCH:
-        return _compile_over_lexemes(grammar, choice, options.limits)
+    with blaming(grammar.longest_rule()):
+        if choice.semantics == MAXIMAL_MUNCH:
+            return _compile_over_lexemes(grammar, choice, options.limits)
+        return _compile_exactly(grammar, choice, options)
+
+
+def _compile_exactly(grammar: Grammar, choice: EngineChoice, options: CompileOptions) -> Recogniser:
     resolved, lnf = normal_form(grammar, options.limits)
     if options.max_depth is not None:
         return _unrolled(grammar, choice, lnf, options)
@@ -183,12 +188,18 @@ def compile_texts(grammar: Grammar, choice: EngineChoice, options: CompileOption
 
 def compile_regular(grammar: Grammar, choice: EngineChoice, limits: Limits) -> Automaton:
     """The automaton of a checked tree. Raises ``NotRegularError`` and ``LimitError``."""
-    return _automaton(grammar, choice, normal_form(grammar, limits)[1], limits)
+    with blaming(grammar.longest_rule()):
+        return _automaton(grammar, choice, normal_form(grammar, limits)[1], limits)
 
 
 def normal_form(grammar: Grammar, limits: Limits) -> tuple[Grammar, Lnf]:
     """The tree without exceptions and ignored text, and its normal form. Raises ``CheckError`` if
     there is no member."""
+    with blaming(grammar.longest_rule()):
+        return _normal_form(grammar, limits)
+
+
+def _normal_form(grammar: Grammar, limits: Limits) -> tuple[Grammar, Lnf]:
     if grammar.ignored:
         from .grammar.weave_ignored import weave_ignored
 
@@ -232,7 +243,7 @@ def _parser(grammar: Grammar, choice: EngineChoice, lnf: Lnf, limits: Limits) ->
         from .network.build import network
 
         tables = network(lnf, choice.bounded(limits), len(grammar.tokens))
-    found = layout(normalize_without_nullable(grammar, limits, merge=False))
+    found = layout(normalize_without_nullable(grammar, limits, merge=False), limits)
     lexer = stacked(found.nodes, limits, len(grammar.tokens))
     return Parser(grammar, choice, lnf, found, lexer, tables)
 

@@ -121,12 +121,13 @@ def _print_token_dfa(artifact: "Artifact") -> None:
     """The states of a product's minimal token DFA, where it is small enough to build."""
     from constrain.artifacts.kinds.cartesian import ProductRuntime
     from constrain.compiler.diagnostics import LimitError
+    from constrain.compiler.limits import Limits
     from constrain.compiler.merge.dump import tabulated
 
     if not isinstance(artifact.runtime, ProductRuntime):
         return
     try:
-        found = tabulated(artifact, TOKEN_TRANSITIONS).arrays
+        found = tabulated(artifact, Limits(transitions=TOKEN_TRANSITIONS)).arrays
     except LimitError:
         status(f"token DFA: not counted, it has more than {TOKEN_TRANSITIONS:,} transitions")
         return

@@ -75,6 +75,7 @@ def _shown(stage: Stage, text: str, grammar: str, given: options.Given) -> str:
         rules = [[automaton.origins[o][0] for o in sorted(s)] for s in automaton.dfa.origins]
         return dfa_text(automaton.dfa.tables(), rules, automaton.token_names)
     from constrain.artifacts.container.manifest import BYTE_DFA, WORD_DFA
+    from constrain.compiler.limits import blaming
     from constrain.compiler.merge.dump import tokens_text
 
     artifact = compilation_of(automaton, given, wanted).artifact
@@ -85,7 +86,8 @@ def _shown(stage: Stage, text: str, grammar: str, given: options.Given) -> str:
         )
     if artifact.manifest.kind == BYTE_DFA:
         raise UsageError("only canonical artifacts have a token DFA")
-    return tokens_text(artifact)
+    with blaming(automaton.grammar.longest_rule()):
+        return tokens_text(artifact, wanted.limits)
 
 
 def _facts(artifact: "Artifact") -> str:

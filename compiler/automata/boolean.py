@@ -21,6 +21,9 @@ from .thompson import thompson
 
 _STAGE = "the product of two automata"
 
+# Cells of the table that are found at once.
+_BLOCK = 1 << 20
+
 
 def product(
     left: Dfa,
@@ -48,21 +51,25 @@ def product(
     pairs = np.array(list(numbers), dtype=np.int64)
     levels: list[NDArray[np.int32]] = []
     found = [pairs]
+    rows = max(1, _BLOCK // left_table.shape[1])
     while len(pairs):
-        codes = left_table[pairs // width] + right_table[pairs % width]
-        if needs_left:
-            codes[codes < width] = dead
-        if needs_right:
-            codes[codes % width == DEAD] = dead
-        distinct, inverse = np.unique(codes, return_inverse=True)
-        first = len(numbers)
-        given = [numbers.setdefault(code, len(numbers)) for code in distinct.tolist()]
-        targets = np.array(given, dtype=np.int32)
-        levels.append(targets[inverse].reshape(codes.shape))
-        pairs = distinct[targets >= first]
+        level, pairs = pairs, np.zeros(0, dtype=np.int64)
+        for begin in range(0, len(level), rows):
+            block = level[begin : begin + rows]
+            codes = left_table[block // width] + right_table[block % width]
+            if needs_left:
+                codes[codes < width] = dead
+            if needs_right:
+                codes[codes % width == DEAD] = dead
+            distinct, inverse = np.unique(codes, return_inverse=True)
+            first = len(numbers)
+            given = [numbers.setdefault(code, len(numbers)) for code in distinct.tolist()]
+            targets = np.array(given, dtype=np.int32)
+            levels.append(targets[inverse].reshape(codes.shape))
+            pairs = np.append(pairs, distinct[targets >= first])
+            limits.check_states(len(numbers), _STAGE)
+            limits.check_resources(_STAGE)
         found.append(pairs)
-        limits.check_states(len(numbers), _STAGE)
-        limits.check_resources(_STAGE)
     every = np.concatenate(found)
     here, there = left.accepting[every // width], right.accepting[every % width]
     truth = np.array([[holds(a, b) for b in (False, True)] for a in (False, True)])

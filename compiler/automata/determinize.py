@@ -9,6 +9,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ..diagnostics import LimitError
 from ..limits import Limits
 from .dfa import DEAD, Dfa, trimmed
 from .nfa import FIRST_TERMINAL, Nfa, Origins, united
@@ -18,8 +19,11 @@ Targets: TypeAlias = tuple[int, ...]
 
 _STAGE = "determinisation"
 
-# How many new states go by between two looks at the clock.
-_CLOCK_STRIDE = 256
+# What a cell takes, in the table and in the one that is trimmed.
+_CELL_BYTES = 8
+
+# Cells of the table that are filled at once.
+_BLOCK = 1 << 20
 
 # Closures of so few states are cached and united; those of more overlap too much, as in (a?){500}.
 _FEW = 8
@@ -69,8 +73,13 @@ class Subsets:
             united(arc.origins for state in subset for arc in arcs[state]) for subset in self.sets
         )
 
-    def dfa(self) -> Dfa:
-        """The same as a table, trimmed."""
+    def dfa(self, limits: Limits | None = None) -> Dfa:
+        """The same as a table, trimmed. Raises ``LimitError`` (memory)."""
+        if limits is not None:
+            try:
+                limits.check_allocation(len(self.sets) * self.width * _CELL_BYTES, _STAGE)
+            except LimitError as error:
+                raise error.blaming(_rules_of(self.nfa, max(self.sets, key=len))) from None
         return trimmed(
             Dfa(
                 table=self._table(),
@@ -84,15 +93,20 @@ class Subsets:
     def _table(self) -> NDArray[np.int32]:
         """int32 (S, width): cells of runs hold their targets, the others are dead."""
         table = np.full(len(self.sets) * self.width, DEAD, dtype=np.int32)
-        first = np.array(self.first, dtype=np.int64)
-        lengths = np.array(self.last, dtype=np.int64) + 1 - first
-        # Cells are counted through all rows.
-        first += np.repeat(np.arange(len(self.sets)), np.diff(self.begins)) * self.width
-        # Where each run begins among the cells filled, and from there on cell by cell.
-        filled = np.cumsum(lengths) - lengths
-        offsets = np.arange(int(lengths.sum())) - np.repeat(filled, lengths)
-        targets = np.array(self.targets, dtype=np.int32)
-        table[np.repeat(first, lengths) + offsets] = np.repeat(targets, lengths)
+        rows = max(1, _BLOCK // self.width)
+        for row in range(0, len(self.sets), rows):
+            last_row = min(row + rows, len(self.sets))
+            runs = slice(self.begins[row], self.begins[last_row])
+            first = np.array(self.first[runs], dtype=np.int64)
+            lengths = np.array(self.last[runs], dtype=np.int64) + 1 - first
+            # Cells are counted through all rows.
+            counts = np.diff(self.begins[row : last_row + 1])
+            first += np.repeat(np.arange(row, last_row), counts) * self.width
+            # Where each run begins among the cells filled, and from there on cell by cell.
+            filled = np.cumsum(lengths) - lengths
+            offsets = np.arange(int(lengths.sum())) - np.repeat(filled, lengths)
+            targets = np.array(self.targets[runs], dtype=np.int32)
+            table[np.repeat(first, lengths) + offsets] = np.repeat(targets, lengths)
         return table.reshape(len(self.sets), self.width)
 
 
@@ -103,7 +117,8 @@ def determinize(
     prune: Callable[[frozenset[int]], frozenset[int]] | None = None,
 ) -> Dfa:
     """The trimmed DFA of an NFA, by the subset construction. See ``subsets``."""
-    return subsets(nfa, limits, terminals, prune).dfa()
+    limits = (limits or Limits()).started()
+    return subsets(nfa, limits, terminals, prune).dfa(limits)
 
 
 def subsets(
@@ -143,7 +158,7 @@ def subsets(
     first: list[int] = []
     last: list[int] = []
     following: list[int] = []
-    for place, subset in enumerate(sets):
+    for subset in sets:
         begins.append(len(first))
         for low, high, targets in _by_columns([arc for state in subset for arc in arcs[state]]):
             number = by_targets.get(targets)
@@ -161,8 +176,10 @@ def subsets(
             first.append(low)
             last.append(high)
             following.append(number)
-        if place % _CLOCK_STRIDE == 0 and limits.is_over():
-            limits.check_resources(_STAGE, _rules_of(nfa, subset), _part_of(nfa, subset))
+        try:
+            limits.check_resources(_STAGE)
+        except LimitError as error:
+            raise error.blaming(_rules_of(nfa, subset), _part_of(nfa, subset)) from None
         if len(sets) > limits.states:
             fault = _rules_of(nfa, subset), _part_of(nfa, subset)
             limits.check_states(len(sets), _STAGE, *fault)

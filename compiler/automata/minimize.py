@@ -26,6 +26,14 @@ from .determinize import Subsets, determinize, subsets
 from .dfa import DEAD, Dfa, as_nfa, edges, trimmed
 from .nfa import FIRST_TERMINAL, Arc, Nfa, Origins, united
 
+_STAGE = "minimisation"
+
+# Rows that are read at once.
+_ROWS = 4096
+
+# What an edge into a state that reaches a cycle takes, in arrays and in lists.
+_EDGE_BYTES = 90
+
 # The most edges, one a column, of an automaton that is minimised as lists.
 SMALL = 4000
 
@@ -41,21 +49,25 @@ def minimize(dfa: Dfa, limits: Limits | None = None) -> Dfa:
     """
     limits = (limits or Limits()).started()
     dfa = trimmed(dfa)
-    settled = acyclic_classes(dfa)
+    settled = acyclic_classes(dfa, limits)
+    cyclic = int(np.count_nonzero(dfa.table[settled < 0] != DEAD))
+    limits.check_allocation(cyclic * _EDGE_BYTES, _STAGE)
     blocks, block_of = _first_blocks(dfa, settled)
     before = _predecessors(dfa, settled < 0)
     refine(blocks, block_of, before, limits)
     return _quotient(dfa, np.array(block_of))
 
 
-def acyclic_classes(dfa: Dfa) -> NDArray[np.int64]:
+def acyclic_classes(dfa: Dfa, limits: Limits | None = None) -> NDArray[np.int64]:
     """For each state of a trimmed automaton its class, or -1 if it reaches a cycle; int64 (S,).
 
     States of one class are equivalent, and to no state of another class or of none. The dead state
     is class 0. In the order of their heights, the lengths of the longest words that they accept,
     two states are equivalent if both or neither accept and their edges lead to equivalent states
-    (Revuz, Minimisation of acyclic deterministic automata in linear time, 1992).
+    (Revuz, Minimisation of acyclic deterministic automata in linear time, 1992). Raises
+    ``LimitError``.
     """
+    limits = (limits or Limits()).started()
     classes = np.full(dfa.states, -1, dtype=np.int64)
     classes[DEAD] = 0
     sources, targets = edges(dfa.table)
@@ -67,10 +79,13 @@ def acyclic_classes(dfa: Dfa) -> NDArray[np.int64]:
     numbers: dict[tuple[bool, bytes], int] = {}
     level = [state for state in range(1, dfa.states) if not missing[state]]
     while level:
-        rows = classes[dfa.table[level]]
-        for state, row in zip(level, rows, strict=True):
-            key = (accepting[state], row.tobytes())
-            classes[state] = numbers.setdefault(key, len(numbers) + 1)
+        for begin in range(0, len(level), _ROWS):
+            limits.check_resources(_STAGE)
+            states = level[begin : begin + _ROWS]
+            rows = classes[dfa.table[states]]
+            for state, row in zip(states, rows, strict=True):
+                key = (accepting[state], row.tobytes())
+                classes[state] = numbers.setdefault(key, len(numbers) + 1)
         following = []
         for state in level:
             for source in before[starts[state] : starts[state + 1]]:
@@ -146,7 +161,7 @@ def refine(
     # One block need not wait, the largest: what leads into no other leads into it.
     waiting = set(range(len(blocks))) - {max(range(len(blocks)), key=lambda i: len(blocks[i]))}
     while waiting:
-        limits.check_resources("minimisation")
+        limits.check_resources(_STAGE)
         sources: dict[int, set[int]] = {}
         for state in blocks[waiting.pop()]:
             for column, source in before(state):
@@ -204,7 +219,7 @@ def minimal(nfa: Nfa, limits: Limits | None = None, terminals: int = 0) -> Dfa:
     limits = (limits or Limits()).started()
     found = subsets(nfa, limits, terminals)
     if found.edges > SMALL:
-        return minimize(found.dfa(), limits)
+        return minimize(found.dfa(limits), limits)
     return minimal_via_lists(found, limits)
 
 
@@ -217,7 +232,7 @@ def minimal_nfa(nfa: Nfa, limits: Limits | None = None, terminals: int = 0) -> N
     limits = (limits or Limits()).started()
     found = subsets(nfa, limits, terminals)
     if found.edges > SMALL:
-        return as_nfa(minimize(found.dfa(), limits), keep_origins=False)
+        return as_nfa(minimize(found.dfa(limits), limits), keep_origins=False)
     return _small_quotient(found, limits).nfa()
 
 

@@ -85,7 +85,6 @@ def _parse_from(builder: Builder, begin: int) -> tuple[Rule, ...]:
     rule: int | None = None
     # The rule that is read, as far as it has a name.
     blamed: list[str] = []
-    builder.limits.check_resources(_STAGE)
     reset = _building.set(builder)
     try:
         for token in builder.tokens(interactive):

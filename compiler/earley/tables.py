@@ -26,7 +26,6 @@ from ..automata.dfa import DEAD, Dfa
 from ..automata.minimize import minimize
 from ..automata.nfa import FIRST_TERMINAL
 from ..automata.thompson import thompson
-from ..diagnostics import LimitError
 from ..limits import Limits
 from ..lnf.form import Lnf, Production, Symbol, Terminal
 
@@ -69,6 +68,8 @@ class RulePaths:
         return self._distances[rule]
 
 
+_STAGE = "the terminals' automata"
+
 # The most texts of a set of terminals that a message shows.
 _MOST_TEXTS = 6
 
@@ -81,10 +82,11 @@ class Layout:
     nodes: Sequence[regex.Node]
 
 
-def layout(lnf: Lnf) -> Layout:
+def layout(lnf: Lnf, limits: Limits | None = None) -> Layout:
     """The productions of ``normalize_without_nullable``'s result, concatenated.
 
     Productions of one terminal are joined if they lie in the same rules, which messages name.
+    Raises ``LimitError``.
     """
     numbers: dict[object, int] = {}
     contents: list[tuple[Terminal, ...]] = []
@@ -101,7 +103,9 @@ def layout(lnf: Lnf) -> Layout:
     bodies: list[int] = []
     first = [0]
     paths: list[list[int]] = []
-    for productions in lnf.by_head:
+    limits = (limits or Limits()).started()
+    for head, productions in enumerate(lnf.by_head):
+        limits.check_resources("the tables of Earley's recogniser", [lnf.owners[head]])
         alone: dict[tuple[int, ...], list[Terminal]] = {}
         for production in productions:
             body = production.body
@@ -144,19 +148,22 @@ def stacked(
     many states together.
     """
     limits = (limits or Limits()).started()
-    dfas = [
-        minimize(determinize(thompson(resolved(node, limits), limits), limits, terminals), limits)
-        for node in nodes
-    ]
+    dfas = []
+    states = 1
+    for node in nodes:
+        nfa = thompson(resolved(node, limits), limits)
+        dfas.append(minimize(determinize(nfa, limits, terminals), limits))
+        states += dfas[-1].states - 1
+        limits.check_states(states, _STAGE)
     return stacked_dfas(dfas, limits, terminals)
 
 
 def stacked_dfas(dfas: Sequence[Dfa], limits: Limits, terminals: int = 0) -> StackedDfas:
     """The same of minimal DFAs. Raises ``LimitError`` for too many states, or too much memory."""
     states = 1 + sum(dfa.states - 1 for dfa in dfas)
-    limits.check_states(states, "the terminals' automata")
-    if states * (FIRST_TERMINAL + terminals) * 4 > limits.memory:
-        raise LimitError("the terminals' automata", "memory", limits.memory)
+    limits.check_states(states, _STAGE)
+    # The table, the same by its columns, and its distinct columns.
+    limits.check_allocation(states * (FIRST_TERMINAL + terminals) * 4 * 3, _STAGE)
     table = np.zeros((states, FIRST_TERMINAL + terminals), dtype=np.int32)
     accepting = np.zeros(states, dtype=np.uint8)
     starts = np.zeros(len(dfas), dtype=np.int32)

@@ -163,6 +163,10 @@ class Grammar:
         """The names of the rules that are terminals."""
         return frozenset(rule.name for rule in self.rules if rule.terminal)
 
+    def longest_rule(self) -> Iterator[str]:
+        """The name of the rule with the most text, which limits blame where a step knows none."""
+        yield max(self.rules, key=lambda rule: rule.span.end - rule.span.start).name
+
 
 def children(expr: Expr) -> tuple[Expr, ...]:
     """The expressions directly inside one."""

@@ -96,5 +96,5 @@ def _run(passes: Iterable[Callable[[Lnf], Lnf]], grammar: Grammar, limits: Limit
             lnf = remove_units(replace(lnf, authored=lnf.authored or lnf), limits)
         else:
             lnf = normal_pass(lnf)
-        limits.check_resources(f"the pass {normal_pass.__name__}")
+        limits.check_resources(f"the pass {normal_pass.__name__}", grammar.longest_rule())
     return lnf

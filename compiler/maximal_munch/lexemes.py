@@ -37,7 +37,7 @@ from ..grammar.tree import (
     walk,
 )
 from ..grammar.tree import Sequence as Concatenation
-from ..limits import Limits
+from ..limits import Limits, blaming
 from ..lnf import normalize
 from ..lnf.automaton import to_nfa
 from ..lnf.form import Lnf
@@ -195,7 +195,8 @@ class _Numbering:
         apart = ignored and not self.grammar.follows_all
         meaning = apart, _meaning(expr)
         if meaning not in self.uses:
-            dfa = self._automaton(expr)
+            with blaming([expr.name] if isinstance(expr, Reference) else ()):
+                dfa = self._automaton(expr)
             optional = bool(dfa.accepting[dfa.start])
             if optional:
                 dfa = self._small(thompson(without_epsilon(embedded(dfa)), self.limits))

@@ -19,17 +19,20 @@ from constrain.artifacts.tokens import tokenset
 
 from ..limits import Limits
 
+_STAGE = "the table of the product"
+
 # At most so many tokens are listed in a line; beyond that it says how many there are.
 _MAX_LISTED = 12
 
 
-def tokens_text(artifact: Artifact) -> str:
+def tokens_text(artifact: Artifact, limits: Limits | None = None) -> str:
     """The states of a canonical artifact's DFA over tokens, with the tokens that they allow.
 
     The text grows with the pairs of a state and a target, not with the transitions. Raises
     ``LimitError`` for products that are too large, ``ValueError`` for other artifacts.
     """
-    artifact = tabulated(artifact)
+    limits = (limits or Limits()).started()
+    artifact = tabulated(artifact, limits)
     if not isinstance(artifact.runtime, TokenDfaRuntime):
         raise ValueError("only canonical artifacts have a token DFA")
     dfa, rows = artifact.runtime.token_dfa, artifact.runtime.rows
@@ -37,6 +40,7 @@ def tokens_text(artifact: Artifact) -> str:
     listed = ", ".join(map(str, finals))
     lines = [f"tokens: {dfa.states} states, start {dfa.start}, final {listed}"]
     for state in range(dfa.states):
+        limits.check_resources(_STAGE)
         tokens, targets = dfa.edges_of(state)
         allowed = tokenset.to_flags(rows.row(state))[tokens]
         tokens, targets = tokens[allowed], targets[allowed]
@@ -52,25 +56,21 @@ def _token(artifact: Artifact, token_id: int) -> str:
     return repr(artifact.vocabulary.token(token_id).decode("utf-8", "backslashreplace"))
 
 
-# At most so many transitions of a tabulated product; drawings and listings show far fewer.
-MAX_TRANSITIONS = 1_000_000
-
-
 # Sections that both kinds of artifact have.
 _SHARED = ("dfa.", "vocab.", "origins.", "pairs.")
 
 
-def tabulated(artifact: Artifact, most: int = MAX_TRANSITIONS) -> Artifact:
+def tabulated(artifact: Artifact, limits: Limits | None = None) -> Artifact:
     """A product as an artifact with a token DFA; other artifacts are returned as they are.
 
     States that allow the same sequences of tokens are one, so it is minimal. They are numbered
-    breadth first, each a family of its own; the masks are the same. Raises ``LimitError`` for more
-    than ``most`` transitions before states are joined.
+    breadth first, each a family of its own; the masks are the same. Raises ``LimitError``, also for
+    too many transitions before states are joined.
     """
     if not isinstance(artifact.runtime, ProductRuntime):
         return artifact
     product = artifact.runtime.machine()
-    limits = Limits(transitions=most)
+    limits = (limits or Limits()).started()
     number = {product.start: 0}
     tokens: list[int] = []
     targets: list[int] = []
@@ -92,7 +92,9 @@ def tabulated(artifact: Artifact, most: int = MAX_TRANSITIONS) -> Artifact:
             tokens.append(token)
             targets.append(number[target])
         offsets.append(len(tokens))
-        limits.check_transitions(len(tokens), "the table of the product")
+        limits.check_states(len(number), _STAGE)
+        limits.check_transitions(len(tokens), _STAGE)
+        limits.check_resources(_STAGE)
     accepting = np.array([product.is_accepting(s) for s in pending], dtype=np.uint8)
     kept, merged = _merged(row_of, accepting, offsets, np.array(targets, dtype=np.int64))
     parts = [slice(offsets[state], offsets[state + 1]) for state in kept]

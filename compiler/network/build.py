@@ -28,7 +28,7 @@ from ..automata.minimize import minimal, minimal_nfa
 from ..automata.nfa import FIRST_TERMINAL, Nfa
 from ..automata.thompson import Fragment, Thompson
 from ..diagnostics import LimitError
-from ..limits import Limits
+from ..limits import Limits, blaming
 from ..lnf.form import Lnf
 from .goal_automata import Goals, Plan, over_symbols, planned
 
@@ -167,6 +167,10 @@ class _Build:
     def _component(self, nonterminal: int, *, inside: bool) -> Nfa:
         """A goal's minimal automaton. Raises ``_Overlap`` if a goal that is copied into it had
         better be called, and ``LimitError``."""
+        with blaming([self.goals.lnf.owners[nonterminal]]):
+            return self._minimal_component(nonterminal, inside=inside)
+
+    def _minimal_component(self, nonterminal: int, *, inside: bool) -> Nfa:
         nfa, copied = self._assembled(nonterminal, inside=inside)
         most = min(self.limits.states, _GROWTH * nfa.states + _SLACK) if copied else None
         try:

@@ -116,6 +116,7 @@ class NetworkMembers:
             row = [0] * len(before)
             counts.append(row)
             for state in self._order:
+                self._limits.check_resources(_STAGE)
                 count = sum(before[target] * len(octets) for target, octets in self._edges[state])
                 for start, frame in calls[state]:
                     count += sum(

@@ -19,7 +19,8 @@ from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
 from constrain.compiler.cartesian.lift import lift
 from constrain.compiler.cartesian.product import build_product
 from constrain.compiler.cartesian.relevance import Relevance
-from constrain.compiler.diagnostics import CheckError, TokenizerError
+from constrain.compiler.diagnostics import CheckError, LimitError, TokenizerError
+from constrain.compiler.limits import Limits
 from constrain.compiler.merge.dump import tabulated
 from constrain.compiler.pipeline import build_artifact, build_automaton
 from constrain.compiler.tokenizers.definition import (
@@ -174,3 +175,14 @@ def test_what_cannot_be_followed_is_refused(small: Tokenizer) -> None:
     ):
         with pytest.raises(TokenizerError, match="use --tokenization any"):
             TokenizerTables(changed).pretokenizer  # noqa: B018
+
+
+def test_the_table_of_a_product_has_the_transitions_that_the_limits_allow(
+    small: Tokenizer,
+) -> None:
+    """``show --stage tokens`` lists as much as --max-transitions says, which its error names."""
+    artifact = compiled('s ::= #"(a|b| ){1,4}";', small, method="cartesian")
+
+    assert tabulated(artifact, Limits(transitions=1_000)).manifest.kind == "token-dfa"
+    with pytest.raises(LimitError, match="raise --max-transitions"):
+        tabulated(artifact, Limits(transitions=10))

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.limits import measured
 
 from constrain.compiler.diagnostics import LimitError
+from constrain.compiler.limits import Limits
 from constrain.compiler.options import CompileOptions
 from constrain.compiler.pipeline import build_engine
 
@@ -111,3 +113,44 @@ def test_long_lines_are_shown_in_part(tmp_path: Path) -> None:
     assert 'aaaa" nothing "bbb' in shown
     assert max(map(len, shown.splitlines())) < 250
     assert shown.splitlines()[2].index("nothing") == shown.splitlines()[3].index("^")
+
+
+# What ends with a limit in each step: a grammar, options, and what is done with it.
+STEPS: dict[str, tuple[str, str, dict[str, Any], dict[str, Any]]] = {
+    "a terminal by maximal munch": (
+        "lark",
+        'start: A "b"\nA: /([a-z]*x[a-z]{14})+/\n%ignore " "',
+        {},
+        {"states": 5_000},
+    ),
+    "the network": ("gbnf", 'root ::= "a" root "b" | [a-z]{1,300} "x"', {}, {"states": 200}),
+    "Earley": (
+        "gbnf",
+        'root ::= "a" root "b" | [a-z]{1,300} "x"',
+        {"engine": "earley"},
+        {"states": 200},
+    ),
+    "the table of a DFA": ("regex", "[a-zA-Z0-9]{1,900}x", {}, {"memory": 400_000}),
+    "assertions": ("regex", r"(\b\w+\b ?){1,20}", {}, {"states": 3_000}),
+    "an intersection": ("regex-extended", "(.*a.{9}.*)&(.*b.{9}.*)", {}, {"states": 5_000}),
+    "an exception": ("iso14977", 'root = {"a"|"b"}, "a", 9 * ("a"|"b") - "b";', {}, {"states": 50}),
+    "nesting": ("gbnf", f'root ::= {"(" * 50}"a"{")" * 50}', {}, {"nesting": 20}),
+    "depth": (
+        "gbnf",
+        'root ::= "a" root "b" root | "x"',
+        {"max_depth": 50, "engine": "dfa"},
+        {"states": 100},
+    ),
+    "no time": ("gbnf", 'root ::= "a" root "b" | "c"', {}, {"seconds": 0}),
+}
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_every_limit_names_a_rule(step: str) -> None:
+    """Whichever step it ends."""
+    dialect, text, options, limits = STEPS[step]
+
+    with pytest.raises(LimitError) as found:
+        build_engine(text, CompileOptions(dialect=dialect, limits=Limits(**limits), **options))
+
+    assert found.value.rules, found.value
