@@ -11,6 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
 from constrain.artifacts.container.manifest import EARLEY, GREEDY, MAXIMAL_MUNCH
 
 from .automata.determinize import determinize
@@ -184,6 +187,17 @@ def _compile_exactly(grammar: Grammar, choice: EngineChoice, options: CompileOpt
             return _parser(resolved, choice, lnf, options.limits)
         except (NotRegularError, LimitError) as error:
             choice = next_engine(choice, error)
+
+
+def without_bytes(parser: Parser, missing: NDArray[np.bool_], limits: Limits) -> Parser:
+    """The same engine for the members that hold none of the bytes ``missing``, bool (256,).
+
+    Raises ``CheckError`` if there is none, and ``LimitError``.
+    """
+    from .lnf.without_bytes import without_bytes as terminals_without_bytes
+
+    grammar = terminals_without_bytes(parser.grammar, missing, limits)
+    return _parser(grammar, parser.choice, normalize(grammar, limits), limits)
 
 
 def compile_regular(grammar: Grammar, choice: EngineChoice, limits: Limits) -> Automaton:

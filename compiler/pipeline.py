@@ -34,6 +34,7 @@ from .frontend import (
     compile_regular,
     compile_texts,
     read,
+    without_bytes,
 )
 from .grammar.check import check
 from .grammar.tree import Grammar
@@ -298,6 +299,36 @@ def _of_nesting(
     progress: Progress,
 ) -> Compilation:
     """A grammar that nests, and which of its token sequences masks can follow."""
+    parser, notes = _spelled(parser, request)
+    built = _of_spelled(parser, request, choice, tables, progress)
+    return replace(built, notes=(*notes, *built.notes))
+
+
+def _spelled(
+    parser: Parser, request: ArtifactRequest["Tokenizer"]
+) -> tuple[Parser, tuple[str, ...]]:
+    """The parser of the members that the tokenizer has a token for each byte of, and a note."""
+    from .token_ids import listed, unspelled_bytes
+
+    lost = unspelled_bytes(parser.lexer, request)
+    if not lost.any():
+        return parser, ()
+    bytes_ = f"the bytes {listed(lost)}" if lost.sum() > 1 else f"the byte {listed(lost)}"
+    try:
+        rest = without_bytes(parser, lost, request.limits)
+    except CheckError:
+        message = f"the tokenizer can spell no member: it has no token for {bytes_}"
+        raise CheckError(parser.grammar.source, [Diagnostic(message)]) from None
+    return rest, (f"members with {bytes_} are left out: the tokenizer has no token for them",)
+
+
+def _of_spelled(
+    parser: Parser,
+    request: ArtifactRequest["Tokenizer"],
+    choice: TokenizationChoice,
+    tables: "TokenizerTables | None",
+    progress: Progress,
+) -> Compilation:
     if choice.is_canonical:
         from .canonical_network.sections import merge
 
@@ -319,10 +350,8 @@ def _of_canonical_network(
     from .assemble.dfa import size_of
     from .assemble.parser import assemble, encode, no_summaries
     from .canonical_network.sections import counts_of, precompute
-    from .token_ids import check_spelling
 
     assert parser.network is not None
-    check_spelling(parser.lexer, request)
     sections = encode(parser, (), request) | merged.sections
     sections |= no_summaries(parser.network, request.vocab_size)
     rows = precompute(merged, request, size_of(sections))
@@ -341,9 +370,8 @@ def _of_network(
     """All token sequences that spell a member: summaries of a network, or Earley's tables."""
     from .assemble.dfa import size_of
     from .assemble.parser import assemble, encode
-    from .token_ids import check_spelling, token_ids
+    from .token_ids import token_ids
 
-    check_spelling(parser.lexer, request)
     terminals = token_ids(parser.grammar, request.tokenizer, request.eos)
     sections, counts = encode(parser, terminals, request), dict[str, int]()
     notes = [*choice.notes]

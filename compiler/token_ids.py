@@ -103,21 +103,33 @@ def unreachable_ends(
     ]
 
 
-def check_spelling(lexer: "StackedDfas", request: ArtifactRequest["Tokenizer"]) -> None:
-    """Each byte of the texts that ``lexer`` reads is a token: else a mask could lead into a dead
-    end. Raises ``TokenizerError``."""
+def unspelled_bytes(
+    lexer: "StackedDfas", request: ArtifactRequest["Tokenizer"]
+) -> NDArray[np.bool_]:
+    """Which bytes of the texts that ``lexer`` reads are no token, bool (256,): in engines that
+    follow texts byte by byte, a mask could lead into a dead end before them."""
     vocabulary = request.tokenizer.vocabulary(request.vocab_size)
     alone = (vocabulary.lengths == 1) & (vocabulary.kinds == TEXT)
     spelled = np.zeros(256, dtype=np.bool_)
     spelled[vocabulary.data[vocabulary.offsets[:-1][alone]]] = True
-    used = (lexer.table[:, lexer.columns[:256]] != 0).any(axis=0)
-    lost = np.flatnonzero(used & ~spelled)
-    if len(lost):
-        listed = ", ".join(f"0x{octet:02X}" for octet in lost[:8]) + ", …" * (len(lost) > 8)
+    used: NDArray[np.bool_] = (lexer.table[:, lexer.columns[:256]] != 0).any(axis=0)
+    return used & ~spelled
+
+
+def check_spelling(lexer: "StackedDfas", request: ArtifactRequest["Tokenizer"]) -> None:
+    """Each byte of the texts that ``lexer`` reads is a token. Raises ``TokenizerError``."""
+    lost = unspelled_bytes(lexer, request)
+    if lost.any():
         raise TokenizerError(
-            f"{request.tokenizer.name}: the tokenizer has no token for {listed}; a grammar that "
-            "is not regular needs one for each of its bytes"
+            f"{request.tokenizer.name}: the tokenizer has no token for {listed(lost)}; a grammar "
+            "that is read by maximal munch and nests needs one for each of its bytes"
         )
+
+
+def listed(octets: NDArray[np.bool_]) -> str:
+    """Bytes for a message, the first of many; ``octets``: bool (256,)."""
+    found = np.flatnonzero(octets).tolist()
+    return ", ".join(f"0x{octet:02X}" for octet in found[:8]) + ", …" * (len(found) > 8)
 
 
 class _UnknownToken(Exception):  # noqa: N818
