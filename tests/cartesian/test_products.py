@@ -147,7 +147,7 @@ def test_members_with_added_tokens_are_left_out(small: Tokenizer, method: str) -
     automaton = build_automaton("(a|b){1,4}", dialect="regex")
     found = build_artifact(automaton, small, method=method)
 
-    assert "the shortest is 'aba'" in found.notes[0]
+    assert any("the shortest is 'aba'" in note for note in found.notes)
     matcher = found.artifact.matcher()
     matcher.advance(small.encode("ab")[0])
     # "ab" goes on with "ab" alone: "abb" is one token, "aba…" is another's name.
