@@ -38,7 +38,7 @@ CanonicalMachine: TypeAlias = CanonicalMasks | WithNormalForm[CanonicalMasks]
 _LIVENESS, _MASKS = 1, 7
 _INNER, _BOTH, _EFFECTS, _UNDECIDED = 3, 3, 1, 1
 # What tokens do that are read, beside masks.
-_READING, _THE_REST = 1, 7
+_READING, _THE_REST = 1, 15
 
 
 def canonical_machine(

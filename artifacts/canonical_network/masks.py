@@ -45,13 +45,13 @@ _Split: TypeAlias = tuple[int, tuple[Group, ...]]
 
 # How a budget is divided: rows, masks, steps, what texts intern, walks of the trie with contexts,
 # and all else.
-_ROWS, _MASKS, _STEPS, _INTERNED, _WALKS, _OTHERS = 8, 8, 2, 4, 8, 2
+_ROWS, _MASKS, _STEPS, _INTERNED, _WALKS, _OTHERS = 5, 5, 2, 1, 2, 1
 
 # Walks and contexts may take so many bytes, however small the budget is.
 _FEWEST_WALKED = 1 << 24
 
-# Steps and masks that are found between two looks at what there is.
-_BETWEEN_LOOKS = 64
+# Steps that are found between two looks at what there is.
+_BETWEEN_LOOKS = 256
 
 T = TypeVar("T", bound=Hashable)
 
@@ -230,11 +230,6 @@ class CanonicalMasks(InterningMachine):
         """Whether the next machine should have its walks and contexts."""
         return self.pretokenized.walked_bytes <= self._most_walked // 2
 
-    def _has_found(self) -> None:
-        self._found += 1
-        if not self._found % _BETWEEN_LOOKS:
-            self.look()
-
     def state_after(self, after: Sequence[int]) -> int:
         """The state behind a prompt. Raises ``ArtifactError`` if no member can follow it."""
         pretokenizer, continued = self.pretokenized.pretokenizer, self.pretokenized.continued
@@ -289,7 +284,9 @@ class CanonicalMasks(InterningMachine):
         if target is None:
             with self.lock:
                 target = self._steps.keep((state, token_id), self._step(state, token_id))
-                self._has_found()
+                self._found += 1
+                if not self._found % _BETWEEN_LOOKS:
+                    self.look()
         return target
 
     def _step(self, state: int, token_id: int) -> int:
@@ -315,7 +312,6 @@ class CanonicalMasks(InterningMachine):
                 cached = self._masks.get(state)
                 if cached is None:
                     cached = self._masks.keep(state, self._mask(*self._states[state]))
-                    self._has_found()
         return cached
 
     def first(self, configuration: int, pre_states: int, starts: int) -> int:

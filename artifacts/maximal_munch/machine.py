@@ -42,7 +42,7 @@ from .tables import MaximalMunchTables
 _ROWS, _SUMMARIES, _PLACES, _HEADS, _STEPS, _MASKS, _INTERNED = 8, 8, 3, 8, 2, 1, 2
 
 # New steps between two looks at these limits, and new rows.
-_STEPS_BETWEEN_LOOKS, _ROWS_BETWEEN_LOOKS = 64, 16
+_STEPS_BETWEEN_LOOKS, _ROWS_BETWEEN_LOOKS = 256, 16
 
 # Heads, states of the lexer and transitions may take so many bytes, however small the budget is.
 _FEWEST_HEAD_BYTES = 1 << 22
@@ -133,13 +133,16 @@ class MaximalMunchMasks(InterningMachine):
             with self.lock:
                 target = self.configurations.read(configuration, text) if text else None
                 if target is not None:
-                    count = len(self._steps)
-                    if not count % _STEPS_BETWEEN_LOOKS:
-                        self.look()
-                        if count >= self._most_steps:
-                            self._steps.clear()
-                    self._steps[key] = target
+                    steps = self._steps
+                    if not len(steps) % _STEPS_BETWEEN_LOOKS:
+                        self._look_at_steps()
+                    steps[key] = target
         return target
+
+    def _look_at_steps(self) -> None:
+        self.look()
+        if len(self._steps) >= self._most_steps:
+            self._steps.clear()
 
     def row(self, configuration: int) -> Words:
         """The allowed tokens: uint32 (W,), read-only, computed once for each configuration."""

@@ -90,7 +90,7 @@ class TokenEffects:
 _NOT_TABULATED = -2
 
 # New steps between two looks at the limits.
-_BETWEEN_LOOKS = 64
+_BETWEEN_LOOKS = 256
 
 # So many effects are decoded in about a tenth of a millisecond.
 _FEW = 256

@@ -31,13 +31,14 @@ class InterningMachine(ABC):
     """``lock``: held while something is added. ``is_full``: whether the matchers that step it
     should go on to the next machine; looked at every few steps."""
 
-    is_full = False
+    is_full: bool
     lock: Lock
     _most_interned: int
 
     def begin_interning(self, budget: CacheBudget, lock: Lock | None) -> None:
         """From here on up to ``budget`` may be added. ``lock``: the artifact's, if it has one."""
         self.lock = RLock() if lock is None else lock
+        self.is_full = False
         self._most_interned = self.interned_bytes + max(budget.limit, FEWEST_BYTES)
 
     @property

@@ -255,6 +255,8 @@ THREADS = 8
 # Between two bytecodes of one thread others may run as often as the interpreter lets them.
 SWITCH_SECONDS = 10e-6
 
+_NESTING = frozenset(b'[]{}",: a1')
+
 
 @dataclass(frozen=True)
 class Walk:
@@ -277,9 +279,23 @@ def json_value(rng: random.Random, depth: int) -> object:
     return {f"k{rng.randrange(99)}": json_value(rng, depth + 1) for _ in range(rng.randrange(4))}
 
 
+def deep_json(rng: random.Random, deepest: int = 25) -> str:
+    """A random JSON text of few values that nests like hardly any other."""
+    begun = rng.choices([("[", "]"), ('{"a":', "}"), ("[1, ", "]"), ('{"k": ', "}")], k=deepest)
+    opened, closed = zip(*begun, strict=True)
+    return "".join(opened) + "null" + "".join(reversed(closed))
+
+
 def json_text(rng: random.Random) -> str:
     """A random JSON text that nests."""
     return json.dumps([json_value(rng, 0), json_value(rng, 1)], indent=rng.choice([None, 1]))
+
+
+def nesting_tokens(artifact: Artifact) -> list[int]:
+    """The tokens of which texts like JSON that nest are made."""
+    vocabulary = artifact.vocabulary
+    texts = {i: vocabulary.token(i) for i in vocabulary.text_ids().tolist()}
+    return [i for i, text in texts.items() if text and set(text) <= _NESTING]
 
 
 def walks_of(
@@ -290,18 +306,21 @@ def walks_of(
     ids: Callable[[random.Random], Sequence[int]] | None = None,
     prompts: Sequence[Sequence[int]] = ((),),
 ) -> list[Walk]:
-    """What one thread finds: along the tokens that ``ids`` gives as far as they fit, else along
-    random ones."""
+    """What one thread finds: along the tokens that ``ids`` gives as far as they fit, and every
+    other time along random ones, those that nest if there are any."""
     found = []
+    nesting = tokenset.from_ids(nesting_tokens(artifact), artifact.vocab_size)
     for number in range(count):
         prompt = tuple(prompts[number % len(prompts)])
         matcher = artifact.matcher(after=prompt)
-        given = None if ids is None or prompt else iter(ids(rng))
+        given = None if ids is None or prompt or number % 2 else iter(ids(rng))
         tokens: list[int] = []
         masks = [matcher.mask().tobytes()]
         while len(tokens) < longest and not matcher.is_finished:
             allowed = matcher.mask()
-            token = next(given, -1) if given else rng.choice(tokenset.to_ids(allowed).tolist())
+            some = allowed & nesting
+            some = some if some.any() else allowed
+            token = next(given, -1) if given else rng.choice(tokenset.to_ids(some).tolist())
             if not tokenset.contains(allowed, token):
                 break
             matcher.advance(token)
