@@ -75,6 +75,11 @@ class Certificates:
         keys = network.tables.classes.astype(np.int64) * 256 + pretokenizer.classes
         self._octets: list[int] = np.unique(keys, return_index=True)[1].tolist()
 
+    def forget(self) -> None:
+        """Find certificates again: searches that are not at their end refer to this object, which
+        would have to wait for the collector of cycles."""
+        self._found.clear()
+
     @property
     def nbytes(self) -> int:
         """About the size of the distances of sets of stacks."""

@@ -145,6 +145,8 @@ class PretokenizedNetwork:
     ) -> "PretokenizedNetwork":
         """The same with a network that has read nothing, that of ``reader`` if there is one.
         ``keep_walks``: with the same walks and contexts."""
+        if "certificates" in self.__dict__:
+            self.certificates.forget()
         network = self.network.following() if reader is None else reader.network
         found = replace(self, network=network, reader=reader)
         kept = ("contexts", "walks") if keep_walks else ()

@@ -39,7 +39,7 @@ from .tables import MaximalMunchTables
 # How a budget is divided: rows that were not precomputed; summaries and walks; places of walks;
 # heads, states of the lexer and transitions; steps; rows by configuration; and what texts intern,
 # stacks of frames.
-_ROWS, _SUMMARIES, _PLACES, _HEADS, _STEPS, _MASKS, _INTERNED = 8, 8, 3, 8, 2, 1, 2
+_ROWS, _SUMMARIES, _PLACES, _HEADS, _STEPS, _MASKS, _INTERNED = 8, 8, 4, 9, 1, 1, 1
 
 # New steps between two looks at these limits, and new rows.
 _STEPS_BETWEEN_LOOKS, _ROWS_BETWEEN_LOOKS = 256, 16
@@ -102,7 +102,7 @@ class MaximalMunchMasks(InterningMachine):
             if size <= _MOST_BYTES_DECODED_AT_ONCE:
                 self._decoded = list(stored.rows.rows(slice(None), vocab_size))
         self._most_head_bytes = self.head_bytes + max(heads_budget.limit, _FEWEST_HEAD_BYTES)
-        self._evict()
+        self._begin_summaries()
         self.begin_interning(interned, lock)
 
     @property
@@ -235,8 +235,13 @@ class MaximalMunchMasks(InterningMachine):
 
     def _evict(self) -> None:
         """Evict all rows and summaries but the precomputed ones."""
-        heads, lexer = self.configurations.heads, self.configurations.lexer
         self._rows.clear()
+        # What refers to them in turn would wait for the collector of cycles.
+        self.summaries.compute_alone = None
+        self._begin_summaries()
+
+    def _begin_summaries(self) -> None:
+        heads, lexer = self.configurations.heads, self.configurations.lexer
         self.walks = LexerWalks(lexer, self._trie, self._vocab_size, self._slices, self._stored)
         self.summaries = HeadSummaries(heads, lexer, self.walks, self.runs, self._stored)
         lazy_masks = LazyMasks(self.summaries, self._vocab_size, self._place_budget)

@@ -9,6 +9,7 @@ is looked up in precomputed token effects (``token_steps``), or computed lazily
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,7 +130,7 @@ class StackRows:
 
 # How a budget is divided: summaries with their rows; effects of tokens that are read; steps; masks;
 # and what is interned, configurations and sets of stacks.
-_SUMMARIES, _EFFECTS, _STEPS, _MASKS, _INTERNED = 20, 6, 2, 1, 3
+_SUMMARIES, _EFFECTS, _STEPS, _MASKS, _INTERNED = 22, 7, 1, 1, 1
 
 # Masks that are cached, however small the budget is.
 _FEWEST_MASKS = 64
@@ -137,6 +138,36 @@ _FEWEST_MASKS = 64
 FIRST_TERMINAL = 256
 
 _EOS = -1
+
+
+class _LazySteps:
+    """The steps by tokens that are not tabulated, which are read. ``named``: the tokens of each
+    terminal."""
+
+    def __init__(
+        self, network: Network, vocabulary: Vocabulary, named: Sequence[Words], caches: CacheBudget
+    ) -> None:
+        self._network, self._vocabulary, self._named = network, vocabulary, named
+        self._caches = caches
+        self.effects: LazyTokenEffects | None = None
+
+    def __call__(self, configuration: int, token_id: int) -> int:
+        effects = self.effects
+        if effects is None:
+            readings = partial(_readings, self._vocabulary, self._named)
+            effects = self.effects = LazyTokenEffects(self._network, readings, self._caches)
+        return effects.step(configuration, token_id)
+
+
+def _readings(vocabulary: Vocabulary, named: Sequence[Words], token_id: int) -> list[Iterable[int]]:
+    """The symbols of a token: its bytes, and each of the terminals that name it."""
+    found: list[Iterable[int]] = []
+    for number, tokens in enumerate(named):
+        if tokenset.contains(tokens, token_id):
+            found.append([FIRST_TERMINAL + number])
+    if vocabulary.is_text(token_id) and (text := vocabulary.token(token_id)):
+        found.append(text)
+    return found
 
 
 class NetworkMasks(InterningMachine):
@@ -186,9 +217,9 @@ class NetworkMasks(InterningMachine):
         entries = network.stacks.entries
         self._stacks = StackRows(network.tables, self.summaries, entries, self._automaton)
         self._masks: dict[int, Words] = {}
-        self._lazy_effects: LazyTokenEffects | None = None
+        self._lazy_steps = _LazySteps(network, self._vocabulary, self._named, self._effect_budget)
         steps = TokenSteps(
-            network, self._effects, self._step_lazily, self._step_budget, self.lock, self.look
+            network, self._effects, self._lazy_steps, self._step_budget, self.lock, self.look
         )
         self.take = steps.step if steps.classes else steps.read
 
@@ -241,24 +272,6 @@ class NetworkMasks(InterningMachine):
         """Go back to the rows that were precomputed; the others are recomputed when needed."""
         self._masks.clear()
         self.summaries.forget()
-
-    def _step_lazily(self, state: int, token_id: int) -> int:
-        """The step by a token that is not tabulated, which is read."""
-        effects = self._lazy_effects
-        if effects is None:
-            effects = LazyTokenEffects(self.network, self._readings, self._effect_budget)
-            self._lazy_effects = effects
-        return effects.step(state, token_id)
-
-    def _readings(self, token_id: int) -> list[Iterable[int]]:
-        """The symbols of a token: its bytes, and each of the terminals that name it."""
-        found: list[Iterable[int]] = []
-        for number, named in enumerate(self._named):
-            if tokenset.contains(named, token_id):
-                found.append([FIRST_TERMINAL + number])
-        if self._vocabulary.is_text(token_id) and (text := self._vocabulary.token(token_id)):
-            found.append(text)
-        return found
 
     def _precomputed_row(self, configuration: int) -> int:
         """The row of a single thread if it was precomputed and the text may not end there, else

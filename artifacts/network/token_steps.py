@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from threading import RLock
 from typing import Any
+from weakref import WeakMethod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,10 +112,11 @@ class TokenSteps:
         otherwise: Callable[[int, int], int],
         caches: CacheBudget | None = None,
         lock: Lock | None = None,
-        look: Callable[[], None] = lambda: None,
+        look: Callable[[], None] | None = None,
     ) -> None:
         self._lock = RLock() if lock is None else lock
-        self._look = look
+        # Weak: what is left of a machine that was replaced should not wait for the collector.
+        self._look = None if look is None else WeakMethod(look)
         # One look-up is a whole step, so these are in a plain dict.
         self._most_cached = max((caches or CacheBudget()).limit // ENTRY_BYTES, _BETWEEN_LOOKS)
         tables, self.classes = network.tables, len(effects.classes)
@@ -180,7 +182,9 @@ class TokenSteps:
     def _cache(self, key: tuple[int, int], target: int) -> None:
         count = len(self._cached)
         if not count % _BETWEEN_LOOKS:
-            self._look()
+            look = None if self._look is None else self._look()
+            if look is not None:
+                look()
             if count >= self._most_cached:
                 self._cached.clear()
         self._cached[key] = target

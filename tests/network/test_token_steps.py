@@ -59,7 +59,7 @@ def test_named_tokens_have_all_readings(text: str) -> None:
                 break
             state = steps[rng.choice(sorted(ids))]
     assert both > 0
-    assert masks._lazy_effects is None
+    assert masks._lazy_steps.effects is None
 
 
 @pytest.mark.parametrize("text", [JSON, STATEMENTS], ids=["json", "statements"])
@@ -79,7 +79,7 @@ def test_real_tokens_do_what_their_bytes_do(text: str, gpt2: Tokenizer) -> None:
             if not some:
                 break
             state = masks.step(state, rng.choice(some))
-    assert masks._lazy_effects is None
+    assert masks._lazy_steps.effects is None
 
 
 CODE = """int total;
