@@ -154,12 +154,14 @@ class _LazySteps:
     def __call__(self, configuration: int, token_id: int) -> int:
         effects = self.effects
         if effects is None:
-            readings = partial(_readings, self._vocabulary, self._named)
+            readings = partial(readings_of, self._vocabulary, self._named)
             effects = self.effects = LazyTokenEffects(self._network, readings, self._caches)
         return effects.step(configuration, token_id)
 
 
-def _readings(vocabulary: Vocabulary, named: Sequence[Words], token_id: int) -> list[Iterable[int]]:
+def readings_of(
+    vocabulary: Vocabulary, named: Sequence[Words], token_id: int
+) -> list[Iterable[int]]:
     """The symbols of a token: its bytes, and each of the terminals that name it."""
     found: list[Iterable[int]] = []
     for number, tokens in enumerate(named):

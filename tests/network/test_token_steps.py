@@ -12,7 +12,7 @@ from support.tokens import EOS, TOKENIZER
 
 from constrain.artifacts import Artifact
 from constrain.artifacts.network.configurations import REFUSED
-from constrain.artifacts.network.machine import NetworkMasks
+from constrain.artifacts.network.machine import NetworkMasks, readings_of
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler import Tokenizer, compile_grammar
 
@@ -26,7 +26,7 @@ def masks_of(artifact: Artifact) -> NetworkMasks:
 
 def check_step(masks: NetworkMasks, state: int, token_id: int) -> int:
     """A token leads where its readings lead; how many those are."""
-    readings = masks._readings(token_id)
+    readings = readings_of(masks._vocabulary, masks._named, token_id)
     expected = masks.network.read(state, *readings)
     assert (None if expected == REFUSED else expected) == masks.take(state, token_id)
     return len(readings)
