@@ -59,7 +59,12 @@ class Watch:
         self._before = signal.signal(signal.SIGALRM, look)
         signal.setitimer(signal.ITIMER_REAL, _BETWEEN, _BETWEEN)
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         if self._before is not None:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, self._before)
+        if self._meter is not None and self._meter.blamed:
+            from constrain.compiler.diagnostics import LimitError
+
+            if isinstance(error, LimitError) and not error.rules:
+                raise error.blaming(self._meter.blamed) from None

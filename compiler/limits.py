@@ -36,13 +36,15 @@ class Meter:
 
     ``deadline``: of ``time.monotonic``. ``baseline``: bytes that were resident at the start, 0
     where the system does not tell. ``last``: stage, rules and part of the step that looked last.
+    ``blamed``: the longest rule of the grammar that was read last.
     """
 
-    __slots__ = ("_next_look", "baseline", "deadline", "last")
+    __slots__ = ("_next_look", "baseline", "blamed", "deadline", "last")
 
     def __init__(self, seconds: float) -> None:
         self.deadline = time.monotonic() + seconds
         self.baseline = resident_bytes()
+        self.blamed: tuple[str, ...] = ()
         self.last: tuple[str, Iterable[str], str] = ("the command", (), "")
         self._next_look = 0.0
 

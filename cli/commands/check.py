@@ -116,6 +116,7 @@ def _findings(
     from constrain.compiler.dialects import read_grammar
     from constrain.compiler.frontend import normal_form
     from constrain.compiler.grammar.check import check as check_tree
+    from constrain.compiler.limits import blaming
     from constrain.compiler.lints import NOTES, lint
 
     errors: GrammarError | None = None
@@ -128,7 +129,8 @@ def _findings(
         check_tree(grammar)
     except CheckError as error:
         errors = error
-    found = lint(grammar, limits, defined=errors is None, added=added)
+    with blaming(grammar.longest_rule()):
+        found = lint(grammar, limits, defined=errors is None, added=added)
     if errors is None:
         try:
             normal_form(grammar, limits)

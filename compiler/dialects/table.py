@@ -100,7 +100,10 @@ def _read(source: Source, start: str | None, limits: Limits, *, recover: bool = 
             hint += "; name one with --start"
         raise CheckError(source, [Diagnostic(message, help=hint)])
     tokens, ignored = distinct_tokens(rules), tuple(builder.ignored)
-    return Grammar(source, rules, wanted, tokens, ignored, builder.follows_all)
+    grammar = Grammar(source, rules, wanted, tokens, ignored, builder.follows_all)
+    if limits.meter is not None:
+        limits.meter.blamed = tuple(grammar.longest_rule())
+    return grammar
 
 
 def _with_suggestion(error: DialectError, start: str | None, limits: Limits) -> DialectError:

@@ -23,7 +23,7 @@ from ..grammar.tree import (
     references,
     walk,
 )
-from ..limits import Limits
+from ..limits import Limits, blaming
 from ..lnf.resolve_exclusions import Operands
 from .finding import Finding, give_up, sizes_of
 
@@ -150,7 +150,8 @@ def redundant(grammar: Grammar, limits: Limits) -> Iterator[Finding]:
                 union = others[0] if len(others) == 1 else Choice(others, option.span)
                 limits.check_resources("the lint redundant-alternative", [rule.name])
                 try:
-                    rest = operands.difference(option, union)
+                    with blaming([rule.name]):
+                        rest = operands.difference(option, union)
                 except ConstrainError as error:
                     give_up(error)
                     break

@@ -24,7 +24,7 @@ from ..grammar.tree import (
     references,
     walk,
 )
-from ..limits import Limits
+from ..limits import Limits, blaming
 from ..lnf.resolve_exclusions import Operands
 from .finding import Finding, give_up, nodes, sizes_of, weight
 
@@ -144,7 +144,8 @@ class _Search:
 
     def _finding(self, rule: Rule, span: Span, find: _Find) -> Iterator[Finding]:
         try:
-            text = find(self._limits)
+            with blaming([rule.name]):
+                text = find(self._limits)
         except ConstrainError as error:
             give_up(error)
             return

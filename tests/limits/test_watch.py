@@ -2,8 +2,10 @@
 
 import signal
 import time
+from pathlib import Path
 
 import pytest
+from support.limits import measured
 
 from constrain.cli.options import LIMITS, Given, compile_options
 from constrain.cli.watch import Watch
@@ -87,3 +89,19 @@ def test_the_clock_starts_with_the_command() -> None:
 
     assert limits.meter is not None
     assert limits.meter.deadline <= time.monotonic() + 9.9
+
+
+def test_a_limit_that_names_no_rule_names_the_longest(tmp_path: Path) -> None:
+    """Where a step that knows no rules ends a command."""
+    left, right = tmp_path / "a.regex", tmp_path / "b.gbnf"
+    left.write_text("[a-f]{1,90}x", encoding="utf-8")
+    right.write_text('root ::= "x" | long\nlong ::= ([a-f] [a-f] [a-f]){1,40}\n', encoding="utf-8")
+
+    found = measured("diff", left, right, "--max-states", 130)
+
+    assert (found.code, "most of it in rule" in found.stderr) == (3, True), found.stderr
+    for command in ("sample", "diff"):
+        arguments = [left, right] if command == "diff" else [right]
+        late = measured(command, *arguments, "--max-bytes", 100_000, "--max-memory", 3_000_000)
+        assert late.code == 3, late.stderr
+        assert "most of it in rule" in late.stderr
