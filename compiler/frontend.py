@@ -42,6 +42,9 @@ if TYPE_CHECKING:
     from .earley.tables import Layout
     from .maximal_munch.lexemes import Lexeme
 
+# What is wrong with a grammar of which maximal munch leaves nothing.
+WITHOUT_MEMBER = "there is no member: maximal munch leaves no way to the end of any text"
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Automaton:
@@ -256,9 +259,11 @@ def _parser(grammar: Grammar, choice: EngineChoice, lnf: Lnf, limits: Limits) ->
     if choice.engine != EARLEY:
         from .network.build import network
 
-        tables = network(lnf, choice.bounded(limits), len(grammar.tokens))
-    found = layout(normalize_without_nullable(grammar, limits, merge=False), limits)
-    lexer = stacked(found.nodes, limits, len(grammar.tokens))
+        with blaming([grammar.start]):
+            tables = network(lnf, choice.bounded(limits), len(grammar.tokens))
+    with blaming([grammar.start]):
+        found = layout(normalize_without_nullable(grammar, limits, merge=False), limits)
+        lexer = stacked(found.nodes, limits, len(grammar.tokens))
     return Parser(grammar, choice, lnf, found, lexer, tables)
 
 
@@ -272,7 +277,8 @@ def _compile_over_lexemes(
 
     found = lexeme_grammar(grammar, limits)
     lnf = found.lnf(limits)
-    tables = tables_over(found.lexemes, lnf, limits)
+    with blaming([grammar.start]):
+        tables = tables_over(found.lexemes, lnf, limits)
     if choice.engine == DFA:
         try:
             to_nfa(lnf, limits)
@@ -288,8 +294,7 @@ def _automaton_over_lexemes(
     grammar: Grammar, choice: EngineChoice, lnf: Lnf, dfa: Dfa, lexemes: "Sequence[Lexeme]"
 ) -> Automaton:
     if dfa.is_empty:
-        message = "there is no member: maximal munch leaves no way to the end of any text"
-        raise CheckError(grammar.source, [Diagnostic(message)])
+        raise CheckError(grammar.source, [Diagnostic(WITHOUT_MEMBER)])
     origins = [(lexeme.text, lexeme.span.start, lexeme.span.end) for lexeme in lexemes]
     nfa = as_nfa(dfa, [text for text, _, _ in origins])
     return Automaton(grammar, choice, lnf, nfa, dfa, origins)

@@ -27,6 +27,7 @@ from .choose import (
 )
 from .diagnostics import CheckError, Diagnostic, TokenizerError, WeakerMasksWarning
 from .frontend import (
+    WITHOUT_MEMBER,
     Automaton,
     MaximalMunchGrammar,
     Parser,
@@ -38,7 +39,7 @@ from .frontend import (
 )
 from .grammar.check import check
 from .grammar.tree import Grammar
-from .limits import blaming
+from .limits import Effort, blaming
 from .notes import end_of_text, notes_of, without_effect
 from .options import (
     ANY,
@@ -68,6 +69,11 @@ if TYPE_CHECKING:
 _PARTLY = (
     "not all masks were precomputed: the others are computed at run time (--prewarm, "
     "--max-artifact-bytes)"
+)
+
+_DEAD_ENDS = (
+    "dead ends are possible: where the grammar nests, it is not decided whether maximal munch "
+    "leaves a way to the end of a text behind each token"
 )
 
 
@@ -229,7 +235,7 @@ def _by_engine(
         return _for_wordpiece(recogniser, request_of(tokenizer, wanted))
     request = request_of(tokenizer, wanted)
     if isinstance(recogniser, MaximalMunchGrammar):
-        return _over_lexemes(recogniser, request, choice)
+        return _over_lexemes(recogniser, request, choice, progress)
     if isinstance(recogniser, Parser):
         return _of_nesting(recogniser, request, choice, tables, progress)
     if choice.is_canonical:
@@ -390,21 +396,27 @@ def _over_lexemes(
     parser: MaximalMunchGrammar,
     request: ArtifactRequest["Tokenizer"],
     choice: TokenizationChoice,
+    progress: Progress,
 ) -> Compilation:
     """A grammar read by maximal munch, and all token sequences that spell a member."""
     from .assemble.dfa import size_of
     from .assemble.maximal_munch import assemble, encode
+    from .maximal_munch.emptiness import is_surely_empty
     from .maximal_munch.lexer_tables import json_slices
     from .maximal_munch.precompute import precompute_within
+    from .maximal_munch.to_dfa import text_machine
     from .token_ids import check_spelling
 
     check_spelling(parser.tables.lexer.dfas, request)
+    effort = Effort(request.limits, parser.tables.network.names[:1])
+    if is_surely_empty(text_machine(parser.tables), effort):
+        raise CheckError(parser.grammar.source, [Diagnostic(WITHOUT_MEMBER)])
     slices = json_slices()
     sections = encode(parser, slices, request)
-    masks = precompute_within(parser.tables, slices, request, size_of(sections))
+    masks = precompute_within(parser.tables, slices, request, size_of(sections), progress)
     artifact = assemble(parser, sections, masks, request)
     partly = request.options.prewarm != 0 and not masks.reached.complete
-    notes = (*choice.notes, *((_PARTLY,) if partly else ()))
+    notes = (*choice.notes, _DEAD_ENDS, *((_PARTLY,) if partly else ()))
     return Compilation(parser, None, artifact, notes, closure=masks.reached, weakened=choice.note)
 
 

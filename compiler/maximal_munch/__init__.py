@@ -3,6 +3,7 @@
 lexemes        grammar tree -> lexemes, and the grammar over their numbers
 lexer_tables   lexemes -> the lexer's DFAs and the network over lexemes; slices of token sets
 to_dfa         tables -> the minimal DFA over bytes, where no rule nests
+emptiness      tables -> whether surely no text is a member
 precompute     tables, vocabulary -> summaries of all heads, transitions of the parser
 dump           lexemes -> text
 oracle         the meaning by definition: what the tests hold all of this against

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from constrain.artifacts.maximal_munch.interned import NOTHING, ROOT
 from constrain.artifacts.maximal_munch.lexer import BETWEEN, NO_ACCEPT
 from constrain.artifacts.maximal_munch.machine import MaximalMunchMasks
-from constrain.artifacts.maximal_munch.parser_heads import BELOW_ALL, REFUSED
+from constrain.artifacts.maximal_munch.parser_heads import REFUSED
 from constrain.artifacts.maximal_munch.parser_transitions import ParserTransitionTables
 from constrain.artifacts.maximal_munch.slices import Slice, Slices
 from constrain.artifacts.maximal_munch.summary_tables import (
@@ -36,19 +36,25 @@ from constrain.artifacts.maximal_munch.summary_tables import (
     suspended_of,
 )
 from constrain.artifacts.maximal_munch.tables import MaximalMunchTables
-from constrain.artifacts.network.tables import DEAD
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.trie import Trie
 
-from ..limits import Limits
-from ..network.precompute import frames_below, states_inside
+from ..limits import Effort, Limits
 from ..options import PREWARM_OVER_LEXEMES, ArtifactRequest
+from ..progress import Progress, silent
+from .emptiness import FramesBelow
 
 if TYPE_CHECKING:
     from ..tokenizers import Tokenizer
 
 # Rows that are precomputed at most; at 150,000 tokens a row has 19 kB.
 MOST_ROWS = 1 << 14
+
+# How often a row is in memory at most: as itself, as the key of its number, in a table, and as
+# blocks.
+_COPIES = 4
+
+_STAGE = "the masks of the lexemes"
 
 # Heads that are visited at most. Where there is an end, it mostly comes sooner (199 in a C-like
 # grammar); where there is none, heads grow, and each takes longer than the one before.
@@ -70,14 +76,18 @@ def precompute(
     limits: Limits | None = None,
     most_rows: int = MOST_ROWS,
     most_results: int | None = None,
+    effort: Effort | None = None,
 ) -> Precomputed:
-    """Compute the summaries of ``masks`` until all are there or a limit is met (none is raised).
+    """Compute the summaries of ``masks`` until all are there or there are too many.
 
-    ``most_results``: of ``first`` and ``feed``; what has begun when there are so many is finished.
+    ``effort``: raises ``LimitError`` for time and memory. ``most_results``: of ``first`` and
+    ``feed``; what has begun when there are so many is finished.
     """
     # All are needed, so they are composed of parts that they share.
     alone, masks.summaries.compute_alone = masks.summaries.compute_alone, None
-    found = _Worklist(masks, (limits or Limits()).started(), most_rows, most_results).run()
+    limits = (limits or Limits()).started()
+    effort = effort or Effort(limits, masks.configurations.heads.tables.names[:1])
+    found = _Worklist(masks, limits, most_rows, most_results, effort).run()
     masks.summaries.compute_alone = alone
     masks.pin()
     return found
@@ -96,26 +106,30 @@ class _Worklist:
     """
 
     def __init__(
-        self, masks: MaximalMunchMasks, limits: Limits, most_rows: int, most_results: int | None
+        self,
+        masks: MaximalMunchMasks,
+        limits: Limits,
+        most_rows: int,
+        most_results: int | None,
+        effort: Effort,
     ) -> None:
+        self.effort = effort
         self.masks, self.limits, self.most_rows = masks, limits, most_rows
         self.most_results = most_results
         self.summaries, self.runs = masks.summaries, masks.runs
         self.heads, self.lexer = masks.configurations.heads, masks.configurations.lexer
         self.transitions = masks.configurations.transitions
-        tables = self.heads.tables
-        self.below = [frozenset(frames) for frames in frames_below(tables)]
-        for state in states_inside(tables, tables.start) - {DEAD}:
-            self.below[state] |= {BELOW_ALL}
+        self.below = FramesBelow(self.heads)
         self.tasks: list[tuple[int, int, _Task, int, frozenset[int]]] = []
         self.seen: set[tuple[_Task, int, frozenset[int]]] = set()
 
     def run(self) -> Precomputed:
         """Until no task is left."""
         heads = self.heads
-        self._add(0, _Task.COMPLETE, heads.start, self._below_hole(heads.start))
+        self._add(0, _Task.COMPLETE, heads.start, self.below.of_head(heads.start))
         visited = 0
         while self.tasks:
+            self._report(visited)
             if visited > MOST_HEADS or self._is_over():
                 return Precomputed(False, visited, self.summaries.cached)
             depth, _, task, subject, below = heappop(self.tasks)
@@ -124,23 +138,34 @@ class _Worklist:
                 self._visit(depth, subject, below)
             elif task is _Task.FEED:
                 for frame in sorted(below):
-                    self._pend(depth + 1, self.summaries.feed(subject, frame), self.below[frame])
+                    self._pend(
+                        depth + 1, self.summaries.feed(subject, frame), self.below.of_state[frame]
+                    )
             elif not heads.view(subject).needs_frame:
                 # A run that is as long as a token can observe may be longer: both are followed.
                 short = self.runs.shortened(heads.split_off(subject)[0])
                 for head in sorted({short, self.runs.lengthened(short)}):
-                    self._add(depth, _Task.VISIT, head, self._below_hole(head))
+                    self._add(depth, _Task.VISIT, head, self.below.of_head(head))
             else:
                 for frame in sorted(below):
                     self.transitions.by_frame(subject, frame)
                     plugged = self.runs.shortened(heads.plug(subject, frame))
-                    self._add(depth + 1, _Task.COMPLETE, plugged, self.below[frame])
+                    self._add(depth + 1, _Task.COMPLETE, plugged, self.below.of_state[frame])
         return Precomputed(True, visited, self.summaries.cached)
+
+    def _report(self, visited: int) -> None:
+        """How far the furthest of its counts is."""
+        self.effort.spend(1)
+        done = max(
+            visited / MOST_HEADS,
+            len(self.masks.walks.rows) / max(1, self.most_rows),
+            self.summaries.cached / (self.most_results or PREWARM_OVER_LEXEMES),
+        )
+        self.effort.progress(_STAGE, min(100, int(100 * done)), 100)
 
     def _is_over(self) -> bool:
         return (
-            self.limits.is_over()
-            or (self.most_results is not None and self.summaries.cached >= self.most_results)
+            (self.most_results is not None and self.summaries.cached >= self.most_results)
             or len(self.seen) > self.limits.states
             or len(self.masks.walks.rows) > self.most_rows
         )
@@ -156,6 +181,7 @@ class _Worklist:
         start = self.lexer.start(self.heads.view(head).allowed)
         short = self.runs.shortened(head)
         for state in (BETWEEN, *self.lexer.reachable(start)):
+            self.effort.spend(1)
             self._pend(depth, self.summaries.first(short, state), below)
             accept_set = self.lexer.accept_of[state]
             if accept_set != NO_ACCEPT:
@@ -169,13 +195,6 @@ class _Worklist:
         """Feed a summary these frames next, if anything is pending in it."""
         if self.summaries.summary(summary).pending:
             self._add(depth, _Task.FEED, summary, below)
-
-    def _below_hole(self, head: int) -> frozenset[int]:
-        """The frames that can stand in a head's hole."""
-        above = self.heads.above_hole(head) - {DEAD}
-        if not above:
-            return frozenset([BELOW_ALL])
-        return frozenset.intersection(*(self.below[p] for p in above))
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,6 +231,7 @@ def precompute_within(
     slices: Sequence[Slice],
     request: ArtifactRequest["Tokenizer"],
     taken: int,
+    progress: Progress = silent,
 ) -> StoredMasks:
     """The masks of a grammar over a vocabulary, precomputed as far as the artifact has room.
 
@@ -224,13 +244,13 @@ def precompute_within(
     vocabulary = request.tokenizer.vocabulary(size)
     trie = Trie.from_vocabulary(vocabulary)
     shared = Slices(slices, trie, size)
-    most_rows = min(MOST_ROWS, limits.memory // (4 * tokenset.word_count(size)))
+    most_rows = min(MOST_ROWS, limits.memory // (_COPIES * 4 * tokenset.word_count(size)))
+    effort = Effort(limits, tables.network.names[:1], progress, _STAGE)
     while True:
         masks = MaximalMunchMasks(
             tables, lambda: trie, vocabulary, request.eos, size, lambda: shared
         )
-        reached = precompute(masks, limits, most_rows, most_results)
-        limits.check_resources("the masks of the lexemes", tables.network.names[:1])
+        reached = precompute(masks, limits, most_rows, most_results, effort)
         summaries, configurations = masks.summary_tables(), masks.configurations
         found = StoredMasks(
             reached,

@@ -175,7 +175,8 @@ class _Build:
         most = min(self.limits.states, _GROWTH * nfa.states + _SLACK) if copied else None
         try:
             limits = self.limits if most is None else replace(self.limits, states=most)
-            component = minimal_nfa(nfa, limits, self._symbols)
+            with blaming([self.goals.lnf.owners[nonterminal]]):
+                component = minimal_nfa(nfa, limits, self._symbols)
         except LimitError as error:
             if error.limit != "states" or not copied:
                 raise

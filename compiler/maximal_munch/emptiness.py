@@ -1,0 +1,124 @@
+"""Whether maximal munch leaves a way to the end of any text, as far as that is decided.
+
+    start: "(" start ")" | X Y      X: /a+/  Y: /a/      none: whatever begins Y, X goes on with
+
+A lexeme ends where the lexer cannot read the next byte, and that byte must begin the next one. So
+heads are followed beside states of the lexer, a byte at a time, from the start. Which frames lie
+below is known by the local relation of the network alone, so that more may be reached than by any
+text: where no end is, there is no member.
+"""
+
+from collections.abc import Iterator
+from functools import cached_property
+
+from constrain.artifacts.maximal_munch.configurations import Configurations
+from constrain.artifacts.maximal_munch.lexer import BETWEEN, NO_ACCEPT
+from constrain.artifacts.maximal_munch.parser_heads import BELOW_ALL, REFUSED, Heads
+from constrain.artifacts.network.tables import DEAD
+
+from ..limits import Effort
+from ..network.precompute import frames_below, states_inside
+
+# Places that are looked at before it is left undecided; with members an end mostly comes soon.
+_MOST_PLACES = 20_000
+
+# A complete head, with the frames that can lie right below it.
+_Above = tuple[int, frozenset[int]]
+
+
+class FramesBelow:
+    """Which frames can lie right below the states of a network, ``BELOW_ALL`` for none."""
+
+    def __init__(self, heads: Heads) -> None:
+        self._heads = heads
+        tables = heads.tables
+        self.of_state = [frozenset(frames) for frames in frames_below(tables)]
+        for state in states_inside(tables, tables.start) - {DEAD}:
+            self.of_state[state] |= {BELOW_ALL}
+
+    def of_head(self, head: int) -> frozenset[int]:
+        """The frames that can stand in a head's hole."""
+        above = self._heads.above_hole(head) - {DEAD}
+        if not above:
+            return frozenset([BELOW_ALL])
+        return frozenset.intersection(*(self.of_state[state] for state in above))
+
+
+def is_surely_empty(machine: Configurations, effort: Effort) -> bool:
+    """Whether no text is a member; False also where that is not decided. Raises ``LimitError``."""
+    return _Search(machine, effort).run()
+
+
+class _Search:
+    def __init__(self, machine: Configurations, effort: Effort) -> None:
+        self.heads, self.lexer, self.effort = machine.heads, machine.lexer, effort
+        self.complete_heads: dict[_Above, list[_Above]] = {}
+        self.begun: dict[tuple[int, int], frozenset[int]] = {}
+
+    @cached_property
+    def below(self) -> FramesBelow:
+        """Made where more than the start is looked at."""
+        return FramesBelow(self.heads)
+
+    def run(self) -> bool:
+        heads, lexer = self.heads, self.lexer
+        pending = [(above, BETWEEN) for above in self.completed(heads.start)]
+        seen = set(pending)
+        for place in pending:
+            self.effort.spend(1)
+            if len(seen) > _MOST_PLACES:
+                return False
+            (head, below), state = place
+            if state == BETWEEN and heads.view(head).may_end:
+                return False
+            found = [((head, below), after) for after in self.after(head, state)]
+            accept_set = lexer.accept_of[state] if state != BETWEEN else NO_ACCEPT
+            if accept_set != NO_ACCEPT:
+                target = heads.read(head, lexer.accept_sets[accept_set], lexer.ignored)
+                for above in self.completed(target, below) if target != REFUSED else ():
+                    if heads.view(above[0]).may_end:
+                        return False
+                    found += [(above, after) for after in self.begins(above[0], state)]
+            for other in found:
+                if other not in seen:
+                    seen.add(other)
+                    pending.append(other)
+        return True
+
+    def after(self, head: int, state: int) -> frozenset[int]:
+        """The states of the lexer that a byte leads to without an end of a lexeme."""
+        if state == BETWEEN:
+            return self.begins(head, BETWEEN)
+        return frozenset(self.lexer.rows[state]) - {DEAD}
+
+    def begins(self, head: int, state: int) -> frozenset[int]:
+        """The states that bytes lead to from the start of a lexeme, which ``state`` cannot read."""
+        start = self.lexer.start(self.heads.view(head).allowed)
+        key = start, state
+        if key not in self.begun:
+            rows = zip(self.lexer.rows[start], self.lexer.rows[state], strict=True)
+            self.begun[key] = frozenset(
+                after for after, other in rows if state == BETWEEN or other == DEAD
+            ) - {DEAD}
+        return self.begun[key]
+
+    def completed(self, head: int, below: frozenset[int] | None = None) -> list[_Above]:
+        """The complete heads that a head can become, by the frames below."""
+        first = head, self.below.of_head(head) if below is None else below
+        if first not in self.complete_heads:
+            self.complete_heads[first] = list(self._completed(first))
+        return self.complete_heads[first]
+
+    def _completed(self, first: _Above) -> Iterator[_Above]:
+        heads, pending, seen = self.heads, [first], {first}
+        for head, below in pending:
+            self.effort.spend(1)
+            if not heads.view(head).needs_frame:
+                short = heads.split_off(head)[0]
+                yield short, self.below.of_head(short)
+                continue
+            for frame in sorted(below):
+                plugged = heads.plug(head, frame), self.below.of_state[frame]
+                if plugged not in seen:
+                    seen.add(plugged)
+                    pending.append(plugged)
