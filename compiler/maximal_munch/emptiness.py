@@ -16,11 +16,12 @@ from constrain.artifacts.maximal_munch.lexer import BETWEEN, NO_ACCEPT
 from constrain.artifacts.maximal_munch.parser_heads import BELOW_ALL, REFUSED, Heads
 from constrain.artifacts.network.tables import DEAD
 
-from ..limits import Effort
+from ..limits import Effort, Exhausted
 from ..network.precompute import frames_below, states_inside
 
-# Places that are looked at before it is left undecided; with members an end mostly comes soon.
-_MOST_PLACES = 20_000
+# Places and threads of heads that are looked at before it is left undecided; where there are
+# members an end mostly comes soon, and where heads grow without end each takes longer.
+_MOST_WORK, _MOST_HEADS = 20_000, 200
 
 # A complete head, with the frames that can lie right below it.
 _Above = tuple[int, frozenset[int]]
@@ -46,7 +47,11 @@ class FramesBelow:
 
 def is_surely_empty(machine: Configurations, effort: Effort) -> bool:
     """Whether no text is a member; False also where that is not decided. Raises ``LimitError``."""
-    return _Search(machine, effort).run()
+    effort.begin("the search for a member", _MOST_WORK)
+    try:
+        return _Search(machine, effort).run()
+    except Exhausted:
+        return False
 
 
 class _Search:
@@ -66,8 +71,6 @@ class _Search:
         seen = set(pending)
         for place in pending:
             self.effort.spend(1)
-            if len(seen) > _MOST_PLACES:
-                return False
             (head, below), state = place
             if state == BETWEEN and heads.view(head).may_end:
                 return False
@@ -112,7 +115,9 @@ class _Search:
     def _completed(self, first: _Above) -> Iterator[_Above]:
         heads, pending, seen = self.heads, [first], {first}
         for head, below in pending:
-            self.effort.spend(1)
+            self.effort.spend(1 + len(heads.threads[head]))
+            if len(pending) > _MOST_HEADS:
+                raise Exhausted
             if not heads.view(head).needs_frame:
                 short = heads.split_off(head)[0]
                 yield short, self.below.of_head(short)
