@@ -1,5 +1,6 @@
 """The machine of a product, from the sections of an artifact."""
 
+import dataclasses
 from typing import TypeAlias
 
 from ..bpe.forbidden_pairs import ForbiddenPairs
@@ -14,6 +15,9 @@ from ..tokens.vocabulary import Vocabulary
 from .machine import ProductMachine, ProductRows
 
 AnyProduct: TypeAlias = ProductMachine | WithNormalForm[ProductMachine]
+
+# Marks of a pre-tokenizer DFA in which no token is read apart.
+_MARKS = 2
 
 # How a budget is divided beside a normal-form DFA: the product, the DFA, and both together.
 _PRODUCT, _NORMAL_FORM, _BOTH = 4, 1, 2
@@ -37,7 +41,17 @@ def product_machine(
         int(arrays["cuts.start"][0]),
         whole_pieces(arrays),
     )
-    product = ProductMachine(
+    machine = ProductMachine
+    # Beside a DFA of two marks they are followed apart.
+    if pretokenizer.whole and pretokenizer.table.shape[1] == _MARKS:
+        from ..pretokenizer.whole_pieces import PretokenizerBesidePieces, WholePieces
+        from .beside_pieces import ProductBesidePieces
+
+        pieces = WholePieces(arrays["cuts.whole"], vocabulary)
+        fields = {f.name: getattr(pretokenizer, f.name) for f in dataclasses.fields(pretokenizer)}
+        pretokenizer = PretokenizerBesidePieces(**fields, pieces=pieces)
+        machine = ProductBesidePieces
+    product = machine(
         arrays["product.table"],
         arrays["product.classes"],
         arrays["product.accepting"],

@@ -71,7 +71,7 @@ class ProductRows:
 
 
 @dataclass(slots=True, eq=False)
-class _Union:
+class UnitedRows:
     """The tokens of a set of product states: ``continuing`` as ``ProductRows.united`` gives
     them."""
 
@@ -125,7 +125,7 @@ class ProductMachine(InterningMachine):
         row_bytes = 4 * words + ENTRY_BYTES
         self._masks: BoundedCache[int, Words] = masks.cache(row_bytes)
         self._allowed: BoundedCache[int, Words] = allowed.cache(row_bytes)
-        self._unions: BoundedCache[int, _Union] = unions.cache()
+        self._unions: BoundedCache[int, UnitedRows] = unions.cache()
         self._flags = np.zeros(words * 32, dtype=np.bool_)
         self._empty = np.zeros(words, dtype=np.uint32)
         self._plane = self.table.shape[2]
@@ -149,14 +149,21 @@ class ProductMachine(InterningMachine):
         states, last = self.pretokenizer.after(after, self.vocabulary, self.pairs)
         if last is None:
             return self.start
-        begins = {int(self.after_boundary[state]) for state in states} - {DEAD}
-        found = self.state_of(sorted(begins), last)
+        found = self.state_of(sorted(self.starts_behind(states)), last)
         if not self.row(found).any():
             raise ArtifactError(
                 f"no member of the grammar continues token {last}: the tokenizer would join "
                 f"each first token to it"
             )
         return found
+
+    def starts_behind(self, states: Sequence[int]) -> set[int]:
+        """The product states in which a text goes on behind a prompt, by the pre-tokenizer's."""
+        return {int(self.after_boundary[state]) for state in states} - {DEAD}
+
+    def accepts(self, member: int) -> bool:
+        """Whether a text may end in a member of a state."""
+        return bool(self.accepting[member])
 
     def state_of(self, states: Sequence[int], last: int | None) -> int:
         """The number of a set of product states after the token ``last``."""
@@ -171,7 +178,7 @@ class ProductMachine(InterningMachine):
                 number = self._number.get(key)
                 if number is None:
                     number = len(self._groups)
-                    self._groups.append((key, any(self.accepting[p] for p in key)))
+                    self._groups.append((key, any(map(self.accepts, key))))
                     # subtle: it is found without the lock, so what it is the number of comes first.
                     self._number[key] = number
                     self.look()
@@ -246,7 +253,7 @@ class ProductMachine(InterningMachine):
             state = cells[state * self._row + columns[octet]]
         return state
 
-    def _union(self, number: int) -> _Union:
+    def _union(self, number: int) -> UnitedRows:
         """The tokens of a set of product states, with EOS where a member may end."""
         cached = self._unions.get(number)
         if cached is None:
@@ -254,7 +261,7 @@ class ProductMachine(InterningMachine):
             self._unions.keep(number, cached, cached.nbytes + ENTRY_BYTES)
         return cached
 
-    def _united(self, states: tuple[int, ...], accepting: bool) -> _Union:
+    def _united(self, states: tuple[int, ...], accepting: bool) -> UnitedRows:
         rows = self.product_rows
         starting = rows.united([2 * p + 1 for p in states], self.vocab_size)
         continuing = rows.united([2 * p for p in states], self.vocab_size)
@@ -266,7 +273,7 @@ class ProductMachine(InterningMachine):
             packed = tokenset.from_ids(starting, self.vocab_size)
         if accepting:
             packed = packed | tokenset.from_ids(list(self.eos), self.vocab_size)
-        return _Union(packed, continuing)
+        return UnitedRows(packed, continuing)
 
     def _mask(self, state: int) -> Words:
         number, after = divmod(state, self._width)

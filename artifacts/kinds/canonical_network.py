@@ -37,7 +37,9 @@ def check(manifest: Manifest, arrays: Arrays) -> None:
     require(bool(text[arrays["pairs.order"]].all()), "pairs.order")
     fallback = arrays["cuts.fallback"]
     require(bool(text[fallback[fallback >= 0]].all()), "cuts.fallback")
-    require(bool(text[arrays.get("cuts.whole", fallback[:0])].all()), "cuts.whole")
+    whole = arrays.get("cuts.whole", fallback[:0])
+    require(bool(text[whole].all()), "cuts.whole")
+    require(not len(whole) or arrays["cuts.table"].shape[1] == 4, "cuts.whole")
     if "stable.table" in arrays:
         check_inert(arrays)
     if "closed.keys" in arrays:

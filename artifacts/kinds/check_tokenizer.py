@@ -61,7 +61,6 @@ def check_pretokenizer(manifest: Manifest, arrays: Arrays) -> None:
     require_range(arrays, "cuts.fallback", -1, manifest.vocab_size if planes == 4 else 0)
     if "cuts.whole" in arrays:
         check_types(arrays, {"cuts.whole": ("i4", 1)})
-        require(planes == 4, "cuts.whole")
         require_range(arrays, "cuts.whole", 0, manifest.vocab_size)
     if "cuts.unless_begun" in arrays:
         check_types(arrays, {"cuts.unless_begun": ("u1", 1)})

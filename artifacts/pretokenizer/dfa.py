@@ -12,7 +12,7 @@ a prompt several guesses may still be open: "I'm" ends in states with and withou
 what follows. ``PretokenizerDfa.after`` gives all of these states.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,6 +41,16 @@ class PretokenizerDfa:
     fallback: NDArray[np.int32]
     start: int
     whole: frozenset[int] = frozenset()
+
+    @property
+    def begin(self) -> int:
+        """The state before any text."""
+        return self.start
+
+    @property
+    def everywhere(self) -> Sequence[int]:
+        """The states that some text may lead to, where nothing is known of it."""
+        return range(1, len(self.table))
 
     @property
     def apart(self) -> NDArray[np.int32]:
@@ -73,18 +83,18 @@ class PretokenizerDfa:
         A special token ends a text, and a new one begins behind it; so it is where the ids are no
         encoding of their text, as where two parts meet that were encoded separately.
         """
-        states, last = [self.start], None
+        states, last = [self.begin], None
         for token in ids:
             if not vocabulary.is_text(token):
-                states, last = [self.start], None
+                states, last = [self.begin], None
                 continue
             octets = vocabulary.token(token)
             continues = last is not None and not pairs.forbids(last, token)
             found = self._stepped(states, token, octets, continues)
             if not found:
-                found = self._stepped([self.start], token, octets, False)
+                found = self._stepped([self.begin], token, octets, False)
             if not found:
-                found = self._stepped(range(1, len(self.table)), token, octets, True)
+                found = self._stepped(self.everywhere, token, octets, True)
             states, last = found, token
         return states, last
 

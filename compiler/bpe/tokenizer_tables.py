@@ -65,6 +65,21 @@ class TokenizerTables:
             )
         )
 
+    @cached_property
+    def product_pretokenizer(self) -> PretokenizerTables:
+        """The same for products, which follow tokens of whole pre-tokens beside it."""
+        tokenizer = self.tokenizer
+        if not tokenizer.ignore_merges or text_normalizers(tokenizer.normalizers):
+            return self.pretokenizer
+
+        def build() -> dict[str, NDArray[Any]]:
+            pieces = whole_pieces(tokenizer)
+            return _pretokenizer_arrays(
+                build_pretokenizer_tables(tokenizer, None, pieces, beside=True)
+            )
+
+        return _pretokenizer_of(self._cache.cached("pretokenizer-beside", self._key, build))
+
     def _build_pretokenizer(self) -> PretokenizerTables:
         # Grammars that nest learn here of characters that are changed by themselves.
         steps = text_normalizers(self.tokenizer.normalizers)

@@ -231,16 +231,22 @@ def _byte_tokens(product: Product, pretokenizer: PretokenizerTables) -> NDArray[
 
 
 def _whole_tokens(product: Product, pretokenizer: PretokenizerTables) -> NDArray[np.int32]:
-    """The same by tokens of whole pre-tokens, whose first byte has mark 3."""
+    """The same by tokens of whole pre-tokens, whose first byte has mark 3, or 1 where they are
+    followed beside the pre-tokenizer DFA."""
     found = [np.zeros((3, 0), dtype=np.int32)]
-    states = np.flatnonzero((product.table[:, 3] != DEAD).any(axis=1))
+    begun = product.table[:, 3 if product.table.shape[1] > 3 else 1]
+    begin = {column: np.flatnonzero(begun[:, column]) for column in range(begun.shape[1])}
     for token, octets in pretokenizer.whole_pieces.items():
-        targets = product.table[states, 3, product.classes[octets[0]]]
+        column = int(product.classes[octets[0]])
+        states = begin[column]
+        targets = begun[states, column]
         for octet in octets[1:]:
             targets = product.table[targets, 0, product.classes[octet]]
-        kept = targets != DEAD
-        rows = 2 * states[kept] + 1
-        found.append(np.stack([rows, np.full(len(rows), token), targets[kept]]).astype(np.int32))
+            kept = targets != DEAD
+            if not kept.all():
+                states, targets = states[kept], targets[kept]
+        rows = 2 * states + 1
+        found.append(np.stack([rows, np.full(len(rows), token), targets]).astype(np.int32))
     return _by_row(found)
 
 

@@ -98,7 +98,7 @@ def merge(
     if not isinstance(found.automaton, CartesianDfa) or found.normal_forms is None:
         return found
     normal, undecided = undecided_tokens(
-        found.automaton, tables.pretokenizer, found.normal_forms, request.tokenizer.tokens
+        found.automaton, tables.product_pretokenizer, found.normal_forms, request.tokenizer.tokens
     )
     return replace(found, normal_tokens=normal, undecided_tokens=undecided)
 
@@ -116,7 +116,7 @@ class _Merging:
     def run(self, encoded: _Encoded) -> Merged:
         """The automaton of the members in ``encoded``."""
         request, limits, dfa = self.request, self.request.limits, encoded.dfa
-        product = build_product(dfa, self.tables.pretokenizer, limits)
+        product = build_product(dfa, self.tables.product_pretokenizer, limits)
         choice = method_of(
             request.tokenizer,
             request.options,
@@ -134,11 +134,13 @@ class _Merging:
             beside = encoded.normal_forms
             found = self._cartesian(product, dfa, beside)
         columns = TokenColumns(dfa, notes=self.columns.notes)
-        return Merged(columns, found, choice, self.tables.pretokenizer, beside, encoded.notes)
+        return Merged(
+            columns, found, choice, self.tables.product_pretokenizer, beside, encoded.notes
+        )
 
     def _direct(self, product: Product, dfa: Dfa, limits: Limits) -> CanonicalDfa:
         tokenizer, rules = self.request.tokenizer, self.rules
-        if tokenizer.splits or self.tables.pretokenizer.prefix:
+        if tokenizer.splits or self.tables.product_pretokenizer.prefix:
             found = direct_with_boundaries(product, dfa, tokenizer, limits, self.progress, rules)
         else:
             merges = proper_merges(tokenizer)
@@ -157,7 +159,7 @@ class _Merging:
 
         return cartesian_merge(
             product,
-            self.tables.pretokenizer,
+            self.tables.product_pretokenizer,
             self.tables.pairs,
             self.request.vocab_size,
             self.request.limits,
@@ -177,7 +179,10 @@ def _encoded(
     normalized = NormalizedMembers(dfa, None)
     if tables.normal_form is not None:
         normalized = normalized_members(dfa, tables.normal_form, limits, whole=whole)
-    lost, changed = shortest_unspellable(dfa, tables.pretokenizer, limits), normalized.changed
+    lost, changed = (
+        shortest_unspellable(dfa, tables.product_pretokenizer, limits),
+        normalized.changed,
+    )
     without = [text for text in (changed, lost) if text is not None]
     if not without:
         return _Encoded(normalized.dfa, normalized.beside, ())
@@ -185,7 +190,7 @@ def _encoded(
     name = repr(text.decode("utf-8", "backslashreplace"))
     spelled = normalized.dfa
     if lost is not None and not spelled.is_empty:
-        spelled = minimize(spellable_members(spelled, tables.pretokenizer, limits), limits)
+        spelled = minimize(spellable_members(spelled, tables.product_pretokenizer, limits), limits)
     if spelled.is_empty:
         message = (
             f"the tokenizer can spell no member: it has no token for a part of {name} or would "
@@ -227,7 +232,10 @@ def _merged_with_tokens(
 
 def _spelled(grammar: Grammar, whole: Dfa, tables: TokenizerTables) -> tuple[Dfa, tuple[str, ...]]:
     """The members whose texts between token terminals the tokenizer spells, and notes."""
-    whole, spelled = minimize(whole), minimize(spellable_members(whole, tables.pretokenizer))
+    whole, spelled = (
+        minimize(whole),
+        minimize(spellable_members(whole, tables.product_pretokenizer)),
+    )
     if spelled.is_empty:
         message = (
             "the tokenizer can spell no member: each has a byte without a token, or the text of "
