@@ -9,8 +9,8 @@ import pytest
 import tokenizers
 from support import written
 from support.corpus.encodings import check_masks, following
+from support.corpus.whole_pieces import whole_piece_model
 from support.limits import measured
-from support.whole_pieces import whole_piece_model
 
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler import compile_grammar, load_tokenizer

@@ -5,7 +5,7 @@ from typing import Any
 
 from constrain.compiler.tokenizers import byte_alphabet
 
-from . import tokenizer_json
+from .. import tokenizer_json
 
 _CONSONANTS, _VOWELS = "bcdfghjklmnprstvwz", "aeiou"
 _SPACE = "Ġ"
