@@ -6,8 +6,9 @@ the lexer (``configurations.py``).
     step  (configuration, token) -> configuration   its bytes are read once, then it is looked up
     row   configuration -> summary of its head and lexer state, fed the frames below -> mask row
 
-Frames, heads and states of the lexer stay as long as the machine; rows, summaries and steps are
-cached up to limits. What was precomputed in a file is never evicted.
+Frames, heads and states of the lexer stay as long as the machine, which is replaced when they are
+too many; rows, summaries and steps are cached up to limits. What was precomputed in a file is never
+evicted.
 """
 
 from collections.abc import Callable, Sequence

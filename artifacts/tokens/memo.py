@@ -7,8 +7,7 @@ together they cannot hold more than it says:
     cache = steps.cache(256)                            1,024 entries of 256 bytes
 
 What is evicted is computed again when it is needed. What is interned, a state or a row to which
-a number was given, cannot be evicted as long as a matcher may hold the number; the rooms that
-intern say at which size a new matcher is given a new machine.
+a number was given, cannot be evicted as long as a matcher may hold the number (``interning``).
 """
 
 from collections.abc import Callable, Generator, Hashable
