@@ -203,6 +203,19 @@ def without_bytes(parser: Parser, missing: NDArray[np.bool_], limits: Limits) ->
     return _parser(grammar, parser.choice, normalize(grammar, limits), limits)
 
 
+def over_lexemes_without_bytes(
+    found: MaximalMunchGrammar, missing: NDArray[np.bool_], limits: Limits
+) -> MaximalMunchGrammar:
+    """The same for a grammar that is read by maximal munch."""
+    from .maximal_munch.lexemes import LexemeGrammar
+    from .maximal_munch.lexer_tables import tables_over
+
+    rest = LexemeGrammar(found.lexemes, found.numbered).without_bytes(missing)
+    lnf = rest.lnf(limits)
+    tables = tables_over(rest.lexemes, lnf, limits)
+    return replace(found, numbered=rest.grammar, lexemes=rest.lexemes, lnf=lnf, tables=tables)
+
+
 def compile_regular(grammar: Grammar, choice: EngineChoice, limits: Limits) -> Automaton:
     """The automaton of a checked tree. Raises ``NotRegularError`` and ``LimitError``."""
     with blaming(grammar.longest_rule()):

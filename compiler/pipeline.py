@@ -9,9 +9,9 @@ The table of ``README.md`` beside this file has a row for each step.
 
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.container.manifest import EXACT
@@ -34,12 +34,13 @@ from .frontend import (
     Recogniser,
     compile_regular,
     compile_texts,
+    over_lexemes_without_bytes,
     read,
     without_bytes,
 )
 from .grammar.check import check
 from .grammar.tree import Grammar
-from .limits import Effort, blaming
+from .limits import Effort, Limits, blaming
 from .notes import end_of_text, notes_of, without_effect
 from .options import (
     ANY,
@@ -56,6 +57,11 @@ from .progress import Progress, silent
 # What one engine or tokenizer needs is imported in its step: it costs as much as compiling a
 # small grammar.
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from constrain.artifacts.dfa.stacked_dfas import StackedDfas
+
     from .bpe.tokenizer_tables import TokenizerTables
     from .canonical_network.sections import CanonicalTables
     from .cartesian.cartesian_merge import CartesianDfa
@@ -65,6 +71,9 @@ if TYPE_CHECKING:
     from .tokenizers import Tokenizer
     from .wordpiece import WordPieceTokenizer
     from .wordpiece.tokenizer_dfa import CanonicalWords
+
+# A recogniser of a grammar that nests.
+R = TypeVar("R", Parser, MaximalMunchGrammar)
 
 _PARTLY = (
     "not all masks were precomputed: the others are computed at run time (--prewarm, "
@@ -305,26 +314,32 @@ def _of_nesting(
     progress: Progress,
 ) -> Compilation:
     """A grammar that nests, and which of its token sequences masks can follow."""
-    parser, notes = _spelled(parser, request)
+    parser, notes = _spelled(parser, parser.lexer, request, without_bytes)
     built = _of_spelled(parser, request, choice, tables, progress)
     return replace(built, notes=(*notes, *built.notes))
 
 
 def _spelled(
-    parser: Parser, request: ArtifactRequest["Tokenizer"]
-) -> tuple[Parser, tuple[str, ...]]:
-    """The parser of the members that the tokenizer has a token for each byte of, and a note."""
+    found: R,
+    lexer: "StackedDfas",
+    request: ArtifactRequest["Tokenizer"],
+    without: Callable[[R, "NDArray[np.bool_]", Limits], R],
+) -> tuple[R, tuple[str, ...]]:
+    """The recogniser of the members that the tokenizer has a token for each byte of, and a note.
+
+    ``lexer``: what reads the bytes. ``without``: the recogniser without some of them.
+    """
     from .token_ids import listed, unspelled_bytes
 
-    lost = unspelled_bytes(parser.lexer, request)
+    lost = unspelled_bytes(lexer, request)
     if not lost.any():
-        return parser, ()
-    bytes_ = f"the bytes {listed(lost)}" if lost.sum() > 1 else f"the byte {listed(lost)}"
+        return found, ()
+    bytes_ = f"the byte{'s' * bool(lost.sum() > 1)} {listed(lost)}"
     try:
-        rest = without_bytes(parser, lost, request.limits)
+        rest = without(found, lost, request.limits)
     except CheckError:
         message = f"the tokenizer can spell no member: it has no token for {bytes_}"
-        raise CheckError(parser.grammar.source, [Diagnostic(message)]) from None
+        raise CheckError(found.grammar.source, [Diagnostic(message)]) from None
     return rest, (f"members with {bytes_} are left out: the tokenizer has no token for them",)
 
 
@@ -405,9 +420,9 @@ def _over_lexemes(
     from .maximal_munch.lexer_tables import json_slices
     from .maximal_munch.precompute import precompute_within
     from .maximal_munch.to_dfa import text_machine
-    from .token_ids import check_spelling
 
-    check_spelling(parser.tables.lexer.dfas, request)
+    lexer = parser.tables.lexer.dfas
+    parser, spelled = _spelled(parser, lexer, request, over_lexemes_without_bytes)
     effort = Effort(request.limits, parser.tables.network.names[:1])
     if is_surely_empty(text_machine(parser.tables), effort):
         raise CheckError(parser.grammar.source, [Diagnostic(WITHOUT_MEMBER)])
@@ -416,7 +431,7 @@ def _over_lexemes(
     masks = precompute_within(parser.tables, slices, request, size_of(sections), progress)
     artifact = assemble(parser, sections, masks, request)
     partly = request.options.prewarm != 0 and not masks.reached.complete
-    notes = (*choice.notes, _DEAD_ENDS, *((_PARTLY,) if partly else ()))
+    notes = (*spelled, *choice.notes, _DEAD_ENDS, *((_PARTLY,) if partly else ()))
     return Compilation(parser, None, artifact, notes, closure=masks.reached, weakened=choice.note)
 
 

@@ -20,7 +20,7 @@ from constrain.artifacts.tokens.vocabulary import TEXT
 
 from .automata.dfa import Dfa, TokenIds
 from .automata.token_classes import over_classes
-from .diagnostics import CheckError, Diagnostic, TokenizerError
+from .diagnostics import CheckError, Diagnostic
 from .grammar.tree import Grammar, Token
 from .options import ArtifactRequest
 from .tokenizers.load import DEFAULT_NAME
@@ -114,16 +114,6 @@ def unspelled_bytes(
     spelled[vocabulary.data[vocabulary.offsets[:-1][alone]]] = True
     used: NDArray[np.bool_] = (lexer.table[:, lexer.columns[:256]] != 0).any(axis=0)
     return used & ~spelled
-
-
-def check_spelling(lexer: "StackedDfas", request: ArtifactRequest["Tokenizer"]) -> None:
-    """Each byte of the texts that ``lexer`` reads is a token. Raises ``TokenizerError``."""
-    lost = unspelled_bytes(lexer, request)
-    if lost.any():
-        raise TokenizerError(
-            f"{request.tokenizer.name}: the tokenizer has no token for {listed(lost)}; a grammar "
-            "that is read by maximal munch and nests needs one for each of its bytes"
-        )
 
 
 def listed(octets: NDArray[np.bool_]) -> str:

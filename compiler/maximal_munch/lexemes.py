@@ -14,11 +14,14 @@ text is split into lexemes.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..automata import regex_ir as regex
 from ..automata.assertions import resolved
 from ..automata.boolean import difference, embedded
-from ..automata.dfa import Dfa, literal
-from ..automata.minimize import minimal
+from ..automata.dfa import Dfa, literal, without_bytes
+from ..automata.minimize import minimal, minimize
 from ..automata.nfa import Nfa
 from ..automata.thompson import thompson, without_epsilon
 from ..diagnostics import CheckError, Diagnostic, Span
@@ -85,6 +88,37 @@ class LexemeGrammar:
     def lnf(self, limits: Limits | None = None) -> Lnf:
         """The normal form over lexemes, nullable symbols included."""
         return normalize(self.grammar, limits)
+
+    def without_bytes(self, missing: NDArray[np.bool_]) -> "LexemeGrammar":
+        """The members that hold none of the bytes ``missing``, bool (256,).
+
+        A text without them has the same lexemes as before; lexemes keep their numbers, and those
+        that are left without a text stand nowhere in the rules.
+        """
+        rest = [
+            replace(each, dfa=minimize(without_bytes(each.dfa, missing))) for each in self.lexemes
+        ]
+        gone = {i for i, each in enumerate(rest) if each.dfa.is_empty}
+        lexemes = [replace(e, dfa=_NEVER) if i in gone else e for i, e in enumerate(rest)]
+
+        def emptied(rule: Rule) -> Rule:
+            body = rule.body
+            if not isinstance(body, Token) or body.ids[0][0] not in gone:
+                return rule
+            return replace(rule, body=Pattern(regex.NOTHING, body.text, body.span))
+
+        rules = tuple(map(emptied, self.grammar.rules))
+        return LexemeGrammar(lexemes, replace(self.grammar, rules=rules))
+
+
+# A start without a way on.
+_NEVER = Dfa(
+    np.zeros((2, 1), dtype=np.int32),
+    np.zeros(256, dtype=np.uint8),
+    np.zeros(2, dtype=np.bool_),
+    1,
+    (frozenset(),) * 2,
+)
 
 
 def lexeme_grammar(grammar: Grammar, limits: Limits | None = None) -> LexemeGrammar:

@@ -77,3 +77,32 @@ def test_where_each_member_needs_such_a_byte_there_is_none(tokenizer: Tokenizer)
     """An error that names the byte."""
     with pytest.raises(CheckError, match="spell no member: it has no token for the byte 0x7A"):
         compile_grammar('root ::= "(" root ")" | "z"', dialect="gbnf", tokenizer=tokenizer)
+
+
+def test_by_maximal_munch_they_are_left_out_as_well(tokenizer: Tokenizer) -> None:
+    """Lexemes keep their precedence; one that is left without a text stands nowhere."""
+    head = '%ignore " "\nNAME: /[w-z]+/\n'
+    whole = 'start: "(" start ")" | NAME "=" NAME | "xy" | BUZZ start\nBUZZ: "buzz"\n'
+    left = 'start: "(" start ")" | NAME "=" NAME | "xy"\n'
+    one_of, other_of = (
+        compile_grammar(
+            head.replace("z", last) + rules,
+            dialect="lark",
+            tokenizer=tokenizer,
+            tokenization="any",
+        )
+        for last, rules in (("z", whole), ("y", left))
+    )
+    assert "greedy" == one_of.manifest.kind
+    assert any("the byte 0x7A are left out" in note for note in one_of.notes)
+    rng = random.Random(6)
+    for _ in range(20):
+        one, other = one_of.matcher(), other_of.matcher()
+        for _ in range(20):
+            assert np.array_equal(one.mask(), other.mask())
+            allowed = np.flatnonzero(np.unpackbits(one.mask().view(np.uint8), bitorder="little"))
+            token_id = int(rng.choice(allowed))
+            one.advance(token_id)
+            other.advance(token_id)
+            if one.is_finished:
+                break
