@@ -154,3 +154,46 @@ def test_every_limit_names_a_rule(step: str) -> None:
         build_engine(text, CompileOptions(dialect=dialect, limits=Limits(**limits), **options))
 
     assert found.value.rules, found.value
+
+
+# Grammars that take gigabytes or minutes where nothing bounds them, by file.
+RUNAWAYS: dict[str, Callable[[], str]] = {
+    "subsets.regex": lambda: "(a|b)*a(a|b){25}",
+    "operators.regex": lambda: "(.*a.{14}.*)&~(.*b.{13}.*)&(.*c.{12}.*)",
+    "alternatives.gbnf": lambda: "root ::= " + " | ".join(f'"k{i}"' for i in range(300_000)),
+    "rules.gbnf": lambda: (
+        "root ::= r0\n" + "".join(f'r{i} ::= "a" r{(i + 1) % 100_000}\n' for i in range(100_000))
+    ),
+    "circles.gbnf": lambda: (
+        "root ::= a0\n"
+        + "".join(
+            f'a{i} ::= a{(i + 1) % 3000} "x" | a{(i + 7) % 3000} | "w{i}"\n' for i in range(3000)
+        )
+    ),
+    "regex.regex": lambda: "(" * 20_000 + "a" + "b)*" * 20_000,
+}
+
+
+# Those that are measured without --full.
+QUICK_RUNAWAYS = ("subsets.regex", "circles.gbnf")
+
+
+@pytest.mark.parametrize("name", RUNAWAYS)
+def test_what_runs_away_is_ended_by_time_and_by_memory(
+    name: str, tmp_path: Path, pytestconfig: pytest.Config
+) -> None:
+    """An answer, or exit code 3 with a rule's name, within the limits."""
+    if name not in QUICK_RUNAWAYS and not pytestconfig.getoption("full"):
+        pytest.skip("each takes some seconds: --full")
+    path = tmp_path / name
+    path.write_text(RUNAWAYS[name](), encoding="utf-8")
+    extended = ("--extended",) if name.endswith(".regex") else ()
+
+    late = measured("sample", path, *extended, "--max-seconds", 1)
+    large = measured("sample", path, *extended, "--max-memory", 40 * MEGABYTE, "--max-seconds", 9)
+
+    late.check(seconds=1)
+    large.check(seconds=9, memory=40 * MEGABYTE)
+    for found in (late, large):
+        assert found.code == 3, found.stderr
+        assert "in rule" in found.stderr
