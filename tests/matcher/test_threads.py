@@ -44,10 +44,13 @@ KINDS: dict[str, tuple[str, dict[str, Any], bool]] = {
     "greedy, lazy": (MUNCH, _MUNCH | {"prewarm": 0}, True),
     "earley": (JSON, {"dialect": "kbnf", "engine": "earley", "tokenization": "any"}, True),
 }
+# Those of which short texts intern enough.
+INTERNING = [name for name in KINDS if "dfa" not in name and name != "network, tokens"]
 WORDS = ["a", "b", "##a", "##b", "ab", "##bb", "##ab", "c", "##cab", "abc"]
 
-# Masks that are compared at least, of all threads together.
-FULL, SOME = 100_000, 10_000
+# Masks that are compared at least, of all threads together: with --full, else, and where they take
+# long.
+FULL, SOME, FEW = 100_000, 10_000, 1_000
 
 
 @pytest.fixture(scope="module")
@@ -77,16 +80,17 @@ def check_threads(
     ids: Callable[[random.Random], Sequence[int]] | None = None,
     prompts: Sequence[Sequence[int]] = ((),),
     cache_bytes: int | None = None,
-    is_slow: bool = False,
+    some: int = SOME,
+    anew: bool = True,
 ) -> int:
-    """No mask is wrong, however often all is found anew (once, where that ``is_slow``)."""
+    """No mask is wrong, ``some`` without --full; all is found ``anew`` again and again, or once."""
     alone, rng = load_bytes(data), random.Random(17)
     options = {} if cache_bytes is None else {"cache_bytes": cache_bytes}
     walks = walks_of(alone, rng, 24 if full else 6, 120 if full else 60, ids, prompts)
     compared = 0
     artifact = load_bytes(data, **options)
-    while compared < (FULL if full else SOME):
-        if compared and not is_slow:
+    while compared < (FULL if full else some):
+        if compared and anew:
             artifact = load_bytes(data, **options)
         first = interning(artifact)
         count, wrong = stress(artifact, walks)
@@ -114,13 +118,13 @@ def test_threads_find_the_masks_of_one(
     prompts: list[list[int]] = [[]]
     if name in ("product", "token-dfa"):
         prompts += [default_tokenizer.encode(text) for text in (" the", "on:", "\n")]
-    count = check_threads(
-        files(name), full, ids if KINDS[name][2] else None, prompts, is_slow=name == "earley"
-    )
+    given = ids if KINDS[name][2] else None
+    some = FEW if "canonical" in name or name == "product" else SOME
+    count = check_threads(files(name), full, given, prompts, some=some, anew=name != "earley")
     record_property("masks", count)
 
 
-@sampled("name", ["network", "canonical", "greedy"], [n for n in KINDS if "dfa" not in n])
+@sampled("name", ["network", "canonical", "greedy"], INTERNING)
 def test_threads_go_on_when_a_machine_is_full(
     name: str,
     files: Callable[[str], bytes],
@@ -146,7 +150,8 @@ def test_threads_go_on_when_a_machine_is_full(
     given = ids if KINDS[name][2] else None
     # Earley's rows take long; names are few bytes.
     cache_bytes = 1 << 20 if name == "earley" else 1 << 15
-    count = check_threads(files(name), full, given, cache_bytes=cache_bytes)
+    some = FEW if name == "canonical" and not full else SOME
+    count = check_threads(files(name), False, given, cache_bytes=cache_bytes, some=some)
     record_property("masks", count)
 
 
@@ -154,7 +159,7 @@ def test_threads_on_words(full: bool, record_property: Callable[[str, object], N
     """WordPiece: caches follow from the file alone."""
     words = tokenizer_of(WORDS, max_chars=12)
     artifact = compiled_by_words("[abc]{1,14}( [ab]{1,20})*( c)?", words)
-    record_property("masks", check_threads(artifact.to_bytes(), full))
+    record_property("masks", check_threads(artifact.to_bytes(), full, some=FEW))
 
 
 @pytest.mark.parametrize("engine", ["cartesian", "network"])
@@ -167,5 +172,5 @@ def test_threads_beside_a_normal_form(
     """A normal-form DFA runs beside the machine, also behind prompts."""
     artifact: Artifact = normalizing.compiled("([a-zéñ \u0300-\u0303]|か|\u3099)*", engine)
     prompts = [normalizing.tokenizer.encode(text) for text in ("", "e", "か")]
-    count = check_threads(artifact.to_bytes(), full, prompts=prompts)
+    count = check_threads(artifact.to_bytes(), full, prompts=prompts, some=FEW)
     record_property("masks", count)
