@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from constrain.artifacts.artifact import Artifact
-from constrain.artifacts.container.manifest import EXACT
+from constrain.artifacts.container.manifest import EXACT, NETWORK
 
 from .cache import Cache, CacheChoice, cache_of
 from .choose import (
@@ -22,10 +22,11 @@ from .choose import (
     EngineChoice,
     TokenizationChoice,
     engine_of,
+    next_engine,
     tokenization_of,
     without_canonical,
 )
-from .diagnostics import CheckError, Diagnostic, TokenizerError, WeakerMasksWarning
+from .diagnostics import CheckError, Diagnostic, LimitError, TokenizerError, WeakerMasksWarning
 from .frontend import (
     WITHOUT_MEMBER,
     Automaton,
@@ -84,6 +85,9 @@ _DEAD_ENDS = (
     "dead ends are possible: where the grammar nests, it is not decided whether maximal munch "
     "leaves a way to the end of a text behind each token"
 )
+
+
+_LAZY = "no masks were precomputed: they are computed at run time, the first ones slowly"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -188,6 +192,7 @@ def build_artifact(
     with blaming(_largest_rule(recogniser)):
         built = _by_engine(recogniser, tokenizer, roomy, choice, progress, tables)
         check_size(built.artifact, wanted.max_artifact_bytes)
+    recogniser = built.automaton
     kind, method = built.artifact.manifest.kind, built.method
     found = (
         *notes_of(recogniser, wanted),
@@ -288,13 +293,44 @@ def _of_canonical_tokens(
     from .merge.merged import merge
 
     columns = _columns_of(automaton, request)
-    merged = merge(automaton.grammar, columns, automaton.rules, request, tables, progress)
+    try:
+        merged = merge(automaton.grammar, columns, automaton.rules, request, tables, progress)
+    except LimitError as error:
+        return _of_canonical_network_instead(automaton, request, error, tables, progress)
     sections = encode_merged(merged, request)
     masks = precompute_tokens(merged.automaton, request, size_of(sections))
     artifact = assemble_merged(automaton, merged, sections, masks, request)
     notes = (*columns.notes, *merged.notes, *masks.notes)
     choice = merged.choice
     return Compilation(automaton, merged.automaton, artifact, notes, choice.method, choice.reason)
+
+
+def _of_canonical_network_instead(
+    automaton: Automaton,
+    request: ArtifactRequest["Tokenizer"],
+    error: LimitError,
+    tables: "TokenizerTables",
+    progress: Progress,
+) -> Compilation:
+    """The same masks, computed while decoding, where a count is exceeded and the engine was left
+    open; else raises ``error``."""
+    if error.is_measured or NETWORK not in automaton.choice.others or automaton.grammar.tokens:
+        raise error
+    options = request.options
+    choice = next_engine(automaton.choice, error)
+    lazily = replace(options, tokenization=CANONICAL, prewarm=options.prewarm or 0)
+    try:
+        parser = compile_texts(automaton.grammar, choice, options)
+        if not isinstance(parser, Parser) or parser.network is None:
+            raise error
+        canonical = TokenizationChoice(CANONICAL, choice.reason)
+        request = replace(request, options=lazily)
+        built = _of_nesting(parser, request, canonical, tables, progress)
+    except (CheckError, TokenizerError, LimitError) as other:
+        if isinstance(other, LimitError) and other.is_measured:
+            raise
+        raise error from None
+    return replace(built, notes=(*built.notes, _LAZY))
 
 
 def _columns_of(automaton: Automaton, request: ArtifactRequest["Tokenizer"]) -> "TokenColumns":

@@ -11,9 +11,8 @@ from which nothing goes on:
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,20 +20,25 @@ from numpy.typing import NDArray
 from ..errors import ArtifactError
 from ..pretokenizer.whole_pieces import OFF, PretokenizerBesidePieces, TokensBelow, WholePieces
 from ..tokens import tokenset
+from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.tokenset import Words
 from .machine import DEAD, ProductMachine, UnitedRows
 
-# Entries of each cache, which is cleared when it has more.
-_MOST = 1 << 12
+# Bytes of the caches: tokens below a place, rows without dead ends, what is live.
+_BELOW_BYTES, _ROW_BYTES, _LIVE_BYTES = 1 << 22, 1 << 24, 1 << 22
 
 
 @dataclass(eq=False)
 class ProductBesidePieces(ProductMachine):
     """As its base, but that a member of a state is p · places + n."""
 
-    _below: dict[int, TokensBelow] = field(default_factory=dict)
-    _rows: dict[tuple[int, int, int], Words] = field(default_factory=dict)
-    _live: dict[tuple[int, int, int], bool] = field(default_factory=dict)
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._below: BoundedCache[int, TokensBelow] = CacheBudget(_BELOW_BYTES).cache()
+        rows = CacheBudget(_ROW_BYTES)
+        self._rows: BoundedCache[tuple[int, int, int], Words]
+        self._rows = rows.cache(self._empty.nbytes + ENTRY_BYTES)
+        self._live: BoundedCache[tuple[int, int, int], bool] = CacheBudget(_LIVE_BYTES).cache()
 
     @cached_property
     def pieces(self) -> WholePieces:
@@ -104,18 +108,18 @@ class ProductBesidePieces(ProductMachine):
         """The tokens that start a pre-token at p (``plane`` 1), or continue one, without dead
         ends."""
         key = p, place, plane
-        if key not in self._rows:
-            _trim(self._rows)
-            row = self._row_at(2 * p + plane)
-            if plane or place != OFF:
-                ids, targets, nodes = self._inside(p, place, plane, row)
-                stuck = [
-                    not self._is_live(target, token, node)
-                    for token, target, node in zip(ids, targets, nodes, strict=True)
-                ]
-                row = row & ~tokenset.from_ids(np.array(ids, np.int32)[stuck], self.vocab_size)
-            self._rows[key] = row
-        return self._rows[key]
+        cached = self._rows.get(key)
+        if cached is not None:
+            return cached
+        row = self._row_at(2 * p + plane)
+        if plane or place != OFF:
+            ids, targets, nodes = self._inside(p, place, plane, row)
+            stuck = [
+                not self._is_live(target, token, node)
+                for token, target, node in zip(ids, targets, nodes, strict=True)
+            ]
+            row = row & ~tokenset.from_ids(np.array(ids, np.int32)[stuck], self.vocab_size)
+        return self._rows.keep(key, row)
 
     def _inside(
         self, p: int, place: int, plane: int, row: Words
@@ -145,19 +149,19 @@ class ProductBesidePieces(ProductMachine):
         after = int(self.pairs.row_class[token]) + 1
         self._token_of.setdefault(after, token)
         key = p, after, node
-        if key not in self._live:
-            _trim(self._live)
-            row = self._row_at(2 * p) & self._allowed_after(after)
-            below = self._tokens_below(node)
-            held = below.ids[_is_in(row, below.ids)]
-            live = bool((row & ~tokenset.from_ids(held, self.vocab_size)).any())
-            if not live and len(held):
-                ids, targets, nodes = self._inside(p, node, 0, row)
-                live = len(ids) < len(held) or any(
-                    self._is_live(q, t, n) for t, q, n in zip(ids, targets, nodes, strict=True)
-                )
-            self._live[key] = live
-        return self._live[key]
+        cached = self._live.get(key)
+        if cached is not None:
+            return cached
+        row = self._row_at(2 * p) & self._allowed_after(after)
+        below = self._tokens_below(node)
+        held = below.ids[_is_in(row, below.ids)]
+        live = bool((row & ~tokenset.from_ids(held, self.vocab_size)).any())
+        if not live and len(held):
+            ids, targets, nodes = self._inside(p, node, 0, row)
+            live = len(ids) < len(held) or any(
+                self._is_live(q, t, n) for t, q, n in zip(ids, targets, nodes, strict=True)
+            )
+        return self._live.keep(key, live)
 
     def _row_at(self, row: int) -> Words:
         found = self.product_rows.united([row], self.vocab_size)
@@ -168,13 +172,18 @@ class ProductBesidePieces(ProductMachine):
         return tokenset.from_ids(found, self.vocab_size)
 
     def _tokens_below(self, place: int) -> TokensBelow:
-        if place not in self._below:
-            root = self._below.get(OFF)
-            _trim(self._below)
-            if root is not None:
-                self._below[OFF] = root
-            self._below[place] = self.pieces.below(place)
-        return self._below[place]
+        if place == OFF:
+            return self._from_start
+        cached = self._below.get(place)
+        if cached is None:
+            found = self.pieces.below(place)
+            cached = self._below.keep(place, found, found.nbytes + ENTRY_BYTES)
+        return cached
+
+    @cached_property
+    def _from_start(self) -> TokensBelow:
+        """The tokens that begin a text of the trie."""
+        return self.pieces.below(OFF)
 
     @cached_property
     def _at_boundary(self) -> NDArray[np.bool_]:
@@ -186,8 +195,3 @@ class ProductBesidePieces(ProductMachine):
 def _is_in(row: Words, ids: NDArray[np.int32]) -> NDArray[np.bool_]:
     found: NDArray[np.bool_] = (row[ids >> 5] >> (ids & 31).astype(np.uint32) & 1) != 0
     return found
-
-
-def _trim(cache: dict[Any, Any]) -> None:
-    if len(cache) >= _MOST:
-        cache.clear()

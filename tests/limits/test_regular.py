@@ -2,9 +2,13 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
+from support import tokenizer_of
 from support.limits import measured
 
+from constrain.artifacts import Artifact
+from constrain.artifacts.tokens import tokenset
 from constrain.compiler import Limits, Tokenizer, compile_grammar
 from constrain.compiler.diagnostics import LimitError
 
@@ -51,5 +55,36 @@ def test_transitions_are_counted_as_they_are_stored(default_tokenizer: Tokenizer
             tokenizer=default_tokenizer,
             limits=Limits(transitions=100),
             method="cartesian",
+            engine="dfa",
         )
     assert found.value.rules == ("start",)
+
+
+def test_a_product_that_is_too_large_falls_back_to_a_network_and_says_so(tmp_path: Path) -> None:
+    """By counts alone, with the same masks; an engine that is asked for is kept."""
+    tokenizer = tokenizer_of(tmp_path, "ab", ["a b", "b ab"], added=[(9, "<eos>", True)])
+
+    def compiled(limits: Limits, engine: str = "auto") -> Artifact:
+        return compile_grammar(
+            "(a|b){0,40}",
+            dialect="regex",
+            tokenizer=tokenizer,
+            eos=[9],
+            method="cartesian",
+            engine=engine,
+            limits=limits,
+        )
+
+    found, expected = compiled(Limits(transitions=20)), compiled(Limits())
+
+    assert (found.manifest.kind, expected.manifest.kind) == ("network", "product")
+    assert any("needs more than 20 transitions" in note for note in found.notes)
+    assert any("computed at run time" in note for note in found.notes)
+    first, second = found.matcher(), expected.matcher()
+    for _ in range(10):
+        assert np.array_equal(first.mask(), second.mask())
+        token = int(tokenset.to_ids(first.mask())[0])
+        first.advance(token)
+        second.advance(token)
+    with pytest.raises(LimitError, match="transitions"):
+        compiled(Limits(transitions=20), engine="dfa")
