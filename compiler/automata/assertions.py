@@ -269,8 +269,7 @@ class _Resolver:
         except LimitError as error:
             if error.part:
                 raise
-            at_fault = (error.stage, error.limit, error.value, error.rules, operation.text)
-            raise LimitError(*at_fault) from None
+            raise error.blaming(error.rules, operation.text) from None
 
     def automaton(self, node: Node, before: int, behind: int) -> Nfa:
         """What ``node`` matches between a character of one class and one of another."""

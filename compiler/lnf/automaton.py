@@ -129,7 +129,7 @@ class _Assembly:
             return resolved(node, self.limits)
         except LimitError as error:
             rules = sorted({rule for rule, _, _ in origins})
-            raise LimitError(error.stage, error.limit, error.value, rules, error.part) from None
+            raise error.blaming(rules) from None
 
     def _numbers(self, origins: Origins) -> frozenset[int]:
         return frozenset(self._number[o] for o in origins)

@@ -115,7 +115,7 @@ class Goals:
             return resolved(node, self._limits)
         except LimitError as error:
             rules = sorted({rule for rule, _, _ in self.lnf.terminals[terminal].origins})
-            raise LimitError(error.stage, error.limit, error.value, rules, error.part) from None
+            raise error.blaming(rules) from None
 
     def reached(self, called: frozenset[int] = frozenset()) -> dict[int, Goal]:
         """The goals of the start and of all that is called; see ``goal``."""

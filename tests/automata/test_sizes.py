@@ -52,3 +52,13 @@ def test_memory_of_arcs_is_refused_before_they_are_built() -> None:
         builder.compile(node_of(r"[\p{L}\p{N}]{1,200}"))
 
     assert builder.nfa.states == 0
+
+
+def test_time_inside_an_intersection_is_no_count() -> None:
+    """Another engine is tried where a count is exceeded, never where the time is over."""
+    limits = Limits(seconds=0.0).started()
+
+    with pytest.raises(LimitError, match="seconds") as found:
+        resolved(node_of("(a*b)&~(b*)", extended=True), limits)
+
+    assert (found.value.is_measured, found.value.part) == (True, "~(b*)")
