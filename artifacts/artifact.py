@@ -6,7 +6,7 @@ artifact.matcher(after=ids)     -> Matcher -> mask, advance, rollback
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -32,12 +32,14 @@ class Artifact:
     ``arrays`` are the file's sections by name (``README.md`` beside this file lists them).
     ``cache_bytes``: what the caches of a machine of this artifact may hold together; the
     ``README.md`` says what is counted. The constructor checks that the sections fit together and
-    raises ``ArtifactError``, and ``ValueError`` for negative ``cache_bytes``.
+    raises ``ArtifactError``, and ``ValueError`` for negative ``cache_bytes``. ``shared_trie``: the
+    trie of the vocabulary, where it was made already.
     """
 
     manifest: Manifest
     arrays: Mapping[str, NDArray[Any]]
     cache_bytes: int = DEFAULT_CACHE_BYTES
+    shared_trie: Trie | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         # Now, by one thread: all that threads share is found under its lock.
@@ -52,7 +54,8 @@ class Artifact:
 
     @cached_property
     def _contents(self) -> Contents:
-        return Contents(self.manifest, self.arrays, CacheBudget(self.cache_bytes))
+        caches = CacheBudget(self.cache_bytes)
+        return Contents(self.manifest, self.arrays, caches, shared_trie=self.shared_trie)
 
     @property
     def runtime(self) -> Runtime:
@@ -72,6 +75,10 @@ class Artifact:
     def noted(self, notes: Sequence[str]) -> "Artifact":
         """The same artifact with other notes."""
         return replace(self, manifest=replace(self.manifest, notes=tuple(notes)))
+
+    def sharing(self, trie: Trie | None) -> "Artifact":
+        """The same artifact, which does not make the trie of its vocabulary again."""
+        return replace(self, shared_trie=trie)
 
     @property
     def vocab_size(self) -> int:

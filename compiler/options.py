@@ -15,7 +15,11 @@ from .diagnostics import TokenizerError
 from .limits import Limits
 
 if TYPE_CHECKING:
+    from constrain.artifacts.tokens.trie import Trie
+    from constrain.artifacts.tokens.vocabulary import Vocabulary
+
     from .tokenizers import Tokenizer
+    from .tokenizers.vocabulary_tables import VocabularyTables
     from .wordpiece import WordPieceTokenizer
 
 AUTO = "auto"
@@ -137,12 +141,24 @@ class ArtifactRequest(Generic[T_co]):
     """What an artifact is made for.
 
     ``eos``: ids of the tokens that end a text, ascending. ``vocab_size``: bits of a mask.
+    ``tokens``: tables of the tokenizer's tokens.
     """
 
     tokenizer: T_co
     eos: tuple[int, ...]
     vocab_size: int
     options: CompileOptions
+    tokens: "VocabularyTables"
+
+    @property
+    def vocabulary(self) -> "Vocabulary":
+        """The bytes of every token, padded to ``vocab_size``."""
+        return self.tokens.vocabulary(self.vocab_size)
+
+    @property
+    def trie(self) -> "Trie":
+        """The trie of all text tokens."""
+        return self.tokens.trie
 
     @property
     def limits(self) -> Limits:
@@ -150,13 +166,20 @@ class ArtifactRequest(Generic[T_co]):
         return self.options.limits
 
 
-def request_of(tokenizer: T, options: CompileOptions) -> ArtifactRequest[T]:
-    """The ids and sizes that ``options`` say, else those of the tokenizer.
+def request_of(
+    tokenizer: T, options: CompileOptions, tokens: "VocabularyTables | None" = None
+) -> ArtifactRequest[T]:
+    """The ids and sizes that ``options`` say, else those of the tokenizer; ``tokens``: its tables,
+    where they are made already.
 
     Raises ``TokenizerError`` for tokens that it has not.
     """
     size = padded_size(tokenizer, options.vocab_size)
-    return ArtifactRequest(tokenizer, eos_ids(tokenizer, options.eos), size, options)
+    if tokens is None:
+        from .tokenizers.vocabulary_tables import VocabularyTables
+
+        tokens = VocabularyTables(tokenizer)
+    return ArtifactRequest(tokenizer, eos_ids(tokenizer, options.eos), size, options, tokens)
 
 
 def eos_ids(tokenizer: AnyTokenizer, given: Sequence[int | str]) -> tuple[int, ...]:

@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from .merge.direct_merge import CanonicalDfa
     from .token_ids import TokenColumns
     from .tokenizers import Tokenizer
+    from .tokenizers.vocabulary_tables import VocabularyTables
     from .wordpiece import WordPieceTokenizer
     from .wordpiece.tokenizer_dfa import CanonicalWords
 
@@ -188,9 +189,10 @@ def build_artifact(
         from .bpe.tokenizer_tables import TokenizerTables
 
         tables = TokenizerTables(tokenizer, cache)
+    tokens = tables.tokens if tables else _token_tables(tokenizer, cache)
     roomy = with_room_for_header(recogniser, wanted)
     with blaming(_largest_rule(recogniser)):
-        built = _by_engine(recogniser, tokenizer, roomy, choice, progress, tables)
+        built = _by_engine(recogniser, tokenizer, roomy, choice, progress, tables, tokens)
         check_size(built.artifact, wanted.max_artifact_bytes)
     recogniser = built.automaton
     kind, method = built.artifact.manifest.kind, built.method
@@ -205,7 +207,20 @@ def build_artifact(
     findings = tuple(_findings(recogniser.grammar, tokenizer, built.artifact))
     source = recogniser.grammar.source
     artifact = built.artifact.noted((*notes, *(each.in_a_line(source) for each in findings)))
+    artifact = artifact.sharing(tokens.made_trie)
     return replace(built, notes=notes, findings=findings, artifact=artifact)
+
+
+def _token_tables(tokenizer: AnyTokenizer, cache: Cache | None) -> "VocabularyTables":
+    """The tables of a tokenizer's tokens."""
+    from .tokenizers import Tokenizer
+    from .tokenizers.vocabulary_tables import VocabularyTables
+
+    if cache is None or not isinstance(tokenizer, Tokenizer):
+        return VocabularyTables(tokenizer)
+    from .tokenizers.cached_arrays import fingerprint
+
+    return VocabularyTables(tokenizer, cache, lambda: fingerprint(tokenizer))
 
 
 def _largest_rule(recogniser: Recogniser) -> Iterator[str]:
@@ -240,14 +255,15 @@ def _by_engine(
     choice: TokenizationChoice,
     progress: Progress,
     tables: "TokenizerTables | None",
+    tokens: "VocabularyTables",
 ) -> Compilation:
     """The artifact, and the notes of its making. ``tables``: there where masks are canonical."""
     from .tokenizers import Tokenizer
 
     if not isinstance(tokenizer, Tokenizer):
         assert isinstance(recogniser, Automaton)
-        return _for_wordpiece(recogniser, request_of(tokenizer, wanted))
-    request = request_of(tokenizer, wanted)
+        return _for_wordpiece(recogniser, request_of(tokenizer, wanted, tokens))
+    request = request_of(tokenizer, wanted, tokens)
     if isinstance(recogniser, MaximalMunchGrammar):
         return _over_lexemes(recogniser, request, choice, progress)
     if isinstance(recogniser, Parser):

@@ -108,7 +108,7 @@ def unspelled_bytes(
 ) -> NDArray[np.bool_]:
     """Which bytes of the texts that ``lexer`` reads are no token, bool (256,): in engines that
     follow texts byte by byte, a mask could lead into a dead end before them."""
-    vocabulary = request.tokenizer.vocabulary(request.vocab_size)
+    vocabulary = request.vocabulary
     alone = (vocabulary.lengths == 1) & (vocabulary.kinds == TEXT)
     spelled = np.zeros(256, dtype=np.bool_)
     spelled[vocabulary.data[vocabulary.offsets[:-1][alone]]] = True

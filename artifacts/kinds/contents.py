@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 class Contents:
     """``arrays``: the sections by name, which have been checked. ``caches``: what the caches of a
     machine of this artifact may hold together. ``lock``: held while one is filled; there is one
-    for each artifact."""
+    for each artifact. ``shared_trie``: the trie of the vocabulary, where it was made already."""
 
     manifest: Manifest
     arrays: Arrays
     caches: CacheBudget = field(default_factory=CacheBudget)
     lock: Lock = field(default_factory=RLock)
+    shared_trie: Trie | None = None
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
@@ -35,10 +36,13 @@ class Contents:
 
     @cached_property
     def trie(self) -> Trie:
-        """The token trie: the file's, where it has one, else built."""
-        a = self.arrays
-        if "trie.octets" in a:
-            return Trie(a["trie.octets"], a["trie.first"], a["trie.ids"], a["trie.held"])
+        """The token trie: the one that is there, the file's, or else built."""
+        if self.shared_trie is not None:
+            return self.shared_trie
+        if "trie.octets" in self.arrays:
+            from ..tokens.subtrees import from_arrays
+
+            return from_arrays(self.arrays)
         return Trie.from_vocabulary(self.vocabulary)
 
     @cached_property

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from ..dfa.stacked_dfas import DEAD
 from ..tokens import tokenset
-from ..tokens.subtrees import Subtrees, levels_of
+from ..tokens.subtrees import Subtrees, levels_of, subtrees_of
 from ..tokens.tokenset import Words
 from ..tokens.trie import Trie
 from .lexer import Lexer
@@ -64,7 +64,7 @@ class Slices:
     def subtrees(self, *, make: bool) -> Subtrees:
         """The subtrees that are taken whole without a slice; leaves alone until ``make`` is set."""
         if make and not self._made:
-            self._subtrees, self._made = Subtrees.of(self._trie), True
+            self._subtrees, self._made = subtrees_of(self._trie), True
         elif self._subtrees is None:
             self._subtrees = Subtrees.leaves(self._trie)
         return self._subtrees

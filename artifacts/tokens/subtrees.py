@@ -13,7 +13,10 @@ The same idea as slices (llguidance, "Optimizing"), with one slice a node; it do
 that count, such as "[a-z]{1,20}", which have no loops.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -153,6 +156,43 @@ class Subtrees:
             changes[ends] -= 1
             flags[self.ids] = np.cumsum(changes[:-1], dtype=np.int8) != 0
         return tokenset.from_flags(flags)
+
+
+# Made once a trie, which most have no need of.
+_MADE: WeakKeyDictionary[Trie, Subtrees] = WeakKeyDictionary()
+
+
+def subtrees_of(trie: Trie) -> Subtrees:
+    """The subtrees of a trie, made when they are first needed."""
+    found = _MADE.get(trie)
+    if found is None:
+        found = _MADE[trie] = Subtrees.of(trie)
+    return found
+
+
+def to_arrays(trie: Trie) -> dict[str, NDArray[Any]]:
+    """A trie and its subtrees as named arrays; ``from_arrays`` is the inverse."""
+    parts = subtrees_of(trie)
+    return {
+        **{f"trie.{name}": getattr(trie, name) for name in _TRIE},
+        **{f"subtrees.{name}": getattr(parts, name) for name in _INTERVALS},
+        **{f"subtrees.{name}": getattr(parts, name).view(np.int64) for name in _CLASS_SETS},
+    }
+
+
+def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Trie:
+    """A trie out of named arrays, with its subtrees where they are there."""
+    trie = Trie(*(arrays[f"trie.{name}"] for name in _TRIE))
+    if "subtrees.ids" in arrays:
+        intervals = [arrays[f"subtrees.{name}"] for name in _INTERVALS]
+        classes = [arrays[f"subtrees.{name}"].view(np.uint64) for name in _CLASS_SETS]
+        _MADE[trie] = Subtrees(*intervals, *classes)
+    return trie
+
+
+_TRIE = ("octets", "first", "ids", "held")
+_INTERVALS = ("ids", "begin", "end", "own")
+_CLASS_SETS = ("below", "within")
 
 
 def levels_of(trie: Trie) -> list[tuple[int, int]]:

@@ -162,7 +162,7 @@ def size_of(sections: Mapping[str, NDArray[Any]]) -> int:
 
 def vocabulary_sections(request: ArtifactRequest[AnyTokenizer]) -> Sections:
     """The sections of the vocabulary."""
-    vocabulary = request.tokenizer.vocabulary(request.vocab_size)
+    vocabulary = request.vocabulary
     return {
         "vocab.data": vocabulary.data,
         "vocab.offsets": vocabulary.offsets,

@@ -3,6 +3,7 @@
     TokenizerTables.pretokenizer    which texts have an encoding, and where they are split
     TokenizerTables.pairs           which tokens cannot be adjacent inside a pre-token
     TokenizerTables.normal_form     which texts the normalizers leave alone
+    TokenizerTables.tokens          bytes of the tokens, their trie and its subtrees
 
 They depend on the tokenizer alone and take seconds to compute (GPT-2: 2 s), so they are shared by
 compilations, and stored as arrays in a cache folder. ``tokenizer_sections`` gives the same tables
@@ -32,6 +33,7 @@ from ..pretokenizer.boundary_tables import PretokenizerTables, build_pretokenize
 from ..pretokenizer.marked_dfa import MarkedDfa
 from ..tokenizers import Tokenizer
 from ..tokenizers.cached_arrays import fingerprint
+from ..tokenizers.vocabulary_tables import VocabularyTables
 from .derivations import whole_pieces
 from .forbidden_pairs import ForbiddenPairTables, PairTables, build_pairs
 
@@ -51,6 +53,11 @@ class TokenizerTables:
     def __init__(self, tokenizer: Tokenizer, cache: Cache | None = None) -> None:
         self.tokenizer = tokenizer
         self._cache = cache or Cache(None)
+
+    @cached_property
+    def tokens(self) -> VocabularyTables:
+        """The tables of its tokens."""
+        return VocabularyTables(self.tokenizer, self._cache, lambda: fingerprint(self.tokenizer))
 
     @cached_property
     def _key(self) -> str:

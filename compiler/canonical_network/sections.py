@@ -161,7 +161,7 @@ def merge(
         # The pre-tokenizer DFA leaves out characters that are changed by themselves.
         if (others != CHANGED).any():
             sections |= normal_form_sections(tables.pretokenizer, normal_form)
-    vocabulary = tokenizer.vocabulary(request.vocab_size)
+    vocabulary = request.vocabulary
     effort = Effort(request.limits, network.names[:1], progress)
     effort.begin("the network beside the pre-tokenizer")
     pretokenized = PretokenizedNetwork.from_arrays(

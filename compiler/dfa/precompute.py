@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from constrain.artifacts.dfa.byte_dfa import DEAD, ByteDfa
 from constrain.artifacts.tokens import tokenset
+from constrain.artifacts.tokens.subtrees import subtrees_of
 from constrain.artifacts.tokens.trie import Trie, walk
 
 from ..diagnostics import TokenizerError
@@ -53,7 +54,7 @@ def precompute(columns: "TokenColumns", request: ArtifactRequest["Tokenizer"], t
     """
     dfa, size = columns.dfa, request.vocab_size
     tables = dfa.tables(columns.classes)
-    trie = Trie.from_vocabulary(request.tokenizer.vocabulary(size))
+    trie = request.trie
     live = live_states(tables, trie)
     if not live[dfa.start]:
         base = request.tokenizer.base
@@ -63,7 +64,8 @@ def precompute(columns: "TokenColumns", request: ArtifactRequest["Tokenizer"], t
             f"{', '.join(lost[:8])}"
         )
     most = request.options.max_artifact_bytes - taken
-    table = byte_rows(tables, trie, live, request.eos, size, request.limits, most)
+    subtrees = subtrees_of(request.trie)
+    table = byte_rows(tables, trie, live, request.eos, size, request.limits, most, subtrees)
     if table is None:
         return Masks({"dfa.live": live.astype(np.uint8)}, notes=(_left_out(request),))
     return _stored(table)

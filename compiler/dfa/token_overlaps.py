@@ -36,7 +36,7 @@ def read_in_one_way(
     columns: TokenColumns, request: ArtifactRequest["Tokenizer"], rules: Sequence[str]
 ) -> TokenColumns:
     """The same members, each token being read in one way. Raises ``LimitError``."""
-    trie = Trie.from_vocabulary(request.tokenizer.vocabulary())
+    trie = request.trie
     dfa, classes = without_overlaps(columns.dfa, columns.classes, trie, request.limits, rules)
     return TokenColumns(dfa, classes, columns.notes)
 

@@ -241,8 +241,7 @@ def precompute_within(
     """
     options, limits, size = request.options, request.limits, request.vocab_size
     most_results = PREWARM_OVER_LEXEMES if options.prewarm is None else options.prewarm
-    vocabulary = request.tokenizer.vocabulary(size)
-    trie = Trie.from_vocabulary(vocabulary)
+    vocabulary, trie = request.vocabulary, request.trie
     shared = Slices(slices, trie, size)
     most_rows = min(MOST_ROWS, limits.memory // (_COPIES * 4 * tokenset.word_count(size)))
     effort = Effort(limits, tables.network.names[:1], progress, _STAGE)

@@ -17,7 +17,6 @@ from constrain.artifacts.network.summaries import Summaries
 from constrain.artifacts.network.summary_tables import SummaryTables
 from constrain.artifacts.network.tables import NetworkTables
 from constrain.artifacts.network.token_steps import TokenEffects
-from constrain.artifacts.tokens.trie import Trie
 
 from ..limits import MOST_WORK, Effort
 from ..options import PREWARM, ArtifactRequest
@@ -77,8 +76,7 @@ def precompute(
     if not summaries or memory <= 0:
         empty = SummaryTables.empty(size)
         return Precomputed(empty, automaton, TokenEffects.empty(), is_complete=not summaries)
-    vocabulary = request.tokenizer.vocabulary(size)
-    trie = Trie.from_vocabulary(vocabulary)
+    vocabulary, trie = request.vocabulary, request.trie
     found = Summaries(tables, lambda: trie, size)
     effort.begin("the effects of the tokens")
     effects = token_effects(tables, vocabulary, terminals, min(memory, _EFFECTS_BYTES), effort)

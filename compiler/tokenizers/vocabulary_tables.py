@@ -1,0 +1,96 @@
+"""What belongs to the tokens of a tokenizer alone: their bytes as arrays, their trie, its subtrees.
+
+    VocabularyTables(tokenizer, cache).trie     made once for all grammars, cached between runs
+
+Of a vocabulary of 150,000 tokens these take 0.2 s to make and some milliseconds to read.
+"""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from constrain.artifacts.tokens.subtrees import from_arrays, to_arrays
+from constrain.artifacts.tokens.trie import Trie
+from constrain.artifacts.tokens.vocabulary import HOLE, Vocabulary
+
+from ..cache import Cache, Tables
+
+# Goes up with every change of what the tables hold or how they are computed.
+_VERSION = 1
+
+
+class HasVocabulary(Protocol):
+    """A tokenizer of any kind."""
+
+    @property
+    def vocab_size(self) -> int:
+        """Highest id + 1."""
+
+    def vocabulary(self, size: int | None = None) -> Vocabulary:
+        """The bytes of every token."""
+
+
+class VocabularyTables:
+    """The tables of one tokenizer's tokens; pass the same object to several compilations.
+
+    ``cache``: where they are looked up and stored, None for nowhere. ``key``: gives what they
+    depend on; called where there is a cache.
+    """
+
+    def __init__(
+        self,
+        tokenizer: HasVocabulary,
+        cache: Cache | None = None,
+        key: Callable[[], str] | None = None,
+    ) -> None:
+        self._tokenizer = tokenizer
+        self._cache = cache if key is not None else None
+        self._key = key
+        self._padded: dict[int, Vocabulary] = {}
+
+    def vocabulary(self, size: int) -> Vocabulary:
+        """The bytes of each token, padded with unused ids to ``size``."""
+        if size not in self._padded:
+            found = self._vocabulary
+            more = size - found.size
+            offsets = np.append(found.offsets, np.full(more, found.offsets[-1]))
+            kinds = np.append(found.kinds, np.full(more, HOLE, dtype=np.uint8))
+            self._padded[size] = Vocabulary(found.data, offsets, kinds) if more else found
+        return self._padded[size]
+
+    @property
+    def trie(self) -> Trie:
+        """The trie of all text tokens, with its subtrees."""
+        return self._tables[1]
+
+    @property
+    def made_trie(self) -> Trie | None:
+        """The trie, if something needed it."""
+        return self._tables[1] if "_tables" in self.__dict__ else None
+
+    @property
+    def _vocabulary(self) -> Vocabulary:
+        return self._tables[0]
+
+    @cached_property
+    def _tables(self) -> tuple[Vocabulary, Trie]:
+        if self._cache is None or self._key is None:
+            vocabulary = self._tokenizer.vocabulary()
+            return vocabulary, Trie.from_vocabulary(vocabulary)
+        key = f"vocabulary {_VERSION}, {self._key()}"
+        arrays = self._cache.cached("vocabulary", key, self._arrays)
+        names = ("data", "offsets", "kinds")
+        vocabulary = Vocabulary(*(arrays[f"tokens.{name}"] for name in names))
+        return vocabulary, from_arrays(arrays)
+
+    def _arrays(self) -> Tables:
+        vocabulary = self._tokenizer.vocabulary()
+        tokens: dict[str, NDArray[Any]] = {
+            "tokens.data": vocabulary.data,
+            "tokens.offsets": vocabulary.offsets,
+            "tokens.kinds": vocabulary.kinds,
+        }
+        return tokens | to_arrays(Trie.from_vocabulary(vocabulary))
