@@ -3,14 +3,18 @@
 end_of_text       which token ends a text, where that is a guess
 notes_of          how the grammar is read, which engine follows it, what a depth has cut
 without_effect    options that the caller gave and that this grammar or tokenizer ignores
+added_tokens_as_text    literals that hold the text of an added token
 """
 
 from collections.abc import Iterator
 
+from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.container.manifest import GREEDY, MAXIMAL_MUNCH, NETWORK, WORD_DFA
 
+from .diagnostics import Diagnostic
 from .frontend import Automaton, Recogniser
-from .options import AUTO, AnyTokenizer, CompileOptions
+from .grammar.tree import Grammar
+from .options import ANY, AUTO, AnyTokenizer, CompileOptions
 from .tokenizers import Tokenizer
 
 
@@ -66,3 +70,17 @@ def without_effect(
         yield "--unk changes nothing: only WordPiece has words that become unknown"
     if options.parser != AUTO and (is_dfa or options.engine != AUTO):
         yield f"parser={options.parser!r} changes nothing: the engine is {recogniser.choice.engine}"
+
+
+def added_tokens_as_text(
+    grammar: Grammar, tokenizer: AnyTokenizer, artifact: Artifact
+) -> Iterator[Diagnostic]:
+    """Literals whose text is an added token's, which the masks do not allow as that token."""
+    if isinstance(tokenizer, Tokenizer):
+        from .grammar.added_text import added_text
+
+        is_any = artifact.manifest.tokenization == ANY
+        # By any sequences an added token that is a text spells it, too.
+        added = {i: n for i, n in tokenizer.added.items() if not is_any or i in tokenizer.special}
+        for _, found in added_text(grammar, added):
+            yield found

@@ -40,9 +40,8 @@ from .frontend import (
     without_bytes,
 )
 from .grammar.check import check
-from .grammar.tree import Grammar
 from .limits import Effort, Limits, blaming
-from .notes import end_of_text, notes_of, without_effect
+from .notes import added_tokens_as_text, end_of_text, notes_of, without_effect
 from .options import (
     ANY,
     CANONICAL,
@@ -182,6 +181,7 @@ def build_artifact(
     that nothing is kept between runs without a ``cache``."""
     from .assemble.size import check_size, with_room_for_header
     from .tokenizers import Tokenizer
+    from .tokenizers.vocabulary_tables import token_tables
 
     wanted = with_changes(options, changes)
     choice = tokenization_of(recogniser.grammar, recogniser.choice, tokenizer, wanted)
@@ -189,7 +189,7 @@ def build_artifact(
         from .bpe.tokenizer_tables import TokenizerTables
 
         tables = TokenizerTables(tokenizer, cache)
-    tokens = tables.tokens if tables else _token_tables(tokenizer, cache)
+    tokens = tables.tokens if tables else token_tables(tokenizer, cache)
     roomy = with_room_for_header(recogniser, wanted)
     with blaming(_largest_rule(recogniser)):
         built = _by_engine(recogniser, tokenizer, roomy, choice, progress, tables, tokens)
@@ -204,23 +204,11 @@ def build_artifact(
     )
     # A tokenizer's name is a path, and files are the same wherever they are made.
     notes = tuple(note.replace(f"{tokenizer.name}: ", "") for note in found)
-    findings = tuple(_findings(recogniser.grammar, tokenizer, built.artifact))
+    findings = tuple(added_tokens_as_text(recogniser.grammar, tokenizer, built.artifact))
     source = recogniser.grammar.source
     artifact = built.artifact.noted((*notes, *(each.in_a_line(source) for each in findings)))
     artifact = artifact.sharing(tokens.made_trie)
     return replace(built, notes=notes, findings=findings, artifact=artifact)
-
-
-def _token_tables(tokenizer: AnyTokenizer, cache: Cache | None) -> "VocabularyTables":
-    """The tables of a tokenizer's tokens."""
-    from .tokenizers import Tokenizer
-    from .tokenizers.vocabulary_tables import VocabularyTables
-
-    if cache is None or not isinstance(tokenizer, Tokenizer):
-        return VocabularyTables(tokenizer)
-    from .tokenizers.cached_arrays import fingerprint
-
-    return VocabularyTables(tokenizer, cache, lambda: fingerprint(tokenizer))
 
 
 def _largest_rule(recogniser: Recogniser) -> Iterator[str]:
@@ -230,22 +218,6 @@ def _largest_rule(recogniser: Recogniser) -> Iterator[str]:
         yield from (recogniser.rules[origin] for origin, _ in behind.most_common(1))
     else:
         yield recogniser.grammar.start
-
-
-def _findings(
-    grammar: Grammar, tokenizer: AnyTokenizer, artifact: Artifact
-) -> Iterator[Diagnostic]:
-    """Literals whose text is an added token's, which the masks do not allow as that token."""
-    from .tokenizers import Tokenizer
-
-    if isinstance(tokenizer, Tokenizer):
-        from .grammar.added_text import added_text
-
-        is_any = artifact.manifest.tokenization == ANY
-        # By any sequences an added token that is a text spells it, too.
-        added = {i: n for i, n in tokenizer.added.items() if not is_any or i in tokenizer.special}
-        for _, found in added_text(grammar, added):
-            yield found
 
 
 def _by_engine(

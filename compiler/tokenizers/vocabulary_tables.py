@@ -7,7 +7,7 @@ Of a vocabulary of 150,000 tokens these take 0.2 s to make and some milliseconds
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,11 @@ from constrain.artifacts.tokens.trie import Trie
 from constrain.artifacts.tokens.vocabulary import HOLE, Vocabulary
 
 from ..cache import Cache, Tables
+from .cached_arrays import fingerprint
+from .tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from ..wordpiece import WordPieceTokenizer
 
 # Goes up with every change of what the tables hold or how they are computed.
 _VERSION = 1
@@ -94,3 +99,12 @@ class VocabularyTables:
             "tokens.kinds": vocabulary.kinds,
         }
         return tokens | to_arrays(Trie.from_vocabulary(vocabulary))
+
+
+def token_tables(
+    tokenizer: "Tokenizer | WordPieceTokenizer", cache: Cache | None
+) -> VocabularyTables:
+    """The tables of any tokenizer's tokens; those of WordPiece are not cached."""
+    if cache is None or not isinstance(tokenizer, Tokenizer):
+        return VocabularyTables(tokenizer)
+    return VocabularyTables(tokenizer, cache, lambda: fingerprint(tokenizer))
