@@ -1,5 +1,6 @@
 """Limits of regular grammars with a tokenizer."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -88,3 +89,26 @@ def test_a_product_that_is_too_large_falls_back_to_a_network_and_says_so(tmp_pat
         second.advance(token)
     with pytest.raises(LimitError, match="transitions"):
         compiled(Limits(transitions=20), engine="dfa")
+
+
+# A JSON string with a maximal length, and what else a schema's lengths become.
+LENGTHS = [r'"[^"\\]{0,30}"', ".{1,30}", ".*", "[a-zA-Z ]{1,200}"]
+
+
+@pytest.mark.sampled(
+    ("name", "pattern"),
+    [("qwen2_5", ".*")],
+    [(name, pattern) for name in ("qwen2_5", "mistral_nemo") for pattern in LENGTHS],
+)
+def test_lengths_have_canonical_masks_by_default_on_real_tokenizers(
+    data: Callable[[str], Path], tmp_path: Path, name: str, pattern: str
+) -> None:
+    """Within the limits, as a product, whose rows count as what is stored of them."""
+    grammar = tmp_path / "g.regex"
+    grammar.write_text(pattern, encoding="utf-8")
+    path = data(f"tokenizers/{name}/tokenizer.json")
+
+    found = measured("compile", grammar, "-t", path, "-o", tmp_path / "g.cst")
+
+    assert (found.code, "product states" in found.stderr) == (0, True), found.stderr
+    found.check()
