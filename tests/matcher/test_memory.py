@@ -81,10 +81,14 @@ def documents(tokenizer: Tokenizer, steps: int, length: int) -> str:
     """Texts of so many tokens, each of other nests, a line each, of ``steps`` tokens together."""
     rng, lines, count = random.Random(29), [], 0
     while count < steps:
-        parts: list[int] = tokenizer.encode("[")
-        while len(parts) < length:
-            parts += tokenizer.encode(deep_json(rng, rng.randrange(15, 60)) + ",")
-        lines.append(json.dumps(parts[:length]))
+        # A token is a few bytes; what is too short is left out.
+        text = "["
+        while len(text) < 6 * length:
+            text += deep_json(rng, rng.randrange(15, 60)) + ","
+        ids = tokenizer.encode(text)
+        if len(ids) < length:
+            continue
+        lines.append(json.dumps(ids[:length]))
         count += length
     return "\n".join([*lines, *lines[:2]])
 
