@@ -61,7 +61,10 @@ def write_raw(data: bytes) -> None:
         raise UsageError("standard output is closed")
     try:
         sys.stdout.flush()
-        sys.stdout.buffer.write(data)
+        rest = memoryview(data)
+        while rest:
+            # Unbuffered (PYTHONUNBUFFERED), a signal ends a write before all is written.
+            rest = rest[sys.stdout.buffer.write(rest) :]
         sys.stdout.buffer.flush()
     except BrokenPipeError:
         raise

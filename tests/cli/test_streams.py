@@ -6,6 +6,7 @@
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -160,3 +161,18 @@ def test_tokens_are_quoted_whatever_they_hold(
     assert lines[2].isprintable()
     if shown is not None:
         assert f"8  {shown}" == lines[2]
+
+
+def test_a_slow_reader_gets_all_of_an_unbuffered_output() -> None:
+    """Signals of the command's own timer end a write early, which goes on then."""
+    command = [sys.executable, "-m", "constrain.cli", "compile", DATE, "-o", "-"]
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    ) as child:
+        time.sleep(2)
+        out, err = child.communicate(timeout=60)
+    assert f"{len(out):,} bytes" in err.decode()
+    assert len(out) > 1_000_000

@@ -99,7 +99,7 @@ COMPILER: dict[str, set[str]] = {
     "assemble": BASE
     | {"automata", "bpe", "cartesian", "dfa", "frontend", "grammar", "maximal_munch", "merge"}
     | {"normalizer", "options", "pretokenizer", "token_ids", "tokenizers", "wordpiece"},
-    "notes": BASE | {"frontend", "grammar", "options", "tokenizers"},
+    "notes": BASE | {"choose", "frontend", "grammar", "options", "tokenizers"},
     "pipeline": BASE
     | {
         "assemble",
