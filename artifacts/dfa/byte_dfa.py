@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ArtifactError
-from ..tokens.vocabulary import TokenClasses, Vocabulary
+from ..tokens.vocabulary import TEXT, TokenClasses, Vocabulary
 
 DEAD = 0
 
@@ -57,24 +57,22 @@ class ByteDfa:
         return self.table[state, self.table.shape[1] - len(self.terminals) :]
 
     @cached_property
-    def _columns(self) -> list[int]:
-        return [int(c) for c in self.classes]
+    def _flat(self) -> tuple[memoryview, list[int], int]:
+        """The cells of the table, the column of each byte, and the number of columns."""
+        # subtle: a memoryview's items are Python's own integers, which numpy's are slow to become.
+        cells = np.ascontiguousarray(self.table).reshape(-1).data
+        return cells, self.classes.tolist(), self.table.shape[1]
 
-    @cached_property
-    def _cells(self) -> memoryview:
-        # A memoryview is indexed by an integer several times faster than an array.
-        return np.ascontiguousarray(self.table).reshape(-1).data
-
-    def run(self, state: int, text: bytes) -> int:
+    def run(self, state: int, text: bytes | memoryview) -> int:
         """The state after ``text``; ``DEAD`` if no member has it as a prefix."""
-        cells, columns, width = self._cells, self._columns, self.table.shape[1]
+        cells, columns, width = self._flat
         for octet in text:
             state = cells[state * width + columns[octet]]
         return state
 
     def viable_bytes(self, text: bytes) -> int:
         """How many bytes of ``text`` are a prefix of some member: ``len(text)`` if all are."""
-        cells, columns, width = self._cells, self._columns, self.table.shape[1]
+        cells, columns, width = self._flat
         state = self.start
         for i, octet in enumerate(text):
             state = cells[state * width + columns[octet]]
@@ -90,6 +88,10 @@ class TokenwiseDfa:
     dfa: ByteDfa
     vocabulary: Vocabulary
 
+    def __post_init__(self) -> None:
+        # So that the first step of a text takes no longer than others.
+        self.is_accepting(self.dfa.run(self.dfa.start, b""))
+
     @property
     def start(self) -> int:
         """The state before any token."""
@@ -101,12 +103,15 @@ class TokenwiseDfa:
         return self.dfa.states
 
     @cached_property
-    def _classes(self) -> memoryview:
-        return self.dfa.terminals.class_of(self.vocabulary.size).data
+    def _views(self) -> tuple[memoryview, ...]:
+        # subtle: a memoryview's items are Python's own integers, which numpy's are slow to become.
+        v, classes = self.vocabulary, self.dfa.terminals.class_of(self.vocabulary.size)
+        arrays = (self.dfa.accepting, classes, v.data, v.offsets, v.kinds)
+        return tuple(np.ascontiguousarray(array).data for array in arrays)
 
     def is_accepting(self, state: int) -> bool:
         """Whether the text so far is a member."""
-        return bool(self.dfa.accepting[state])
+        return bool(self._views[0][state])
 
     def step(self, state: int, token_id: int) -> int:
         """The state after a token that the mask allows.
@@ -114,11 +119,13 @@ class TokenwiseDfa:
         Raises ``ArtifactError`` if a mask row allowed a token that the DFA does not read (in a
         damaged file that was not verified).
         """
+        _, classes, data, offsets, kinds = self._views
         target = DEAD
-        if 0 <= token_id < self.vocabulary.size and (number := self._classes[token_id]) >= 0:
-            target = int(self.dfa.token_targets(state)[number])
-        if target == DEAD and self.vocabulary.is_text(token_id):
-            target = self.dfa.run(state, self.vocabulary.token(token_id))
+        if token_id < len(kinds):
+            if classes[token_id] >= 0:
+                target = int(self.dfa.token_targets(state)[classes[token_id]])
+            if target == DEAD and kinds[token_id] == TEXT:
+                target = self.dfa.run(state, data[offsets[token_id] : offsets[token_id + 1]])
         if target == DEAD:
             raise ArtifactError(f"damaged artifact: token {token_id} is allowed, but leads nowhere")
         return target

@@ -1,12 +1,13 @@
 """The machine of a regular grammar: an automaton over tokens, and a mask row for each state.
 
 row(q)       the source of rows has it: in the file, unpacked or computed (``mask_rows``)
-take(q, t)   the automaton's step, if bit t of row(q) is set
+take(q, t)   the automaton's step, if bit t of row(q) is set; cached
 """
 
 from typing import Protocol
 
 from ..tokens import tokenset
+from ..tokens.memo import BoundedCache, CacheBudget
 from ..tokens.tokenset import Words
 from .mask_rows import Rows
 
@@ -35,14 +36,21 @@ class DfaMachine:
 
     is_full = False
 
-    def __init__(self, automaton: Automaton, rows: Rows) -> None:
+    def __init__(self, automaton: Automaton, rows: Rows, steps: CacheBudget) -> None:
+        """``steps``: what the cache of steps may hold."""
         self.start = automaton.start
         self.is_accepting, self._step = automaton.is_accepting, automaton.step
-        self.row = rows.row
+        self.row, self._allows = rows.row, rows.allows
+        self._steps: BoundedCache[int, int] = steps.cache()
+        self._cached = self._steps.get
 
     def take(self, state: int, token_id: int) -> int | None:
         """The state after a token; None if the row of ``state`` lacks it."""
-        return self._step(state, token_id) if tokenset.contains(self.row(state), token_id) else None
+        key = state << 32 | token_id
+        target = self._cached(key)
+        if target is None and token_id >= 0 and self._allows(state, token_id):
+            target = self._steps.keep(key, self._step(state, token_id))
+        return target
 
 
 class DfaBehindPrompt:

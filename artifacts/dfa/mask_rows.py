@@ -7,6 +7,7 @@
 All three give the same rows; the computed ones are cached.
 """
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -28,8 +29,10 @@ class Rows(Protocol):
     def row(self, state: int) -> Words:
         """Read-only uint32 (ceil(V / 32),); the EOS bits are set where the match may end."""
 
+    def allows(self, state: int, token_id: int) -> bool:
+        """Whether the row has a token; it has none beyond the vocabulary."""
 
-@dataclass(frozen=True, slots=True, eq=False)
+
 class StoredRows:
     """Rows of the file: packed ones, and lists of ids where those are shorter.
 
@@ -37,33 +40,46 @@ class StoredRows:
     the list ``ids[offsets[i]:offsets[i + 1]]``, i = ``row_of[s]`` - R.
     """
 
-    rows: NDArray[np.uint32]
-    row_of: NDArray[np.int32]
-    ids: NDArray[np.int32]
-    offsets: NDArray[np.int64]
-    vocab_size: int
-    cache: BoundedCache[int, Words]
-
-    @classmethod
-    def from_sections(
-        cls, arrays: Mapping[str, NDArray[Any]], vocab_size: int, cache: BoundedCache[int, Words]
-    ) -> "StoredRows":
-        """The rows in the sections ``row*`` of an artifact."""
-        ids, offsets = arrays["row_ids"], arrays["row_offsets"]
-        return cls(arrays["rows"], arrays["row_of"], ids, offsets, vocab_size, cache)
+    def __init__(
+        self, arrays: Mapping[str, NDArray[Any]], vocab_size: int, cache: BoundedCache[int, Words]
+    ) -> None:
+        """``arrays``: the sections ``row*`` of an artifact."""
+        self._rows, self._vocab_size, self._cache = arrays["rows"], vocab_size, cache
+        self._count, self._width = self._rows.shape
+        # subtle: a memoryview's items are Python's own integers, which numpy's are slow to become.
+        self._words = np.ascontiguousarray(self._rows).reshape(-1).data
+        self._row_of = np.ascontiguousarray(arrays["row_of"]).data
+        self._ids = np.ascontiguousarray(arrays["row_ids"]).data
+        self._offsets = np.ascontiguousarray(arrays["row_offsets"]).data
 
     def row(self, state: int) -> Words:
         """A view of the file's row, or a list that is packed on a cache miss."""
-        number = int(self.row_of[state])
-        if number < len(self.rows):
-            packed: Words = self.rows[number]
+        number = self._row_of[state]
+        if number < self._count:
+            packed: Words = self._rows[number]
             return packed
-        found = self.cache.get(number)
+        found = self._cache.get(number)
         if found is not None:
             return found
-        place = number - len(self.rows)
-        ids = self.ids[int(self.offsets[place]) : int(self.offsets[place + 1])]
-        return _cached(self.cache, number, tokenset.from_ids(ids, self.vocab_size))
+        low, high = self._list(number)
+        row = tokenset.from_ids(self._ids[low:high].tolist(), self._vocab_size)
+        return _cached(self._cache, number, row)
+
+    def allows(self, state: int, token_id: int) -> bool:
+        """By the bit, or by binary search in the list."""
+        number = self._row_of[state]
+        if number < self._count:
+            word = token_id >> 5
+            if not 0 <= word < self._width:
+                return False
+            return bool(self._words[number * self._width + word] >> (token_id & 31) & 1)
+        low, high = self._list(number)
+        place = bisect_left(self._ids, token_id, low, high)
+        return place < high and self._ids[place] == token_id
+
+    def _list(self, number: int) -> tuple[int, int]:
+        place = number - self._count
+        return self._offsets[place], self._offsets[place + 1]
 
 
 @dataclass(slots=True, eq=False)
@@ -92,6 +108,10 @@ class FamilyRows:
         ids = [*tokens[allowed], *(self.eos if self.dfa.is_accepting(state) else ())]
         return _cached(self.cache, state, tokenset.from_ids(ids, self.vocab_size))
 
+    def allows(self, state: int, token_id: int) -> bool:
+        """By the row."""
+        return tokenset.contains(self.row(state), token_id)
+
 
 @dataclass(slots=True, eq=False)
 class WalkedRows:
@@ -119,6 +139,10 @@ class WalkedRows:
         ids.extend(self.dfa.terminals.select(self.live[self.dfa.token_targets(state)])[0])
         ids.extend(self.eos if self.dfa.accepting[state] else ())
         return _cached(self.cache, state, tokenset.from_ids(ids, self.vocab_size))
+
+    def allows(self, state: int, token_id: int) -> bool:
+        """By the row."""
+        return tokenset.contains(self.row(state), token_id)
 
 
 def _cached(cache: BoundedCache[int, Words], key: int, row: Words) -> Words:

@@ -54,7 +54,7 @@ class TokenDfa:
 
     def is_accepting(self, state: int) -> bool:
         """Whether the tokens so far spell a member."""
-        return bool(self.accepting[state])
+        return bool(self._views[0][state])
 
     def edges_of(self, state: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Tokens and targets of the state's family, int32, allowed at this state or not."""
@@ -63,8 +63,16 @@ class TokenDfa:
         return self.edge_tokens[span], self.edge_targets[span]
 
     @cached_property
-    def _tokens(self) -> memoryview:
-        return np.ascontiguousarray(self.edge_tokens).data
+    def _views(self) -> tuple[memoryview, ...]:
+        # subtle: a memoryview's items are Python's own integers, which numpy's are slow to become.
+        arrays = (
+            self.accepting,
+            self.family,
+            self.edge_offsets,
+            self.edge_tokens,
+            self.edge_targets,
+        )
+        return tuple(np.ascontiguousarray(array).data for array in arrays)
 
     def step(self, state: int, token_id: int) -> int:
         """The state after a token that the mask allows, by binary search in the family's edges.
@@ -72,9 +80,11 @@ class TokenDfa:
         Raises ``ArtifactError`` if a mask row allowed a token without an edge (in a damaged file
         that was not verified).
         """
-        q = int(self.family[state])
-        low, high = int(self.edge_offsets[q]), int(self.edge_offsets[q + 1])
-        place = bisect_left(self._tokens, token_id, low, high)
-        if place == high or self._tokens[place] != token_id:
+        _, family, offsets, tokens, targets = self._views
+        q = family[state]
+        high = offsets[q + 1]
+        place = bisect_left(tokens, token_id, offsets[q], high)
+        if place == high or tokens[place] != token_id:
             raise ArtifactError(f"damaged artifact: token {token_id} is allowed, but has no edge")
-        return int(self.edge_targets[place])
+        target: int = targets[place]
+        return target

@@ -13,7 +13,7 @@ from ..matcher import Begun
 from .check_tokenizer import check_vocabulary
 from .contents import Contents
 from .generations import always
-from .regular import RegularGrammar
+from .regular import ROWS_AND_STEPS, RegularGrammar
 
 if TYPE_CHECKING:
     from ..dfa.machine import DfaMachine
@@ -49,13 +49,14 @@ class ByteDfaRuntime(RegularGrammar):
 
         c = self.contents
         a, m, dfa = c.arrays, c.manifest, self.byte_dfa
+        row_cache, steps = c.caches.divide(*ROWS_AND_STEPS)
         rows: Rows
         if "rows" in a:
-            rows = StoredRows.from_sections(a, m.vocab_size, c.caches.cache())
+            rows = StoredRows(a, m.vocab_size, row_cache.cache())
         else:
             live = a["dfa.live"].view(np.bool_)
-            rows = WalkedRows(dfa, c.trie, live, m.eos, m.vocab_size, c.caches.cache())
-        return DfaMachine(TokenwiseDfa(dfa, c.vocabulary), rows)
+            rows = WalkedRows(dfa, c.trie, live, m.eos, m.vocab_size, row_cache.cache())
+        return DfaMachine(TokenwiseDfa(dfa, c.vocabulary), rows, steps)
 
 
 def runtime(contents: Contents) -> ByteDfaRuntime:

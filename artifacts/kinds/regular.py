@@ -9,6 +9,10 @@ if TYPE_CHECKING:
     from ..dfa.byte_dfa import ByteDfa
 
 
+# How the budget of a DFA's machine is divided: packed or computed rows, and steps.
+ROWS_AND_STEPS = 7, 1
+
+
 class RegularGrammar:
     """The byte DFA of an artifact that has one, and what it says of texts."""
 

@@ -15,7 +15,7 @@ from ..tokens import tokenset
 from .check_tokenizer import check_pairs, check_vocabulary
 from .contents import Contents
 from .generations import always
-from .regular import RegularGrammar, joined_to_prompt
+from .regular import ROWS_AND_STEPS, RegularGrammar, joined_to_prompt
 
 if TYPE_CHECKING:
     from ..bpe.forbidden_pairs import ForbiddenPairs
@@ -49,10 +49,11 @@ class TokenDfaRuntime(RegularGrammar):
 
         c = self.contents
         a, m = c.arrays, c.manifest
+        cache = c.caches.divide(*ROWS_AND_STEPS)[0].cache()
         if "rows" in a:
-            return StoredRows.from_sections(a, m.vocab_size, c.caches.cache())
+            return StoredRows(a, m.vocab_size, cache)
         bits, offsets = a["tokens.allowed"], a["tokens.allowed_offsets"]
-        return FamilyRows(self.token_dfa, bits, offsets, m.eos, m.vocab_size, c.caches.cache())
+        return FamilyRows(self.token_dfa, bits, offsets, m.eos, m.vocab_size, cache)
 
     @cached_property
     def forbidden_pairs(self) -> "ForbiddenPairs":
@@ -96,7 +97,8 @@ class TokenDfaRuntime(RegularGrammar):
     def _machine(self) -> "DfaMachine":
         from ..dfa.machine import DfaMachine
 
-        return DfaMachine(self.token_dfa, self.rows)
+        steps = self.contents.caches.divide(*ROWS_AND_STEPS)[1]
+        return DfaMachine(self.token_dfa, self.rows, steps)
 
 
 def runtime(contents: Contents) -> TokenDfaRuntime:
