@@ -8,7 +8,7 @@ From a set e of suspended trie nodes (``interned.py``) and a state s of the lexe
 which that lexeme can end in the middle of tokens, the nodes at which the next lexeme begins. The
 parser takes no part, so W is computed once for all texts. A walk reads a frontier of nodes byte by
 byte, one numpy look-up a level, and takes subtrees and slices of tokens whole
-(``tokens/subtrees.py``, ``slices.py``).
+(``artifacts/tokens/subtrees.py``, ``slices.py``).
 """
 
 from collections.abc import Callable, Sequence

@@ -1,8 +1,9 @@
 """Machines that number what texts lead to, shared by the matchers of all threads.
 
 A matcher holds such numbers, its states; so they cannot be evicted one by one. A machine that has
-interned as much as it may is *full*: the next one takes its place (``kinds/generations.py``), and
-each matcher reads its tokens again there (``matcher.py``).
+interned as much as it may is *full*: the next one takes its place
+(``artifacts/kinds/generations.py``), and each matcher reads its tokens again there
+(``matcher.py``).
 
     interned by texts      counted by the machine; when it is full, the next one begins without
     found for any text     rows, summaries, walks: evicted in place, or handed on to the next one

@@ -25,7 +25,7 @@ from ..pretokenizer.boundary_tables import PretokenizerTables
 from ..pretokenizer.marked_dfa import DEAD
 from .product import Product
 
-_STAGE = "the tokens of each state"
+_STAGE = "the table of each state's tokens"
 
 # Sets of up to so many tokens are lists of ids, larger ones are flags.
 LONGEST_LIST = 512

@@ -21,7 +21,7 @@ _PAIRS = "#"
 
 
 def parser_of(folder: Traversable, name: str, transformer: Any, postlex: PostLex | None) -> Lark:
-    """The parser of the grammar ``NAME.lark`` in ``folder``, from its tables if they fit."""
+    """The parser of the grammar in the file ``name`` of ``folder``, from its tables if they fit."""
     tables = json.loads(folder.joinpath(tables_name(name)).read_text("utf-8"), object_hook=_dict)
     if tables["lark"] != lark.__version__:
         return built(folder.joinpath(name).read_text("utf-8"), transformer, postlex)

@@ -174,8 +174,10 @@ def test_ways_to_sample_exclude_each_other(capsysbinary: Captured) -> None:
 def test_counting_that_takes_too_much(tmp_path: Path, capsysbinary: Captured) -> None:
     """A limit ends with exit code 3."""
     grammar = written(tmp_path, "g.regex", "[a-z]*")
-    options = ["--max-bytes", "5000", "--max-memory", "100000"]
+    options = ["--max-bytes", "20000", "--max-memory", "100000000"]
     assert run(["sample", grammar, *options]) == 3
-    assert b"--max-memory" in capsysbinary.readouterr().err
+    said = capsysbinary.readouterr().err
+    assert b"the counting of members needs more" in said
+    assert b"raise --max-memory" in said
     long = written(tmp_path, "l.regex", "a{2000}")
     assert run(["sample", long, "--shortest", *options]) == 0

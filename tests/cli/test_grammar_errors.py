@@ -65,7 +65,6 @@ def test_errors_on_standard_input_are_called_so(cli: Cli) -> None:
     ("option", "value", "unit"),
     [
         ("--max-states", "3", "3 states"),
-        ("--max-transitions", "50", "50 transitions"),
         ("--max-memory", "1000", "1,000 bytes of memory"),
         ("--max-seconds", "0", "0 seconds"),
         ("--max-nesting", "2", "2 levels of nesting"),
@@ -83,8 +82,27 @@ def test_a_limit_ends_with_its_own_code(
     assert f"needs more than {unit}" in result.err
     assert f"raise {option}" in result.err
     assert ["g.ebnf"] == names(tmp_path)
-    if option in ("--max-states", "--max-transitions", "--max-memory"):
+    if option in ("--max-states", "--max-memory"):
         assert "most of it in rule 'year'" in result.err
+
+
+def test_transitions_end_an_engine_that_was_asked_for_and_move_another_on(
+    cli: Cli, tmp_path: Path
+) -> None:
+    """Code 3 with ``--engine dfa``; by default a network takes its place, and a note says so."""
+    grammar = content(tmp_path / "g.ebnf", 'top ::= ((("x")) year);\nyear ::= #"[0-9]{9}";')
+    limit = ("--max-transitions", "50")
+    asked = cli("compile", grammar, *limit, "--engine", "dfa")
+
+    assert (3, b"") == (asked.code, asked.out)
+    assert "needs more than 50 transitions (most of it in rule " in asked.err
+    assert "raise --max-transitions" in asked.err
+    assert ["g.ebnf"] == names(tmp_path)
+    for command in ("compile", "mask"):
+        other = cli(command, grammar, *limit)
+        assert 0 == other.code
+        assert "note: engine network: " in other.err
+        assert "needs more than 50 transitions" in other.err
 
 
 def test_a_limit_names_the_rule_that_explodes(cli: Cli, tmp_path: Path) -> None:

@@ -193,9 +193,9 @@ def test_drawings_of_any_grammar(
 @pytest.mark.parametrize("stage", ["rules", "parser", "lexer"])
 def test_drawings_are_capped(stage: str, capsysbinary: Captured) -> None:
     """They say what they leave out."""
-    code, out, err = called(capsysbinary, "viz", GRAMMAR, "--stage", stage, "--max-states", "4")
+    code, out, err = called(capsysbinary, "viz", GRAMMAR, "--stage", stage, "--draw-states", "4")
     assert 0 == code
-    assert "are left out (--max-states 4" in err
+    assert "are left out (--draw-states 4" in err
     assert "left&#160;out" in out
 
 

@@ -14,7 +14,7 @@ from support.wordpiece import compiled, tokenizer_of
 from constrain.artifacts.container.sections import encode
 from constrain.artifacts.errors import ArtifactError
 from constrain.artifacts.read import load_bytes
-from constrain.compiler.drawing import draw_tokens, draw_transducer
+from constrain.compiler.drawing import Size, draw_tokens, draw_transducer
 from constrain.compiler.wordpiece import load_wordpiece
 
 # Figure 1 of the paper.
@@ -76,8 +76,9 @@ def test_drawing_of_figure_1() -> None:
     assert dot == draw_transducer(artifact, title="figure").dot
     for label in ("z&#160;/&#160;‹a›&#160;‹##b›&#160;‹##c›", "d&#160;/&#160;‹##b›"):
         assert label in dot
-    small = draw_transducer(artifact, title="figure", max_states=4)
+    small = draw_transducer(artifact, title="figure", size=Size(4))
     assert small.left_out is not None
+    assert "--draw-states 4" in small.left_out
     assert "Token DFA" in draw_tokens(artifact, title="figure").dot
 
 

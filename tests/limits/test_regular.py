@@ -49,7 +49,9 @@ def test_transitions_are_counted_as_they_are_stored(default_tokenizer: Tokenizer
     )
 
     assert artifact.manifest.counts["product_transitions"] > 3 * limits.transitions
-    with pytest.raises(LimitError, match=r"the tokens of each state .* transitions") as found:
+    with pytest.raises(
+        LimitError, match=r"the table of each state's tokens .* transitions"
+    ) as found:
         compile_grammar(
             "[a-z ]{1,200}",
             dialect="regex",
