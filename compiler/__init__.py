@@ -6,8 +6,8 @@
     merge, cartesian, dfa              DFA and tokenizer -> canonical token sequences -> mask rows
     assemble                           all tables -> sections of an artifact
 
-``pipeline`` runs the steps in order, and ``README.md`` is the map. The names below load on first
-use.
+``compiler`` is the door, ``pipeline`` runs the steps in order, and ``README.md`` is the map. The
+names below load on first use.
 """
 
 from importlib import import_module
@@ -15,16 +15,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .cache import Cache
+    from .compiler import Compiler, compile_grammar
     from .diagnostics import WeakerMasksWarning
     from .limits import Limits
     from .options import CompileOptions
-    from .pipeline import compile_grammar
     from .tokenizers import Tokenizer, load_tokenizer
     from .wordpiece import WordPieceTokenizer
 
 __all__ = [
     "Cache",
     "CompileOptions",
+    "Compiler",
     "Limits",
     "Tokenizer",
     "WeakerMasksWarning",
@@ -40,7 +41,8 @@ _HOME = {
     "Tokenizer": ".tokenizers",
     "WeakerMasksWarning": ".diagnostics",
     "WordPieceTokenizer": ".wordpiece",
-    "compile_grammar": ".pipeline",
+    "Compiler": ".compiler",
+    "compile_grammar": ".compiler",
     "load_tokenizer": ".tokenizers",
 }
 

@@ -7,16 +7,16 @@ Each step is one call; which room does it depends on the engine, and ``choose`` 
 The table of ``README.md`` beside this file has a row for each step.
 """
 
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.container.manifest import EXACT, NETWORK
 
-from .cache import Cache, CacheChoice, cache_of
+from .cache import Cache
 from .choose import (
     AS_ASKED,
     EngineChoice,
@@ -26,7 +26,7 @@ from .choose import (
     tokenization_of,
     without_canonical,
 )
-from .diagnostics import CheckError, Diagnostic, LimitError, TokenizerError, WeakerMasksWarning
+from .diagnostics import CheckError, Diagnostic, LimitError, TokenizerError
 from .frontend import (
     WITHOUT_MEMBER,
     Automaton,
@@ -113,43 +113,38 @@ class Compilation:
     findings: tuple[Diagnostic, ...] = ()
 
 
-def compile_grammar(
-    text: str,
-    *,
-    tokenizer: AnyTokenizer,
-    options: CompileOptions | None = None,
-    name: str = "<grammar>",
-    progress: Progress = silent,
-    tables: "TokenizerTables | None" = None,
-    cache: CacheChoice = "default",
-    **changes: Any,
-) -> Artifact:
-    """Compile a grammar for a tokenizer.
+class SharedTables:
+    """The tables of a tokenizer, made when a grammar first needs them: of its tokens, and those
+    that canonical masks depend on, which only BPE tokenizers have here."""
 
-    ``options``: what is wanted; ``changes`` are fields of ``CompileOptions``, which explains them,
-    and go before those of ``options``. ``name``: what errors call the grammar. ``tables``: the
-    tokenizer's, which several compilations can share. ``cache``: where these are looked up and kept
-    between runs, by default in the user's cache folder, as by the command line; None for nowhere.
+    def __init__(
+        self, tokenizer: AnyTokenizer, cache: Cache | None, tables: "TokenizerTables | None" = None
+    ) -> None:
+        self._tokenizer, self._cache, self._given = tokenizer, cache, tables
 
-    The artifact's ``notes`` say what was chosen and left out. Where ``tokenization`` is left open
-    and canonical masks cannot be had, there is a ``WeakerMasksWarning`` besides. Raises
-    subclasses of ``ConstrainError``, ``TypeError`` for a name that is no option, and
-    ``ValueError`` for a value that an option cannot have.
-    """
-    wanted = with_changes(options, changes)
-    recogniser = build_engine(text, wanted, name=name)
-    built = build_artifact(
-        recogniser, tokenizer, wanted, progress=progress, tables=tables, cache=cache_of(cache)
-    )
-    if built.weakened:
-        warnings.warn(built.weakened, WeakerMasksWarning, stacklevel=2)
-    return built.artifact
+    @cached_property
+    def tokens(self) -> "VocabularyTables":
+        """The vocabulary, its trie, and subtrees of that."""
+        from .tokenizers.vocabulary_tables import token_tables
+
+        return self._given.tokens if self._given else token_tables(self._tokenizer, self._cache)
+
+    @cached_property
+    def canonical(self) -> "TokenizerTables | None":
+        """Pre-tokenizer DFA, forbidden pairs and normal forms."""
+        from .tokenizers import Tokenizer
+
+        if self._given or not isinstance(self._tokenizer, Tokenizer):
+            return self._given
+        from .bpe.tokenizer_tables import TokenizerTables
+
+        return TokenizerTables(self._tokenizer, self._cache, self.tokens)
 
 
 def build_engine(
     text: str, options: CompileOptions | None = None, *, name: str = "<grammar>", **changes: Any
 ) -> Recogniser:
-    """The steps that need no tokenizer. Raises as ``compile_grammar`` does."""
+    """The steps that need no tokenizer. Raises as ``Compiler.compile`` does."""
     wanted = with_changes(options, changes)
     grammar = read(text, wanted, name)
     check(grammar)
@@ -175,21 +170,19 @@ def build_artifact(
     progress: Progress = silent,
     tables: "TokenizerTables | None" = None,
     cache: Cache | None = None,
+    shared: SharedTables | None = None,
     **changes: Any,
 ) -> Compilation:
-    """The steps that need a tokenizer, by the engine of a recogniser; as ``compile_grammar``, but
-    that nothing is kept between runs without a ``cache``."""
+    """The steps that need a tokenizer, by the engine of a recogniser; as ``Compiler.compile``, but
+    that nothing is kept between runs without a ``cache``. ``shared``: tables of the
+    tokenizer, which go before ``tables`` and ``cache``."""
     from .assemble.size import check_size, with_room_for_header
-    from .tokenizers import Tokenizer
-    from .tokenizers.vocabulary_tables import token_tables
 
     wanted = with_changes(options, changes)
     choice = tokenization_of(recogniser.grammar, recogniser.choice, tokenizer, wanted)
-    if tables is None and choice.is_canonical and isinstance(tokenizer, Tokenizer):
-        from .bpe.tokenizer_tables import TokenizerTables
-
-        tables = TokenizerTables(tokenizer, cache)
-    tokens = tables.tokens if tables else token_tables(tokenizer, cache)
+    shared = shared or SharedTables(tokenizer, cache, tables)
+    tables = shared.canonical if choice.is_canonical else None
+    tokens = shared.tokens
     roomy = with_room_for_header(recogniser, wanted)
     with blaming(_largest_rule(recogniser)):
         built = _by_engine(recogniser, tokenizer, roomy, choice, progress, tables, tokens)

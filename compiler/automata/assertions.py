@@ -18,13 +18,13 @@ from dataclasses import dataclass, field
 from functools import reduce
 
 from ..diagnostics import LimitError
-from ..folding import fold
 from ..limits import Limits
 from ..unicode import class_ranges, utf8
 from ..unicode.utf8 import ANY, CodePoints, complement, intersection
 from .boolean import common, difference
 from .determinize import determinize
 from .dfa import Dfa, as_nfa
+from .folding import fold
 from .minimize import minimize
 from .nfa import Arc, Nfa, Origins
 from .regex_ir import EVERYTHING, And, Embedded, Look, LookKind, Node, Not, parts_of, walk

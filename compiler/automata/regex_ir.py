@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, TypeAlias
 
-from ..folding import fold
 from ..unicode.utf8 import ANY, CodePoints, complement, normalized, without_surrogates
+from .folding import fold
 
 if TYPE_CHECKING:
     from .nfa import Nfa

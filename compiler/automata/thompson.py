@@ -10,9 +10,9 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from ..folding import fold
 from ..limits import Limits
 from ..unicode import utf8
+from .folding import fold
 from .nfa import FIRST_TERMINAL, Arc, Nfa, Origins
 from .regex_ir import (
     NOTHING,

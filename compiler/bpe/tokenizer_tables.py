@@ -33,7 +33,7 @@ from ..pretokenizer.boundary_tables import PretokenizerTables, build_pretokenize
 from ..pretokenizer.marked_dfa import MarkedDfa
 from ..tokenizers import Tokenizer
 from ..tokenizers.cached_arrays import fingerprint
-from ..tokenizers.vocabulary_tables import VocabularyTables
+from ..tokenizers.vocabulary_tables import VocabularyTables, token_tables
 from .derivations import whole_pieces
 from .forbidden_pairs import ForbiddenPairTables, PairTables, build_pairs
 
@@ -46,18 +46,20 @@ _CHARACTERS = ("classes", "combining", "second", "row", "seconds")
 class TokenizerTables:
     """The tables of one tokenizer; pass the same object to several compilations.
 
-    ``cache``: where tables are looked up and stored, None for nowhere. The attributes raise
-    ``TokenizerError`` for tokenizers that the tables cannot express.
+    ``cache``: where tables are looked up and stored, None for nowhere. ``tokens``: tables of its
+    tokens, if there are any already. The attributes raise ``TokenizerError`` for tokenizers that
+    the tables cannot express.
     """
 
-    def __init__(self, tokenizer: Tokenizer, cache: Cache | None = None) -> None:
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        cache: Cache | None = None,
+        tokens: VocabularyTables | None = None,
+    ) -> None:
         self.tokenizer = tokenizer
+        self.tokens = tokens or token_tables(tokenizer, cache)
         self._cache = cache or Cache(None)
-
-    @cached_property
-    def tokens(self) -> VocabularyTables:
-        """The tables of its tokens."""
-        return VocabularyTables(self.tokenizer, self._cache, lambda: fingerprint(self.tokenizer))
 
     @cached_property
     def _key(self) -> str:

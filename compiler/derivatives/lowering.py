@@ -6,6 +6,7 @@ with the same continuations share one expression for these.
 
 from ..automata.assertions import resolved
 from ..automata.determinize import determinize
+from ..automata.folding import fold
 from ..automata.nfa import FIRST_TERMINAL, Nfa
 from ..automata.regex_ir import (
     EVERYTHING,
@@ -25,7 +26,6 @@ from ..automata.regex_ir import (
     parts_of,
     walk,
 )
-from ..folding import fold
 from ..limits import Limits
 from ..unicode import utf8
 from ..unicode.utf8 import CodePoints

@@ -13,8 +13,8 @@ terminal. A lexer by maximal munch would allow less.
 from collections.abc import Iterable
 from dataclasses import replace
 
+from ..automata.folding import fold
 from ..diagnostics import Span
-from ..folding import fold
 from .tree import (
     Choice,
     Expr,

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from constrain.artifacts.errors import ConstrainError
 
 from ..automata import regex_ir as regex
+from ..automata.folding import fold
 from ..diagnostics import LimitError, Span
-from ..folding import fold
 from ..grammar.tree import Expr, Pattern, Repetition, children
 
 # Nodes of a regex that are counted.

@@ -7,7 +7,7 @@ from constrain.artifacts.errors import ConstrainError
 from ..automata import regex_ir as regex
 from ..automata.ambiguity import shortest_member
 from ..automata.dfa import DEAD
-from ..folding import fold
+from ..automata.folding import fold
 from ..grammar.tree import (
     Choice,
     Difference,

@@ -9,10 +9,10 @@ from ..automata import regex_ir as regex
 from ..automata.ambiguity import ambiguous_concatenation, ambiguous_factorization
 from ..automata.assertions import resolved
 from ..automata.determinize import determinize
+from ..automata.folding import fold
 from ..automata.minimize import minimize
 from ..automata.thompson import thompson
 from ..diagnostics import Span
-from ..folding import fold
 from ..grammar.tree import (
     Expr,
     Grammar,

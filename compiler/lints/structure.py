@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from ..automata import regex_ir as regex
-from ..folding import fold
+from ..automata.folding import fold
 from ..grammar.tree import (
     Choice,
     Difference,

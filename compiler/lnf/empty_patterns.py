@@ -10,9 +10,9 @@ from dataclasses import replace
 
 from ..automata import regex_ir as regex
 from ..automata.assertions import resolved
+from ..automata.folding import fold
 from ..automata.thompson import thompson
 from ..diagnostics import LimitError
-from ..folding import fold
 from ..grammar.tree import Expr, Grammar, Pattern, children, walk, with_children
 from ..limits import Limits, blaming
 

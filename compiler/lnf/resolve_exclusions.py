@@ -14,9 +14,9 @@ from dataclasses import replace
 from ..automata.boolean import difference, embedded, excluding
 from ..automata.determinize import determinize
 from ..automata.dfa import Dfa
+from ..automata.folding import fold
 from ..automata.minimize import minimize
 from ..diagnostics import CheckError, Diagnostic, NotRegularError
-from ..folding import fold
 from ..grammar.tree import (
     Difference,
     Excluding,

@@ -13,9 +13,9 @@ from ..automata.assertions import resolved
 from ..automata.boolean import embedded
 from ..automata.determinize import determinize
 from ..automata.dfa import without_bytes as dfa_without_bytes
+from ..automata.folding import fold
 from ..automata.minimize import minimize
 from ..automata.thompson import thompson
-from ..folding import fold
 from ..grammar.tree import Expr, Grammar, Literal, Pattern, children, with_children
 from ..limits import Limits, blaming
 

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 from ..automata import regex_ir as regex
 from ..automata.dfa import Dfa
+from ..automata.folding import fold
 from ..automata.preferred_matches import preferred_matches
 from ..diagnostics import CheckError, Diagnostic, Source, Span
-from ..folding import fold
 from ..grammar.tree import (
     Choice,
     Expr,

@@ -21,11 +21,11 @@ from ..automata import regex_ir as regex
 from ..automata.assertions import resolved
 from ..automata.boolean import difference, embedded
 from ..automata.dfa import Dfa, literal, without_bytes
+from ..automata.folding import fold
 from ..automata.minimize import minimal, minimize
 from ..automata.nfa import Nfa
 from ..automata.thompson import thompson, without_epsilon
 from ..diagnostics import CheckError, Diagnostic, Span
-from ..folding import fold
 from ..grammar.tree import (
     Choice,
     Expr,

@@ -16,10 +16,10 @@ from ..automata.assertions import resolved
 from ..automata.determinize import determinize
 from ..automata.dfa import Dfa
 from ..automata.eliminate_states import NotTextError, TooLongError, eliminate_states
+from ..automata.folding import fold
 from ..automata.minimize import minimize
 from ..automata.thompson import thompson
 from ..diagnostics import CheckError, Diagnostic, Span
-from ..folding import fold
 from ..grammar.tree import (
     Choice,
     Expr,

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from ..automata import regex_ir as regex
+from ..automata.folding import fold
 from ..diagnostics import Diagnostic, GrammarError, Source
-from ..folding import fold
 from ..grammar.tree import (
     Choice,
     Difference,

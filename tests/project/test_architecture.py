@@ -57,12 +57,11 @@ ARTIFACTS: dict[str, set[str]] = {
 }
 
 # The same for the compiler.
-BASE = {"diagnostics", "folding", "limits", "progress"}
+BASE = {"diagnostics", "limits", "progress"}
 COMPILER: dict[str, set[str]] = {
     "diagnostics": set(),
     "limits": {"diagnostics", "progress"},
     "progress": set(),
-    "folding": set(),
     "cache": set(),
     "unicode": set(),
     "automata": BASE | {"unicode"},
@@ -114,13 +113,14 @@ COMPILER: dict[str, set[str]] = {
     }
     | {"maximal_munch", "merge", "network", "notes", "options", "token_ids", "tokenizers"}
     | {"wordpiece"},
+    "compiler": BASE | {"bpe", "cache", "options", "pipeline"},
     # The names that the package as a whole offers; they load on first use.
     "__init__": {
         "cache",
+        "compiler",
         "diagnostics",
         "limits",
         "options",
-        "pipeline",
         "tokenizers",
         "wordpiece",
     },

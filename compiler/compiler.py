@@ -1,0 +1,96 @@
+"""The door of the library: a compiler of grammars for one tokenizer.
+
+    compiler = Compiler(load_tokenizer("tokenizer.json"))
+    artifact = compiler.compile(text, dialect="gbnf")        as often as you like, from any thread
+
+What depends on the tokenizer alone (vocabulary, token trie, pre-tokenizer DFA, forbidden pairs,
+normal forms) is made once, when a grammar first needs it, and cached between runs.
+"""
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from constrain.artifacts.artifact import Artifact
+
+from .cache import CacheChoice, cache_of
+from .diagnostics import WeakerMasksWarning
+from .limits import Limits
+from .options import AnyTokenizer, CompileOptions, with_changes
+from .pipeline import SharedTables, build_artifact, build_engine
+from .progress import Progress, silent
+
+if TYPE_CHECKING:
+    from .bpe.tokenizer_tables import TokenizerTables
+
+
+class Compiler:
+    """Compiles grammars for ``tokenizer``. Threads may share it.
+
+    ``cache``: where tables of the tokenizer are looked up and kept between runs, by default in the
+    user's cache folder, as by the command line; None for nowhere. ``options``: what is wanted of
+    all grammars, and ``limits`` those of each compilation, where they are not the options' own.
+    ``tables``: the tokenizer's, if there are any already.
+    """
+
+    def __init__(
+        self,
+        tokenizer: AnyTokenizer,
+        *,
+        cache: CacheChoice = "default",
+        options: CompileOptions | None = None,
+        limits: Limits | None = None,
+        tables: "TokenizerTables | None" = None,
+    ) -> None:
+        self.tokenizer = tokenizer
+        self._options, self._limits = options or CompileOptions(), limits
+        self._shared = SharedTables(tokenizer, cache_of(cache), tables)
+
+    def compile(
+        self, text: str, *, name: str = "<grammar>", progress: Progress = silent, **changes: Any
+    ) -> Artifact:
+        """The artifact of a grammar.
+
+        ``changes`` are fields of ``CompileOptions``, which explains them, and go before those of
+        the compiler's own. ``name``: what errors call the grammar.
+
+        The artifact's ``notes`` say what was chosen and left out. Where ``tokenization`` is left
+        open and canonical masks cannot be had, there is a ``WeakerMasksWarning`` besides. Raises
+        subclasses of ``ConstrainError``, ``TypeError`` for a name that is no option, and
+        ``ValueError`` for a value that an option cannot have.
+        """
+        return self._compile(text, name, progress, changes)
+
+    def _compile(
+        self, text: str, name: str, progress: Progress, changes: dict[str, Any]
+    ) -> Artifact:
+        limits = changes.pop("limits", None) or self._limits
+        wanted = with_changes(self._options, {**changes, "limits": limits})
+        recogniser = build_engine(text, wanted, name=name)
+        built = build_artifact(
+            recogniser,
+            self.tokenizer,
+            wanted,
+            progress=progress,
+            shared=self._shared,
+        )
+        if built.weakened:
+            # Of the caller of ``compile`` or ``compile_grammar``.
+            warnings.warn(built.weakened, WeakerMasksWarning, stacklevel=3)
+        return built.artifact
+
+
+def compile_grammar(
+    text: str,
+    *,
+    tokenizer: AnyTokenizer,
+    options: CompileOptions | None = None,
+    name: str = "<grammar>",
+    progress: Progress = silent,
+    tables: "TokenizerTables | None" = None,
+    cache: CacheChoice = "default",
+    **changes: Any,
+) -> Artifact:
+    """Compile one grammar for a tokenizer: ``Compiler(tokenizer, …).compile(text, …)``, which says
+    what the parameters are and what is raised."""
+    compiler = Compiler(tokenizer, cache=cache, options=options, tables=tables)
+    return compiler._compile(text, name, progress, changes)
