@@ -290,6 +290,8 @@ class NetworkMasks(InterningMachine):
         network = self.network
         rows = set[int]()
         for state, node in network.threads[configuration]:
+            if state == DEAD:  # The text may end; nothing is read.
+                continue
             row = self._stacks.precomputed(state, node)
             if row == MISSING:
                 rows |= self._stacks.rows(state, node)

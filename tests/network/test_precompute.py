@@ -2,13 +2,15 @@
 
 import random
 
+import pytest
 from support.grammars import JSON, MARKUP, SAMPLES, STATEMENTS, nullable_lnf_of
 
 from constrain.artifacts.network.configurations import Network
 from constrain.artifacts.network.summaries import NOTHING, ROOT, Summaries
 from constrain.artifacts.network.tables import NetworkTables
+from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens.trie import Trie
-from constrain.compiler import Tokenizer
+from constrain.compiler import Tokenizer, compile_grammar
 from constrain.compiler.limits import Effort, Limits
 from constrain.compiler.network.build import network
 from constrain.compiler.network.precompute import frames_below, precompute_summaries
@@ -66,3 +68,19 @@ def test_precomputed_summaries_are_closed(default_tokenizer: Tokenizer) -> None:
     again.row_number(~again.row(1))
     again.forget()
     assert len(summaries) == len(again)
+
+
+@pytest.mark.parametrize(
+    "text", ['s ::= ["(" s ")"];', 's ::= "(" s ")" | "x";', 's ::= {"(" s ")"} ["end"];']
+)
+def test_the_first_mask_needs_no_trie(
+    text: str, default_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was precomputed, also where the empty text is a member."""
+    artifact = compile_grammar(
+        text, dialect="kbnf", tokenizer=default_tokenizer, tokenization="any", engine="network"
+    )
+    found = load_bytes(artifact.to_bytes())
+    monkeypatch.delattr(Trie, "from_vocabulary")
+
+    assert found.matcher().mask().tolist() == artifact.matcher().mask().tolist()
