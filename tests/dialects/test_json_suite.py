@@ -14,6 +14,7 @@ from support.network import long_json
 
 from constrain.artifacts import Artifact, TokenRefusedError
 from constrain.artifacts.network.configurations import Network
+from constrain.artifacts.read import load_bytes
 from constrain.compiler import Tokenizer, compile_grammar
 from constrain.compiler.explain.earley import explain_parser
 from constrain.compiler.explain.report import Status
@@ -118,10 +119,15 @@ def taken(artifact: Artifact, ids: list[int]) -> bool:
 
 def test_a_long_document(artifact: Artifact, default_tokenizer: Tokenizer, full: bool) -> None:
     """A megabyte of JSON (a tenth without --full); what is kept grows with depth, not length."""
-    ids = default_tokenizer.encode(long_json(1_000_000 if full else 100_000))
-    assert taken(artifact, ids)
-    machine = artifact.machine()
-    assert len(machine.network.threads) < 40_000
+    fresh = load_bytes(artifact.to_bytes())
+    size = 1_000_000 if full else 100_000
+    held = []
+    for length in (size // 10, size):
+        assert taken(fresh, default_tokenizer.encode(long_json(length)))
+        network = fresh.machine().network
+        held.append(network.nbytes)
+        assert len(network.threads.several) + len(network.stacks.entries) < 1_000
+    assert held[1] < 2 * held[0]
 
 
 def test_sixty_thousand_brackets(default_tokenizer: Tokenizer) -> None:

@@ -127,18 +127,23 @@ def test_converting_says_what_is_lost(
 ) -> None:
     """On stderr; in Lark's own syntax nothing is lost."""
     path = tmp_path / "g.lark"
-    path.write_text('start: A\nA.2: "a"\n%ignore " "\n', encoding="utf-8")
+    text = b'start: A | "(" start ")"\nA.2: "a"\n%ignore " "\n'
+    path.write_bytes(text)
 
-    assert 0 == run(["convert", str(path), "--to", "gbnf"])
+    assert 2 == run(["convert", str(path), "--to", "gbnf"])
+    assert b"this grammar nests, so it would gain members" in capsysbinary.readouterr().err
+    assert 0 == run(["convert", str(path), "--to", "gbnf", "--loosen"])
     printed = capsysbinary.readouterr()
     assert printed.out == (
-        b'root ::= start ignored\nstart ::= ignored A\nA ::= "a"\nignored ::= " "*\n'
+        b'root ::= start ignored\nstart ::= ignored A | (ignored "(") start (ignored ")")\n'
+        b'A ::= "a"\nignored ::= " "*\n'
     )
+    assert b"texts that maximal munch excludes are members now" in printed.err
     assert b"written out before each terminal" in printed.err
     assert b"no priorities" in printed.err
     assert 0 == run(["convert", str(path), "--to", "lark"])
     printed = capsysbinary.readouterr()
-    assert (b'start: A\nA.2: "a"\n%ignore " "\n', b"") == (printed.out, printed.err)
+    assert (text, b"") == (printed.out, printed.err)
 
 
 def test_names_become_lower_case() -> None:

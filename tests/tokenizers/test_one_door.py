@@ -49,7 +49,7 @@ def test_the_library_caches_tables_by_default(folder: Path, tmp_path: Path) -> N
     assert not folder.exists()
     compiled(cache=Cache(tmp_path / "own"))
     assert not folder.exists()
-    kinds = {"tokenizer", "pairs", "pretokenizer"}
+    kinds = {"tokenizer", "pairs", "pretokenizer", "vocabulary"}
     assert kinds == {file.name.split("-")[0] for file in (tmp_path / "own").iterdir()}
     compiled()
     assert kinds == {file.name.split("-")[0] for file in folder.iterdir()}

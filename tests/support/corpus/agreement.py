@@ -44,16 +44,25 @@ def offences(name: str, case: Case, language: Language) -> Iterator[str]:
     if refusal:
         yield f"not refused, though {refusal}"
         return
-    if engine.meaning != "exact" and language.name in MUNCHED:
-        language = replace(language, accepted=(), rejected=language.accepted + language.rejected)
-    else:
-        yield from wrong_masks(artifact.matcher(), reference(engine, case, language))
+    if engine.meaning != "exact":
+        language = munched(language)
+    yield from wrong_masks(artifact.matcher(), reference(engine, case, language))
     check = wrong_texts_of_any if engine.tokenization == "any" else wrong_texts
     yield from check(artifact, case, language)
 
 
 # Maximal munch leaves them no member: an exclusion's lexeme goes on over what must follow it.
 MUNCHED = {"kbnf-except", "kbnf-regex-complement"}
+
+# Members of which a lexer takes less, for Python's ``re`` prefers a shorter match of them.
+SHORTENED = {"regex-lazy-quantifiers": {b"aabbcdd"}}
+
+
+def munched(language: Language) -> Language:
+    """The same language with the texts that maximal munch accepts."""
+    lost = SHORTENED.get(language.name, set())
+    kept = tuple(text for text in language.accepted if text not in lost)
+    return replace(language, accepted=kept, rejected=(*language.rejected, *sorted(lost)))
 
 
 def why_refused(engine: Engine, case: Case, language: Language) -> str:
@@ -63,14 +72,17 @@ def why_refused(engine: Engine, case: Case, language: Language) -> str:
     if language.names_tokens:
         if engine.meaning != "exact":
             return "cannot be read by"
-        if engine.tokenization == "canonical" and engine.engine == "network":
+        # Between token terminals a text is merged alone, so all else that is done to it would
+        # have to be followed there.
+        is_merged_alone = case.tokenizer.byte_level and not case.tokenizer.splits
+        if engine.tokenization == "canonical" and (
+            engine.engine == "network" or not is_merged_alone
+        ):
             return "cannot follow token terminals"
-        if engine.tokenization == "canonical" and not case.tokenizer.byte_level:
-            return "it merges characters, DirectMerge bytes"
     elif engine.tokenization == "canonical":
         if all(case.own(text) is None for text in language.accepted):
             return "the tokenizer can spell no member"
-    elif engine.meaning != "exact" and language.name in MUNCHED and engine.engine == "dfa":
+    elif engine.meaning != "exact" and language.name in MUNCHED:
         return "there is no member"
     return ""
 
