@@ -20,12 +20,13 @@ from numpy.typing import NDArray
 from ..errors import ArtifactError
 from ..pretokenizer.whole_pieces import OFF, PretokenizerBesidePieces, TokensBelow, WholePieces
 from ..tokens import tokenset
-from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
+from ..tokens.memo import ENTRY_BYTES, BoundedCache
 from ..tokens.tokenset import Words
 from .machine import DEAD, ProductMachine, UnitedRows
 
-# Bytes of the caches: tokens below a place, rows without dead ends, what is live.
-_BELOW_BYTES, _ROW_BYTES, _LIVE_BYTES = 1 << 22, 1 << 24, 1 << 22
+# How the budget is divided: the product's own caches, tokens below a place, rows without dead
+# ends, what is live.
+_PRODUCT, _BELOW, _ROWS, _LIVE = 10, 1, 4, 1
 
 
 @dataclass(eq=False)
@@ -33,12 +34,20 @@ class ProductBesidePieces(ProductMachine):
     """As its base, but that a member of a state is p · places + n."""
 
     def __post_init__(self) -> None:
+        self.caches, below, rows, live = self.caches.divide(_PRODUCT, _BELOW, _ROWS, _LIVE)
         super().__post_init__()
-        self._below: BoundedCache[int, TokensBelow] = CacheBudget(_BELOW_BYTES).cache()
-        rows = CacheBudget(_ROW_BYTES)
+        self._below: BoundedCache[int, TokensBelow] = below.cache()
         self._rows: BoundedCache[tuple[int, int, int], Words]
         self._rows = rows.cache(self._empty.nbytes + ENTRY_BYTES)
-        self._live: BoundedCache[tuple[int, int, int], bool] = CacheBudget(_LIVE_BYTES).cache()
+        self._live: BoundedCache[tuple[int, int, int], bool] = live.cache()
+
+    def take_over(self, full: ProductMachine) -> None:
+        """Also what was found of pairs of a product state and a place, whatever the text."""
+        super().take_over(full)
+        assert isinstance(full, ProductBesidePieces)
+        self._below, self._rows, self._live = full._below, full._rows, full._live
+        self.__dict__["_from_start"] = full._from_start
+        self.__dict__["_at_boundary"] = full._at_boundary
 
     @cached_property
     def pieces(self) -> WholePieces:

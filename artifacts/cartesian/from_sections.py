@@ -29,8 +29,13 @@ def product_machine(
     vocabulary: Vocabulary,
     caches: CacheBudget | None = None,
     lock: Lock | None = None,
+    full: AnyProduct | None = None,
 ) -> AnyProduct:
-    """The automaton of CartesianMerge, beside a normal-form DFA if the file has one."""
+    """The automaton of CartesianMerge, beside a normal-form DFA if the file has one.
+
+    ``full``: the machine of these sections whose place it takes.
+    """
+    before = full.inner if isinstance(full, WithNormalForm) else full
     budget = caches or CacheBudget()
     own, effects, both = budget.divide(_PRODUCT, _NORMAL_FORM, _BOTH)
     is_alone = "stable.table" not in arrays
@@ -47,7 +52,10 @@ def product_machine(
         from ..pretokenizer.whole_pieces import PretokenizerBesidePieces, WholePieces
         from .beside_pieces import ProductBesidePieces
 
-        pieces = WholePieces(arrays["cuts.whole"], vocabulary)
+        if isinstance(before, ProductBesidePieces):
+            pieces = before.pieces
+        else:
+            pieces = WholePieces(arrays["cuts.whole"], vocabulary)
         fields = {f.name: getattr(pretokenizer, f.name) for f in dataclasses.fields(pretokenizer)}
         pretokenizer = PretokenizerBesidePieces(**fields, pieces=pieces)
         machine = ProductBesidePieces
@@ -71,6 +79,8 @@ def product_machine(
         budget if is_alone else own,
         lock,
     )
+    if before is not None:
+        product.take_over(before)
     if is_alone:
         return product
     normal_form = NormalFormDfa.from_arrays(arrays)

@@ -31,6 +31,9 @@ DEAD = 0
 # product states, and these sets themselves, which are interned.
 _MASKS, _ALLOWED, _UNIONS, _INTERNED = 8, 2, 5, 1
 
+# A member of an interned set: an integer, and its place in the tuple.
+_MEMBER_BYTES = 40
+
 # Tokens that are tried one by one before a mask is computed.
 _TRIED = 6
 
@@ -116,6 +119,9 @@ class ProductMachine(InterningMachine):
     # A token of each class, plus 1, that was last.
     _token_of: dict[int, int] = field(default_factory=dict, init=False)
 
+    # About the bytes of the sets.
+    _held: int = field(default=0, init=False)
+
     def __post_init__(self) -> None:
         self._width = self.pairs.classes + 1
         words = tokenset.word_count(self.vocab_size)
@@ -138,8 +144,14 @@ class ProductMachine(InterningMachine):
 
     @property
     def interned_bytes(self) -> int:
-        """About the size of the sets of product states; they are few."""
-        return 2 * ENTRY_BYTES * len(self._groups) + ENTRY_BYTES * len(self._token_of)
+        """About the size of the sets of product states."""
+        return self._held + ENTRY_BYTES * len(self._token_of)
+
+    def take_over(self, full: "ProductMachine") -> None:
+        """Begin with what the machine before, which is full, found for any text."""
+        self._allowed, self._token_of = full._allowed, full._token_of
+        # What is handed on does not count.
+        self._most_interned += self.interned_bytes
 
     def state_after(self, after: Sequence[int]) -> int:
         """The state behind a prompt: by the boundaries that it may have there, and its last token.
@@ -179,6 +191,7 @@ class ProductMachine(InterningMachine):
                 if number is None:
                     number = len(self._groups)
                     self._groups.append((key, any(map(self.accepts, key))))
+                    self._held += 2 * ENTRY_BYTES + _MEMBER_BYTES * len(key)
                     # subtle: it is found without the lock, so what it is the number of comes first.
                     self._number[key] = number
                     self.look()

@@ -65,7 +65,7 @@ class ProductRuntime(RegularGrammar):
         from ..cartesian.from_sections import product_machine
 
         c = self.contents
-        return product_machine(c.manifest, c.arrays, c.vocabulary, c.caches, c.lock)
+        return product_machine(c.manifest, c.arrays, c.vocabulary, c.caches, c.lock, full)
 
 
 def runtime(contents: Contents) -> ProductRuntime:
