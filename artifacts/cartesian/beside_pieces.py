@@ -148,7 +148,7 @@ class ProductBesidePieces(ProductMachine):
         columns, lengths = self.classes[below.octets[held]], below.lengths[held]
         states = np.full(len(held), p, dtype=np.int64)
         for at in range(columns.shape[1] if len(held) else 0):
-            after = self.table[states, plane if not at else 0, columns[:, at]]
+            after = self.transitions.targets(states, plane if not at else 0, columns[:, at])
             states = np.where(at < lengths, after, states)
         return states
 
@@ -197,7 +197,7 @@ class ProductBesidePieces(ProductMachine):
     @cached_property
     def _at_boundary(self) -> NDArray[np.bool_]:
         """Product states at which the text may end or a pre-token start."""
-        found: NDArray[np.bool_] = (self.table[:, 1] != DEAD).any(axis=1) | (self.accepting != 0)
+        found: NDArray[np.bool_] = self.transitions.starts_pretoken() | (self.accepting != 0)
         return found
 
 

@@ -9,10 +9,12 @@ from ..container.sections import Arrays
 from ..normalizer.machine import WithNormalForm
 from ..normalizer.normal_form_dfa import NormalFormDfa, PromptRuns, Runs
 from ..pretokenizer.dfa import PretokenizerDfa, whole_pieces
+from ..tokens.block_rows import BlockRows
 from ..tokens.interning import Lock
 from ..tokens.memo import CacheBudget
 from ..tokens.vocabulary import Vocabulary
 from .machine import ProductMachine, ProductRows
+from .transitions import Transitions
 
 AnyProduct: TypeAlias = ProductMachine | WithNormalForm[ProductMachine]
 
@@ -60,13 +62,23 @@ def product_machine(
         pretokenizer = PretokenizerBesidePieces(**fields, pieces=pieces)
         machine = ProductBesidePieces
     product = machine(
-        arrays["product.table"],
+        Transitions(
+            arrays["product.kernels"],
+            arrays["product.kernel_of"],
+            arrays["product.images"],
+            arrays["product.image_offsets"],
+        ),
         arrays["product.classes"],
         arrays["product.accepting"],
         manifest.token_start,
         ProductRows(
             arrays["product.row_of"],
-            arrays["product.rows"],
+            BlockRows(
+                arrays["product.codes"],
+                arrays["product.blocks"],
+                arrays["product.block_offsets"],
+                "product",
+            ),
             arrays["product.ids"],
             arrays["product.id_offsets"],
         ),

@@ -20,10 +20,12 @@ from ..bpe.forbidden_pairs import ForbiddenPairs
 from ..errors import ArtifactError
 from ..pretokenizer.dfa import PretokenizerDfa
 from ..tokens import tokenset
+from ..tokens.block_rows import BlockRows
 from ..tokens.interning import InterningMachine, Lock
 from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.tokenset import Words
 from ..tokens.vocabulary import Vocabulary
+from .transitions import Transitions
 
 DEAD = 0
 
@@ -43,12 +45,12 @@ class ProductRows:
     """The tokens of each product state, by how they begin.
 
     ``row_of``: int32 (2N,), for state p at 2p the tokens that continue a pre-token, at 2p + 1
-    those that start one: -1 for none, below R one of ``rows`` (uint32 (R, W)), from R on one
+    those that start one: -1 for none, below R one of ``rows``, from R on one
     of the lists ``ids[offsets[i]:offsets[i + 1]]`` (int32, ascending).
     """
 
     row_of: NDArray[np.int32]
-    rows: NDArray[np.uint32]
+    rows: BlockRows
     ids: NDArray[np.int32]
     offsets: NDArray[np.int64]
 
@@ -61,9 +63,7 @@ class ProductRows:
             if len(lists) < 2:
                 return lists[0] if lists else None
             return np.unique(np.concatenate(lists))
-        packed: Words = self.rows[dense[0]]
-        for number in dense[1:]:
-            packed = packed | self.rows[number]
+        packed: Words = np.bitwise_or.reduce(self.rows.rows(dense, vocab_size), axis=0)
         if lists:
             packed = packed | tokenset.from_ids(np.concatenate(lists), vocab_size)
         return packed
@@ -91,16 +91,16 @@ class ProductMachine(InterningMachine):
     """Both the machine and the rows of a matcher. Masks that were found before, and groups, are
     read without the lock.
 
-    ``table``: int32 (N, P, J), ``classes``: uint8 (256,), as in ``PretokenizerDfa`` but for product
-    states. ``accepting``: uint8 (N,). ``first``: the product state before any text.
-    ``pretokenizer``: followed through a prompt. ``after_boundary``: int32, for each state of that
-    the product state in which a member begins behind it, 0 for none.
+    ``transitions``, ``classes``: uint8 (256,), of the product's states. ``accepting``: uint8 (N,).
+    ``first``: the product state before any text. ``pretokenizer``: followed through a prompt.
+    ``after_boundary``: int32, for each state of that the product state in which a member begins
+    behind it, 0 for none.
 
     A state number is group * (classes + 1) + class + 1: a group is a set of product states, the
     class is that of the last token, -1 before any.
     """
 
-    table: NDArray[np.int32]
+    transitions: Transitions
     classes: NDArray[np.uint8]
     accepting: NDArray[np.uint8]
     first: int
@@ -134,8 +134,6 @@ class ProductMachine(InterningMachine):
         self._unions: BoundedCache[int, UnitedRows] = unions.cache()
         self._flags = np.zeros(words * 32, dtype=np.bool_)
         self._empty = np.zeros(words, dtype=np.uint32)
-        self._plane = self.table.shape[2]
-        self._row = self.table.shape[1] * self._plane
 
     @property
     def start(self) -> int:
@@ -260,11 +258,8 @@ class ProductMachine(InterningMachine):
         return self.step(state, token_id) if tokenset.contains(self.row(state), token_id) else None
 
     def _run(self, state: int, plane: int, octets: bytes) -> int:
-        cells, columns = self._cells, self._columns
-        state = cells[state * self._row + plane * self._plane + columns[octets[0]]]
-        for octet in octets[1:]:
-            state = cells[state * self._row + columns[octet]]
-        return state
+        columns = self._columns
+        return self.transitions.run(state, plane, [columns[octet] for octet in octets])
 
     def _union(self, number: int) -> UnitedRows:
         """The tokens of a set of product states, with EOS where a member may end."""
@@ -316,7 +311,3 @@ class ProductMachine(InterningMachine):
     @cached_property
     def _columns(self) -> list[int]:
         return [int(c) for c in self.classes]
-
-    @cached_property
-    def _cells(self) -> memoryview:
-        return np.ascontiguousarray(self.table).reshape(-1).data

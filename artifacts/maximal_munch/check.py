@@ -14,7 +14,7 @@ from ..dfa.check import check_stacked_dfas
 from ..errors import ArtifactError
 from ..network.check import check_network
 from ..tokens import tokenset
-from .block_rows import BLOCK, MOST_ROWS
+from ..tokens.block_rows import BLOCK, MOST_ROWS
 from .parser_transitions import over_bottom
 from .tables import FIRST_LEXEME
 

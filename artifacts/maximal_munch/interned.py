@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..tokens import tokenset
+from ..tokens.block_rows import BlockRows
 from ..tokens.memo import ENTRY_BYTES
 from ..tokens.tokenset import Words
-from .block_rows import BlockRows
 from .summary_tables import HeadSummaryTables
 
 # The row without tokens.

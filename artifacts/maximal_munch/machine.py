@@ -19,12 +19,12 @@ import numpy as np
 from ..errors import ArtifactError
 from ..network.configurations import Stacks
 from ..tokens import tokenset
+from ..tokens.block_rows import shared_blocks
 from ..tokens.interning import InterningMachine, Lock
 from ..tokens.memo import ENTRY_BYTES, CacheBudget
 from ..tokens.tokenset import Words
 from ..tokens.trie import Trie
 from ..tokens.vocabulary import Vocabulary
-from .block_rows import shared_blocks
 from .configurations import Configurations
 from .lazy_masks import LazyMasks
 from .lexer import Lexer

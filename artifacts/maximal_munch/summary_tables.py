@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .block_rows import BlockRows
+from ..tokens.block_rows import BlockRows
 
 _PREFIX = "greedy."
 

@@ -216,7 +216,7 @@ def _product(
 ) -> Sections:
     from ..bpe.tokenizer_tables import pretokenizer_sections
 
-    product, rows = cartesian.product, cartesian.rows
+    product, table, rows = cartesian.product, cartesian.table, cartesian.rows
     # The states that read a prefix stand for the start.
     byte_state = np.where(product.byte_state < dfa.states, product.byte_state, dfa.start)
     return {
@@ -224,13 +224,18 @@ def _product(
         **pretokenizer_sections(boundaries),
         "product.accepting": product.accepting.astype(np.uint8),
         "product.after_cut": product.start_after,
+        "product.block_offsets": rows.rows.offsets,
+        "product.blocks": rows.rows.blocks,
         "product.byte_state": byte_state.astype(np.int32),
         "product.classes": product.classes,
+        "product.codes": rows.rows.codes,
         "product.id_offsets": rows.offsets,
         "product.ids": rows.ids,
+        "product.image_offsets": table.offsets,
+        "product.images": table.images,
+        "product.kernel_of": table.kernel_of,
+        "product.kernels": table.kernels,
         "product.row_of": rows.row_of,
-        "product.rows": rows.rows,
-        "product.table": product.table,
     }
 
 

@@ -12,17 +12,22 @@ Tran-Thien, "Technical Appendix" (2024), section 5.
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
 
 from constrain.artifacts.bpe.forbidden_pairs import ForbiddenPairs
 from constrain.artifacts.cartesian.machine import ProductRows
+from constrain.artifacts.cartesian.transitions import Transitions
 from constrain.artifacts.tokens import tokenset
+from constrain.artifacts.tokens.block_rows import MOST_ROWS, shared_blocks
+from constrain.artifacts.tokens.tokenset import Words
 
 from ..bpe.forbidden_pairs import PairTables, only_followed_by
 from ..limits import Limits
 from ..pretokenizer.boundary_tables import PretokenizerTables
+from .compressed import compressed_table
 from .lift import Lift, lift, no_rules
 from .product import Product
 from .relevance import Relevance
@@ -35,13 +40,15 @@ _MAX_FUSED = 10_000
 class CartesianDfa:
     """The result of Algorithm 5.
 
-    ``product`` and its ``rows``, 2p for the tokens that continue a pre-token at state p and 2p + 1
-    for those that start one. ``pairs``: the forbidden pairs of second tokens that continue a
-    pre-token somewhere. ``transitions``: number of relevant transitions of DFA₁. ``dropped``:
-    number of those that lead to dead ends. ``live_by_inert``: see ``normalized``.
+    ``product``, its ``table`` as it is stored, and its ``rows``, 2p for the tokens that continue a
+    pre-token at state p and 2p + 1 for those that start one. ``pairs``: the forbidden pairs of
+    second tokens that continue a pre-token somewhere. ``transitions``: number of relevant
+    transitions of DFA₁. ``dropped``: number of those that lead to dead ends. ``live_by_inert``: see
+    ``normalized``.
     """
 
     product: Product
+    table: Transitions
     rows: ProductRows
     pairs: ForbiddenPairs
     transitions: int
@@ -57,23 +64,27 @@ def cartesian_merge(
     limits: Limits | None = None,
     rules_of: Callable[[int], Iterable[str]] = no_rules,
     check: Callable[[Relevance], bool] | None = None,
+    most: int | None = None,
 ) -> CartesianDfa:
-    """Algorithm 5 for the texts of ``product``. Raises ``LimitError``.
+    """Algorithm 5 for the texts of ``product``. Raises ``LimitError``, also where the table takes
+    more than ``most`` bytes.
 
     ``rules_of``: the grammar rules behind a product state, which errors name. ``check``: computes
     ``live_by_inert`` from what is relevant; without it the result is True.
     """
     limits = (limits or Limits()).started()
+    table = compressed_table(product, limits, rules_of, most)
     lifted = lift(product, pretokenizer, pairs, limits, rules_of)
     relevance = Relevance(product, lifted, pretokenizer, pairs)
     live_by_inert = check is None or check(relevance)
     dead = relevance.dead()
     _restrict(lifted, dead)
     used = _tokens_of(lifted, (0,))
-    transitions = sum(int(np.count_nonzero(flags)) for flags in lifted.bits.values())
+    transitions = _counted(lifted.bits)
     return CartesianDfa(
         product=product,
-        rows=_packed(lifted, product.states, vocab_size),
+        table=table,
+        rows=_packed(lifted, product.states, vocab_size, limits),
         pairs=_fused(
             only_followed_by(pairs.forbidden.rows, used),
             np.flatnonzero(_tokens_of(lifted, (0, 1))),
@@ -89,27 +100,42 @@ def _restrict(lifted: Lift, dead: NDArray[np.int32]) -> None:
     rows, tokens = dead[:, np.argsort(dead[0], kind="stable")]
     found, bounds = np.unique(rows, return_index=True)
     parts = np.split(tokens, bounds[1:])
+    # Rows of which the same is left share an array again. The first array of a value is held, so
+    # that no other has its id.
+    left: dict[tuple[int, bytes], tuple[Words, Words]] = {}
     for row, gone in zip(found.tolist(), parts, strict=False):
         if row in lifted.bits:
-            lifted.bits[row] = lifted.bits[row].copy()
-            lifted.bits[row][gone] = False
+            whole = lifted.bits[row]
+            key = id(whole), gone.tobytes()
+            if key not in left:
+                left[key] = whole, whole & ~tokenset.from_ids(gone, lifted.size)
+            lifted.bits[row] = left[key][1]
         else:
             lifted.lists[row] = np.setdiff1d(lifted.lists[row], gone, assume_unique=True)
 
 
-def _packed(lifted: Lift, states: int, vocab_size: int) -> ProductRows:
+def _counted(rows: dict[int, NDArray[np.uint32]]) -> int:
+    """The number of tokens of all rows; equal ones share an array."""
+    counts: dict[int, int] = {}
+    for found in rows.values():
+        if id(found) not in counts:
+            counts[id(found)] = len(tokenset.to_ids(found))
+    return sum(counts[id(found)] for found in rows.values())
+
+
+def _packed(lifted: Lift, states: int, vocab_size: int, limits: Limits) -> ProductRows:
     """Each distinct row once: long ones as packed sets, short ones as lists of ids."""
     row_of = np.full(2 * states, -1, dtype=np.int32)
     words = tokenset.word_count(vocab_size)
     dense: dict[bytes, int] = {}
-    flags = np.zeros(words * 32, dtype=np.bool_)
+    whole = np.zeros(words, dtype=np.uint32)
     shared: dict[int, int] = {}
     for row, found in sorted(lifted.bits.items()):
         if id(found) not in shared:
-            flags[: len(found)] = found
-            packed = tokenset.from_flags(flags).tobytes()
-            shared[id(found)] = dense.setdefault(packed, len(dense))
+            whole[: len(found)] = found
+            shared[id(found)] = dense.setdefault(whole.tobytes(), len(dense))
         row_of[row] = shared[id(found)]
+    limits.within(MOST_ROWS).check_states(len(dense), "the tokens of each state")
     lists: dict[bytes, int] = {}
     for row, ids in sorted(lifted.lists.items()):
         if len(ids):
@@ -118,7 +144,7 @@ def _packed(lifted: Lift, states: int, vocab_size: int) -> ProductRows:
     np.cumsum([len(key) // 4 for key in lists], out=offsets[1:])
     return ProductRows(
         row_of,
-        np.frombuffer(b"".join(dense), dtype="<u4").reshape(-1, words),
+        shared_blocks(np.frombuffer(b"".join(dense), dtype="<u4").reshape(-1, words)),
         np.frombuffer(b"".join(lists), dtype="<i4"),
         offsets,
     )
@@ -128,8 +154,9 @@ def _tokens_of(lifted: Lift, kinds: tuple[int, ...]) -> NDArray[np.bool_]:
     """The tokens that some row holds, bool (V,); ``kinds``: 0 continuing rows, 1 starting ones."""
     found = np.zeros(lifted.size, dtype=np.bool_)
     # Equal rows share an array.
-    for flags in {id(a): a for row, a in lifted.bits.items() if row % 2 in kinds}.values():
-        found |= flags
+    dense = {id(a): a for row, a in lifted.bits.items() if row % 2 in kinds}.values()
+    if dense:
+        found |= tokenset.to_flags(reduce(np.bitwise_or, dense))[: lifted.size]
     for ids in {id(a): a for row, a in lifted.lists.items() if row % 2 in kinds}.values():
         found[ids] = True
     return found

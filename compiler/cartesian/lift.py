@@ -16,6 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from constrain.artifacts.tokens import tokenset
+from constrain.artifacts.tokens.tokenset import Words
 from constrain.artifacts.tokens.trie import Trie, ranges
 
 from ..automata.token_functions import TokenFunctions, token_functions
@@ -27,7 +29,7 @@ from .product import Product
 
 _STAGE = "the table of each state's tokens"
 
-# Sets of up to so many tokens are lists of ids, larger ones are flags.
+# Sets of up to so many tokens are lists of ids, larger ones are packed.
 LONGEST_LIST = 512
 
 # Rows between two checks of the time limit.
@@ -39,13 +41,13 @@ class Lift:
     """The rows of the automaton over tokens.
 
     ``lists``: row to its token ids, int32, ascending, of short rows that are not empty. ``bits``:
-    row to bool (V,), of the others. Equal rows may share an array: replace it, do not write to it.
-    ``undecided``: the transitions into states that are not at a free boundary, of which some may
-    lead to dead ends. ``size``: V.
+    row to uint32 (W,), one bit a token, of the others. Equal rows may share an array: replace it,
+    do not write to it. ``undecided``: the transitions into states that are not at a free boundary,
+    of which some may lead to dead ends. ``size``: V.
     """
 
     lists: dict[int, NDArray[np.int32]]
-    bits: dict[int, NDArray[np.bool_]]
+    bits: dict[int, Words]
     undecided: "Bundles"
     size: int
 
@@ -97,7 +99,7 @@ def lift(
     used = (table != DEAD).any(axis=1)
     used[alone[0]] = True
     lists: dict[int, NDArray[np.int32]] = {}
-    bits: dict[int, NDArray[np.bool_]] = {}
+    bits: dict[int, Words] = {}
     at_boundary = product.at_boundary
     undecided = [_bundled(alone[:, ~at_boundary[alone[2]]])]
     # What is stored is counted: pairs of a row and a class of tokens that do the same everywhere.
@@ -106,8 +108,8 @@ def lift(
         transitions += len(functions.sources)
         sets = _Sets(functions, pairs.trie, size, alone)
         for done, (row, number) in enumerate(sets.of_rows()):
-            if number in sets.flags:
-                bits[row] = sets.flags[number]
+            if number in sets.packed:
+                bits[row] = sets.packed[number]
             elif sets.counts[number]:
                 lists[row] = sets.ids[number]
             if sets.counts[number] > most:
@@ -125,8 +127,8 @@ def lift(
 class _Sets:
     """The distinct sets of tokens of the rows of one walk, numbered.
 
-    ``ids``: of short sets, by number. ``flags``: bool (V,), of the others. ``counts``: the number
-    of tokens of each set. ``memory``: bytes of all arrays.
+    ``ids``: of short sets, by number. ``packed``: uint32 (W,), of the others. ``counts``: the
+    number of tokens of each set. ``memory``: bytes of all arrays.
     """
 
     def __init__(
@@ -144,7 +146,8 @@ class _Sets:
         self.by_row = np.argsort(functions.sources, kind="stable")
         self.owners = owners[self.by_row]
         self.ids: dict[int, NDArray[np.int32]] = {}
-        self.flags: dict[int, NDArray[np.bool_]] = {}
+        self.packed: dict[int, Words] = {}
+        self.flags = np.zeros(32 * tokenset.word_count(size), dtype=np.bool_)
         self.counts: list[int] = []
         self.memory = 0
 
@@ -178,10 +181,10 @@ class _Sets:
         else:
             is_member = np.zeros(len(self.sizes), dtype=np.bool_)
             is_member[classes] = True
-            flags = is_member[self.class_of]
-            flags[more] = True
-            self.flags[number] = flags
-            self.memory += flags.nbytes
+            np.take(is_member, self.class_of, out=self.flags[: len(self.class_of)])
+            self.flags[more] = True
+            self.packed[number] = tokenset.from_flags(self.flags)
+            self.memory += self.packed[number].nbytes
         self.counts.append(count)
 
     def bundles(self, wanted: NDArray[np.bool_]) -> Bundles:

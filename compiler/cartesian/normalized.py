@@ -108,7 +108,8 @@ def _held(rows: ProductRows, tokens: NDArray[np.int32]) -> NDArray[np.bool_]:
     """
     lists = len(rows.offsets) - 1
     found = np.zeros((len(rows.rows) + lists + 1, len(tokens)), dtype=np.bool_)
-    found[: len(rows.rows)] = rows.rows[:, tokens >> 5] >> (tokens & 31).astype(np.uint32) & 1
+    words = rows.rows.words(tokens >> 5)
+    found[: len(rows.rows)] = words >> (tokens & 31).astype(np.uint32) & 1
     owners = len(rows.rows) + np.repeat(np.arange(lists), np.diff(rows.offsets))
     # Both are ascending.
     places = np.searchsorted(tokens, rows.ids)

@@ -27,6 +27,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
+from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.trie import ranges
 
 from ..bpe.forbidden_pairs import PairTables
@@ -271,7 +272,7 @@ class _Search:
         excluded = tokens[~self.live[claims]]
         row = 2 * state
         if row in self.lift.bits:
-            flags = self.lift.bits[row].copy()
+            flags = tokenset.to_flags(self.lift.bits[row])
             flags[excluded] = False
             found = np.flatnonzero(flags).astype(np.int32)
         else:

@@ -20,6 +20,7 @@ from constrain.artifacts.bpe.forbidden_pairs import ForbiddenPairs
 from constrain.artifacts.kinds.cartesian import ProductRuntime
 from constrain.artifacts.kinds.token_dfa import TokenDfaRuntime
 from constrain.artifacts.tokens import tokenset
+from constrain.artifacts.tokens.block_rows import BlockRows
 
 from .dot import to_dot
 from .drawing import Drawing, DrawingError
@@ -165,10 +166,13 @@ class _Classes:
 def _used(artifact: Artifact) -> NDArray[np.int32]:
     """The tokens that some mask may hold, ascending."""
     arrays = artifact.arrays
-    if "product.rows" not in arrays:
+    if "product.codes" not in arrays:
         return np.unique(arrays["tokens.edge_tokens"])
-    packed = tokenset.to_ids(np.bitwise_or.reduce(arrays["product.rows"], axis=0))
-    return np.union1d(packed, arrays["product.ids"]).astype(np.int32)
+    codes, blocks = arrays["product.codes"], arrays["product.blocks"]
+    rows = BlockRows(codes, blocks, arrays["product.block_offsets"], "product")
+    packed = rows.rows(slice(None), artifact.manifest.vocab_size)
+    dense = tokenset.to_ids(np.bitwise_or.reduce(packed, axis=0))
+    return np.union1d(dense, arrays["product.ids"]).astype(np.int32)
 
 
 def _color(state: int) -> str:

@@ -3,11 +3,11 @@
 import random
 from collections.abc import Callable
 
-import numpy as np
 import pytest
 from support.automata import REGEXES, lifted_via_running
 from support.corpus.tokenizer_case import Case
 
+from constrain.artifacts.tokens import tokenset
 from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
 from constrain.compiler.cartesian.cartesian_merge import cartesian_merge
 from constrain.compiler.cartesian.lift import Lift, lift
@@ -25,7 +25,7 @@ def tables(case: Callable[[str], Case]) -> TokenizerTables:
 def rows_of(found: Lift) -> dict[int, set[int]]:
     """The tokens of each row that has any."""
     rows = {row: set(ids.tolist()) for row, ids in found.lists.items()}
-    return rows | {row: set(np.flatnonzero(flags).tolist()) for row, flags in found.bits.items()}
+    return rows | {row: set(tokenset.to_ids(packed).tolist()) for row, packed in found.bits.items()}
 
 
 @pytest.mark.parametrize("regex", REGEXES.values(), ids=REGEXES)

@@ -12,6 +12,7 @@ from support.automata import REGEXES, lifted_via_running, random_table, run
 from support.corpus.languages import TYPICAL
 from support.corpus.tokenizer_case import Case
 
+from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.trie import walk
 from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
 from constrain.compiler.cartesian.lift import Lift, lift
@@ -49,7 +50,9 @@ def test_rows_of_real_tokenizers_are_those_of_walks(
             targets = np.zeros(lifted.size, dtype=np.int32)
             for part in hits:
                 targets[part.tokens] = part.states
-            flags = lifted.bits.get(row, np.zeros(lifted.size, dtype=np.bool_)).copy()
+            flags = np.zeros(32 * tokenset.word_count(lifted.size), dtype=np.bool_)
+            if row in lifted.bits:
+                flags = tokenset.to_flags(lifted.bits[row])
             flags[lifted.lists.get(row, [])] = True
             # Byte tokens are in no trie.
             read = trie.ids[flags[trie.ids]]

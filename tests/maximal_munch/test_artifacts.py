@@ -21,11 +21,11 @@ from support.maximal_munch import (
 )
 
 from constrain.artifacts import Artifact, TokenRefusedError, load
-from constrain.artifacts.maximal_munch.block_rows import BLOCK, shared_blocks
 from constrain.artifacts.maximal_munch.machine import MaximalMunchMasks
 from constrain.artifacts.prefix import boundaries
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens import tokenset
+from constrain.artifacts.tokens.block_rows import BLOCK, shared_blocks
 from constrain.artifacts.tokens.trie import Trie
 from constrain.compiler import Tokenizer, compile_grammar
 from constrain.compiler.diagnostics import CheckError, LimitError

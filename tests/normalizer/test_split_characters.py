@@ -3,7 +3,6 @@
 import random
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -137,7 +136,7 @@ def test_unsure_tokens_by_the_definition(case: Callable[[str], Case]) -> None:
     machine = compiled(case("qwen2_5"), "any").machine()
     assert isinstance(machine, WithNormalForm)
     product, texts = machine.inner, machine.runs.dfa
-    assert product.table.shape[1] == 2
+    assert product.transitions.kernels.shape[1] == 2
     states = np.arange(len(texts.table))
     is_free, between = texts.are_free(states), np.flatnonzero(~texts.are_inside(states))[1:]
     octets = {token: product.vocabulary.token(token) for token in texts.boundary.tolist()}
@@ -147,15 +146,12 @@ def test_unsure_tokens_by_the_definition(case: Callable[[str], Case]) -> None:
             after = led(texts, states, found)
             free[token] = is_free[after] & (after != DEAD)
     behind: defaultdict[int, set[int]] = defaultdict(set)
-    for row in range(2 * len(product.table)):
+    for row in range(2 * len(product.transitions.kernel_of)):
         packed = product.product_rows.united([row], product.vocab_size)
         held = set() if packed is None else set(held_of(packed, octets))
         for token in held - free.keys():
-            first = product.table[row // 2, row % 2, product.classes[octets[token][0]]]
-            rest = [int(product.classes[octet]) for octet in octets[token][1:]]
-            behind[token].add(
-                reduce(lambda p, column: int(product.table[p, 0, column]), rest, first)
-            )
+            columns = product.classes[np.frombuffer(octets[token], np.uint8)].tolist()
+            behind[token].add(product.transitions.run(row // 2, row % 2, columns))
     undecided = {*free}
     for token in octets.keys() - free.keys():
         reached = np.unique(led(texts, between, octets[token]))

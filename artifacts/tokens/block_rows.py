@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ArtifactError
-from ..tokens import tokenset
-from ..tokens.tokenset import Words
+from . import tokenset
+from .tokenset import Words
 
 # Words of a block.
 BLOCK = 16
@@ -28,12 +28,13 @@ class BlockRows:
     """R rows of W words, padded with zeros to B = ceil(W / ``BLOCK``) blocks.
 
     ``codes``: uint16 (R, B), the block of each place. ``blocks``: uint32 (K, ``BLOCK``), those of
-    place b from ``offsets[b]`` on (int64 (B + 1,)).
+    place b from ``offsets[b]`` on (int64 (B + 1,)). ``name``: of their sections.
     """
 
     codes: NDArray[np.uint16]
     blocks: NDArray[np.uint32]
     offsets: NDArray[np.int64]
+    name: str = "greedy"
 
     def __len__(self) -> int:
         """R."""
@@ -45,24 +46,36 @@ class BlockRows:
         row: Words = self.rows(slice(number, number + 1), vocab_size)[0]
         return row
 
-    def rows(self, numbers: slice, vocab_size: int) -> NDArray[np.uint32]:
+    def rows(self, numbers: slice | list[int], vocab_size: int) -> NDArray[np.uint32]:
         """Rows, uint32 (n, W), read-only. Raises as ``row`` does."""
         places = self.codes[numbers] + self.offsets[:-1]
         if (places >= self.offsets[1:]).any():
-            raise ArtifactError("section 'greedy.codes' is damaged: it does not fit the others")
+            raise self._damaged("codes")
         whole = self.blocks.take(places, axis=0).reshape(len(places), -1)
         rows: NDArray[np.uint32] = whole[:, : tokenset.word_count(vocab_size)]
         if vocab_size % 32 and (rows[:, -1] >> np.uint32(vocab_size % 32)).any():
-            raise ArtifactError("section 'greedy.blocks' is damaged: it does not fit the others")
+            raise self._damaged("blocks")
         rows.flags.writeable = False
         return rows
+
+    def words(self, places: NDArray[np.integer]) -> NDArray[np.uint32]:
+        """Some words of all rows, uint32 (R, n)."""
+        block, word = np.divmod(places, BLOCK)
+        found: NDArray[np.uint32] = self.blocks[self.codes[:, block] + self.offsets[block], word]
+        return found
+
+    def _damaged(self, section: str) -> ArtifactError:
+        name = f"{self.name}.{section}"
+        return ArtifactError(f"section '{name}' is damaged: it does not fit the others")
 
     def only(self, numbers: NDArray[np.integer]) -> "BlockRows":
         """These rows, int (n,), renumbered from 0, with the blocks that they use."""
         places, codes = np.unique(self.codes[numbers] + self.offsets[:-1], return_inverse=True)
         ends = np.searchsorted(places, self.offsets)
         codes = codes.reshape(len(numbers), -1) - ends[:-1]
-        return BlockRows(codes.astype(np.uint16), self.blocks[places], ends.astype(np.int64))
+        return BlockRows(
+            codes.astype(np.uint16), self.blocks[places], ends.astype(np.int64), self.name
+        )
 
 
 def shared_blocks(rows: NDArray[np.uint32]) -> BlockRows:
