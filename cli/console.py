@@ -171,4 +171,4 @@ class Bar:
             self._bar.start()
         if stage not in self._tasks:
             self._tasks[stage] = self._bar.add_task(stage, total=total)
-        self._bar.update(self._tasks[stage], completed=done)
+        self._bar.update(self._tasks[stage], completed=done, total=total)

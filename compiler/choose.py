@@ -42,6 +42,10 @@ AS_ASKED = "as asked for"
 NETWORK_STATES = 20_000
 
 
+# Where the engine is not asked for, products with larger tables are left to a network.
+TABLE_BYTES = 16_000_000
+
+
 @dataclass(frozen=True, slots=True)
 class EngineChoice:
     """What recognises a grammar's texts, and why.
@@ -56,6 +60,11 @@ class EngineChoice:
     reason: str
     others: tuple[str, ...] = ()
     refused: LimitError | None = None
+
+    @property
+    def table_bytes(self) -> int | None:
+        """The most bytes of the table of a product, None where nothing can take its place."""
+        return TABLE_BYTES if NETWORK in self.others else None
 
     def bounded(self, limits: Limits) -> Limits:
         """The limits of building this engine: tighter where another one can take its place."""

@@ -274,10 +274,17 @@ def _of_canonical_tokens(
     from .merge.merged import merge
 
     columns = _columns_of(automaton, request)
+    grammar, most = automaton.grammar, automaton.choice.table_bytes
     try:
-        merged = merge(automaton.grammar, columns, automaton.rules, request, tables, progress)
+        merged = merge(grammar, columns, automaton.rules, request, tables, progress, most)
     except LimitError as error:
-        return _of_canonical_network_instead(automaton, request, error, tables, progress)
+        try:
+            return _of_canonical_network_instead(automaton, request, error, tables, progress)
+        except LimitError as other:
+            if other is not error or (error.limit, error.value) != ("memory", most):
+                raise
+        # No network can be built either: a large table is better than none.
+        merged = merge(grammar, columns, automaton.rules, request, tables, progress)
     sections = encode_merged(merged, request)
     masks = precompute_tokens(merged.automaton, request, size_of(sections))
     artifact = assemble_merged(automaton, merged, sections, masks, request)

@@ -27,6 +27,7 @@ from constrain.artifacts.tokens.tokenset import Words
 from ..bpe.forbidden_pairs import PairTables, only_followed_by
 from ..limits import Limits
 from ..pretokenizer.boundary_tables import PretokenizerTables
+from ..progress import Progress, silent
 from .compressed import compressed_table
 from .lift import Lift, lift, no_rules
 from .product import Product
@@ -65,6 +66,7 @@ def cartesian_merge(
     rules_of: Callable[[int], Iterable[str]] = no_rules,
     check: Callable[[Relevance], bool] | None = None,
     most: int | None = None,
+    progress: Progress = silent,
 ) -> CartesianDfa:
     """Algorithm 5 for the texts of ``product``. Raises ``LimitError``, also where the table takes
     more than ``most`` bytes.
@@ -73,9 +75,9 @@ def cartesian_merge(
     ``live_by_inert`` from what is relevant; without it the result is True.
     """
     limits = (limits or Limits()).started()
-    table = compressed_table(product, limits, rules_of, most)
-    lifted = lift(product, pretokenizer, pairs, limits, rules_of)
-    relevance = Relevance(product, lifted, pretokenizer, pairs)
+    table = compressed_table(product, limits, rules_of, most, progress)
+    lifted = lift(product, pretokenizer, pairs, limits, rules_of, progress)
+    relevance = Relevance(product, lifted, pretokenizer, pairs, progress)
     live_by_inert = check is None or check(relevance)
     dead = relevance.dead()
     _restrict(lifted, dead)

@@ -9,6 +9,7 @@ from constrain.artifacts.cartesian.transitions import Transitions
 
 from ..diagnostics import LimitError
 from ..limits import Limits
+from ..progress import Progress, silent
 from .lift import no_rules
 from .product import Product
 
@@ -23,6 +24,7 @@ def compressed_table(
     limits: Limits | None = None,
     rules_of: Callable[[int], Iterable[str]] = no_rules,
     most: int | None = None,
+    progress: Progress = silent,
 ) -> Transitions:
     """The transitions of a product. Raises ``LimitError``, also for more than ``most`` bytes."""
     limits = (limits or Limits()).started()
@@ -35,6 +37,7 @@ def compressed_table(
     for low in range(0, states, _STRIDE):
         rules = rules_of(low)
         limits.check_resources(_STAGE, rules)
+        progress(_STAGE, low, states)
         kernels, found, counts = _divided(flat[low : low + _STRIDE], states)
         kernel_of += [numbers.setdefault(row.tobytes(), len(numbers)) for row in kernels]
         images.append(found)
@@ -43,6 +46,7 @@ def compressed_table(
         limits.check_memory(held + 2 * len(numbers) * flat.shape[1], _STAGE, rules)
         if most is not None and held + 2 * len(numbers) * flat.shape[1] > most:
             raise LimitError(_STAGE, "memory", most, rules)
+    progress(_STAGE, states, states)
     shape = (len(numbers), *product.table.shape[1:])
     return Transitions(
         np.frombuffer(b"".join(numbers), dtype=np.uint16).reshape(shape),

@@ -25,6 +25,7 @@ from ..bpe.forbidden_pairs import PairTables
 from ..limits import Limits
 from ..pretokenizer.boundary_tables import PretokenizerTables
 from ..pretokenizer.marked_dfa import DEAD
+from ..progress import Progress, silent
 from .product import Product
 
 _STAGE = "the table of each state's tokens"
@@ -89,6 +90,7 @@ def lift(
     pairs: PairTables,
     limits: Limits | None = None,
     rules_of: Callable[[int], Iterable[str]] = no_rules,
+    progress: Progress = silent,
 ) -> Lift:
     """The rows of all states. Raises ``LimitError`` naming the rules behind the longest."""
     limits = (limits or Limits()).started()
@@ -104,6 +106,8 @@ def lift(
     undecided = [_bundled(alone[:, ~at_boundary[alone[2]]])]
     # What is stored is counted: pairs of a row and a class of tokens that do the same everywhere.
     transitions, memory, most, longest = alone.shape[1], 0, 0, 0
+    rows, total = 0, int(np.count_nonzero(used))
+    progress(_STAGE, rows, total)
     for functions in token_functions(pairs.trie, table, product.classes, np.flatnonzero(used)):
         transitions += len(functions.sources)
         sets = _Sets(functions, pairs.trie, size, alone)
@@ -119,8 +123,11 @@ def lift(
                 limits.check_memory(memory + sets.memory, _STAGE, rules_of(longest // 2))
             if done % _STRIDE == 0:
                 limits.check_resources(_STAGE, rules_of(longest // 2))
+                progress(_STAGE, rows + done, total)
+        rows += len(functions.starts)
         memory += sets.memory
         undecided.append(sets.bundles(~at_boundary[functions.targets // 2]))
+    progress(_STAGE, total, total)
     return Lift(lists, bits, _joined(undecided), size)
 
 

@@ -18,6 +18,10 @@ from ..limits import Limits
 from ..pretokenizer.boundary_tables import PretokenizerTables
 from ..pretokenizer.marked_dfa import DEAD, reaching, synchronous_product
 from ..pretokenizer.prefix_and_replacement import members_behind
+from ..progress import Progress, silent
+
+# States that are renumbered at a time.
+_STRIDE = 4096
 
 _STAGE = "the product with the pre-tokenizer"
 
@@ -58,6 +62,7 @@ def build_product(
     dfa: Dfa,
     tables: PretokenizerTables,
     limits: Limits | None = None,
+    progress: Progress = silent,
 ) -> Product:
     """All pairs on a path from a start to an accepting pair, numbered breadth first.
 
@@ -83,6 +88,8 @@ def build_product(
         limits.check_states(count, _STAGE)
         limits.check_memory(count * row_bytes, _STAGE)
         limits.check_resources(_STAGE)
+        # How many there will be is not known: at least as many as the DFA's.
+        progress(_STAGE, count, max(count, dfa.states))
 
     pairs, table = synchronous_product(
         dfa.table[:, dfa.classes[joint]][:, None, :],
@@ -127,8 +134,11 @@ def _trimmed(
     number = np.zeros(len(table), dtype=np.int32)
     number[kept] = np.arange(1, len(kept) + 1)
     kept = np.concatenate([[DEAD], kept])
+    # In place: a state's new number is at most its old one.
+    for low in range(0, len(kept), _STRIDE):
+        table[low : low + _STRIDE][: len(kept) - low] = number[table[kept[low : low + _STRIDE]]]
     return Product(
-        table=number[table[kept]],
+        table=table[: len(kept)],
         classes=classes,
         accepting=accepting[kept],
         byte_state=byte_state[kept].astype(np.int32),

@@ -33,8 +33,14 @@ from constrain.artifacts.tokens.trie import ranges
 from ..bpe.forbidden_pairs import PairTables
 from ..pretokenizer.boundary_tables import PretokenizerTables
 from ..pretokenizer.marked_dfa import DEAD
+from ..progress import Progress, silent
 from .lift import Lift
 from .product import Product
+
+_STAGE = "the dead ends"
+
+# States that are visited between two steps of the progress bar.
+_BETWEEN = 64
 
 # The first tokens u by which all t of a state are sieved; after them a t left over is compared with
 # all u at once where there are fewer t than u.
@@ -147,8 +153,14 @@ class Relevance:
     """
 
     def __init__(
-        self, product: Product, lift: Lift, pretokenizer: PretokenizerTables, pairs: PairTables
+        self,
+        product: Product,
+        lift: Lift,
+        pretokenizer: PretokenizerTables,
+        pairs: PairTables,
+        progress: Progress = silent,
     ) -> None:
+        self.progress = progress
         self.product, self.lift, self.pretokenizer, self.pairs = product, lift, pretokenizer, pairs
         self.claims, self.at_boundary = RelevanceClaims(product, lift), product.at_boundary
         # No token continues a pre-token behind one that stands for whole pre-tokens only.
@@ -166,6 +178,7 @@ class Relevance:
         search = _Search(self, among, usable)
         search.by_bytes()
         search.by_states()
+        search.show(0)
         return search.live
 
     @cached_property
@@ -199,6 +212,10 @@ class _Search:
         self.live[found] = True
         self.undecided[found] = False
 
+    def show(self, left: int) -> None:
+        """So many claims are undecided."""
+        self.whole.progress(_STAGE, len(self.undecided) - left, len(self.undecided))
+
     def by_bytes(self) -> None:
         """Decide all claims at once that a token of one byte may follow, until nothing changes."""
         singles = [s for s in self.singles() if self.usable is None or self.usable[s[0]]]
@@ -206,6 +223,7 @@ class _Search:
         columns, state_of = self.pairs.forbidden.columns, self.claims.state_of
         count = -1
         while count != (count := int(np.count_nonzero(self.undecided))):
+            self.show(count)
             states = np.unique(state_of[self.undecided])
             for token, mark, octet in singles if len(states) else ():
                 targets = self.product.table[states, mark, self.product.classes[octet]]
@@ -243,8 +261,12 @@ class _Search:
         # States nearer to a free boundary come first: fewer are visited twice.
         heap = [(distance[state], state) for state in fresh]
         heapify(heap)
+        visited = 0
         while heap:
             _, state = heappop(heap)
+            visited += 1
+            if visited % _BETWEEN == 0:
+                self.show(int(np.count_nonzero(self.undecided)))
             if state not in fresh:
                 continue
             tried = self.undecided_at(state)

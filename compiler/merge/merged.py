@@ -81,16 +81,17 @@ def merge(
     request: ArtifactRequest[Tokenizer],
     tables: TokenizerTables,
     progress: Progress,
+    most: int | None = None,
 ) -> Merged:
     """The automaton over canonical token sequences of the members of ``columns.dfa``.
 
-    ``rules``: the rule behind each origin. Raises ``CheckError`` if no member has a canonical
-    tokenization, ``TokenizerError`` and ``LimitError``.
+    ``rules``: the rule behind each origin. ``most``: bytes of the table of a product. Raises
+    ``CheckError`` if no member has a canonical tokenization, ``TokenizerError`` and ``LimitError``.
     """
     if columns.classes:
         return _merged_with_tokens(grammar, columns, rules, request, tables, progress)
     whole = request.options.method == DIRECT
-    job = _Merging(columns, rules, request, tables, progress)
+    job = _Merging(columns, rules, request, tables, progress, most)
     found = job.run(_encoded(grammar, columns.dfa, tables, request.limits, whole=whole))
     if isinstance(found.automaton, CartesianDfa) and not found.automaton.live_by_inert:
         # Rare: every end is reached only by characters that others may change.
@@ -112,11 +113,12 @@ class _Merging:
     request: ArtifactRequest[Tokenizer]
     tables: TokenizerTables
     progress: Progress
+    most: int | None
 
     def run(self, encoded: _Encoded) -> Merged:
         """The automaton of the members in ``encoded``."""
         request, limits, dfa = self.request, self.request.limits, encoded.dfa
-        product = build_product(dfa, self.tables.product_pretokenizer, limits)
+        product = build_product(dfa, self.tables.product_pretokenizer, limits, self.progress)
         choice = method_of(
             request.tokenizer,
             request.options,
@@ -165,6 +167,8 @@ class _Merging:
             self.request.limits,
             rules_of,
             partial(live_by_inert, beside) if beside is not None and not beside.prompts else None,
+            self.most,
+            self.progress,
         )
 
 

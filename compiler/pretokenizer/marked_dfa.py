@@ -194,7 +194,8 @@ def synchronous_product(
     """
     size = len(first) * len(second)
     kind = np.int32 if size <= np.iinfo(np.int32).max else np.int64
-    first, second, width = first.astype(kind), second.astype(kind), kind(len(second))
+    first, second = first.astype(kind, copy=False), second.astype(kind, copy=False)
+    width = kind(len(second))
     dead = np.full((1, *np.broadcast_shapes(first.shape[1:], second.shape[1:])), DEAD, dtype=kind)
     numbers = PairNumbers(size)
     frontier: NDArray[np.integer] = begin.astype(kind)
@@ -212,11 +213,16 @@ def synchronous_product(
         levels.append(frontier)
         if check is not None:
             check(numbers.count)
-    for level, targets in enumerate(rows):
-        rows[level] = numbers.of(targets)
+    # Each level is let go of when its pairs have become numbers.
+    table, low = np.empty((sum(map(len, rows)), *dead.shape[1:]), dtype=np.int32), 0
+    rows.reverse()
+    while rows:
+        targets = rows.pop()
+        table[low : low + len(targets)] = numbers.of(targets)
+        low += len(targets)
         if check is not None:
             check(numbers.count)
-    return np.concatenate(levels).astype(np.int64), np.concatenate(rows)
+    return np.concatenate(levels).astype(np.int64), table
 
 
 class PairNumbers:
