@@ -266,15 +266,17 @@ def _of_canonical_tokens(
     request: ArtifactRequest["Tokenizer"],
     tables: "TokenizerTables",
     progress: Progress,
+    *,
+    is_bounded: bool = True,
 ) -> Compilation:
     """A regular grammar and its canonical token sequences: a token DFA and its rows, or a
-    product."""
+    product. ``is_bounded``: with a table within its budget."""
     from .assemble.dfa import assemble_merged, encode_merged, size_of
     from .dfa.precompute import precompute_tokens
     from .merge.merged import merge
 
     columns = _columns_of(automaton, request)
-    grammar, most = automaton.grammar, automaton.choice.table_bytes
+    grammar, most = automaton.grammar, automaton.choice.table_bytes if is_bounded else None
     try:
         merged = merge(grammar, columns, automaton.rules, request, tables, progress, most)
     except LimitError as error:
@@ -284,7 +286,7 @@ def _of_canonical_tokens(
             if other is not error or (error.limit, error.value) != ("memory", most):
                 raise
         # No network can be built either: a large table is better than none.
-        merged = merge(grammar, columns, automaton.rules, request, tables, progress)
+        return _of_canonical_tokens(automaton, request, tables, progress, is_bounded=False)
     sections = encode_merged(merged, request)
     masks = precompute_tokens(merged.automaton, request, size_of(sections))
     artifact = assemble_merged(automaton, merged, sections, masks, request)

@@ -137,7 +137,7 @@ def _packed(lifted: Lift, states: int, vocab_size: int, limits: Limits) -> Produ
             whole[: len(found)] = found
             shared[id(found)] = dense.setdefault(whole.tobytes(), len(dense))
         row_of[row] = shared[id(found)]
-    limits.within(MOST_ROWS).check_states(len(dense), "the tokens of each state")
+    limits.within(MOST_ROWS).check_states(len(dense), "the table of each state's tokens")
     lists: dict[bytes, int] = {}
     for row, ids in sorted(lifted.lists.items()):
         if len(ids):

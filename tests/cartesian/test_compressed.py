@@ -127,10 +127,10 @@ def test_progress_of_products_is_shown(default_tokenizer: Tokenizer) -> None:
     assert {
         "the product with the pre-tokenizer",
         "the table of the product",
-        "the tokens of each state",
+        "the table of each state's tokens",
         "the dead ends",
     } <= set(shown)
     for steps in shown.values():
         assert all(0 <= done <= total for done, total in steps)
         assert steps[-1][0] == steps[-1][1]
-    assert len(shown["the tokens of each state"]) > 2
+    assert len(shown["the table of each state's tokens"]) > 2
