@@ -121,7 +121,7 @@ def test_masks_of_random_nesting_grammars_do_not_depend_on_what_is_precomputed(
     monkeypatch.setattr(networks, "INLINED_STATES", 0)
     rng = random.Random(44)
     masks = 0
-    for _ in range(60 if full else 4):
+    for _ in range(60 if full else 2):
         try:
             tables = networks.network(nullable_lnf_of(random_nesting_grammar(rng)))
         except CheckError:

@@ -4,7 +4,8 @@ import random
 from collections.abc import Callable
 
 import pytest
-from support.automata import REGEXES, lifted_via_running
+from support import sampled
+from support.automata import REGEXES, SMALL_REGEXES, lifted_via_running
 from support.corpus.tokenizer_case import Case
 
 from constrain.artifacts.tokens import tokenset
@@ -28,7 +29,7 @@ def rows_of(found: Lift) -> dict[int, set[int]]:
     return rows | {row: set(tokenset.to_ids(packed).tolist()) for row, packed in found.bits.items()}
 
 
-@pytest.mark.parametrize("regex", REGEXES.values(), ids=REGEXES)
+@sampled("regex", [REGEXES[name] for name in SMALL_REGEXES], REGEXES.values())
 def test_lift_and_relevance(regex: str, tables: TokenizerTables) -> None:
     """Rows, and transitions to states that are not open, are those of running each token; dead
     ends those that the least solution over all product states leaves."""

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from support import sampled
-from support.automata import REGEXES, lifted_via_running, random_table, run
+from support.automata import REGEXES, SMALL_REGEXES, lifted_via_running, random_table, run
 from support.corpus.languages import TYPICAL
 from support.corpus.tokenizer_case import Case
 
@@ -66,7 +66,7 @@ def test_rows_of_real_tokenizers_are_those_of_walks(
             assert expected.tolist() == undecided_of.tolist()
 
 
-@pytest.mark.parametrize("regex", REGEXES.values(), ids=REGEXES)
+@sampled("regex", [REGEXES[name] for name in SMALL_REGEXES], REGEXES.values())
 def test_relevance_by_some_tokens(regex: str, tables: TokenizerTables) -> None:
     """What is relevant by a random set of tokens alone is the least solution with these."""
     product = build_product(build_automaton(regex, dialect="regex").dfa, tables.pretokenizer)

@@ -39,12 +39,15 @@ def test_a_file_with_more_behind_it_is_refused(dates: dict[str, Artifact], verif
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_flipped_bit_is_found(tiny: dict[tuple[str, int], Artifact], kind: str) -> None:
-    """Whatever bit of a file changes, reading it with ``verify`` refuses it."""
+def test_every_flipped_bit_is_found(
+    tiny: dict[tuple[str, int], Artifact], kind: str, full: bool
+) -> None:
+    """Whatever bit of a file changes, reading it with ``verify`` refuses it; without --full one
+    bit of each byte."""
     data = bytearray(tiny[kind, 1_000_000].to_bytes())
 
     for place in range(len(data)):
-        for bit in range(8):
+        for bit in range(8) if full else [place % 8]:
             data[place] ^= 1 << bit
             with pytest.raises(ArtifactError):
                 load_bytes(bytes(data), verify=True)

@@ -129,8 +129,10 @@ def test_tables_and_products(
         counts["pairs"] += pairs
         counts["transitions"] += transitions
 
-    assert {} == offenders(LANGUAGES, check)
-    assert counts["languages"] > 12
+    # Without --full each language is compared with one of the two tokenizers.
+    chosen = list(LANGUAGES) if full else list(LANGUAGES)[name == "gpt2" :: 2]
+    assert {} == offenders({key: LANGUAGES[key] for key in chosen}, check)
+    assert counts["languages"] > (12 if full else 6)
     for kind, count in counts.items():
         record_property(kind, count)
 

@@ -189,7 +189,7 @@ def test_masks_are_those_of_all_encodings(
     rng = random.Random(kind.__name__)
     automata = [build_automaton(regex, dialect="regex") for regex in GRAMMARS]
     left_out = counted = 0
-    for _ in range(200 if full else 7):
+    for _ in range(200 if full else 5):
         library = kind(rng)
         tokenizer = library_of(tmp_path, library)
         end = library.token_to_id(END)

@@ -16,6 +16,9 @@ REGEXES = {
     "white space": r"( |\n|x)*y",
 }
 
+# Those whose every token is soon run from every state.
+SMALL_REGEXES = [name for name in REGEXES if name != "quoted"]
+
 
 def lifted_via_running(product: Product, tables: TokenizerTables) -> dict[tuple[int, int], int]:
     """(row, token) to target, by running every token from every state."""

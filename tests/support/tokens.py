@@ -5,6 +5,7 @@ import numpy as np
 from constrain.artifacts import Artifact
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler import Tokenizer
+from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
 from constrain.compiler.diagnostics import Source, Span
 from constrain.compiler.grammar.tree import Grammar, Rule, Token, distinct_tokens
 from constrain.compiler.pipeline import build_artifact, build_automaton
@@ -36,13 +37,17 @@ def small_tokenizer() -> Tokenizer:
 
 
 TOKENIZER = small_tokenizer()
+# Computed where they are first needed, and once.
+TABLES = TokenizerTables(TOKENIZER)
 IDS = sorted({*TOKENIZER.tokens, *TOKENIZER.added})
 
 
 def built(text: str, tokenization: str, **options: int) -> Artifact:
     """The artifact of a GBNF grammar with the small vocabulary."""
     automaton = build_automaton(text, dialect="gbnf")
-    return build_artifact(automaton, TOKENIZER, tokenization=tokenization, **options).artifact
+    return build_artifact(
+        automaton, TOKENIZER, tables=TABLES, tokenization=tokenization, **options
+    ).artifact
 
 
 def allowed(artifact: Artifact, *taken: int) -> list[int]:

@@ -10,22 +10,32 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support import written
+from support import sampled, written
 
 from constrain.artifacts import Artifact
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler import Tokenizer, compile_grammar, load_tokenizer
 
-KINDS = ("canonical", "any")
+# Bytes, as they are.
+BYTES = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}
 
 
-@pytest.fixture(scope="module")
-def qwen(data: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Tokenizer:
-    """The vocabulary, merges and added tokens of Qwen 2.5, nothing before merging."""
-    value = json.loads(data("tokenizers/qwen2_5/tokenizer.json").read_bytes())
-    value["normalizer"] = None
-    value["pre_tokenizer"] = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}
-    return load_tokenizer(written(tmp_path_factory.mktemp("qwen"), value))
+@pytest.fixture
+def merging(data: Callable[[str], Path], tmp_path: Path) -> Callable[[str], Tokenizer]:
+    """The vocabulary, merges and added tokens of a tokenizer, nothing before merging; tool calls
+    are among its added tokens."""
+
+    def load(name: str) -> Tokenizer:
+        value = json.loads(data(f"tokenizers/{name}/tokenizer.json").read_bytes())
+        value["normalizer"] = None
+        value["pre_tokenizer"] = BYTES
+        known, last = value["added_tokens"], value["added_tokens"][-1]
+        missing = {"<tool_call>", "</tool_call>"} - {token["content"] for token in known}
+        for number, content in enumerate(sorted(missing), last["id"] + 1):
+            known.append({**last, "id": number, "content": content})
+        return load_tokenizer(written(tmp_path, value))
+
+    return load
 
 
 def compiled(text: str, tokenizer: Tokenizer, kind: str) -> Artifact:
@@ -54,18 +64,26 @@ def test_encodings_of_gpt2_with_its_end_of_text(gpt2: Tokenizer, full: bool) -> 
         follow(artifact, ids)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_tool_calls_of_qwen(qwen: Tokenizer, kind: str) -> None:
+@sampled(
+    ("name", "kind"),
+    [("gpt2", "canonical"), ("qwen2_5", "any")],
+    [(name, kind) for name in ("gpt2", "qwen2_5") for kind in ("canonical", "any")],
+)
+def test_tool_calls(merging: Callable[[str], Tokenizer], name: str, kind: str) -> None:
     """Added tokens by name; any tokens but one until that one comes."""
-    names = {name: i for i, name in qwen.added.items()}
+    tokenizer = merging(name)
+    names = {name: i for i, name in tokenizer.added.items()}
     call, end = names["<tool_call>"], names["</tool_call>"]
     text = 'root ::= !<tool_call>{0,2} <tool_call> "{" [a-z]+ "}" </tool_call>'
-    artifact = compiled(text, qwen, kind)
+    artifact = compiled(text, tokenizer, kind)
     matcher = artifact.matcher()
     mask = tokenset.to_flags(matcher.mask())
     present = np.zeros(len(mask), dtype=np.bool_)
-    present[[*qwen.tokens, *qwen.added]] = True
-    present[list(qwen.eos)] = False
+    present[[*tokenizer.tokens, *tokenizer.added]] = True
+    present[list(tokenizer.eos)] = False
     assert present.tolist() == mask.tolist()
-    follow(artifact, [end, *qwen.encode("hello")[:1], *qwen.encode("<tool_call>{abc}</tool_call>")])
-    follow(artifact, [call, *qwen.encode("{weather}"), end])
+    follow(
+        artifact,
+        [end, *tokenizer.encode("hello")[:1], *tokenizer.encode("<tool_call>{abc}</tool_call>")],
+    )
+    follow(artifact, [call, *tokenizer.encode("{weather}"), end])
