@@ -37,8 +37,9 @@ AS_ASKED = "as asked for"
 
 # --- match semantics and engine
 
-# Where the engine is not asked for, larger networks are left to Earley: their masks could not be
-# precomputed.
+# Where the engine is not asked for, a grammar with a rule whose automaton is larger than this is
+# left to Earley: its masks could not be precomputed. The rules together may have as many states as
+# the limits allow.
 NETWORK_STATES = 20_000
 
 
@@ -66,11 +67,10 @@ class EngineChoice:
         """The most bytes of the table of a product, None where nothing can take its place."""
         return TABLE_BYTES if NETWORK in self.others else None
 
-    def bounded(self, limits: Limits) -> Limits:
-        """The limits of building this engine: tighter where another one can take its place."""
-        if self.engine == NETWORK and self.others:
-            return replace(limits, states=min(limits.states, NETWORK_STATES))
-        return limits
+    @property
+    def most_states(self) -> int | None:
+        """The most states of one rule's automaton, where another engine can take its place."""
+        return NETWORK_STATES if self.engine == NETWORK and self.others else None
 
 
 def semantics_of(grammar: Grammar, wanted: str | None = None) -> tuple[str, str]:

@@ -273,7 +273,7 @@ def _parser(grammar: Grammar, choice: EngineChoice, lnf: Lnf, limits: Limits) ->
         from .network.build import network
 
         with blaming([grammar.start]):
-            tables = network(lnf, choice.bounded(limits), len(grammar.tokens))
+            tables = network(lnf, limits, len(grammar.tokens), choice.most_states)
     with blaming([grammar.start]):
         found = layout(normalize_without_nullable(grammar, limits, merge=False), limits)
         lexer = stacked(found.nodes, limits, len(grammar.tokens))

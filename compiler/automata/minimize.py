@@ -11,7 +11,8 @@ in which acceptance and, column by column, the block of the target depend on a s
 
 ``minimize`` does this for a table. A grammar's network is made of dozens of automata with a
 handful of states each, for which arrays take longer to make than they save: ``minimal`` takes an
-NFA, and if its subsets have few edges, leaves these as lists and goes through the same loop.
+NFA, and if its subsets have few edges, leaves these as lists and goes through the same loop. So are
+automata with a column for each of a thousand rules, few of which lead anywhere.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -36,6 +37,9 @@ _EDGE_BYTES = 90
 
 # The most edges, one a column, of an automaton that is minimised as lists.
 SMALL = 4000
+
+# A table with more cells for each edge is larger than lists; what an edge takes in those.
+_SPARSE, _LISTED_BYTES = 32, 180
 
 # For each state its edges: column, ascending, and target.
 _Edges: TypeAlias = Sequence[Sequence[tuple[int, int]]]
@@ -218,7 +222,7 @@ def minimal(nfa: Nfa, limits: Limits | None = None, terminals: int = 0) -> Dfa:
     """
     limits = (limits or Limits()).started()
     found = subsets(nfa, limits, terminals)
-    if found.edges > SMALL:
+    if _is_dense(found):
         return minimize(found.dfa(limits), limits)
     return minimal_via_lists(found, limits)
 
@@ -231,13 +235,25 @@ def minimal_nfa(nfa: Nfa, limits: Limits | None = None, terminals: int = 0) -> N
     """
     limits = (limits or Limits()).started()
     found = subsets(nfa, limits, terminals)
-    if found.edges > SMALL:
+    if _is_dense(found):
         return as_nfa(minimize(found.dfa(limits), limits), keep_origins=False)
-    return _small_quotient(found, limits).nfa()
+    return _quotient_of(found, limits).nfa()
+
+
+def minimal_lists(nfa: Nfa, limits: Limits | None = None, terminals: int = 0) -> "Quotient":
+    """``minimal`` where there may be thousands of token terminals, which a table would have columns
+    for. Raises ``LimitError``."""
+    limits = (limits or Limits()).started()
+    return _quotient_of(subsets(nfa, limits, terminals), limits)
+
+
+def _is_dense(found: Subsets) -> bool:
+    """Whether tables take less time and room than lists."""
+    return found.edges > SMALL and len(found.sets) * found.width < _SPARSE * found.edges
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Quotient:
+class Quotient:
     """A minimal automaton with lists: one state for each block of equivalent ``found.sets``,
     numbered breadth-first; 0 is dead.
 
@@ -252,9 +268,19 @@ class _Quotient:
 
     def dfa(self) -> Dfa:
         """The same as a table."""
-        table, classes = _as_table(self.edges, self.found)
+        table, classes = self.table(self.found.width)
         accepting = np.array(self.accepting, dtype=np.bool_)
         return Dfa(table, classes, accepting, self.start, self._origins(), is_trimmed=True)
+
+    @property
+    def byte_columns(self) -> int:
+        """How many of the columns are of bytes; token terminals follow."""
+        return self.found.columns[-1] + 1
+
+    def table(self, width: int) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+        """The first ``width`` columns, those of all bytes among them, as a table, and the class of
+        each byte: those with equal columns are one, in the order of the first."""
+        return _as_table(self.edges, self.found, width)
 
     def nfa(self) -> Nfa:
         """The same as an NFA, without origins."""
@@ -280,9 +306,10 @@ class _Quotient:
         return tuple(map(united, parts))
 
 
-def _small_quotient(found: Subsets, limits: Limits) -> _Quotient:
+def _quotient_of(found: Subsets, limits: Limits) -> Quotient:
     """The quotient of the subsets, all of which are reached; those from which no final state can be
     are one with the dead one."""
+    limits.check_allocation(found.edges * _LISTED_BYTES, _STAGE)
     accepting = found.accepting()
     edges, before = _live_edges(found, accepting)
     keys = [(final, *(c for c, _ in row)) for final, row in zip(accepting, edges, strict=True)]
@@ -302,7 +329,7 @@ def _small_quotient(found: Subsets, limits: Limits) -> _Quotient:
             row.append((column, following))
         quotient.append(row)
     final = [accepting[state] for state in sets]
-    return _Quotient(found, quotient, final, start, [number[block] for block in block_of])
+    return Quotient(found, quotient, final, start, [number[block] for block in block_of])
 
 
 def _live_edges(
@@ -330,11 +357,14 @@ def _live_edges(
     return after, before
 
 
-def _as_table(edges: _Edges, found: Subsets) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
-    """Table and classes of bytes, which have one column if theirs are equal, by their first."""
-    cells: list[list[tuple[int, int]]] = [[] for _ in range(found.width)]
+def _as_table(
+    edges: _Edges, found: Subsets, width: int
+) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+    cells: list[list[tuple[int, int]]] = [[] for _ in range(width)]
     for state, row in enumerate(edges):
         for column, target in row:
+            if column >= width:
+                break
             cells[column].append((state, target))
     byte_columns = found.columns[-1] + 1
     numbers: dict[tuple[tuple[int, int], ...], int] = {}
@@ -370,4 +400,4 @@ def minimal_via_arrays(nfa: Nfa, limits: Limits | None = None, terminals: int = 
 
 def minimal_via_lists(found: Subsets, limits: Limits) -> Dfa:
     """``minimal`` with lists, whatever the size. Raises ``LimitError``."""
-    return _small_quotient(found, limits).dfa()
+    return _quotient_of(found, limits).dfa()

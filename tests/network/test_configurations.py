@@ -31,7 +31,8 @@ from constrain.compiler import Tokenizer
 from constrain.compiler.diagnostics import LimitError
 from constrain.compiler.limits import Limits
 from constrain.compiler.network.build import network
-from constrain.compiler.network.goal_automata import Goals, planned, tail_calls
+from constrain.compiler.network.goal_automata import Goals
+from constrain.compiler.network.plan import planned, tail_calls
 
 
 def network_of(text: str) -> Network:

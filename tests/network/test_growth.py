@@ -1,0 +1,138 @@
+"""What building a network takes grows linearly with the rules: counts of work, never times."""
+
+# Tests here say `expected == actual`.
+
+import random
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
+from support.grammars import lnf_of, nullable_lnf_of
+from support.network import check_against_earley
+
+from constrain.artifacts.network.configurations import Network
+from constrain.compiler.frontend import Parser
+from constrain.compiler.limits import Limits
+from constrain.compiler.network import build, plan
+from constrain.compiler.network.goal_automata import Goals
+from constrain.compiler.network.plan import SEARCHED, planned
+from constrain.compiler.pipeline import build_engine
+
+
+def nested_rules(count: int) -> str:
+    """Rules that nest themselves, each of which may go on with the next one."""
+    rules = [f"r{i} ::= '(' r{i} ')' | 'x{i}' r{i + 1};" for i in range(count)]
+    return " ".join(["start ::= r0;", *rules, f"r{count} ::= 'y';"])
+
+
+def object_rules(count: int) -> str:
+    """Objects whose fields may be others of them: all call one another."""
+    rules = [
+        f"""o{i} ::= '{{' '"a{i}":' (o{(7 * i + 1) % count} | text) ("," '"b":'
+        (o{(5 * i + 3) % count} | text))? '}}';"""
+        for i in range(count)
+    ]
+    return " ".join(["start ::= o0;", *rules, "text ::= #'\"[a-z]*\"';"])
+
+
+def optional_keys(count: int) -> str:
+    """Keys that may be missing, in order, in an object that may be their value."""
+    rules = [f"r{i} ::= (',k{i}:' value)? r{i + 1};" for i in range(count)]
+    value = "value ::= '0' | start;"
+    return " ".join(["start ::= '{' value r0 '}';", *rules, f"r{count} ::= '';", value])
+
+
+FAMILIES = (nested_rules, object_rules, optional_keys)
+
+
+@pytest.fixture(name="work")
+def _work(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """Calls that are followed, and states that are determinized, from here on."""
+    counts: Counter[str] = Counter()
+    components, minimal = plan.strongly_connected, build.minimal_nfa
+
+    def counting(uses: list[list[int]]) -> object:
+        counts["components"] += 1
+        counts["followed"] += len(uses) + sum(map(len, uses))
+        return components(uses)
+
+    def made(nfa: object, *rest: object) -> object:
+        counts["states"] += nfa.states  # type: ignore[attr-defined]
+        return minimal(nfa, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(plan, "strongly_connected", counting)
+    monkeypatch.setattr(build, "minimal_nfa", made)
+    return counts
+
+
+def test_rules_that_nest_themselves_are_planned_at_once(work: Counter[str]) -> None:
+    """Components are looked for a few times, not once for each pair of rules."""
+    found = planned(Goals(nullable_lnf_of(nested_rules(100))))
+    assert len(found.procedures) == 100
+    assert work["components"] < 5 * 100
+    assert work["followed"] < 20 * 100
+
+
+@pytest.mark.parametrize("family", [nested_rules, object_rules])
+def test_work_grows_with_the_rules(family: Callable[[int], str], work: Counter[str]) -> None:
+    """A rule takes no more work where there are more of them."""
+    for count in (40, 160):
+        work.clear()
+        build.network(nullable_lnf_of(family(count)))
+        assert work["states"] < 300 * count
+        assert work["followed"] < 50 * count
+
+
+def test_rules_that_are_jumped_to_are_not_built(work: Counter[str]) -> None:
+    """Optional keys make two automata: the object and its keys, and not one for each rest."""
+    tables = build.network(nullable_lnf_of(optional_keys(30)))
+    assert tables.states < 300
+    assert work["states"] < 5000
+
+
+def test_hundreds_of_objects_are_a_network() -> None:
+    """The engine is chosen by the automaton of one rule, not by all of them."""
+    key = "k" * 300
+    rules = [f"o{i} ::= '{{' '{i}{key}' (o{i} | o{(i + 1) % 70}) '}}' | '0';" for i in range(70)]
+    found = build_engine(" ".join(["start ::= o0;", *rules]), dialect="kbnf")
+    assert isinstance(found, Parser)
+    assert found.network is not None
+    assert found.network.states > 20_000
+
+
+@pytest.mark.parametrize("count", [SEARCHED // 2, SEARCHED + 10])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_large_grammars_are_read_as_by_earley(family: Callable[[int], str], count: int) -> None:
+    """Components that are searched and those that are not give the same language."""
+    text = family(count)
+    found = Network(build.network(nullable_lnf_of(text), Limits()))
+    check_against_earley(found, lnf_of(text), random.Random(count), text[:60])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_procedures_break_all_framed_cycles(seed: int) -> None:
+    """Random rules that call each other, in components of all sizes: without the procedures no
+    call with a frame comes back to its rule."""
+    rng = random.Random(seed)
+    count = rng.choice([5, 20, 30, 60])
+    rules = [
+        f"r{i} ::= "
+        + " | ".join(
+            f"'{rng.choice('ab')}{i}' r{rng.randrange(count)} {rng.choice(['', 'z'])!r}"
+            for _ in range(rng.randrange(1, 3))
+        )
+        + " | '0';"
+        for i in range(count)
+    ]
+    text = " ".join(["start ::= 'a' r0 'b';", *rules])
+    found = planned(Goals(nullable_lnf_of(text)))
+
+    rest = {goal: callees - found.procedures for goal, callees in found.callees.items()}
+    for caller in rest.keys() - found.procedures:
+        for first in found.framed[caller] - found.procedures:
+            reached, pending = {first}, [first]
+            while pending:
+                new = rest[pending.pop()] - reached
+                reached |= new
+                pending += new
+            assert caller not in reached
