@@ -44,6 +44,7 @@ from .limits import Effort, Limits, blaming
 from .notes import added_tokens_as_text, end_of_text, notes_of, without_effect
 from .options import (
     ANY,
+    AUTO,
     CANONICAL,
     DFA,
     AnyTokenizer,
@@ -276,6 +277,7 @@ def _of_canonical_tokens(
     from .merge.merged import merge
 
     columns = _columns_of(automaton, request)
+    is_bounded &= request.options.method == AUTO
     grammar, most = automaton.grammar, automaton.choice.table_bytes if is_bounded else None
     try:
         merged = merge(grammar, columns, automaton.rules, request, tables, progress, most)
@@ -302,15 +304,16 @@ def _of_canonical_network_instead(
     tables: "TokenizerTables",
     progress: Progress,
 ) -> Compilation:
-    """The same masks, computed while decoding, where a count is exceeded and the engine was left
-    open; else raises ``error``."""
-    if error.is_measured or NETWORK not in automaton.choice.others or automaton.grammar.tokens:
+    """The same masks, computed while decoding, where a count is exceeded and engine and method were
+    left open; else raises ``error``."""
+    options, grammar = request.options, automaton.grammar
+    is_open = NETWORK in automaton.choice.others and options.method == AUTO
+    if error.is_measured or grammar.tokens or not is_open:
         raise error
-    options = request.options
     choice = next_engine(automaton.choice, error)
     lazily = replace(options, tokenization=CANONICAL, prewarm=options.prewarm or 0)
     try:
-        parser = compile_texts(automaton.grammar, choice, options)
+        parser = compile_texts(grammar, choice, options)
         if not isinstance(parser, Parser) or parser.network is None:
             raise error
         canonical = TokenizationChoice(CANONICAL, choice.reason)

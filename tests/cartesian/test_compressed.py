@@ -75,15 +75,17 @@ def test_a_table_beyond_its_budget_becomes_a_network_and_says_so(
 ) -> None:
     """With the same masks; an engine that is asked for is kept, and so is a table that no network
     can take the place of."""
-    tokenizer = tokenizer_of(tmp_path, "ab", ["a b", "b ab"], added=[(9, "<eos>", True)])
+    tokenizer = tokenizer_of(
+        tmp_path, "ab", ["a b", "b ab"], added=[(9, "<eos>", True)], splits=True
+    )
 
-    def compiled(engine: str = "auto") -> Artifact:
+    def compiled(engine: str = "auto", method: str = "auto") -> Artifact:
         return compile_grammar(
             "(a|b){0,40}",
             dialect="regex",
             tokenizer=tokenizer,
             eos=[9],
-            method="cartesian",
+            method=method,
             engine=engine,
         )
 
@@ -101,6 +103,7 @@ def test_a_table_beyond_its_budget_becomes_a_network_and_says_so(
         first.advance(token)
         second.advance(token)
     assert compiled("dfa").manifest.kind == "product"
+    assert compiled(method="cartesian").manifest.kind == "product"
 
     def refused(*_: object) -> None:
         raise LimitError("the network", "states", 1)

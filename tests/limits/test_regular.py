@@ -65,15 +65,17 @@ def test_transitions_are_counted_as_they_are_stored(default_tokenizer: Tokenizer
 
 def test_a_product_that_is_too_large_falls_back_to_a_network_and_says_so(tmp_path: Path) -> None:
     """By counts alone, with the same masks; an engine that is asked for is kept."""
-    tokenizer = tokenizer_of(tmp_path, "ab", ["a b", "b ab"], added=[(9, "<eos>", True)])
+    tokenizer = tokenizer_of(
+        tmp_path, "ab", ["a b", "b ab"], added=[(9, "<eos>", True)], splits=True
+    )
 
-    def compiled(limits: Limits, engine: str = "auto") -> Artifact:
+    def compiled(limits: Limits, engine: str = "auto", method: str = "auto") -> Artifact:
         return compile_grammar(
             "(a|b){0,40}",
             dialect="regex",
             tokenizer=tokenizer,
             eos=[9],
-            method="cartesian",
+            method=method,
             engine=engine,
             limits=limits,
         )
@@ -91,6 +93,20 @@ def test_a_product_that_is_too_large_falls_back_to_a_network_and_says_so(tmp_pat
         second.advance(token)
     with pytest.raises(LimitError, match="transitions"):
         compiled(Limits(transitions=20), engine="dfa")
+
+
+@pytest.mark.parametrize("method", ["direct", "cartesian"])
+def test_a_method_that_is_asked_for_is_kept_or_ends_at_its_limit(
+    method: str, tmp_path: Path
+) -> None:
+    """No other method, and no other engine, takes its place."""
+    path = tmp_path / "g.gbnf"
+    path.write_text("root ::= [a-z ]{1,100}\n", encoding="utf-8")
+
+    found = measured("compile", path, "--method", method, "--max-transitions", 500)
+
+    assert (found.code, "more than 500 transitions" in found.stderr) == (3, True), found.stderr
+    assert "in rule 'root'" in found.stderr
 
 
 # A JSON string with a maximal length, and what else a schema's lengths become.
