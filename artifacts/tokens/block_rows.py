@@ -51,7 +51,7 @@ class BlockRows:
         places = self.codes[numbers] + self.offsets[:-1]
         if (places >= self.offsets[1:]).any():
             raise self._damaged("codes")
-        whole = self.blocks.take(places, axis=0).reshape(len(places), -1)
+        whole = self.blocks.take(places, axis=0).reshape(len(places), BLOCK * places.shape[1])
         rows: NDArray[np.uint32] = whole[:, : tokenset.word_count(vocab_size)]
         if vocab_size % 32 and (rows[:, -1] >> np.uint32(vocab_size % 32)).any():
             raise self._damaged("blocks")
@@ -72,7 +72,7 @@ class BlockRows:
         """These rows, int (n,), renumbered from 0, with the blocks that they use."""
         places, codes = np.unique(self.codes[numbers] + self.offsets[:-1], return_inverse=True)
         ends = np.searchsorted(places, self.offsets)
-        codes = codes.reshape(len(numbers), -1) - ends[:-1]
+        codes = codes.reshape(len(numbers), self.codes.shape[1]) - ends[:-1]
         return BlockRows(
             codes.astype(np.uint16), self.blocks[places], ends.astype(np.int64), self.name
         )
