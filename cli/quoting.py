@@ -8,7 +8,10 @@ def text_of(octets: bytes) -> str:
 
 def quoted(octets: bytes) -> str:
     """A token for people: quoted, with escapes; bytes that are no character as \\xNN."""
-    shown = ("\\" + char if char in '"\\' else _shown(char) for char in text_of(octets))
+    text = text_of(octets)
+    if text.isprintable() and '"' not in text and "\\" not in text:
+        return f'"{text}"'
+    shown = ("\\" + char if char in '"\\' else _shown(char) for char in text)
     return '"' + "".join(shown) + '"'
 
 
