@@ -61,6 +61,10 @@ class LexerWalked(NamedTuple):
     ends: Sequence[tuple[int, int]]
 
 
+# Frontiers of so few nodes are walked one node after the other.
+_FEW = 16
+
+
 class LexerWalks:
     """W, memoised, over one token trie. ``rows`` and ``suspended`` number what it gives.
 
@@ -148,6 +152,8 @@ class LexerWalks:
         states = np.full(len(nodes), state, dtype=np.int32)
         begins, ends = [_NO_NODES], [_NO_NODES]
         ended: list[tuple[Nodes, NDArray[np.int32]]] = []
+        if len(nodes) <= _FEW and skip is None:
+            nodes, states = self._walk_few(nodes.tolist(), state, begins, ends, ended)
         while len(nodes):
             if skip is not None:
                 nodes, states = nodes[skip.needed[nodes]], states[skip.needed[nodes]]
@@ -173,3 +179,49 @@ class LexerWalks:
         row = tokens.row(np.concatenate(begins), np.concatenate(ends), self._vocab_size)
         number = self.rows.number(row if skip is None else row | skip.row)
         return LexerWalked(number, [(a, self.suspended.number(n)) for a, n in grouped(ended)])
+
+    def _walk_few(
+        self,
+        nodes: list[int],
+        state: int,
+        begins: list[Nodes],
+        ends: list[Nodes],
+        ended: list[tuple[Nodes, NDArray[np.int32]]],
+    ) -> tuple[Nodes, NDArray[np.int32]]:
+        """The walk as long as its frontier is so small that arrays take longer; gives what is left
+        of it. Adds the intervals of tokens, and the nodes at which lexemes end."""
+        trie, tokens, lexer = self.trie(), self.tokens(), self._lexer
+        octets, first = trie.octets.data, trie.first.data
+        begin, end, own = tokens.begin.data, tokens.end.data, tokens.own.data
+        within, below = tokens.within.data, tokens.below.data
+        left = self.stays.leaving().tolist()
+        intervals: list[tuple[int, int]] = []
+        stops: list[tuple[int, int]] = []
+        frontier = [(node, state) for node in nodes]
+        while 0 < len(frontier) <= _FEW:
+            self.visited += len(frontier)
+            following: list[tuple[int, int]] = []
+            for node, inner in frontier:
+                if not within[node] & left[inner]:
+                    intervals.append((begin[node], end[node]))
+                    continue
+                target = lexer.rows[inner][octets[node]]
+                if target == DEAD:
+                    if lexer.accept_of[inner] != NO_ACCEPT:
+                        stops.append((node, lexer.accept_of[inner]))
+                elif not below[node] & left[target]:
+                    intervals.append((begin[node], end[node]))
+                else:
+                    intervals.append((begin[node], begin[node] + own[node]))
+                    following += [(child, target) for child in range(first[node], first[node + 1])]
+            frontier = following
+        if intervals:
+            pairs = np.array(intervals, dtype=np.int32)
+            begins.append(pairs[:, 0])
+            ends.append(pairs[:, 1])
+        if stops:
+            self.parsed += len(stops)
+            pairs = np.array(stops, dtype=np.int32)
+            ended.append((pairs[:, 0], pairs[:, 1]))
+        rest = np.array(frontier, dtype=np.int32).reshape(-1, 2)
+        return rest[:, 0], rest[:, 1]

@@ -19,7 +19,7 @@ import numpy as np
 from ..errors import ArtifactError
 from ..network.configurations import Stacks
 from ..tokens import tokenset
-from ..tokens.block_rows import shared_blocks
+from ..tokens.block_rows import BlockRows, shared_blocks
 from ..tokens.interning import InterningMachine, Lock
 from ..tokens.memo import ENTRY_BYTES, CacheBudget
 from ..tokens.tokenset import Words
@@ -201,15 +201,20 @@ class MaximalMunchMasks(InterningMachine):
         self._pinned_bytes = self.walks.rows.nbytes
         self._pinned_summaries = self.summaries.nbytes + self.walks.nbytes
 
-    def summary_tables(self) -> HeadSummaryTables:
-        """All summaries so far, for a file or another machine to begin with."""
+    def block_rows(self, numbers: Sequence[int]) -> BlockRows:
+        """Some rows, renumbered from 0."""
+        return shared_blocks(np.array([self.walks.rows.row(number) for number in numbers]))
+
+    def summary_tables(self, *, with_rows: bool = True) -> HeadSummaryTables:
+        """All summaries so far, for a file or another machine to begin with; without rows, where
+        some of them are to be added to the tables."""
         summaries, walks = self.summaries, self.walks
         heads, lexer = self.configurations.heads, self.configurations.lexer
         found = [summaries.summary(number) for number in range(len(summaries))]
         feeds, firsts = summaries.results
         if (stored := self._stored) is not None:
             feeds, firsts = stored.results(FEED) | feeds, stored.results(FIRST) | firsts
-        rows = shared_blocks(np.array([walks.rows.row(i) for i in range(len(walks.rows))]))
+        rows = self.block_rows(range(len(walks.rows) if with_rows else 1))
         return HeadSummaryTables(
             rows.codes,
             rows.blocks,

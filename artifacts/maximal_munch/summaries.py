@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 from ..errors import ArtifactError
 from ..tokens.memo import ENTRY_BYTES, solve_recursive
-from .interned import NOTHING, ROOT
+from .interned import EMPTY, NOTHING, ROOT
 from .lexer import BETWEEN, Lexer
 from .lexer_walk import LexerWalks
 from .nullable_frame_runs import NullableFrameRuns
@@ -119,6 +119,32 @@ class HeadSummaries:
     def feed(self, summary: int, frame: int) -> int:
         """The summary with ``frame`` below."""
         return self._compute((summary, frame))
+
+    def feed_each(self, number: int, frames: Sequence[int]) -> list[int]:
+        """``feed`` of each of ``frames``. Heads are pending beside many rows: what becomes of them
+        is found once, and the row is added to that."""
+        row, pending = self.summary(number)
+        if row == EMPTY:
+            return [self.feed(number, frame) for frame in frames]
+        alone = self._number(Summary(EMPTY, pending))
+        feeds, union, added = self.results[FEED], self.walks.rows.union, self._added
+        first, numbers = self._first, self._numbers
+        found = []
+        for frame in frames:
+            key = feed_key(number, frame)
+            result = feeds.get(key)
+            if result is None:
+                part = feeds.get(feed_key(alone, frame))
+                if part is None:
+                    part = self.feed(alone, frame)
+                content = added[part - first] if part >= first else self.summary(part)
+                content = Summary(union(row, content.row), content.pending)
+                result = numbers.get(content)
+                if result is None:
+                    result = self._number(content)
+                feeds[key] = result
+            found.append(result)
+        return found
 
     @property
     def cached(self) -> int:

@@ -28,6 +28,9 @@ from .trie import Trie, ranges
 # Up to so many tokens are marked one by one; more by a difference array over all tokens.
 _MARKED_SINGLY = 1 << 14
 
+# So few ids are set in the packed row.
+_PACKED_SINGLY = 256
+
 # The first ASCII bytes of classes; each goes up to the next one.
 _BORDERS = [*range(0x20, 0x30), *b"028:;<=>?@AG", *range(0x5B, 0x61), *b"ag", *range(0x7B, 0x80)]
 _CONTROLS = [0, 9, 10, 11, 12, 13, 14]
@@ -145,10 +148,16 @@ class Subtrees:
 
     def row(self, begins: NDArray[np.int32], ends: NDArray[np.int32], vocab_size: int) -> Words:
         """The row, uint32 (W,), of the disjoint intervals ``ids[begins[i]:ends[i]]``."""
-        flags = np.zeros(tokenset.word_count(vocab_size) * 32, dtype=np.bool_)
         filled = np.flatnonzero(ends > begins)
         begins, ends = begins[filled], ends[filled]
-        if int((ends - begins).sum()) <= _MARKED_SINGLY:
+        count = int((ends - begins).sum())
+        if count <= _PACKED_SINGLY:
+            ids = self.ids[ranges(begins, ends - begins)]
+            words = np.zeros(tokenset.word_count(vocab_size), dtype=np.uint32)
+            np.bitwise_or.at(words, ids >> 5, np.uint32(1) << (ids & 31).astype(np.uint32))
+            return words
+        flags = np.zeros(tokenset.word_count(vocab_size) * 32, dtype=np.bool_)
+        if count <= _MARKED_SINGLY:
             flags[self.ids[ranges(begins, ends - begins)]] = True
         else:
             changes = np.zeros(len(self.ids) + 1, dtype=np.int8)

@@ -14,7 +14,7 @@ computed lazily. Where it ends, ``reachable`` drops the summaries that only help
 others.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from heapq import heappop, heappush
@@ -37,6 +37,7 @@ from constrain.artifacts.maximal_munch.summary_tables import (
 )
 from constrain.artifacts.maximal_munch.tables import MaximalMunchTables
 from constrain.artifacts.tokens import tokenset
+from constrain.artifacts.tokens.block_rows import BlockRows
 from constrain.artifacts.tokens.trie import Trie
 
 from ..limits import Effort, Limits
@@ -137,10 +138,11 @@ class _Worklist:
                 visited += 1
                 self._visit(depth, subject, below)
             elif task is _Task.FEED:
-                for frame in sorted(below):
-                    self._pend(
-                        depth + 1, self.summaries.feed(subject, frame), self.below.of_state[frame]
-                    )
+                frames = sorted(below)
+                for frame, fed in zip(
+                    frames, self.summaries.feed_each(subject, frames), strict=True
+                ):
+                    self._pend(depth + 1, fed, self.below.of_state[frame])
             elif not heads.view(subject).needs_frame:
                 # A run that is as long as a token can observe may be longer: both are followed.
                 short = self.runs.shortened(heads.split_off(subject)[0])
@@ -250,10 +252,12 @@ def precompute_within(
             tables, lambda: trie, vocabulary, request.eos, size, lambda: shared
         )
         reached = precompute(masks, limits, most_rows, most_results, effort)
-        summaries, configurations = masks.summary_tables(), masks.configurations
+        configurations = masks.configurations
         found = StoredMasks(
             reached,
-            reachable(summaries) if reached.complete else summaries,
+            reachable(masks.summary_tables(with_rows=False), masks.block_rows)
+            if reached.complete
+            else masks.summary_tables(),
             configurations.transitions.tables(),
             configurations.lexer.states - 1,
             None if reached.complete else trie,
@@ -268,9 +272,14 @@ def precompute_within(
         most_results = min(most_results, reached.results) // 2
 
 
-def reachable(tables: HeadSummaryTables) -> HeadSummaryTables:
+def reachable(
+    tables: HeadSummaryTables, block_rows: Callable[[Sequence[int]], BlockRows] | None = None
+) -> HeadSummaryTables:
     """The tables with the results, summaries, rows and suspended nodes that masks begin or go on
-    with: from the root of the token trie, and on by frames. The others are parts of these."""
+    with: from the root of the token trie, and on by frames. The others are parts of these.
+
+    ``block_rows``: makes the rows of some numbers, where ``tables`` are without.
+    """
     begun = suspended_of(tables.first_keys) == ROOT
     owners, frames = split_feeds(tables.feed_keys)
     met = np.zeros(len(tables.known), dtype=np.bool_)
@@ -285,7 +294,7 @@ def reachable(tables: HeadSummaryTables) -> HeadSummaryTables:
     needed = np.concatenate(([NOTHING, ROOT], pending[:, 1]))
     sets, numbers_of_sets = np.unique(needed, return_inverse=True)
     numbers = np.cumsum(met) - 1
-    fewer = tables.rows.only(rows)
+    fewer = tables.rows.only(rows) if block_rows is None else block_rows(rows.tolist())
     sizes = np.diff(tables.exits_offsets)
     return replace(
         tables,
