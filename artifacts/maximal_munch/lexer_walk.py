@@ -147,7 +147,8 @@ class LexerWalks:
 
     def _walk(self, suspended: int, state: int) -> LexerWalked:
         trie, tokens, left = self.trie(), self.tokens(), self.stays.leaving()
-        lexer = self._lexer
+        table, columns = self._lexer.table, self._lexer.columns
+        accepted = self._lexer.accept_numbers
         nodes, skip = self.nodes(suspended), self.skipped(suspended, state)
         states = np.full(len(nodes), state, dtype=np.int32)
         begins, ends = [_NO_NODES], [_NO_NODES]
@@ -162,9 +163,9 @@ class LexerWalks:
             begins.append(tokens.begin[nodes[whole]])
             ends.append(tokens.end[nodes[whole]])
             nodes, states = nodes[~whole], states[~whole]
-            targets = lexer.table[states, lexer.columns[trie.octets[nodes]]]
+            targets = table[states, columns[trie.octets[nodes]]]
             dead = targets == DEAD
-            accept_sets = lexer.accept_numbers[states[dead]]
+            accept_sets = accepted[states[dead]]
             stops = accept_sets != NO_ACCEPT
             if stops.any():
                 ended.append((nodes[dead][stops], accept_sets[stops]))

@@ -212,6 +212,7 @@ class HeadSummaries:
     def _composed(self, row: int, behind: Iterable[tuple[int, int]]) -> _Steps:
         """The summary of ``row`` and of all that follows (head, suspended nodes) pairs."""
         rows, union = self.walks.rows, self.walks.suspended.union
+        feeds, firsts = self.results
         by_head: dict[int, int] = {}
         pending: dict[int, int] = {}
         for longer, nodes in behind:
@@ -224,11 +225,15 @@ class HeadSummaries:
                 pending[head] = union(pending.get(head, NOTHING), nodes)
                 continue
             short, frames = self.heads.split_off(head)
-            found = yield nodes, short, BETWEEN
+            # Most are known: no need to leave the generator.
+            known = firsts.get(first_key(nodes, short, BETWEEN))
+            found = (yield nodes, short, BETWEEN) if known is None else known
             for frame in reversed(frames):
-                found = yield found, frame
-            row = rows.union(row, self.summary(found).row)
-            for other, inner in self.summary(found).pending:
+                known = feeds.get(feed_key(found, frame))
+                found = (yield found, frame) if known is None else known
+            known_row, inside = self.summary(found)
+            row = rows.union(row, known_row)
+            for other, inner in inside:
                 pending[other] = union(pending.get(other, NOTHING), inner)
         return self._number(Summary(row, tuple(sorted(pending.items()))))
 

@@ -16,9 +16,9 @@ from .vocabulary import Vocabulary
 
 def ranges(starts: NDArray[np.integer], counts: NDArray[np.integer]) -> NDArray[np.int32]:
     """``starts=[3, 9], counts=[2, 1] -> [3, 4, 9]``"""
-    ends = np.cumsum(counts)
+    ends = counts.cumsum()
     total = int(ends[-1]) if len(ends) else 0
-    expanded = np.repeat((starts - (ends - counts)).astype(np.int32), counts)
+    expanded: NDArray[np.int32] = (starts - (ends - counts)).astype(np.int32).repeat(counts)
     expanded += np.arange(total, dtype=np.int32)
     return expanded
 
@@ -30,7 +30,7 @@ def expand(
 
     ``rows=[7, 8], starts=[3, 9], counts=[2, 1] -> [7, 7, 8], [3, 4, 9]``
     """
-    return np.repeat(rows, counts), ranges(starts, counts)
+    return rows.repeat(counts), ranges(starts, counts)
 
 
 def grouped(

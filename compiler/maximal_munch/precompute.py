@@ -57,6 +57,9 @@ _COPIES = 4
 
 _STAGE = "the masks of the lexemes"
 
+# Tasks between two steps of the progress bar.
+_BETWEEN_REPORTS = 64
+
 # Heads that are visited at most. Where there is an end, it mostly comes sooner (199 in a C-like
 # grammar); where there is none, heads grow, and each takes longer than the one before.
 MOST_HEADS = 2_000
@@ -122,6 +125,7 @@ class _Worklist:
         self.transitions = masks.configurations.transitions
         self.below = FramesBelow(self.heads)
         self.tasks: list[tuple[int, int, _Task, int, frozenset[int]]] = []
+        self.done = 0
         self.seen: set[tuple[_Task, int, frozenset[int]]] = set()
 
     def run(self) -> Precomputed:
@@ -156,8 +160,11 @@ class _Worklist:
         return Precomputed(True, visited, self.summaries.cached)
 
     def _report(self, visited: int) -> None:
-        """How far the furthest of its counts is."""
+        """How far the furthest of its counts is, every now and then."""
         self.effort.spend(1)
+        self.done += 1
+        if self.done % _BETWEEN_REPORTS:
+            return
         done = max(
             visited / MOST_HEADS,
             len(self.masks.walks.rows) / max(1, self.most_rows),
