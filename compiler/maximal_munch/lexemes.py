@@ -273,7 +273,9 @@ class _Numbering:
 
     def _automaton(self, expr: Expr) -> Dfa:
         """The minimal DFA of a terminal, whose references are to terminals."""
-        if not self.grammar.follows_all:
+        # A grammar that is one regex has that regex's language, whatever a search prefers.
+        is_regex = self.grammar.source.dialect.startswith("regex")
+        if not (self.grammar.follows_all or is_regex):
             lazy = lazy_dfa(expr, self.bodies, self.grammar.source, self.limits)
             if lazy is not None:
                 return lazy

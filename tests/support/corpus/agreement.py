@@ -9,7 +9,6 @@ engine allows, which the tests of witnesses and walks hold against encodings.
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from constrain.artifacts import Artifact, TokenRefusedError
 from constrain.artifacts.errors import ConstrainError
@@ -44,8 +43,6 @@ def offences(name: str, case: Case, language: Language) -> Iterator[str]:
     if refusal:
         yield f"not refused, though {refusal}"
         return
-    if engine.meaning != "exact":
-        language = munched(language)
     yield from wrong_masks(artifact.matcher(), reference(engine, case, language))
     check = wrong_texts_of_any if engine.tokenization == "any" else wrong_texts
     yield from check(artifact, case, language)
@@ -53,16 +50,6 @@ def offences(name: str, case: Case, language: Language) -> Iterator[str]:
 
 # Maximal munch leaves them no member: an exclusion's lexeme goes on over what must follow it.
 MUNCHED = {"kbnf-except", "kbnf-regex-complement"}
-
-# Members of which a lexer takes less, for Python's ``re`` prefers a shorter match of them.
-SHORTENED = {"regex-lazy-quantifiers": {b"aabbcdd"}}
-
-
-def munched(language: Language) -> Language:
-    """The same language with the texts that maximal munch accepts."""
-    lost = SHORTENED.get(language.name, set())
-    kept = tuple(text for text in language.accepted if text not in lost)
-    return replace(language, accepted=kept, rejected=(*language.rejected, *sorted(lost)))
 
 
 def why_refused(engine: Engine, case: Case, language: Language) -> str:
