@@ -160,10 +160,10 @@ class _Worklist:
         return Precomputed(True, visited, self.summaries.cached)
 
     def _report(self, visited: int) -> None:
-        """How far the furthest of its counts is, every now and then."""
+        """How far the furthest of its counts is: at the first task, and every now and then."""
         self.effort.spend(1)
         self.done += 1
-        if self.done % _BETWEEN_REPORTS:
+        if self.done % _BETWEEN_REPORTS != 1:
             return
         done = max(
             visited / MOST_HEADS,
