@@ -6,6 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support import tokenizer_of
+from support.corpus.encodings import check_masks, following, members_of
+from support.corpus.tokenizer_case import Case
 from support.limits import measured
 
 from constrain.artifacts import Artifact
@@ -130,3 +132,25 @@ def test_lengths_have_canonical_masks_by_default_on_real_tokenizers(
 
     assert (found.code, "product states" in found.stderr) == (0, True), found.stderr
     found.check()
+
+
+# The same shapes over few characters and with smaller counts, so that all members can be listed.
+SMALLER = [r'"[ab é]{0,3}"', "[a-c .é\\n]{1,4}", "(a| |'|s){0,5}", "[aB ]{1,6}"]
+
+
+@pytest.mark.sampled(
+    ("name", "pattern"),
+    [("qwen2_5", SMALLER[0]), ("mistral_nemo", SMALLER[1])],
+    [(name, pattern) for name in ("qwen2_5", "mistral_nemo") for pattern in SMALLER],
+)
+def test_smaller_lengths_are_exact_on_real_tokenizers(
+    name: str, pattern: str, case: Callable[[str], Case]
+) -> None:
+    """All masks behind all encodings of all members, by the tokenizer's own library."""
+    found = case(name)
+    artifact = compile_grammar(pattern, dialect="regex", tokenizer=found.tokenizer)
+    members = members_of(pattern)
+    encodings = [found.library.encode(text, add_special_tokens=False).ids for text in members]
+    expected = following(encodings, artifact.manifest.eos)
+
+    assert check_masks(artifact.matcher(), expected) > len(members)
