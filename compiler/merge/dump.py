@@ -126,7 +126,7 @@ def _merged(
 ) -> tuple[list[int], list[int]]:
     """The first of all states that allow the same sequences, and the number of each state's.
 
-    Moore's algorithm (1956): states of one class are told apart by the classes that their tokens
+    Moore's algorithm (1956): states of one class are distinguished by the classes that their tokens
     lead to. Those of one row and one acceptance have the same tokens.
     """
     pairs = zip(row_of, accepting.tolist(), strict=True)

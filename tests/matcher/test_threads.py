@@ -81,16 +81,16 @@ def check_threads(
     prompts: Sequence[Sequence[int]] = ((),),
     cache_bytes: int | None = None,
     some: int = SOME,
-    anew: bool = True,
+    recomputed: bool = True,
 ) -> int:
-    """No mask is wrong, ``some`` without --full; all is found ``anew`` again and again, or once."""
+    """No mask is wrong, ``some`` without --full; all is ``recomputed`` again and again, or not."""
     alone, rng = load_bytes(data), random.Random(17)
     options = {} if cache_bytes is None else {"cache_bytes": cache_bytes}
     walks = walks_of(alone, rng, 24 if full else 6, 120 if full else 60, ids, prompts)
     compared = 0
     artifact = load_bytes(data, **options)
     while compared < (FULL if full else some):
-        if compared and anew:
+        if compared and recomputed:
             artifact = load_bytes(data, **options)
         first = interning(artifact)
         count, wrong = stress(artifact, walks)
@@ -120,7 +120,7 @@ def test_threads_find_the_masks_of_one(
         prompts += [default_tokenizer.encode(text) for text in (" the", "on:", "\n")]
     given = ids if KINDS[name][2] else None
     some = FEW if "canonical" in name or name == "product" else SOME
-    count = check_threads(files(name), full, given, prompts, some=some, anew=name != "earley")
+    count = check_threads(files(name), full, given, prompts, some=some, recomputed=name != "earley")
     record_property("masks", count)
 
 
