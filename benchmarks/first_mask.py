@@ -1,0 +1,175 @@
+"""Time from a grammar's text to its first mask, and masks along texts, beside other engines.
+
+    python benchmarks/first_mask.py TOKENIZER.json GBNF [--only NAME] [--runs 5] [--masks]
+
+GBNF is a folder of llama.cpp's grammars. CPU time in one process, garbage collection included; the
+compiler of the tokenizer is ready, and so are the others' tokenizers. *First* is the first time
+that the process meets a grammar, *ours* the median of later ones, each with a new artifact; nothing
+is precomputed. With ``--masks``, also the masks along the texts of each grammar, computed lazily.
+"""
+
+import argparse
+import math
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import geometric_mean, median
+
+import numpy as np
+import workloads.languages
+import workloads.schemas
+from workloads.others import Opened, Session, others
+from workloads.request import Request
+
+from constrain.artifacts.matcher import Matcher
+from constrain.compiler import Compiler, Tokenizer, load_tokenizer
+from constrain.compiler.diagnostics import LimitError
+
+
+class Ours:
+    """A matcher as a session."""
+
+    def __init__(self, matcher: Matcher) -> None:
+        self.matcher = matcher
+
+    def fill(self) -> object:
+        return self.matcher.mask()
+
+    def accept(self, token: int) -> bool:
+        self.matcher.advance(token)
+        return True
+
+
+def milliseconds(work: Callable[[], object], runs: int) -> list[float]:
+    """CPU time of each run."""
+    taken = []
+    for _ in range(runs):
+        begin = time.process_time()
+        work()
+        taken.append((time.process_time() - begin) * 1e3)
+    return taken
+
+
+def first_masks(requests: list[Request], engines: dict[str, Opened], runs: int) -> None:
+    """A line for each grammar."""
+    names = list(engines)
+    sys.stdout.write(f"{'first mask, ms':26}{'first':>8}" + "".join(f"{n:>12}" for n in names))
+    sys.stdout.write(f"{'ratio':>8}\n")
+    medians: list[float] = []
+    ratios: list[float] = []
+    for request in requests:
+        row: list[float] = []
+        first = math.nan
+        for name, opened in engines.items():
+
+            def work(opened: Opened = opened, request: Request = request) -> object:
+                return opened(request).fill()
+
+            try:
+                once = milliseconds(work, 1)[0]
+                row.append(median(milliseconds(work, runs)))
+            except (ValueError, LimitError) as error:
+                row.append(math.nan)
+                if name == "constrain":
+                    sys.stderr.write(f"{request.name}: {error}\n")
+                continue
+            if name == "constrain":
+                first = once
+        medians.append(row[0])
+        ratio = row[0] / row[1] if len(row) > 1 else math.nan
+        ratios += [] if math.isnan(ratio) else [ratio]
+        cells = "".join(f"{t:12.2f}" for t in row)
+        sys.stdout.write(f"{request.name:26}{first:8.2f}{cells}{ratio:8.1f}\n")
+        sys.stdout.flush()
+    sys.stdout.write(f"median {np.nanmedian(medians):.2f}, largest {np.nanmax(medians):.2f} ms")
+    if ratios:
+        sys.stdout.write(
+            f"; ratios: median {median(ratios):.1f}, mean {geometric_mean(ratios):.1f}"
+        )
+    sys.stdout.write("\n\n")
+
+
+def along(session: Session, tokens: list[int]) -> tuple[list[float], bool]:
+    """Microseconds of each mask of a text; false: a token was refused."""
+    taken = []
+    for token in tokens:
+        begin = time.perf_counter()
+        session.fill()
+        taken.append((time.perf_counter() - begin) * 1e6)
+        if not session.accept(token):
+            return taken, False
+    return taken, True
+
+
+def quantiles(taken: list[float]) -> str:
+    """Median and 99th percentile."""
+    if not taken:
+        return "-"
+    middle, high = np.percentile(taken, [50, 99])
+    return f"{middle:9.2f} / {high:<9,.2f}"
+
+
+def masks(requests: list[Request], engines: dict[str, Opened], tokenizer: Tokenizer) -> None:
+    """Masks along texts: of each grammar, and over all of them together."""
+    sys.stdout.write(f"{'masks, µs':26}" + "".join(f"{name:>22}" for name in engines))
+    sys.stdout.write(f"{'constrain, again':>22}\n")
+    every: dict[str, list[float]] = {name: [] for name in [*engines, "again"]}
+    for request in requests:
+        texts = [tokenizer.encode(text) for text in request.documents]
+        cells = []
+        again: list[float] = []
+        for name, opened in engines.items():
+            met: list[float] = []
+            for tokens in texts:
+                try:
+                    session = opened(request)
+                    taken, fits = along(session, tokens)
+                except (ValueError, LimitError):
+                    continue
+                met += taken if fits else []
+                if isinstance(session, Ours):
+                    matcher = session.matcher
+                    matcher.rollback(len(tokens))
+                    again += along(session, tokens)[0]
+            cells.append(f"{quantiles(met):>22}")
+            every[name] += met
+        every["again"] += again
+        sys.stdout.write(f"{request.name:26}{''.join(cells)}{quantiles(again):>22}\n")
+        sys.stdout.flush()
+    together = "".join(f"{quantiles(met):>22}" for met in every.values() if met)
+    sys.stdout.write(f"{'all':26}{together}\n")
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("tokenizer", type=Path)
+    parser.add_argument("gbnf", type=Path)
+    parser.add_argument("--only", default="", help="grammars with this text in their name")
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--masks", action="store_true")
+    given = parser.parse_args()
+    tokenizer = load_tokenizer(given.tokenizer)
+    assert isinstance(tokenizer, Tokenizer)
+    compiler = Compiler(tokenizer)
+
+    def ours(request: Request) -> Session:
+        artifact = compiler.compile(
+            request.grammar, dialect=request.dialect, tokenization="any", prewarm=0
+        )
+        return Ours(artifact.matcher())
+
+    engines: dict[str, Opened] = {"constrain": ours, **dict(others(tokenizer, given.tokenizer))}
+    ours(Request("ready", "gbnf", 'root ::= "(" root ")" | [a-z]*', ()))
+    requests = [*workloads.schemas.requests(), *workloads.languages.requests(given.gbnf)]
+    requests = [request for request in requests if given.only in request.name]
+    first_masks(requests, engines, given.runs)
+    if given.masks:
+        masks(requests, engines, tokenizer)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Grammars as requests bring them, with texts of each."""

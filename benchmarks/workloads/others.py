@@ -1,0 +1,109 @@
+"""llguidance and xgrammar, given the requests of this folder, as far as they are installed."""
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from constrain.artifacts.tokens import tokenset
+from constrain.compiler import Tokenizer
+
+from .request import Request
+
+
+class Session(Protocol):
+    """A text in the making."""
+
+    def fill(self) -> object:
+        """Compute the mask into a buffer."""
+
+    def accept(self, token: int) -> bool:
+        """Take a token; false: it is refused."""
+
+
+# From a request to a session at the beginning of a text. Raises ValueError for what is not read.
+Opened = Callable[[Request], Session]
+
+
+def others(tokenizer: Tokenizer, file: Path) -> Iterator[tuple[str, Opened]]:
+    """Names, and what opens a session; their tokenizers are ready."""
+    with suppress(ImportError):
+        yield "llguidance", _guidance(tokenizer, file)
+    with suppress(ImportError):
+        yield "xgrammar", _xgrammar(tokenizer)
+
+
+class _Guidance:
+    def __init__(self, matcher: Any, buffer: Any) -> None:
+        self.matcher, self.buffer = matcher, buffer
+
+    def fill(self) -> object:
+        return self.matcher.unsafe_compute_mask_ptr(self.buffer.ctypes.data, self.buffer.nbytes)
+
+    def accept(self, token: int) -> bool:
+        return bool(self.matcher.consume_token(token))
+
+
+def _guidance(tokenizer: Tokenizer, file: Path) -> Opened:
+    from llguidance import LLMatcher, LLTokenizer
+    from llguidance.gbnf_to_lark import any_to_lark
+
+    theirs = LLTokenizer(file.read_text(encoding="utf-8"), n_vocab=tokenizer.vocab_size)
+    buffer = np.zeros(tokenset.word_count(tokenizer.vocab_size), dtype=np.uint32)
+
+    def opened(request: Request) -> Session:
+        if request.schema is not None:
+            grammar = LLMatcher.grammar_from_json_schema(request.schema)
+        elif request.dialect == "regex":
+            grammar = LLMatcher.grammar_from_regex(request.grammar)
+        elif request.dialect == "lark":
+            grammar = LLMatcher.grammar_from_lark(request.grammar)
+        elif request.dialect == "gbnf":
+            grammar = LLMatcher.grammar_from_lark(any_to_lark(request.grammar))
+        else:
+            raise ValueError(f"llguidance does not read {request.dialect}")
+        matcher = LLMatcher(theirs, grammar, log_level=0)
+        if matcher.is_error():
+            raise ValueError(matcher.get_error())
+        return _Guidance(matcher, buffer)
+
+    return opened
+
+
+class _Xgrammar:
+    def __init__(self, matcher: Any, bitmask: Any) -> None:
+        self.matcher, self.bitmask = matcher, bitmask
+
+    def fill(self) -> object:
+        return self.matcher.fill_next_token_bitmask(self.bitmask)
+
+    def accept(self, token: int) -> bool:
+        return bool(self.matcher.accept_token(token))
+
+
+def _xgrammar(tokenizer: Tokenizer) -> Opened:
+    import xgrammar
+
+    size = tokenizer.vocab_size
+    spelled = [tokenizer.tokens.get(i, b"") for i in range(size)]
+    info = xgrammar.TokenizerInfo(spelled, vocab_size=size, stop_token_ids=list(tokenizer.eos))
+    bitmask = xgrammar.allocate_token_bitmask(1, size)
+
+    def opened(request: Request) -> Session:
+        compiler = xgrammar.GrammarCompiler(info, max_threads=1, cache_enabled=False)
+        try:
+            if request.schema is not None:
+                compiled = compiler.compile_json_schema(request.schema)
+            elif request.dialect == "regex":
+                compiled = compiler.compile_regex(request.grammar)
+            elif request.dialect == "gbnf":
+                compiled = compiler.compile_grammar(request.grammar)
+            else:
+                raise ValueError(f"xgrammar does not read {request.dialect}")
+        except RuntimeError as error:
+            raise ValueError(str(error)) from None
+        return _Xgrammar(xgrammar.GrammarMatcher(compiled), bitmask)
+
+    return opened
