@@ -7,19 +7,9 @@ property is a rule that has the next ones behind it, so a grammar is as long as 
 import json
 from typing import Any
 
+from .objects import chain, comma, pair, quoted, quoted_text, with_basics
 from .request import Request
 
-_BASICS = r"""
-ws ::= [ \t\n\r]*
-char ::= [^"\\\x00-\x1F] | "\\" (["\\/bfnrt] | "u" [0-9a-fA-F]{4})
-string ::= "\"" char* "\""
-integer ::= "-"? ("0" | [1-9] [0-9]*)
-number ::= integer ("." [0-9]+)? ([eE] [-+]? [0-9]+)?
-boolean ::= "true" | "false"
-value ::= string | number | boolean | "null" | object | array
-object ::= "{" ws (string ws ":" ws value (ws "," ws string ws ":" ws value)*)? ws "}"
-array ::= "[" ws (value (ws "," ws value)*)? ws "]"
-"""
 _STRING: dict[str, Any] = {"type": "string"}
 _INTEGER: dict[str, Any] = {"type": "integer"}
 _BOOLEAN: dict[str, Any] = {"type": "boolean"}
@@ -48,12 +38,12 @@ def requests() -> list[Request]:
 
 def optional_keys(count: int) -> str:
     """An object of ``count`` optional properties and no others."""
-    return _with_basics(*_chain("root", [(f"field_{i}", _KINDS[i % 3][0]) for i in range(count)]))
+    return with_basics(*chain("root", [(f"field_{i}", _KINDS[i % 3][0]) for i in range(count)]))
 
 
 def _any() -> Request:
     instance = {"a": [1, 2.5, {"b": None, "c": "xyz"}]}
-    return _request("any JSON", {}, _with_basics("root ::= value"), instance)
+    return _request("any JSON", {}, with_basics("root ::= value"), instance)
 
 
 def _person() -> Request:
@@ -64,12 +54,12 @@ def _person() -> Request:
         tags={"type": "array", "items": _STRING},
         address={**address, "required": ["street"]},
     )
-    grammar = _with_basics(
-        f'root ::= "{{" ws {_pair("name", "string")} {_comma("age", "age")} '
-        f'({_comma("tags", "tags")})? ({_comma("address", "address")})? ws "}}"',
+    grammar = with_basics(
+        f'root ::= "{{" ws {pair("name", "string")} {comma("age", "age")} '
+        f'({comma("tags", "tags")})? ({comma("address", "address")})? ws "}}"',
         'age ::= [0-9] | [1-9] [0-9] | "1" [0-4] [0-9] | "150"',
         'tags ::= "[" ws (string (ws "," ws string)*)? ws "]"',
-        f'address ::= "{{" ws {_pair("street", "string")} ({_comma("zip", "zip")})? ws "}}"',
+        f'address ::= "{{" ws {pair("street", "string")} ({comma("zip", "zip")})? ws "}}"',
         r'zip ::= "\"" [0-9]{5} "\""',
     )
     home = {"street": "Main St 1", "zip": "12345"}
@@ -80,8 +70,8 @@ def _person() -> Request:
 def _tree() -> Request:
     children = {"type": "array", "items": {"$ref": "#/$defs/node"}}
     node = {**_object(value=_INTEGER, children=children), "required": ["value"]}
-    grammar = _with_basics(
-        f'root ::= "{{" ws {_pair("value", "integer")} ({_comma("children", "children")})? ws "}}"',
+    grammar = with_basics(
+        f'root ::= "{{" ws {pair("value", "integer")} ({comma("children", "children")})? ws "}}"',
         'children ::= "[" ws (root (ws "," ws root)*)? ws "]"',
     )
     leaves = [{"value": 2, "children": [{"value": 3}]}, {"value": 4}]
@@ -99,7 +89,7 @@ def _optional_open(count: int) -> Request:
     properties = {f"field_{i}": _KINDS[i % 3][1] for i in range(count)}
     names = [(f"field_{i}", _KINDS[i % 3][0]) for i in range(count)]
     others = '(other ws ":" ws value)'
-    rules = _chain("root", names, tail=f'{others} (ws "," ws {others})*')
+    rules = chain("root", names, tail=f'{others} (ws "," ws {others})*')
     known = " | ".join(f"'\"{name}\"'" for name, _ in names)
     # This dialect has exceptions, no counts, and the text between quotes is as it stands.
     grammar = "\n".join(
@@ -128,9 +118,9 @@ def _optional_open(count: int) -> Request:
 def _formats() -> Request:
     formats = {"id": "uuid", "at": "date-time", "mail": "email", "page": "uri"}
     schema = _object(**{name: {"type": "string", "format": f} for name, f in formats.items()})
-    grammar = _with_basics(
-        f'root ::= "{{" ws {_pair("id", "uuid")} {_comma("at", "moment")} '
-        f'({_comma("mail", "email")})? ({_comma("page", "uri")})? ws "}}"',
+    grammar = with_basics(
+        f'root ::= "{{" ws {pair("id", "uuid")} {comma("at", "moment")} '
+        f'({comma("mail", "email")})? ({comma("page", "uri")})? ws "}}"',
         r'uuid ::= "\"" hex{8} ("-" hex{4}){3} "-" hex{12} "\""',
         "hex ::= [0-9a-fA-F]",
         r'moment ::= "\"" day [Tt ] time "\""',
@@ -164,11 +154,11 @@ def _one_of(count: int) -> Request:
         branch = _object(kind={"const": f"k{i}"}, a=_INTEGER, **{f"p{i}": _STRING})
         branches.append({**branch, "required": ["kind", f"p{i}"]})
         rules.append(
-            f'case{i} ::= "{{" ws {_pair("kind", _quoted(_quoted_text(f"k{i}")))} '
-            f'({_comma("a", "integer")})? {_comma(f"p{i}", "string")} ws "}}"'
+            f'case{i} ::= "{{" ws {pair("kind", quoted(quoted_text(f"k{i}")))} '
+            f'({comma("a", "integer")})? {comma(f"p{i}", "string")} ws "}}"'
         )
     cases = " | ".join(f"case{i}" for i in range(count))
-    grammar = _with_basics(f"root ::= {cases}", *rules)
+    grammar = with_basics(f"root ::= {cases}", *rules)
     instance = {"kind": "k7", "a": 3, "p7": "zz"}
     return _request(f"one of {count} objects", {"oneOf": branches}, grammar, instance)
 
@@ -177,8 +167,8 @@ def _patterns() -> Request:
     schema = _object(id=_INTEGER, name=_STRING)
     schema["patternProperties"] = {"^x-": _STRING, "^[0-9]+$": _INTEGER}
     schema["required"] = ["id"]
-    grammar = _with_basics(
-        f'root ::= "{{" ws {_pair("id", "integer")} ({_comma("name", "string")})? '
+    grammar = with_basics(
+        f'root ::= "{{" ws {pair("id", "integer")} ({comma("name", "string")})? '
         '(ws "," ws other)* ws "}"',
         r'other ::= "\"x-" char* "\"" ws ":" ws string | "\"" [0-9]+ "\"" ws ":" ws integer',
     )
@@ -189,22 +179,22 @@ def _patterns() -> Request:
 def _max_length(most: int) -> Request:
     schema = {**_object(a={"type": "string", "maxLength": most}), "required": ["a"]}
     text = f'"\\"" char{{0,{most}}} "\\""'
-    grammar = _with_basics(f'root ::= "{{" ws {_pair("a", f"({text})")} ws "}}"')
+    grammar = with_basics(f'root ::= "{{" ws {pair("a", f"({text})")} ws "}}"')
     instance = {"a": "The quick brown fox jumps over the lazy dog, again."}
     return _request(f"maxLength {most}", schema, grammar, instance)
 
 
 def _max_items(most: int) -> Request:
     schema = {"type": "array", "items": _INTEGER, "maxItems": most}
-    grammar = _with_basics(_array_of("integer", most))
+    grammar = with_basics(_array_of("integer", most))
     return _request(f"maxItems {most:,}", schema, grammar, list(range(50)))
 
 
 def _max_objects(most: int) -> Request:
     item = {**_object(a=_INTEGER, b=_STRING), "required": ["a"]}
     schema = {"type": "array", "items": item, "maxItems": most}
-    rule = f'item ::= "{{" ws {_pair("a", "integer")} ({_comma("b", "string")})? ws "}}"'
-    grammar = _with_basics(_array_of("item", most), rule)
+    rule = f'item ::= "{{" ws {pair("a", "integer")} ({comma("b", "string")})? ws "}}"'
+    grammar = with_basics(_array_of("item", most), rule)
     instance = [{"a": i, "b": "x y z"} for i in range(10)]
     return _request(f"maxItems {most:,}, objects", schema, grammar, instance)
 
@@ -217,49 +207,10 @@ def _object(**properties: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
-def _chain(name: str, keys: list[tuple[str, str]], tail: str = "") -> list[str]:
-    """Rules of an object of optional properties; ``tail``: what may come behind them."""
-    rules = [f'{name} ::= "{{" ws first0? ws "}}"']
-    last = len(keys)
-    for i, (key, kind) in enumerate(keys):
-        further = f" | first{i + 1}" if i + 1 < last or tail else ""
-        rest = f" rest{i + 1}" if i + 1 < last or tail else ""
-        rules.append(f"first{i} ::= {_pair(key, kind)}{rest}{further}")
-        if i:
-            skip = f" | rest{i + 1}" if rest else " | "
-            rules.append(f"rest{i} ::= {_comma(key, kind)}{rest}{skip}")
-    if tail:
-        rules += [f"first{last} ::= {tail}", f'rest{last} ::= (ws "," ws {tail})?']
-    elif last > 1:
-        rules[-1] = f"rest{last - 1} ::= ({_comma(*keys[-1])})?"
-    return rules
-
-
-def _pair(key: str, kind: str) -> str:
-    return f'{_quoted(_quoted_text(key))} ws ":" ws {kind}'
-
-
-def _comma(key: str, kind: str) -> str:
-    return f'ws "," ws {_pair(key, kind)}'
-
-
-def _quoted_text(text: str) -> str:
-    return json.dumps(text)
-
-
-def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
-
-
 def _as_w3c(rule: str) -> str:
     """The same rule where quotes of one kind stand between those of the other."""
     parts = rule.split('"\\"')
     return parts[0] + "".join("'\"" + part.replace('\\""', "\"'", 1) for part in parts[1:])
-
-
-def _with_basics(*rules: str) -> str:
-    return "\n".join(rules) + _BASICS
 
 
 def _request(name: str, schema: Any, grammar: str, instance: Any, dialect: str = "gbnf") -> Request:
