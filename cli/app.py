@@ -5,8 +5,10 @@ Exit codes: 0 yes; 1 no; 2 usage, unreadable input or grammar error; 3 a limit w
 """
 
 import os
+import sys
 from collections.abc import Callable, Sequence
-from functools import wraps
+from functools import cache, wraps
+from importlib import import_module
 from typing import Annotated, Any, cast
 
 import typer
@@ -14,17 +16,22 @@ import typer
 from constrain.artifacts.errors import ConstrainError
 
 from . import console
-from .commands import cache as cache_command
-from .commands import check as check_command
-from .commands import compile as compile_command
-from .commands import convert as convert_command
-from .commands import diff as diff_command
-from .commands import explain as explain_command
-from .commands import mask as mask_command
-from .commands import sample as sample_command
-from .commands import show as show_command
-from .commands import tokenize as tokenize_command
-from .commands import viz as viz_command
+
+# The subcommands in the order of the help, and what they are in the module of that name: a
+# function, or a table of those of a group.
+COMMANDS = {
+    "check": "check",
+    "compile": "compile_",
+    "mask": "mask",
+    "convert": "convert",
+    "diff": "diff",
+    "explain": "explain",
+    "sample": "sample",
+    "show": "show",
+    "tokenize": "tokenize",
+    "viz": "viz",
+    "cache": "SUBCOMMANDS",
+}
 
 INTERNAL_ERROR = 70
 INTERRUPTED = 130
@@ -35,8 +42,11 @@ _UsageError = cast(type[Exception], typer.BadParameter.__base__)
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run a command line (by default the process's) and return the exit code."""
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    # Importing and describing all the others takes longer than a whole `mask`.
+    app = application(given[0]) if given and given[0] in COMMANDS else application()
     try:
-        code = app(arguments, prog_name="constrain", standalone_mode=False)
+        code = app(given, prog_name="constrain", standalone_mode=False)
     except SystemExit as end:  # Completion ends the process so.
         return end.code if isinstance(end.code, int) else 0
     except _UsageError as refused:
@@ -116,30 +126,33 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-app = typer.Typer(
-    name="constrain",
-    help="Compile grammars for the constrained decoding of language models, and look inside.",
-    invoke_without_command=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["--help", "-h"]},
-)
-app.command("check")(guarded(check_command.check))
-app.command("compile")(guarded(compile_command.compile_))
-app.command("mask")(guarded(mask_command.mask))
-app.command("convert")(guarded(convert_command.convert))
-app.command("diff")(guarded(diff_command.diff))
-app.command("explain")(guarded(explain_command.explain))
-app.command("sample")(guarded(sample_command.sample))
-app.command("show")(guarded(show_command.show))
-app.command("tokenize")(guarded(tokenize_command.tokenize))
-app.command("viz")(guarded(viz_command.viz))
-cache_command.app.command("dir")(guarded(cache_command.directory))
-cache_command.app.command("clean")(guarded(cache_command.clean))
-app.add_typer(cache_command.app, name="cache")
+@cache
+def application(*names: str) -> typer.Typer:
+    """The command line with the subcommands of these names, by default with all."""
+    app = typer.Typer(
+        name="constrain",
+        help="Compile grammars for the constrained decoding of language models, and look inside.",
+        invoke_without_command=True,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["--help", "-h"]},
+    )
+    for name in names or COMMANDS:
+        module = import_module(f".commands.{name}", __package__)
+        command = getattr(module, COMMANDS[name])
+        if callable(command):
+            app.command(name)(guarded(command))
+            continue
+        group = typer.Typer(
+            help=module.HELP, invoke_without_command=True, callback=console.help_without_command
+        )
+        for part, inner in command.items():
+            group.command(part)(guarded(inner))
+        app.add_typer(group, name=name)
+    app.callback()(_root)
+    return app
 
 
-@app.callback()
 def _root(
     context: typer.Context,
     _version: Annotated[

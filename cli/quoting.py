@@ -1,5 +1,7 @@
 """Bytes as people read them: tokens in quotes, members on a line."""
 
+from collections.abc import Iterable
+
 
 def text_of(octets: bytes) -> str:
     """Bytes as text; those that are not UTF-8 as lone surrogates, as Python's os does."""
@@ -8,11 +10,18 @@ def text_of(octets: bytes) -> str:
 
 def quoted(octets: bytes) -> str:
     """A token for people: quoted, with escapes; bytes that are no character as \\xNN."""
-    text = text_of(octets)
-    if text.isprintable() and '"' not in text and "\\" not in text:
-        return f'"{text}"'
-    shown = ("\\" + char if char in '"\\' else _shown(char) for char in text)
-    return '"' + "".join(shown) + '"'
+    return all_quoted((octets,))[0]
+
+
+def all_quoted(tokens: Iterable[bytes]) -> list[str]:
+    """Each of them ``quoted``. Nearly all of a vocabulary need no escapes and take no call."""
+    texts = [octets.decode("utf-8", "surrogateescape") for octets in tokens]
+    return [
+        f'"{text}"'
+        if text.isprintable() and '"' not in text and "\\" not in text
+        else '"' + "".join("\\" + char if char in '"\\' else _shown(char) for char in text) + '"'
+        for text in texts
+    ]
 
 
 def escaped(octets: bytes) -> str:

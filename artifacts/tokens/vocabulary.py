@@ -98,6 +98,12 @@ class Vocabulary:
         data, offsets = self._views
         return data[offsets[token_id] : offsets[token_id + 1]].tobytes()
 
+    def tokens(self, ids: Sequence[int] | NDArray[np.integer]) -> list[bytes]:
+        """The bytes of many tokens, in their order."""
+        data, places = self.data.tobytes(), np.asarray(ids, dtype=np.int64)
+        begins, ends = self.offsets[places].tolist(), self.offsets[places + 1].tolist()
+        return [data[begin:end] for begin, end in zip(begins, ends, strict=True)]
+
     @cached_property
     def _kinds(self) -> memoryview:
         return self.kinds.data

@@ -1,14 +1,8 @@
 """``constrain cache``: where tables are cached between runs, and how to delete them."""
 
-import typer
+from ..console import UsageError, status, write_text
 
-from ..console import UsageError, help_without_command, status, write_text
-
-app = typer.Typer(
-    help="The tables of tokenizers that are cached between runs.",
-    invoke_without_command=True,
-    callback=help_without_command,
-)
+HELP = "The tables of tokenizers that are cached between runs."
 
 
 def directory() -> None:
@@ -39,3 +33,6 @@ def clean() -> None:
 
     files, size = Cache(default_folder()).clean()
     status(f"{files:,} file{'s' * (files != 1)} deleted, {size:,} bytes")
+
+
+SUBCOMMANDS = {"dir": directory, "clean": clean}

@@ -5,6 +5,7 @@ import os
 import sys
 from dataclasses import replace
 from enum import StrEnum
+from itertools import repeat
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,7 +13,7 @@ import typer
 from .. import options
 from ..compiling import canonical_text, compilation_of, recogniser_of, subject_of
 from ..console import UsageError, error, is_terminal, note, status, write_bytes, write_text
-from ..quoting import quoted, text_of
+from ..quoting import all_quoted, quoted, text_of
 
 if TYPE_CHECKING:
     from constrain.artifacts import Artifact
@@ -205,10 +206,17 @@ def _write_table(artifact: "Artifact", boundary: "Boundary", most: int | None) -
     count = f"{len(ids):,} token{'s' * (len(ids) != 1)}"
     status(f"{count} may follow {path}{pending if boundary.pending else ''}")
     width = max((len(str(i)) for i in ids), default=1)
-    lines = []
-    for token_id in ids[:most]:
-        end = "  (end of text)" if token_id in eos else ""
-        lines.append(f"{token_id:>{width}}  {quoted(artifact.vocabulary.token(token_id))}{end}\n")
+    shown = ids[:most]
+    tokens = artifact.vocabulary.tokens(shown)
+    lines = [
+        f"{number}  {text}\n"
+        for number, text in zip(
+            map(str.rjust, map(str, shown), repeat(width)), all_quoted(tokens), strict=True
+        )
+    ]
+    for place, token_id in enumerate(shown):
+        if token_id in eos:
+            lines[place] = lines[place][:-1] + "  (end of text)\n"
     write_text("".join(lines))
     if len(lines) < len(ids):
         status(f"… and {len(ids) - len(lines):,} more; --all lists them")

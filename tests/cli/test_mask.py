@@ -17,6 +17,8 @@ from support.cli import DATE, Cli, content, names
 
 from constrain.artifacts import load
 from constrain.artifacts.tokens import tokenset
+from constrain.artifacts.tokens.vocabulary import Vocabulary
+from constrain.cli.quoting import all_quoted, quoted
 
 pytestmark = pytest.mark.quick
 
@@ -27,6 +29,37 @@ def test_mask_as_a_table(cli: Cli, date_file: Path) -> None:
 
     assert (0, '0  "<|endoftext|>"  (end of text)\n') == (result.code, result.out.decode())
     assert '"2024" "-" "02" "-" "29"' in result.err
+
+
+def test_a_table_is_of_all_tokens_at_once(
+    cli: Cli, date_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No token is looked up or quoted by a call of its own: there may be a hundred thousand."""
+    vocabulary = load(date_file).vocabulary
+    ids = tokenset.to_ids(load(date_file).matcher().mask()).tolist()
+    calls: list[int] = []
+    monkeypatch.setattr(Vocabulary, "token", lambda _, token_id: calls.append(token_id) or b"")
+
+    result = cli("mask", str(date_file))
+
+    monkeypatch.undo()
+    width = max(len(str(i)) for i in ids)
+    expected = [f"{i:>{width}}  {quoted(vocabulary.token(i))}" for i in ids]
+    assert (expected, []) == (result.out.decode().splitlines(), calls)
+
+
+def test_tokens_are_quoted_whatever_their_bytes_are() -> None:
+    """Characters as they are, parts of them as bytes, quotes and controls escaped."""
+    tokens = ["größe 日本".encode(), b"\xe6\x97", b'\xff"', b"a\\b", b"", "\u0080\n".encode()]
+
+    assert [
+        '"größe 日本"',
+        r'"\xe6\x97"',
+        r'"\xff\""',
+        r'"a\\b"',
+        '""',
+        r'"\u0080\n"',
+    ] == all_quoted(tokens)
 
 
 def test_mask_as_ids(cli: Cli, date_file: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
-from constrain.cli.app import app
+from constrain.cli.app import application
 from constrain.cli.options import ALL, LIMITS, SOURCE, TOKENIZER, Given, compile_options
 from constrain.compiler.options import CompileOptions
 
@@ -26,7 +26,7 @@ COMPILING = {"check", "compile", "convert", "diff", "explain", "mask", "sample",
 
 def parameters() -> Iterator[tuple[str, Any]]:
     """Each command's name with each of its parameters."""
-    for name, command in get_command(app).commands.items():
+    for name, command in get_command(application()).commands.items():
         for parameter in command.params:
             yield name, parameter
 

@@ -3,6 +3,7 @@
 # Tests here say `expected == actual`.
 # ruff: noqa: SIM300
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
@@ -11,10 +12,10 @@ from typing import Any
 
 import pytest
 from support import python
-from support.cli import Cli
+from support.cli import DATE, Cli
 from typer.main import get_command
 
-from constrain.cli.app import app
+from constrain.cli.app import application
 from constrain.compiler.limits import Limits
 
 pytestmark = pytest.mark.quick
@@ -77,7 +78,7 @@ def test_the_version(cli: Cli) -> None:
 
 def commands() -> Iterator[tuple[str, Any]]:
     """All commands by what is typed, those of ``cache`` too."""
-    pending: list[tuple[tuple[str, ...], Any]] = [((), get_command(app))]
+    pending: list[tuple[tuple[str, ...], Any]] = [((), get_command(application()))]
     for path, command in pending:
         if hasattr(command, "commands"):
             pending += [((*path, name), inner) for name, inner in command.commands.items()]
@@ -130,3 +131,24 @@ def test_mask_of_an_artifact_loads_no_compiler(date_file: Path) -> None:
 def test_help_loads_next_to_nothing(arguments: Sequence[str]) -> None:
     """--help comes at once."""
     assert set() == imported(*arguments) & {"numpy", "lark", "rich", "graphviz", "regex"}
+
+
+def test_a_command_loads_no_other_command(date_file: Path) -> None:
+    """Importing and describing all of them takes longer than a mask."""
+    folder = "constrain.cli.commands."
+    loaded = {name for name in imported("mask", str(date_file)) if name.startswith(folder)}
+
+    assert {folder + "mask"} == loaded
+
+
+def test_the_program_does_not_load_interegular(date_file: Path, tmp_path: Path) -> None:
+    """Lark does where it is installed, to compare terminals of grammars that it builds."""
+    (tmp_path / "interegular.py").write_text("raise AssertionError('imported')\n")
+    paths = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    target = str(tmp_path / "date.cst")
+
+    ran = python(
+        *("-m", "constrain.cli", "compile", DATE, "-o", target), variables={"PYTHONPATH": paths}
+    )
+
+    assert (0, date_file.read_bytes()) == (ran.returncode, Path(target).read_bytes())
