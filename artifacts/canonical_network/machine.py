@@ -8,8 +8,8 @@ are so behind any text; those between the two are *undecided*, and decided while
 grammars have none.
 """
 
-from collections.abc import Sequence
-from functools import cached_property
+from collections.abc import Callable, Sequence
+from functools import cached_property, partial
 from typing import TypeAlias
 
 import numpy as np
@@ -57,7 +57,7 @@ def canonical_machine(
         return machine_of(network, None, arrays, eos, budget, lock)
     half, _ = liveness.divide(1, 1)
     network = PretokenizedNetwork.from_arrays(tables, arrays, vocabulary, half)
-    return machine_of(network, network.inert(arrays), arrays, eos, budget, lock)
+    return machine_of(network, partial(network.inert, arrays), arrays, eos, budget, lock)
 
 
 def following_machine(
@@ -66,30 +66,28 @@ def following_machine(
     """The next machine, which has read nothing; with the walks and contexts of the one that is full
     unless these are what fills it."""
     _, budget = caches.divide(_LIVENESS, _MASKS)
-    masks, inert = full, None
-    if isinstance(full, WithNormalForm):
-        masks = full.inner
-        assert isinstance(full.undecided, UndecidedTokens)
-        inert = full.undecided.inert
-    assert isinstance(masks, CanonicalMasks)
+    masks = full.inner if isinstance(full, WithNormalForm) else full
     keep_walks = masks.keeps_walks()
     network = masks.pretokenized.following(None, keep_walks=keep_walks)
-    if inert is not None:
-        inert = inert.following(network, keep_walks=keep_walks)
+    inert: Callable[[], PretokenizedNetwork] | None = None
+    if isinstance(full, WithNormalForm):
+        assert isinstance(full.undecided, UndecidedTokens)
+        inert = full.undecided.following(network, arrays, keep_walks=keep_walks)
     return machine_of(network, inert, arrays, eos, budget, masks.lock, masks.precomputed)
 
 
 def machine_of(
     network: PretokenizedNetwork,
-    inert: PretokenizedNetwork | None,
+    inert: Callable[[], PretokenizedNetwork] | None,
     arrays: Arrays,
     eos: Sequence[int],
     caches: CacheBudget,
     lock: Lock | None = None,
     precomputed: PrecomputedRows | None = None,
 ) -> CanonicalMachine:
-    """The same for a network that is there. ``inert``: None without a normal-form DFA. ``caches``:
-    of masks. ``precomputed``: of another machine."""
+    """The same for a network that is there. ``inert``: gives that beside the inert pre-tokenizer
+    DFA when it is first needed; None without a normal-form DFA. ``caches``: of masks.
+    ``precomputed``: of another machine."""
     reading, caches = caches.divide(_READING, _THE_REST)
     inner, both, effects, others = caches.divide(_INNER, _BOTH, _EFFECTS, _UNDECIDED)
     vocabulary = network.vocabulary
@@ -110,20 +108,20 @@ def machine_of(
 class UndecidedTokens:
     """Tokens of ``masks`` that may be dead behind some text in normal form.
 
-    ``inert``: the network beside the inert pre-tokenizer DFA. ``precomputed``: the undecided tokens
-    of all precomputed rows, int32.
+    ``inert``: gives the network beside the inert pre-tokenizer DFA, which rows that are computed
+    lazily need. ``precomputed``: the undecided tokens of all precomputed rows, int32.
     """
 
     def __init__(
         self,
         masks: CanonicalMasks,
-        inert: PretokenizedNetwork,
+        inert: Callable[[], PretokenizedNetwork],
         precomputed: NDArray[np.int32] | None,
         caches: CacheBudget,
     ) -> None:
         rows, sets, lazy = caches.divide(2, 2, 1)
         self._most_lazy = max(lazy.limit, FEWEST_BYTES)
-        self._masks, self.inert = masks, inert
+        self._masks, self._make_inert = masks, inert
         self._precomputed: Words | None = None
         if precomputed is not None and len(precomputed):
             self._precomputed = tokenset.from_ids(precomputed, masks.vocab_size)
@@ -131,9 +129,23 @@ class UndecidedTokens:
         self._known: BoundedCache[tuple[Thread, ...], Words] = sets.cache()
 
     @cached_property
+    def _inert(self) -> PretokenizedNetwork:
+        return self._make_inert()
+
+    @cached_property
     def _inert_rows(self) -> LazyRows:
         """The tokens that are live by the inert pre-tokenizer DFA."""
-        return LazyRows(self.inert, self._rows)
+        return LazyRows(self._inert, self._rows)
+
+    def following(
+        self, network: PretokenizedNetwork, arrays: Arrays, *, keep_walks: bool
+    ) -> Callable[[], PretokenizedNetwork]:
+        """``inert`` of the next machine, which has ``network``; with the walks and contexts that
+        were made, if they are kept."""
+        if "_inert" not in self.__dict__:
+            return partial(network.inert, arrays)
+        made = self._inert.following(network, keep_walks=keep_walks)
+        return lambda: made
 
     def of(self, state: int) -> Words | None:
         """The undecided tokens, and maybe others that the mask of ``state`` does not hold; None

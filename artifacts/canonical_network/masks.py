@@ -230,6 +230,10 @@ class CanonicalMasks(InterningMachine):
         """Whether the next machine should have its walks and contexts."""
         return self.pretokenized.walked_bytes <= self._most_walked // 2
 
+    def begin_with(self, row: Words) -> None:
+        """The mask before any token is known: read-only."""
+        self._masks.keep(self.start, row)
+
     def state_after(self, after: Sequence[int]) -> int:
         """The state behind a prompt. Raises ``ArtifactError`` if no member can follow it."""
         pretokenizer, continued = self.pretokenized.pretokenizer, self.pretokenized.continued

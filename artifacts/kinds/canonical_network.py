@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ..canonical_network.check import check_inert, check_precomputed
 from ..container.manifest import Manifest
 from ..container.sections import Arrays, check_types, require
@@ -15,6 +13,7 @@ from ..tokens.vocabulary import TEXT
 from . import network
 from .check_tokenizer import check_normal_form, check_pairs, check_pretokenizer
 from .contents import Contents
+from .first_row import FIRST_ROW, check_first_row
 from .generations import Generations
 from .network import NetworkGrammar
 
@@ -27,14 +26,15 @@ def check(manifest: Manifest, arrays: Arrays) -> None:
     network.check(manifest, arrays)
     check_types(arrays, {"cuts.final": ("u1", 1)})
     check_pretokenizer(manifest, arrays)
-    check_pairs(manifest, arrays)
+    merged = check_pairs(manifest, arrays)
     check_normal_form(manifest, arrays)
     # Grammars that name tokens have no canonical network.
     require(len(arrays["terminals.ids"]) == 0, "terminals.ids")
     require(len(arrays["cuts.final"]) == len(arrays["cuts.table"]), "cuts.final")
     # What merging gives is text; so is what fills in for it.
-    text = (arrays["vocab.kinds"] == TEXT) & (np.diff(arrays["vocab.offsets"]) > 0)
-    require(bool(text[arrays["pairs.order"]].all()), "pairs.order")
+    offsets = arrays["vocab.offsets"]
+    text = (arrays["vocab.kinds"] == TEXT) & (offsets[1:] > offsets[:-1])
+    require(bool((merged <= text).all()), "pairs.order")
     fallback = arrays["cuts.fallback"]
     require(bool(text[fallback[fallback >= 0]].all()), "cuts.fallback")
     whole = arrays.get("cuts.whole", fallback[:0])
@@ -44,6 +44,7 @@ def check(manifest: Manifest, arrays: Arrays) -> None:
         check_inert(arrays)
     if "closed.keys" in arrays:
         check_precomputed(manifest, arrays)
+    check_first_row(manifest, arrays)
 
 
 class CanonicalNetworkRuntime(NetworkGrammar):
@@ -68,10 +69,14 @@ class CanonicalNetworkRuntime(NetworkGrammar):
 
         c = self.contents
         if full is not None:
-            return following_machine(full, c.arrays, c.manifest.eos, c.caches)
-        return canonical_machine(
-            self.network, c.arrays, c.manifest.eos, c.vocabulary, c.caches, c.lock
-        )
+            machine = following_machine(full, c.arrays, c.manifest.eos, c.caches)
+        else:
+            machine = canonical_machine(
+                self.network, c.arrays, c.manifest.eos, c.vocabulary, c.caches, c.lock
+            )
+        if FIRST_ROW in c.arrays:
+            machine.begin_with(c.arrays[FIRST_ROW])
+        return machine
 
 
 def runtime(contents: Contents) -> CanonicalNetworkRuntime:

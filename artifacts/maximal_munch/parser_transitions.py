@@ -9,10 +9,11 @@ stacks of any depth:
     head needing a frame    --frame->        complete head, frames to push  |  head needing a frame
 """
 
+from bisect import bisect_left
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, fields
-from itertools import pairwise
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -66,6 +67,12 @@ class ParserTransitionTables:
     frames: NDArray[np.int32]
     frames_offsets: NDArray[np.int64]
 
+    @cached_property
+    def views(self) -> tuple[memoryview, memoryview, memoryview]:
+        """``keys``, ``targets`` and ``frames_offsets``; a single number is faster to get from a
+        view than from an array."""
+        return self.keys.data, self.targets.data, self.frames_offsets.data
+
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "ParserTransitionTables":
         """The sections of an artifact."""
@@ -80,8 +87,8 @@ class ParserTransitions:
     """Transitions, made lazily, and the stacks of frames that they push and pop.
 
     ``by_key``: transitions by the keys of ``ParserTransitionTables``. ``to_head``: for each
-    complete head a transition that leads to it. ``frames``: the stacks. ``tables``: transitions to
-    begin with.
+    complete head that was reached a transition that leads to it. ``frames``: the stacks.
+    ``tables``: transitions that are there, each of which is decoded when it is first needed.
     """
 
     def __init__(
@@ -95,11 +102,9 @@ class ParserTransitions:
         self.frames = FrameTree()
         self.by_key: dict[int, ParserTransition] = {}
         self.to_head = {REFUSED: _REFUSAL}
-        if tables is not None:
-            found = _decoded(tables)
-            targets = map(found.__getitem__, tables.targets.tolist())
-            self.by_key = dict(zip(tables.keys.tolist(), targets, strict=True))
-            self.to_head |= {transition.head: transition for transition in self.by_key.values()}
+        self._tables = tables
+        # Those of the tables that are not in ``by_key`` yet.
+        self._undecoded = 0 if tables is None else len(tables.keys)
         self._begin()
 
     def _begin(self) -> None:
@@ -109,7 +114,7 @@ class ParserTransitions:
     @property
     def nbytes(self) -> int:
         """About the size of all transitions."""
-        return 2 * ENTRY_BYTES * len(self.by_key)
+        return 2 * ENTRY_BYTES * (len(self.by_key) + self._undecoded)
 
     def following(self) -> "ParserTransitions":
         """The same transitions, with no stacks of frames."""
@@ -140,9 +145,12 @@ class ParserTransitions:
         key = head << _HEAD_SHIFT | accept_set
         cached = self.by_key.get(key)
         if cached is None:
-            lexer = self._lexer
-            read = self._heads.read(head, lexer.accept_sets[accept_set], lexer.ignored)
-            cached = self.by_key[key] = self._to(read)
+            cached = self._decoded(key)
+            if cached is None:
+                lexer = self._lexer
+                read = self._heads.read(head, lexer.accept_sets[accept_set], lexer.ignored)
+                cached = self._to(read)
+            self.by_key[key] = cached
         return cached
 
     def by_frame(self, head: int, frame: int) -> ParserTransition:
@@ -150,8 +158,28 @@ class ParserTransitions:
         key = head << _HEAD_SHIFT | _FRAME | frame
         cached = self.by_key.get(key)
         if cached is None:
-            cached = self.by_key[key] = self._to(self._heads.plug(head, frame))
+            cached = self._decoded(key)
+            if cached is None:
+                cached = self._to(self._heads.plug(head, frame))
+            self.by_key[key] = cached
         return cached
+
+    def _decoded(self, key: int) -> ParserTransition | None:
+        """The transition that the tables have for a key."""
+        tables = self._tables
+        if tables is None:
+            return None
+        keys, targets, offsets = tables.views
+        place = bisect_left(keys, key)
+        if place == len(keys) or keys[place] != key:
+            return None
+        target = targets[place]
+        head, needs_frame, mask_head, start, ends = tables.table[target].tolist()
+        pushed = tuple(tables.frames[offsets[target] : offsets[target + 1]].tolist())
+        self._undecoded -= 1
+        found = ParserTransition(head, bool(needs_frame), mask_head, start, bool(ends), pushed)
+        self.to_head.setdefault(head, found)
+        return found
 
     def completed(self, transition: ParserTransition, frames: int) -> tuple[ParserTransition, int]:
         """The transition to a complete head that follows from popping frames of a node, and the
@@ -165,7 +193,8 @@ class ParserTransitions:
         return transition, frames
 
     def tables(self) -> ParserTransitionTables:
-        """All transitions so far."""
+        """All transitions so far, of grammars of which none were there before."""
+        assert self._tables is None
         numbers: dict[ParserTransition, int] = {}
         items = sorted(self.by_key.items())
         targets = [numbers.setdefault(found, len(numbers)) for _, found in items]
@@ -196,14 +225,3 @@ def over_bottom(keys: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Which keys are those of a head that pops the frame below all others."""
     found: NDArray[np.bool_] = keys & ((1 << _HEAD_SHIFT) - 1) == _FRAME | BELOW_ALL
     return found
-
-
-def _decoded(tables: ParserTransitionTables) -> list[ParserTransition]:
-    spans = pairwise(tables.frames_offsets.tolist())
-    frames = tables.frames.tolist()
-    return [
-        ParserTransition(head, bool(needs_frame), mask_head, start, bool(ends), tuple(frames[a:b]))
-        for (head, needs_frame, mask_head, start, ends), (a, b) in zip(
-            tables.table.tolist(), spans, strict=True
-        )
-    ]

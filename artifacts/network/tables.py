@@ -15,7 +15,6 @@ natural language analysis, 1970).
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,22 +66,42 @@ class NetworkTables:
         """For each state its (start, frame)."""
         pairs = list(zip(self.call_starts.tolist(), self.call_returns.tolist(), strict=True))
         ends = self.call_offsets.tolist()
-        return [pairs[a:b] for a, b in pairwise(ends)]
+        found: list[list[tuple[int, int]]] = [_NO_CALLS] * self.states
+        for state in np.flatnonzero(self.call_offsets[1:] > self.call_offsets[:-1]).tolist():
+            found[state] = pairs[ends[state] : ends[state + 1]]
+        return found
 
     @cached_property
-    def rows(self) -> list[list[int]]:
-        """The table by byte (and terminals behind them), as lists."""
-        columns = int(self.classes.max()) + 1
-        terminals = self.table[:, columns:]
-        whole = np.concatenate((self.table[:, self.classes], terminals), axis=1)
-        rows: list[list[int]] = whole.tolist()
-        return rows
+    def rows(self) -> "TableRows":
+        """The table by byte (and terminals behind them), as lists by state."""
+        return TableRows(self)
 
     @cached_property
     def ends(self) -> list[bool]:
         """Whether each state may end its call."""
         ends: list[bool] = (self.accepting != 0).tolist()
         return ends
+
+
+# What most states have; shared, and never changed.
+_NO_CALLS: list[tuple[int, int]] = []
+
+
+class TableRows(dict[int, list[int]]):
+    """By state its next states by byte, and by token terminal from 256 on; each row is made when it
+    is first read, as a text comes to few of them."""
+
+    def __init__(self, tables: NetworkTables) -> None:
+        super().__init__()
+        columns = int(tables.classes.max()) + 1
+        terminals = np.arange(columns, tables.table.shape[1])
+        self._table = tables.table
+        self._columns = np.concatenate((tables.classes.astype(np.int64), terminals))
+
+    def __missing__(self, state: int) -> list[int]:
+        row: list[int] = self._table[state].take(self._columns).tolist()
+        self[state] = row
+        return row
 
 
 # (target, the frames that calls push on the way to it, the lowest first)
@@ -102,14 +121,16 @@ class FirstTransitions:
         self.plain = [
             not calls and not ends for calls, ends in zip(tables.calls, tables.ends, strict=True)
         ]
-        self._cached: list[dict[int, tuple[FirstTransition, ...]]] = [{} for _ in self.plain]
+        self._symbols = 256 + tables.terminals
+        self._cached: dict[int, tuple[FirstTransition, ...]] = {}
 
     def of(self, state: int, symbol: int) -> tuple[FirstTransition, ...]:
         """The transitions by a byte, or by 256 + a token terminal.
 
         No chain of first calls leads back to its beginning, so this ends.
         """
-        transitions = self._cached[state].get(symbol)
+        key = state * self._symbols + symbol
+        transitions = self._cached.get(key)
         if transitions is None:
             found = []
             pending: list[FirstTransition] = [(state, ())]
@@ -118,5 +139,5 @@ class FirstTransitions:
                 if target != DEAD:
                     found.append((target, frames))
                 pending.extend((start, (*frames, frame)) for start, frame in self._calls[reached])
-            transitions = self._cached[state][symbol] = tuple(found)
+            transitions = self._cached[key] = tuple(found)
         return transitions

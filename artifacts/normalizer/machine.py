@@ -115,6 +115,10 @@ class WithNormalForm(Generic[M]):
         """The state before any token, at the start of a text."""
         return self.inner.start * self._width + self.runs.start
 
+    def begin_with(self, row: Words) -> None:
+        """The mask before any token is known: read-only."""
+        self._masks.keep(self.start, row)
+
     @property
     def is_full(self) -> bool:
         """Whether it has met so much that the next text should have a machine of its own."""

@@ -99,15 +99,24 @@ class NormalFormDfa:
         fresh = np.array([self.start])
         while len(fresh):
             found[fresh] = True
-            inner = np.unique(self.table[fresh])
-            fresh = inner[~found[inner] & self.are_inside(inner)]
+            reached = np.zeros_like(found)
+            reached[self.table[fresh]] = True
+            inner = np.flatnonzero(reached & ~found)
+            fresh = inner[self.are_inside(inner)]
         found[self.start] = False
         return found
 
     @cached_property
     def _tails(self) -> NDArray[np.uint8]:
         """The columns of continuation bytes."""
-        return np.unique(self.classes[_CONTINUATION])
+        return _distinct(self.classes[_CONTINUATION], 256).astype(np.uint8)
+
+
+def _distinct(values: NDArray[np.integer], size: int) -> NDArray[np.int64]:
+    """Some values below ``size``, ascending, each once; several times faster than ``np.unique``."""
+    met = np.zeros(size, dtype=np.bool_)
+    met[values] = True
+    return np.flatnonzero(met)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -238,11 +247,11 @@ class _BoundaryTokens:
 
     def __init__(self, dfa: NormalFormDfa, vocabulary: Vocabulary) -> None:
         ids, size = dfa.boundary, vocabulary.size
-        octets = [vocabulary.token(token) for token in ids.tolist()]
+        octets = vocabulary.tokens(ids)
         self.run = TokenRuns(ids, octets, dfa.table, dfa.classes).run
         self.is_undecided = np.zeros(size, dtype=np.bool_)
         self.is_undecided[dfa.undecided] = True
-        self._words = np.unique(ids >> 5)
+        self._words = _distinct(ids >> 5, tokenset.word_count(size)).astype(np.int32)
         # The place of each word of a mask among those.
         self._place = np.zeros(tokenset.word_count(size), dtype=np.int32)
         self._place[self._words] = np.arange(len(self._words))

@@ -13,19 +13,23 @@ states inside characters.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from constrain.artifacts.canonical_network.contexts import TEXT_END
-from constrain.artifacts.canonical_network.machine import machine_of
+from constrain.artifacts.canonical_network.machine import CanonicalMachine, machine_of
 from constrain.artifacts.canonical_network.pretokenized import PretokenizedNetwork
+from constrain.artifacts.errors import ArtifactError
+from constrain.artifacts.kinds.first_row import FIRST_ROW
 from constrain.artifacts.network.configurations import REFUSED, Network
 from constrain.artifacts.network.tables import NetworkTables
+from constrain.artifacts.normalizer.machine import WithNormalForm
 from constrain.artifacts.pretokenizer.dfa import begins_character
 from constrain.artifacts.tokens.memo import CacheBudget
+from constrain.artifacts.tokens.tokenset import word_count
 
 from ..bpe.tokenizer_tables import TokenizerTables, tokenizer_sections
 from ..diagnostics import TokenizerError
@@ -179,22 +183,48 @@ def merge(
 def precompute(
     merged: CanonicalTables, request: ArtifactRequest[Tokenizer], taken: int
 ) -> Precomputed:
-    """The rows of all stacks, as far as there is room; no arrays if none are wanted. ``taken``:
-    bytes of the artifact's other sections. Raises ``LimitError`` for time and resident memory."""
+    """The rows of all stacks, as far as there is room; none of them if none are wanted. The mask
+    before any token is among them or has a section of its own, while there is room for it.
+    ``taken``: bytes of the artifact's other sections. Raises ``LimitError`` for time and resident
+    memory."""
     options, network = request.options, merged.network
     rows = PREWARM if options.prewarm is None else options.prewarm
-    memory = min(options.max_artifact_bytes - taken, request.limits.memory // _COPIES)
+    room = options.max_artifact_bytes - taken
+    first = 4 * word_count(request.vocab_size)
+    memory = min(room - first, request.limits.memory // _COPIES)
     if not rows or memory <= 0:
-        return Precomputed({}, 0, is_complete=not rows)
-    liveness: Liveness = PlainLiveness(network)
-    if merged.inert is not None and merged.normal_form is not None:
-        liveness = NormalizedLiveness(network, merged.inert, merged.normal_form)
-    return precompute_rows(network, liveness, rows, memory, merged.effort)
+        found = Precomputed({}, 0, is_complete=not rows)
+    else:
+        liveness: Liveness = PlainLiveness(network)
+        if merged.inert is not None and merged.normal_form is not None:
+            liveness = NormalizedLiveness(network, merged.inert, merged.normal_form)
+        found = precompute_rows(network, liveness, rows, memory, merged.effort)
+    if (found.arrays and found.is_complete) or room < first:
+        return found
+    return replace(found, arrays=found.arrays | _first_row(merged, request, found.arrays))
+
+
+def _first_row(
+    merged: CanonicalTables,
+    request: ArtifactRequest[Tokenizer],
+    rows: Mapping[str, NDArray[Any]],
+) -> dict[str, NDArray[Any]]:
+    """The section of the mask before any token; none where ``rows`` have it, or it takes too much
+    to search. It is computed as while decoding."""
+    sections = merged.sections | dict(rows)
+    merged.effort.begin("the mask before any token")
+    machine = _machine(merged.network, merged.inert, sections, request)
+    try:
+        row = machine.row(machine.start)
+    except ArtifactError:
+        return {}
+    masks = machine.inner if isinstance(machine, WithNormalForm) else machine
+    return {FIRST_ROW: row} if masks.lazy_threads(masks.start) else {}
 
 
 def counts_of(found: Precomputed) -> dict[str, int]:
     """For people: rows of threads, different rows, and whether none is missing."""
-    if not found.arrays:
+    if "closed.keys" not in found.arrays:
         return {}
     rows = len(found.arrays["closed.rows"]) + len(found.arrays["closed.id_offsets"]) - 1
     complete = int(found.arrays["closed.all"][1])
@@ -218,8 +248,19 @@ def _has_members(
         return _has_texts(network)
     if _has_texts(inert):
         return True
-    machine = machine_of(network, inert, sections, request.eos, CacheBudget())
+    machine = _machine(network, inert, sections, request)
     return bool(machine.row(machine.start).any())
+
+
+def _machine(
+    network: PretokenizedNetwork,
+    inert: PretokenizedNetwork | None,
+    sections: Mapping[str, NDArray[Any]],
+    request: ArtifactRequest[Tokenizer],
+) -> CanonicalMachine:
+    """What makes masks while decoding."""
+    given = None if inert is None else lambda: inert
+    return machine_of(network, given, sections, request.eos, CacheBudget())
 
 
 def _has_texts(network: PretokenizedNetwork) -> bool:

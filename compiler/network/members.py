@@ -221,9 +221,9 @@ class NetworkMembers:
     def _edges(self) -> list[list[tuple[int, bytes]]]:
         """For each state the targets of its edges, and the bytes that lead there."""
         edges = []
-        for row in self._tables.rows:
+        for state in range(self._tables.states):
             octets: dict[int, list[int]] = {}
-            for octet, target in enumerate(row):
+            for octet, target in enumerate(self._tables.rows[state]):
                 if target != DEAD:
                     octets.setdefault(target, []).append(octet)
             edges.append([(target, bytes(found)) for target, found in octets.items()])

@@ -101,3 +101,18 @@ def test_what_is_no_text_is_not_taken() -> None:
     assert [True, False, False, False, False, False] == [
         machine.take(machine.start, token) is not None for token in (0, 1, 2, 3, 4, -1)
     ]
+
+
+@pytest.mark.quick
+def test_transitions_are_decoded_when_they_are_first_needed() -> None:
+    """A machine begins with the start's alone, and does not compute what the tables have."""
+    machine = precomputed(JSON, [b"{", b"}", b"[", b"]", b'"a"', b":", b"1", b","], None)
+    transitions = machine.configurations.transitions
+    begun, size = len(transitions.by_key), transitions.nbytes
+    assert begun < 3
+    configuration = machine.start
+    for token in (0, 4, 5, 6, 1):
+        configuration = machine.step(configuration, token)
+    assert begun < len(transitions.by_key)
+    # What is decoded counts as before.
+    assert size == transitions.nbytes
