@@ -24,177 +24,19 @@ strictly deeper in the trie than where it began, so no bound on nesting is neede
 """
 
 from collections.abc import Callable, Generator, Iterable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ArtifactError
 from ..tokens import tokenset
-from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget, solve_recursive
+from ..tokens.memo import ENTRY_BYTES, CacheBudget, solve_recursive
 from ..tokens.tokenset import Words
-from ..tokens.trie import Trie, ranges
+from ..tokens.trie import Trie
 from ..tokens.watch import Watch, unwatched
 from .summary_tables import Nodes, SummaryTables
-from .tables import DEAD, NetworkTables
-
-# Sets of so many nodes have their children grouped by column.
-_LARGE = 256
-
-# The bytes of a child that is grouped.
-_CHILD_BYTES = 4
-
-# Nodes that are fewer than one in so many are sorted, others are counted off.
-_SPARSE = 64
-
-
-class Walked(NamedTuple):
-    """``tokens``: int32, the ids of those that were met, some more than once. ``stopped``: by
-    state, ascending, the nodes with children (int32, ascending) where calls begin or end. ``met``:
-    how many nodes were."""
-
-    tokens: NDArray[np.int32]
-    stopped: list[tuple[int, Nodes]]
-    met: int
-
-
-class _Children(NamedTuple):
-    """The children of a set of nodes by column, those of column c from ``starts[c]`` on."""
-
-    nodes: Nodes
-    starts: NDArray[np.int64]
-    counts: NDArray[np.int64]
-
-
-class SummaryWalk:
-    """Walks one trie from sets of nodes, by one network's own edges.
-
-    The same large set is walked from in many states, of which most go on by few bytes: its
-    children are grouped by the column of their byte, once, and a walk begins with those whose
-    column its state reads. A set may hold a node and another below it: what a walk has met in the
-    same state before it does not follow again.
-    """
-
-    def __init__(
-        self, tables: NetworkTables, trie: Trie, caches: CacheBudget | None = None
-    ) -> None:
-        self._trie, self._caches = trie, caches or CacheBudget()
-        self._table = np.ascontiguousarray(tables.table)
-        self._flat = self._table.ravel()
-        self._narrow = np.uint16 if len(self._table) <= 1 << 16 else np.int32
-        self._columns = tables.classes[trie.octets]
-        self._fan_out = np.diff(trie.first)
-        self._byte_columns = int(tables.classes.max()) + 1
-        self._stops = (tables.accepting != 0) | (np.diff(tables.call_offsets) > 0)
-        # For each node the walk and the state that it was met in last.
-        self._met = np.zeros(len(trie.octets), dtype=np.int64)
-        self._walks = 0
-        self.forget()
-
-    def forget(self) -> None:
-        """Drop what is cached by the numbers of sets, which are given again."""
-        self._children: BoundedCache[int, _Children] = self._caches.cache()
-
-    def walk(self, number: int, suspended: Nodes, state: int) -> Walked:
-        """What tokens come to from set ``number``, whose nodes are ``suspended``."""
-        trie, width = self._trie, np.int32(self._table.shape[1])
-        met: list[Nodes] = []
-        stopped: list[tuple[Nodes, NDArray[np.int32]]] = []
-        # Nodes that a walk comes to in so many bytes have different nodes above them, and each
-        # has one state. So only what was met in fewer bytes can be met again.
-        nodes, states = self._first(number, suspended, state)
-        while len(nodes):
-            if len(suspended) > 1:
-                nodes, states = self._unmet(nodes, states)
-            met.append(nodes)
-            fan_out = self._fan_out.take(nodes)
-            inner = fan_out.nonzero()[0]
-            nodes, states, fan_out = nodes.take(inner), states.take(inner), fan_out.take(inner)
-            stops = self._stops.take(states)
-            if stops.any():
-                stopped.append((nodes[stops], states[stops]))
-            children = ranges(trie.first.take(nodes), fan_out)
-            places = (states * width).repeat(fan_out)
-            places += self._columns.take(children)
-            targets = self._flat.take(places)
-            live = targets.nonzero()[0]
-            nodes, states = children.take(live), targets.take(live)
-        self._walks += 1
-        count = sum(map(len, met))
-        return Walked(self._tokens(met), self._by_state(suspended, state, stopped), count)
-
-    def merged(self, parts: Sequence[Nodes]) -> Nodes:
-        """The nodes of all parts, int32, ascending, each once."""
-        if not parts:
-            return np.zeros(0, dtype=np.int32)
-        nodes = np.concatenate(parts)
-        size = len(self._fan_out)
-        if len(nodes) * _SPARSE < size:
-            nodes.sort()
-            return nodes[np.diff(nodes, prepend=-1) > 0]
-        flags = np.zeros(size, dtype=np.bool_)
-        flags[nodes] = True
-        return np.flatnonzero(flags).astype(np.int32)
-
-    def _first(self, number: int, suspended: Nodes, state: int) -> tuple[Nodes, NDArray[np.int32]]:
-        """The children of a set that a state leads to, and the states there."""
-        row = self._table[state]
-        if len(suspended) < _LARGE:
-            children = ranges(self._trie.first[suspended], self._fan_out[suspended])
-            targets = row[self._columns[children]]
-            live = targets != DEAD
-            return children[live], targets[live]
-        grouped = self._children.get(number) or self._grouped(number, suspended)
-        row = row[: len(grouped.counts)]
-        read = (row != DEAD) & (grouped.counts > 0)
-        counts = grouped.counts[read]
-        nodes = grouped.nodes[ranges(grouped.starts[read], counts)]
-        return nodes, np.repeat(row[read], counts)
-
-    def _grouped(self, number: int, suspended: Nodes) -> _Children:
-        trie = self._trie
-        children = ranges(trie.first[suspended], self._fan_out[suspended])
-        columns = self._columns[children]
-        counts = np.bincount(columns, minlength=self._byte_columns)
-        order = np.argsort(columns, kind="stable")
-        grouped = _Children(children[order], np.cumsum(counts) - counts, counts)
-        size = ENTRY_BYTES + _CHILD_BYTES * len(children)
-        return self._children.keep(number, grouped, size)
-
-    def _unmet(self, nodes: Nodes, states: NDArray[np.int32]) -> tuple[Nodes, NDArray[np.int32]]:
-        """What this walk has not met before in the same state; it is marked as met."""
-        meeting = states + self._walks * len(self._table)
-        new = self._met[nodes] != meeting
-        nodes, states = nodes[new], states[new]
-        self._met[nodes] = meeting[new]
-        return nodes, states
-
-    def _tokens(self, met: list[Nodes]) -> NDArray[np.int32]:
-        trie = self._trie
-        nodes = np.concatenate(met) if met else np.zeros(0, dtype=np.int32)
-        held = trie.held[nodes]
-        found: NDArray[np.int32] = trie.ids[ranges(held, trie.held[nodes + 1] - held)]
-        return found
-
-    def _by_state(
-        self, suspended: Nodes, state: int, stopped: list[tuple[Nodes, NDArray[np.int32]]]
-    ) -> list[tuple[int, Nodes]]:
-        groups: dict[int, list[Nodes]] = {state: [suspended]} if self._stops[state] else {}
-        if stopped:
-            nodes = np.concatenate([nodes for nodes, _ in stopped])
-            states = np.concatenate([states for _, states in stopped])
-            # Numpy sorts 16 bits in time linear in their number.
-            order = np.argsort(states.astype(self._narrow), kind="stable")
-            nodes, states = nodes[order], states[order]
-            bounds = (states[1:] != states[:-1]).nonzero()[0] + 1
-            heads = states[np.append(0, bounds)].tolist()
-            for head, part in zip(heads, np.split(nodes, bounds), strict=True):
-                groups.setdefault(head, []).append(part)
-        return [
-            (head, suspended if parts[0] is suspended and len(parts) == 1 else self.merged(parts))
-            for head, parts in sorted(groups.items())
-        ]
-
+from .summary_walk import SummaryWalk
+from .tables import NetworkTables
 
 # The numbers of the empty row and set, and of the set that holds the root.
 NOTHING, ROOT = 0, 1
@@ -370,7 +212,7 @@ class Summaries:
             trie = self._make_trie()
             if int(self._precomputed.nodes.max()) >= len(trie.octets):
                 raise ArtifactError("section 'memo.exit_nodes' is damaged: there are no such nodes")
-            self._walk = SummaryWalk(self._network, trie, self._children)
+            self._walk = SummaryWalk(self._network, trie, self._vocab_size, self._children)
         return self._walk
 
     def _steps(self, key: _Key) -> Generator[_Key, _Summary, _Summary]:
@@ -378,13 +220,12 @@ class Summaries:
         suspended, state = key
         walk = self._whole_walk()
         begun = self.nodes_of(suspended)
-        tokens, groups, met = walk.walk(suspended, begun, state)
+        row, groups, met = walk.walk(suspended, begun, state)
         self.watch(_WALK_WORK + met, 0)
-        row = tokenset.from_ids(tokens, self._vocab_size)
         parts: set[int] = set()
         pending: list[Nodes] = []
         for reached, nodes in groups:
-            if self._network.accepting[reached]:
+            if walk.returns[reached]:
                 pending.append(nodes)
             calls = self._network.calls[reached]
             number = self._set_number(nodes) if calls and nodes is not begun else suspended

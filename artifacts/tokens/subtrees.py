@@ -36,24 +36,24 @@ _BORDERS = [*range(0x20, 0x30), *b"028:;<=>?@AG", *range(0x5B, 0x61), *b"ag", *r
 _CONTROLS = [0, 9, 10, 11, 12, 13, 14]
 
 # Classes of characters outside ASCII, and of bytes that make none.
-OTHER, _BROKEN = 62, 63
+OTHER, BROKEN = 62, 63
 
 # Of a state that reads nothing, or of which nothing is known.
 NO_CLASS_LOOPS = np.uint64(2**64 - 1)
 
 # The states of well-formed UTF-8 (Unicode, table 3-7): between characters, before one, two or
 # three more bytes, and behind E0, ED, F0 and F4.
-_BETWEEN, _ILL = 0, 8
+UTF8_BETWEEN, UTF8_ILL = 0, 8
 _UTF8 = [
-    (_BETWEEN, 0x00, 0x7F, _BETWEEN),
-    (_BETWEEN, 0xC2, 0xDF, 1),
-    (_BETWEEN, 0xE1, 0xEF, 2),
-    (_BETWEEN, 0xE0, 0xE0, 4),
-    (_BETWEEN, 0xED, 0xED, 5),
-    (_BETWEEN, 0xF1, 0xF3, 3),
-    (_BETWEEN, 0xF0, 0xF0, 6),
-    (_BETWEEN, 0xF4, 0xF4, 7),
-    (1, 0x80, 0xBF, _BETWEEN),
+    (UTF8_BETWEEN, 0x00, 0x7F, UTF8_BETWEEN),
+    (UTF8_BETWEEN, 0xC2, 0xDF, 1),
+    (UTF8_BETWEEN, 0xE1, 0xEF, 2),
+    (UTF8_BETWEEN, 0xE0, 0xE0, 4),
+    (UTF8_BETWEEN, 0xED, 0xED, 5),
+    (UTF8_BETWEEN, 0xF1, 0xF3, 3),
+    (UTF8_BETWEEN, 0xF0, 0xF0, 6),
+    (UTF8_BETWEEN, 0xF4, 0xF4, 7),
+    (1, 0x80, 0xBF, UTF8_BETWEEN),
     (2, 0x80, 0xBF, 1),
     (3, 0x80, 0xBF, 2),
     (4, 0xA0, 0xBF, 1),
@@ -64,13 +64,13 @@ _UTF8 = [
 
 
 def _utf8_table() -> NDArray[np.uint8]:
-    table = np.full((_ILL + 1, 256), _ILL, dtype=np.uint8)
+    table = np.full((UTF8_ILL + 1, 256), UTF8_ILL, dtype=np.uint8)
     for state, low, high, target in _UTF8:
         table[state, low : high + 1] = target
     return table
 
 
-_STEPS = _utf8_table()
+UTF8_STEPS = _utf8_table()
 _SAMPLE = "é".encode()
 
 
@@ -82,7 +82,7 @@ def _class_bits() -> NDArray[np.uint64]:
     return np.left_shift(np.uint64(1), classes)
 
 
-_BITS = _class_bits()
+CLASS_BITS = _class_bits()
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +108,7 @@ class Subtrees:
         levels = levels_of(trie)
         own = np.diff(trie.held)
         totals, below = own.copy(), np.zeros(len(own), dtype=np.uint64)
-        unfinished, continued, into = _characters(trie, levels)
+        unfinished, continued, into = characters(trie, levels)
         for first, last in reversed(levels):
             starts = trie.first[first : last + 1]
             inner = np.flatnonzero(starts[1:] > starts[:-1])
@@ -132,7 +132,7 @@ class Subtrees:
         ending = np.flatnonzero(own)
         ids[ranges(begin[ending], own[ending])] = trie.ids
         # What is well-formed from the start of a token need not be so from inside a character.
-        broken = np.uint64(1 << _BROKEN)
+        broken = np.uint64(1 << BROKEN)
         within = below | into
         within[np.flatnonzero(continued)] |= broken
         below[np.flatnonzero(unfinished & (below != 0))] |= broken
@@ -142,12 +142,19 @@ class Subtrees:
     def leaves(cls, trie: Trie) -> "Subtrees":
         """Subtrees of which only leaves are taken whole: the plain walk, which is the oracle."""
         inner = np.diff(trie.first) > 0
-        below = np.left_shift(inner.astype(np.uint64), np.uint64(_BROKEN))
-        within = np.full_like(below, 1 << _BROKEN)
+        below = np.left_shift(inner.astype(np.uint64), np.uint64(BROKEN))
+        within = np.full_like(below, 1 << BROKEN)
         return cls(trie.ids, trie.held[:-1], trie.held[1:], np.diff(trie.held), below, within)
 
-    def row(self, begins: NDArray[np.int32], ends: NDArray[np.int32], vocab_size: int) -> Words:
-        """The row, uint32 (W,), of the disjoint intervals ``ids[begins[i]:ends[i]]``."""
+    def row(
+        self,
+        begins: NDArray[np.int32],
+        ends: NDArray[np.int32],
+        vocab_size: int,
+        *,
+        disjoint: bool = True,
+    ) -> Words:
+        """The row, uint32 (W,), of the intervals ``ids[begins[i]:ends[i]]``."""
         filled = np.flatnonzero(ends > begins)
         begins, ends = begins[filled], ends[filled]
         count = int((ends - begins).sum())
@@ -159,11 +166,16 @@ class Subtrees:
         flags = np.zeros(tokenset.word_count(vocab_size) * 32, dtype=np.bool_)
         if count <= _MARKED_SINGLY:
             flags[self.ids[ranges(begins, ends - begins)]] = True
-        else:
+        elif disjoint:
             changes = np.zeros(len(self.ids) + 1, dtype=np.int8)
             changes[begins] += 1
             changes[ends] -= 1
             flags[self.ids] = np.cumsum(changes[:-1], dtype=np.int8) != 0
+        else:
+            counts = np.zeros(len(self.ids) + 1, dtype=np.int32)
+            np.add.at(counts, begins, 1)
+            np.subtract.at(counts, ends, 1)
+            flags[self.ids] = np.cumsum(counts[:-1]) != 0
         return tokenset.from_flags(flags)
 
 
@@ -213,7 +225,7 @@ def levels_of(trie: Trie) -> list[tuple[int, int]]:
     return levels[:-1]
 
 
-def _characters(
+def characters(
     trie: Trie, levels: list[tuple[int, int]]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.uint64]]:
     """Of each node: whether a character is unfinished behind it, whether its byte continues one,
@@ -225,10 +237,10 @@ def _characters(
         children = slice(int(starts[0]), int(starts[-1]))
         before[children] = np.repeat(read[first:last], np.diff(starts))
         cells = before[children].astype(np.intp) << 8 | trie.octets[children]
-        read[children] = _STEPS.ravel().take(cells)
-    into = _BITS.take(trie.octets)
-    into[read == _ILL] = 1 << _BROKEN
-    return read != _BETWEEN, before != _BETWEEN, into
+        read[children] = UTF8_STEPS.ravel().take(cells)
+    into = CLASS_BITS.take(trie.octets)
+    into[read == UTF8_ILL] = 1 << BROKEN
+    return read != UTF8_BETWEEN, before != UTF8_BETWEEN, into
 
 
 def leaving(
@@ -240,9 +252,9 @@ def leaving(
     nothing. ``columns``: (256,), the column of each byte.
     """
     stays = table[states][:, columns[:128]] == states[:, None]
-    bits = np.where(stays, np.uint64(0), _BITS[:128])
+    bits = np.where(stays, np.uint64(0), CLASS_BITS[:128])
     found: NDArray[np.uint64] = np.bitwise_or.reduce(bits, axis=1)
-    found |= np.uint64(1 << OTHER | 1 << _BROKEN)
+    found |= np.uint64(1 << OTHER | 1 << BROKEN)
     # The slow look is only for states to which a character of two bytes leads back.
     may_loop = table[table[states, columns[_SAMPLE[0]]], columns[_SAMPLE[1]]] == states
     for place in np.flatnonzero(may_loop).tolist():
@@ -256,16 +268,16 @@ def _loops_outside_ascii(
     table: NDArray[np.integer], columns: NDArray[np.integer], state: int
 ) -> bool:
     """Whether each character outside ASCII is read and leads back to the state."""
-    seen = {(_BETWEEN, state)}
+    seen = {(UTF8_BETWEEN, state)}
     pending = list(seen)
     for read, inside in pending:
         row = table[inside][columns[128:256]].tolist()
-        for following, target in set(zip(_STEPS[read].tolist()[128:], row, strict=True)):
-            if following == _ILL:
+        for following, target in set(zip(UTF8_STEPS[read].tolist()[128:], row, strict=True)):
+            if following == UTF8_ILL:
                 continue
-            if target == 0 or (following == _BETWEEN and target != state):
+            if target == 0 or (following == UTF8_BETWEEN and target != state):
                 return False
-            if following != _BETWEEN and (following, target) not in seen:
+            if following != UTF8_BETWEEN and (following, target) not in seen:
                 seen.add((following, target))
                 pending.append((following, target))
     return True

@@ -7,9 +7,11 @@ import pytest
 from support.grammars import nullable_lnf_of, random_grammars
 from support.maximal_munch import vocabulary_of
 
-from constrain.artifacts.network import summaries as module
-from constrain.artifacts.network.summaries import Summaries, SummaryWalk
+from constrain.artifacts.network import summary_walk as module
+from constrain.artifacts.network.summaries import Summaries
+from constrain.artifacts.network.summary_walk import SummaryWalk
 from constrain.artifacts.network.tables import DEAD, NetworkTables
+from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.memo import CacheBudget
 from constrain.artifacts.tokens.trie import Trie
 from constrain.compiler import Tokenizer
@@ -57,7 +59,7 @@ def test_walks_follow_each_node_and_state(
     stops = 0
     for text, _ in random_grammars(120 if full else 25, seed=31):
         tables, trie = network(nullable_lnf_of(text)), random_trie(rng)
-        walk = SummaryWalk(tables, trie, CacheBudget(cached))
+        walk = SummaryWalk(tables, trie, len(trie.ids), CacheBudget(cached))
         inner = np.flatnonzero(np.diff(trie.first)).tolist()
         for number in range(4):
             if number == 3:
@@ -66,7 +68,7 @@ def test_walks_follow_each_node_and_state(
             for state in range(1, tables.states):
                 found = walk.walk(number % 3, np.array(nodes, dtype=np.int32), state)
                 tokens, stopped = walked_via_pairs(tables, trie, nodes, state)
-                assert tokens == set(found.tokens.tolist()), text
+                assert tokens == set(tokenset.to_ids(found.row).tolist()), text
                 assert stopped == {s: at.tolist() for s, at in found.stopped}, text
                 assert list(stopped) == [s for s, _ in found.stopped]
                 stops += len(stopped)

@@ -1,0 +1,387 @@
+"""Walks of the token trie from sets of suspended nodes, by the own edges of a network's state.
+
+A walk reads a frontier of nodes byte by byte, one numpy look-up a level; a frontier of few nodes
+node by node, as runs of spaces leave one for a hundred levels. Once walks have met many nodes,
+subtrees in which no call begins or ends are taken whole (``read_through``). Tokens are kept as
+intervals in the order of their texts (``tokens.subtrees``); where nearly all fit, those that do not
+are counted off instead.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..tokens import tokenset
+from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
+from ..tokens.subtrees import subtrees_of
+from ..tokens.tokenset import Words
+from ..tokens.trie import Trie, ranges
+from .read_through import ReadThrough, inside_calls
+from .summary_tables import Nodes
+from .tables import DEAD, NetworkTables
+
+# Sets of so many nodes have their children grouped by column.
+_LARGE = 256
+
+# The bytes of a child that is grouped.
+_CHILD_BYTES = 4
+
+# Nodes that are fewer than one in so many are sorted, others are counted off.
+_SPARSE = 64
+
+# Frontiers of so few nodes are walked node by node, where states have so few edges or nodes so few
+# children.
+_FEW, _FEW_EDGES = 24, 16
+
+# When walks have met so many nodes, it is found out which subtrees can be taken whole, in about the
+# time that reading as many takes.
+_MANY = 1 << 12
+
+_States: TypeAlias = NDArray[np.int32]
+
+
+class Walked(NamedTuple):
+    """``row``: uint32 (W,), the tokens that were met. ``stopped``: by state, ascending, the nodes
+    with children (int32, ascending) where calls begin or end. ``met``: how many nodes were."""
+
+    row: Words
+    stopped: list[tuple[int, Nodes]]
+    met: int
+
+
+class _Children(NamedTuple):
+    """The children of a set of nodes by column, those of column c from ``starts[c]`` on."""
+
+    nodes: Nodes
+    starts: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+
+class _Found:
+    """What a walk has met. ``single``: nodes without what is below them; ``whole``: with it;
+    ``stopped``: nodes and states where calls begin or end. What does not fit is known if
+    ``is_known``: of the nodes that were ``read``, those that were not live; and below ``left``, all
+    but what was met after the first ``before`` of ``single`` and ``whole``."""
+
+    def __init__(self, *, is_known: bool) -> None:
+        self.single: list[Nodes] = []
+        self.whole: list[Nodes] = []
+        self.stopped: list[tuple[Nodes, _States]] = []
+        self.is_known = is_known
+        self.read: list[tuple[Nodes, NDArray[np.bool_]]] = []
+        self.left: list[Nodes] = []
+        self.before = (0, 0)
+        self.count = 0
+
+
+class SummaryWalk:
+    """Walks one trie from sets of nodes, by one network's own edges.
+
+    The same large set is walked from in many states, of which most go on by few bytes: its
+    children are grouped by the column of their byte, once, and a walk begins with those whose
+    column its state reads. A set may hold a node and another below it: what a walk has met in the
+    same state before it does not follow again.
+    """
+
+    def __init__(
+        self,
+        tables: NetworkTables,
+        trie: Trie,
+        vocab_size: int,
+        caches: CacheBudget | None = None,
+    ) -> None:
+        self._tables, self._trie, self._vocab_size = tables, trie, vocab_size
+        self._caches = caches or CacheBudget()
+        self._table = np.ascontiguousarray(tables.table)
+        self._flat = self._table.ravel()
+        self._narrow = np.uint16 if len(self._table) <= 1 << 16 else np.int32
+        self._columns = tables.classes[trie.octets]
+        self._fan_out = np.diff(trie.first)
+        self._byte_columns = int(tables.classes.max()) + 1
+        self.returns = tables.accepting != 0
+        self._calling = np.diff(tables.call_offsets) > 0
+        self._stops = self.returns | self._calling
+        self._subtrees = subtrees_of(trie)
+        self._all = np.zeros(32 * tokenset.word_count(vocab_size), dtype=np.bool_)
+        self._all[trie.ids] = True
+        self._through: ReadThrough | None = None
+        self._visited = 0
+        # For each node the walk and the state that it was met in last.
+        self._met = np.zeros(len(trie.octets), dtype=np.int64)
+        self._walks = 0
+        # For walks node by node. A state's edges are None where they are many.
+        self._octets = trie.octets.tobytes()
+        self._edges: dict[int, list[tuple[int, int]] | None] = {}
+        self.forget()
+
+    def forget(self) -> None:
+        """Drop what is cached by the numbers of sets, which are given again."""
+        self._children: BoundedCache[int, _Children] = self._caches.cache()
+
+    def walk(self, number: int, suspended: Nodes, state: int) -> Walked:
+        """What tokens come to from set ``number``, whose nodes are ``suspended``."""
+        self._walks += 1
+        alone = len(suspended) == 1
+        found = _Found(is_known=alone)
+        if len(suspended) < _LARGE:
+            nodes, states = suspended, np.full(len(suspended), state, dtype=np.int32)
+        else:
+            nodes, states = self._met_now(*self._first(number, suspended, state), alone, found)
+        # Nodes that a walk comes to in so many bytes have different nodes above them, and each
+        # has one state. So only what was met in fewer bytes can be met again.
+        while len(nodes):
+            if len(nodes) <= _FEW:
+                nodes, states = self._node_by_node(nodes, states, found)
+                if not len(nodes):
+                    break
+            nodes, states = self._level(nodes, states, found)
+            nodes, states = self._met_now(nodes, states, alone, found)
+        self._visited += found.count
+        row = self._row(found, suspended)
+        return Walked(row, self._by_state(suspended, state, found.stopped), found.count)
+
+    def walk_via_levels(self, suspended: Nodes, state: int) -> Walked:
+        """The same, node by node, whatever fits below it."""
+        trie, width = self._trie, self._table.shape[1]
+        nodes, states = suspended, np.full(len(suspended), state, dtype=np.int32)
+        met: list[Nodes] = []
+        stopped: list[tuple[Nodes, _States]] = []
+        while len(nodes):
+            fan_out = self._fan_out[nodes]
+            children = ranges(trie.first[nodes], fan_out)
+            targets = self._flat[states.repeat(fan_out) * width + self._columns[children]]
+            nodes, states = children[targets != DEAD], targets[targets != DEAD]
+            met.append(nodes)
+            stops = self._stops[states] & (self._fan_out[nodes] > 0)
+            if stops.any():
+                stopped.append((nodes[stops], states[stops]))
+        whole = np.concatenate([np.zeros(0, dtype=np.int32), *met])
+        ids = trie.ids[ranges(trie.held[whole], trie.held[whole + 1] - trie.held[whole])]
+        row = tokenset.from_ids(ids, self._vocab_size)
+        return Walked(row, self._by_state(suspended, state, stopped), len(whole))
+
+    def merged(self, parts: Sequence[Nodes]) -> Nodes:
+        """The nodes of all parts, int32, ascending, each once."""
+        if not parts:
+            return np.zeros(0, dtype=np.int32)
+        nodes = np.concatenate(parts)
+        size = len(self._fan_out)
+        if len(nodes) * _SPARSE < size:
+            nodes.sort()
+            return nodes[np.diff(nodes, prepend=-1) > 0]
+        flags = np.zeros(size, dtype=np.bool_)
+        flags[nodes] = True
+        return np.flatnonzero(flags).astype(np.int32)
+
+    def _first(self, number: int, suspended: Nodes, state: int) -> tuple[Nodes, _States]:
+        """The children of a large set that a state leads to, and the states there."""
+        row = self._table[state]
+        grouped = self._children.get(number) or self._grouped(number, suspended)
+        row = row[: len(grouped.counts)]
+        read = (row != DEAD) & (grouped.counts > 0)
+        counts = grouped.counts[read]
+        nodes = grouped.nodes[ranges(grouped.starts[read], counts)]
+        return nodes, np.repeat(row[read], counts)
+
+    def _grouped(self, number: int, suspended: Nodes) -> _Children:
+        trie = self._trie
+        children = ranges(trie.first[suspended], self._fan_out[suspended])
+        columns = self._columns[children]
+        counts = np.bincount(columns, minlength=self._byte_columns)
+        order = np.argsort(columns, kind="stable")
+        grouped = _Children(children[order], np.cumsum(counts) - counts, counts)
+        size = ENTRY_BYTES + _CHILD_BYTES * len(children)
+        return self._children.keep(number, grouped, size)
+
+    def _level(self, nodes: Nodes, states: _States, found: _Found) -> tuple[Nodes, _States]:
+        """The children that a frontier leads to, and the states there."""
+        fan_out = self._fan_out.take(nodes)
+        children = ranges(self._trie.first.take(nodes), fan_out)
+        if self._through is None and self._visited + found.count + len(children) > _MANY:
+            self._make_through()
+        states = states.repeat(fan_out)
+        if self._through is not None:
+            # A character of several bytes is read before its bytes are.
+            fits = self._through.fits(self._subtrees.within, children, states, within=True)
+            if fits.any():
+                found.whole.append(children[fits])
+                children, states = children[~fits], states[~fits]
+        places = states * np.int32(self._table.shape[1])
+        places += self._columns.take(children)
+        targets = self._flat.take(places)
+        live = targets != DEAD
+        if found.is_known:
+            found.read.append((children, live))
+        return children[live], targets[live]
+
+    def _make_through(self) -> None:
+        tables = self._tables
+        # Below the start lies nothing that could go on where it ends.
+        self.returns &= inside_calls(tables)
+        self._stops = self.returns | self._calling
+        self._through = ReadThrough.of(tables, self._stops, self._trie)
+
+    def _met_now(
+        self, nodes: Nodes, states: _States, alone: bool, found: _Found
+    ) -> tuple[Nodes, _States]:
+        """Those that have to be read on from. What a walk has met before in the same state, as it
+        may from several nodes, is not."""
+        if not alone:
+            meeting = states + self._walks * len(self._table)
+            new = self._met.take(nodes) != meeting
+            nodes, states = nodes[new], states[new]
+            self._met[nodes] = meeting[new]
+        found.count += len(nodes)
+        if self._through is None:
+            fits = self._fan_out.take(nodes) == 0
+        else:
+            fits = self._through.fits(self._subtrees.below, nodes, states)
+        found.whole.append(nodes[fits])
+        rest = ~fits
+        nodes, states = nodes[rest], states[rest]
+        found.single.append(nodes)
+        stops = self._stops.take(states)
+        if stops.any():
+            found.stopped.append((nodes[stops], states[stops]))
+        return nodes, states
+
+    def _node_by_node(self, nodes: Nodes, states: _States, found: _Found) -> tuple[Nodes, _States]:
+        """The walk as long as its frontier is so small that arrays take longer; gives what is left
+        of it."""
+        first, columns, flat = self._trie.first.data, self._columns.data, self._flat.data
+        below, stops = self._subtrees.below.data, self._stops.data
+        width, through = self._table.shape[1], self._through
+        leaving = None if through is None else through.leaving.data
+        heights = None if through is None or through.heights is None else through.heights.below.data
+        size = len(self._table)
+        single: list[int] = []
+        whole: list[int] = []
+        stopped: list[tuple[int, int]] = []
+        frontier = list(zip(nodes.tolist(), states.tolist(), strict=True))
+        edges_of, find = self._edges, self._octets.find
+        while 0 < len(frontier) <= _FEW:
+            reached: list[tuple[int, int]] = []
+            for node, state in frontier:
+                low, high = first[node], first[node + 1]
+                if high - low <= _FEW_EDGES:
+                    place = state * width
+                    for child in range(low, high):
+                        target = flat[place + columns[child]]
+                        if target != DEAD:
+                            reached.append((child, target))
+                    continue
+                edges = edges_of[state] if state in edges_of else self._few_edges(state)
+                if edges is None:
+                    break
+                for octet, target in edges:
+                    child = find(octet, low, high)
+                    if child >= 0:
+                        reached.append((child, target))
+            else:
+                found.count += len(reached)
+                following: list[tuple[int, int]] = []
+                for child, target in reached:
+                    classes: int = below[child]
+                    if classes and leaving is not None:
+                        step = 0 if heights is None else heights[child]
+                        classes &= leaving[step * size + target]
+                    if not classes:
+                        whole.append(child)
+                        continue
+                    single.append(child)
+                    following.append((child, target))
+                    if stops[target]:
+                        stopped.append((child, target))
+                frontier = following
+                continue
+            break
+        rest = np.array(frontier, dtype=np.int32).reshape(-1, 2)
+        if single or whole or len(rest) < len(nodes):
+            # subtle: what does not fit was not noted here.
+            if len(rest):
+                found.is_known = False
+            found.left.append(nodes)
+            found.before = len(found.single), len(found.whole)
+            found.single.append(np.array(single, dtype=np.int32))
+            found.whole.append(np.array(whole, dtype=np.int32))
+            if stopped:
+                pairs = np.array(stopped, dtype=np.int32)
+                found.stopped.append((pairs[:, 0], pairs[:, 1]))
+        return rest[:, 0], rest[:, 1]
+
+    def _few_edges(self, state: int) -> list[tuple[int, int]] | None:
+        """The bytes that a state reads, and where they lead; None if they are many."""
+        targets = self._table[state].take(self._tables.classes)
+        octets = np.flatnonzero(targets)
+        few = len(octets) <= _FEW_EDGES
+        pairs = zip(octets.tolist(), targets[octets].tolist(), strict=True)
+        edges = self._edges[state] = list(pairs) if few else None
+        return edges
+
+    def _row(self, found: _Found, suspended: Nodes) -> Words:
+        tokens = self._subtrees
+        single, whole = _joined(found.single), _joined(found.whole)
+        begins, owns = tokens.begin.take(single), tokens.own.take(single)
+        firsts, lasts = tokens.begin.take(whole), tokens.end.take(whole)
+        count = int(owns.sum()) + int((lasts - firsts).sum())
+        if found.is_known and count > _MANY:
+            node = int(suspended[0])
+            low, high = int(tokens.begin[node] + tokens.own[node]), int(tokens.end[node])
+            if 2 * count > high - low:
+                return self._row_without(found, low, high)
+        begins, ends = np.concatenate((begins, firsts)), np.concatenate((begins + owns, lasts))
+        # From several nodes a walk may come to a token twice.
+        disjoint = len(suspended) == 1
+        return tokens.row(begins, ends, self._vocab_size, disjoint=disjoint)
+
+    def _row_without(self, found: _Found, low: int, high: int) -> Words:
+        """The tokens from ``low`` to ``high`` in the order of texts, without those that do not
+        fit."""
+        tokens = self._subtrees
+        if high - low == len(tokens.ids):
+            flags = self._all.copy()
+        else:
+            flags = np.zeros_like(self._all)
+            flags[tokens.ids[low:high]] = True
+        dead = _joined([nodes[~live] for nodes, live in found.read])
+        self._set(flags, tokens.begin.take(dead), tokens.end.take(dead), fits=False)
+        left = _joined(found.left)
+        begins = tokens.begin.take(left) + tokens.own.take(left)
+        self._set(flags, begins, tokens.end.take(left), fits=False)
+        if len(left):
+            singles, wholes = found.before
+            single, whole = _joined(found.single[singles:]), _joined(found.whole[wholes:])
+            begins = tokens.begin.take(single)
+            self._set(flags, begins, begins + tokens.own.take(single), fits=True)
+            self._set(flags, tokens.begin.take(whole), tokens.end.take(whole), fits=True)
+        return tokenset.from_flags(flags)
+
+    def _set(self, flags: NDArray[np.bool_], begins: Nodes, ends: Nodes, *, fits: bool) -> None:
+        flags[self._subtrees.ids.take(ranges(begins, ends - begins))] = fits
+
+    def _by_state(
+        self, suspended: Nodes, state: int, stopped: list[tuple[Nodes, _States]]
+    ) -> list[tuple[int, Nodes]]:
+        groups: dict[int, list[Nodes]] = {state: [suspended]} if self._stops[state] else {}
+        if stopped:
+            nodes = np.concatenate([nodes for nodes, _ in stopped])
+            states = np.concatenate([states for _, states in stopped])
+            # Numpy sorts 16 bits in time linear in their number.
+            order = np.argsort(states.astype(self._narrow), kind="stable")
+            nodes, states = nodes[order], states[order]
+            bounds = (states[1:] != states[:-1]).nonzero()[0] + 1
+            heads = states[np.append(0, bounds)].tolist()
+            for head, part in zip(heads, np.split(nodes, bounds), strict=True):
+                groups.setdefault(head, []).append(part)
+        return [
+            (head, suspended if parts[0] is suspended and len(parts) == 1 else self.merged(parts))
+            for head, parts in sorted(groups.items())
+            # Nothing ends any more at the start if it was found out during this walk.
+            if self._stops[head]
+        ]
+
+
+def _joined(parts: Sequence[Nodes]) -> Nodes:
+    return np.concatenate([np.zeros(0, dtype=np.int32), *parts])

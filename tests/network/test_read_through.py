@@ -1,0 +1,142 @@
+"""Subtrees of the token trie that states of a network read through are taken whole."""
+
+import random
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from support.grammars import lnf_of, nullable_lnf_of
+from support.maximal_munch import vocabulary_of
+
+from constrain.artifacts.network import summary_walk as module
+from constrain.artifacts.network.read_through import ReadThrough, height_steps, inside_calls
+from constrain.artifacts.network.summary_walk import SummaryWalk
+from constrain.artifacts.network.tables import DEAD, NetworkTables
+from constrain.artifacts.tokens.trie import Trie
+from constrain.compiler import Tokenizer
+from constrain.compiler.network.build import network
+
+# A free string, strings that count, a name that is not "ag", names that end anywhere, and text
+# that nothing is called around.
+FREE = r"""s ::= t | '(' s ')'; t ::= '"' #'[^"\\x00-\\x1f]*' '"';"""
+COUNTED = r"""s ::= t | '(' s ')' | '<' #'[^>]{2,9}' '>' | '[' #'[a-z ]{1,30}' ']';
+t ::= '"' #'[^"\n]{0,6}' '"';"""
+EXCEPT = r"""s ::= '"' k '":' s | 'x' | '(' s ')';
+k ::= #'[^a"][^"]*' | 'a' | 'a' #'[^g"][^"]*' | #'ag[^"]+';"""
+NAMES = "s ::= n | n '(' s ')'; n ::= #'[a-zé]+' | #'[0-9]{1,5}';"
+TEXT = "s ::= #'[a-z é\n]+';"
+GRAMMARS = {"free": FREE, "counted": COUNTED, "except": EXCEPT, "names": NAMES, "text": TEXT}
+
+PIECES = [b"a", b"g", b"z", b"0", b" ", b"\n", b'"', b"(", b">", "é".encode(), "日".encode()]
+BROKEN = [b"\xe6", b"\x97", b"\xe6\x97", b"\xff", b"\xf0\x9f"]
+
+
+def random_trie(rng: random.Random) -> Trie:
+    """Texts of a few characters, runs of one, and bytes that are no character."""
+    texts = {b"".join(rng.choices(PIECES, k=rng.randint(1, 9))) for _ in range(250)}
+    texts |= {rng.choice(PIECES) * count for count in range(2, 14)}
+    texts |= {text + rng.choice(BROKEN) for text in rng.sample(sorted(texts), 40)}
+    texts |= {rng.choice(BROKEN) + text for text in rng.sample(sorted(texts), 10)}
+    return Trie.from_vocabulary(vocabulary_of(sorted(texts)))
+
+
+def reads_through(
+    tables: NetworkTables, stops: np.ndarray, trie: Trie, node: int, state: int
+) -> bool:
+    """Whether all texts below a node are read, and nothing stops in front of their last byte."""
+    if trie.first[node] == trie.first[node + 1]:
+        return True
+    if stops[state] or state == DEAD:
+        return False
+    for child in range(int(trie.first[node]), int(trie.first[node + 1])):
+        target = int(tables.table[state, tables.classes[trie.octets[child]]])
+        if target == DEAD or not reads_through(tables, stops, trie, child, target):
+            return False
+    return True
+
+
+@pytest.mark.parametrize("name", GRAMMARS)
+def test_what_is_taken_whole_is_read(name: str, full: bool) -> None:
+    """Below such a node no text is refused, and no call begins or ends inside one."""
+    rng = random.Random(5)
+    tables = network(nullable_lnf_of(GRAMMARS[name]))
+    stops = (tables.accepting != 0) & inside_calls(tables) | (np.diff(tables.call_offsets) > 0)
+    taken = 0
+    for _ in range(20 if full else 3):
+        trie = random_trie(rng)
+        subtrees = module.subtrees_of(trie)
+        through = ReadThrough.of(tables, stops, trie)
+        nodes = np.flatnonzero(np.diff(trie.first)).astype(np.int32)
+        for state in range(1, tables.states):
+            states = np.full(len(nodes), state, dtype=np.int32)
+            fits = through.fits(subtrees.below, nodes, states)
+            taken += int(fits.sum())
+            for node in nodes[fits].tolist():
+                assert reads_through(tables, stops, trie, node, state)
+            children = np.arange(trie.first[0], trie.first[1], dtype=np.int32)
+            fits = through.fits(
+                subtrees.within, children, np.full(len(children), state, np.int32), within=True
+            )
+            for child in children[fits].tolist():
+                target = int(tables.table[state, tables.classes[trie.octets[child]]])
+                assert target != DEAD
+                assert not stops[state]
+                assert reads_through(tables, stops, trie, child, target)
+    # All states of names are such that a call ends.
+    assert (taken == 0) == (name == "names")
+
+
+@pytest.mark.parametrize("name", GRAMMARS)
+@pytest.mark.parametrize("few", [0, 3, 24])
+def test_walks_are_those_node_by_node(
+    monkeypatch: pytest.MonkeyPatch, full: bool, name: str, few: int
+) -> None:
+    """From the root, and from sets of nodes of which some are below others."""
+    monkeypatch.setattr(module, "_FEW", few)
+    rng = random.Random(11)
+    tables = network(nullable_lnf_of(GRAMMARS[name]))
+    for many in (0, 40, 1 << 30):
+        monkeypatch.setattr(module, "_MANY", many)
+        for _ in range(6 if full else 1):
+            trie = random_trie(rng)
+            walk = SummaryWalk(tables, trie, len(trie.ids))
+            inner = np.flatnonzero(np.diff(trie.first)).tolist()
+            sets = [[0], *([node] for node in rng.sample(inner, 3))]
+            sets += [sorted(rng.sample(inner, size)) for size in (5, len(inner) // 2)]
+            for number, nodes in enumerate(sets):
+                for state in range(1, tables.states):
+                    suspended = np.array(nodes, dtype=np.int32)
+                    found = walk.walk(number, suspended, state)
+                    plain = walk.walk_via_levels(suspended, state)
+                    assert np.array_equal(found.row, plain.row)
+                    assert [q for q, _ in found.stopped] == [q for q, _ in plain.stopped]
+                    for (_, one), (_, other) in zip(found.stopped, plain.stopped, strict=True):
+                        assert np.array_equal(one, other)
+
+
+@pytest.mark.parametrize("name", ["free", "counted", "except", "text"])
+def test_few_nodes_are_met_where_a_state_reads_through(name: str, gpt2: Tokenizer) -> None:
+    """And the walk gives what one of all nodes gives, on a real tokenizer."""
+    tables = network(lnf_of(GRAMMARS[name]))
+    trie = gpt2.vocabulary(gpt2.vocab_size)
+    walk = SummaryWalk(tables, Trie.from_vocabulary(trie), gpt2.vocab_size)
+    root = np.zeros(1, dtype=np.int32)
+    saved = 0
+    for _ in range(2):  # The second time it is known from the start what can be taken.
+        for state in range(1, tables.states):
+            found = walk.walk(1, root, state)
+            plain = walk.walk_via_levels(root, state)
+            assert np.array_equal(found.row, plain.row)
+            saved += plain.met > 20_000 and found.met < plain.met / 4
+    assert saved > 0
+
+
+def test_heights_are_told_apart_by_steps() -> None:
+    """Each is at most the double of the one before, and the last is no less than the highest."""
+    assert height_steps(1) == [1]
+    assert height_steps(7) == [1, 2, 3, 4, 6, 8]
+    for most in range(1, 300):
+        steps = height_steps(most)
+        assert steps == sorted(set(steps))
+        assert steps[-1] >= most
+        assert all(after <= 2 * step for step, after in pairwise(steps))
