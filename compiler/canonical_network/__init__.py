@@ -1,8 +1,7 @@
 """Canonical masks of a network, precomputed for all stacks that can come about.
 
     sections      network and tokenizer -> the sections of an artifact, or why there are none
-    pairs         -> pairs of states in one table; which of them lie on which stacks
-    trie_walks    -> where tokens lead from all pairs
+    trie_walks, pair_walks -> where tokens lead from all pairs
     liveness      -> which of them are live; normalized: what a normal-form DFA beside them adds
     precompute    -> summaries: rows by entry, state and suffix of the stack
 

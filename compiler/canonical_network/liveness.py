@@ -13,6 +13,7 @@ may start there; those that end inside a number are live by the certificate "]"
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -29,9 +30,11 @@ from constrain.artifacts.network.configurations import BOTTOM
 from constrain.artifacts.network.tables import DEAD
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.tokenset import Words
+from constrain.artifacts.tokens.trie import ranges
 from constrain.artifacts.tokens.watch import Watch
 
-from .trie_walks import TEXT, Joint, Part, Suspended, joint_table
+from .pair_walks import ByTarget, Part, Suspended
+from .trie_walks import TEXT, Joint, bounds_of, joint_table
 
 # Rows of more tokens are encoded as bits.
 LONGEST_LIST = 512
@@ -286,10 +289,9 @@ class Liveness(Protocol):
     def at_boundary(self, context: int) -> NDArray[np.bool_]:
         """Which pairs are at a boundary in a context, bool (n,)."""
 
-    def decide(self, part: Part, context: int, met: NDArray[np.bool_]) -> NDArray[np.int8]:
-        """Of each token of a part, above stacks of a context: dead, live or undecided; int8.
-
-        ``met``: bool, the tokens of walks that begin in calls of that context."""
+    def decide(self, part: Part, context: int) -> NDArray[np.int8]:
+        """Of each token of a part, above stacks of a context: dead, live or undecided; int8. All of
+        its walks can begin in calls of that context."""
 
     def found_live(
         self,
@@ -303,6 +305,55 @@ class Liveness(Protocol):
 
     def arrays(self, summaries: Summaries, *, has_all: bool) -> dict[str, NDArray[Any]]:
         """More sections. ``has_all``: whether what has no summary has no tokens."""
+
+
+class DecidedBlocks:
+    """The blocks of a part, whose tokens have been decided in a context; ``status``: of each token.
+
+    Blocks share a number where the same tokens are live, and the same undecided, which lead to the
+    same targets.
+    """
+
+    def __init__(self, part: Part, status: NDArray[np.int8]) -> None:
+        self._part = part
+        is_live = status == IS_LIVE
+        self._live, self._undecided = part.ids[is_live], np.flatnonzero(status == IS_UNDECIDED)
+        self._live_bounds = bounds_of(is_live)[part.bounds]
+        self._undecided_bounds = np.searchsorted(self._undecided, part.bounds)
+        places = self._undecided
+        columns = part.ids[places], part.pairs[places], part.pushed[places]
+        live = _spans(self._live.tobytes(), 4 * self._live_bounds)
+        undecided = _spans(np.stack(columns, axis=1).tobytes(), 12 * self._undecided_bounds)
+        numbers = {(b"", b""): 0}
+        found = [
+            numbers.setdefault(content, len(numbers))
+            for content in zip(live, undecided, strict=True)
+        ]
+        self._numbers = np.array(found, dtype=np.int32)
+
+    def contents(self) -> Iterator[bytes]:
+        """Of each walk; the same of two walks only if they have the same tokens."""
+        numbers = self._numbers[self._part.blocks]
+        bounds = bounds_of(numbers > 0)[self._part.offsets]
+        return _spans(numbers[numbers > 0].tobytes(), 4 * bounds)
+
+    def of(self, walk: int) -> tuple[NDArray[np.int32], ByTarget]:
+        """The live tokens of a walk, in any order, and the undecided ones."""
+        part = self._part
+        blocks = part.blocks[part.offsets[walk] : part.offsets[walk + 1]]
+        blocks = blocks[self._numbers[blocks] > 0]
+        live = _taken(self._live, self._live_bounds, blocks)
+        return live, part.by_target(_taken(self._undecided, self._undecided_bounds, blocks))
+
+
+def _spans(data: bytes, bounds: NDArray[np.int64]) -> Iterator[bytes]:
+    return (data[low:high] for low, high in pairwise(bounds.tolist()))
+
+
+def _taken(
+    values: NDArray[Any], bounds: NDArray[np.int64], blocks: NDArray[np.int32]
+) -> NDArray[Any]:
+    return values[ranges(bounds[blocks], bounds[blocks + 1] - bounds[blocks])]
 
 
 class StatusByContext:
@@ -349,11 +400,7 @@ class PlainLiveness:
         return found
 
     def decide(
-        self,
-        part: Part,
-        context: int,
-        met: NDArray[np.bool_],
-        live: NDArray[np.bool_] | None = None,
+        self, part: Part, context: int, live: NDArray[np.bool_] | None = None
     ) -> NDArray[np.int8]:
         """See ``Liveness``. ``live``: tokens that have been shown to be live."""
         found = np.zeros(len(part.ids), dtype=np.int8)

@@ -36,7 +36,8 @@ from .liveness import (
     StatusByContext,
     Summaries,
 )
-from .trie_walks import Joint, Part, Target
+from .pair_walks import Part, Target
+from .trie_walks import Joint
 
 _States: TypeAlias = NDArray[np.int64]
 
@@ -60,15 +61,15 @@ class NormalizedLiveness:
         """Which pairs are at a boundary."""
         return self._plain.at_boundary(context)
 
-    def decide(self, part: Part, context: int, met: NDArray[np.bool_]) -> NDArray[np.int8]:
+    def decide(self, part: Part, context: int) -> NDArray[np.int8]:
         """As by the pre-tokenizer DFA alone. Tokens that are live, but not shown to be so behind
         any text, are searched; those that end inside a character are noted."""
         inert = self._inert.live(part, context)
-        status = self._plain.decide(part, context, met, inert)
-        split = np.flatnonzero(met & self._ends.is_split[part.ids])
+        status = self._plain.decide(part, context, inert)
+        split = np.flatnonzero(self._ends.is_split[part.ids])
         for target, ids in part.by_target(split).items():
             self._ends.meet(target, ids, context)
-        others = np.flatnonzero((status == IS_LIVE) & ~inert & met)
+        others = np.flatnonzero((status == IS_LIVE) & ~inert)
         for target, ids in part.by_target(others).items():
             self._inert.search(target, ids, (), (UNKNOWN, context))
         return status

@@ -1,7 +1,7 @@
 """Precompute the rows of all threads that can come about, on all stacks.
 
     trie_walks.reach    the pairs of states, by the calls that they lie in
-    trie_walks          where tokens lead from each pair, in each plane
+    pair_walks          where tokens lead from each pair, in each plane
     liveness            which of them are live, dead or undecided, whatever lies below
     search              the undecided ones one by one, with nothing given of the stacks but the
                         context, then with one to four frames (``liveness.SearchedTokens``)
@@ -25,16 +25,17 @@ from constrain.artifacts.canonical_network.trie_walk import ROOT, Frames
 from constrain.artifacts.network.configurations import BOTTOM
 
 from ..limits import MOST_WORK, Effort, Exhausted
-from .liveness import IS_LIVE, IS_UNDECIDED, Liveness, SearchedTokens, Summaries
-from .trie_walks import TEXT, ByTarget, Calls, PairWalks, Part, Suspended, reach
+from .liveness import DecidedBlocks, Liveness, SearchedTokens, Summaries
+from .pair_walks import ByTarget, PairWalks, Part, Suspended
+from .trie_walks import TEXT, Calls, reach
 
 _STAGE = "the canonical masks of the network"
 
 # Frames that are looked at one by one.
 _FRAMES = 4
 
-# What a token of a walk and a row cost in trie nodes that are met.
-_TOKEN_WORK, _ROW_WORK = 2, 6_000
+# What a token of a walk, a row, and a place that has one cost in trie nodes that are met.
+_TOKEN_WORK, _ROW_WORK, _PLACE_WORK = 2, 6_000, 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +60,12 @@ def precompute_rows(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Thread:
-    """Where a row is wanted: entry and state; the set of entries at which its walk goes on, and
-    the calls that it can be in."""
+class _Threads:
+    """Where one row is wanted: ``places`` of entry, state, and the set of entries at which the walk
+    goes on; and the calls that all of them can be in."""
 
-    entry: int
-    state: int
-    after: int
-    calls: Sequence[int]
+    places: Sequence[tuple[int, int, int]]
+    calls: tuple[int, ...]
 
 
 class _Precomputation:
@@ -112,12 +111,13 @@ class _Precomputation:
         below: deque[tuple[Suspended, int, int]] = deque()
         for places, part in self.walks.walk(keys):
             threads = []
-            for place, suspended in zip(places, part.suspended, strict=True):
-                pair, plane = keys[place]
+            for index, suspended in zip(places, part.suspended, strict=True):
+                pair, plane = keys[index]
                 entry = self.summaries.root_entry(int(self.contexts.pre_states[pair]), plane)
-                calls = np.flatnonzero(reached[:, pair]).tolist()
+                calls = tuple(np.flatnonzero(reached[:, pair]).tolist())
                 after = self.summaries.entry_set(suspended)
-                threads.append(_Thread(entry, int(self.contexts.states[pair]), after, calls))
+                state = int(self.contexts.states[pair])
+                threads.append(_Threads([(entry, state, after)], calls))
                 below.extend(self._below(suspended, calls))
             self._add(part, threads)
         seen = set()
@@ -129,7 +129,8 @@ class _Precomputation:
             where, frame, call = item
             part = self.walks.below(where, frame)
             after = self.summaries.entry_set(part.suspended[0])
-            self._add(part, [_Thread(self.summaries.entry(where), frame, after, [call])])
+            place = self.summaries.entry(where), frame, after
+            self._add(part, [_Threads([place], (call,))])
             below.extend(self._below(part.suspended[0], [call]))
 
     @property
@@ -147,11 +148,6 @@ class _Precomputation:
             **self.liveness.arrays(self.summaries, has_all=self.has_all),
         }
 
-    def _check_room(self) -> None:
-        found = self.summaries
-        if len(found.found) >= self.most or found.nbytes > self.memory:
-            raise Exhausted
-
     def _below(
         self, suspended: Sequence[Suspended], calls: Sequence[int]
     ) -> list[tuple[Suspended, int, int]]:
@@ -165,22 +161,34 @@ class _Precomputation:
             for caller in sorted(self.calls.callers[call])
         ]
 
-    def _add(self, part: Part, threads: Sequence[_Thread]) -> None:
-        """The rows of a part in all contexts."""
-        contexts = [{self.calls.contexts[call] for call in thread.calls} for thread in threads]
-        for context in sorted(set().union(*contexts)):
-            self.effort.spend(_TOKEN_WORK * len(part.ids))
-            met = np.repeat([context in own for own in contexts], np.diff(part.bounds))
-            status = self.liveness.decide(part, context, met)
-            for number, thread in enumerate(threads):
-                if context not in contexts[number]:
-                    continue
-                low, high = part.bounds[number], part.bounds[number + 1]
-                self._check_room()
-                live = part.ids[low:high][status[low:high] == IS_LIVE]
-                undecided = low + np.flatnonzero(status[low:high] == IS_UNDECIDED)
-                left = part.by_target(undecided)
-                self.decisions.decide(thread, live, left, (), (UNKNOWN, context))
+    def _add(self, part: Part, threads: Sequence[_Threads]) -> None:
+        """The rows of a part in all contexts, of its walks by ``threads``."""
+        contexts_of: dict[tuple[int, ...], set[int]] = {}
+        by_context: dict[int, list[int]] = {}
+        for number, thread in enumerate(threads):
+            if thread.calls not in contexts_of:
+                contexts_of[thread.calls] = {self.calls.contexts[call] for call in thread.calls}
+            for context in contexts_of[thread.calls]:
+                by_context.setdefault(context, []).append(number)
+        for context, numbers in sorted(by_context.items()):
+            mine = part.only(np.array(numbers))
+            self.effort.spend(_TOKEN_WORK * len(mine.ids))
+            decided = DecidedBlocks(mine, self.liveness.decide(mine, context))
+            # Most walks meet what others meet.
+            alike: dict[tuple[bytes, tuple[int, ...]], list[int]] = {}
+            for walk, content in enumerate(decided.contents()):
+                alike.setdefault((content, threads[numbers[walk]].calls), []).append(walk)
+            for (_, calls), walks in alike.items():
+                self.effort.spend(_PLACE_WORK * len(walks))
+                room = self.most - len(self.summaries.found)
+                if room <= 0 or self.summaries.nbytes > self.memory:
+                    raise Exhausted
+                places = [threads[numbers[walk]].places[0] for walk in walks[:room]]
+                live, undecided = decided.of(walks[0])
+                wanted = _Threads(places, calls)
+                self.decisions.decide(wanted, live, undecided, (), (UNKNOWN, context))
+                if room < len(walks):
+                    raise Exhausted
 
 
 class _Decisions:
@@ -205,13 +213,13 @@ class _Decisions:
 
     def decide(
         self,
-        thread: _Thread,
+        threads: _Threads,
         live: NDArray[np.int32],
         undecided: ByTarget,
         frames: Frames,
         ground: tuple[int, int],
     ) -> None:
-        """The summary above ``frames``, the uppermost first, and a stack of one context
+        """The summaries above ``frames``, the uppermost first, and a stack of one context
         (``ground``, a suffix); where that does not decide, those for all frames that can lie
         below."""
         self._effort.spend(_ROW_WORK)
@@ -236,20 +244,19 @@ class _Decisions:
             if None in of_ids:
                 left[target] = ids[[result is None for result in of_ids]]
         live = np.concatenate(found)
-        key = thread.entry, thread.state, suffix
+        row = DEEPER if left else self._summaries.rows.add(live)
+        for entry, state, after in threads.places:
+            self._summaries.found[entry, state, suffix] = row, after
         if not left:
-            self._summaries.found[key] = self._summaries.rows.add(live), thread.after
             return
-        self._summaries.found[key] = DEEPER, thread.after
         if ground[0] != UNKNOWN or len(frames) == _FRAMES or self._searched.has_given_up:
             self.is_complete = False
             return
-        for call in thread.calls:
+        for call in threads.calls:
             if self._calls.contexts[call] != ground[1]:
                 continue
             frame, below = self._calls.calls[call]
-            callers = sorted(self._calls.callers[call])
-            under = _Thread(thread.entry, thread.state, thread.after, callers)
+            under = _Threads(threads.places, tuple(sorted(self._calls.callers[call])))
             if frame == TEXT:
                 self.decide(under, live, left, frames, (TEXT, BOTTOM))
             else:

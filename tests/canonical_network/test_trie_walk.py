@@ -1,10 +1,23 @@
-"""Walks of the token trie follow what they meet once, however often it can be met."""
+"""Walks of the token trie follow what they meet once, however often it can be met.
+
+Those of many pairs at once are those of each pair, and share what they have in common.
+"""
 
 import numpy as np
+import pytest
 
 from constrain.artifacts.canonical_network.pretokenized import PretokenizedNetwork
+from constrain.artifacts.canonical_network.trie_walk import ROOT, Frames
 from constrain.compiler import CompileOptions, Tokenizer
 from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
+from constrain.compiler.canonical_network import trie_walks
+from constrain.compiler.canonical_network.liveness import (
+    IS_LIVE,
+    IS_UNDECIDED,
+    DecidedBlocks,
+    PlainLiveness,
+)
+from constrain.compiler.canonical_network.pair_walks import PairWalks
 from constrain.compiler.canonical_network.sections import merge
 from constrain.compiler.options import request_of
 from constrain.compiler.pipeline import build_engine
@@ -16,13 +29,26 @@ group ::= ([a-z] ([a-z] | "-")* | "(" root ")")+
 """
 
 
+JSON = r"""
+root ::= value
+value ::= ws ("{" (pair ("," pair)*)? "}" | "[" value ("," value)* "]" | string | [0-9]+) ws
+pair ::= ws string ws ":" value
+string ::= "\"" ([^"\\\x00-\x1f] | "\\" ["\\nt])* "\""
+ws ::= [ \n]*
+"""
+
+
+def pretokenized(text: str, tokenizer: Tokenizer) -> PretokenizedNetwork:
+    """The network of a grammar beside the tokenizer's pre-tokenizer DFA."""
+    engine = build_engine(text, dialect="gbnf")
+    request = request_of(tokenizer, CompileOptions())
+    return merge(engine.grammar, engine.network, request, TokenizerTables(tokenizer)).network
+
+
 def test_sets_of_nodes_hold_each_node_once(default_tokenizer: Tokenizer) -> None:
     """Where a set has a node and another below it, what both lead to is not counted twice: sets
     with repetitions grow with the number of ways to read a token."""
-    engine = build_engine(CHAINS, dialect="gbnf")
-    request = request_of(default_tokenizer, CompileOptions())
-    found = merge(engine.grammar, engine.network, request, TokenizerTables(default_tokenizer))
-    network: PretokenizedNetwork = found.network
+    network = pretokenized(CHAINS, default_tokenizer)
     walks, contexts = network.walks, network.contexts
     below: list[int] = []
     for pair in range(1, len(contexts.states)):
@@ -38,3 +64,59 @@ def test_sets_of_nodes_hold_each_node_once(default_tokenizer: Tokenizer) -> None
                 assert (np.diff(group.ids) > 0).all()
             for _, left, _ in walk.suspended:
                 assert (np.diff(walks.node_set(left)) > 0).all()
+
+
+@pytest.mark.parametrize("size", [200, 1 << 12])
+@pytest.mark.parametrize("text", [CHAINS, JSON], ids=["chains", "json"])
+def test_walks_of_many_pairs_are_those_of_each_and_share_their_tokens(
+    text: str, size: int, default_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where tokens lead from each pair and what is suspended, by the recursion for one pair; and
+    which are live in any context, if those of each block are found once."""
+    monkeypatch.setattr(trie_walks, "_PART_WALKS", size)
+    network = pretokenized(text, default_tokenizer)
+    contexts, liveness = network.contexts, PlainLiveness(network)
+    trie_walks.reach(network, liveness.joint)
+    walks = PairWalks(network.network.tables, contexts, liveness.joint, network.walks)
+    pairs = np.arange(1, len(contexts.states), 5).tolist()
+    keys = [(pair, plane) for plane in range(network.planes) for pair in pairs]
+    everything = {(frame, context) for frame, context, _ in contexts.pushes()}
+    above = sorted({contexts.push(*push) for push in everything} | {trie_walks.TEXT})
+    met = tokens = live = 0
+    for places, part in walks.walk(keys):
+        statuses = [liveness.decide(part, context) for context in above]
+        decided = [DecidedBlocks(part, status) for status in statuses]
+        contents = [list(blocks.contents()) for blocks in decided]
+        rows: dict[tuple[int, bytes], tuple[object, object]] = {}
+        met += len(part.ids)
+        for walk, place in enumerate(places):
+            pair, plane = keys[place]
+            state, pre_state = int(contexts.states[pair]), int(contexts.pre_states[pair])
+            expected = network.walks.walk(ROOT, state, pre_state, plane)
+            found: set[tuple[int, int, Frames]] = set()
+            own: list[set[int]] = [set() for _ in above]
+            doubt: list[set[tuple[int, int, Frames]]] = [set() for _ in above]
+            for block in part.blocks[part.offsets[walk] : part.offsets[walk + 1]].tolist():
+                for at in range(*part.bounds[block : block + 2].tolist()):
+                    token = int(part.ids[at])
+                    found.add((token, int(part.pairs[at]), part.frames[part.pushed[at]]))
+                    for number, status in enumerate(statuses):
+                        if status[at] == IS_LIVE:
+                            own[number].add(token)
+                        elif status[at] == IS_UNDECIDED:
+                            target = int(part.pairs[at]), part.frames[part.pushed[at]]
+                            doubt[number].add((token, *target))
+            groups = expected.groups
+            assert found == {(t, g.pair, g.frames) for g in groups for t in g.ids.tolist()}
+            assert part.suspended[walk] == expected.suspended
+            for number, blocks in enumerate(decided):
+                sure, left = blocks.of(walk)
+                assert set(sure.tolist()) == own[number]
+                listed = {(t, *target) for target, ids in left.items() for t in ids.tolist()}
+                assert listed == doubt[number]
+                row = own[number], listed
+                assert rows.setdefault((number, contents[number][walk]), row) == row
+                live += len(own[number])
+            tokens += len(found)
+    assert live > 10_000
+    assert met < tokens / 4 or size == 200

@@ -1,0 +1,240 @@
+"""Where tokens lead from pairs of states, with what calls and returns add.
+
+    PairWalks   what ``trie_walk.TokenWalks`` has at the root of the trie, for many pairs at once
+    Part        some of these walks, which share blocks of tokens
+
+for JSON behind ``{``: the tokens that begin with ``"`` are one block, whatever is in the string;
+behind ``[`` it is the same one
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from constrain.artifacts.canonical_network.contexts import ReturnContexts
+from constrain.artifacts.canonical_network.trie_walk import (
+    Frames,
+    Group,
+    TokenWalks,
+    Walk,
+    united,
+)
+from constrain.artifacts.network.tables import NetworkTables
+from constrain.artifacts.tokens.trie import grouped, ranges
+
+from .trie_walks import Below, Joint, Walks, bounds_of, walk_all
+
+# Pre-tokenizer state, set of trie nodes, plane: where a walk goes on at the frame below.
+Suspended = tuple[int, int, int]
+
+
+# Where tokens lead: a pair, with frames pushed, the lowest first. And the tokens of each target.
+Target: TypeAlias = tuple[int, Frames]
+ByTarget: TypeAlias = dict[Target, NDArray[np.int32]]
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Some walks, which share *blocks* of tokens: what lies below some first bytes in one state, or
+    a group of a call's walk. Parallel arrays: ``ids`` of tokens that lead to ``pairs`` with
+    ``frames[pushed]`` pushed, those of block b from ``bounds[b]`` on. ``blocks`` of walk i from
+    ``offsets[i]`` on; ``suspended`` of each walk."""
+
+    ids: NDArray[np.int32]
+    pairs: NDArray[np.int32]
+    pushed: NDArray[np.int32]
+    bounds: NDArray[np.int64]
+    frames: Sequence[Frames]
+    offsets: NDArray[np.int64]
+    blocks: NDArray[np.int32]
+    suspended: Sequence[tuple[Suspended, ...]]
+
+    @cached_property
+    def by_frames(self) -> Sequence[tuple[Frames, NDArray[np.int64]]]:
+        """The places of the tokens with the same frames pushed, ascending."""
+        order = np.argsort(self.pushed, kind="stable")
+        bounds = np.searchsorted(self.pushed[order], np.arange(1, len(self.frames)))
+        return list(zip(self.frames, np.split(order, bounds), strict=True))
+
+    def by_target(self, places: NDArray[np.int64]) -> ByTarget:
+        """The tokens at some places, each once, by their targets."""
+        if not len(places):
+            return {}
+        places = places[np.lexsort((self.pairs[places], self.pushed[places]))]
+        pairs, pushed = self.pairs[places], self.pushed[places]
+        bounds = np.flatnonzero((np.diff(pairs) != 0) | (np.diff(pushed) != 0)) + 1
+        return {
+            (int(self.pairs[mine[0]]), self.frames[self.pushed[mine[0]]]): np.unique(self.ids[mine])
+            for mine in np.split(places, bounds)
+        }
+
+    def only(self, walks: NDArray[np.int64]) -> "Part":
+        """The same of some walks, ascending, and of the blocks that they have."""
+        if len(walks) == len(self.suspended):
+            return self
+        counts = np.diff(self.offsets)[walks]
+        blocks = self.blocks[ranges(self.offsets[walks], counts)]
+        is_met = np.zeros(len(self.bounds) - 1, dtype=np.bool_)
+        is_met[blocks] = True
+        sizes = np.diff(self.bounds)
+        tokens = np.repeat(is_met, sizes)
+        frames, pushed = np.unique(self.pushed[tokens], return_inverse=True)
+        return Part(
+            self.ids[tokens],
+            self.pairs[tokens],
+            pushed.reshape(-1).astype(np.int32),
+            bounds_of(sizes[is_met]),
+            [self.frames[number] for number in frames.tolist()],
+            bounds_of(counts),
+            (np.cumsum(is_met, dtype=np.int32) - 1)[blocks],
+            [self.suspended[walk] for walk in walks.tolist()],
+        )
+
+
+# The walk of a pair: the pre-tokenizer state and plane of what is suspended, with sets of nodes.
+_Left: TypeAlias = dict[tuple[int, int], list[NDArray[np.int32]]]
+
+
+class _Crossings:
+    """What calls and returns add to the walks of a part: groups, numbered as blocks behind
+    ``before`` others."""
+
+    def __init__(self, before: int) -> None:
+        self._before = before
+        self._numbers: dict[tuple[int, Frames], int] = {}
+        self._groups: list[Group] = []
+        self._pushed: list[int] = []
+        self.frames: dict[Frames, int] = {(): 0}
+
+    def add(self, walk: Walk, frames: Frames) -> list[int]:
+        """The blocks of a walk with ``frames`` pushed below its own."""
+        found = []
+        for group in walk.groups:
+            key = group.number, frames
+            if key not in self._numbers:
+                self._numbers[key] = self._before + len(self._groups)
+                self._groups.append(group)
+                whole = (*frames, *group.frames)
+                self._pushed.append(self.frames.setdefault(whole, len(self.frames)))
+            found.append(self._numbers[key])
+        return found
+
+    def part(
+        self, tokens: Below, blocks: list[NDArray[np.int32]], suspended: list[tuple[Suspended, ...]]
+    ) -> Part:
+        """The blocks of ``tokens``, and these; ``blocks`` of each walk."""
+        counts = np.array([len(group.ids) for group in self._groups], dtype=np.int64)
+        pairs = np.array([group.pair for group in self._groups], dtype=np.int32)
+        pushed = np.repeat(np.array(self._pushed, dtype=np.int32), counts)
+        return Part(
+            np.concatenate([tokens.values, *(group.ids for group in self._groups)]),
+            np.concatenate([tokens.targets, np.repeat(pairs, counts)]),
+            np.concatenate([np.zeros(len(tokens.values), dtype=np.int32), pushed]),
+            bounds_of(np.concatenate([np.diff(tokens.bounds), counts])),
+            list(self.frames),
+            bounds_of(np.array(list(map(len, blocks)))),
+            np.concatenate(blocks),
+            suspended,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class PairWalks:
+    """``inner``: walks from sets of trie nodes, and of calls."""
+
+    tables: NetworkTables
+    contexts: ReturnContexts
+    joint: Joint
+    inner: TokenWalks
+
+    def walk(self, keys: Sequence[tuple[int, int]]) -> Iterator[tuple[range, Part]]:
+        """The walks of (pair, plane), planes ascending; each part with the places of its keys."""
+        done = 0
+        for number, trie in enumerate(self.inner.tries):
+            mine = [key for key in keys if key[1] // 2 == number]
+            starts = np.array([plane * self.joint.pairs + pair for pair, plane in mine], np.int64)
+            for first, last, walks in walk_all(trie, self.joint, starts):
+                yield range(done + first, done + last), self._part(mine[first:last], walks)
+            done += len(mine)
+
+    def below(self, suspended: Suspended, frame: int) -> Part:
+        """The walk that goes on at a frame."""
+        pre_state, nodes, plane = suspended
+        walk = self.inner.walk(nodes, frame, pre_state, plane)
+        found = _Crossings(0)
+        none = np.zeros(0, dtype=np.int32)
+        blocks = np.array(found.add(walk, ()), dtype=np.int32)
+        return found.part(Below(np.zeros(1, np.int64), none, none), [blocks], [walk.suspended])
+
+    def _part(self, keys: Sequence[tuple[int, int]], walks: Walks) -> Part:
+        found = _Crossings(len(walks.tokens.bounds) - 1)
+        has_stops = np.diff(walks.stopped.bounds)[walks.blocks] > 0
+        bounds = bounds_of(has_stops)[walks.offsets].tolist()
+        offsets = walks.offsets.tolist()
+        stopping = walks.blocks[has_stops]
+        root = np.zeros(1, dtype=np.int32)
+        # By the blocks of a walk that have stops: what these add, and what they suspend.
+        crossed: dict[bytes, tuple[list[int], _Left]] = {}
+        blocks: list[NDArray[np.int32]] = []
+        suspended = []
+        for owner, (pair, plane) in enumerate(keys):
+            mine = stopping[bounds[owner] : bounds[owner + 1]]
+            key = mine.tobytes()
+            if key not in crossed:
+                crossed[key] = self._crossed(mine, walks.stopped, found)
+            more, left = crossed[key]
+            if self.joint.stops[pair]:
+                left = {place: list(parts) for place, parts in left.items()}
+                more = [*self._stopped(pair, root, plane, found, left), *more]
+            own = walks.blocks[offsets[owner] : offsets[owner + 1]]
+            blocks.append(np.concatenate([own, np.unique(more).astype(np.int32)]) if more else own)
+            suspended.append(self._numbered(left))
+        return found.part(walks.tokens, blocks, suspended)
+
+    def _crossed(
+        self, blocks: NDArray[np.int32], stopped: Below, found: _Crossings
+    ) -> tuple[list[int], _Left]:
+        """What the calls add that begin or end inside some blocks, and what is suspended."""
+        low = stopped.bounds[blocks]
+        places = ranges(low, stopped.bounds[blocks + 1] - low)
+        more: list[int] = []
+        left: _Left = {}
+        found_at = [(stopped.values[places], stopped.targets[places])] if len(places) else []
+        for pair, nodes in grouped(found_at):
+            more += self._stopped(pair, nodes, 0, found, left)
+        return more, left
+
+    def _numbered(self, left: _Left) -> tuple[Suspended, ...]:
+        return tuple(
+            (pre_state, self.inner.node_set_number(united(parts)), plane)
+            for (pre_state, plane), parts in sorted(left.items())
+        )
+
+    def _stopped(
+        self,
+        pair: int,
+        nodes: NDArray[np.int32],
+        plane: int,
+        found: _Crossings,
+        suspended: _Left,
+    ) -> list[int]:
+        """The calls that begin or end at ``nodes``, as ``TokenWalks`` has them: blocks."""
+        state, pre_state = int(self.contexts.states[pair]), int(self.contexts.pre_states[pair])
+        more = []
+        if self.tables.accepting[state]:
+            suspended.setdefault((pre_state, plane), []).append(nodes)
+        for start, frame in self.tables.calls[state]:
+            node_set = self.inner.node_set_number(nodes)
+            inside = self.inner.walk(node_set, start, pre_state, plane)
+            more += found.add(inside, (frame,))
+            for left_q, left, left_plane in inside.suspended:
+                after = self.inner.walk(left, frame, left_q, left_plane)
+                more += found.add(after, ())
+                for still_q, still, still_plane in after.suspended:
+                    parts = suspended.setdefault((still_q, still_plane), [])
+                    parts.append(self.inner.node_set(still))
+        return more
