@@ -457,7 +457,7 @@ def _over_lexemes(
         raise CheckError(parser.grammar.source, [Diagnostic(WITHOUT_MEMBER)])
     slices = json_slices()
     sections = encode(parser, slices, request)
-    masks = precompute_within(parser.tables, slices, request, size_of(sections), progress)
+    masks = precompute_within(parser.tables, request, size_of(sections), progress)
     artifact = assemble(parser, sections, masks, request)
     partly = request.options.prewarm != 0 and not masks.reached.complete
     notes = (*spelled, *choice.notes, _DEAD_ENDS, *((_PARTLY,) if partly else ()))

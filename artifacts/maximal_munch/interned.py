@@ -1,8 +1,8 @@
 """Mask rows and sets of suspended trie nodes as integers: equal ones are one number.
 
-Summaries hold such numbers, so that they can be compared and united by table look-ups. A trie node
-is *suspended* in the middle of a token: its own byte is to be read next, by a lexeme that has not
-begun. Set ``ROOT`` stands for the first bytes of all tokens.
+Summaries hold such numbers, so that they can be compared. A trie node is *suspended* in the middle
+of a token: its own byte is to be read next, by a lexeme that has not begun. Set ``ROOT`` stands for
+the first bytes of all tokens.
 """
 
 from itertools import pairwise
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..tokens import tokenset
 from ..tokens.block_rows import BlockRows
+from ..tokens.interned_rows import InternedRows
 from ..tokens.memo import ENTRY_BYTES
 from ..tokens.tokenset import Words
 from .summary_tables import HeadSummaryTables
@@ -36,11 +37,7 @@ class MaskRows:
         self._vocab_size, self._stored = vocab_size, stored
         self._first = 0 if stored is None else len(stored)
         self._decoded: dict[int, Words] = {}
-        self._added: list[Words] = []
-        self._numbers: dict[bytes, int] = {}
-        self._unions: dict[tuple[int, int], int] = {}
-        if stored is None:
-            self.number(tokenset.from_ids([], vocab_size))
+        self._added = InternedRows(vocab_size)
 
     def __len__(self) -> int:
         """How many rows have a number."""
@@ -53,10 +50,9 @@ class MaskRows:
 
     @property
     def nbytes(self) -> int:
-        """About the size of the rows in memory; one that was added has its bytes as a key beside
-        it."""
+        """About the size of the rows in memory."""
         size = 4 * tokenset.word_count(self._vocab_size) + ENTRY_BYTES
-        return size * (2 * len(self._added) + len(self._decoded)) + ENTRY_BYTES * len(self._unions)
+        return self._added.nbytes + size * len(self._decoded)
 
     def row(self, number: int) -> Words:
         """A row. Raises ``ArtifactError`` where its blocks are damaged."""
@@ -70,25 +66,7 @@ class MaskRows:
 
     def number(self, row: Words) -> int:
         """The number of a row, which must not be written to any more."""
-        key = row.tobytes()
-        number = self._numbers.get(key)
-        if number is None:
-            row.flags.writeable = False
-            number = self._numbers[key] = len(self)
-            self._added.append(row)
-        return number
-
-    def union(self, left: int, right: int) -> int:
-        """The row that holds the tokens of both."""
-        if left == right or right == EMPTY:
-            return left
-        if left == EMPTY:
-            return right
-        key = (left, right) if left < right else (right, left)
-        cached = self._unions.get(key)
-        if cached is None:
-            cached = self._unions[key] = self.number(self.row(left) | self.row(right))
-        return cached
+        return self._first + self._added.number(row)
 
 
 class SuspendedNodes:
@@ -102,13 +80,12 @@ class SuspendedNodes:
         self._stored = self.sets[ROOT] if stored is None else stored.exits
         # By content; filled when the first new set is numbered.
         self._numbers: dict[bytes, int] = {}
-        self._unions: dict[tuple[int, int], int] = {}
         self._added_bytes = 0
 
     @property
     def nbytes(self) -> int:
-        """About the size of the sets that were added, with their keys, and of unions."""
-        return self._added_bytes + ENTRY_BYTES * len(self._unions)
+        """About the size of the sets that were added, with their keys."""
+        return self._added_bytes
 
     @property
     def highest(self) -> int:
@@ -126,16 +103,3 @@ class SuspendedNodes:
             self.sets.append(nodes)
             self._added_bytes += 2 * nodes.nbytes + ENTRY_BYTES
         return number
-
-    def union(self, left: int, right: int) -> int:
-        """The set that holds the nodes of both."""
-        if left == right or right == NOTHING:
-            return left
-        if left == NOTHING:
-            return right
-        key = (left, right) if left < right else (right, left)
-        cached = self._unions.get(key)
-        if cached is None:
-            nodes = np.union1d(self.sets[left], self.sets[right])
-            cached = self._unions[key] = self.number(nodes)
-        return cached

@@ -14,12 +14,9 @@ evicted.
 from collections.abc import Callable, Sequence
 from copy import copy
 
-import numpy as np
-
 from ..errors import ArtifactError
 from ..network.configurations import Stacks
 from ..tokens import tokenset
-from ..tokens.block_rows import BlockRows, shared_blocks
 from ..tokens.interning import InterningMachine, Lock
 from ..tokens.memo import ENTRY_BYTES, CacheBudget
 from ..tokens.tokenset import Words
@@ -28,13 +25,13 @@ from ..tokens.vocabulary import Vocabulary
 from .configurations import Configurations
 from .lazy_masks import LazyMasks
 from .lexer import Lexer
-from .lexer_walk import LexerWalks
+from .lexer_trie import LexerTrie
 from .nullable_frame_runs import NullableFrameRuns
 from .parser_heads import Heads
 from .parser_transitions import ParserTransitions, ParserTransitionTables
 from .slices import Slices
 from .summaries import HeadSummaries
-from .summary_tables import FEED, FIRST, HeadSummaryTables, decoded_pairs, encoded, encoded_results
+from .summary_tables import HeadSummaryTables, decoded_pairs
 from .tables import MaximalMunchTables
 
 # How a budget is divided: rows that were not precomputed; summaries and walks; places of walks;
@@ -91,7 +88,7 @@ class MaximalMunchMasks(InterningMachine):
         self.configurations = Configurations(
             heads, lexer, ParserTransitions(heads, lexer, self.runs, transitions)
         )
-        self._vocabulary, self._vocab_size = vocabulary, vocab_size
+        self._vocabulary, self.vocab_size = vocabulary, vocab_size
         self._trie, self._slices, self._stored = trie, slices, stored
         self._eos = tokenset.from_ids(list(eos), vocab_size)
         self._steps: dict[tuple[int, int], int] = {}
@@ -199,40 +196,11 @@ class MaximalMunchMasks(InterningMachine):
     def pin(self) -> None:
         """Count the rows so far as precomputed, so that they are not evicted."""
         self._pinned_bytes = self.walks.rows.nbytes
-        self._pinned_summaries = self.summaries.nbytes + self.walks.nbytes
-
-    def block_rows(self, numbers: Sequence[int]) -> BlockRows:
-        """Some rows, renumbered from 0."""
-        return shared_blocks(np.array([self.walks.rows.row(number) for number in numbers]))
-
-    def summary_tables(self, *, with_rows: bool = True) -> HeadSummaryTables:
-        """All summaries so far, for a file or another machine to begin with; without rows, where
-        some of them are to be added to the tables."""
-        summaries, walks = self.summaries, self.walks
-        heads, lexer = self.configurations.heads, self.configurations.lexer
-        found = [summaries.summary(number) for number in range(len(summaries))]
-        feeds, firsts = summaries.results
-        if (stored := self._stored) is not None:
-            feeds, firsts = stored.results(FEED) | feeds, stored.results(FIRST) | firsts
-        rows = self.block_rows(range(len(walks.rows) if with_rows else 1))
-        return HeadSummaryTables(
-            rows.codes,
-            rows.blocks,
-            rows.offsets,
-            *encoded(heads.stacks.entries, 2),
-            *encoded(heads.threads, 2),
-            *encoded(lexer.sets),
-            lexer.table,
-            *encoded([nodes.tolist() for nodes in walks.suspended.sets]),
-            np.array([summary.row for summary in found], dtype=np.int32),
-            *encoded([summary.pending for summary in found], 2),
-            *encoded_results(firsts),
-            *encoded_results(feeds),
-        )
+        self._pinned_summaries = self.summaries.nbytes + self.walks.suspended.nbytes
 
     def _evict_if_full(self) -> None:
         added = self.walks.rows.nbytes - self._pinned_bytes
-        summaries = self.summaries.nbytes + self.walks.nbytes - self._pinned_summaries
+        summaries = self.summaries.nbytes + self.walks.suspended.nbytes - self._pinned_summaries
         if added > self._row_bytes or summaries > self._summary_bytes:
             self._evict()
         elif len(self._rows) >= self._most_rows:
@@ -243,13 +211,13 @@ class MaximalMunchMasks(InterningMachine):
         """Evict all rows and summaries but the precomputed ones."""
         self._rows.clear()
         # What refers to them in turn would wait for the collector of cycles.
-        self.summaries.compute_alone = None
+        self.summaries.compute = None
         self._begin_summaries()
 
     def _begin_summaries(self) -> None:
         heads, lexer = self.configurations.heads, self.configurations.lexer
-        self.walks = LexerWalks(lexer, self._trie, self._vocab_size, self._slices, self._stored)
+        self.walks = LexerTrie(lexer, self._trie, self.vocab_size, self._slices, self._stored)
         self.summaries = HeadSummaries(heads, lexer, self.walks, self.runs, self._stored)
-        lazy_masks = LazyMasks(self.summaries, self._vocab_size, self._place_budget)
-        self.summaries.compute_alone = lazy_masks.compute
+        lazy_masks = LazyMasks(self.summaries, self.vocab_size, self._place_budget)
+        self.summaries.compute = lazy_masks.compute
         self.pin()

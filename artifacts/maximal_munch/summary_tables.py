@@ -32,9 +32,6 @@ FIRST, FEED = True, False
 # ``FEED``.
 _NODES_SHIFT, _HEAD_SHIFT, _SUMMARY_SHIFT = 44, 20, 32
 
-# Keys from here on do not fit int64 and are left out of a file.
-_TOO_HIGH = 1 << 63
-
 
 @dataclass(frozen=True, eq=False)
 class HeadSummaryTables:
@@ -140,23 +137,6 @@ def first_key(suspended: int, head: int, state: int) -> int:
 def feed_key(summary: N, frame: N) -> N:
     """The key of a result of ``feed``, of integers or of arrays."""
     return summary << _SUMMARY_SHIFT | frame
-
-
-def suspended_of(keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The sets of suspended nodes in keys of ``FIRST``."""
-    return keys >> _NODES_SHIFT
-
-
-def split_feeds(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The summaries and frames in keys of ``FEED``."""
-    return keys >> _SUMMARY_SHIFT, keys & (1 << _SUMMARY_SHIFT) - 1
-
-
-def encoded_results(results: Mapping[int, int]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Keys, ascending, and their summaries, without keys that do not fit int64."""
-    items = sorted(item for item in results.items() if item[0] < _TOO_HIGH)
-    keys = np.array([key for key, _ in items], dtype=np.int64)
-    return keys, np.array([summary for _, summary in items], dtype=np.int32)
 
 
 def encoded(

@@ -18,15 +18,19 @@ _FEWEST = 64
 
 class InternedRows:
     """``rows[n]``: uint32 (W,), read-only; row 0 is empty. ``capacity``: bytes that rows, the
-    keys by which they are found, and unions may take."""
+    keys by which they are found, and unions may take, for an owner who asks."""
 
-    def __init__(self, vocab_size: int, capacity: int) -> None:
+    def __init__(self, vocab_size: int, capacity: int = 0) -> None:
         self._capacity = capacity
         self._empty = tokenset.from_ids([], vocab_size)
         self._rows: list[Words] = []
         self._numbers: dict[bytes, int] = {}
         self._unions: dict[tuple[int, int], int] = {}
         self.clear()
+
+    def __len__(self) -> int:
+        """How many rows have a number."""
+        return len(self._rows)
 
     def __getitem__(self, number: int) -> Words:
         """The row of a number."""

@@ -10,40 +10,34 @@ enumerated, so a text of any depth meets precomputed summaries only.
 
 This need not end: where one text can be two lexemes and both readings nest (names that may be
 keywords, of one priority), heads grow with the depth. Then it stops at a limit, and the rest is
-computed lazily. Where it ends, ``reachable`` drops the summaries that only helped to compute
-others.
+computed lazily.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from constrain.artifacts.maximal_munch.interned import NOTHING, ROOT
 from constrain.artifacts.maximal_munch.lexer import BETWEEN, NO_ACCEPT
 from constrain.artifacts.maximal_munch.machine import MaximalMunchMasks
 from constrain.artifacts.maximal_munch.parser_heads import REFUSED
 from constrain.artifacts.maximal_munch.parser_transitions import ParserTransitionTables
-from constrain.artifacts.maximal_munch.slices import Slice, Slices
-from constrain.artifacts.maximal_munch.summary_tables import (
-    HeadSummaryTables,
-    feed_key,
-    split_feeds,
-    suspended_of,
-)
+from constrain.artifacts.maximal_munch.summary_tables import HeadSummaryTables
 from constrain.artifacts.maximal_munch.tables import MaximalMunchTables
 from constrain.artifacts.tokens import tokenset
-from constrain.artifacts.tokens.block_rows import BlockRows
+from constrain.artifacts.tokens.subtrees import subtrees_of
 from constrain.artifacts.tokens.trie import Trie
 
 from ..limits import Effort, Limits
 from ..options import PREWARM_OVER_LEXEMES, ArtifactRequest
 from ..progress import Progress, silent
+from .compose import Composer
 from .emptiness import FramesBelow
+from .feeding import SummaryArrays
+from .lexer_walks import LexerWalks
 
 if TYPE_CHECKING:
     from ..tokenizers import Tokenizer
@@ -51,14 +45,15 @@ if TYPE_CHECKING:
 # Rows that are precomputed at most; at 150,000 tokens a row has 19 kB.
 MOST_ROWS = 1 << 14
 
-# How often a row is in memory at most: as itself, as the key of its number, in a table, and as
-# blocks.
+# How often a row is in memory at most: by itself, in a table, as hashes of its blocks, and as blocks.
 _COPIES = 4
 
 _STAGE = "the masks of the lexemes"
 
-# Tasks between two steps of the progress bar.
-_BETWEEN_REPORTS = 64
+# How many heads are visited and how many summaries fed together, and about how many results each
+# of them has.
+_VISITED_AT_ONCE, _FED_AT_ONCE = 32, 4096
+_FIRSTS_OF_A_HEAD, _FEEDS_OF_A_SUMMARY = 64, 8
 
 # Heads that are visited at most. Where there is an end, it mostly comes sooner (199 in a C-like
 # grammar); where there is none, heads grow, and each takes longer than the one before.
@@ -68,11 +63,13 @@ MOST_HEADS = 2_000
 @dataclass(frozen=True)
 class Precomputed:
     """``complete``: every mask of every text is precomputed. ``heads``: how many were visited.
-    ``results``: how many of ``first`` and ``feed`` there are."""
+    ``results``: how many of ``first`` and ``feed`` there are. ``summaries``: those that masks begin
+    or go on with: from the root of the token trie, and on by frames."""
 
     complete: bool
     heads: int
     results: int
+    summaries: HeadSummaryTables
 
 
 def precompute(
@@ -82,31 +79,26 @@ def precompute(
     most_results: int | None = None,
     effort: Effort | None = None,
 ) -> Precomputed:
-    """Compute the summaries of ``masks`` until all are there or there are too many.
+    """The summaries of ``masks`` until all are there or there are too many.
 
     ``effort``: raises ``LimitError`` for time and memory. ``most_results``: of ``first`` and
     ``feed``; what has begun when there are so many is finished.
     """
-    # All are needed, so they are composed of parts that they share.
-    alone, masks.summaries.compute_alone = masks.summaries.compute_alone, None
     limits = (limits or Limits()).started()
     effort = effort or Effort(limits, masks.configurations.heads.tables.names[:1])
-    found = _Worklist(masks, limits, most_rows, most_results, effort).run()
-    masks.summaries.compute_alone = alone
-    masks.pin()
-    return found
+    return _Worklist(masks, limits, most_rows, most_results, effort).run()
 
 
 class _Task(IntEnum):
     VISIT = 0
     COMPLETE = 1
-    FEED = 2
 
 
 class _Worklist:
     """Tasks in the order of how many frames they look at, so that a limit leaves out the deepest.
 
-    A task is a complete head to be visited, a head to be made complete, or a summary to be fed.
+    A task is a complete head to be visited, or a head to be made complete; and summaries are fed
+    (``feeding.py``). Of those that look at as many frames some are done together.
     """
 
     def __init__(
@@ -120,63 +112,73 @@ class _Worklist:
         self.effort = effort
         self.masks, self.limits, self.most_rows = masks, limits, most_rows
         self.most_results = most_results
-        self.summaries, self.runs = masks.summaries, masks.runs
+        self.runs = masks.runs
         self.heads, self.lexer = masks.configurations.heads, masks.configurations.lexer
         self.transitions = masks.configurations.transitions
         self.below = FramesBelow(self.heads)
+        trie = masks.walks.trie()
+        walks = LexerWalks(
+            self.lexer, trie, subtrees_of(trie), masks.vocab_size, lambda: effort.spend(1)
+        )
+        composer = Composer(self.heads, self.lexer, self.runs, walks, lambda: effort.spend(1))
+        self.found = SummaryArrays(composer, self.below)
         self.tasks: list[tuple[int, int, _Task, int, frozenset[int]]] = []
-        self.done = 0
         self.seen: set[tuple[_Task, int, frozenset[int]]] = set()
+        self.visited = 0
 
     def run(self) -> Precomputed:
         """Until no task is left."""
-        heads = self.heads
+        heads, found = self.heads, self.found
         self._add(0, _Task.COMPLETE, heads.start, self.below.of_head(heads.start))
-        visited = 0
-        while self.tasks:
-            self._report(visited)
-            if visited > MOST_HEADS or self._is_over():
-                return Precomputed(False, visited, self.summaries.cached)
-            depth, _, task, subject, below = heappop(self.tasks)
-            if task is _Task.VISIT:
-                visited += 1
-                self._visit(depth, subject, below)
-            elif task is _Task.FEED:
-                frames = sorted(below)
-                for frame, fed in zip(
-                    frames, self.summaries.feed_each(subject, frames), strict=True
-                ):
-                    self._pend(depth + 1, fed, self.below.of_state[frame])
-            elif not heads.view(subject).needs_frame:
-                # A run that is as long as a token can observe may be longer: both are followed.
-                short = self.runs.shortened(heads.split_off(subject)[0])
-                for head in sorted({short, self.runs.lengthened(short)}):
-                    self._add(depth, _Task.VISIT, head, self.below.of_head(head))
+        while self.tasks or found.depth is not None:
+            self._report()
+            if self.visited > MOST_HEADS or self._is_over():
+                break
+            depth = self.tasks[0][0] if self.tasks else None
+            if found.depth is not None and (depth is None or found.depth <= depth):
+                found.feed(self._room(_FED_AT_ONCE, _FEEDS_OF_A_SUMMARY))
             else:
-                for frame in sorted(below):
-                    self.transitions.by_frame(subject, frame)
-                    plugged = self.runs.shortened(heads.plug(subject, frame))
-                    self._add(depth + 1, _Task.COMPLETE, plugged, self.below.of_state[frame])
-        return Precomputed(True, visited, self.summaries.cached)
+                self._follow()
+        complete = not self.tasks and found.depth is None
+        tables = found.tables(self.masks.configurations)
+        return Precomputed(complete, self.visited, found.results, tables)
 
-    def _report(self, visited: int) -> None:
-        """How far the furthest of its counts is: at the first task, and every now and then."""
-        self.effort.spend(1)
-        self.done += 1
-        if self.done % _BETWEEN_REPORTS != 1:
-            return
+    def _room(self, most: int, results: int) -> int:
+        """How many tasks with about so many results each are done together."""
+        if self.most_results is None:
+            return most
+        return max(1, min(most, (self.most_results - self.found.results) // results))
+
+    def _follow(self) -> None:
+        """Follow some heads that look at as many frames, through the lexemes that end there."""
+        depth = self.tasks[0][0]
+        most = self._room(_VISITED_AT_ONCE, _FIRSTS_OF_A_HEAD)
+        begun: list[tuple[int, int, frozenset[int]]] = []
+        end = min(MOST_HEADS + 1, self.visited + most)
+        while self.tasks and self.tasks[0][0] == depth and self.visited < end:
+            _, _, task, subject, below = heappop(self.tasks)
+            self.effort.spend(1)
+            if task is _Task.VISIT:
+                self.visited += 1
+                begun += self._visit(depth, subject, below)
+            else:
+                self._complete(depth, subject, below)
+        self.found.begin(depth, begun)
+
+    def _report(self) -> None:
+        """How far the furthest of its counts is."""
         done = max(
-            visited / MOST_HEADS,
-            len(self.masks.walks.rows) / max(1, self.most_rows),
-            self.summaries.cached / (self.most_results or PREWARM_OVER_LEXEMES),
+            self.visited / MOST_HEADS,
+            self.found.rows / max(1, self.most_rows),
+            self.found.results / (self.most_results or PREWARM_OVER_LEXEMES),
         )
         self.effort.progress(_STAGE, min(100, int(100 * done)), 100)
 
     def _is_over(self) -> bool:
         return (
-            (self.most_results is not None and self.summaries.cached >= self.most_results)
-            or len(self.seen) > self.limits.states
-            or len(self.masks.walks.rows) > self.most_rows
+            (self.most_results is not None and self.found.results >= self.most_results)
+            or len(self.seen) + self.found.tasks > self.limits.states
+            or self.found.rows > self.most_rows
         )
 
     def _add(self, depth: int, task: _Task, subject: int, below: frozenset[int]) -> None:
@@ -185,13 +187,30 @@ class _Worklist:
             self.seen.add(key)
             heappush(self.tasks, (depth, len(self.seen), *key))
 
-    def _visit(self, depth: int, head: int, below: frozenset[int]) -> None:
-        """All states of the lexer that a head begins, and what follows their ends."""
+    def _complete(self, depth: int, subject: int, below: frozenset[int]) -> None:
+        """What becomes of a head over the frames that can lie below it."""
+        heads = self.heads
+        if not heads.view(subject).needs_frame:
+            # A run that is as long as a token can observe may be longer: both are followed.
+            short = self.runs.shortened(heads.split_off(subject)[0])
+            for head in sorted({short, self.runs.lengthened(short)}):
+                self._add(depth, _Task.VISIT, head, self.below.of_head(head))
+            return
+        for frame in sorted(below):
+            self.transitions.by_frame(subject, frame)
+            plugged = self.runs.shortened(heads.plug(subject, frame))
+            self._add(depth + 1, _Task.COMPLETE, plugged, self.below.of_state[frame])
+
+    def _visit(
+        self, depth: int, head: int, below: frozenset[int]
+    ) -> Iterator[tuple[int, int, frozenset[int]]]:
+        """All states of the lexer that a head begins, beside the shortened head and the frames
+        below; and what follows their ends."""
         start = self.lexer.start(self.heads.view(head).allowed)
         short = self.runs.shortened(head)
         for state in (BETWEEN, *self.lexer.reachable(start)):
             self.effort.spend(1)
-            self._pend(depth, self.summaries.first(short, state), below)
+            yield short, state, below
             accept_set = self.lexer.accept_of[state]
             if accept_set != NO_ACCEPT:
                 self.transitions.by_lexeme(head, accept_set)
@@ -199,11 +218,6 @@ class _Worklist:
                 target = self.heads.read(head, lexemes, self.lexer.ignored)
                 if target != REFUSED:
                     self._add(depth, _Task.COMPLETE, target, below)
-
-    def _pend(self, depth: int, summary: int, below: frozenset[int]) -> None:
-        """Feed a summary these frames next, if anything is pending in it."""
-        if self.summaries.summary(summary).pending:
-            self._add(depth, _Task.FEED, summary, below)
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,7 +251,6 @@ class StoredMasks:
 
 def precompute_within(
     tables: MaximalMunchTables,
-    slices: Sequence[Slice],
     request: ArtifactRequest["Tokenizer"],
     taken: int,
     progress: Progress = silent,
@@ -251,20 +264,15 @@ def precompute_within(
     options, limits, size = request.options, request.limits, request.vocab_size
     most_results = PREWARM_OVER_LEXEMES if options.prewarm is None else options.prewarm
     vocabulary, trie = request.vocabulary, request.trie
-    shared = Slices(slices, trie, size)
     most_rows = min(MOST_ROWS, limits.memory // (_COPIES * 4 * tokenset.word_count(size)))
     effort = Effort(limits, tables.network.names[:1], progress, _STAGE)
     while True:
-        masks = MaximalMunchMasks(
-            tables, lambda: trie, vocabulary, request.eos, size, lambda: shared
-        )
+        masks = MaximalMunchMasks(tables, lambda: trie, vocabulary, request.eos, size)
         reached = precompute(masks, limits, most_rows, most_results, effort)
         configurations = masks.configurations
         found = StoredMasks(
             reached,
-            reachable(masks.summary_tables(with_rows=False), masks.block_rows)
-            if reached.complete
-            else masks.summary_tables(),
+            reached.summaries,
             configurations.transitions.tables(),
             configurations.lexer.states - 1,
             None if reached.complete else trie,
@@ -277,49 +285,3 @@ def precompute_within(
         if not most_results:
             return stored
         most_results = min(most_results, reached.results) // 2
-
-
-def reachable(
-    tables: HeadSummaryTables, block_rows: Callable[[Sequence[int]], BlockRows] | None = None
-) -> HeadSummaryTables:
-    """The tables with the results, summaries, rows and suspended nodes that masks begin or go on
-    with: from the root of the token trie, and on by frames. The others are parts of these.
-
-    ``block_rows``: makes the rows of some numbers, where ``tables`` are without.
-    """
-    begun = suspended_of(tables.first_keys) == ROOT
-    owners, frames = split_feeds(tables.feed_keys)
-    met = np.zeros(len(tables.known), dtype=np.bool_)
-    met[tables.firsts[begun]] = True
-    count = -1
-    while count != (count := int(met.sum())):
-        met[tables.feeds[met[owners]]] = True
-    fed = met[owners]
-    counts = np.diff(tables.pending_offsets)
-    pending = tables.pending[np.repeat(met, counts)]
-    rows, known = np.unique(np.append(0, tables.known[met]), return_inverse=True)
-    needed = np.concatenate(([NOTHING, ROOT], pending[:, 1]))
-    sets, numbers_of_sets = np.unique(needed, return_inverse=True)
-    numbers = np.cumsum(met) - 1
-    fewer = tables.rows.only(rows) if block_rows is None else block_rows(rows.tolist())
-    sizes = np.diff(tables.exits_offsets)
-    return replace(
-        tables,
-        codes=fewer.codes,
-        blocks=fewer.blocks,
-        block_offsets=fewer.offsets,
-        exits=tables.exits[np.repeat(np.isin(np.arange(len(sizes)), sets), sizes)],
-        exits_offsets=_offsets(sizes[sets]),
-        known=known[1:].astype(np.int32),
-        pending=np.stack((pending[:, 0], numbers_of_sets[2:]), axis=1).astype(np.int32),
-        pending_offsets=_offsets(counts[met]),
-        first_keys=tables.first_keys[begun],
-        firsts=numbers[tables.firsts[begun]].astype(np.int32),
-        # subtle: numbers keep their order, and so do the keys.
-        feed_keys=feed_key(numbers[owners[fed]], frames[fed]),
-        feeds=numbers[tables.feeds[fed]].astype(np.int32),
-    )
-
-
-def _offsets(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.cumsum(np.append(0, sizes)).astype(np.int64)

@@ -34,7 +34,7 @@ def tiny() -> dict[str, Artifact]:
     """An artifact small enough to try much with, precomputed as a whole and in part."""
     return {
         name: compiled_lark(TEXT, tokenizer_over(TOKENS), prewarm=prewarm)
-        for name, prewarm in (("whole", None), ("part", 20))
+        for name, prewarm in (("whole", None), ("part", 60))
     }
 
 

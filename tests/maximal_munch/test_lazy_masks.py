@@ -15,15 +15,18 @@ from support.maximal_munch import (
     vocabulary_of,
 )
 
-from constrain.artifacts.maximal_munch import lexer_walk
+from constrain.artifacts.maximal_munch import lexer_trie
 from constrain.artifacts.maximal_munch.machine import MaximalMunchMasks
 from constrain.artifacts.maximal_munch.slices import Slices
+from constrain.artifacts.maximal_munch.summary_tables import HeadSummaryTables
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.trie import Trie
 from constrain.artifacts.tokens.vocabulary import Vocabulary
 from constrain.compiler import Tokenizer
 from constrain.compiler.dialects import read_grammar
+from constrain.compiler.limits import Limits
 from constrain.compiler.maximal_munch.lexer_tables import json_slices, maximal_munch_tables
+from constrain.compiler.maximal_munch.precompute import precompute
 
 _PIECES = ["a", "b", " ", "#", '"', "'", "\n", "é", "€", "日本", "😀"]
 _PARTS = [piece.encode() for piece in _PIECES]
@@ -31,21 +34,21 @@ _PARTS += [b"\xc3", b"\xa9", b"\xe6\x97", b"\xa5", b"\xf0\x9f", b"\xff"]
 
 
 def machine(
-    text: str, vocabulary: Vocabulary, size: int, *, sliced: bool, parts: bool, made: bool = True
+    text: str,
+    vocabulary: Vocabulary,
+    size: int,
+    *,
+    sliced: bool,
+    made: bool = True,
+    stored: HeadSummaryTables | None = None,
 ) -> MaximalMunchMasks:
-    """With slices and subtrees or without; composed of shared ``parts``, or one by one.
-
-    ``made``: subtrees are there from the beginning.
-    """
+    """With slices and subtrees or without. ``made``: subtrees are there from the beginning."""
     trie = Trie.from_vocabulary(vocabulary)
     slices = Slices(json_slices(), trie, size)
     slices.subtrees(make=made)
     tables = maximal_munch_tables(read_grammar(text, "lark"))
     make = (lambda: slices) if sliced else None
-    masks = MaximalMunchMasks(tables, lambda: trie, vocabulary, (), size, make)
-    if parts:
-        masks.summaries.compute_alone = None
-    return masks
+    return MaximalMunchMasks(tables, lambda: trie, vocabulary, (), size, make, stored)
 
 
 def words(rng: random.Random, count: int) -> list[bytes]:
@@ -55,16 +58,18 @@ def words(rng: random.Random, count: int) -> list[bytes]:
 
 
 def test_masks_one_by_one_are_those_of_parts(full: bool) -> None:
-    """On random grammars, however a mask is computed, and with slices or without."""
+    """On random grammars, masks composed of shared parts are those of one pass each, with slices
+    or without."""
     rng = random.Random(3)
     for text, _ in random_larks(300 if full else 25, seed=12):
         tokens = sorted({bytes(rng.choices(b"abc #", k=rng.randint(1, 7))) for _ in range(40)})
         size = len(tokens) + 1
         vocabulary = vocabulary_of(tokens)
-        oracle = machine(text, vocabulary, size, sliced=False, parts=True)
+        oracle = machine(text, vocabulary, size, sliced=False)
+        composed = precompute(masks_of(text, tokens), Limits(states=500)).summaries
         others = [
-            machine(text, vocabulary, size, sliced=sliced, parts=parts)
-            for sliced, parts in ((False, False), (True, False), (True, True))
+            machine(text, vocabulary, size, sliced=True),
+            machine(text, vocabulary, size, sliced=False, stored=composed),
         ]
         state, states = oracle.start, [other.start for other in others]
         for _ in range(6):
@@ -85,8 +90,8 @@ def test_subtrees_change_no_mask(full: bool) -> None:
     for _ in range(60 if full else 6):
         tokens = words(rng, 300)
         size, vocabulary = len(tokens) + 1, vocabulary_of(tokens)
-        plain = machine(SWALLOWING, vocabulary, size, sliced=False, parts=False)
-        sliced = machine(SWALLOWING, vocabulary, size, sliced=True, parts=False)
+        plain = machine(SWALLOWING, vocabulary, size, sliced=False)
+        sliced = machine(SWALLOWING, vocabulary, size, sliced=True)
         left, right = plain.start, sliced.start
         for _ in range(25):
             row = plain.row(left)
@@ -104,11 +109,11 @@ def test_subtrees_are_made_in_the_middle_of_a_mask(monkeypatch: pytest.MonkeyPat
     rng = random.Random(5)
     tokens = sorted({bytes(rng.choices(range(32, 127), k=rng.randint(1, 4))) for _ in range(2000)})
     size, vocabulary = len(tokens) + 1, vocabulary_of(tokens)
-    plain = machine(SWALLOWING, vocabulary, size, sliced=False, parts=False)
+    plain = machine(SWALLOWING, vocabulary, size, sliced=False)
     expected, visited = plain.row(read(plain, b"#")).tolist(), []
     for large in (0, 200, 2 * plain.walks.visited):
-        monkeypatch.setattr(lexer_walk, "LARGE", large)
-        sliced = machine(SWALLOWING, vocabulary, size, sliced=True, parts=False, made=False)
+        monkeypatch.setattr(lexer_trie, "LARGE", large)
+        sliced = machine(SWALLOWING, vocabulary, size, sliced=True, made=False)
         assert expected == sliced.row(read(sliced, b"#")).tolist()
         visited.append(sliced.walks.visited)
     # Made at once, on the way, and not at all.
@@ -119,11 +124,11 @@ def test_subtrees_are_made_in_the_middle_of_a_mask(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("grammar", [JSON, CODE, BOTH + CODE], ids=["json", "code", "both"])
 def test_masks_along_a_sample(grammar: str, default_tokenizer: Tokenizer) -> None:
-    """Along a sample, masks one by one with slices are those of shared parts without."""
+    """Along a sample, masks are the same with slices and without."""
     size = default_tokenizer.vocab_size
     vocabulary = default_tokenizer.vocabulary(size)
-    plain = machine(grammar, vocabulary, size, sliced=False, parts=True)
-    sliced = machine(grammar, vocabulary, size, sliced=True, parts=False)
+    plain = machine(grammar, vocabulary, size, sliced=False)
+    sliced = machine(grammar, vocabulary, size, sliced=True)
     left, right = plain.start, sliced.start
     for token in default_tokenizer.encode(SAMPLES[grammar.removeprefix(BOTH)]):
         assert plain.row(left).tolist() == sliced.row(right).tolist()

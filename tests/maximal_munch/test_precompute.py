@@ -27,16 +27,18 @@ from constrain.compiler import Tokenizer
 from constrain.compiler.dialects import read_grammar
 from constrain.compiler.limits import Limits
 from constrain.compiler.maximal_munch.lexer_tables import maximal_munch_tables
-from constrain.compiler.maximal_munch.precompute import precompute, reachable
+from constrain.compiler.maximal_munch.precompute import precompute
 from constrain.compiler.network.precompute import frames_below
 
+TOKENS = [*(bytes([octet]) for octet in range(128)), b'":', b'","', b"]}", b"}]", b"[[", b'{"']
 NESTED_IF = 'start: "i" start ["e" start] | "x"\n'
 
 
 def test_all_masks_of_json_are_precomputed(default_tokenizer: Tokenizer) -> None:
     """No text leads to a summary that is not there, however deep it nests."""
-    masks = masks_with(default_tokenizer, JSON)
-    assert precompute(masks).complete
+    reached = precompute(masks_with(default_tokenizer, JSON))
+    assert reached.complete
+    masks = masks_with(default_tokenizer, JSON, stored=reached.summaries)
     summaries, visited = len(masks.summaries), masks.walks.visited
     deep = '[{"a":' * 20 + "[1, {}]" + "}]" * 20
     for sample in (SAMPLES[JSON], deep):
@@ -55,9 +57,11 @@ def test_precomputing_changes_no_mask(full: bool) -> None:
     for text, _ in random_larks(300 if full else 15, seed=41):
         words = {bytes(rng.choice(b"abc #") for _ in range(rng.randint(1, 6))) for _ in range(30)}
         tokens = sorted(words)
-        machines = [masks_of(text, tokens) for _ in range(3)]
-        complete += precompute(machines[0], Limits(states=300)).complete
-        precompute(machines[1], Limits(states=2_000), most_rows=4)
+        whole = precompute(masks_of(text, tokens), Limits(states=300))
+        part = precompute(masks_of(text, tokens), Limits(states=2_000), most_rows=4)
+        complete += whole.complete
+        stored = whole.summaries, part.summaries, None
+        machines = [masks_of(text, tokens, summaries) for summaries in stored]
         states = [masks.start for masks in machines]
         for _ in range(8):
             rows = [masks.row(s) for masks, s in zip(machines, states, strict=True)]
@@ -78,7 +82,9 @@ def test_runs_of_nullable_frames_come_to_an_end() -> None:
     (frame,) = set(masks.configurations.heads.tables.call_returns.tolist())
     # Four begin in the longest token, one before it, and one is allowed behind it.
     assert 6 == masks.runs.longest(frame)
-    assert precompute(masks).complete
+    reached = precompute(masks)
+    assert reached.complete
+    masks = masks_of(NESTED_IF, tokens, reached.summaries)
     summaries = len(masks.summaries)
     for depth in range(12):
         for elses in range(depth + 1):
@@ -98,7 +104,9 @@ def test_precomputing_stops_at_a_limit() -> None:
     text = 'start: x\nx: A x B | B x A | "c"\nA: /[ab]/\nB: /[bc]/\n'
     tokens = [b"a", b"b", b"c", b"bb", b"bcb", b"bbcc"]
     machine, plain = masks_of(text, tokens), plain_of(text)
-    assert not precompute(machine, Limits(states=200)).complete
+    reached = precompute(machine, Limits(states=200))
+    assert not reached.complete
+    machine = masks_of(text, tokens, reached.summaries)
     state, reading = machine.start, plain.begin()
     for token in (1, 1, 0, 3, 2, 1, 1):
         expected = [
@@ -135,10 +143,10 @@ def test_frames_that_can_lie_below() -> None:
 def test_what_is_precomputed_is_not_evicted() -> None:
     """Precomputed rows do not count against the limit of those that are made later; those do."""
     tokens = [bytes([octet]) for octet in range(256)]
-    masks, plain = masks_of(JSON, tokens), masks_of(JSON, tokens)
+    plain = masks_of(JSON, tokens)
+    masks = masks_of(JSON, tokens, precompute(masks_of(JSON, tokens)).summaries)
     # Room for a few rows.
     masks._row_bytes = plain._row_bytes = 180
-    precompute(masks)
     summaries = len(masks.summaries)
     left, right = masks.start, plain.start
     for octet in SAMPLES[JSON].encode():
@@ -148,10 +156,10 @@ def test_what_is_precomputed_is_not_evicted() -> None:
 
 
 def test_stored_summaries_are_all_that_is_needed(default_tokenizer: Tokenizer) -> None:
-    """A machine that begins with all summaries walks no trie, and has the same masks and tables."""
+    """A machine that begins with all summaries walks no trie, and has the same masks."""
     first = masks_with(default_tokenizer, JSON)
-    precompute(first)
-    stored = HeadSummaryTables.from_arrays(first.summary_tables().arrays())
+    reached = precompute(masks_with(default_tokenizer, JSON))
+    stored = HeadSummaryTables.from_arrays(reached.summaries.arrays())
     vocabulary = default_tokenizer.vocabulary(default_tokenizer.vocab_size)
     tables = maximal_munch_tables(read_grammar(JSON, "lark"))
 
@@ -164,8 +172,6 @@ def test_stored_summaries_are_all_that_is_needed(default_tokenizer: Tokenizer) -
     for token in default_tokenizer.encode(SAMPLES[JSON]):
         assert first.row(left).tolist() == second.row(right).tolist()
         left, right = first.step(left, token), second.step(right, token)
-    again = second.summary_tables().arrays()
-    assert all((again[name] == array).all() for name, array in stored.arrays().items())
 
 
 def test_missing_summaries_are_computed(full: bool) -> None:
@@ -174,9 +180,8 @@ def test_missing_summaries_are_computed(full: bool) -> None:
     for text, _ in random_larks(200 if full else 12, seed=43):
         words = {bytes(rng.choice(b"abc #") for _ in range(rng.randint(1, 6))) for _ in range(30)}
         tokens = sorted(words)
-        plain, part = masks_of(text, tokens), masks_of(text, tokens)
-        precompute(part, Limits(states=2_000), most_rows=3)
-        begun = masks_of(text, tokens, stored=part.summary_tables())
+        part = precompute(masks_of(text, tokens), Limits(states=2_000), most_rows=3)
+        plain, begun = masks_of(text, tokens), masks_of(text, tokens, part.summaries)
         left, right = plain.start, begun.start
         for _ in range(8):
             row = plain.row(left)
@@ -200,8 +205,9 @@ def test_code_is_precomputed(default_tokenizer: Tokenizer, most_rows: int, full:
     """All of the summaries or a part are precomputed, and the text goes on from there."""
     if most_rows > 300 and not full:
         pytest.skip("precomputing code takes a while: --full")
-    masks = masks_with(default_tokenizer, CODE)
-    assert precompute(masks, most_rows=most_rows).complete == (most_rows > 300)
+    reached = precompute(masks_with(default_tokenizer, CODE), most_rows=most_rows)
+    assert reached.complete == (most_rows > 300)
+    masks = masks_with(default_tokenizer, CODE, stored=reached.summaries)
     visited = masks.walks.visited
     state = masks.start
     for token in default_tokenizer.encode(SAMPLES[CODE]):
@@ -212,24 +218,36 @@ def test_code_is_precomputed(default_tokenizer: Tokenizer, most_rows: int, full:
 
 
 def test_only_what_masks_need_is_stored() -> None:
-    """All summaries without those that were parts of others are fewer, and give the same masks."""
-    for text, tokens, rng in random_cases(12, seed=21):
-        whole = masks_of(text, tokens)
-        if not precompute(whole, most_results=5_000).complete:
-            continue
-        stored = whole.summary_tables()
-        less = reachable(stored)
-        assert len(less.known) <= len(stored.known)
-        assert less.exits_offsets[:3].tolist() == [0, 0, 1]
-        assert bool(np.all(np.diff(less.feed_keys) > 0))
-        fewer = HeadSummaryTables.from_arrays(less.arrays())
-        machine, again = masks_of(text, tokens, stored), masks_of(text, tokens, fewer)
-        state = other = machine.start
-        for _ in range(8):
-            row = machine.row(state)
-            assert row.tolist() == again.row(other).tolist(), text
-            choices = [i for i in range(len(tokens)) if machine.take(state, i) is not None]
-            if not choices:
-                break
-            token = rng.choice(choices)
-            state, other = machine.step(state, token), again.step(other, token)
+    """Masks begin at the root of the trie and go on by frames: all that is stored is met so."""
+    complete = 0
+    for text, tokens, _ in random_cases(12, seed=21):
+        reached = precompute(masks_of(text, tokens), most_results=5_000)
+        stored, complete = reached.summaries, complete + reached.complete
+        owners = stored.feed_keys >> 32
+        assert bool(np.all(np.diff(stored.feed_keys) > 0))
+        met, count = set(stored.firsts.tolist()), 0
+        while count != len(met):
+            count = len(met)
+            met.update(stored.feeds[np.isin(owners, list(met))].tolist())
+        assert met == set(range(len(stored.known)))
+        assert {0, *stored.known.tolist()} == set(range(len(stored.codes)))
+        assert {0, 1, *stored.pending[:, 1].tolist()} == set(range(len(stored.exits_offsets) - 1))
+    assert complete > 5
+
+
+def test_equal_rows_are_stored_once() -> None:
+    """However they are composed, and so are equal summaries."""
+    for text, tokens, _ in random_cases(12, seed=22):
+        stored = precompute(masks_of(text, tokens), most_results=500).summaries
+        rows = stored.rows.rows(slice(None), len(tokens) + 1)
+        assert len(rows) == len({row.tobytes() for row in rows})
+        contents = [stored.summary(number) for number in range(len(stored.known))]
+        assert len(contents) == len(set(contents))
+
+
+def test_a_limit_of_results_is_hardly_exceeded() -> None:
+    """Summaries that are found together are as few as there is room for."""
+    found = [precompute(masks_of(CODE, TOKENS), most_results=n).results for n in (1, 500, 5_000)]
+    assert found[0] < 250
+    assert 500 <= found[1] < 1_000
+    assert 5_000 <= found[2] < 6_000

@@ -16,9 +16,9 @@ from support.maximal_munch import (
 )
 
 from constrain.artifacts.dfa.stacked_dfas import DEAD
-from constrain.artifacts.maximal_munch import lexer_walk
+from constrain.artifacts.maximal_munch import lexer_trie
 from constrain.artifacts.maximal_munch.lexer import Lexer
-from constrain.artifacts.maximal_munch.lexer_walk import Stays
+from constrain.artifacts.maximal_munch.lexer_trie import Stays
 from constrain.artifacts.maximal_munch.slices import Slices
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.subtrees import Subtrees
@@ -44,7 +44,7 @@ def test_slices_leave_out_most_of_the_trie(
     default_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Inside a JSON string less than a quarter of the nodes is visited."""
-    monkeypatch.setattr(lexer_walk, "LARGE", 0)
+    monkeypatch.setattr(lexer_trie, "LARGE", 0)
     visited = []
     for sliced in (True, False):
         masks = masks_with(default_tokenizer, JSON, sliced=sliced)

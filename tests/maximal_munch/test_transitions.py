@@ -21,15 +21,14 @@ from constrain.artifacts.tokens.trie import Trie
 from constrain.compiler import Tokenizer
 from constrain.compiler.dialects import read_grammar
 from constrain.compiler.maximal_munch.lexer_tables import maximal_munch_tables
-from constrain.compiler.maximal_munch.precompute import precompute, reachable
+from constrain.compiler.maximal_munch.precompute import precompute
 from constrain.compiler.maximal_munch.to_dfa import text_machine
 
 
 def precomputed(text: str, tokens: list[bytes], results: int | None) -> MaximalMunchMasks:
     """A machine that begins with so many results, and with the transitions met on the way."""
     whole = masks_of(text, tokens)
-    complete = precompute(whole, most_results=results).complete
-    stored = reachable(whole.summary_tables()) if complete else whole.summary_tables()
+    stored = precompute(whole, most_results=results).summaries
     transitions = whole.configurations.transitions.tables()
     vocabulary = vocabulary_of(tokens)
     tables = maximal_munch_tables(read_grammar(text, "lark"))

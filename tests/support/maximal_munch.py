@@ -113,14 +113,20 @@ def masks_of(
     return MaximalMunchMasks(tables, lambda: trie, *rest, stored=stored)
 
 
-def masks_with(tokenizer: Tokenizer, grammar: str, *, sliced: bool = False) -> MaximalMunchMasks:
+def masks_with(
+    tokenizer: Tokenizer,
+    grammar: str,
+    *,
+    sliced: bool = False,
+    stored: HeadSummaryTables | None = None,
+) -> MaximalMunchMasks:
     """The masks of a Lark grammar over a tokenizer, with the slices for JSON or without."""
     size = tokenizer.vocab_size
     vocabulary = tokenizer.vocabulary(size)
     trie = Trie.from_vocabulary(vocabulary)
     slices = (lambda: Slices(json_slices(), trie, size)) if sliced else None
     tables = maximal_munch_tables(read_grammar(grammar, "lark"))
-    return MaximalMunchMasks(tables, lambda: trie, vocabulary, tokenizer.eos, size, slices)
+    return MaximalMunchMasks(tables, lambda: trie, vocabulary, tokenizer.eos, size, slices, stored)
 
 
 def read(masks: MaximalMunchMasks, text: bytes) -> int:

@@ -1,0 +1,111 @@
+"""What walks of the token trie by the lexer share: subtrees, slices, and numbers of what they give.
+
+A walk reads a frontier of trie nodes byte by byte, and takes subtrees and slices of tokens whole
+(``artifacts/tokens/subtrees.py``, ``slices.py``). ``lazy_masks.py`` makes one for each mask that
+was not precomputed.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ArtifactError
+from ..tokens.subtrees import OTHER, Subtrees, leaving
+from ..tokens.trie import Trie
+from .interned import ROOT, MaskRows, Nodes, SuspendedNodes
+from .lexer import Lexer
+from .slices import Covered, Slices
+from .summary_tables import HeadSummaryTables
+
+# From so many nodes read on, subtrees are made, in the time that reading some ten times as many
+# takes. A first mask mostly reads a few thousand.
+LARGE = 1 << 14
+
+_NO_NODES: Nodes = np.zeros(0, dtype=np.int32)
+
+
+class Stays:
+    """On which classes of characters the states of a lexer do not loop, as there are states."""
+
+    def __init__(self, lexer: Lexer) -> None:
+        self._lexer = lexer
+        self._leaving = np.zeros(64, dtype=np.uint64)
+        self._computed = 0
+
+    def leaving(self) -> NDArray[np.uint64]:
+        """uint64 (states,), as ``subtrees.leaving`` gives them."""
+        lexer, computed = self._lexer, self._computed
+        if computed < lexer.states:
+            while lexer.states > len(self._leaving):
+                self._leaving = np.concatenate((self._leaving, np.zeros_like(self._leaving)))
+            states = np.arange(computed, lexer.states)
+            self._leaving[computed : lexer.states] = leaving(lexer.table, lexer.columns, states)
+            self._computed = lexer.states
+        return self._leaving[: self._computed]
+
+
+class LexerTrie:
+    """The token trie of walks by a lexer. ``rows`` and ``suspended`` number what they give.
+
+    ``trie`` and ``slices`` are called for the first walk. ``visited`` and ``parsed`` count the trie
+    nodes that walks have read, and those of them at which a lexeme ended.
+    """
+
+    def __init__(
+        self,
+        lexer: Lexer,
+        trie: Callable[[], Trie],
+        vocab_size: int,
+        slices: Callable[[], Slices] | None = None,
+        stored: HeadSummaryTables | None = None,
+    ) -> None:
+        self._lexer, self._vocab_size = lexer, vocab_size
+        self._make_trie, self._make_slices = trie, slices
+        self.rows = MaskRows(vocab_size, None if stored is None else stored.rows)
+        self.suspended = SuspendedNodes(stored)
+        self.stays = Stays(lexer)
+        self._trie: Trie | None = None
+        self._slices: Slices | None = None
+        self._leaves: Subtrees | None = None
+        self.visited = self.parsed = 0
+
+    def trie(self) -> Trie:
+        """The trie. Raises ``ArtifactError`` if stored sets name nodes that it does not have."""
+        if self._trie is None:
+            trie = self._make_trie()
+            if self.suspended.highest >= len(trie.octets):
+                raise ArtifactError("section 'greedy.exits' is damaged: there are no such nodes")
+            if self._make_slices is not None:
+                self._slices = self._make_slices()
+            self._trie = trie
+        return self._trie
+
+    def tokens(self, reading: int | None = None) -> Subtrees:
+        """The tokens of the trie, in subtrees that can be taken whole if there are slices.
+
+        With ``reading`` so many nodes next, these are made only if walks have become large.
+        """
+        trie, slices = self.trie(), self._slices
+        if slices is not None:
+            return slices.subtrees(make=reading is None or self.visited + reading >= LARGE)
+        if self._leaves is None:
+            self._leaves = Subtrees.leaves(trie)
+        return self._leaves
+
+    def nodes(self, suspended: int) -> Nodes:
+        """int32: the nodes of a set, for ``ROOT`` the first bytes of all tokens."""
+        first = self.trie().first
+        if suspended == ROOT:
+            return np.arange(first[0], first[1], dtype=np.int32)
+        return self.suspended.sets[suspended]
+
+    def skipped(self, suspended: int, state: int) -> Covered | None:
+        """The slices that fit, where subtrees do not do the same."""
+        if (
+            self._slices is None
+            or suspended != ROOT
+            or not int(self.stays.leaving()[state]) >> OTHER & 1
+        ):
+            return None
+        return self._slices.covered(self._lexer, state)
