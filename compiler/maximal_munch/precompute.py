@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 # Rows that are precomputed at most; at 150,000 tokens a row has 19 kB.
 MOST_ROWS = 1 << 14
 
-# How often a row is in memory at most: by itself, in a table, as hashes of its blocks, and as blocks.
+# How often a row is in memory at most: by itself, in a table, as hashes, and as blocks.
 _COPIES = 4
 
 _STAGE = "the masks of the lexemes"
@@ -63,13 +63,18 @@ MOST_HEADS = 2_000
 @dataclass(frozen=True)
 class Precomputed:
     """``complete``: every mask of every text is precomputed. ``heads``: how many were visited.
-    ``results``: how many of ``first`` and ``feed`` there are. ``summaries``: those that masks begin
-    or go on with: from the root of the token trie, and on by frames."""
+    ``summaries``: those that masks begin or go on with: from the root of the token trie, and on by
+    frames. ``found``: how many results of ``first`` and ``feed`` were found for them."""
 
     complete: bool
     heads: int
-    results: int
+    found: int
     summaries: HeadSummaryTables
+
+    @property
+    def results(self) -> int:
+        """How many of ``first`` and ``feed`` there are."""
+        return len(self.summaries.firsts) + len(self.summaries.feeds)
 
 
 def precompute(
@@ -284,4 +289,4 @@ def precompute_within(
                 return stored
         if not most_results:
             return stored
-        most_results = min(most_results, reached.results) // 2
+        most_results = min(most_results, reached.found) // 2
