@@ -36,8 +36,10 @@ _OTHER_WEIGHT = 64
 # Rows of a table that are looked at together; bounds what is allocated.
 _ROWS = 1 << 12
 
-# From this height on a state that does not count has the same classes for all.
-_COUNTED = 4
+# Texts of different lengths are told apart if some state reads so many characters of words, a power
+# of two, but not any number. Digits that count are not worth it: few tokens have several.
+_COUNTED = 8
+_WORDS = CLASS_BITS[ord("z")] | CLASS_BITS[ord("Z")] | np.uint64(1 << OTHER)
 
 _Bits = NDArray[np.uint64]
 _States = NDArray[np.int32]
@@ -79,8 +81,8 @@ class Heights:
                 found = heights[children] + begins[children]
                 heights[first + inner] = np.maximum.reduceat(found, starts[inner] - starts[0])
         steps = height_steps(int(heights.max()) + 1)
-        below, within = (np.searchsorted(steps, heights + more) for more in (0, 1))
-        return cls(steps, below.astype(np.uint8), within.astype(np.uint8))
+        least = np.searchsorted(steps, np.arange(steps[-1] + 1)).astype(np.uint8)
+        return cls(steps, least.take(heights), least.take(heights + 1))
 
 
 _MADE: WeakKeyDictionary[Trie, Heights] = WeakKeyDictionary()
@@ -116,7 +118,7 @@ class ReadThrough:
             powers.append((leaving | leaving[following], following[following]))
         least = powers[min(_COUNTED.bit_length() - 1, len(powers) - 1)][0]
         last = powers[-1][0] | powers[-1][0][powers[-1][1]]
-        if not ((least != last) & (least != NO_CLASS_LOOPS)).any():
+        if not ((least != last) & (least & _WORDS != _WORDS)).any():
             return cls(last, successors, None)
         heights = heights_of(trie)
         rows = []

@@ -241,9 +241,10 @@ class Summaries:
             row |= self.row(part)
         # A large set is compared with all others; one that is left as it was need not be.
         unchanged = len(pending) == 1 and pending[0] is begun
-        left = suspended if unchanged else self._set_number(walk.merged(pending))
-        summary = self.row_number(row), left
-        self.cached[suspended, state] = summary
+        if not unchanged:
+            suspended = self._set_number(pending[0] if len(pending) == 1 else walk.merged(pending))
+        summary = self.row_number(row), suspended
+        self.cached[key] = summary
         return summary
 
     def _set_number(self, nodes: Nodes) -> int:

@@ -8,6 +8,7 @@ are counted off instead.
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -18,6 +19,7 @@ from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.subtrees import subtrees_of
 from ..tokens.tokenset import Words
 from ..tokens.trie import Trie, ranges
+from .few_nodes import FEW, FewMet, FewNodes
 from .read_through import ReadThrough, inside_calls
 from .summary_tables import Nodes
 from .tables import DEAD, NetworkTables
@@ -31,9 +33,13 @@ _CHILD_BYTES = 4
 # Nodes that are fewer than one in so many are sorted, others are counted off.
 _SPARSE = 64
 
-# Frontiers of so few nodes are walked node by node, where states have so few edges or nodes so few
-# children.
-_FEW, _FEW_EDGES = 24, 16
+# So few nodes are made a row and sets without arrays.
+_FEW_MET, _FEW_TOKENS = 64, 256
+
+# Below a node of so many tokens it is tried to patch another walk. What walks are patched, and
+# children of sets, have these parts of the budget.
+_WORTH_PATCHING = 1 << 12
+_CHILDREN, _BASES = 3, 1
 
 # When walks have met so many nodes, it is found out which subtrees can be taken whole, in about the
 # time that reading as many takes.
@@ -75,6 +81,26 @@ class _Found:
         self.before = (0, 0)
         self.count = 0
 
+    def add(self, nodes: Nodes, met: FewMet, *, is_complete: bool) -> None:
+        """What was met below ``nodes`` node by node; what does not fit was not noted there."""
+        self.count += len(met.single) + len(met.whole)
+        self.is_known &= is_complete
+        self.left.append(nodes)
+        self.before = len(self.single), len(self.whole)
+        self.single.append(np.array(met.single, dtype=np.int32))
+        self.whole.append(np.array(met.whole, dtype=np.int32))
+        if met.stopped:
+            pairs = np.array(met.stopped, dtype=np.int32)
+            self.stopped.append((pairs[:, 0], pairs[:, 1]))
+
+
+class _Base(NamedTuple):
+    """What a walk gave, to be patched."""
+
+    bits: bytes
+    stopped: list[tuple[int, Nodes]]
+    met: int
+
 
 class SummaryWalk:
     """Walks one trie from sets of nodes, by one network's own edges.
@@ -97,42 +123,66 @@ class SummaryWalk:
         self._table = np.ascontiguousarray(tables.table)
         self._flat = self._table.ravel()
         self._narrow = np.uint16 if len(self._table) <= 1 << 16 else np.int32
-        self._columns = tables.classes[trie.octets]
-        self._fan_out = np.diff(trie.first)
         self._byte_columns = int(tables.classes.max()) + 1
         self.returns = tables.accepting != 0
         self._calling = np.diff(tables.call_offsets) > 0
         self._stops = self.returns | self._calling
         self._subtrees = subtrees_of(trie)
-        self._all = np.zeros(32 * tokenset.word_count(vocab_size), dtype=np.bool_)
-        self._all[trie.ids] = True
+        self._words = tokenset.word_count(vocab_size)
         self._through: ReadThrough | None = None
         self._visited = 0
         # For each node the walk and the state that it was met in last.
         self._met = np.zeros(len(trie.octets), dtype=np.int64)
         self._walks = 0
-        # For walks node by node. A state's edges are None where they are many.
-        self._octets = trie.octets.tobytes()
-        self._edges: dict[int, list[tuple[int, int]] | None] = {}
+        self._few = FewNodes(tables, trie, self._subtrees, self._stops.data)
         self.forget()
+
+    @cached_property
+    def _fan_out(self) -> NDArray[np.int32]:
+        """How many children each node has."""
+        return np.diff(self._trie.first)
+
+    @cached_property
+    def _all(self) -> NDArray[np.bool_]:
+        """All tokens, as flags."""
+        flags = np.zeros(32 * self._words, dtype=np.bool_)
+        flags[self._trie.ids] = True
+        return flags
+
+    def _columns_of(self, nodes: Nodes) -> NDArray[np.uint8]:
+        return self._tables.classes.take(self._trie.octets.take(nodes))
 
     def forget(self) -> None:
         """Drop what is cached by the numbers of sets, which are given again."""
-        self._children: BoundedCache[int, _Children] = self._caches.cache()
+        children, bases = self._caches.divide(_CHILDREN, _BASES)
+        self._children: BoundedCache[int, _Children] = children.cache()
+        self._bases: BoundedCache[tuple[int, int], _Base] = bases.cache()
 
     def walk(self, number: int, suspended: Nodes, state: int) -> Walked:
         """What tokens come to from set ``number``, whose nodes are ``suspended``."""
         self._walks += 1
         alone = len(suspended) == 1
+        if alone and (patched := self._patched(number, suspended, state)):
+            return patched
         found = _Found(is_known=alone)
-        if len(suspended) < _LARGE:
+        if len(suspended) <= FEW:
+            frontier = [(node, state) for node in suspended.tolist()]
+            met = FewMet([], [], [])
+            rest = self._few.follow(frontier, met)
+            if not rest and len(met.single) + len(met.whole) <= _FEW_MET:
+                return self._of_few(suspended, state, met)
+            if rest is not frontier:
+                found.add(suspended, met, is_complete=not rest)
+            pairs = np.array(rest, dtype=np.int32).reshape(-1, 2)
+            nodes, states = pairs[:, 0], pairs[:, 1]
+        elif len(suspended) < _LARGE:
             nodes, states = suspended, np.full(len(suspended), state, dtype=np.int32)
         else:
             nodes, states = self._met_now(*self._first(number, suspended, state), alone, found)
         # Nodes that a walk comes to in so many bytes have different nodes above them, and each
         # has one state. So only what was met in fewer bytes can be met again.
         while len(nodes):
-            if len(nodes) <= _FEW:
+            if len(nodes) <= FEW:
                 nodes, states = self._node_by_node(nodes, states, found)
                 if not len(nodes):
                     break
@@ -141,6 +191,58 @@ class SummaryWalk:
         self._visited += found.count
         row = self._row(found, suspended)
         return Walked(row, self._by_state(suspended, state, found.stopped), found.count)
+
+    def _patched(self, number: int, suspended: Nodes, state: int) -> Walked | None:
+        """The walk of a state's successor, patched, where the two differ in little; else None."""
+        node = int(suspended[0])
+        size = int(self._subtrees.end[node] - self._subtrees.begin[node])
+        if self._through is None or size < _WORTH_PATCHING:
+            return None
+        base_state = int(self._through.successors[state])
+        if base_state in (DEAD, state) or self._through.successors[base_state] != base_state:
+            return None
+        patch = self._few.patch(node, base_state, state)
+        if patch is None:
+            return None
+        base = self._bases.get((number, base_state))
+        if base is None:
+            row, stopped, met = self.walk(number, suspended, base_state)
+            size = row.nbytes + ENTRY_BYTES + sum(nodes.nbytes for _, nodes in stopped)
+            base = _Base(row.tobytes(), stopped, met)
+            self._bases.keep((number, base_state), base, size)
+        bits = bytearray(base.bits)
+        self._few.clear(bits, patch.cut)
+        self._few.mark(bits, patch.met)
+        row = np.frombuffer(bits, dtype="<u4")
+        return Walked(row, self._few.patched(base.stopped, patch), len(patch.met.single))
+
+    def _of_few(self, suspended: Nodes, state: int, met: FewMet) -> Walked:
+        """The same as a row and sets."""
+        begin, end = self._subtrees.begin, self._subtrees.end
+        count = len(met.single) + len(met.whole)
+        self._visited += count
+        whole = np.array(met.whole, dtype=np.int32)
+        if len(whole) and int((end.take(whole) - begin.take(whole)).sum()) > _FEW_TOKENS:
+            found = _Found(is_known=False)
+            found.add(suspended, met, is_complete=False)
+            row = self._row(found, suspended)
+        else:
+            bits = bytearray(4 * self._words)
+            self._few.mark(bits, met)
+            row = np.frombuffer(bits, dtype="<u4")
+        groups: dict[int, set[int]] = {}
+        for node, target in met.stopped:
+            groups.setdefault(target, set()).add(node)
+        if not self._stops[state]:
+            stopped = [(q, np.array(sorted(groups[q]), dtype=np.int32)) for q in sorted(groups)]
+            return Walked(row, stopped, count)
+        others = groups.pop(state, set())
+        begun = suspended
+        if others:
+            begun = np.array(sorted(others.union(suspended.tolist())), dtype=np.int32)
+        sets = {q: np.array(sorted(nodes), dtype=np.int32) for q, nodes in groups.items()}
+        sets[state] = begun
+        return Walked(row, sorted(sets.items()), count)
 
     def walk_via_levels(self, suspended: Nodes, state: int) -> Walked:
         """The same, node by node, whatever fits below it."""
@@ -151,7 +253,7 @@ class SummaryWalk:
         while len(nodes):
             fan_out = self._fan_out[nodes]
             children = ranges(trie.first[nodes], fan_out)
-            targets = self._flat[states.repeat(fan_out) * width + self._columns[children]]
+            targets = self._flat[states.repeat(fan_out) * width + self._columns_of(children)]
             nodes, states = children[targets != DEAD], targets[targets != DEAD]
             met.append(nodes)
             stops = self._stops[states] & (self._fan_out[nodes] > 0)
@@ -188,7 +290,7 @@ class SummaryWalk:
     def _grouped(self, number: int, suspended: Nodes) -> _Children:
         trie = self._trie
         children = ranges(trie.first[suspended], self._fan_out[suspended])
-        columns = self._columns[children]
+        columns = self._columns_of(children)
         counts = np.bincount(columns, minlength=self._byte_columns)
         order = np.argsort(columns, kind="stable")
         grouped = _Children(children[order], np.cumsum(counts) - counts, counts)
@@ -199,8 +301,6 @@ class SummaryWalk:
         """The children that a frontier leads to, and the states there."""
         fan_out = self._fan_out.take(nodes)
         children = ranges(self._trie.first.take(nodes), fan_out)
-        if self._through is None and self._visited + found.count + len(children) > _MANY:
-            self._make_through()
         states = states.repeat(fan_out)
         if self._through is not None:
             # A character of several bytes is read before its bytes are.
@@ -209,7 +309,7 @@ class SummaryWalk:
                 found.whole.append(children[fits])
                 children, states = children[~fits], states[~fits]
         places = states * np.int32(self._table.shape[1])
-        places += self._columns.take(children)
+        places += self._columns_of(children)
         targets = self._flat.take(places)
         live = targets != DEAD
         if found.is_known:
@@ -222,6 +322,7 @@ class SummaryWalk:
         self.returns &= inside_calls(tables)
         self._stops = self.returns | self._calling
         self._through = ReadThrough.of(tables, self._stops, self._trie)
+        self._few.read_through(self._through, self._stops.data)
 
     def _met_now(
         self, nodes: Nodes, states: _States, alone: bool, found: _Found
@@ -234,8 +335,12 @@ class SummaryWalk:
             nodes, states = nodes[new], states[new]
             self._met[nodes] = meeting[new]
         found.count += len(nodes)
+        fan_out = self._fan_out.take(nodes)
+        reading = self._visited + found.count
+        if self._through is None and reading + int(fan_out.sum()) > _MANY:
+            self._make_through()
         if self._through is None:
-            fits = self._fan_out.take(nodes) == 0
+            fits = fan_out == 0
         else:
             fits = self._through.fits(self._subtrees.below, nodes, states)
         found.whole.append(nodes[fits])
@@ -250,75 +355,13 @@ class SummaryWalk:
     def _node_by_node(self, nodes: Nodes, states: _States, found: _Found) -> tuple[Nodes, _States]:
         """The walk as long as its frontier is so small that arrays take longer; gives what is left
         of it."""
-        first, columns, flat = self._trie.first.data, self._columns.data, self._flat.data
-        below, stops = self._subtrees.below.data, self._stops.data
-        width, through = self._table.shape[1], self._through
-        leaving = None if through is None else through.leaving.data
-        heights = None if through is None or through.heights is None else through.heights.below.data
-        size = len(self._table)
-        single: list[int] = []
-        whole: list[int] = []
-        stopped: list[tuple[int, int]] = []
+        met = FewMet([], [], [])
         frontier = list(zip(nodes.tolist(), states.tolist(), strict=True))
-        edges_of, find = self._edges, self._octets.find
-        while 0 < len(frontier) <= _FEW:
-            reached: list[tuple[int, int]] = []
-            for node, state in frontier:
-                low, high = first[node], first[node + 1]
-                if high - low <= _FEW_EDGES:
-                    place = state * width
-                    for child in range(low, high):
-                        target = flat[place + columns[child]]
-                        if target != DEAD:
-                            reached.append((child, target))
-                    continue
-                edges = edges_of[state] if state in edges_of else self._few_edges(state)
-                if edges is None:
-                    break
-                for octet, target in edges:
-                    child = find(octet, low, high)
-                    if child >= 0:
-                        reached.append((child, target))
-            else:
-                found.count += len(reached)
-                following: list[tuple[int, int]] = []
-                for child, target in reached:
-                    classes: int = below[child]
-                    if classes and leaving is not None:
-                        step = 0 if heights is None else heights[child]
-                        classes &= leaving[step * size + target]
-                    if not classes:
-                        whole.append(child)
-                        continue
-                    single.append(child)
-                    following.append((child, target))
-                    if stops[target]:
-                        stopped.append((child, target))
-                frontier = following
-                continue
-            break
-        rest = np.array(frontier, dtype=np.int32).reshape(-1, 2)
-        if single or whole or len(rest) < len(nodes):
-            # subtle: what does not fit was not noted here.
-            if len(rest):
-                found.is_known = False
-            found.left.append(nodes)
-            found.before = len(found.single), len(found.whole)
-            found.single.append(np.array(single, dtype=np.int32))
-            found.whole.append(np.array(whole, dtype=np.int32))
-            if stopped:
-                pairs = np.array(stopped, dtype=np.int32)
-                found.stopped.append((pairs[:, 0], pairs[:, 1]))
+        left = self._few.follow(frontier, met)
+        if left is not frontier:
+            found.add(nodes, met, is_complete=not left)
+        rest = np.array(left, dtype=np.int32).reshape(-1, 2)
         return rest[:, 0], rest[:, 1]
-
-    def _few_edges(self, state: int) -> list[tuple[int, int]] | None:
-        """The bytes that a state reads, and where they lead; None if they are many."""
-        targets = self._table[state].take(self._tables.classes)
-        octets = np.flatnonzero(targets)
-        few = len(octets) <= _FEW_EDGES
-        pairs = zip(octets.tolist(), targets[octets].tolist(), strict=True)
-        edges = self._edges[state] = list(pairs) if few else None
-        return edges
 
     def _row(self, found: _Found, suspended: Nodes) -> Words:
         tokens = self._subtrees

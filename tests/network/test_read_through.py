@@ -8,6 +8,7 @@ import pytest
 from support.grammars import lnf_of, nullable_lnf_of
 from support.maximal_munch import vocabulary_of
 
+from constrain.artifacts.network import few_nodes
 from constrain.artifacts.network import summary_walk as module
 from constrain.artifacts.network.read_through import ReadThrough, height_steps, inside_calls
 from constrain.artifacts.network.summary_walk import SummaryWalk
@@ -92,7 +93,9 @@ def test_walks_are_those_node_by_node(
     monkeypatch: pytest.MonkeyPatch, full: bool, name: str, few: int
 ) -> None:
     """From the root, and from sets of nodes of which some are below others."""
-    monkeypatch.setattr(module, "_FEW", few)
+    monkeypatch.setattr(module, "FEW", few)
+    monkeypatch.setattr(few_nodes, "FEW", few)
+    monkeypatch.setattr(module, "_WORTH_PATCHING", 2)
     rng = random.Random(11)
     tables = network(nullable_lnf_of(GRAMMARS[name]))
     for many in (0, 40, 1 << 30):
@@ -129,6 +132,26 @@ def test_few_nodes_are_met_where_a_state_reads_through(name: str, gpt2: Tokenize
             assert np.array_equal(found.row, plain.row)
             saved += plain.met > 20_000 and found.met < plain.met / 4
     assert saved > 0
+
+
+def test_a_name_that_is_not_one_of_these_is_a_string_patched(gpt2: Tokenizer) -> None:
+    """The tokens that fit are found by what differs, which a few nodes show."""
+    tables = network(lnf_of(EXCEPT))
+    trie = Trie.from_vocabulary(gpt2.vocabulary(gpt2.vocab_size))
+    walk = SummaryWalk(tables, trie, gpt2.vocab_size)
+    root = np.zeros(1, dtype=np.int32)
+    met = {}
+    for _ in range(2):
+        for state in range(1, tables.states):
+            found = walk.walk(1, root, state)
+            plain = walk.walk_via_levels(root, state)
+            assert np.array_equal(found.row, plain.row)
+            assert [q for q, _ in found.stopped] == [q for q, _ in plain.stopped]
+            for (_, one), (_, other) in zip(found.stopped, plain.stopped, strict=True):
+                assert np.array_equal(one, other)
+            if plain.met > 20_000:
+                met[state] = found.met
+    assert sum(count < 100 for count in met.values()) >= 2
 
 
 def test_heights_are_told_apart_by_steps() -> None:

@@ -1,0 +1,236 @@
+"""Walks of the token trie node by node, where so few are met that arrays would take longer.
+
+Most masks that are met first need a few dozen nodes: those below a digit, a quote, a run of spaces.
+And where a state goes on as its successor does (``read_through``) but for some bytes, as inside a
+name that may not be one of these, what it allows is what the successor allows, *patched*:
+
+    in "na" of a name that is not "name", from the root    ->    a string, but for what begins
+                                                                 with "m", of which "me" is met
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from ..tokens.subtrees import Subtrees
+from ..tokens.trie import Trie
+from .read_through import ReadThrough
+from .summary_tables import Nodes
+from .tables import DEAD, NetworkTables
+
+# Frontiers of so few nodes are walked node by node, where states have so few edges or nodes so few
+# children.
+FEW, _FEW_EDGES = 24, 16
+
+# The nodes that a patch may meet, and the tokens that it may change.
+_MOST_PATCHED, _MOST_CHANGED = 400, 1 << 12
+
+# Pairs of states whose differences are kept.
+_MOST_DIFFERENCES = 1 << 12
+
+Pairs: TypeAlias = list[tuple[int, int]]
+
+
+class FewMet(NamedTuple):
+    """``single``: nodes that were met, without what is below them; ``whole``: with it;
+    ``stopped``: nodes and states where calls begin or end."""
+
+    single: list[int]
+    whole: list[int]
+    stopped: Pairs
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """How what one state allows differs from what another does: ``met``, which it allows besides;
+    ``cut``, nodes that it does not allow with all below them; ``passed``, nodes and states where
+    calls begin or end, not so here."""
+
+    met: FewMet
+    cut: list[int]
+    passed: Pairs
+
+
+class FewNodes:
+    """Reads the trie by the own edges of a network's states, node by node."""
+
+    def __init__(
+        self, tables: NetworkTables, trie: Trie, subtrees: Subtrees, stops: memoryview
+    ) -> None:
+        self._table, self._classes = tables.table, tables.classes
+        self._flat, self._width = (
+            np.ascontiguousarray(tables.table).ravel().data,
+            len(tables.table[0]),
+        )
+        self._columns: list[int] = tables.classes.tolist()
+        self._octets, self._first = trie.octets.tobytes(), trie.first.data
+        self._below = subtrees.below.data
+        self._ids, self._begin, self._own, self._end = (
+            getattr(subtrees, name).data for name in ("ids", "begin", "own", "end")
+        )
+        self._stops, self._size = stops, len(tables.table)
+        self._leaving: memoryview | None = None
+        self._heights: memoryview | None = None
+        # A state's edges, None where they are many; and where two states differ.
+        self._edges: dict[int, Pairs | None] = {}
+        self._differences: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
+
+    def read_through(self, through: ReadThrough, stops: memoryview) -> None:
+        """From now on subtrees are taken whole."""
+        self._stops, self._leaving = stops, through.leaving.data
+        self._heights = None if through.heights is None else through.heights.below.data
+
+    def follow(self, frontier: Pairs, met: FewMet) -> Pairs:
+        """The walk from nodes and states as long as they are few; gives what is left of them,
+        ``frontier`` itself where it begins with many."""
+        first, flat, stops, octets = self._first, self._flat, self._stops, self._octets
+        edges_of, columns, width = self._edges, self._columns, self._width
+        below, leaving, heights, size = self._below, self._leaving, self._heights, self._size
+        single, whole, stopped = met
+        while 0 < len(frontier) <= FEW:
+            reached: Pairs = []
+            for node, state in frontier:
+                low, high = first[node], first[node + 1]
+                if high - low <= _FEW_EDGES:
+                    place = state * width
+                    for child in range(low, high):
+                        target = flat[place + columns[octets[child]]]
+                        if target != DEAD:
+                            reached.append((child, target))
+                    continue
+                edges = edges_of[state] if state in edges_of else self._few_edges(state)
+                if edges is None:
+                    return frontier
+                for octet, target in edges:
+                    child = octets.find(octet, low, high)
+                    if child >= 0:
+                        reached.append((child, target))
+            frontier = []
+            for child, target in reached:
+                classes: int = below[child]
+                if classes and leaving is not None:
+                    step = 0 if heights is None else heights[child]
+                    classes &= leaving[step * size + target]
+                if not classes:
+                    whole.append(child)
+                    continue
+                single.append(child)
+                frontier.append((child, target))
+                if stops[target]:
+                    stopped.append((child, target))
+        return frontier
+
+    def patch(self, node: int, one: int, other: int) -> Patch | None:
+        """How ``other`` differs from ``one`` below a node; None if that is much."""
+        first, flat, octets, stops = self._first, self._flat, self._octets, self._stops
+        columns, width = self._columns, self._width
+        met, cut, passed = FewMet([], [], []), list[int](), list[tuple[int, int]]()
+        pending = [(node, one, other)]
+        for upper, before, after in pending:
+            low, high = first[upper], first[upper + 1]
+            differing: Iterable[tuple[int, int, int]]
+            if high - low <= _FEW_EDGES:
+                places = [(child, columns[octets[child]]) for child in range(low, high)]
+                one, other = before * width, after * width
+                differing = [(c, flat[one + column], flat[other + column]) for c, column in places]
+            else:
+                found = (
+                    (octets.find(octet, low, high), then, now)
+                    for octet, then, now in self._differing(before, after)
+                )
+                differing = (entry for entry in found if entry[0] >= 0)
+            for child, then, now in differing:
+                if then == now:
+                    continue
+                if now == DEAD:
+                    cut.append(child)
+                    continue
+                is_whole = self._is_whole(child, now)
+                if then == DEAD:
+                    (met.whole if is_whole else met.single).append(child)
+                    if is_whole:
+                        continue
+                elif first[child] == first[child + 1] or (is_whole and self._is_whole(child, then)):
+                    continue
+                elif stops[then]:
+                    passed.append((child, then))
+                if stops[now]:
+                    met.stopped.append((child, now))
+                pending.append((child, then, now))
+            if len(pending) > _MOST_PATCHED:
+                return None
+        changed = sum(self._end[node] - self._begin[node] for node in (*cut, *met.whole))
+        return None if changed > _MOST_CHANGED else Patch(met, cut, passed)
+
+    def mark(self, bits: bytearray, met: FewMet) -> None:
+        """Set the tokens that were met."""
+        ids, begin, own = self._ids, self._begin, self._own
+        for node in met.single:
+            for token in ids[begin[node] : begin[node] + own[node]]:
+                bits[token >> 3] |= 1 << (token & 7)
+        for node in met.whole:
+            for token in ids[begin[node] : self._end[node]]:
+                bits[token >> 3] |= 1 << (token & 7)
+
+    def clear(self, bits: bytearray, cut: Iterable[int]) -> None:
+        """Clear the tokens at and below nodes."""
+        for node in cut:
+            for token in self._ids[self._begin[node] : self._end[node]]:
+                bits[token >> 3] &= ~(1 << (token & 7))
+
+    def patched(self, stopped: list[tuple[int, Nodes]], patch: Patch) -> list[tuple[int, Nodes]]:
+        """The nodes by state where calls begin or end, patched; both ascending."""
+        begin, first = self._begin, self._first
+        # Where nothing is below, nothing stops.
+        cut = [node for node in patch.cut if first[node] < first[node + 1]]
+        dropped: dict[int, set[int]] = {}
+        for node, state in patch.passed:
+            dropped.setdefault(state, set()).add(node)
+        groups = dict(stopped)
+        for state, nodes in stopped:
+            left = nodes
+            if state in dropped:
+                left = left[~np.isin(left, list(dropped[state]))]
+            for upper in cut:
+                # subtle: those above begin where a node does, and have lower numbers.
+                low, high = begin[upper], self._end[upper]
+                starts = np.asarray(begin)[left]
+                left = left[(left < upper) | (starts < low) | (starts >= high)]
+            groups[state] = left
+        added: dict[int, set[int]] = {}
+        for node, state in patch.met.stopped:
+            added.setdefault(state, set()).add(node)
+        for state, more in added.items():
+            both = more.union(groups[state].tolist()) if state in groups else more
+            groups[state] = np.array(sorted(both), dtype=np.int32)
+        return [(state, nodes) for state, nodes in sorted(groups.items()) if len(nodes)]
+
+    def _is_whole(self, node: int, state: int) -> bool:
+        classes: int = self._below[node]
+        if classes and self._leaving is not None:
+            step = 0 if self._heights is None else self._heights[node]
+            classes &= self._leaving[step * self._size + state]
+        return not classes
+
+    def _few_edges(self, state: int) -> Pairs | None:
+        """The bytes that a state reads, and where they lead; None if they are many."""
+        targets = self._table[state].take(self._classes)
+        octets = np.flatnonzero(targets)
+        few = len(octets) <= _FEW_EDGES
+        pairs = zip(octets.tolist(), targets[octets].tolist(), strict=True)
+        edges = self._edges[state] = list(pairs) if few else None
+        return edges
+
+    def _differing(self, one: int, other: int) -> list[tuple[int, int, int]]:
+        """The bytes by which two states go to different ones, and both."""
+        found = self._differences.get((one, other))
+        if found is None:
+            if len(self._differences) >= _MOST_DIFFERENCES:
+                self._differences.clear()
+            left, right = (self._table[state].take(self._classes) for state in (one, other))
+            octets = np.flatnonzero(left != right)
+            triples = octets.tolist(), left[octets].tolist(), right[octets].tolist()
+            found = self._differences[one, other] = list(zip(*triples, strict=True))
+        return found
