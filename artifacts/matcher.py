@@ -123,7 +123,7 @@ class Matcher:
         A longer row's tail is cleared. Raises ``ValueError`` on another shape or dtype.
         """
         mask = self.mask()
-        if row.dtype == mask.dtype and row.shape == mask.shape:
+        if row.dtype is mask.dtype and row.shape == mask.shape:
             row[...] = mask
             return
         if row.ndim != 1 or row.dtype not in (np.int32, np.uint32) or len(row) < len(mask):

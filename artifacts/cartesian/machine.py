@@ -30,8 +30,8 @@ from .transitions import Transitions
 DEAD = 0
 
 # How the budget is divided: masks, sets of tokens that may follow others, the tokens of sets of
-# product states, and these sets themselves, which are interned.
-_MASKS, _ALLOWED, _UNIONS, _INTERNED = 8, 2, 5, 1
+# product states, steps, and these sets themselves, which are interned.
+_MASKS, _ALLOWED, _UNIONS, _STEPS, _INTERNED = 7, 2, 5, 1, 1
 
 # A member of an interned set: an integer, and its place in the tuple.
 _MEMBER_BYTES = 40
@@ -125,13 +125,14 @@ class ProductMachine(InterningMachine):
     def __post_init__(self) -> None:
         self._width = self.pairs.classes + 1
         words = tokenset.word_count(self.vocab_size)
-        budgets = self.caches.divide(_MASKS, _ALLOWED, _UNIONS, _INTERNED)
-        masks, allowed, unions, interned = budgets
+        budgets = self.caches.divide(_MASKS, _ALLOWED, _UNIONS, _STEPS, _INTERNED)
+        masks, allowed, unions, steps, interned = budgets
         self.begin_interning(interned, self.artifact_lock)
         row_bytes = 4 * words + ENTRY_BYTES
         self._masks: BoundedCache[int, Words] = masks.cache(row_bytes)
         self._allowed: BoundedCache[int, Words] = allowed.cache(row_bytes)
         self._unions: BoundedCache[int, UnitedRows] = unions.cache()
+        self._steps: BoundedCache[tuple[int, int], int] = steps.cache()
         self._flags = np.zeros(words * 32, dtype=np.bool_)
         self._empty = np.zeros(words, dtype=np.uint32)
 
@@ -255,7 +256,10 @@ class ProductMachine(InterningMachine):
 
     def take(self, state: int, token_id: int) -> int | None:
         """The state after a token; None if the mask at ``state`` lacks it."""
-        return self.step(state, token_id) if tokenset.contains(self.row(state), token_id) else None
+        target = self._steps.get((state, token_id))
+        if target is None and tokenset.contains(self.row(state), token_id):
+            target = self._steps.keep((state, token_id), self.step(state, token_id))
+        return target
 
     def _run(self, state: int, plane: int, octets: bytes) -> int:
         columns = self._columns

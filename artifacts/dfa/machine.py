@@ -41,14 +41,14 @@ class DfaMachine:
         self.start = automaton.start
         self.is_accepting, self._step = automaton.is_accepting, automaton.step
         self.row, self._allows = rows.row, rows.allows
-        self._steps: BoundedCache[int, int] = steps.cache()
+        self._steps: BoundedCache[tuple[int, int], int] = steps.cache()
         self._cached = self._steps.get
 
     def take(self, state: int, token_id: int) -> int | None:
         """The state after a token; None if the row of ``state`` lacks it."""
-        key = state << 32 | token_id
+        key = state, token_id
         target = self._cached(key)
-        if target is None and token_id >= 0 and self._allows(state, token_id):
+        if target is None and self._allows(state, token_id):
             target = self._steps.keep(key, self._step(state, token_id))
         return target
 

@@ -48,6 +48,8 @@ class StoredRows:
         self._count, self._width = self._rows.shape
         # subtle: a memoryview's items are Python's own integers, which numpy's are slow to become.
         self._words = np.ascontiguousarray(self._rows).reshape(-1).data
+        # Views of the packed rows, made once each.
+        self._views: list[Words | None] = [None] * self._count
         self._row_of = np.ascontiguousarray(arrays["row_of"]).data
         self._ids = np.ascontiguousarray(arrays["row_ids"]).data
         self._offsets = np.ascontiguousarray(arrays["row_offsets"]).data
@@ -56,7 +58,9 @@ class StoredRows:
         """A view of the file's row, or a list that is packed on a cache miss."""
         number = self._row_of[state]
         if number < self._count:
-            packed: Words = self._rows[number]
+            packed = self._views[number]
+            if packed is None:
+                self._views[number] = packed = self._rows[number]
             return packed
         found = self._cache.get(number)
         if found is not None:

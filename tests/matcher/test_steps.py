@@ -10,6 +10,7 @@ from support import compiled
 from support.matcher import GRAMMARS, KINDS, Compile, after, allowed, spelled
 
 from constrain.artifacts import TokenRefusedError
+from constrain.artifacts.cartesian.machine import ProductMachine
 from constrain.compiler import Tokenizer
 
 pytestmark = pytest.mark.quick
@@ -31,6 +32,34 @@ def test_a_refused_token_changes_nothing(artifacts: Compile, kind: str) -> None:
     if kind == "any":
         matcher.advance(c)
         assert matcher.is_accepting
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_token_is_taken_for_the_step_of_another_state(artifacts: Compile, kind: str) -> None:
+    """Steps that were taken are looked up by state and token, which no number stands for both."""
+    artifact = artifacts(GRAMMARS[3], kind)
+    matcher, taken = artifact.matcher(), []
+    for text in (b"the", b" cat", b" and", b" dog"):
+        taken.append(spelled(artifact, text))
+        matcher.advance(taken[-1])
+    for token_id in (state << 32 | token for state in range(1, 64) for token in taken):
+        with pytest.raises(TokenRefusedError):
+            artifact.matcher().advance(token_id)
+
+
+def test_steps_of_a_product_are_found_once(
+    default_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A text that was read before takes look-ups alone."""
+    artifact = compiled(GRAMMARS[3], default_tokenizer, method="cartesian")
+    ids = [spelled(artifact, text) for text in (b"the", b" cat", b" and", b" dog")]
+    state, accepting = after(artifact, *ids).mask().tolist(), after(artifact, *ids).is_accepting
+    monkeypatch.delattr(ProductMachine, "step")
+
+    again = after(artifact, *ids)
+
+    assert (state, accepting) == (again.mask().tolist(), again.is_accepting)
+    assert "product" == artifact.manifest.kind
 
 
 def test_a_refusal_says_why(artifacts: Compile) -> None:
