@@ -24,7 +24,11 @@ from numpy.typing import NDArray
 
 from ..tokens.trie import ranges
 
-_NEVER = 1 << 40
+# Above all indices of merges.
+_NEVER = (1 << 31) - 1
+
+# So few first tokens are looked up one by one.
+_FEW = 4
 
 # Columns (first tokens by second token) that the cache holds before it is cleared.
 _MAX_CACHED_COLUMNS = 64
@@ -138,6 +142,8 @@ class ForbiddenPairs:
 
         Walks down the right spines of all of ``first`` at once.
         """
+        if len(first) <= _FEW:
+            return np.array([self.forbids(t, second) for t in first.tolist()], dtype=np.bool_)
         place = int(self.position[second])
         if place < 0:
             return np.zeros(len(first), dtype=np.bool_)
@@ -151,22 +157,31 @@ class ForbiddenPairs:
             found[places] |= earliest[tokens] < bounds
         return found
 
-    def _earliest(self, place: int) -> NDArray[np.int64]:
-        """For each left part its earliest merge whose interval holds ``place``; int64 (V,)."""
+    def _earliest(self, place: int) -> NDArray[np.int32]:
+        """For each left part its earliest merge whose interval holds ``place``; int32 (V,)."""
         column = self._columns.get(place)
         if column is None:
             if len(self._columns) >= _MAX_CACHED_COLUMNS:
                 self._columns.clear()
-            hits = np.flatnonzero((self.begin <= place) & (place < self.end))
-            owners = np.searchsorted(self.offsets, hits, side="right") - 1
-            column = np.full(len(self.part), _NEVER, dtype=np.int64)
-            np.minimum.at(column, owners, self.index[hits])
+            hits = self._intervals.holding(place)
+            hits = hits[self.end[hits] > place]
+            column = np.full(len(self.part), _NEVER, dtype=np.int32)
+            np.minimum.at(column, self._owners[hits], self.index[hits])
             # Threads may share it: nothing is written to it any more.
             self._columns[place] = column
         return column
 
     @cached_property
-    def _columns(self) -> dict[int, NDArray[np.int64]]:
+    def _intervals(self) -> "_NestedIntervals":
+        return _NestedIntervals(self.begin, self.end)
+
+    @cached_property
+    def _owners(self) -> NDArray[np.int32]:
+        """The left part of each merge."""
+        return np.arange(len(self.part)).astype(np.int32).repeat(np.diff(self.offsets))
+
+    @cached_property
+    def _columns(self) -> dict[int, NDArray[np.int32]]:
         return {}
 
     def forbidden(self, first: Sequence[int], second: Sequence[int]) -> NDArray[np.bool_]:
@@ -186,6 +201,35 @@ class ForbiddenPairs:
         fields = (self.offsets, self.index, self.bound, self.part)
         offsets, index, bounds, parts = (np.ascontiguousarray(field).data for field in fields)
         return offsets, index, bounds, parts
+
+
+class _NestedIntervals:
+    """Finds the intervals that hold a place: any two are disjoint, or one is inside the other."""
+
+    def __init__(self, begin: NDArray[np.int32], end: NDArray[np.int32]) -> None:
+        self._order = np.argsort(begin, kind="stable")
+        self._begins, firsts = np.unique(begin[self._order], return_index=True)
+        self._firsts = np.append(firsts, len(begin))
+        # Of those with the same beginning the longest; and the last before that ends no earlier.
+        ends = np.maximum.reduceat(end[self._order], firsts) if len(firsts) else end
+        before = np.arange(-1, len(ends) - 1)
+        while True:
+            # All between ``before`` and an interval end earlier, also all before that.
+            nearer = np.flatnonzero((before >= 0) & (ends[before] < ends))
+            if not len(nearer):
+                break
+            before[nearer] = before[before[nearer]]
+        self._ends, self._before = ends, before
+
+    def holding(self, place: int) -> NDArray[np.int64]:
+        """All that hold ``place``, and some that end before it."""
+        current = int(np.searchsorted(self._begins, place, side="right")) - 1
+        found = [self._order[:0]]
+        while current >= 0:
+            if self._ends[current] > place:
+                found.append(self._order[self._firsts[current] : self._firsts[current + 1]])
+            current = int(self._before[current])
+        return np.concatenate(found)
 
 
 def _first_at_least(values: memoryview, bound: int, low: int, high: int) -> int:

@@ -10,6 +10,7 @@ behind ``[`` it is the same one
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -57,8 +58,9 @@ class Part:
     def by_frames(self) -> Sequence[tuple[Frames, NDArray[np.int64]]]:
         """The places of the tokens with the same frames pushed, ascending."""
         order = np.argsort(self.pushed, kind="stable")
-        bounds = np.searchsorted(self.pushed[order], np.arange(1, len(self.frames)))
-        return list(zip(self.frames, np.split(order, bounds), strict=True))
+        bounds = np.searchsorted(self.pushed[order], np.arange(len(self.frames) + 1)).tolist()
+        places = [order[low:high] for low, high in pairwise(bounds)]
+        return list(zip(self.frames, places, strict=True))
 
     def by_target(self, places: NDArray[np.int64]) -> ByTarget:
         """The tokens at some places, each once, by their targets."""

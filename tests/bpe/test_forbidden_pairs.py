@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 import tokenizers
 from support import sampled
@@ -15,7 +16,11 @@ from support.merge import derived, random_table
 from constrain.artifacts.bpe.forbidden_pairs import ForbiddenPairs
 from constrain.compiler import load_tokenizer
 from constrain.compiler.bpe.derivations import Derivations, derive, spelled
-from constrain.compiler.bpe.forbidden_pairs import build_forbidden_pairs
+from constrain.compiler.bpe.forbidden_pairs import (
+    build_forbidden_pairs,
+    only_followed_by,
+    without_followers,
+)
 from constrain.compiler.merge.oracle import (
     START,
     allowed_pairs_via_encoding,
@@ -125,6 +130,15 @@ def check_all_pairs(found: Derivations, size: int) -> None:
             assert tables.rows.forbids(first, second) == (second in expected)
             assert tables.columns.forbids(second, first) == (second in expected)
     check_classes(tables.rows, produced)
+    check_preceding(tables.rows, produced)
+
+
+def check_preceding(rows: ForbiddenPairs, tokens: Sequence[int]) -> None:
+    """Many first tokens at once are what each is alone."""
+    many = np.array([*tokens, *tokens])
+    for second in tokens:
+        expected = [rows.forbids(first, second) for first in many.tolist()]
+        assert expected == rows.preceding(many, second).tolist()
 
 
 def check_classes(rows: ForbiddenPairs, tokens: Sequence[int]) -> None:
@@ -187,6 +201,12 @@ def test_real_tables(data: Callable[[str], Path], name: str, full: bool) -> None
     runs = [i for i, text in names.items() if set(text) == {"▁"}]
     pairs += [(a, b) for a in runs for b in (*runs, *rng.sample(tokens, 50))]
     encoded = library.encode_batch([names[a] + names[b] for a, b in pairs])
+    chosen = rng.sample(tokens, 60)
+    check_preceding(tables.rows, chosen)
+    used = np.zeros(tokenizer.vocab_size, dtype=np.bool_)
+    used[chosen] = True
+    check_preceding(only_followed_by(tables.rows, used), chosen)
+    check_preceding(without_followers(tables, chosen[:1]).rows, chosen)
     wrong = [
         (a, b)
         for (a, b), encoding in zip(pairs, encoded, strict=True)

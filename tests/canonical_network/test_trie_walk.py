@@ -120,3 +120,27 @@ def test_walks_of_many_pairs_are_those_of_each_and_share_their_tokens(
             tokens += len(found)
     assert live > 10_000
     assert met < tokens / 4 or size == 200
+
+
+def test_some_walks_of_a_part_have_the_tokens_that_they_have_in_it(
+    default_tokenizer: Tokenizer,
+) -> None:
+    """Also walks that meet no tokens, and decided alone they have the same live tokens."""
+    network = pretokenized(JSON, default_tokenizer)
+    liveness = PlainLiveness(network)
+    walks = PairWalks(network.network.tables, network.contexts, liveness.joint, network.walks)
+    pairs = np.arange(1, len(network.contexts.states)).tolist()
+    count = empty = 0
+    for _, part in walks.walk([(pair, 0) for pair in pairs]):
+        whole = DecidedBlocks(part, liveness.decide(part, trie_walks.TEXT))
+        for walk in range(0, len(part.suspended), 3):
+            some = part.only(np.array([walk]))
+            decided = DecidedBlocks(some, liveness.decide(some, trie_walks.TEXT))
+            one, other = decided.of(0), whole.of(walk)
+            assert set(one[0].tolist()) == set(other[0].tolist())
+            assert one[1].keys() == other[1].keys()
+            assert list(some.suspended) == [part.suspended[walk]]
+            count += len(some.ids)
+            empty += not len(some.ids)
+    assert count > 10_000
+    assert empty
