@@ -1,7 +1,8 @@
 """Canonical masks of recursive transition networks: the tokens with which encodings go on.
 
 sections network.*, cuts.*, pairs.*   pretokenized.PretokenizedNetwork
-  -> contexts         what a stack leaves possible: return contexts of calls
+  -> return_tables    which states come together, and how calls return
+  -> contexts         what a stack leaves possible
   -> trie_walk        where each token leads from a place
   -> liveness         which of them are live: certificates, then an exact search
 sections closed.*   -> precomputed_rows   rows that need none of that

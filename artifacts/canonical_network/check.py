@@ -1,11 +1,18 @@
-"""Whether the sections ``inert.*`` and ``closed.*`` fit together and the rest of an artifact."""
+"""Whether the sections of rows, contexts and tries fit together and the rest of an artifact."""
 
 import numpy as np
 
 from ..container.manifest import Manifest
 from ..container.sections import Arrays, check_types, require, require_offsets, require_range
+from ..network.check import check_trie_types
 from ..tokens import tokenset
 from .precomputed_rows import DEEPER, UNKNOWN
+from .return_tables import check_return_tables
+
+# Prefixes of sections: how calls return beside the pre-tokenizer DFA, and beside the inert one; the
+# tries of tokens that merging gives, and of those that are apart from it.
+CONTEXTS, INERT = "contexts.", "inert."
+MERGED_TRIE, APART_TRIE = "merged_trie.", "apart_trie."
 
 
 def check_inert(arrays: Arrays) -> None:
@@ -21,6 +28,19 @@ def check_inert(arrays: Arrays) -> None:
     require_range(arrays, "inert.states", 1, size)
     require(rows.shape == (len(states), *arrays["cuts.table"].shape[1:]), "inert.rows")
     require_range(arrays, "inert.rows", 0, size)
+
+
+def check_stored(arrays: Arrays) -> None:
+    """Raise ``ArtifactError`` for a section of contexts or tries that is missing or of another type
+    or shape. Their values, which most texts never need, are looked at when they are read."""
+    if CONTEXTS + "pairs" in arrays:
+        check_return_tables(arrays, CONTEXTS)
+        if "stable.table" in arrays:
+            check_return_tables(arrays, INERT)
+    if MERGED_TRIE + "octets" in arrays:
+        check_trie_types(arrays, MERGED_TRIE)
+        if (arrays["cuts.fallback"] >= 0).any() or len(arrays.get("cuts.whole", ())):
+            check_trie_types(arrays, APART_TRIE)
 
 
 _SECTIONS = {

@@ -15,170 +15,16 @@ Pushing a frame on a stack maps contexts to contexts. ``compiler/canonical_netwo
 the lemmas.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from ..network.configurations import BOTTOM, Stacks
 from ..network.tables import DEAD, NetworkTables
-from ..pretokenizer.dfa import PretokenizerDfa, begins_character
+from ..pretokenizer.dfa import PretokenizerDfa
 from ..tokens.memo import ENTRY_BYTES
-from ..tokens.watch import Watch, unwatched
+from .return_tables import ReturnTables
 
 _Flags = NDArray[np.bool_]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ReachedPairs:
-    """Pairs by number, 0 for none; ``number``: int32 (S, Q). ``states``, ``pre_states``: int64
-    (n,), what each is of. ``edges`` and ``starting``: int64 (2, m), sources and targets of all byte
-    edges, ascending, and of those that start a pre-token."""
-
-    states: NDArray[np.int64]
-    pre_states: NDArray[np.int64]
-    number: NDArray[np.int32]
-    edges: NDArray[np.int64]
-    starting: NDArray[np.int64]
-
-
-def _joint_columns(
-    tables: NetworkTables, pretokenizer: PretokenizerDfa
-) -> tuple[NDArray[np.int64], ...]:
-    """The columns of both tables for a byte of each joint class, for bytes that lead somewhere."""
-    used = (tables.table != DEAD).any(axis=0)[tables.classes]
-    keys = tables.classes.astype(np.int64) * 256 + pretokenizer.classes
-    _, octets = np.unique(np.where(used, keys, -1), return_index=True)
-    octets = octets[used[octets]]
-    return tables.classes[octets].astype(np.int64), pretokenizer.classes[octets].astype(np.int64)
-
-
-def text_begins(
-    tables: NetworkTables, pretokenizer: PretokenizerDfa, final: _Flags, continued: int
-) -> NDArray[np.int64]:
-    """The pairs in which texts begin, p · Q + q, also behind a prompt."""
-    width = len(pretokenizer.table)
-    # A prompt ends between characters.
-    ends = np.flatnonzero(begins_character(pretokenizer.table, pretokenizer.classes) | final)
-    begins = continued * width + ends[ends != DEAD]
-    return np.union1d(begins, [tables.start * width + pretokenizer.start])
-
-
-# Cells of the tables that are looked at in one step.
-_STEP = 1 << 20
-
-
-def reached_pairs(
-    tables: NetworkTables,
-    pretokenizer: PretokenizerDfa,
-    begins: NDArray[np.int64],
-    watch: Watch = unwatched,
-) -> ReachedPairs:
-    """The pairs that some text leads to from where it begins; and some that none does.
-
-    Behind a call that may end in q each frame is taken beside q, whoever called.
-    """
-    width = len(pretokenizer.table)
-    size = tables.states * width
-    columns, pre_columns = _joint_columns(tables, pretokenizer)
-    frames = np.unique(tables.call_returns).astype(np.int64)
-    watch(0, 5 * size)
-    seen = np.zeros(size, dtype=np.bool_)
-    # An edge is one integer, source · size + target.
-    edges: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
-    starting = list(edges)
-    step = max(1, _STEP // max(1, len(columns)))
-    pending = [np.unique(begins)]
-    seen[begins] = True
-    while pending:
-        frontier = pending.pop()
-        if len(frontier) > step:
-            pending += [frontier[step:], frontier[:step]]
-            continue
-        watch(len(frontier) * len(columns), 0)
-        states, at = np.divmod(frontier, width)
-        after = tables.table[states[:, None], columns].astype(np.int64)
-        new = []
-        for plane in range(pretokenizer.table.shape[1]):
-            pre_after = pretokenizer.table[at[:, None], plane, pre_columns]
-            rows, places = np.nonzero((after != DEAD) & (pre_after != DEAD))
-            targets = after[rows, places] * width + pre_after[rows, places]
-            found = np.unique(frontier[rows] * size + targets)
-            edges.append(found)
-            if plane % 2:
-                starting.append(found)
-            new.append(found % size)
-        counts = np.diff(tables.call_offsets)[states]
-        callers = np.repeat(np.arange(len(states)), counts)
-        numbers = np.arange(len(callers)) - np.repeat(np.cumsum(counts) - counts, counts)
-        numbers += tables.call_offsets[states[callers]]
-        new.append(tables.call_starts[numbers].astype(np.int64) * width + at[callers])
-        ending = np.unique(at[tables.accepting[states] != 0])
-        new.append((frames[:, None] * width + ending).reshape(-1))
-        targets = np.concatenate(new)
-        targets = np.unique(targets[~seen[targets]])
-        seen[targets] = True
-        if len(targets):
-            pending.append(targets)
-    reached = np.flatnonzero(seen)
-    number = np.zeros((tables.states, width), dtype=np.int32)
-    states, at = np.divmod(reached, width)
-    number[states, at] = np.arange(1, len(reached) + 1)
-    flat = number.reshape(-1)
-    return ReachedPairs(
-        np.concatenate([[DEAD], states]),
-        np.concatenate([[DEAD], at]),
-        number,
-        flat[np.stack(np.divmod(np.unique(np.concatenate(edges)), size))].astype(np.int64),
-        flat[np.stack(np.divmod(np.concatenate(starting), size))].astype(np.int64),
-    )
-
-
-def call_returns(
-    tables: NetworkTables,
-    pairs: ReachedPairs,
-    return_states: NDArray[np.int64],
-    watch: Watch = unwatched,
-) -> _Flags:
-    """For each pair the return states of its call, bool (pairs, return states): the least solution
-    of
-
-    returns(p, q) = {q where p may end} | returns of the pairs that a byte leads to
-                  | for calls (s, g): returns(g, q') for each q' of returns(s, q)
-    """
-    watch(0, 2 * len(pairs.states) * len(return_states))
-    found = np.zeros((len(pairs.states), len(return_states)), dtype=np.bool_)
-    ending = np.flatnonzero(tables.accepting[pairs.states] != 0)
-    found[ending, np.searchsorted(return_states, pairs.pre_states[ending])] = True
-    words = np.packbits(found, axis=1)
-    sources, targets = pairs.edges
-    firsts = np.flatnonzero(np.diff(sources, prepend=-1))
-    heads = sources[firsts]
-    calls = [
-        (np.flatnonzero(pairs.states == state), start, frame)
-        for state in np.flatnonzero(np.diff(tables.call_offsets)).tolist()
-        for start, frame in tables.calls[state]
-    ]
-    width = len(return_states)
-    while True:
-        before = words.copy()
-        while len(heads):
-            watch(len(targets), 0)
-            more = words[heads] | np.bitwise_or.reduceat(words[targets], firsts, axis=0)
-            if (more == words[heads]).all():
-                break
-            words[heads] = more
-        for callers, start, frame in calls:
-            watch(len(callers), 4 * len(callers) * width)
-            inner = np.unpackbits(words[pairs.number[start, pairs.pre_states[callers]]], axis=1)
-            behind = np.unpackbits(words[pairs.number[frame, return_states]], axis=1)
-            inner, behind = inner[:, :width], behind[:, :width]
-            through = inner.astype(np.float32) @ behind.astype(np.float32) > 0
-            words[callers] |= np.packbits(through, axis=1)
-        if (words == before).all():
-            found = np.unpackbits(words, axis=1)[:, :width].view(np.bool_)
-            found[DEAD] = False
-            return found
 
 
 # The context of an empty stack.
@@ -190,8 +36,7 @@ class ReturnContexts:
 
     ``pair[p, q]``: int32 (S, Q), the number of a pair from which a call can end, 0 of any other.
     ``states``, ``pre_states``: int64 (n,), what each pair is of. ``return_states``: int64 (R,),
-    pre-tokenizer states that calls may end in. ``returns``: bool (n, R), those that each pair's
-    call may end in.
+    pre-tokenizer states that calls may end in.
     """
 
     def __init__(
@@ -199,33 +44,21 @@ class ReturnContexts:
         tables: NetworkTables,
         pretokenizer: PretokenizerDfa,
         final: _Flags,
-        continued: int | None = None,
-        beside: "ReturnContexts | None" = None,
-        watch: Watch = unwatched,
+        returns: ReturnTables,
     ) -> None:
-        """``final``: bool (Q,), the pre-tokenizer states that a text may end in. ``continued``: the
-        state in which a member begins behind a prompt, if that is not the start. ``beside``: of the
-        same network beside another pre-tokenizer DFA, whose pairs are pairs here as well."""
-        self._tables = tables
-        self.states: NDArray[np.int64]
-        self.pre_states: NDArray[np.int64]
-        start = tables.start if continued is None else continued
-        begins = text_begins(tables, pretokenizer, final, start)
-        if beside is not None:
-            others = beside.states[1:] * len(pretokenizer.table) + beside.pre_states[1:]
-            begins = np.union1d(begins, others)
-        found = reached_pairs(tables, pretokenizer, begins, watch)
-        self.return_states = np.unique(found.pre_states[tables.accepting[found.states] != 0])
+        """``final``: bool (Q,), the pre-tokenizer states that a text may end in."""
+        self._tables, self._returns = tables, returns
+        self.states, self.pre_states = returns.states, returns.pre_states
+        self.return_states = returns.return_states
         self._slot = np.full(len(pretokenizer.table), -1, dtype=np.int64)
         self._slot[self.return_states] = np.arange(len(self.return_states))
-        returns = call_returns(tables, found, self.return_states, watch)
-        ending: _Flags = np.logical_or.reduce(returns, axis=1)
-        self.returns: _Flags = returns
-        self.pair = np.where(ending[found.number], found.number, 0).astype(np.int32)
-        self._pair_list: list[list[int]] = self.pair.tolist()
-        self._starting = found.starting
-        self.states = found.states
-        self.pre_states = found.pre_states
+        some: _Flags = np.logical_or.reduce(returns.sets, axis=1)
+        ending = some[returns.set_of]
+        numbers = np.where(ending, np.arange(len(self.states)), 0)
+        self.pair = np.zeros((tables.states, len(pretokenizer.table)), dtype=np.int32)
+        self.pair[self.states, self.pre_states] = numbers
+        # A single number is faster to get from a view than from an array.
+        self._pair_view = self.pair.data
         # Sets of return states; for each the pairs that are live above it, and of these the ones
         # where a byte may start a pre-token.
         self._sets: list[_Flags] = []
@@ -246,7 +79,14 @@ class ReturnContexts:
 
     def number(self, state: int, pre_state: int) -> int:
         """The number of a pair, 0 if nothing follows it in any context."""
-        return self._pair_list[state][pre_state]
+        number: int = self._pair_view[state, pre_state]
+        return number
+
+    def returns(self, pair: int) -> NDArray[np.int64]:
+        """The pre-tokenizer states that a pair's call may end in, ascending."""
+        tables = self._returns
+        found: NDArray[np.int64] = self.return_states[tables.sets[tables.set_of[pair]]]
+        return found
 
     def is_live(self, pair: int, context: int) -> bool:
         """Whether some text leads from a pair to the end."""
@@ -332,10 +172,12 @@ class ReturnContexts:
         if number is None:
             number = self._set_numbers[key] = len(self._sets)
             self._sets.append(return_states)
-            live: _Flags = np.logical_or.reduce(self.returns[:, return_states], axis=1)
+            found = self._returns
+            leading: _Flags = np.logical_or.reduce(found.sets[:, return_states], axis=1)
+            live = leading[found.set_of]
             self._live.append(live)
             starts = np.zeros(len(self.states), dtype=np.bool_)
-            sources, targets = self._starting
+            sources, targets = found.starting
             starts[sources[live[targets]]] = True
             self._starts.append(starts)
             self._array_bytes += live.nbytes + starts.nbytes + 2 * return_states.nbytes

@@ -16,21 +16,25 @@ characters follow, which are in normal form behind any text. So
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..bpe.forbidden_pairs import ForbiddenPairs
 from ..container.sections import Arrays
+from ..network.check import check_trie
 from ..network.configurations import Network
 from ..network.tables import NetworkTables
 from ..pretokenizer.dfa import PretokenizerDfa, whole_pieces
 from ..tokens.memo import CacheBudget
-from ..tokens.trie import Trie
+from ..tokens.trie import Trie, trie_arrays, trie_of
 from ..tokens.vocabulary import Vocabulary
 from ..tokens.watch import Watch, unwatched
+from .check import APART_TRIE, CONTEXTS, INERT, MERGED_TRIE
 from .contexts import ReturnContexts, StackContexts
 from .liveness import Certificates, DeadEnds
+from .return_tables import ReturnTables, text_begins
 from .trie_walk import TokenWalks, token_tries
 
 # How the budget is divided.
@@ -43,7 +47,8 @@ class PretokenizedNetwork:
     pairs of all tokens that merging gives. ``continued``: the state of the network in which a
     member begins behind a prompt, if that is not the start. ``reader``: the same network beside the
     pre-tokenizer DFA that says what each token reads, if this one only says what follows it; each
-    state of that DFA is one of this. ``watch``: bounds what is computed."""
+    state of that DFA is one of this. ``watch``: bounds what is computed. ``stored``: sections, with
+    what needs not be computed."""
 
     network: Network
     pretokenizer: PretokenizerDfa
@@ -54,6 +59,7 @@ class PretokenizedNetwork:
     reader: "PretokenizedNetwork | None" = None
     caches: CacheBudget = field(default_factory=CacheBudget)
     watch: Watch = unwatched
+    stored: Arrays = field(default_factory=dict)
 
     @classmethod
     def from_arrays(
@@ -83,6 +89,7 @@ class PretokenizedNetwork:
             whole.states - 1 if prefix else whole.start,
             caches=caches,
             watch=watch,
+            stored=arrays,
         )
 
     def inert(self, arrays: Arrays) -> "PretokenizedNetwork":
@@ -110,15 +117,35 @@ class PretokenizedNetwork:
     @cached_property
     def contexts(self) -> ReturnContexts:
         """The pairs of states, and the contexts of stacks."""
-        beside = None if self.reader is None else self.reader.contexts
-        return ReturnContexts(
-            self.network.tables,
-            self.pretokenizer,
-            self.final,
-            self.continued,
-            beside,
-            self.watch,
-        )
+        return ReturnContexts(self.network.tables, self.pretokenizer, self.final, self.returns)
+
+    @cached_property
+    def returns(self) -> ReturnTables:
+        """How calls return: what is stored, or else found."""
+        tables, pretokenizer = self.network.tables, self.pretokenizer
+        if self._section("pairs") in self.stored:
+            prefix, width = self._section(""), len(pretokenizer.table)
+            return ReturnTables.from_arrays(self.stored, prefix, tables, width)
+        start = tables.start if self.continued is None else self.continued
+        begins = text_begins(tables, pretokenizer, self.final, start)
+        if self.reader is not None:
+            # Its pairs are pairs here as well.
+            others = self.reader.returns
+            numbers = others.states[1:] * len(pretokenizer.table) + others.pre_states[1:]
+            begins = np.union1d(begins, numbers)
+        return ReturnTables.of(tables, pretokenizer, begins, self.watch)
+
+    def sections_of_returns(self) -> dict[str, NDArray[Any]]:
+        """The sections of ``returns``."""
+        return self.returns.arrays(self._section(""))
+
+    def sections_of_tries(self) -> dict[str, NDArray[Any]]:
+        """The sections of the token tries."""
+        found = zip((MERGED_TRIE, APART_TRIE), self._tries, strict=False)
+        return {name: a for prefix, trie in found for name, a in trie_arrays(trie, prefix).items()}
+
+    def _section(self, name: str) -> str:
+        return (CONTEXTS if self.reader is None else INERT) + name
 
     @cached_property
     def stack_contexts(self) -> StackContexts:
@@ -150,7 +177,7 @@ class PretokenizedNetwork:
         network = self.network.following() if reader is None else reader.network
         found = replace(self, network=network, reader=reader)
         kept = ("contexts", "walks") if keep_walks else ()
-        for name in ("planes", "_tries", *kept):
+        for name in ("planes", "returns", "_tries", *kept):
             if name in self.__dict__:
                 found.__dict__[name] = self.__dict__[name]
         return found
@@ -197,7 +224,12 @@ class PretokenizedNetwork:
     def _tries(self) -> Sequence[Trie]:
         if self.reader is not None:
             return self.reader.walks.tries
-        return token_tries(self.pretokenizer, self.forbidden, self.vocabulary)
+        if MERGED_TRIE + "octets" not in self.stored:
+            return token_tries(self.pretokenizer, self.forbidden, self.vocabulary)
+        prefixes = (MERGED_TRIE, APART_TRIE) if len(self.pretokenizer.apart) else (MERGED_TRIE,)
+        for prefix in prefixes:
+            check_trie(self.stored, prefix, self.vocabulary.size)
+        return [trie_of(self.stored, prefix) for prefix in prefixes]
 
 
 def behind_prefix(tables: NetworkTables, prefix: bytes) -> NetworkTables:

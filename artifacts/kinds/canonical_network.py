@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ..canonical_network.check import check_inert, check_precomputed
+from ..canonical_network.check import check_inert, check_precomputed, check_stored
 from ..container.manifest import Manifest
 from ..container.sections import Arrays, check_types, require
 from ..matcher import Begun
@@ -45,6 +45,7 @@ def check(manifest: Manifest, arrays: Arrays) -> None:
     if "closed.keys" in arrays:
         check_precomputed(manifest, arrays)
     check_first_row(manifest, arrays)
+    check_stored(arrays)
 
 
 class CanonicalNetworkRuntime(NetworkGrammar):

@@ -12,7 +12,7 @@ from ..container.manifest import Manifest
 from ..container.sections import Arrays, check_types, require, require_offsets, require_range
 from ..dfa.check import check_stacked_dfas
 from ..errors import ArtifactError
-from ..network.check import check_network
+from ..network.check import check_network, check_trie, check_trie_types
 from ..tokens import tokenset
 from ..tokens.block_rows import BLOCK, MOST_ROWS
 from .parser_transitions import over_bottom
@@ -49,12 +49,6 @@ _GREEDY = {
     "transitions.table": ("i4", 2),
     "transitions.targets": ("i4", 1),
 }
-_TRIE = {
-    "trie.first": ("i4", 1),
-    "trie.held": ("i4", 1),
-    "trie.ids": ("i4", 1),
-    "trie.octets": ("u1", 1),
-}
 
 
 def check_greedy(manifest: Manifest, arrays: Arrays) -> None:
@@ -84,7 +78,8 @@ def check_greedy(manifest: Manifest, arrays: Arrays) -> None:
     _check_transitions(arrays, states, heads)
     _check_slices(arrays)
     if "trie.octets" in arrays:
-        _check_trie(manifest, arrays)
+        check_trie_types(arrays, "trie.")
+        check_trie(arrays, "trie.", manifest.vocab_size)
 
 
 def _check_stacks(arrays: Arrays, states: int) -> int:
@@ -188,15 +183,3 @@ def _check_slices(arrays: Arrays) -> None:
     require(len(arrays["slices.classes"]) == 256, "slices.classes")
     require_range(arrays, "slices.classes", 0, columns)
     require_range(arrays, "slices.starts", 1, states)
-
-
-def _check_trie(manifest: Manifest, arrays: Arrays) -> None:
-    """Children behind their parents, level by level."""
-    check_types(arrays, _TRIE)
-    nodes, first = len(arrays["trie.octets"]), arrays["trie.first"]
-    require(nodes > 0, "trie.octets")
-    require(len(first) == nodes + 1 and int(first[-1]) == nodes, "trie.first")
-    require(bool((first[:-1] > np.arange(nodes)).all()), "trie.first")
-    require(bool((first[1:] >= first[:-1]).all()), "trie.first")
-    require_offsets(arrays, "trie.held", nodes, len(arrays["trie.ids"]))
-    require_range(arrays, "trie.ids", 0, manifest.vocab_size)

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from . import tokenset
 from .tokenset import Words
-from .trie import Trie, ranges
+from .trie import Trie, ranges, trie_arrays, trie_of
 
 # Up to so many tokens are marked one by one; more by a difference array over all tokens.
 _MARKED_SINGLY = 1 << 14
@@ -195,7 +195,7 @@ def to_arrays(trie: Trie) -> dict[str, NDArray[Any]]:
     """A trie and its subtrees as named arrays; ``from_arrays`` is the inverse."""
     parts = subtrees_of(trie)
     return {
-        **{f"trie.{name}": getattr(trie, name) for name in _TRIE},
+        **trie_arrays(trie, "trie."),
         **{f"subtrees.{name}": getattr(parts, name) for name in _INTERVALS},
         **{f"subtrees.{name}": getattr(parts, name).view(np.int64) for name in _CLASS_SETS},
     }
@@ -203,7 +203,7 @@ def to_arrays(trie: Trie) -> dict[str, NDArray[Any]]:
 
 def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Trie:
     """A trie out of named arrays, with its subtrees where they are there."""
-    trie = Trie(*(arrays[f"trie.{name}"] for name in _TRIE))
+    trie = trie_of(arrays, "trie.")
     if "subtrees.ids" in arrays:
         intervals = [arrays[f"subtrees.{name}"] for name in _INTERVALS]
         classes = [arrays[f"subtrees.{name}"].view(np.uint64) for name in _CLASS_SETS]
@@ -211,7 +211,6 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Trie:
     return trie
 
 
-_TRIE = ("octets", "first", "ids", "held")
 _INTERVALS = ("ids", "begin", "end", "own")
 _CLASS_SETS = ("below", "within")
 

@@ -4,9 +4,10 @@
 neighbours, so that one ``np.repeat`` expands a whole frontier of a walk.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,6 +111,19 @@ class Trie:
         ending = np.bincount(node, minlength=count) if len(ids) else np.zeros(count, np.int64)
         held = np.concatenate(([0], np.cumsum(ending))).astype(np.int32)
         return cls(np.concatenate(octets), first, ids[order], held)
+
+
+_ARRAYS = ("octets", "first", "ids", "held")
+
+
+def trie_arrays(trie: Trie, prefix: str) -> dict[str, NDArray[Any]]:
+    """A trie as named arrays; ``trie_of`` is the inverse."""
+    return {prefix + name: getattr(trie, name) for name in _ARRAYS}
+
+
+def trie_of(arrays: Mapping[str, NDArray[Any]], prefix: str) -> Trie:
+    """A trie out of named arrays."""
+    return Trie(*(arrays[prefix + name] for name in _ARRAYS))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

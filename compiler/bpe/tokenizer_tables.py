@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constrain.artifacts.bpe.forbidden_pairs import ForbiddenPairs
-from constrain.artifacts.tokens.trie import Trie
+from constrain.artifacts.tokens.trie import trie_arrays, trie_of
 
 from ..cache import Cache, Tables
 from ..normalizer.character_properties import (
@@ -186,22 +186,17 @@ def _dfa_of(prefix: str, arrays: Tables) -> MarkedDfa:
 
 
 def _pair_arrays(tables: PairTables) -> dict[str, NDArray[Any]]:
-    trie = tables.trie
     return {
         **tables.forbidden.rows.arrays("rows."),
         **tables.forbidden.columns.arrays("columns."),
-        "trie.octets": trie.octets,
-        "trie.first": trie.first,
-        "trie.ids": trie.ids,
-        "trie.held": trie.held,
+        **trie_arrays(tables.trie, "trie."),
     }
 
 
 def _pairs_of(arrays: Tables) -> PairTables:
     rows = ForbiddenPairs.from_arrays(arrays, "rows.")
     columns = ForbiddenPairs.from_arrays(arrays, "columns.")
-    trie = Trie(*(arrays[f"trie.{name}"] for name in ("octets", "first", "ids", "held")))
-    return PairTables(ForbiddenPairTables(rows, columns), trie)
+    return PairTables(ForbiddenPairTables(rows, columns), trie_of(arrays, "trie."))
 
 
 def _normal_form_arrays(tables: NormalFormTables) -> dict[str, NDArray[Any]]:

@@ -12,7 +12,7 @@ what goes on whatever went before: it is the pre-tokenizer DFA but for some rows
 states inside characters.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -201,7 +201,19 @@ def precompute(
         found = precompute_rows(network, liveness, rows, memory, merged.effort)
     if (found.arrays and found.is_complete) or room < first:
         return found
-    return replace(found, arrays=found.arrays | _first_row(merged, request, found.arrays))
+    arrays = found.arrays | _first_row(merged, request, found.arrays)
+    for more in _for_lazy_rows(merged):
+        if sum(array.nbytes for array in (*arrays.values(), *more.values())) <= room:
+            arrays |= more
+    return replace(found, arrays=arrays)
+
+
+def _for_lazy_rows(merged: CanonicalTables) -> Iterator[dict[str, NDArray[Any]]]:
+    """The sections that rows which are not precomputed are made of, and that depend on no text:
+    what makes contexts, and tries. All or none of each are wanted."""
+    networks = [merged.network] if merged.inert is None else [merged.network, merged.inert]
+    yield {name: a for network in networks for name, a in network.sections_of_returns().items()}
+    yield merged.network.sections_of_tries()
 
 
 def _first_row(

@@ -145,8 +145,7 @@ class _Search:
             callee = self.number(frame, context, contexts.push(frame, context))
             self.found.callers[callee].add(call)
             self.add(callee, np.array([inner]))
-            returns = contexts.return_states[contexts.returns[inner]]
-            self.add(call, contexts.pair[frame, returns])
+            self.add(call, contexts.pair[frame, contexts.returns(inner)])
 
 
 # Walks of one part, and about so many tokens may they meet; a single walk may meet more.

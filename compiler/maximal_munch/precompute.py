@@ -29,7 +29,7 @@ from constrain.artifacts.maximal_munch.summary_tables import HeadSummaryTables
 from constrain.artifacts.maximal_munch.tables import MaximalMunchTables
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.subtrees import subtrees_of
-from constrain.artifacts.tokens.trie import Trie
+from constrain.artifacts.tokens.trie import Trie, trie_arrays
 
 from ..limits import Effort, Limits
 from ..options import PREWARM_OVER_LEXEMES, ArtifactRequest
@@ -239,19 +239,8 @@ class StoredMasks:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The sections of an artifact."""
-        trie = self.trie
         arrays = self.summaries.arrays() | self.transitions.arrays()
-        return (
-            arrays
-            if trie is None
-            else arrays
-            | {
-                "trie.first": trie.first,
-                "trie.held": trie.held,
-                "trie.ids": trie.ids,
-                "trie.octets": trie.octets,
-            }
-        )
+        return arrays if self.trie is None else arrays | trie_arrays(self.trie, "trie.")
 
 
 def precompute_within(

@@ -1,5 +1,6 @@
-"""What a loaded artifact of a canonical network computes before its first mask: nothing."""
+"""What a loaded artifact of a canonical network need not compute: what depends on no text."""
 
+import random
 from collections.abc import Callable
 from typing import Any
 
@@ -7,10 +8,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from support import encoded
+from support.corpus.tokenizer_case import Case
 from support.grammars import DYCK, JSON
 
 from constrain.artifacts import Artifact, ArtifactError, TokenRefusedError
-from constrain.artifacts.canonical_network import contexts, pretokenized, trie_walk
+from constrain.artifacts.canonical_network import pretokenized, return_tables, trie_walk
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler import Tokenizer, compile_grammar
@@ -38,8 +40,8 @@ def test_the_first_mask_of_a_loaded_artifact_computes_no_contexts(
 
     with monkeypatch.context() as patched:
         for module, name in (
-            (contexts, "reached_pairs"),
-            (contexts, "call_returns"),
+            (return_tables, "reached_pairs"),
+            (return_tables, "call_returns"),
             (pretokenized, "ReturnContexts"),
             (pretokenized, "token_tries"),
             (trie_walk.TokenWalks, "walk"),
@@ -109,3 +111,97 @@ def test_a_first_mask_that_allows_too_much_does_no_harm(default_tokenizer: Token
         if not tokenset.contains(right, token):
             with pytest.raises((ArtifactError, TokenRefusedError)):
                 matcher.advance(token)
+
+
+# What masks that are not precomputed are made of.
+CONTEXTS = tuple(f"contexts.{name}" for name in ("pairs", "return_sets", "returns", "starting"))
+TRIES = tuple(f"merged_trie.{name}" for name in ("first", "held", "ids", "octets"))
+INERT = tuple(f"inert.{name}" for name in ("pairs", "return_sets", "returns", "starting"))
+MARKS = "start ::= '(' start ')' | 'e' | '\u0301' | m m m; m ::= '\u0301' | '\u0323';"
+
+
+def masks_along(artifact: Artifact, ids: list[int]) -> list[bytes]:
+    """The masks before each token, and behind the last."""
+    matcher = artifact.matcher()
+    found = []
+    for token in ids:
+        found.append(matcher.mask().tobytes())
+        matcher.advance(token)
+    return [*found, matcher.mask().tobytes()]
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("prewarm", [0, 300])
+def test_later_masks_of_a_loaded_artifact_make_no_contexts_and_tries_again(
+    prewarm: int, default_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """How calls return and the token trie are in the file wherever a mask may need them."""
+    artifact = compile_grammar(JSON, dialect="kbnf", tokenizer=default_tokenizer, prewarm=prewarm)
+    stored = {*CONTEXTS, *TRIES}
+    assert stored <= {*artifact.arrays}
+    ids = default_tokenizer.encode('{"a": [1, true, "b"], "c": {}}')
+    expected = masks_along(load_bytes(encoded(artifact, dict.fromkeys(stored))), ids)
+    for module, name in (
+        (return_tables, "reached_pairs"),
+        (return_tables, "call_returns"),
+        (pretokenized, "token_tries"),
+    ):
+        monkeypatch.setattr(module, name, computing)
+    assert masks_along(load_bytes(artifact.to_bytes()), ids) == expected
+
+
+@pytest.mark.quick
+def test_what_no_mask_needs_is_not_in_the_file(default_tokenizer: Tokenizer) -> None:
+    """Contexts and tries are stored where some masks were not precomputed, and where there is
+    room for them."""
+    stored = {*CONTEXTS, *TRIES}
+    options: dict[str, Any] = {"dialect": "kbnf", "tokenizer": default_tokenizer}
+    assert not {FIRST, *stored} & {*compile_grammar(JSON, **options).arrays}
+    lazy = compile_grammar(JSON, **options, prewarm=0)
+    room = len(lazy.to_bytes()) - sum(lazy.arrays[name].nbytes for name in TRIES)
+    small = compile_grammar(JSON, **options, prewarm=0, max_artifact_bytes=room + 30_000)
+    assert len(small.to_bytes()) <= room + 30_000
+    assert {FIRST, *CONTEXTS} <= {*small.arrays}
+    assert not {*TRIES} & {*small.arrays}
+
+
+@pytest.fixture(scope="module")
+def marks(normalizing: Case) -> Artifact:
+    """Nothing of it is precomputed, and it is beside a normal-form DFA."""
+    tokenizer = normalizing.tokenizer
+    return compile_grammar(
+        MARKS, dialect="kbnf", tokenizer=tokenizer, tokenization="canonical", prewarm=0
+    )
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("name", [*CONTEXTS, *TRIES, *INERT])
+def test_stored_contexts_and_tries_that_do_not_fit_do_no_harm(
+    name: str, marks: Artifact, normalizing: Case, full: bool
+) -> None:
+    """Another type or shape is refused at once; values when they are read, or masks are others:
+    there is no other error, and no walk without end."""
+    sections = marks.arrays
+    for changed in (sections[name].astype("<u2"), sections[name][np.newaxis]):
+        with pytest.raises(ArtifactError, match=name):
+            Artifact(marks.manifest, {**sections, name: changed})
+    chance = random.Random(name)
+    limits = np.iinfo(sections[name].dtype)
+    low, high = limits.min, limits.max
+    ids = normalizing.encode("((e))")
+    refused = 0
+    for number in range(200 if full else 10):
+        changed = sections[name].copy()
+        if number % 5 == 4:
+            changed = changed[..., : changed.shape[-1] // 2].copy()
+        else:
+            value = (high, 0, chance.randrange(high), -1)[number % 5]
+            changed.reshape(-1)[chance.randrange(changed.size)] = value if low else value & high
+        if np.array_equal(changed, sections[name]):
+            continue
+        try:
+            masks_along(Artifact(marks.manifest, {**sections, name: changed}), ids)
+        except (ArtifactError, TokenRefusedError):
+            refused += 1
+    # Other bytes, sets and edges may make other masks, without any harm.
+    assert refused or name.endswith(("octets", "return_sets"))

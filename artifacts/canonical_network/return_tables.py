@@ -1,0 +1,266 @@
+"""How calls of a network return beside a pre-tokenizer DFA: what contexts are made of.
+
+    reached_pairs   the pairs of states that some text leads to, and the byte edges between them
+    call_returns    for each pair the pre-tokenizer states that its call can end in: the least
+                    solution over all pairs (Bar-Hillel, Perles and Shamir 1961, tabulated)
+
+Both take seconds for a large grammar and depend on no text, so that they are in the file where
+decoding needs them (``ReturnTables.arrays``).
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..container.sections import Arrays, check_types, require, require_range
+from ..network.tables import DEAD, NetworkTables
+from ..pretokenizer.dfa import PretokenizerDfa, begins_character
+from ..tokens.watch import Watch, unwatched
+
+_Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReturnTables:
+    """Pairs by number, 0 for none. ``states``, ``pre_states``: int64 (n,), what each is of.
+    ``return_states``: int64 (R,), pre-tokenizer states that calls may end in, ascending. Few sets
+    of them differ: ``sets``, bool (D, R), the first of which is empty; ``set_of``: int32 (n,), the
+    one of each pair's call. ``starting``: int32 (2, m), sources and targets of the byte edges that
+    start a pre-token."""
+
+    states: NDArray[np.int64]
+    pre_states: NDArray[np.int64]
+    return_states: NDArray[np.int64]
+    sets: _Flags
+    set_of: NDArray[np.int32]
+    starting: NDArray[np.int32]
+
+    @classmethod
+    def of(
+        cls,
+        tables: NetworkTables,
+        pretokenizer: PretokenizerDfa,
+        begins: NDArray[np.int64],
+        watch: Watch = unwatched,
+    ) -> "ReturnTables":
+        """``begins``: the pairs in which texts begin, p · Q + q."""
+        found = reached_pairs(tables, pretokenizer, begins, watch)
+        return_states = _return_states(tables, found.states, found.pre_states)
+        returns = call_returns(tables, found, return_states, watch)
+        # The dead pair's set is empty, and comes first.
+        sets, set_of = returns[:1], np.zeros(len(returns), dtype=np.int32)
+        if len(return_states):
+            packed = np.packbits(returns, axis=1)
+            distinct, inverse = np.unique(packed, axis=0, return_inverse=True)
+            sets = np.unpackbits(distinct, axis=1, count=len(return_states)).view(np.bool_)
+            set_of = inverse.reshape(-1).astype(np.int32)
+        starting = found.starting.astype(np.int32)
+        return cls(found.states, found.pre_states, return_states, sets, set_of, starting)
+
+    def arrays(self, prefix: str) -> dict[str, NDArray[Any]]:
+        """The sections; ``from_arrays`` is the inverse."""
+        pairs = np.stack((self.states, self.pre_states)).astype(np.int32)
+        return {
+            prefix + "pairs": np.ascontiguousarray(pairs[:, 1:]),
+            prefix + "return_sets": np.packbits(self.sets, axis=1),
+            prefix + "returns": self.set_of,
+            prefix + "starting": self.starting,
+        }
+
+    @classmethod
+    def from_arrays(
+        cls, arrays: Arrays, prefix: str, tables: NetworkTables, width: int
+    ) -> "ReturnTables":
+        """``width``: states of the pre-tokenizer DFA. Raises ``ArtifactError`` naming a section
+        whose values do not fit: they are looked at here, as most texts never need them."""
+        pairs, packed, set_of, starting = (arrays[prefix + name] for name in _TYPES)
+        states, pre_states = (np.append(DEAD, numbers).astype(np.int64) for numbers in pairs)
+        for values, high in ((states, tables.states), (pre_states, width)):
+            require(bool((values >= 0).all() and (values < high).all()), prefix + "pairs")
+        keys = states * width + pre_states
+        require(bool((keys[1:] > keys[:-1]).all()), prefix + "pairs")
+        return_states = _return_states(tables, states, pre_states)
+        require(packed.shape[1] == -(-len(return_states) // 8), prefix + "return_sets")
+        sets = np.unpackbits(packed, axis=1, count=len(return_states)).view(np.bool_)
+        require(len(sets) > 0 and not sets[0].any(), prefix + "return_sets")
+        require(len(set_of) == len(states) and set_of[DEAD] == 0, prefix + "returns")
+        require_range(arrays, prefix + "returns", 0, len(sets))
+        require_range(arrays, prefix + "starting", 0, len(states))
+        return cls(states, pre_states, return_states, sets, set_of, starting)
+
+
+# Sections: dtype and number of axes.
+_TYPES = {
+    "pairs": ("i4", 2),
+    "return_sets": ("u1", 2),
+    "returns": ("i4", 1),
+    "starting": ("i4", 2),
+}
+
+
+def check_return_tables(arrays: Arrays, prefix: str) -> None:
+    """Raise ``ArtifactError`` naming the first section of another type or shape. Values are looked
+    at when they are read."""
+    check_types(arrays, {prefix + name: wanted for name, wanted in _TYPES.items()})
+    for name in ("pairs", "starting"):
+        require(len(arrays[prefix + name]) == 2, prefix + name)
+
+
+def _return_states(
+    tables: NetworkTables, states: NDArray[np.int64], pre_states: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    return np.unique(pre_states[tables.accepting[states] != 0])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReachedPairs:
+    """Pairs by number, 0 for none; ``number``: int32 (S, Q). ``states``, ``pre_states``: int64
+    (n,), what each is of. ``edges`` and ``starting``: int64 (2, m), sources and targets of all byte
+    edges, ascending, and of those that start a pre-token."""
+
+    states: NDArray[np.int64]
+    pre_states: NDArray[np.int64]
+    number: NDArray[np.int32]
+    edges: NDArray[np.int64]
+    starting: NDArray[np.int64]
+
+
+def _joint_columns(
+    tables: NetworkTables, pretokenizer: PretokenizerDfa
+) -> tuple[NDArray[np.int64], ...]:
+    """The columns of both tables for a byte of each joint class, for bytes that lead somewhere."""
+    used = (tables.table != DEAD).any(axis=0)[tables.classes]
+    keys = tables.classes.astype(np.int64) * 256 + pretokenizer.classes
+    _, octets = np.unique(np.where(used, keys, -1), return_index=True)
+    octets = octets[used[octets]]
+    return tables.classes[octets].astype(np.int64), pretokenizer.classes[octets].astype(np.int64)
+
+
+def text_begins(
+    tables: NetworkTables, pretokenizer: PretokenizerDfa, final: _Flags, continued: int
+) -> NDArray[np.int64]:
+    """The pairs in which texts begin, p · Q + q, also behind a prompt."""
+    width = len(pretokenizer.table)
+    # A prompt ends between characters.
+    ends = np.flatnonzero(begins_character(pretokenizer.table, pretokenizer.classes) | final)
+    begins = continued * width + ends[ends != DEAD]
+    return np.union1d(begins, [tables.start * width + pretokenizer.start])
+
+
+# Cells of the tables that are looked at in one step.
+_STEP = 1 << 20
+
+
+def reached_pairs(
+    tables: NetworkTables,
+    pretokenizer: PretokenizerDfa,
+    begins: NDArray[np.int64],
+    watch: Watch = unwatched,
+) -> ReachedPairs:
+    """The pairs that some text leads to from where it begins; and some that none does.
+
+    Behind a call that may end in q each frame is taken beside q, whoever called.
+    """
+    width = len(pretokenizer.table)
+    size = tables.states * width
+    columns, pre_columns = _joint_columns(tables, pretokenizer)
+    frames = np.unique(tables.call_returns).astype(np.int64)
+    watch(0, 5 * size)
+    seen = np.zeros(size, dtype=np.bool_)
+    # An edge is one integer, source · size + target.
+    edges: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
+    starting = list(edges)
+    step = max(1, _STEP // max(1, len(columns)))
+    pending = [np.unique(begins)]
+    seen[begins] = True
+    while pending:
+        frontier = pending.pop()
+        if len(frontier) > step:
+            pending += [frontier[step:], frontier[:step]]
+            continue
+        watch(len(frontier) * len(columns), 0)
+        states, at = np.divmod(frontier, width)
+        after = tables.table[states[:, None], columns].astype(np.int64)
+        new = []
+        for plane in range(pretokenizer.table.shape[1]):
+            pre_after = pretokenizer.table[at[:, None], plane, pre_columns]
+            rows, places = np.nonzero((after != DEAD) & (pre_after != DEAD))
+            targets = after[rows, places] * width + pre_after[rows, places]
+            found = np.unique(frontier[rows] * size + targets)
+            edges.append(found)
+            if plane % 2:
+                starting.append(found)
+            new.append(found % size)
+        counts = np.diff(tables.call_offsets)[states]
+        callers = np.repeat(np.arange(len(states)), counts)
+        numbers = np.arange(len(callers)) - np.repeat(np.cumsum(counts) - counts, counts)
+        numbers += tables.call_offsets[states[callers]]
+        new.append(tables.call_starts[numbers].astype(np.int64) * width + at[callers])
+        ending = np.unique(at[tables.accepting[states] != 0])
+        new.append((frames[:, None] * width + ending).reshape(-1))
+        targets = np.concatenate(new)
+        targets = np.unique(targets[~seen[targets]])
+        seen[targets] = True
+        if len(targets):
+            pending.append(targets)
+    reached = np.flatnonzero(seen)
+    number = np.zeros((tables.states, width), dtype=np.int32)
+    states, at = np.divmod(reached, width)
+    number[states, at] = np.arange(1, len(reached) + 1)
+    flat = number.reshape(-1)
+    return ReachedPairs(
+        np.concatenate([[DEAD], states]),
+        np.concatenate([[DEAD], at]),
+        number,
+        flat[np.stack(np.divmod(np.unique(np.concatenate(edges)), size))].astype(np.int64),
+        flat[np.stack(np.divmod(np.concatenate(starting), size))].astype(np.int64),
+    )
+
+
+def call_returns(
+    tables: NetworkTables,
+    pairs: ReachedPairs,
+    return_states: NDArray[np.int64],
+    watch: Watch = unwatched,
+) -> _Flags:
+    """For each pair the return states of its call, bool (pairs, return states): the least solution
+    of
+
+    returns(p, q) = {q where p may end} | returns of the pairs that a byte leads to
+                  | for calls (s, g): returns(g, q') for each q' of returns(s, q)
+    """
+    watch(0, 2 * len(pairs.states) * len(return_states))
+    found = np.zeros((len(pairs.states), len(return_states)), dtype=np.bool_)
+    ending = np.flatnonzero(tables.accepting[pairs.states] != 0)
+    found[ending, np.searchsorted(return_states, pairs.pre_states[ending])] = True
+    words = np.packbits(found, axis=1)
+    sources, targets = pairs.edges
+    firsts = np.flatnonzero(np.diff(sources, prepend=-1))
+    heads = sources[firsts]
+    calls = [
+        (np.flatnonzero(pairs.states == state), start, frame)
+        for state in np.flatnonzero(np.diff(tables.call_offsets)).tolist()
+        for start, frame in tables.calls[state]
+    ]
+    width = len(return_states)
+    while True:
+        before = words.copy()
+        while len(heads):
+            watch(len(targets), 0)
+            more = words[heads] | np.bitwise_or.reduceat(words[targets], firsts, axis=0)
+            if (more == words[heads]).all():
+                break
+            words[heads] = more
+        for callers, start, frame in calls:
+            watch(len(callers), 4 * len(callers) * width)
+            inner = np.unpackbits(words[pairs.number[start, pairs.pre_states[callers]]], axis=1)
+            behind = np.unpackbits(words[pairs.number[frame, return_states]], axis=1)
+            inner, behind = inner[:, :width], behind[:, :width]
+            through = inner.astype(np.float32) @ behind.astype(np.float32) > 0
+            words[callers] |= np.packbits(through, axis=1)
+        if (words == before).all():
+            found = np.unpackbits(words, axis=1)[:, :width].view(np.bool_)
+            found[DEAD] = False
+            return found
