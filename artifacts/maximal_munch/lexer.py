@@ -81,6 +81,7 @@ class Lexer:
             np.zeros((64, dfas.table.shape[1]), dtype=np.int32) if table is None else table
         )
         self.rows: list[list[int]] = self.table[:, self.columns].tolist()
+        self._accept_set_of_ended: dict[tuple[int, ...], int] = {(): NO_ACCEPT}
         self.accept_of = [self._accept_set_of(inner) for inner in sets]
         self._accept_numbers = np.full(len(self._table), NO_ACCEPT, dtype=np.int32)
         self._accept_numbers[: len(sets)] = self.accept_of
@@ -176,13 +177,15 @@ class Lexer:
         self.accept_of.append(accept_set)
 
     def _accept_set_of(self, inner: Iterable[int]) -> int:
-        ended = [self._owners[s] for s in inner if self._accepting[s]]
-        if not ended:
-            return NO_ACCEPT
-        highest = max(self._priorities[lexeme] for lexeme in ended)
-        found = frozenset(lexeme for lexeme in ended if self._priorities[lexeme] == highest)
-        number = self._accept_set_numbers.get(found)
+        accepting = self._accepting
+        ended = tuple([s for s in inner if accepting[s]])
+        number = self._accept_set_of_ended.get(ended)
         if number is None:
-            number = self._accept_set_numbers[found] = len(self.accept_sets)
-            self.accept_sets.append(found)
+            lexemes = [self._owners[s] for s in ended]
+            highest = max(self._priorities[lexeme] for lexeme in lexemes)
+            found = frozenset(lexeme for lexeme in lexemes if self._priorities[lexeme] == highest)
+            number = self._accept_set_numbers.setdefault(found, len(self.accept_sets))
+            if number == len(self.accept_sets):
+                self.accept_sets.append(found)
+            self._accept_set_of_ended[ended] = number
         return number

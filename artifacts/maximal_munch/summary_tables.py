@@ -86,7 +86,8 @@ class HeadSummaryTables:
     @property
     def lexer_sets(self) -> list[tuple[int, ...]]:
         """The DFA states of each state of the lexer."""
-        return [tuple(self.lexer[a:b].tolist()) for a, b in pairwise(self.lexer_offsets.tolist())]
+        flat = tuple(self.lexer.tolist())
+        return [flat[a:b] for a, b in pairwise(self.lexer_offsets.tolist())]
 
     def summary(self, number: int) -> tuple[int, Pairs]:
         """The row of a summary, and its pending pairs."""
@@ -155,5 +156,5 @@ def encoded(
 
 def decoded_pairs(values: NDArray[np.int32], offsets: NDArray[np.int64]) -> list[Pairs]:
     """The lists of pairs that ``encoded`` concatenated."""
-    flat = list(map(tuple, values.tolist()))
-    return [tuple(flat[a:b]) for a, b in pairwise(offsets.tolist())]
+    flat = tuple(zip(*values.T.tolist(), strict=True))
+    return [flat[a:b] for a, b in pairwise(offsets.tolist())]

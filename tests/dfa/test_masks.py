@@ -7,6 +7,7 @@ import random
 from collections.abc import Iterator, Sequence
 from itertools import product
 
+import numpy as np
 import pytest
 from support.tokens import EOS, IDS, NAMED, TOKENIZER, built
 
@@ -162,3 +163,15 @@ def test_repeated_terminals(tokenization: str) -> None:
         matcher.advance(token_id)
     matcher.advance(NAMED)
     assert [0, 1, 3, 5] == tokenset.to_ids(matcher.mask()).tolist()
+
+
+def test_sets_of_ids_have_the_same_words_however_they_are_made() -> None:
+    """Few ids are set one by one, and many by flags: one bit each, in any order, at every word."""
+    rng = random.Random(6)
+    for count in (0, 1, 2, 16, 17, 40):
+        ids = [rng.randrange(100) for _ in range(count)]
+        words = tokenset.from_ids(ids, 100)
+        assert (np.dtype("uint32"), (4,)) == (words.dtype, words.shape)
+        assert sum(1 << i for i in set(ids)) == int.from_bytes(words.tobytes(), "little")
+    with pytest.raises(IndexError):
+        tokenset.from_ids([128], 100)

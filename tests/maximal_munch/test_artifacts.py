@@ -278,3 +278,16 @@ def test_a_long_and_a_deep_text(json_artifact: Artifact, deep: int, full: bool) 
         matcher.advance(ids[bytes([octet])])
         matcher.mask()
     assert matcher.is_accepting
+
+
+def test_the_first_mask_of_a_file_makes_no_flag_for_each_token(
+    default_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sets of few ids, such as those that end a text, are made as they are packed."""
+    data = compiled_lark(JSON, default_tokenizer).to_bytes()
+
+    def refuse(flags: object) -> None:
+        raise AssertionError("a flag for each token")
+
+    monkeypatch.setattr(tokenset, "from_flags", refuse)
+    assert load_bytes(data).matcher().mask().any()
