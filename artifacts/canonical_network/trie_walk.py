@@ -10,6 +10,7 @@ The plane of a walk says how the token begins (``PretokenizerDfa``); it matters 
 
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,14 @@ Frames = tuple[int, ...]
 WalkKey = tuple[int, int, int, int]
 
 _Nodes = NDArray[np.int32]
+
+# Tokens or trie nodes, each with the states that it leads to or was met in, as one number.
+_Found = list[tuple[NDArray[np.int32], NDArray[np.int64]]]
+# Trie nodes, each with a state and a pre-tokenizer state.
+_Frontier = list[tuple[int, int, int]]
+
+# Frontiers of so few nodes with so few children are walked node by node.
+_FEW, _FEW_CHILDREN = 16, 48
 
 
 # What a walk, and a group of its tokens, cost in trie nodes that are met.
@@ -76,6 +85,13 @@ class TokenWalks:
         self._columns = [
             (tables.classes[trie.octets], pretokenizer.classes[trie.octets]) for trie in self.tries
         ]
+        self._fan_outs = [np.diff(trie.first) for trie in tries]
+        self._helds = [np.diff(trie.held) for trie in tries]
+        self._flat = [
+            np.ascontiguousarray(table).reshape(-1)
+            for table in (tables.table, pretokenizer.table, contexts.pair)
+        ]
+        self._classes = tables.classes.tolist(), pretokenizer.classes.tolist()
         self._stops = (tables.accepting != 0) | (np.diff(tables.call_offsets) > 0)
         root = np.zeros(1, dtype=np.int32)
         self._node_sets: list[_Nodes] = [root]
@@ -163,41 +179,122 @@ class TokenWalks:
         node and another below it: what the walk has met in the same states before it does not
         follow again, since where tokens can be read in many ways that would be most of it.
         """
-        trie, met = self.tries[plane // 2], self._met[plane // 2]
-        columns, pre_columns = self._columns[plane // 2]
-        table, pre_table, pair = self._tables.table, self._pretokenizer.table, self._contexts.pair
-        width = np.int64(len(pre_table))
+        number = plane // 2
+        trie, met = self.tries[number], self._met[number]
+        fan_outs, helds = self._fan_outs[number], self._helds[number]
+        columns, pre_columns = self._columns[number]
+        table, pre_table, pair = self._flat
+        width, (count, planes, pre_width) = (
+            self._tables.table.shape[1],
+            self._pretokenizer.table.shape,
+        )
         states = np.full(len(nodes), state, dtype=np.int64)
         pre_states = np.full(len(nodes), pre_state, dtype=np.int64)
-        tokens: list[tuple[NDArray[np.int32], NDArray[np.int64]]] = []
-        stopped: list[tuple[NDArray[np.int32], NDArray[np.int64]]] = []
+        tokens: _Found = []
+        stopped: _Found = []
         self._walked_before += 1
-        first_meeting = self._walked_before * len(table) * width
+        first_meeting = self._walked_before * len(pair)
         several = len(nodes) > 1
         while len(nodes):
             self._watch(len(nodes), 0)
-            fan_out = trie.first[nodes + 1] - trie.first[nodes]
-            stops = self._stops[states] & (fan_out > 0)
-            if stops.any():
-                stopped.append((nodes[stops], states[stops] * width + pre_states[stops]))
+            if len(nodes) <= _FEW:
+                frontier = list(
+                    zip(nodes.tolist(), states.tolist(), pre_states.tolist(), strict=True)
+                )
+                left = self._follow(
+                    frontier, plane, first_meeting if several else 0, tokens, stopped
+                )
+                if left is not frontier:
+                    plane = 0
+                    if not left:
+                        break
+                    columns_of = np.array(left, dtype=np.int64).T
+                    nodes, states, pre_states = columns_of[0].astype(np.int32), *columns_of[1:]
+            fan_out = fan_outs[nodes]
+            stops = np.flatnonzero(self._stops[states] & (fan_out > 0))
+            if len(stops):
+                stopped.append((nodes[stops], states[stops] * count + pre_states[stops]))
             children = ranges(trie.first[nodes], fan_out)
-            targets = table[np.repeat(states, fan_out), columns[children]].astype(np.int64)
-            after = pre_table[np.repeat(pre_states, fan_out), plane, pre_columns[children]]
+            targets = table[np.repeat(states * width, fan_out) + columns[children]]
+            live = np.flatnonzero(targets)
+            nodes, states = children[live], targets[live].astype(np.int64)
+            rows = np.repeat((pre_states * planes + plane) * pre_width, fan_out)
+            after = pre_table[rows[live] + pre_columns[nodes]]
+            reached = states * count + after
             # Nothing follows a pair without a number.
-            live = pair[targets, after] != DEAD
-            nodes, states = children[live], targets[live]
+            live = np.flatnonzero(pair[reached])
+            nodes, states, reached = nodes[live], states[live], reached[live]
             pre_states = after[live].astype(np.int64)
             if several:
-                meetings = first_meeting + states * width + pre_states
+                meetings = first_meeting + reached
                 new = met[nodes] != meetings
                 nodes, states, pre_states = nodes[new], states[new], pre_states[new]
-                met[nodes] = meetings[new]
-            counts = trie.held[nodes + 1] - trie.held[nodes]
+                reached, met[nodes] = reached[new], meetings[new]
+            counts = helds[nodes]
             if counts.any():
                 ids = trie.ids[ranges(trie.held[nodes], counts)]
-                tokens.append((ids, np.repeat(states * width + pre_states, counts)))
+                tokens.append((ids, np.repeat(reached, counts)))
             plane = 0
-        return _grouped(tokens, int(width)), _grouped(stopped, int(width))
+        return _grouped(tokens, count), _grouped(stopped, count)
+
+    def _follow(
+        self, frontier: _Frontier, plane: int, first_meeting: int, tokens: _Found, stopped: _Found
+    ) -> _Frontier:
+        """The walk node by node, as long as few are met; gives what is left of it, ``frontier``
+        itself where it begins with many. ``first_meeting``: 0 for one node."""
+        number = plane // 2
+        octets, first, held, ids, met = self._views[number]
+        columns, pre_columns = self._classes
+        table, pre_table, pair = self._flat_views
+        width, (count, planes, pre_width) = (
+            self._tables.table.shape[1],
+            self._pretokenizer.table.shape,
+        )
+        read: list[tuple[int, int]] = []
+        halted: list[tuple[int, int]] = []
+        while frontier and len(frontier) <= _FEW:
+            if sum([first[node + 1] - first[node] for node, _, _ in frontier]) > _FEW_CHILDREN:
+                break
+            reached: _Frontier = []
+            for node, state, pre_state in frontier:
+                low, high = first[node], first[node + 1]
+                if low < high and self._stops[state]:
+                    halted.append((node, state * count + pre_state))
+                place, pre_place = state * width, (pre_state * planes + plane) * pre_width
+                for child in range(low, high):
+                    octet = octets[child]
+                    target = table[place + columns[octet]]
+                    if target == DEAD:
+                        continue
+                    after = pre_table[pre_place + pre_columns[octet]]
+                    both = target * count + after
+                    if pair[both] == DEAD:
+                        continue
+                    if first_meeting:
+                        if met[child] == first_meeting + both:
+                            continue
+                        met[child] = first_meeting + both
+                    reached.append((child, target, after))
+                    for place_of_id in range(held[child], held[child + 1]):
+                        read.append((ids[place_of_id], both))
+            frontier, plane = reached, 0
+        for found, pairs in ((tokens, read), (stopped, halted)):
+            if pairs:
+                values = np.array(pairs, dtype=np.int64)
+                found.append((values[:, 0].astype(np.int32), values[:, 1]))
+        return frontier
+
+    @cached_property
+    def _views(self) -> list[tuple[memoryview, ...]]:
+        """Of each trie, for walks node by node; and what was met of it."""
+        return [
+            (trie.octets.data, trie.first.data, trie.held.data, trie.ids.data, met.data)
+            for trie, met in zip(self.tries, self._met, strict=True)
+        ]
+
+    @cached_property
+    def _flat_views(self) -> list[memoryview]:
+        return [table.data for table in self._flat]
 
     def node_set(self, number: int) -> _Nodes:
         """The nodes of a set, ascending."""

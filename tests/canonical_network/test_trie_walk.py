@@ -6,6 +6,7 @@ Those of many pairs at once are those of each pair, and share what they have in 
 import numpy as np
 import pytest
 
+from constrain.artifacts.canonical_network import trie_walk
 from constrain.artifacts.canonical_network.pretokenized import PretokenizedNetwork
 from constrain.artifacts.canonical_network.trie_walk import ROOT, Frames
 from constrain.compiler import CompileOptions, Tokenizer
@@ -144,3 +145,33 @@ def test_some_walks_of_a_part_have_the_tokens_that_they_have_in_it(
             empty += not len(some.ids)
     assert count > 10_000
     assert empty
+
+
+@pytest.mark.parametrize("text", [CHAINS, JSON], ids=["chains", "json"])
+def test_walks_node_by_node_are_those_by_arrays(
+    text: str, default_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where they go on with arrays or node by node in the middle, and from several nodes."""
+    network = pretokenized(text, default_tokenizer)
+    contexts = network.contexts
+    pairs = np.arange(1, len(contexts.states), 11).tolist()
+    groups, found = 0, list[list[object]]()
+    for few, children in ((0, 0), (16, 48), (4, 400), (10_000, 10_000)):
+        monkeypatch.setattr(trie_walk, "_FEW", few)
+        monkeypatch.setattr(trie_walk, "_FEW_CHILDREN", children)
+        tables, pretokenizer = network.network.tables, network.pretokenizer
+        walks = trie_walk.TokenWalks(tables, pretokenizer, contexts, network.walks.tries)
+        found.append([])
+        for plane in range(network.planes):
+            for pair in pairs:
+                state, pre_state = int(contexts.states[pair]), int(contexts.pre_states[pair])
+                walk = walks.walk(ROOT, state, pre_state, plane)
+                groups += len(walk.groups)
+                found[-1].append(
+                    (
+                        [(g.pair, g.frames, g.ids.tolist()) for g in walk.groups],
+                        [(q, walks.node_set(n).tolist(), at) for q, n, at in walk.suspended],
+                    )
+                )
+    assert groups > 40
+    assert all(other == found[0] for other in found[1:])
