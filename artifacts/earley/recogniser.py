@@ -41,10 +41,7 @@ _NO_LEO: dict[int, _Pair] = {}
 
 
 class Earley:
-    """Recognises one text, symbol by symbol. Column m holds what m symbols leave possible.
-
-    Raises ``ValueError`` for a grammar whose items do not fit 8 bytes with a million columns.
-    """
+    """Recognises one text, symbol by symbol. Column m holds what m symbols leave possible."""
 
     def __init__(self, tables: EarleyTables, terminals: Terminals, lexer_states: int) -> None:
         self.tables, self.terminals = tables, terminals
@@ -58,8 +55,6 @@ class Earley:
         self._dot_bits = len(self._symbols).bit_length()
         self._state_bits = lexer_states.bit_length()
         self._head_bits = self._whole.bit_length()
-        if self._dot_bits + self._state_bits + self._head_bits > 44:
-            raise ValueError("the grammar is too large for the items of the Earley recogniser")
         self._items = JaggedRows()
         self._accepting = bytearray()
         # By column and nonterminal, filled lazily.

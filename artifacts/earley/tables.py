@@ -17,49 +17,64 @@ from numpy.typing import NDArray
 
 # Type codes of unsigned values of 4 and 8 bytes; the first is used as long as all values fit.
 _NARROW, _WIDE = "I", "Q"
-_NARROW_END = 1 << 32
+_NARROW_END, _WIDE_END = 1 << 32, 1 << 64
 
 
 class JaggedRows:
-    """Rows of integers below 2⁶⁴ in one buffer, appended and removed at the end only.
+    """Rows of integers below 2¹²⁸ in one buffer, appended and removed at the end only.
 
-    Values take 4 bytes each until one needs 8.
+    Values take 4 bytes each until one needs 8, and 8 until one needs 16.
     """
 
     def __init__(self) -> None:
         self._data = array(_NARROW)
         self._ends = array(_WIDE)
+        # Places of the buffer that a value takes: 2 for its lower and its upper half.
+        self._places = 1
 
     def __len__(self) -> int:
         """The number of rows."""
         return len(self._ends)
 
     def append(self, row: Sequence[int]) -> None:
-        """Add a row. Raises ``OverflowError`` for a value that does not fit 8 bytes."""
-        if self._data.typecode == _NARROW and row and max(row) >= _NARROW_END:
+        """Add a row. Raises ``OverflowError`` for a value that does not fit 16 bytes."""
+        largest = max(row, default=0)
+        if largest >= _NARROW_END and self._data.typecode == _NARROW:
             self._data = array(_WIDE, self._data)
-        self._data.extend(row)
-        self._ends.append(len(self._data))
+        if largest >= _WIDE_END and self._places == 1:
+            self._data = array(_WIDE, _halves(self._data))
+            self._places = 2
+        self._data.extend(row if self._places == 1 else array(_WIDE, _halves(row)))
+        self._ends.append(self.values)
 
     def row(self, number: int) -> Sequence[int]:
         """A copy of one row."""
-        return self._data[self._ends[number - 1] if number else 0 : self._ends[number]]
+        begin, end = self._ends[number - 1] if number else 0, self._ends[number]
+        if self._places == 1:
+            return self._data[begin:end]
+        halves = self._data[2 * begin : 2 * end]
+        return [low | high << 64 for low, high in zip(halves[::2], halves[1::2], strict=True)]
 
     def truncate(self, rows: int) -> None:
         """Keep the first ``rows`` rows."""
         if rows < len(self._ends):
-            del self._data[self._ends[rows - 1] if rows else 0 :]
+            del self._data[self._places * self._ends[rows - 1] if rows else 0 :]
             del self._ends[rows:]
 
     @property
     def values(self) -> int:
         """The number of values in all rows."""
-        return len(self._data)
+        return len(self._data) // self._places
 
     @property
     def nbytes(self) -> int:
         """The size of both buffers."""
         return len(self._data) * self._data.itemsize + len(self._ends) * self._ends.itemsize
+
+
+def _halves(values: Sequence[int]) -> list[int]:
+    """Of each value the lower 8 bytes, then the others."""
+    return [half for value in values for half in (value & _WIDE_END - 1, value >> 64)]
 
 
 # Behind the last symbol of each production.

@@ -113,8 +113,6 @@ _PRODUCTIONS = {
     "terminals.ids": ("i4", 1),
     "terminals.offsets": ("i8", 1),
 }
-# What the recogniser packs into an item beside the column that it began in.
-_ITEM_BITS = 44
 
 
 def check_earley(manifest: Manifest, names: ParserNames, arrays: Arrays) -> int:
@@ -159,5 +157,3 @@ def _check_productions(names: ParserNames, arrays: Arrays) -> None:
     alone = symbols[bodies]
     single = (lengths == 1) & (alone >= 0)
     require(is_acyclic(rules, heads[single], alone[single]), "earley.symbols")
-    bits = sum(n.bit_length() for n in (len(symbols), len(arrays["lexer.table"]), rules))
-    require(bits <= _ITEM_BITS, "earley.symbols")

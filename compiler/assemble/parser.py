@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.container.manifest import ParserNames
-from constrain.artifacts.errors import ArtifactError
 from constrain.artifacts.network.mask_automaton import MaskAutomaton
 from constrain.artifacts.network.summary_tables import SummaryTables
 from constrain.artifacts.network.tables import NetworkTables
@@ -15,7 +14,6 @@ from constrain.artifacts.network.token_steps import TokenEffects
 from constrain.artifacts.tokens.vocabulary import TokenClasses
 
 from ..automata.dfa import TokenIds
-from ..diagnostics import LimitError
 from ..frontend import Parser
 from ..options import CANONICAL, ArtifactRequest
 from ..tokenizers import Tokenizer
@@ -46,10 +44,7 @@ def assemble(
     request: ArtifactRequest[Tokenizer],
     tokenization: str,
 ) -> Artifact:
-    """The artifact. ``counts``: of what was precomputed.
-
-    Raises ``LimitError`` for more items than a run of Earley's recogniser can number.
-    """
+    """The artifact. ``counts``: of what was precomputed."""
     earley, tables = parser.layout.tables, parser.network
     sizes = {"productions": len(earley.bodies)}
     if tables is not None:
@@ -71,12 +66,7 @@ def assemble(
             called=tuple(tables.names) if tables else (),
         ),
     )
-    try:
-        return Artifact(manifest, sections)
-    except ArtifactError:
-        if not _fits_items(parser):
-            raise LimitError("the items of the Earley recogniser", "states", 1 << 44) from None
-        raise
+    return Artifact(manifest, sections)
 
 
 def network_sections(tables: NetworkTables) -> Sections:
@@ -116,9 +106,3 @@ def _earley(parser: Parser) -> Sections:
         "lexer.starts": lexer.starts,
         "lexer.table": lexer.table,
     }
-
-
-def _fits_items(parser: Parser) -> bool:
-    earley = parser.layout.tables
-    sizes = len(earley.symbols), len(parser.lexer.table), earley.nonterminals
-    return sum(size.bit_length() for size in sizes) <= 44

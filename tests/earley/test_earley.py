@@ -41,14 +41,36 @@ def lazy_recogniser(lnf: Lnf) -> Earley:
 def test_jagged_rows() -> None:
     """Rows come back as they went in, also when a value makes the buffer wider."""
     jagged = JaggedRows()
-    rows = [[1, 2], [], [1 << 33], [7]]
+    rows = [[1, 2], [], [1 << 33], [7], [3, 5 << 64 | 9, 1 << 63], [1]]
     for row in rows:
         jagged.append(row)
     assert rows == [list(jagged.row(i)) for i in range(len(jagged))]
+    assert sum(map(len, rows)) == jagged.values
+    with pytest.raises(OverflowError):
+        jagged.append([8, 1 << 128])
+    assert rows == [list(jagged.row(i)) for i in range(len(jagged))]
     jagged.truncate(2)
     assert [[1, 2], []] == [list(jagged.row(i)) for i in range(len(jagged))]
-    with pytest.raises(OverflowError):
-        jagged.append([1 << 64])
+    jagged.append([4])
+    assert [[1, 2], [], [4]] == [list(jagged.row(i)) for i in range(len(jagged))]
+
+
+@pytest.mark.quick
+def test_items_of_any_width_recognise_the_same() -> None:
+    """A grammar of ten thousand rules has items that eight bytes do not hold."""
+    rng = random.Random(3)
+    for text, lnf in random_grammars(30, seed=5):
+        usual, wide = recogniser(lnf), recogniser(lnf)
+        wide._dot_bits = wide._state_bits = wide._head_bits = 25
+        wide.truncate(-1)
+        wide._begin_first_column()
+        for _ in range(4):
+            word = random_text(rng, usual, 9)
+            assert usual.feed(word) == wide.feed(word), (text, word)
+            assert usual.is_accepting == wide.is_accepting
+            assert usual.items(len(usual)) == wide.items(len(wide))
+            usual.truncate(0)
+            wide.truncate(0)
 
 
 def test_equals_the_textbook(full: bool) -> None:
