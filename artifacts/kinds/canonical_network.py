@@ -2,13 +2,14 @@
 tokenizer encodes its members."""
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from ..canonical_network.check import check_inert, check_precomputed, check_stored
 from ..container.manifest import Manifest
 from ..container.sections import Arrays, check_types, require
 from ..matcher import Begun
+from ..tokens.allowance import Precomputed
 from ..tokens.vocabulary import TEXT
 from . import network
 from .check_tokenizer import check_normal_form, check_pairs, check_pretokenizer
@@ -19,6 +20,7 @@ from .network import NetworkGrammar
 
 if TYPE_CHECKING:
     from ..canonical_network.machine import CanonicalMachine
+    from .mask_walks import MaskWalks
 
 
 def check(manifest: Manifest, arrays: Arrays) -> None:
@@ -54,6 +56,20 @@ class CanonicalNetworkRuntime(NetworkGrammar):
     def machine(self) -> "CanonicalMachine":
         """The machine of all matchers, until it is full."""
         return self._generations.machine()
+
+    def precompute(self, seconds: float | None, answers: int | None) -> Precomputed:
+        """Masks that walks by masks meet."""
+        with self.contents.precomputing:
+            return self._walks.precompute(seconds, answers)
+
+    @cached_property
+    def _walks(self) -> "MaskWalks":
+        from .mask_walks import MaskWalks
+
+        c = self.contents
+        return MaskWalks(
+            partial(self.begun, ()), c.vocabulary, c.manifest.eos, c.manifest.vocab_size
+        )
 
     def begun(self, prompt: Sequence[int]) -> Begun:
         """By the boundaries that the prompt may have, and its last token."""

@@ -2,13 +2,14 @@
 behind a lexer."""
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from ..container.manifest import Manifest
 from ..container.sections import Arrays
 from ..matcher import Begun
 from ..maximal_munch.check import check_greedy
+from ..tokens.allowance import Precomputed
 from .check_tokenizer import check_vocabulary
 from .contents import Contents
 from .generations import Generations
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from ..maximal_munch.machine import MaximalMunchMasks
     from ..maximal_munch.slices import Slices
     from ..maximal_munch.tables import MaximalMunchTables
+    from .mask_walks import MaskWalks
 
 
 def check(manifest: Manifest, arrays: Arrays) -> None:
@@ -36,6 +38,20 @@ class MaximalMunchRuntime:
     def machine(self) -> "MaximalMunchMasks":
         """The machine of all matchers, until it is full."""
         return self._generations.machine()
+
+    def precompute(self, seconds: float | None, answers: int | None) -> Precomputed:
+        """Masks that walks by masks meet."""
+        with self.contents.precomputing:
+            return self._walks.precompute(seconds, answers)
+
+    @cached_property
+    def _walks(self) -> "MaskWalks":
+        from .mask_walks import MaskWalks
+
+        c = self.contents
+        return MaskWalks(
+            partial(self.begun, ()), c.vocabulary, c.manifest.eos, c.manifest.vocab_size
+        )
 
     def begun(self, prompt: Sequence[int]) -> Begun:
         """Under any tokenization a prompt changes nothing."""

@@ -9,6 +9,7 @@ from ..container.manifest import Manifest
 from ..container.sections import Arrays
 from ..matcher import Begun
 from ..network.check import check_effects, check_network, check_summaries
+from ..tokens.allowance import Precomputed
 from .check_tokenizer import check_vocabulary
 from .contents import Contents
 from .generations import Generations
@@ -16,6 +17,9 @@ from .parser import NestingGrammar, check_earley, names_of, network_of
 
 if TYPE_CHECKING:
     from ..network.machine import NetworkMasks
+    from ..network.mask_automaton import MaskAutomaton
+    from ..network.precomputation import Precomputation
+    from ..network.summary_tables import SummaryTables
     from ..network.tables import NetworkTables
 
 
@@ -52,6 +56,35 @@ class NetworkRuntime(NetworkGrammar):
         """The machine of all matchers, until it is full."""
         return self._generations.machine()
 
+    def precompute(self, seconds: float | None, answers: int | None) -> Precomputed:
+        """The summaries that stacks on states which texts have met need come first, and those of
+        the states that these lead to. Matchers go on with what was found when the call ends."""
+        c = self.contents
+        with c.precomputing:
+            with c.lock:
+                live = self._generations.latest()
+                work = self._work = self._work or self._begun_with(live)
+                states = live.states_met()
+            was_complete = work.is_complete
+            found = work.go_on(states, seconds, answers)
+            if found.answers or work.is_complete > was_complete:
+                self._precomputed = work.tables()
+                self._generations.renew()
+            return found
+
+    # What was precomputed since the artifact was loaded, and how far that has come.
+    _precomputed: "tuple[SummaryTables, MaskAutomaton] | None" = None
+    _work: "Precomputation | None" = None
+
+    def _begun_with(self, live: "NetworkMasks") -> "Precomputation":
+        from ..network.precomputation import Precomputation
+        from ..network.summaries import Summaries
+
+        c, trie = self.contents, self.contents.trie
+        given = live.summaries.tables()
+        summaries = Summaries(self.network, lambda: trie, c.manifest.vocab_size, given, c.caches)
+        return Precomputation(self.network, summaries, c.caches.limit)
+
     def begun(self, prompt: Sequence[int]) -> Begun:
         """Under any tokenization a prompt changes nothing."""
         return self._generations.begun()
@@ -70,6 +103,10 @@ class NetworkRuntime(NetworkGrammar):
 
         c = self.contents
         a, m = c.arrays, c.manifest
+        summaries, automaton = self._precomputed or (
+            SummaryTables.from_arrays(a),
+            MaskAutomaton.from_arrays(a),
+        )
         machine = NetworkMasks(
             self.network,
             lambda: c.trie,
@@ -77,8 +114,8 @@ class NetworkRuntime(NetworkGrammar):
             m.eos,
             m.vocab_size,
             self.named,
-            SummaryTables.from_arrays(a),
-            MaskAutomaton.from_arrays(a),
+            summaries,
+            automaton,
             TokenEffects.from_arrays(a),
             c.caches,
             c.lock,

@@ -4,6 +4,7 @@
     summary_tables -> summaries    F(e, p): which tokens fit inside a call, and where it may end
     read_through -> summary_walk, few_nodes    walks of the token trie, with whole subtrees
     mask_automaton    the same down a whole stack, one look at a table for each frame
+    closure -> precomputation    all that stacks of any height need, beside decoding
     token_steps, lazy_token_effects    what a token does to a thread: precomputed, or lazily
     machine    all of it as the machine that a matcher steps
     check    the sections of an artifact fit together

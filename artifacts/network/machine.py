@@ -242,6 +242,12 @@ class NetworkMasks(InterningMachine):
         """About the size of all configurations and sets of stacks."""
         return self.network.nbytes
 
+    def states_met(self) -> list[int]:
+        """The states of the network whose masks are cached, the last first."""
+        threads = self.network.threads
+        met = [state for mask in reversed(self._masks) for state, _ in threads[mask]]
+        return [state for state in dict.fromkeys(met) if state != DEAD]
+
     def is_accepting(self, state: int) -> bool:
         """Whether the text so far is a member."""
         return self.network.may_end(state)

@@ -77,6 +77,8 @@ class Summaries:
         self.watch: Watch = unwatched
         self._network, self._make_trie, self._vocab_size = tables, trie, vocab_size
         self._precomputed = precomputed or SummaryTables.empty(vocab_size)
+        # How many were computed.
+        self.computed = 0
         self._walk: SummaryWalk | None = None
         # Few rows are made views at once, which takes longer than to look one up.
         rows = self._precomputed.rows
@@ -245,6 +247,7 @@ class Summaries:
             suspended = self._set_number(pending[0] if len(pending) == 1 else walk.merged(pending))
         summary = self.row_number(row), suspended
         self.cached[key] = summary
+        self.computed += 1
         return summary
 
     def _set_number(self, nodes: Nodes) -> int:

@@ -14,10 +14,10 @@ from functools import cached_property
 from constrain.artifacts.maximal_munch.configurations import Configurations
 from constrain.artifacts.maximal_munch.lexer import BETWEEN, NO_ACCEPT
 from constrain.artifacts.maximal_munch.parser_heads import BELOW_ALL, REFUSED, Heads
+from constrain.artifacts.network.closure import frames_below, states_inside
 from constrain.artifacts.network.tables import DEAD
 
 from ..limits import Effort, Exhausted
-from ..network.precompute import frames_below, states_inside
 
 # Places and threads of heads that are looked at before it is left undecided; where there are
 # members an end mostly comes soon, and where heads grow without end each takes longer.

@@ -26,12 +26,12 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from constrain.artifacts.network.closure import frames_below
 from constrain.artifacts.network.tables import FirstTransitions, NetworkTables
 from constrain.artifacts.network.token_steps import TokenEffects
 from constrain.artifacts.tokens.vocabulary import Vocabulary
 
 from ..limits import Effort
-from .precompute import frames_below
 
 Numbers: TypeAlias = NDArray[np.uint16]
 

@@ -21,6 +21,7 @@ from support.maximal_munch import (
 
 from constrain.artifacts.maximal_munch.machine import MaximalMunchMasks
 from constrain.artifacts.maximal_munch.summary_tables import HeadSummaryTables
+from constrain.artifacts.network.closure import frames_below
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.trie import Trie
 from constrain.compiler import Tokenizer
@@ -28,7 +29,6 @@ from constrain.compiler.dialects import read_grammar
 from constrain.compiler.limits import Limits
 from constrain.compiler.maximal_munch.lexer_tables import maximal_munch_tables
 from constrain.compiler.maximal_munch.precompute import precompute
-from constrain.compiler.network.precompute import frames_below
 
 TOKENS = [*(bytes([octet]) for octet in range(128)), b'":', b'","', b"]}", b"}]", b"[[", b'{"']
 NESTED_IF = 'start: "i" start ["e" start] | "x"\n'

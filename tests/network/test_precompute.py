@@ -5,6 +5,7 @@ import random
 import pytest
 from support.grammars import JSON, MARKUP, SAMPLES, STATEMENTS, nullable_lnf_of
 
+from constrain.artifacts.network.closure import frames_below
 from constrain.artifacts.network.configurations import Network
 from constrain.artifacts.network.summaries import NOTHING, ROOT, Summaries
 from constrain.artifacts.network.tables import NetworkTables
@@ -13,7 +14,7 @@ from constrain.artifacts.tokens.trie import Trie
 from constrain.compiler import Tokenizer, compile_grammar
 from constrain.compiler.limits import Effort, Limits
 from constrain.compiler.network.build import network
-from constrain.compiler.network.precompute import frames_below, precompute_summaries
+from constrain.compiler.network.precompute import precompute_summaries
 
 
 def tables_of(text: str) -> NetworkTables:

@@ -1,0 +1,183 @@
+"""What an artifact finds before decoding needs it: masks stay as they are, and no walk is left."""
+
+import random
+import threading
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from support.grammars import JSON, SAMPLES, STATEMENTS
+
+from constrain.artifacts import Artifact
+from constrain.artifacts.network.closure import nearest_first
+from constrain.artifacts.network.summary_walk import SummaryWalk
+from constrain.artifacts.tokens import tokenset
+from constrain.artifacts.tokens.allowance import Ended
+from constrain.compiler import Tokenizer, compile_grammar
+
+LARK = r"""
+start: (NAME "=" value ";")+
+value: NAME | NUMBER | "(" value ")"
+NAME: /[a-z_]+/
+NUMBER: /[0-9]+/
+%ignore /[ \n]+/
+"""
+
+
+@pytest.fixture
+def lazy(default_tokenizer: Tokenizer) -> Callable[..., Artifact]:
+    """An artifact with nothing precomputed."""
+
+    def compiled(text: str = JSON, dialect: str = "kbnf", **options: object) -> Artifact:
+        artifact = compile_grammar(
+            text, dialect=dialect, tokenizer=default_tokenizer, prewarm=0, **options
+        )
+        return Artifact(artifact.manifest, artifact.arrays)
+
+    return compiled
+
+
+def walked(artifact: Artifact, seed: int, most: int = 60) -> list[tuple[bytes, int]]:
+    """The masks along a random text, with the tokens taken."""
+    rng = random.Random(seed)
+    matcher = artifact.matcher()
+    found = []
+    while len(found) < most and not matcher.is_finished:
+        mask = matcher.mask()
+        token = rng.choice(tokenset.to_ids(mask).tolist())
+        found.append((mask.tobytes(), token))
+        matcher.advance(token)
+    return found
+
+
+KINDS = {
+    "network": (STATEMENTS, "kbnf", {"engine": "network", "tokenization": "any"}),
+    "canonical network": (JSON, "kbnf", {"engine": "network", "tokenization": "canonical"}),
+    "maximal munch": (LARK, "lark", {"tokenization": "any"}),
+}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_masks_are_the_same_before_during_and_after(
+    name: str, lazy: Callable[..., Artifact]
+) -> None:
+    """Matchers that began before go on, while another thread precomputes."""
+    text, dialect, options = KINDS[name]
+    plain, artifact = (lazy(text, dialect, **options) for _ in range(2))
+    before = artifact.matcher()
+    stop, failures = threading.Event(), list[BaseException]()
+
+    def precompute() -> None:
+        try:
+            while not stop.is_set() and not artifact.precompute(answers=7).is_complete:
+                pass
+        except BaseException as error:
+            failures.append(error)
+
+    thread = threading.Thread(target=precompute)
+    thread.start()
+    try:
+        for seed in range(12):
+            assert walked(artifact, seed) == walked(plain, seed)
+    finally:
+        stop.set()
+        thread.join()
+    assert not failures
+
+    artifact.precompute(answers=50)
+    for seed in range(12, 24):
+        assert walked(artifact, seed) == walked(plain, seed)
+    for mask, token in walked(plain, 99):
+        assert before.mask().tobytes() == mask
+        before.advance(token)
+
+
+def test_a_network_comes_to_an_end_and_then_needs_no_walk(
+    lazy: Callable[..., Artifact], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Few answers at a time; what is found stays, and the file's bytes are the same."""
+    plain, artifact = lazy(engine="network", tokenization="any"), lazy(engine="network")
+    artifact = lazy(engine="network", tokenization="any")
+    size = artifact.to_bytes()
+
+    calls = 0
+    while not (found := artifact.precompute(answers=20)).is_complete:
+        assert (found.answers, found.ended) == (20, Ended.ANSWERS)
+        calls += 1
+    assert calls > 3
+    assert artifact.precompute().answers == 0
+    assert artifact.to_bytes() == size
+
+    expected = [walked(plain, seed) for seed in range(10)]
+
+    def refused(*_: object) -> None:
+        raise AssertionError("a summary is missing")
+
+    monkeypatch.setattr(SummaryWalk, "walk", refused)
+    assert [walked(artifact, seed) for seed in range(10)] == expected
+
+
+def test_so_many_answers_are_the_same_ones(lazy: Callable[..., Artifact]) -> None:
+    """Whatever the clock says."""
+    tables = []
+    for _ in range(2):
+        artifact = lazy(engine="network", tokenization="any")
+        assert artifact.precompute(answers=30).answers == 30
+        tables.append(artifact.runtime.machine().summaries.tables().arrays())
+    for one, other in zip(*(found.values() for found in tables), strict=True):
+        assert np.array_equal(one, other)
+
+
+def test_no_time_finds_nothing(lazy: Callable[..., Artifact]) -> None:
+    """And says why it ended."""
+    found = lazy(engine="network", tokenization="any").precompute(seconds=0)
+    assert (found.answers, found.ended, found.is_complete) == (0, Ended.SECONDS, False)
+
+
+def test_what_does_not_fit_into_the_caches_is_left(
+    lazy: Callable[..., Artifact],
+) -> None:
+    """``cache_bytes`` bounds what is found; masks are the same."""
+    plain = lazy(engine="network", tokenization="any")
+    small = Artifact(plain.manifest, plain.arrays, cache_bytes=40_000)
+    found = small.precompute()
+    assert found.ended is Ended.MEMORY
+    assert 0 < found.answers < plain.precompute().answers
+    assert small.runtime.machine().summaries.nbytes < 60_000
+    assert walked(small, 1) == walked(plain, 1)
+
+
+def test_what_texts_have_met_comes_first(lazy: Callable[..., Artifact]) -> None:
+    """Behind the states that a matcher was in come those that they lead to."""
+    artifact = lazy(engine="network", tokenization="any")
+    matcher, tokens = artifact.matcher(), artifact.vocabulary
+    for octet in SAMPLES[JSON][:9]:
+        token = next(i for i in tokens.text_ids().tolist() if tokens.token(i) == bytes([octet]))
+        matcher.mask()
+        matcher.advance(token)
+    matcher.mask()
+    machine = artifact.runtime.machine()
+    met = machine.states_met()
+    assert len(met) > 4
+    order = nearest_first(machine.network.tables, met)
+    assert order[: len(met)] == met
+    assert sorted(order) == list(range(1, machine.network.tables.states))
+
+
+@pytest.mark.parametrize("options", [{"engine": "dfa"}, {"engine": "earley"}])
+def test_kinds_that_keep_no_answers_say_so(
+    options: dict[str, str], lazy: Callable[..., Artifact]
+) -> None:
+    """Nothing is done, and nothing is missing."""
+    artifact = lazy("s ::= #'[a-z]{2,5}';", tokenization="any", **options)
+    found = artifact.precompute()
+    assert (found.answers, found.ended) == (0, Ended.NOT_LAZY)
+    assert "lazily" in found.ended.value
+
+
+def test_less_than_nothing_is_refused(lazy: Callable[..., Artifact]) -> None:
+    """Before anything is computed."""
+    artifact = lazy(engine="network", tokenization="any")
+    for wrong in ({"seconds": -1.0}, {"answers": -1}):
+        with pytest.raises(ValueError, match="less than 0"):
+            artifact.precompute(**wrong)
