@@ -53,12 +53,11 @@ class Subsets:
         """Number of cells that the runs fill."""
         return sum(self.last) - sum(self.first) + len(self.first)
 
-    def symbols(self) -> list[tuple[int, int]]:
-        """The first and last symbol of each column."""
+    def byte_symbols(self) -> list[tuple[int, int]]:
+        """The first and last byte of each column of bytes. Those of token terminals follow; each is
+        one symbol, from ``FIRST_TERMINAL`` on."""
         begins = [self.columns.index(column) for column in range(self.columns[-1] + 1)]
-        octets = pairwise([*begins, FIRST_TERMINAL])
-        tokens = range(FIRST_TERMINAL, FIRST_TERMINAL + self.width - len(begins))
-        return [*((low, after - 1) for low, after in octets), *zip(tokens, tokens, strict=True)]
+        return [(low, after - 1) for low, after in pairwise([*begins, FIRST_TERMINAL])]
 
     def accepting(self) -> list[bool]:
         """Whether each set holds a final state."""

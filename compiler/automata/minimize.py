@@ -284,12 +284,17 @@ class Quotient:
 
     def nfa(self) -> Nfa:
         """The same as an NFA, without origins."""
-        symbols = self.found.symbols()
+        # Not a list of all symbols: there may be thousands that this automaton does not have.
+        octets = self.found.byte_symbols()
+        first_terminal = FIRST_TERMINAL - len(octets)
         arcs: list[list[Arc]] = []
         for row in self.edges:
             leaving: list[Arc] = []
             for column, target in row:
-                low, high = symbols[column]
+                if column < len(octets):
+                    low, high = octets[column]
+                else:
+                    low = high = first_terminal + column
                 last = leaving[-1] if leaving else None
                 if last and last.target == target and last.high + 1 == low < FIRST_TERMINAL:
                     low = leaving.pop().low

@@ -1,6 +1,7 @@
 """NFA to minimal DFA: as lists, for small automata, against as arrays."""
 
 import random
+import tracemalloc
 from collections.abc import Iterator
 
 import pytest
@@ -85,3 +86,20 @@ def test_limits_hold_for_small_automata() -> None:
     with pytest.raises(LimitError):
         minimal(ways_apart, Limits(states=2))
     assert minimal(ways_apart, Limits(states=3)).states == 3
+
+
+def test_symbols_that_an_automaton_lacks_cost_nothing() -> None:
+    """Each of ten thousand rules has an automaton over the calls of all of them."""
+    symbols = 10**6
+    call = FIRST_TERMINAL + symbols - 1
+    arcs = [[Arc(97, 98, 1, frozenset())], [Arc(call, call, 2, frozenset())], []]
+    nfa = Nfa(arcs, [[], [], []], 0, frozenset([2]))
+    minimal_nfa(nfa, terminals=1)
+    tracemalloc.start()
+    try:
+        found = minimal_nfa(nfa, terminals=symbols)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert [arc[:2] for leaving in found.arcs for arc in leaving] == [(97, 98), (call, call)]
+    assert peak < symbols
