@@ -226,18 +226,35 @@ class Summaries:
         self.watch(_WALK_WORK + met, 0)
         parts: set[int] = set()
         pending: list[Nodes] = []
-        for reached, nodes in groups:
+        # subtle: F of a union is the union of Fs. States that make the same call, and calls that
+        # return to the same frame, go on together: sets would branch at each call otherwise, to
+        # exponentially many where a text can be read in several ways.
+        by_call: dict[_Key, list[int]] = {}
+        for place, (reached, nodes) in enumerate(groups):
             if walk.returns[reached]:
                 pending.append(nodes)
-            calls = self._network.calls[reached]
-            number = self._set_number(nodes) if calls and nodes is not begun else suspended
-            for start, frame in calls:
-                inside, left = yield number, start
-                parts.add(inside)
-                if left != NOTHING:
-                    after, still = yield left, frame
-                    parts.add(after)
-                    pending.append(self.nodes_of(still))
+            for call in self._network.calls[reached]:
+                by_call.setdefault(call, []).append(place)
+        numbers: dict[tuple[int, ...], int] = {}
+        left_by_frame: dict[int, list[int]] = {}
+        for (start, frame), places in by_call.items():
+            number = numbers.get(tuple(places))
+            if number is None:
+                sets = [groups[place][1] for place in places]
+                nodes = sets[0] if len(sets) == 1 else walk.merged(sets)
+                number = suspended if nodes is begun else self._set_number(nodes)
+                numbers[tuple(places)] = number
+            inside, left = yield number, start
+            parts.add(inside)
+            if left != NOTHING:
+                left_by_frame.setdefault(frame, []).append(left)
+        for frame, lefts in left_by_frame.items():
+            left = lefts[0]
+            if len(different := set(lefts)) > 1:
+                left = self._set_number(walk.merged([self.nodes_of(n) for n in sorted(different)]))
+            after, still = yield left, frame
+            parts.add(after)
+            pending.append(self.nodes_of(still))
         self.watch(len(parts) * len(row) + sum(map(len, pending)), 0)
         for part in sorted(parts):
             row |= self.row(part)

@@ -5,15 +5,21 @@
 import random
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
+from itertools import product
 
 import pytest
 from support.grammars import lnf_of, nullable_lnf_of
+from support.maximal_munch import vocabulary_of
 from support.network import check_against_earley
 
 from constrain.artifacts.network.configurations import Network
+from constrain.artifacts.network.summaries import ROOT, Summaries
+from constrain.artifacts.tokens.trie import Trie
 from constrain.compiler.frontend import Parser
 from constrain.compiler.limits import Limits
 from constrain.compiler.network import build, plan
+from constrain.compiler.network.build import network
 from constrain.compiler.network.goal_automata import Goals
 from constrain.compiler.network.plan import SEARCHED, planned
 from constrain.compiler.pipeline import build_engine
@@ -136,3 +142,16 @@ def test_procedures_break_all_framed_cycles(seed: int) -> None:
                 reached |= new
                 pending += new
             assert caller not in reached
+
+
+def test_readings_of_a_token_share_what_is_left_of_it() -> None:
+    """A run of signs can be cut into operators in Fibonacci many ways: summaries of sets of
+    suspended nodes are as many as the run has signs."""
+    tables = network(nullable_lnf_of("start ::= e; e ::= 'x' | '(' e ')' | ('+'|'++'|'+-') e '.';"))
+    for longest in (4, 8):
+        lengths = range(1, longest + 1)
+        tokens = [bytes(signs) for n in lengths for signs in product(b"+-", repeat=n)]
+        trie = partial(Trie.from_vocabulary, vocabulary_of(tokens))
+        summaries = Summaries(tables, trie, len(tokens) + 1)
+        summaries.summary(ROOT, tables.start)
+        assert longest == len(summaries.cached)
