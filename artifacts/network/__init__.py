@@ -2,7 +2,7 @@
 
     tables -> configurations    byte automata that call one another; a text as threads over stacks
     summary_tables -> summaries    F(e, p): which tokens fit inside a call, and where it may end
-    read_through -> summary_walk, few_nodes    walks of the token trie, with whole subtrees
+    read_through, trie_index -> summary_walk, few_nodes    walks of the token trie, whole subtrees
     mask_automaton    the same down a whole stack, one look at a table for each frame
     closure -> precomputation    all that stacks of any height need, beside decoding
     token_steps, lazy_token_effects    what a token does to a thread: precomputed, or lazily

@@ -100,7 +100,7 @@ class FewNodes:
                         if target != DEAD:
                             reached.append((child, target))
                     continue
-                edges = edges_of[state] if state in edges_of else self._few_edges(state)
+                edges = edges_of[state] if state in edges_of else self.few_edges(state)
                 if edges is None:
                     return frontier
                 for octet, target in edges:
@@ -127,6 +127,10 @@ class FewNodes:
         first, flat, octets, stops = self._first, self._flat, self._octets, self._stops
         columns, width = self._columns, self._width
         met, cut, passed = FewMet([], [], []), list[int](), list[tuple[int, int]]()
+        if stops[one]:
+            passed.append((node, one))
+        if stops[other]:
+            met.stopped.append((node, other))
         pending = [(node, one, other)]
         for upper, before, after in pending:
             low, high = first[upper], first[upper + 1]
@@ -192,7 +196,8 @@ class FewNodes:
         for state, nodes in stopped:
             left = nodes
             if state in dropped:
-                left = left[~np.isin(left, list(dropped[state]))]
+                places = np.searchsorted(nodes, sorted(dropped[state]))
+                left = np.delete(nodes, places)
             for upper in cut:
                 # subtle: those above begin where a node does, and have lower numbers.
                 low, high = begin[upper], self._end[upper]
@@ -203,8 +208,12 @@ class FewNodes:
         for node, state in patch.met.stopped:
             added.setdefault(state, set()).add(node)
         for state, more in added.items():
-            both = more.union(groups[state].tolist()) if state in groups else more
-            groups[state] = np.array(sorted(both), dtype=np.int32)
+            both = np.array(sorted(more), dtype=np.int32)
+            if state in groups:
+                both = np.concatenate((groups[state], both))
+                both.sort(kind="stable")
+                both = both[np.diff(both, prepend=-1) > 0]
+            groups[state] = both
         return [(state, nodes) for state, nodes in sorted(groups.items()) if len(nodes)]
 
     def _is_whole(self, node: int, state: int) -> bool:
@@ -214,8 +223,10 @@ class FewNodes:
             classes &= self._leaving[step * self._size + state]
         return not classes
 
-    def _few_edges(self, state: int) -> Pairs | None:
+    def few_edges(self, state: int) -> Pairs | None:
         """The bytes that a state reads, and where they lead; None if they are many."""
+        if state in self._edges:
+            return self._edges[state]
         targets = self._table[state].take(self._classes)
         octets = np.flatnonzero(targets)
         few = len(octets) <= _FEW_EDGES

@@ -100,16 +100,23 @@ def heights_of(trie: Trie) -> Heights:
 class ReadThrough:
     """L_h for S states. ``leaving``: uint64 (H * S,), those of the i-th step of ``heights`` from
     i * S on; without heights, uint64 (S,), they are for texts of any length. ``successors``: int32
-    (S,), ``DEAD`` for none."""
+    (S,), ``DEAD`` for none. ``stopping``: uint64 (S,), L_1 of states that are their own successors
+    but that calls begin or end in each of them, all classes for others; None if there are none.
+    """
 
     leaving: _Bits
     successors: _States
     heights: Heights | None
+    stopping: _Bits | None
 
     @classmethod
     def of(cls, tables: NetworkTables, stops: NDArray[np.bool_], trie: Trie) -> "ReadThrough":
         """For the texts below the nodes of ``trie``; ``stops``: (S,), where calls begin or end."""
         successors, leaving = _successors(tables, stops)
+        looping = stops & (successors == np.arange(len(successors)))
+        stopping = np.where(looping, leaving, NO_CLASS_LOOPS) if looping.any() else None
+        leaving[stops] = NO_CLASS_LOOPS
+        all_successors, successors = successors, np.where(stops, np.int32(DEAD), successors)
         # L_h and s^h for powers of two; no text is longer than the trie is deep.
         most = len(levels_of(trie))
         powers = [(leaving, successors)]
@@ -119,7 +126,7 @@ class ReadThrough:
         least = powers[min(_COUNTED.bit_length() - 1, len(powers) - 1)][0]
         last = powers[-1][0] | powers[-1][0][powers[-1][1]]
         if not ((least != last) & (least & _WORDS != _WORDS)).any():
-            return cls(last, successors, None)
+            return cls(last, all_successors, None, stopping)
         heights = heights_of(trie)
         rows = []
         for height in heights.steps:
@@ -128,7 +135,7 @@ class ReadThrough:
             if rest:
                 leaving = leaving | powers[rest.bit_length() - 1][0][following]
             rows.append(leaving)
-        return cls(np.concatenate(rows), successors, heights)
+        return cls(np.concatenate(rows), all_successors, heights, stopping)
 
     def fits(
         self, classes: _Bits, nodes: NDArray[np.int32], states: _States, *, within: bool = False
@@ -140,9 +147,19 @@ class ReadThrough:
         fits: NDArray[np.bool_] = (classes.take(nodes) & self.leaving.take(states)) == 0
         return fits
 
+    def stops_all_through(
+        self, classes: _Bits, nodes: NDArray[np.int32], states: _States
+    ) -> NDArray[np.bool_] | None:
+        """At which nodes all of the classes are read in one state in which calls begin or end;
+        None for nowhere."""
+        if self.stopping is None:
+            return None
+        fits: NDArray[np.bool_] = (classes.take(nodes) & self.stopping.take(states)) == 0
+        return fits if fits.any() else None
+
 
 def _successors(tables: NetworkTables, stops: NDArray[np.bool_]) -> tuple[_States, _Bits]:
-    """The successor of each state, and L_1."""
+    """The successor of each state, and the classes with a character that does not lead there."""
     table, columns = tables.table, tables.classes
     bits, weights = np.zeros(table.shape[1], np.uint64), np.zeros(table.shape[1], np.int64)
     np.bitwise_or.at(bits, columns[:128], CLASS_BITS[:128])
@@ -158,7 +175,7 @@ def _successors(tables: NetworkTables, stops: NDArray[np.bool_]) -> tuple[_State
         for targets in (*(rows[:, columns[octet]] for octet in _SAMPLES), other[part]):
             weight = np.where(rows == targets[:, None], weights, 0).sum(axis=1)
             weight += (other[part] == targets) * _OTHER_WEIGHT
-            better = (weight > best) & (targets != DEAD) & ~stops[part]
+            better = (weight > best) & (targets != DEAD)
             best[better], chosen[better] = weight[better], targets[better]
         found = np.bitwise_or.reduce(np.where(rows == chosen[:, None], np.uint64(0), bits), axis=1)
         found |= np.where(other[part] == chosen, np.uint64(0), np.uint64(1 << OTHER))

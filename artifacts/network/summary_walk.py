@@ -23,9 +23,14 @@ from .few_nodes import FEW, FewMet, FewNodes
 from .read_through import ReadThrough, inside_calls
 from .summary_tables import Nodes
 from .tables import DEAD, NetworkTables
+from .trie_index import index_of
 
 # Sets of so many nodes have their children grouped by column.
 _LARGE = 256
+
+# So often a large set is read from by states of few edges before its children are grouped: most
+# are by one state or two.
+_BEGUN = 6
 
 # The bytes of a child that is grouped.
 _CHILD_BYTES = 4
@@ -75,6 +80,8 @@ class _Found:
         self.single: list[Nodes] = []
         self.whole: list[Nodes] = []
         self.stopped: list[tuple[Nodes, _States]] = []
+        # Nodes that are whole, with the state that they and all below them stop in.
+        self.stopped_whole: list[tuple[Nodes, _States]] = []
         self.is_known = is_known
         self.read: list[tuple[Nodes, NDArray[np.bool_]]] = []
         self.left: list[Nodes] = []
@@ -154,6 +161,7 @@ class SummaryWalk:
 
     def forget(self) -> None:
         """Drop what is cached by the numbers of sets, which are given again."""
+        self._begun: dict[int, int] = {}
         children, bases = self._caches.divide(_CHILDREN, _BASES)
         self._children: BoundedCache[int, _Children] = children.cache()
         self._bases: BoundedCache[tuple[int, int], _Base] = bases.cache()
@@ -190,7 +198,9 @@ class SummaryWalk:
             nodes, states = self._met_now(nodes, states, alone, found)
         self._visited += found.count
         row = self._row(found, suspended)
-        return Walked(row, self._by_state(suspended, state, found.stopped), found.count)
+        inside = self._inside(found.stopped_whole)
+        stopped = self._by_state(suspended, state, found.stopped, inside)
+        return Walked(row, stopped, found.count)
 
     def _patched(self, number: int, suspended: Nodes, state: int) -> Walked | None:
         """The walk of a state's successor, patched, where the two differ in little; else None."""
@@ -280,6 +290,14 @@ class SummaryWalk:
     def _first(self, number: int, suspended: Nodes, state: int) -> tuple[Nodes, _States]:
         """The children of a large set that a state leads to, and the states there."""
         row = self._table[state]
+        edges = self._few.few_edges(state)
+        begun = self._begun[number] = self._begun.get(number, 0) + 1
+        if edges is not None and begun < _BEGUN:
+            index, flags = index_of(self._trie), np.zeros(len(self._fan_out), dtype=np.bool_)
+            flags[suspended] = True
+            parts = [index.children_by(flags, octet) for octet, _ in edges]
+            targets = np.array([target for _, target in edges], dtype=np.int32)
+            return _joined(parts), targets.repeat([len(part) for part in parts])
         grouped = self._children.get(number) or self._grouped(number, suspended)
         row = row[: len(grouped.counts)]
         read = (row != DEAD) & (grouped.counts > 0)
@@ -305,6 +323,7 @@ class SummaryWalk:
         if self._through is not None:
             # A character of several bytes is read before its bytes are.
             fits = self._through.fits(self._subtrees.within, children, states, within=True)
+            self._add_stopping(self._subtrees.within, children, states, fits, found)
             if fits.any():
                 found.whole.append(children[fits])
                 children, states = children[~fits], states[~fits]
@@ -315,6 +334,22 @@ class SummaryWalk:
         if found.is_known:
             found.read.append((children, live))
         return children[live], targets[live]
+
+    def _add_stopping(
+        self,
+        classes: NDArray[np.uint64],
+        nodes: Nodes,
+        states: _States,
+        fits: NDArray[np.bool_],
+        found: _Found,
+    ) -> None:
+        """Add to ``fits`` what fits, but that calls begin or end at each node below."""
+        assert self._through is not None
+        stopping = self._through.stops_all_through(classes, nodes, states)
+        if stopping is not None:
+            stopping &= ~fits
+            found.stopped_whole.append((nodes[stopping], states[stopping]))
+            fits |= stopping
 
     def _make_through(self) -> None:
         tables = self._tables
@@ -343,6 +378,7 @@ class SummaryWalk:
             fits = fan_out == 0
         else:
             fits = self._through.fits(self._subtrees.below, nodes, states)
+            self._add_stopping(self._subtrees.below, nodes, states, fits, found)
         found.whole.append(nodes[fits])
         rest = ~fits
         nodes, states = nodes[rest], states[rest]
@@ -404,10 +440,27 @@ class SummaryWalk:
     def _set(self, flags: NDArray[np.bool_], begins: Nodes, ends: Nodes, *, fits: bool) -> None:
         flags[self._subtrees.ids.take(ranges(begins, ends - begins))] = fits
 
+    def _inside(self, stopped: list[tuple[Nodes, _States]]) -> dict[int, list[Nodes]]:
+        """By state all nodes with children at and below some."""
+        if not stopped:
+            return {}
+        nodes, states = (np.concatenate(parts) for parts in zip(*stopped, strict=True))
+        index = index_of(self._trie)
+        return {
+            state: [index.inner_nodes(nodes[states == state])]
+            for state in np.unique(states).tolist()
+        }
+
     def _by_state(
-        self, suspended: Nodes, state: int, stopped: list[tuple[Nodes, _States]]
+        self,
+        suspended: Nodes,
+        state: int,
+        stopped: list[tuple[Nodes, _States]],
+        inside: dict[int, list[Nodes]] | None = None,
     ) -> list[tuple[int, Nodes]]:
-        groups: dict[int, list[Nodes]] = {state: [suspended]} if self._stops[state] else {}
+        groups = inside or {}
+        if self._stops[state]:
+            groups.setdefault(state, []).append(suspended)
         if stopped:
             nodes = np.concatenate([nodes for nodes, _ in stopped])
             states = np.concatenate([states for _, states in stopped])

@@ -1,0 +1,77 @@
+"""Look-ups into a token trie that walks by a network need: what is below, and what is above."""
+
+from functools import cached_property
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..tokens.subtrees import characters, levels_of, subtrees_of
+from ..tokens.trie import Trie, ranges
+from .summary_tables import Nodes
+
+# Begins of nodes are above so many bits of a key, their numbers below.
+_NODE_BITS = 32
+
+
+class TrieIndex:
+    """Of one trie; each part is made when it is first needed. Nodes are int32 (n,)."""
+
+    def __init__(self, trie: Trie) -> None:
+        # subtle: not the trie, by which the index is found, and which would so live as long.
+        self._subtrees = subtrees_of(trie)
+        self._fan_out = np.diff(trie.first)
+        self._octets = trie.octets
+        unfinished, _, _ = characters(trie, levels_of(trie))
+        self._between = ~unfinished
+
+    def inner_nodes(self, nodes: Nodes) -> Nodes:
+        """The nodes with children at and below some, each as often as it is; those where a
+        character is not finished are left out."""
+        tokens = self._subtrees
+        begins = tokens.begin.take(nodes).astype(np.int64) << _NODE_BITS | nodes
+        ends = tokens.end.take(nodes).astype(np.int64) << _NODE_BITS
+        low, high = (np.searchsorted(self._in_order, keys) for keys in (begins, ends))
+        found: Nodes = self._in_order_nodes.take(ranges(low, high - low))
+        return found
+
+    def children_by(self, flags: NDArray[np.bool_], octet: int) -> Nodes:
+        """The children by one byte of the nodes that are flagged, bool (N,)."""
+        order, starts = self._by_octet
+        nodes = order[starts[octet] : starts[octet + 1]]
+        found: Nodes = nodes[flags.take(self._parents.take(nodes))]
+        return found
+
+    @cached_property
+    def _in_order(self) -> NDArray[np.int64]:
+        nodes = np.flatnonzero((self._fan_out > 0) & self._between)
+        keys = self._subtrees.begin.take(nodes).astype(np.int64) << _NODE_BITS | nodes
+        return np.sort(keys)
+
+    @cached_property
+    def _in_order_nodes(self) -> Nodes:
+        return (self._in_order & ((1 << _NODE_BITS) - 1)).astype(np.int32)
+
+    @cached_property
+    def _parents(self) -> Nodes:
+        # The root is below none, and is read by no byte.
+        nodes = np.arange(len(self._fan_out), dtype=np.int32)
+        return np.concatenate((np.zeros(1, np.int32), nodes.repeat(self._fan_out)))
+
+    @cached_property
+    def _by_octet(self) -> tuple[Nodes, list[int]]:
+        """The nodes but the root by the byte that leads to them, and where each byte begins."""
+        order = np.argsort(self._octets[1:], kind="stable").astype(np.int32) + np.int32(1)
+        starts = np.searchsorted(self._octets[1:][order - 1], np.arange(257)).tolist()
+        return order, starts
+
+
+_MADE: WeakKeyDictionary[Trie, TrieIndex] = WeakKeyDictionary()
+
+
+def index_of(trie: Trie) -> TrieIndex:
+    """The index of a trie, made when it is first needed."""
+    found = _MADE.get(trie)
+    if found is None:
+        found = _MADE[trie] = TrieIndex(trie)
+    return found
