@@ -419,12 +419,12 @@ def _of_network(
 ) -> Compilation:
     """All token sequences that spell a member: summaries of a network, or Earley's tables."""
     from .assemble.dfa import size_of
-    from .assemble.parser import assemble, encode
+    from .assemble.parser import assemble, encode, for_lazy_masks, with_first_row
     from .token_ids import token_ids
 
     terminals = token_ids(parser.grammar, request.tokenizer, request.eos)
     sections, counts = encode(parser, terminals, request), dict[str, int]()
-    notes = [*choice.notes]
+    notes, is_lazy = [*choice.notes], True
     if parser.network is not None:
         from .network.mask_tables import precompute
 
@@ -432,7 +432,12 @@ def _of_network(
         sections |= masks.arrays()
         counts = masks.counts
         notes += [] if masks.is_complete else [_PARTLY]
+        is_lazy = not masks.is_complete or not len(masks.summaries.keys)
+    if is_lazy:
+        sections |= for_lazy_masks(sections, request)
     artifact = assemble(parser, sections, counts, request, ANY)
+    if is_lazy and request.options.prewarm != 0:
+        artifact = with_first_row(artifact, request)
     return Compilation(parser, None, artifact, tuple(notes), weakened=choice.note)
 
 

@@ -3,8 +3,14 @@
 import numpy as np
 
 from ..container.manifest import Manifest
-from ..container.sections import Arrays, check_types, require, require_offsets, require_range
-from ..network.check import check_trie_types
+from ..container.sections import (
+    Arrays,
+    check_trie_types,
+    check_types,
+    require,
+    require_offsets,
+    require_range,
+)
 from ..tokens import tokenset
 from .precomputed_rows import DEEPER, UNKNOWN
 from .return_tables import check_return_tables

@@ -22,8 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..bpe.forbidden_pairs import ForbiddenPairs
-from ..container.sections import Arrays
-from ..network.check import check_trie
+from ..container.sections import Arrays, check_trie
 from ..network.configurations import Network
 from ..network.tables import NetworkTables
 from ..pretokenizer.dfa import PretokenizerDfa, whole_pieces

@@ -79,6 +79,33 @@ def is_acyclic(size: int, sources: NDArray[np.integer], targets: NDArray[np.inte
     return True
 
 
+# Sections of a token trie (``tokens/trie.py``), behind a prefix: dtype and number of axes.
+_TRIE = {
+    "first": ("i4", 1),
+    "held": ("i4", 1),
+    "ids": ("i4", 1),
+    "octets": ("u1", 1),
+}
+
+
+def check_trie_types(arrays: Arrays, prefix: str) -> None:
+    """Raise ``ArtifactError`` naming the first section of a trie that is missing, or of another
+    type."""
+    check_types(arrays, {prefix + name: wanted for name, wanted in _TRIE.items()})
+
+
+def check_trie(arrays: Arrays, prefix: str, vocab_size: int) -> None:
+    """Every walk of a trie stays in it, and ends: children have higher numbers. Raises
+    ``ArtifactError`` naming the first section that does not fit."""
+    nodes, first = len(arrays[prefix + "octets"]), arrays[prefix + "first"]
+    require(nodes > 0, prefix + "octets")
+    require(len(first) == nodes + 1 and int(first[-1]) == nodes, prefix + "first")
+    require(bool((first[:-1] > np.arange(nodes)).all()), prefix + "first")
+    require(bool((first[1:] >= first[:-1]).all()), prefix + "first")
+    require_offsets(arrays, prefix + "held", nodes, len(arrays[prefix + "ids"]))
+    require_range(arrays, prefix + "ids", 0, vocab_size)
+
+
 FORMAT_MAJOR = 2
 FORMAT_MINOR = 0
 

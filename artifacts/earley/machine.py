@@ -25,6 +25,7 @@ from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.tokenset import Words
 from ..tokens.trie import Trie
 from ..tokens.vocabulary import Vocabulary
+from ..tokens.watch import Watch, unwatched
 from .recogniser import Earley
 
 # Bytes of an item of a name, a tuple of four integers. Of the budget so many parts go to rows and
@@ -122,6 +123,15 @@ class EarleyMasks:
     def is_full(self) -> bool:
         """Whether the memo is."""
         return self._memo.is_full
+
+    def begin_with(self, row: Words) -> None:
+        """The mask before any token is known: read-only."""
+        self._keep(self._start, row)
+
+    def first_row(self, watch: Watch) -> Words:
+        """The mask before any token; ``watch`` bounds what that takes."""
+        self._go_to(self._start)
+        return self._walked(watch)
 
     @contextmanager
     def reading_again(self) -> Iterator[None]:
@@ -247,7 +257,7 @@ class EarleyMasks:
         del self._column_names[base + 1 :]
         return bool(symbols) and earley.push(symbols[0], [(base, s) for s in symbols[1:]])
 
-    def _walked(self) -> Words:
+    def _walked(self, watch: Watch = unwatched) -> Words:
         """Walk the trie depth-first, one column a byte, shared by all tokens below it."""
         earley, (octets, first, held) = self._earley, self._trie.lists
         base = len(earley)
@@ -261,6 +271,7 @@ class EarleyMasks:
                 if fitting >> octets[child] & 1:
                     earley.push(octets[child])
                     self.visited += 1
+                    watch(1, 0)
                     slots.extend(range(held[child], held[child + 1]))
                     inside = range(first[child], first[child + 1])
                     if inside:

@@ -14,7 +14,7 @@ from ..tokens.vocabulary import TEXT
 from . import network
 from .check_tokenizer import check_normal_form, check_pairs, check_pretokenizer
 from .contents import Contents
-from .first_row import FIRST_ROW, check_first_row
+from .first_row import FIRST_ROW
 from .generations import Generations
 from .network import NetworkGrammar
 
@@ -46,7 +46,6 @@ def check(manifest: Manifest, arrays: Arrays) -> None:
         check_inert(arrays)
     if "closed.keys" in arrays:
         check_precomputed(manifest, arrays)
-    check_first_row(manifest, arrays)
     check_stored(arrays)
 
 

@@ -6,7 +6,7 @@ from threading import RLock
 from typing import TYPE_CHECKING
 
 from ..container.manifest import Manifest
-from ..container.sections import Arrays
+from ..container.sections import Arrays, check_trie
 from ..tokens.interning import Lock
 from ..tokens.memo import CacheBudget
 from ..tokens.trie import Trie
@@ -38,12 +38,14 @@ class Contents:
 
     @cached_property
     def trie(self) -> Trie:
-        """The token trie: the one that is there, the file's, or else built."""
+        """The token trie: the one that is there, the file's, or else built. Raises
+        ``ArtifactError`` where the file's does not fit."""
         if self.shared_trie is not None:
             return self.shared_trie
         if "trie.octets" in self.arrays:
             from ..tokens.subtrees import from_arrays
 
+            check_trie(self.arrays, "trie.", self.manifest.vocab_size)
             return from_arrays(self.arrays)
         return Trie.from_vocabulary(self.vocabulary)
 

@@ -10,6 +10,7 @@ from ..matcher import Begun, Generation
 from ..tokens.allowance import NOT_LAZY, Precomputed
 from .check_tokenizer import check_vocabulary
 from .contents import Contents
+from .first_row import FIRST_ROW, check_first_row, check_trie_sections
 from .generations import always
 from .parser import NestingGrammar, check_earley, names_of
 
@@ -21,6 +22,8 @@ def check(manifest: Manifest, arrays: Arrays) -> None:
     """Raise ``ArtifactError`` naming the first section that does not fit."""
     check_vocabulary(manifest, arrays)
     check_earley(manifest, names_of(manifest), arrays)
+    check_first_row(manifest, arrays)
+    check_trie_sections(arrays)
 
 
 class EarleyRuntime(NestingGrammar):
@@ -50,7 +53,7 @@ class EarleyRuntime(NestingGrammar):
                     generation.machine = None
                 self._generations.clear()
             m = c.manifest
-            return EarleyMasks(
+            machine = EarleyMasks(
                 self.recogniser(),
                 c.trie,
                 c.vocabulary,
@@ -59,6 +62,9 @@ class EarleyRuntime(NestingGrammar):
                 self.named,
                 memo=self._memo,
             )
+            if FIRST_ROW in c.arrays:
+                machine.begin_with(c.arrays[FIRST_ROW])
+            return machine
 
     def begun(self, prompt: Sequence[int]) -> Begun:
         """Under any tokenization a prompt changes nothing."""

@@ -1,7 +1,8 @@
-"""The mask before any token, which every text needs, where no other section says it."""
+"""Sections of what no text changes, where masks are computed while decoding: the mask before any
+token, which every text needs, and the token trie."""
 
 from ..container.manifest import Manifest
-from ..container.sections import Arrays, check_types, require
+from ..container.sections import Arrays, check_trie_types, check_types, require
 from ..tokens import tokenset
 
 FIRST_ROW = "first.row"
@@ -16,3 +17,10 @@ def check_first_row(manifest: Manifest, arrays: Arrays) -> None:
     require(len(row) == tokenset.word_count(manifest.vocab_size), FIRST_ROW)
     spare = -manifest.vocab_size % 32
     require(not spare or not int(row[-1]) >> (32 - spare), FIRST_ROW)
+
+
+def check_trie_sections(arrays: Arrays) -> None:
+    """Raise ``ArtifactError`` for a section of the token trie that is missing or of another type,
+    if there is one. Its values are looked at when it is first walked."""
+    if "trie.octets" in arrays:
+        check_trie_types(arrays, "trie.")

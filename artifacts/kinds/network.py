@@ -12,6 +12,7 @@ from ..network.check import check_effects, check_network, check_summaries
 from ..tokens.allowance import Precomputed
 from .check_tokenizer import check_vocabulary
 from .contents import Contents
+from .first_row import FIRST_ROW, check_first_row, check_trie_sections
 from .generations import Generations
 from .parser import NestingGrammar, check_earley, names_of, network_of
 
@@ -30,6 +31,8 @@ def check(manifest: Manifest, arrays: Arrays) -> None:
     states = check_network(manifest, names, arrays, check_earley(manifest, names, arrays))
     check_summaries(manifest, arrays, states)
     check_effects(arrays, manifest.vocab_size, states)
+    check_first_row(manifest, arrays)
+    check_trie_sections(arrays)
 
 
 class NetworkGrammar(NestingGrammar):
@@ -94,8 +97,16 @@ class NetworkRuntime(NetworkGrammar):
         return Generations(self.contents.lock, self._following)
 
     def _following(self, full: "NetworkMasks | None") -> "NetworkMasks":
-        if full is not None:
-            return full.following()
+        row = self.contents.arrays.get(FIRST_ROW)
+        machine = self._made() if full is None else full.following()
+        if row is not None:
+            machine.begin_with(row)
+        elif full is None and len(self.contents.arrays["memo.keys"]):
+            # Every text needs the first row; and then no other one is the first.
+            machine.row(machine.start)
+        return machine
+
+    def _made(self) -> "NetworkMasks":
         from ..network.machine import NetworkMasks
         from ..network.mask_automaton import MaskAutomaton
         from ..network.summary_tables import SummaryTables
@@ -107,7 +118,7 @@ class NetworkRuntime(NetworkGrammar):
             SummaryTables.from_arrays(a),
             MaskAutomaton.from_arrays(a),
         )
-        machine = NetworkMasks(
+        return NetworkMasks(
             self.network,
             lambda: c.trie,
             c.vocabulary,
@@ -120,10 +131,6 @@ class NetworkRuntime(NetworkGrammar):
             c.caches,
             c.lock,
         )
-        if len(a["memo.keys"]):
-            # Every text needs the first row; and then no other one is the first.
-            machine.row(machine.start)
-        return machine
 
 
 def runtime(contents: Contents) -> NetworkRuntime:

@@ -9,10 +9,18 @@ checked when it is read.
 import numpy as np
 
 from ..container.manifest import Manifest
-from ..container.sections import Arrays, check_types, require, require_offsets, require_range
+from ..container.sections import (
+    Arrays,
+    check_trie,
+    check_trie_types,
+    check_types,
+    require,
+    require_offsets,
+    require_range,
+)
 from ..dfa.check import check_stacked_dfas
 from ..errors import ArtifactError
-from ..network.check import check_network, check_trie, check_trie_types
+from ..network.check import check_network
 from ..tokens import tokenset
 from ..tokens.block_rows import BLOCK, MOST_ROWS
 from .parser_transitions import over_bottom

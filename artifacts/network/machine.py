@@ -242,6 +242,10 @@ class NetworkMasks(InterningMachine):
         """About the size of all configurations and sets of stacks."""
         return self.network.nbytes
 
+    def begin_with(self, row: Words) -> None:
+        """The mask before any token is known: read-only."""
+        self._masks[self.start] = row
+
     def states_met(self) -> list[int]:
         """The states of the network whose masks are cached, the last first."""
         threads = self.network.threads

@@ -1,23 +1,29 @@
 """Sections and manifest of artifacts of grammars that nest: a network, or Earley's tables."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from numpy.typing import NDArray
 
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.container.manifest import ParserNames
+from constrain.artifacts.earley.machine import EarleyMasks
+from constrain.artifacts.kinds.first_row import FIRST_ROW
 from constrain.artifacts.network.mask_automaton import MaskAutomaton
 from constrain.artifacts.network.summary_tables import SummaryTables
 from constrain.artifacts.network.tables import NetworkTables
 from constrain.artifacts.network.token_steps import TokenEffects
+from constrain.artifacts.tokens.tokenset import word_count
+from constrain.artifacts.tokens.trie import trie_arrays
 from constrain.artifacts.tokens.vocabulary import TokenClasses
 
 from ..automata.dfa import TokenIds
 from ..frontend import Parser
+from ..limits import Effort
 from ..options import CANONICAL, ArtifactRequest
 from ..tokenizers import Tokenizer
-from .dfa import Sections, manifest_of, vocabulary_sections
+from .dfa import Sections, manifest_of, size_of, vocabulary_sections
 
 
 def encode(
@@ -67,6 +73,31 @@ def assemble(
         ),
     )
     return Artifact(manifest, sections)
+
+
+def for_lazy_masks(sections: Sections, request: ArtifactRequest[Tokenizer]) -> Sections:
+    """The sections of the token trie, where masks are computed while decoding and there is room
+    beside ``sections``."""
+    found = trie_arrays(request.trie, "trie.")
+    size = size_of(sections) + size_of(found)
+    return found if size <= request.options.max_artifact_bytes else {}
+
+
+def with_first_row(artifact: Artifact, request: ArtifactRequest[Tokenizer]) -> Artifact:
+    """The artifact with the mask before any token, where there is room for it, so that no loaded
+    one computes it. Raises ``LimitError`` for time and resident memory."""
+    size = size_of(artifact.arrays) + 4 * word_count(request.vocab_size)
+    if size > request.options.max_artifact_bytes:
+        return artifact
+    effort = Effort(request.limits, (artifact.manifest.start,))
+    effort.begin("the mask before any token")
+    machine = artifact.sharing(request.trie).machine()
+    if isinstance(machine, EarleyMasks):
+        row = machine.first_row(effort.spend)
+    else:
+        row = machine.row(machine.start)
+        effort.spend(0)
+    return replace(artifact, arrays={**artifact.arrays, FIRST_ROW: row})
 
 
 def network_sections(tables: NetworkTables) -> Sections:
