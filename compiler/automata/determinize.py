@@ -136,15 +136,17 @@ def subsets(
     limits = (limits or Limits()).started()
     columns = _byte_intervals(nfa)
     width = columns[-1] + 1
-    arcs = _arcs_by_column(nfa, columns, width)
+    arcs, finals = _arcs_by_column(nfa, columns, width), nfa.finals
     closures: dict[int, frozenset[int]] = {}
 
     def closure(state: int) -> frozenset[int]:
         found = closures.get(state)
         if found is None:
-            after = nfa.epsilon[state]
-            reached = nfa.epsilon_closure([state]) if after else (state,)
-            found = frozenset([s for s in reached if arcs[s] or s in nfa.finals])
+            if nfa.epsilon[state]:
+                reached = nfa.epsilon_closure([state])
+                found = frozenset([s for s in reached if arcs[s] or s in finals])
+            else:
+                found = frozenset((state,)) if arcs[state] or state in finals else frozenset()
             found = closures[state] = prune(found) if prune else found
         return found
 
@@ -162,12 +164,15 @@ def subsets(
         for low, high, targets in _by_columns([arc for state in subset for arc in arcs[state]]):
             number = by_targets.get(targets)
             if number is None:
-                if len(targets) <= _FEW:
-                    reached = frozenset().union(*map(closure, targets))
+                if len(targets) == 1:
+                    reached = closure(targets[0])
                 else:
-                    together = nfa.epsilon_closure(targets)
-                    reached = frozenset(s for s in together if arcs[s] or s in nfa.finals)
-                reached = prune(reached) if prune else reached
+                    if len(targets) <= _FEW:
+                        reached = frozenset().union(*map(closure, targets))
+                    else:
+                        together = nfa.epsilon_closure(targets)
+                        reached = frozenset(s for s in together if arcs[s] or s in finals)
+                    reached = prune(reached) if prune else reached
                 number = numbers.setdefault(reached, len(sets))
                 if number == len(sets):
                     sets.append(reached)

@@ -11,7 +11,8 @@ they are from the production's own, as the author's rules use each other.
 """
 
 import json
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,6 +30,9 @@ from ..automata.thompson import thompson
 from ..limits import Limits
 from ..lnf.form import Lnf, Production, Symbol, Terminal
 
+# How many rules a search for others looks at: a component may have thousands.
+_NEAR = 100
+
 
 class RulePaths:
     """The author's rules that productions lie in, as numbers. ``names``: by number."""
@@ -43,7 +47,8 @@ class RulePaths:
         for production in authored.productions:
             used = {authored.owners[symbol] for symbol in production.body if symbol >= 0}
             self._uses.setdefault(authored.owners[production.head], set()).update(used)
-        self._distances: dict[str, dict[str, int]] = {}
+        # Searches from rules, as far as they were needed: distances, and what is yet to follow.
+        self._searches: dict[str, tuple[dict[str, int], deque[str]]] = {}
 
     def of(self, production: Production) -> list[int]:
         """The rules that a production lies in, the outermost first."""
@@ -51,21 +56,22 @@ class RulePaths:
         others = {rule for rule, _, _ in production.origins} - {owner}
         ordered = [owner]
         if others:
-            distance = self._distances_from(owner)
+            distance = self._distances_from(owner, others)
             ordered += sorted(others, key=lambda rule: (distance.get(rule, len(distance)), rule))
         return [self._number[rule] for rule in ordered]
 
-    def _distances_from(self, rule: str) -> dict[str, int]:
-        if rule not in self._distances:
-            found = {rule: 0}
-            pending = [rule]
-            for name in pending:
-                for other in sorted(self._uses.get(name, ())):
-                    if other not in found:
-                        found[other] = found[name] + 1
-                        pending.append(other)
-            self._distances[rule] = found
-        return self._distances[rule]
+    def _distances_from(self, rule: str, wanted: Set[str]) -> dict[str, int]:
+        """How many uses lead to other rules, to those that are ``wanted`` if they are near."""
+        found, pending = self._searches.setdefault(rule, ({rule: 0}, deque([rule])))
+        missing = wanted - found.keys()
+        while missing and pending and len(found) < _NEAR:
+            name = pending.popleft()
+            for other in sorted(self._uses.get(name, ())):
+                if other not in found:
+                    found[other] = found[name] + 1
+                    pending.append(other)
+                    missing.discard(other)
+        return found
 
 
 _STAGE = "the terminals' automata"

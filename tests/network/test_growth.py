@@ -16,6 +16,7 @@ from support.network import check_against_earley
 from constrain.artifacts.network.configurations import Network
 from constrain.artifacts.network.summaries import ROOT, Summaries
 from constrain.artifacts.tokens.trie import Trie
+from constrain.compiler.earley.tables import RulePaths
 from constrain.compiler.frontend import Parser
 from constrain.compiler.limits import Limits
 from constrain.compiler.network import build, plan
@@ -87,6 +88,27 @@ def test_work_grows_with_the_rules(family: Callable[[int], str], work: Counter[s
         build.network(nullable_lnf_of(family(count)))
         assert work["states"] < 300 * count
         assert work["followed"] < 50 * count
+
+
+@pytest.mark.parametrize("family", [nested_rules, object_rules])
+def test_rules_of_a_production_are_looked_for_nearby(family: Callable[[int], str]) -> None:
+    """Not among all that its rule may use, which are all rules."""
+    lnf = nullable_lnf_of(family(300))
+    paths = RulePaths(lnf)
+    for production in lnf.productions:
+        paths.of(production)
+    assert max(len(found) for found, _ in paths._searches.values()) < 150
+
+
+@pytest.mark.parametrize("family", [nested_rules, object_rules])
+def test_rules_of_a_production_come_nearest_first(family: Callable[[int], str]) -> None:
+    """A search that ends early gives the order of one that goes everywhere."""
+    lnf = nullable_lnf_of(family(50))
+    near, whole = RulePaths(lnf), RulePaths(lnf)
+    for rule in whole.names:
+        whole._distances_from(rule, {"nowhere"})
+    for production in lnf.productions:
+        assert near.of(production) == whole.of(production)
 
 
 def test_rules_that_are_jumped_to_are_not_built(work: Counter[str]) -> None:
