@@ -1,40 +1,34 @@
 """Which tokens are live above stacks of one context: dead, live or undecided.
 
-ContextStatus      of pairs: dead, live (at a boundary), or undecided; and tokens that show
-                   which others are live at an undecided pair (certificates), by shortest texts
-                   to a boundary, for all pairs at once
 PlainLiveness      of tokens: live at a boundary or by a certificate, dead at a dead pair
+DecidedBlocks      of walks: their live tokens and the undecided ones, by what they share
 SearchedTokens     of undecided tokens: results of ``liveness.DeadEnds``, cached one by one
 
 for lists of numbers, behind "[1": the tokens that lead behind "," are live, since a pre-token
 may start there; those that end inside a number are live by the certificate "]"
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from constrain.artifacts.bpe.forbidden_pairs import ForbiddenPairs
-from constrain.artifacts.canonical_network.contexts import ReturnContexts
 from constrain.artifacts.canonical_network.liveness import DeadEnds, Place
 from constrain.artifacts.canonical_network.precomputed_rows import DEEPER
 from constrain.artifacts.canonical_network.pretokenized import PretokenizedNetwork
 from constrain.artifacts.canonical_network.trie_walk import ROOT, Frames
 from constrain.artifacts.errors import ArtifactError
 from constrain.artifacts.network.configurations import BOTTOM
-from constrain.artifacts.network.tables import DEAD
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.tokenset import Words
 from constrain.artifacts.tokens.trie import ranges
 from constrain.artifacts.tokens.watch import Watch
 
+from .context_status import IS_LIVE, IS_UNDECIDED, StatusByContext
 from .pair_walks import ByTarget, Part, Suspended
-from .trie_walks import TEXT, Joint, bounds_of, joint_table
+from .trie_walks import TEXT, Joint, bounds_of
 
 # Rows of more tokens are encoded as bits.
 LONGEST_LIST = 512
@@ -151,132 +145,6 @@ class Summaries:
         }
 
 
-IS_DEAD, IS_LIVE, IS_UNDECIDED = 0, 1, 2
-
-# Certificates of one pair; pairs from which a boundary is farther have none.
-_CERTIFICATES, _LONGEST = 6, 24
-_FAR = 1 << 20
-
-# What finding the certificates of a pair costs in trie nodes that are met.
-_CERTIFICATE_WORK = 300
-
-
-@dataclass(frozen=True, eq=False)
-class ContextStatus:
-    """Pairs in one context. ``first_token``: of the encoding of a text. ``watch``: bounds it."""
-
-    joint: Joint
-    contexts: ReturnContexts
-    context: int
-    forbidden: ForbiddenPairs
-    first_token: Callable[[bytes], int]
-    watch: Watch
-
-    @cached_property
-    def status(self) -> NDArray[np.int8]:
-        """Of each pair, int8 (n,); live are those at a boundary."""
-        live = self.contexts.live(self.context)
-        found = np.where(live, IS_UNDECIDED, IS_DEAD).astype(np.int8)
-        found[live & self.contexts.boundaries(self.context)] = IS_LIVE
-        found[DEAD] = IS_DEAD
-        return found
-
-    def has_certificate(
-        self, pairs: NDArray[np.integer], tokens: NDArray[np.integer]
-    ) -> NDArray[np.bool_]:
-        """Which tokens some certificate of the undecided pair that each leads to may follow."""
-        found: NDArray[np.bool_] = np.zeros(len(pairs), dtype=np.bool_)
-        kinds = self._kinds[pairs]
-        for kind in np.unique(kinds).tolist():
-            places = np.flatnonzero(kinds == kind)
-            found[places] = True
-            for certificate in self._certificates[kind]:
-                if not len(places):
-                    break
-                places = places[self.forbidden.preceding(tokens[places], certificate)]
-            found[places] = False
-        return found
-
-    @cached_property
-    def _kinds(self) -> NDArray[np.int64]:
-        """A number for each pair; undecided pairs that share it have the same certificates."""
-        return self._found[0]
-
-    @cached_property
-    def _certificates(self) -> list[tuple[int, ...]]:
-        return self._found[1]
-
-    @cached_property
-    def _found(self) -> tuple[NDArray[np.int64], list[tuple[int, ...]]]:
-        size = self.joint.pairs
-        own = self.joint.table[:size]
-        undecided = np.flatnonzero(self.status == IS_UNDECIDED)
-        distance = self._distances(own, undecided)
-        texts: dict[int, bytes] = {}
-        order = undecided[np.argsort(distance[undecided], kind="stable")]
-        order = order[distance[order] < _FAR]
-        for pairs in _blocks(order, own.shape[1]):
-            nearest = distance[own[pairs]].argmin(axis=1).tolist()
-            for pair, column in zip(pairs.tolist(), nearest, strict=True):
-                texts[pair] = self._octet[column] + texts.get(int(own[pair, column]), b"")
-        kinds = np.zeros(size, dtype=np.int64)
-        numbers: dict[tuple[int, ...], int] = {(): 0}
-        tokens: dict[bytes, int] = {}
-        for pairs in _blocks(undecided, own.shape[1]):
-            self.watch(_CERTIFICATE_WORK * len(pairs), 0)
-            # By distance and target; of the bytes that lead to one target the first.
-            after = own[pairs].astype(np.int64)
-            keys = (distance[after] * size + after) * 256 + np.arange(own.shape[1])
-            keys.sort(axis=1)
-            rows = keys[:, : 2 * _CERTIFICATES].tolist()
-            for pair, row in zip(pairs.tolist(), rows, strict=True):
-                found: list[int] = []
-                seen: set[int] = set()
-                for key in row:
-                    target, column = key // 256 % size, key % 256
-                    if key // 256 // size >= _FAR or len(seen) == _CERTIFICATES:
-                        break
-                    if target in seen:
-                        continue
-                    seen.add(target)
-                    text = self._octet[column] + texts.get(target, b"")
-                    if text not in tokens:
-                        tokens[text] = self.first_token(text)
-                    if tokens[text] >= 0 and tokens[text] not in found:
-                        found.append(tokens[text])
-                kinds[pair] = numbers.setdefault(tuple(found), len(numbers))
-        return kinds, list(numbers)
-
-    def _distances(self, own: NDArray[np.int32], undecided: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Bytes to the nearest boundary, at most ``_LONGEST``, else ``_FAR``; int64 (n,)."""
-        is_near = self.status == IS_LIVE
-        distance = np.where(is_near, 0, _FAR).astype(np.int64)
-        left = undecided
-        for length in range(1, _LONGEST + 1):
-            nearer = [pairs[is_near[own[pairs]].any(axis=1)] for pairs in _blocks(left, len(own.T))]
-            found = np.concatenate([left[:0], *nearer])
-            if not len(found):
-                break
-            distance[found] = length
-            is_near[found] = True
-            left = left[distance[left] == _FAR]
-        return distance
-
-    @cached_property
-    def _octet(self) -> list[bytes]:
-        return [bytes([octet]) for octet in self.joint.octets]
-
-
-# Cells of a table that are looked at in one step.
-_STEP = 1 << 20
-
-
-def _blocks(pairs: NDArray[np.int64], width: int) -> Iterator[NDArray[np.int64]]:
-    """``pairs`` in parts whose rows of ``width`` cells can be gathered at once."""
-    step = max(1, _STEP // width)
-    return (pairs[begin : begin + step] for begin in range(0, len(pairs), step))
-
-
 class Liveness(Protocol):
     """What precomputing rows has to know of tokens: by the pre-tokenizer DFA alone
     (``PlainLiveness``), or beside a normal-form DFA too (``normalized.NormalizedLiveness``)."""
@@ -354,34 +222,6 @@ def _taken(
     values: NDArray[Any], bounds: NDArray[np.int64], blocks: NDArray[np.int32]
 ) -> NDArray[Any]:
     return values[ranges(bounds[blocks], bounds[blocks + 1] - bounds[blocks])]
-
-
-class StatusByContext:
-    """``ContextStatus`` of a network, by context."""
-
-    def __init__(self, network: PretokenizedNetwork) -> None:
-        self.joint = joint_table(network)
-        self._network = network
-        self._found: dict[int, ContextStatus] = {}
-
-    def of(self, context: int) -> ContextStatus:
-        """The pairs in a context."""
-        if context not in self._found:
-            network = self._network
-            first_token = network.certificates.first_token
-            self._found[context] = ContextStatus(
-                self.joint,
-                network.contexts,
-                context,
-                network.forbidden,
-                first_token,
-                network.watch,
-            )
-        return self._found[context]
-
-    def above(self, frames: Frames, context: int) -> ContextStatus:
-        """The pairs above ``frames``, the lowest first."""
-        return self.of(self._network.contexts.push_all(frames, context))
 
 
 class PlainLiveness:

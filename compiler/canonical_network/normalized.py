@@ -26,16 +26,8 @@ from constrain.artifacts.network.configurations import BOTTOM
 from constrain.artifacts.normalizer.normal_form_dfa import DEAD, NormalFormDfa
 
 from ..normalizer.normalized_members import NormalFormTables
-from .liveness import (
-    IS_DEAD,
-    IS_LIVE,
-    IS_UNDECIDED,
-    PlainLiveness,
-    Results,
-    SearchedTokens,
-    StatusByContext,
-    Summaries,
-)
+from .context_status import IS_DEAD, IS_LIVE, IS_UNDECIDED, StatusByContext
+from .liveness import PlainLiveness, Results, SearchedTokens, Summaries
 from .pair_walks import Part, Target
 from .trie_walks import Joint
 

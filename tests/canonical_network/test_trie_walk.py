@@ -12,12 +12,12 @@ from constrain.artifacts.canonical_network.trie_walk import ROOT, Frames
 from constrain.compiler import CompileOptions, Tokenizer
 from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
 from constrain.compiler.canonical_network import trie_walks
-from constrain.compiler.canonical_network.liveness import (
+from constrain.compiler.canonical_network.context_status import (
     IS_LIVE,
     IS_UNDECIDED,
-    DecidedBlocks,
-    PlainLiveness,
+    StatusByContext,
 )
+from constrain.compiler.canonical_network.liveness import DecidedBlocks, PlainLiveness
 from constrain.compiler.canonical_network.pair_walks import PairWalks
 from constrain.compiler.canonical_network.sections import merge
 from constrain.compiler.options import request_of
@@ -175,3 +175,24 @@ def test_walks_node_by_node_are_those_by_arrays(
                 )
     assert groups > 40
     assert all(other == found[0] for other in found[1:])
+
+
+def test_certificates_do_not_depend_on_what_is_asked_first(default_tokenizer: Tokenizer) -> None:
+    """Of all pairs at once, and of each pair alone, which is live then behind a shortest text."""
+    network = pretokenized(JSON, default_tokenizer)
+    trie_walks.reach(network, trie_walks.joint_table(network))
+    above = sorted({context for _, _, context in network.contexts.pushes()} | {trie_walks.TEXT})
+    tokens = np.array(default_tokenizer.encode('a, 1] " \\n 12 é \n\n'))
+    undecided = certain = 0
+    for context in above:
+        at_once, one_by_one = StatusByContext(network).of(context), StatusByContext(network)
+        pairs = np.flatnonzero(at_once.status == IS_UNDECIDED)
+        found = at_once.has_certificate(
+            np.repeat(pairs, len(tokens)), np.tile(tokens, len(pairs))
+        ).reshape(len(pairs), -1)
+        for pair, expected in list(zip(pairs.tolist(), found, strict=True))[::-3]:
+            alone = one_by_one.of(context).has_certificate(np.full(len(tokens), pair), tokens)
+            assert alone.tolist() == expected.tolist()
+        undecided += found.size
+        certain += int(found.sum())
+    assert 100 < certain < undecided
