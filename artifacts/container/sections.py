@@ -79,7 +79,7 @@ def is_acyclic(size: int, sources: NDArray[np.integer], targets: NDArray[np.inte
     return True
 
 
-# Sections of a token trie (``tokens/trie.py``), behind a prefix: dtype and number of axes.
+# Sections of a trie (``artifacts/tokens/trie.py``), behind a prefix: dtype and number of axes.
 _TRIE = {
     "first": ("i4", 1),
     "held": ("i4", 1),
