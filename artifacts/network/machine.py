@@ -76,16 +76,23 @@ class StackRows:
 
     def row(self, state: int, node: int) -> int:
         """The row of a thread."""
-        return self._summaries.union(self.rows(state, node))
+        return self._summaries.union(self.rows([(state, node)]))
 
-    def rows(self, state: int, node: int) -> set[int]:
-        """The rows that are the thread's if united: by the automaton as far as it goes, else by
-        summaries. Uniting those of all threads at once takes less than one by one."""
-        reached = self._initial[state]
-        if reached == UNKNOWN:
-            return self._rows_below(*self._summaries.summary(ROOT, state), node)
+    def rows(self, threads: Iterable[tuple[int, int]]) -> set[int]:
+        """The rows that are those of some threads if united: by the automaton as far as it goes,
+        else by summaries. What several threads come to is followed once, and uniting the rows of
+        all takes less than one by one."""
         rows = set[int]()
-        waiting = [(reached, node)]
+        unknown: list[tuple[int, int]] = []
+        waiting: list[tuple[int, int]] = []
+        for state, node in threads:
+            reached = self._initial[state]
+            if reached == UNKNOWN:
+                row, suspended = self._summaries.summary(ROOT, state)
+                rows.add(row)
+                unknown.append((suspended, node))
+            else:
+                waiting.append((reached, node))
         seen = set(waiting)
         for current, below in waiting:
             if current >= self._suspended:
@@ -97,24 +104,26 @@ class StackRows:
                 for frame, lower in self._entries[below]
             ]
             if any(after == UNKNOWN for after, _ in following):
-                row, suspended = self._outputs[2 * current], self._outputs[2 * current + 1]
-                rows |= self._rows_below(row, suspended, below)
+                rows.add(self._outputs[2 * current])
+                unknown.append((self._outputs[2 * current + 1], below))
                 continue
             for thread in following:
                 if thread not in seen:
                     seen.add(thread)
                     waiting.append(thread)
+        self._add_below(rows, unknown)
         return rows
 
     def row_via_summaries(self, state: int, node: int) -> int:
         """row(e0, p) | row(e1, g1) | … down the stacks, until nothing is suspended."""
-        summary = self._summaries.summary(ROOT, state)
-        return self._summaries.union(self._rows_below(*summary, node))
-
-    def _rows_below(self, row: int, suspended: int, node: int) -> set[int]:
-        """A row, and those of what is suspended over stacks."""
+        row, suspended = self._summaries.summary(ROOT, state)
         rows = {row}
-        waiting = [(suspended, node)] if suspended != NOTHING else []
+        self._add_below(rows, [(suspended, node)])
+        return self._summaries.union(rows)
+
+    def _add_below(self, rows: set[int], begun: Iterable[tuple[int, int]]) -> None:
+        """Add the rows of what is suspended over stacks, sets by their numbers."""
+        waiting = list(dict.fromkeys(pair for pair in begun if pair[0] != NOTHING))
         seen = set(waiting)
         for nodes, below in waiting:
             for frame, lower in self._entries[below]:
@@ -125,7 +134,6 @@ class StackRows:
                 if still != NOTHING and (still, lower) not in seen:
                     seen.add((still, lower))
                     waiting.append((still, lower))
-        return rows
 
 
 # How a budget is divided: summaries with their rows; effects of tokens that are read; steps; masks;
@@ -298,15 +306,17 @@ class NetworkMasks(InterningMachine):
 
     def _row(self, configuration: int) -> int:
         network = self.network
-        rows = set[int]()
+        rows, others = set[int](), list[tuple[int, int]]()
         for state, node in network.threads[configuration]:
             if state == DEAD:  # The text may end; nothing is read.
                 continue
             row = self._stacks.precomputed(state, node)
             if row == MISSING:
-                rows |= self._stacks.rows(state, node)
+                others.append((state, node))
             else:
                 rows.add(row)
+        if others:
+            rows |= self._stacks.rows(others)
         if self._named:
             rows.update(self._rows_of_terminals(configuration))
         if network.may_end(configuration):

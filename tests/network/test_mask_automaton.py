@@ -184,3 +184,31 @@ def test_rows_of_several_threads_are_what_the_definition_allows(text: str) -> No
                     break
                 state = masks.step(state, rng.choice(expected))
         assert several > 20
+
+
+def test_what_threads_have_in_common_is_followed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads over one stack leave the same suspended below: the rows of all together are those of
+    each, and take fewer summaries."""
+    text = "start ::= e; e ::= '(' e ')' | 'x' | 'y' '.'? | 'z' '.' '.'?;"
+    tokens = [b"(", b")", b"x", b"y", b"z", b".", b"))", b"x)", b")))"]
+    masks, automaton = machine(text, tokens, 0, 0)
+    network, found = masks.network, Counter[str]()
+    rows = StackRows(network.tables, masks.summaries, network.stacks.entries, automaton)
+    summary, kind = Summaries.summary, "together"
+
+    def counting(self: Summaries, suspended: int, state: int) -> tuple[int, int]:
+        found[kind] += 1
+        return summary(self, suspended, state)
+
+    monkeypatch.setattr(Summaries, "summary", counting)
+    state = masks.start
+    for _ in range(4):
+        state = masks.step(state, tokens.index(b"("))
+        ((_, node),) = network.threads[state]
+        threads = [(inner, node) for inner in range(1, network.tables.states)]
+        kind = "together"
+        together = masks.summaries.union(rows.rows(threads))
+        kind = "each"
+        each = [masks.summaries.row(rows.row(*thread)) for thread in threads]
+        assert np.array_equal(masks.summaries.row(together), np.bitwise_or.reduce(each))
+    assert found["together"] < found["each"]
