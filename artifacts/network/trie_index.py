@@ -12,6 +12,7 @@ from .summary_tables import Nodes
 
 # Begins of nodes are above so many bits of a key, their numbers below.
 _NODE_BITS = 32
+_NODE_MASK = (1 << _NODE_BITS) - 1
 
 
 class TrieIndex:
@@ -30,7 +31,9 @@ class TrieIndex:
         character is not finished are left out."""
         tokens = self._subtrees
         begins = tokens.begin.take(nodes).astype(np.int64) << _NODE_BITS | nodes
-        ends = tokens.end.take(nodes).astype(np.int64) << _NODE_BITS
+        # Numpy searches for ascending keys several times faster.
+        begins.sort(kind="stable")
+        ends = tokens.end.take(begins & _NODE_MASK).astype(np.int64) << _NODE_BITS
         low, high = (np.searchsorted(self._in_order, keys) for keys in (begins, ends))
         found: Nodes = self._in_order_nodes.take(ranges(low, high - low))
         return found
@@ -50,7 +53,7 @@ class TrieIndex:
 
     @cached_property
     def _in_order_nodes(self) -> Nodes:
-        return (self._in_order & ((1 << _NODE_BITS) - 1)).astype(np.int32)
+        return (self._in_order & _NODE_MASK).astype(np.int32)
 
     @cached_property
     def _parents(self) -> Nodes:

@@ -172,9 +172,8 @@ class Subtrees:
             changes[ends] -= 1
             flags[self.ids] = np.cumsum(changes[:-1], dtype=np.int8) != 0
         else:
-            counts = np.zeros(len(self.ids) + 1, dtype=np.int32)
-            np.add.at(counts, begins, 1)
-            np.subtract.at(counts, ends, 1)
+            size = len(self.ids) + 1
+            counts = np.bincount(begins, minlength=size) - np.bincount(ends, minlength=size)
             flags[self.ids] = np.cumsum(counts[:-1]) != 0
         return tokenset.from_flags(flags)
 
