@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from .container.manifest import Manifest, Origin
-from .kinds.contents import Contents
+from .kinds.contents import Contents, Later
 from .kinds.table import Kind, Runtime, kind_of
 from .matcher import Machine, Matcher
 from .tokens.allowance import Precomputed
@@ -34,18 +34,21 @@ class Artifact:
     ``cache_bytes``: what the caches of a machine of this artifact may hold together; the
     ``README.md`` says what is counted. The constructor checks that the sections fit together and
     raises ``ArtifactError``, and ``ValueError`` for negative ``cache_bytes``. ``shared_trie``: the
-    trie of the vocabulary, where it was made already.
+    trie of the vocabulary, where it was made already. ``later``: makes the sections that masks do
+    not need, where they are not there yet; ``completed`` has them.
     """
 
     manifest: Manifest
     arrays: Mapping[str, NDArray[Any]]
     cache_bytes: int = DEFAULT_CACHE_BYTES
     shared_trie: Trie | None = field(default=None, repr=False)
+    later: Later | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         # Now, by one thread: all that threads share is found under its lock.
         assert self._contents.lock
-        self._kind.check(self.manifest, self.arrays)
+        if self.later is None:
+            self._kind.check(self.manifest, self.arrays)
         for array in self.arrays.values():
             array.flags.writeable = False
 
@@ -56,7 +59,18 @@ class Artifact:
     @cached_property
     def _contents(self) -> Contents:
         caches = CacheBudget(self.cache_bytes)
-        return Contents(self.manifest, self.arrays, caches, shared_trie=self.shared_trie)
+        trie, later = self.shared_trie, self.later
+        return Contents(self.manifest, self.arrays, caches, shared_trie=trie, later=later)
+
+    @cached_property
+    def completed(self) -> "Artifact":
+        """The same artifact with all sections of its file. What explains texts that do not fit is
+        made here, where it was left for later."""
+        if self.later is None:
+            return self
+        with self._contents.lock:
+            found = self._contents.completed
+        return replace(self, manifest=found.manifest, arrays=found.arrays, later=None)
 
     @property
     def runtime(self) -> Runtime:
@@ -173,10 +187,12 @@ class Artifact:
         from .container.sections import encode
         from .container.write import write_atomically
 
-        write_atomically(path, encode(self.manifest.to_json(), self.arrays))
+        whole = self.completed
+        write_atomically(path, encode(whole.manifest.to_json(), whole.arrays))
 
     def to_bytes(self) -> bytes:
         """The file's bytes; the same artifact gives the same bytes."""
         from .container.sections import encode
 
-        return b"".join(encode(self.manifest.to_json(), self.arrays))
+        whole = self.completed
+        return b"".join(encode(whole.manifest.to_json(), whole.arrays))

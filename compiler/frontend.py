@@ -9,6 +9,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
     from .earley.tables import Layout
     from .maximal_munch.lexemes import Lexeme
+    from .network.tree_rules import Rules
 
 # What is wrong with a grammar of which maximal munch leaves nothing.
 WITHOUT_MEMBER = "there is no member: maximal munch leaves no way to the end of any text"
@@ -79,20 +81,39 @@ class Automaton:
         return [token.text for token in self.grammar.tokens]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Parser:
-    """A grammar that nests, and the tables of a parser for it.
+    """A grammar that nests, its exceptions resolved and ignored text woven in, and the tables of a
+    parser for it.
 
-    ``lnf``: with nullable symbols. ``layout`` and ``lexer``: for Earley's recogniser, which
-    also explains texts. ``network``: None for the engine ``earley``.
+    ``layout`` and ``lexer``: for Earley's recogniser, which also explains texts; made when they
+    are first needed, within ``limits`` whose clock starts then. ``network``: None for the
+    engine ``earley``.
     """
 
     grammar: Grammar
     choice: EngineChoice
-    lnf: Lnf
-    layout: "Layout"
-    lexer: "StackedDfas"
     network: "NetworkTables | None"
+    limits: Limits
+
+    @cached_property
+    def layout(self) -> "Layout":
+        """The productions. Raises ``LimitError``."""
+        from .earley.tables import layout
+
+        limits = replace(self.limits, meter=None).started()
+        with blaming([self.grammar.start]):
+            lnf = normalize_without_nullable(self.grammar, limits, merge=False)
+            return layout(lnf, limits)
+
+    @cached_property
+    def lexer(self) -> "StackedDfas":
+        """The automata of the terminals. Raises ``LimitError``."""
+        from .earley.tables import stacked
+
+        limits = replace(self.limits, meter=None).started()
+        with blaming([self.grammar.start]):
+            return stacked(self.layout.nodes, limits, len(self.grammar.tokens))
 
     @property
     def engine(self) -> str:
@@ -180,14 +201,20 @@ def compile_texts(grammar: Grammar, choice: EngineChoice, options: CompileOption
 
 
 def _compile_exactly(grammar: Grammar, choice: EngineChoice, options: CompileOptions) -> Recogniser:
-    resolved, lnf = normal_form(grammar, options.limits)
+    limits = options.limits
+    resolved = without_exceptions(grammar, limits)
     if options.max_depth is not None:
-        return _unrolled(grammar, choice, lnf, options)
+        return _unrolled(grammar, choice, normalize(resolved, limits), options)
+    rules = None if choice.engine == EARLEY or not choice.others else numbered(resolved, limits)
     while True:
         try:
             if choice.engine == DFA:
-                return _automaton(grammar, choice, lnf, options.limits)
-            return _parser(resolved, choice, lnf, options.limits)
+                if rules is not None:
+                    from .network.nesting import check_nesting
+
+                    check_nesting(rules)
+                return _automaton(grammar, choice, normalize(resolved, limits), limits)
+            return _parser(resolved, choice, limits, rules)
         except (NotRegularError, LimitError) as error:
             choice = next_engine(choice, error)
 
@@ -200,7 +227,7 @@ def without_bytes(parser: Parser, missing: NDArray[np.bool_], limits: Limits) ->
     from .lnf.without_bytes import without_bytes as terminals_without_bytes
 
     grammar = terminals_without_bytes(parser.grammar, missing, limits)
-    return _parser(grammar, parser.choice, normalize(grammar, limits), limits)
+    return _parser(grammar, parser.choice, limits)
 
 
 def over_lexemes_without_bytes(
@@ -226,10 +253,13 @@ def normal_form(grammar: Grammar, limits: Limits) -> tuple[Grammar, Lnf]:
     """The tree without exceptions and ignored text, and its normal form. Raises ``CheckError`` if
     there is no member."""
     with blaming(grammar.longest_rule()):
-        return _normal_form(grammar, limits)
+        resolved = without_exceptions(grammar, limits)
+        return resolved, normalize(resolved, limits)
 
 
-def _normal_form(grammar: Grammar, limits: Limits) -> tuple[Grammar, Lnf]:
+def without_exceptions(grammar: Grammar, limits: Limits) -> Grammar:
+    """A tree in which nothing is excluded or ignored any more, and patterns without members are
+    known for it."""
     if grammar.ignored:
         from .grammar.weave_ignored import weave_ignored
 
@@ -239,8 +269,7 @@ def _normal_form(grammar: Grammar, limits: Limits) -> tuple[Grammar, Lnf]:
         from .lnf.resolve_exclusions import resolve_exclusions
 
         grammar = resolve_exclusions(grammar, limits)
-    grammar = empty_patterns(grammar, limits)
-    return grammar, normalize(grammar, limits)
+    return empty_patterns(grammar, limits)
 
 
 def _automaton(grammar: Grammar, choice: EngineChoice, lnf: Lnf, limits: Limits) -> Automaton:
@@ -261,23 +290,47 @@ def _unrolled(
     return replace(found, cut=tuple(unrolled.cut))
 
 
-def _parser(grammar: Grammar, choice: EngineChoice, lnf: Lnf, limits: Limits) -> Parser:
+def _parser(
+    grammar: Grammar, choice: EngineChoice, limits: Limits, rules: "Rules | None" = None
+) -> Parser:
     """The tables of a grammar whose exceptions are resolved and ignored text woven in.
 
-    ``lnf``: its normal form.
+    ``rules``: of it, if they are there already.
     """
-    from .earley.tables import layout, stacked
+    if choice.engine == EARLEY:
+        found = Parser(grammar, choice, None, limits)
+        assert found.lexer
+        return found
+    with blaming([grammar.start]):
+        rules = rules or numbered(grammar, limits)
+        tables = network_of_rules(rules, limits, choice.most_states)
+    return Parser(grammar, choice, tables, limits)
 
-    tables: NetworkTables | None = None
-    if choice.engine != EARLEY:
+
+def numbered(grammar: Grammar, limits: Limits) -> "Rules":
+    """The rules of a grammar without exceptions and ignored text. Raises ``CheckError`` if there
+    is no member, and ``LimitError``."""
+    from .network.tree_rules import Rules
+
+    rules = Rules(grammar, limits)
+    if rules.is_empty:
+        # Which says where that comes from.
+        normalize(grammar, limits)
+    return rules
+
+
+def network_of_rules(
+    rules: "Rules", limits: Limits, most_states: int | None = None
+) -> "NetworkTables":
+    """The network of numbered rules: from the tree, or where rules begin with themselves by way of
+    others from the normal form. Raises ``LimitError``."""
+    if rules.is_left_recursive:
         from .network.build import network
 
-        with blaming([grammar.start]):
-            tables = network(lnf, limits, len(grammar.tokens), choice.most_states)
-    with blaming([grammar.start]):
-        found = layout(normalize_without_nullable(grammar, limits, merge=False), limits)
-        lexer = stacked(found.nodes, limits, len(grammar.tokens))
-    return Parser(grammar, choice, lnf, found, lexer, tables)
+        return network(normalize(rules.grammar, limits), limits, rules.terminals, most_states)
+    from .network.from_tree import network_from_tree
+
+    return network_from_tree(rules, limits, most_states)
 
 
 def _compile_over_lexemes(

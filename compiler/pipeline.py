@@ -61,8 +61,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from constrain.artifacts.dfa.stacked_dfas import StackedDfas
-
     from .bpe.tokenizer_tables import TokenizerTables
     from .canonical_network.sections import CanonicalTables
     from .cartesian.cartesian_merge import CartesianDfa
@@ -343,24 +341,31 @@ def _of_nesting(
     progress: Progress,
 ) -> Compilation:
     """A grammar that nests, and which of its token sequences masks can follow."""
-    parser, notes = _spelled(parser, parser.lexer, request, without_bytes)
+    network = parser.network
+    if network is not None:
+        parser, notes = _spelled(parser, network.table, network.classes, request, without_bytes)
+    else:
+        lexer = parser.lexer
+        parser, notes = _spelled(parser, lexer.table, lexer.columns, request, without_bytes)
     built = _of_spelled(parser, request, choice, tables, progress)
     return replace(built, notes=(*notes, *built.notes))
 
 
 def _spelled(
     found: R,
-    lexer: "StackedDfas",
+    table: "NDArray[np.integer]",
+    columns: "NDArray[np.integer]",
     request: ArtifactRequest["Tokenizer"],
     without: Callable[[R, "NDArray[np.bool_]", Limits], R],
 ) -> tuple[R, tuple[str, ...]]:
     """The recogniser of the members that the tokenizer has a token for each byte of, and a note.
 
-    ``lexer``: what reads the bytes. ``without``: the recogniser without some of them.
+    ``table``, ``columns``: of what reads the bytes. ``without``: the recogniser without some of
+    them.
     """
     from .token_ids import listed, unspelled_bytes
 
-    lost = unspelled_bytes(lexer, request)
+    lost = unspelled_bytes(table, columns, request)
     if not lost.any():
         return found, ()
     bytes_ = f"the byte{'s' * bool(lost.sum() > 1)} {listed(lost)}"
@@ -379,6 +384,11 @@ def _of_spelled(
     tables: "TokenizerTables | None",
     progress: Progress,
 ) -> Compilation:
+    if parser.network is not None and request.options.prewarm != 0:
+        from .network.minimal_network import minimal_network
+
+        # Each state costs masks, rows and effects of tokens.
+        parser = replace(parser, network=minimal_network(parser.network, request.limits))
     if choice.is_canonical:
         from .canonical_network.sections import merge
 
@@ -456,7 +466,8 @@ def _over_lexemes(
     from .maximal_munch.to_dfa import text_machine
 
     lexer = parser.tables.lexer.dfas
-    parser, spelled = _spelled(parser, lexer, request, over_lexemes_without_bytes)
+    without = over_lexemes_without_bytes
+    parser, spelled = _spelled(parser, lexer.table, lexer.columns, request, without)
     effort = Effort(request.limits, parser.tables.network.names[:1])
     if is_surely_empty(text_machine(parser.tables), effort):
         raise CheckError(parser.grammar.source, [Diagnostic(WITHOUT_MEMBER)])

@@ -26,8 +26,6 @@ from .options import ArtifactRequest
 from .tokenizers.load import DEFAULT_NAME
 
 if TYPE_CHECKING:
-    from constrain.artifacts.dfa.stacked_dfas import StackedDfas
-
     from .frontend import Automaton
     from .tokenizers import Tokenizer
 
@@ -104,15 +102,16 @@ def unreachable_ends(
 
 
 def unspelled_bytes(
-    lexer: "StackedDfas", request: ArtifactRequest["Tokenizer"]
+    table: NDArray[np.integer], columns: NDArray[np.integer], request: ArtifactRequest["Tokenizer"]
 ) -> NDArray[np.bool_]:
-    """Which bytes of the texts that ``lexer`` reads are no token, bool (256,): in engines that
-    follow texts byte by byte, a mask could lead into a dead end before them."""
+    """Which bytes of texts are no token, bool (256,): in engines that follow texts byte by byte, a
+    mask could lead into a dead end before them. ``table``: of what reads the texts, a row for each
+    state, and ``columns`` the column of each byte."""
     vocabulary = request.vocabulary
     alone = (vocabulary.lengths == 1) & (vocabulary.kinds == TEXT)
     spelled = np.zeros(256, dtype=np.bool_)
     spelled[vocabulary.data[vocabulary.offsets[:-1][alone]]] = True
-    used: NDArray[np.bool_] = (lexer.table[:, lexer.columns[:256]] != 0).any(axis=0)
+    used: NDArray[np.bool_] = (table != 0).any(axis=0)[columns[:256]]
     return used & ~spelled
 
 

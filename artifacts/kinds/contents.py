@@ -1,9 +1,10 @@
 """What the machines of an artifact are made of: its sections, and what all machines share."""
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from threading import RLock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from ..container.manifest import Manifest
 from ..container.sections import Arrays, check_trie
@@ -15,13 +16,17 @@ from ..tokens.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from ..dfa.byte_dfa import ByteDfa
 
+# Makes what masks do not need of an artifact: the manifest with what it says of it, and sections.
+Later: TypeAlias = Callable[[Manifest], tuple[Manifest, Arrays]]
+
 
 @dataclass(frozen=True, eq=False)
 class Contents:
     """``arrays``: the sections by name, which have been checked. ``caches``: what the caches of a
     machine of this artifact may hold together. ``lock``: held while one is filled; there is one
     for each artifact. ``shared_trie``: the trie of the vocabulary, where it was made already.
-    ``precomputing``: held by the thread that precomputes."""
+    ``precomputing``: held by the thread that precomputes. ``later``: makes the sections that are
+    not there yet, and which masks do not need; None where all are."""
 
     manifest: Manifest
     arrays: Arrays
@@ -29,6 +34,15 @@ class Contents:
     lock: Lock = field(default_factory=RLock)
     shared_trie: Trie | None = None
     precomputing: Lock = field(default_factory=RLock)
+    later: Later | None = None
+
+    @cached_property
+    def completed(self) -> "Contents":
+        """The same with all sections of the file. Raises what ``later`` does."""
+        if self.later is None:
+            return self
+        manifest, sections = self.later(self.manifest)
+        return replace(self, manifest=manifest, arrays={**self.arrays, **sections}, later=None)
 
     @cached_property
     def vocabulary(self) -> Vocabulary:

@@ -80,14 +80,15 @@ class NestingGrammar:
         from ..dfa.stacked_dfas import StackedDfas
         from ..earley.recogniser import Earley
 
-        terminals = StackedDfas.from_sections(self.contents.arrays)
+        terminals = StackedDfas.from_sections(self.contents.completed.arrays)
         return Earley(self._tables, terminals, len(terminals.table))
 
     @cached_property
     def _tables(self) -> "EarleyTables":
         from ..earley.tables import EarleyTables
 
-        a, names = self.contents.arrays, self.names
+        contents = self.contents.completed
+        a, names = contents.arrays, names_of(contents.manifest)
         return EarleyTables(
             a["earley.symbols"],
             a["earley.bodies"],

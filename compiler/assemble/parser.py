@@ -1,13 +1,14 @@
 """Sections and manifest of artifacts of grammars that nest: a network, or Earley's tables."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from numpy.typing import NDArray
 
 from constrain.artifacts.artifact import Artifact
-from constrain.artifacts.container.manifest import ParserNames
+from constrain.artifacts.container.manifest import Manifest, ParserNames
+from constrain.artifacts.container.sections import Arrays
 from constrain.artifacts.earley.machine import EarleyMasks
 from constrain.artifacts.kinds.first_row import FIRST_ROW
 from constrain.artifacts.network.mask_automaton import MaskAutomaton
@@ -29,17 +30,19 @@ from .dfa import Sections, manifest_of, size_of, vocabulary_sections
 def encode(
     parser: Parser, terminals: Sequence[TokenIds], request: ArtifactRequest[Tokenizer]
 ) -> Sections:
-    """The sections of the vocabulary, Earley's tables and the network, if there is one.
+    """The sections of the vocabulary, of the network, if there is one, and of Earley's tables, if
+    these are not left for later.
 
     ``terminals``: the ids of each token terminal, ascending.
     """
     classes = TokenClasses.of(terminals)
     sections = {
         **vocabulary_sections(request),
-        **_earley(parser),
         "terminals.ids": classes.ids,
         "terminals.offsets": classes.offsets,
     }
+    if not _explains_later(parser, request):
+        sections |= _earley(parser)
     return sections if parser.network is None else sections | network_sections(parser.network)
 
 
@@ -51,10 +54,9 @@ def assemble(
     tokenization: str,
 ) -> Artifact:
     """The artifact. ``counts``: of what was precomputed."""
-    earley, tables = parser.layout.tables, parser.network
-    sizes = {"productions": len(earley.bodies)}
+    tables, sizes = parser.network, dict[str, int]()
     if tables is not None:
-        sizes |= {"network_states": tables.states - 1, "calls": len(tables.call_starts)}
+        sizes = {"network_states": tables.states - 1, "calls": len(tables.call_starts)}
     manifest = manifest_of(
         parser.grammar,
         request,
@@ -65,14 +67,45 @@ def assemble(
         token_start=0,
         counts=sizes | dict(counts),
         parser=ParserNames(
-            start=earley.start,
-            nullable_start=earley.nullable_start,
-            rules=tuple(earley.names),
-            texts=tuple("" if request.options.strip else text for text in earley.texts),
+            start=0,
+            nullable_start=tables is not None and tables.nullable_start,
+            rules=(),
+            texts=(),
             called=tuple(tables.names) if tables else (),
         ),
     )
-    return Artifact(manifest, sections)
+    later = _Productions(parser, is_stripped=request.options.strip)
+    if _explains_later(parser, request):
+        return Artifact(manifest, sections, later=later)
+    manifest, productions = later(manifest)
+    return Artifact(manifest, {**sections, **productions})
+
+
+def _explains_later(parser: Parser, request: ArtifactRequest[Tokenizer]) -> bool:
+    """Whether Earley's tables are made when a text is explained or the file is written: where masks
+    are a network's, and none are precomputed."""
+    return parser.network is not None and request.options.prewarm == 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Productions:
+    """Makes the sections of Earley's tables, and what the manifest says of them."""
+
+    parser: Parser
+    is_stripped: bool
+
+    def __call__(self, manifest: Manifest) -> tuple[Manifest, Arrays]:
+        earley, names = self.parser.layout.tables, manifest.parser
+        assert names is not None
+        names = replace(
+            names,
+            start=earley.start,
+            nullable_start=earley.nullable_start,
+            rules=tuple(earley.names),
+            texts=tuple("" if self.is_stripped else text for text in earley.texts),
+        )
+        counts = {"productions": len(earley.bodies), **manifest.counts}
+        return replace(manifest, counts=counts, parser=names), _earley(self.parser)
 
 
 def for_lazy_masks(sections: Sections, request: ArtifactRequest[Tokenizer]) -> Sections:

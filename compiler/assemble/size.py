@@ -23,6 +23,9 @@ def with_room_for_header(recogniser: Recogniser, options: CompileOptions) -> Com
     are no rows, and no limit of the rest."""
     if not options.max_artifact_bytes:
         return options
+    if isinstance(recogniser, Parser) and options.prewarm == 0:
+        # There are no rows that would have to be bounded.
+        return options
     texts = [] if options.strip else [recogniser.grammar.source.text]
     if isinstance(recogniser, Automaton):
         texts += [rule for rule, _, _ in recogniser.origins]

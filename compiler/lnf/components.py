@@ -160,17 +160,21 @@ def _embedding(
     both = [use for use in before if use in behind]
     production, member = (both or before)[0]
     cycle = [production.head, *_path(lnf, inside, member, production.head)]
-    names = [lnf.owners[number] for number in cycle]
-    steps = [names[0], *(b for a, b in pairwise(names) if a != b)]
-    if len(steps) == 1:
-        steps.append(steps[0])
     _, start, end = min(production.origins, key=lambda o: (o[1], -o[2]))
     return Diagnostic(
-        f"rule {steps[0]!r} is not known to be regular: it nests itself ({' → '.join(steps)})",
+        nesting_message([lnf.owners[number] for number in cycle]),
         Span(start, end),
         "a finite automaton cannot count nesting; recursion must stay at the left end of "
         "every body or at the right end of every body",
     )
+
+
+def nesting_message(cycle: Sequence[str]) -> str:
+    """That a rule nests itself; ``cycle``: the rules on the way back to it, both ends included."""
+    steps = [cycle[0], *(b for a, b in pairwise(cycle) if a != b)]
+    if len(steps) == 1:
+        steps.append(steps[0])
+    return f"rule {steps[0]!r} is not known to be regular: it nests itself ({' → '.join(steps)})"
 
 
 def _path(lnf: Lnf, inside: set[int], source: int, target: int) -> list[int]:

@@ -22,6 +22,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import heapify, heappop, heappush
+from typing import Protocol
 
 from ..lnf.components import strongly_connected
 from .goal_automata import Goal, Goals
@@ -34,6 +35,21 @@ SEARCHED = 24
 # The most procedures that are tried to be dropped where that changes other goals' automata, and the
 # calls that are followed for the others, for each call of the grammar.
 _REPLANNED, _FOLLOWED = 64, 32
+
+
+class Calls(Protocol):
+    """What calls what, and by calls that are no tail calls; goals or rules by their numbers."""
+
+    @property
+    def callees(self) -> Mapping[int, Set[int]]:
+        """What each calls."""
+
+    @property
+    def framed(self) -> Mapping[int, Set[int]]:
+        """What each calls by calls that are no tail calls."""
+
+    def size(self, goal: int) -> int:
+        """How large one is beside the others."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +72,10 @@ class Plan:
             caller: {call[1] for call in goal.calls if call not in self.tails[caller]}
             for caller, goal in self.goals.items()
         }
+
+    def size(self, goal: int) -> int:
+        """The states of a goal."""
+        return len(self.goals[goal].edges)
 
 
 def tail_calls(nonterminal: int, goal: Goal) -> set[Call]:
@@ -97,8 +117,8 @@ def planned(goals: Goals, called: frozenset[int] = frozenset()) -> Plan:
     """
     planner = _Planner(goals)
     plan = planner.plan(called)
-    while chosen := planner.chosen(plan):
-        plan = planner.plan(plan.procedures | chosen)
+    while found := chosen(plan, plan.goals.keys() - plan.procedures):
+        plan = planner.plan(plan.procedures | found)
     return planner.without_needless(plan, called)
 
 
@@ -118,23 +138,10 @@ class _Planner:
         tails = {nonterminal: self._tails[goal] for nonterminal, goal in found.items()}
         return Plan(found, tails, procedures & set(found))
 
-    def chosen(self, plan: Plan) -> set[int]:
-        """Some that have to become procedures, of each component with a framed call on a cycle."""
-        chosen: set[int] = set()
-        for members in _components(plan, plan.goals.keys() - plan.procedures):
-            inside = frozenset(members)
-            if not any(plan.framed[caller] & inside for caller in members):
-                continue
-            if len(members) <= SEARCHED:
-                chosen.add(_best(plan, members))
-            else:
-                chosen |= _cutset(plan, members)
-        return chosen
-
     def without_needless(self, plan: Plan, called: frozenset[int]) -> Plan:
         """Without procedures, others than ``called``, that no framed cycle needs."""
         replanned = 0
-        left = _FOLLOWED * (len(plan.goals) + sum(map(len, plan.callees.values())))
+        left = most_followed(plan)
         corners = self._called_corners(plan)
         for member in sorted(plan.procedures - called):
             if member not in plan.procedures:
@@ -144,11 +151,11 @@ class _Planner:
                 if replanned < _REPLANNED:
                     replanned += 1
                     smaller = self.plan(procedures)
-                    if not self.chosen(smaller):
+                    if not chosen(smaller, smaller.goals.keys() - procedures):
                         plan, corners = smaller, self._called_corners(smaller)
                 continue
             # Nothing else changes: any new cycle leads through the member.
-            needed, followed = _framed_cycle(plan, member, procedures, left)
+            needed, followed = framed_cycle(plan, member, procedures, left)
             left -= followed
             if not needed:
                 plan = Plan(plan.goals, plan.tails, procedures)
@@ -160,20 +167,40 @@ class _Planner:
         return set().union(*corners)
 
 
-def _components(plan: Plan, members: Set[int]) -> list[list[int]]:
+def chosen(calls: Calls, members: Set[int]) -> set[int]:
+    """Some of ``members`` that have to become procedures, of each component with a framed call on
+    a cycle."""
+    found: set[int] = set()
+    for part in _components(calls, members):
+        inside = frozenset(part)
+        if not any(calls.framed[caller] & inside for caller in part):
+            continue
+        if len(part) <= SEARCHED:
+            found.add(_best(calls, part))
+        else:
+            found |= _cutset(calls, part)
+    return found
+
+
+def most_followed(calls: Calls) -> int:
+    """How many calls ``framed_cycle`` may follow for all goals together."""
+    return _FOLLOWED * (len(calls.callees) + sum(map(len, calls.callees.values())))
+
+
+def _components(plan: Calls, members: Set[int]) -> list[list[int]]:
     """``members`` that call each other, together."""
     ordered, uses = _calls_among(plan, members)
     return [[ordered[place] for place in places] for places in strongly_connected(uses)]
 
 
-def _calls_among(plan: Plan, members: Set[int]) -> tuple[list[int], list[list[int]]]:
+def _calls_among(plan: Calls, members: Set[int]) -> tuple[list[int], list[list[int]]]:
     """``members``, and the places of those that each of them calls."""
     ordered = sorted(members)
     place = {goal: i for i, goal in enumerate(ordered)}
     return ordered, [[place[c] for c in plan.callees[goal] if c in place] for goal in ordered]
 
 
-def _best(plan: Plan, members: Sequence[int]) -> int:
+def _best(plan: Calls, members: Sequence[int]) -> int:
     """Of the goals of a component with a framed call on a cycle, the one without which the fewest
     are left, then the largest, which would be copied."""
 
@@ -184,16 +211,16 @@ def _best(plan: Plan, members: Sequence[int]) -> int:
 
     candidates = {c for caller in members for c in plan.framed[caller] & set(members)}
     candidates |= {caller for caller in members if plan.framed[caller] & set(members)}
-    return min(sorted(candidates), key=lambda c: (left(c), -len(plan.goals[c].edges), c))
+    return min(sorted(candidates), key=lambda c: (left(c), -plan.size(c), c))
 
 
-def _cutset(plan: Plan, members: Iterable[int]) -> set[int]:
+def _cutset(plan: Calls, members: Iterable[int]) -> set[int]:
     """Goals of a large component that all its cycles pass through but tail calls of one goal by
     itself; most of them are needed."""
     inside = set(members)
     found = {goal for goal in inside if goal in plan.framed[goal]}
     inside -= found
-    callees = {goal: plan.callees[goal] & inside - {goal} for goal in sorted(inside)}
+    callees = {goal: set(plan.callees[goal] & inside - {goal}) for goal in sorted(inside)}
     callers: dict[int, set[int]] = {goal: set() for goal in callees}
     for caller, called in callees.items():
         for callee in called:
@@ -201,7 +228,7 @@ def _cutset(plan: Plan, members: Iterable[int]) -> set[int]:
 
     def weight(goal: int) -> tuple[int, int, int]:
         through = len(callees[goal]) * len(callers[goal])
-        return -through, -len(plan.goals[goal].edges), goal
+        return -through, -plan.size(goal), goal
 
     # Entries whose weight has changed since are left behind.
     heap = [weight(goal) for goal in callees]
@@ -233,7 +260,7 @@ def _cutset(plan: Plan, members: Iterable[int]) -> set[int]:
     return found
 
 
-def _framed_cycle(plan: Plan, member: int, procedures: Set[int], most: int) -> tuple[bool, int]:
+def framed_cycle(plan: Calls, member: int, procedures: Set[int], most: int) -> tuple[bool, int]:
     """Whether a cycle through ``member`` with a framed call avoids ``procedures``, and how many
     calls were followed to find that out; True behind the ``most`` calls."""
     seen = {(member, False)}

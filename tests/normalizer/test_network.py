@@ -9,6 +9,7 @@ from support.canonical import few_members, members
 from support.corpus.encodings import check_masks, following
 from support.corpus.tokenizer_case import Case
 from support.grammars import nullable_lnf_of
+from support.network import inline_up_to
 from support.normalizer import FORMS, PARTS, finite_grammar, random_normalizing
 
 from constrain.artifacts import Artifact, ArtifactError
@@ -84,7 +85,7 @@ def test_masks_of_finite_grammars_are_those_of_all_encodings(
     grammar: str, prewarm: int | None, largest: int, small: Case, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After each prefix of a stable member's encoding exactly what such encodings go on with."""
-    monkeypatch.setattr(networks, "INLINED_STATES", largest)
+    inline_up_to(monkeypatch, largest)
     count, changed, _ = compare(small, grammar, prewarm, random.Random(3))
     assert count > 10
     assert changed
@@ -95,7 +96,7 @@ def test_masks_on_a_real_tokenizer(
     grammar: str, case: Callable[[str], Case], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The same with Qwen 2.5."""
-    monkeypatch.setattr(networks, "INLINED_STATES", 0)
+    inline_up_to(monkeypatch, 0)
     count, changed, _ = compare(case("qwen2_5"), grammar, None, random.Random(5))
     assert count > 4
     assert changed
@@ -111,7 +112,7 @@ def test_masks_of_random_grammars_and_tokenizers(
     for _ in range(20 if full else 3):
         case = Case(random_normalizing(rng, form, tmp_path))
         for _ in range(10 if full else 4):
-            monkeypatch.setattr(networks, "INLINED_STATES", rng.choice([0, 0, 200]))
+            inline_up_to(monkeypatch, rng.choice([0, 0, 200]))
             grammar = finite_grammar(rng)
             if few_members(networks.network(nullable_lnf_of(grammar)), 300) is None:
                 continue

@@ -78,7 +78,7 @@ COMPILER: dict[str, set[str]] = {
     "choose": BASE | {"grammar", "options", "tokenizers"},
     "bpe": BASE | {"cache", "normalizer", "pretokenizer", "tokenizers"},
     "cartesian": BASE | {"automata", "bpe", "normalizer", "pretokenizer"},
-    "network": BASE | {"automata", "lnf", "options", "tokenizers"},
+    "network": BASE | {"automata", "grammar", "lnf", "options", "tokenizers", "unicode"},
     "earley": BASE | {"automata", "lnf"},
     "maximal_munch": BASE
     | {"automata", "earley", "grammar", "lnf", "network", "options", "tokenizers"},

@@ -3,10 +3,13 @@
 import json
 import random
 
+import pytest
+
 from constrain.artifacts import Artifact
 from constrain.artifacts.network.configurations import Network
 from constrain.compiler import Tokenizer, compile_grammar
 from constrain.compiler.lnf import Lnf
+from constrain.compiler.network import build, tree_plan
 from support.grammars import random_text, recogniser
 
 ENGINES = ("network", "earley")
@@ -22,6 +25,14 @@ def made(text: str, tokenizer: Tokenizer, engine: str = "auto", **options: objec
         engine=engine,
         **options,  # type: ignore[arg-type]
     )
+
+
+def inline_up_to(patch: pytest.MonkeyPatch, states: int) -> None:
+    """Copy rules of at most so many states; with 0 all that are used twice are called."""
+    patch.setattr(build, "INLINED_STATES", states)
+    if not states:
+        for name in ("CALLED_FROM", "COPIES", "OPEN_COPIES"):
+            patch.setattr(tree_plan, name, 0)
 
 
 def long_json(octets: int) -> str:

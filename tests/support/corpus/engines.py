@@ -15,11 +15,11 @@ from constrain.artifacts.read import load_bytes
 from constrain.compiler import Limits
 from constrain.compiler.cache import default_folder
 from constrain.compiler.frontend import Recogniser
-from constrain.compiler.network import build as networks
 from constrain.compiler.options import MAX_ARTIFACT_BYTES
 from constrain.compiler.pipeline import build_artifact, build_engine
 from support.corpus.recorded import Language
 from support.corpus.tokenizer_case import Case
+from support.network import inline_up_to
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Engine:
         if key not in _FRONTS:
             with pytest.MonkeyPatch.context() as patch:
                 if self.inlined is not None:
-                    patch.setattr(networks, "INLINED_STATES", self.inlined)
+                    inline_up_to(patch, self.inlined)
                 _FRONTS[key] = build_engine(
                     language.text,
                     dialect=language.dialect,

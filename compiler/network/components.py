@@ -1,0 +1,419 @@
+"""From automata that call one another to the tables of a network, without a normal form.
+
+    a state of the network is a set of states of the automata      Rabin and Scott 1959
+    a set is a list in ascending order, whose ends are shared      hash-consing, Filliâtre and
+                                                                   Conchon 2006
+
+    k₁? k₂? … kₙ?      in front of kᵢ the set is kᵢ's start before the set in front of kᵢ₊₁
+
+Where a set is stepped by a byte, its first state is, and the rest is looked up. So a chain of n
+optional literals takes as many steps as they have bytes, and not n sets of up to n states: a set is
+the least literal that is left and a node of the trie of all of them. What is deterministic already
+consists of sets of one state, and costs a copy.
+
+All automata stand in one and end in one state, so that a tail call is an ε edge to what it calls,
+and states behind it are made once. Nothing is minimised here: ``minimal_network`` does that.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from constrain.artifacts.network.tables import NetworkTables
+
+from ..automata.nfa import FIRST_TERMINAL
+from ..limits import Limits
+
+_STAGE = "the grammar's network"
+
+# The state in which all automata end; no edge leaves it.
+END = 0
+
+# Runs of symbols and where they lead, flat: low, high, target, low, high, target, …
+Runs: TypeAlias = list[int]
+
+# Lists of states: nothing, and the end alone. All others are numbered behind them.
+_EMPTY, _ENDED = 0, 1
+
+# What a state, a list and a run take, roughly.
+_STATE_BYTES, _RUN_BYTES = 400, 100
+
+_NO_STATES: tuple[int, ...] = ()
+
+
+@dataclass(slots=True, eq=False)
+class Components:
+    """Automata with ε over bytes, token terminals and calls; state ``END`` is there.
+
+    ``arcs[s]`` are the runs of state s: bytes, ``FIRST_TERMINAL + t`` for token terminal t, and
+    ``FIRST_TERMINAL + T + p`` for a call of procedure p. ``epsilon[s]``: where it gets without
+    reading.
+    """
+
+    arcs: list[Runs] = field(default_factory=lambda: [[]])
+    epsilon: list[Sequence[int]] = field(default_factory=lambda: [_NO_STATES])
+
+    @property
+    def states(self) -> int:
+        """Number of states, the end included."""
+        return len(self.arcs)
+
+    def new_state(self) -> int:
+        """Add a state."""
+        self.arcs.append([])
+        self.epsilon.append(_NO_STATES)
+        return len(self.arcs) - 1
+
+    def add_epsilon(self, source: int, target: int) -> None:
+        """Add an edge that reads nothing."""
+        if source == target:
+            return
+        targets = self.epsilon[source]
+        if isinstance(targets, list):
+            targets.append(target)
+        else:
+            self.epsilon[source] = [target]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Procedure:
+    """What is called: the rule's ``name``, for messages, and the state that it ``start``s in."""
+
+    name: str
+    start: int
+
+
+class TooManySetsError(Exception):
+    """More sets of states than were allowed for."""
+
+
+def network_of(
+    components: Components,
+    procedures: Sequence[Procedure],
+    limits: Limits,
+    terminals: int = 0,
+    *,
+    nullable_start: bool = False,
+    most_sets: int | None = None,
+    most_of_one: int | None = None,
+) -> NetworkTables:
+    """The network of ``procedures``, the first of which is the start.
+
+    A procedure is called for L∖{ε}: where ε is a member too, its callers have ε edges beside the
+    calls, and ``nullable_start`` says so of the start. ``terminals``: T, the number of token
+    terminals. No chain of first calls may lead back to its beginning. Raises ``LimitError``, also
+    for more than ``most_of_one`` states of one procedure, and ``TooManySetsError`` for more than
+    ``most_sets``, the ends of sets included.
+    """
+    lists = _Lists(components, _ordered(components, [p.start for p in procedures]))
+    numbers: dict[int, int] = {}
+    rows: list[Runs] = [[]]
+    accepting = [False]
+    entries = []
+    cells = [_EMPTY]
+    for procedure in procedures:
+        cell = lists.closure(procedure.start)
+        if lists.ended[cell] or cell not in numbers:
+            # ε is the callers' matter; what leads back to the start may end there.
+            entries.append(len(cells))
+            if not lists.ended[cell]:
+                numbers[cell] = len(cells)
+            cells.append(cell)
+            accepting.append(False)
+        else:
+            entries.append(numbers[cell])
+        begun = len(rows)
+        while len(rows) < len(cells):
+            row: Runs = []
+            runs = lists.runs(cells[len(rows)])
+            for i in range(0, len(runs), 3):
+                cell = runs[i + 2]
+                target = numbers.get(cell)
+                if target is None:
+                    target = numbers[cell] = len(cells)
+                    cells.append(cell)
+                    accepting.append(lists.ended[cell])
+                row += (runs[i], runs[i + 1], target)
+            rows.append(row)
+            limits.check_resources(_STAGE, [procedure.name])
+            if most_of_one is not None and len(rows) - begun > most_of_one:
+                limits.within(most_of_one).check_states(len(rows) - begun, _STAGE, [procedure.name])
+            if most_sets is not None and lists.count > most_sets:
+                raise TooManySetsError
+            if len(rows) > limits.states:
+                limits.check_states(len(rows), _STAGE, [procedure.name])
+    return _tables(rows, accepting, procedures, entries, limits, terminals, nullable_start)
+
+
+def _ordered(components: Components, starts: Sequence[int]) -> list[int]:
+    """The states that are reached, each before those that it leads to as far as there are no
+    cycles: the reverse of the order in which a depth-first search leaves them.
+
+    So what may be left out stands before what follows it, and sets without it are ends of lists
+    with it. Of what a state leads to without reading, the last is searched first.
+    """
+    arcs, epsilon = components.arcs, components.epsilon
+    seen = bytearray(components.states)
+    found: list[int] = []
+    pending = list(reversed(starts))
+    while pending:
+        state = pending.pop()
+        if state < 0:
+            found.append(~state)
+        elif not seen[state]:
+            seen[state] = 1
+            pending.append(~state)
+            pending += arcs[state][2::3]
+            pending += epsilon[state]
+    found.reverse()
+    return found
+
+
+class _Lists:
+    """Sets of states as lists in a given order; equal lists are one, and so are their ends.
+
+    A list's head is a place in ``order``. ``ended``: whether a list holds the end, which is not in
+    the list itself but at its end.
+    """
+
+    def __init__(self, components: Components, order: Sequence[int]) -> None:
+        self._arcs, self._epsilon = components.arcs, components.epsilon
+        self._order = order
+        self._place = [0] * components.states
+        for place, state in enumerate(order):
+            self._place[state] = place
+        self._heads, self._rests = [END, END], [_EMPTY, _EMPTY]
+        self.ended = [False, True]
+        self._numbers: dict[int, int] = {}
+        self._runs: list[Runs | None] = [[], []]
+        self._closures = [-1] * components.states
+        self._closures[END] = _ENDED
+        self._entered = bytearray(components.states)
+
+    @property
+    def count(self) -> int:
+        """How many lists there are."""
+        return len(self._heads)
+
+    def _list(self, head: int, rest: int) -> int:
+        key = head << 32 | rest
+        found = self._numbers.get(key)
+        if found is None:
+            found = self._numbers[key] = len(self._heads)
+            self._heads.append(head)
+            self._rests.append(rest)
+            self.ended.append(self.ended[rest])
+            self._runs.append(None)
+        return found
+
+    def _union(self, left: int, right: int) -> int:
+        """Both together; as much of them as can be is shared."""
+        heads, rests = self._heads, self._rests
+        taken = []
+        while left != right and left > _ENDED and right > _ENDED:
+            first, second = heads[left], heads[right]
+            taken.append(min(first, second))
+            if first <= second:
+                left = rests[left]
+            if second <= first:
+                right = rests[right]
+        found = max(left, right)
+        if min(left, right) == _ENDED and not self.ended[found]:
+            while found > _ENDED:
+                taken.append(heads[found])
+                found = rests[found]
+            found = _ENDED
+        for head in reversed(taken):
+            found = self._list(head, found)
+        return found
+
+    def closure(self, state: int) -> int:
+        """A state and all that it gets to without reading, those that read or end alone."""
+        closures, entered = self._closures, self._entered
+        pending = [state]
+        while pending:
+            current = pending[-1]
+            if closures[current] >= 0:
+                pending.pop()
+                continue
+            if not entered[current]:
+                entered[current] = 1
+                missing = [t for t in self._epsilon[current] if closures[t] < 0]
+                if any(entered[target] for target in missing):
+                    closures[current] = self._around_cycle(current)
+                    continue
+                if missing:
+                    pending.extend(missing)
+                    continue
+            pending.pop()
+            found = _EMPTY
+            for target in reversed(self._epsilon[current]):
+                found = self._union(closures[target], found)
+            if self._arcs[current]:
+                found = self._union(self._list(self._place[current], _EMPTY), found)
+            closures[current] = found
+        return closures[state]
+
+    def _around_cycle(self, state: int) -> int:
+        """The closure of a state on a cycle of ε edges."""
+        seen, pending = {state}, [state]
+        for current in pending:
+            for target in self._epsilon[current]:
+                if target not in seen:
+                    seen.add(target)
+                    pending.append(target)
+        found = _ENDED if END in seen else _EMPTY
+        for place in sorted((self._place[s] for s in seen if self._arcs[s]), reverse=True):
+            found = self._list(place, found)
+        return found
+
+    def runs(self, number: int) -> Runs:
+        """What a list reads, ascending and disjoint; targets are lists."""
+        found = self._runs[number]
+        if found is not None:
+            return found
+        pending = []
+        while self._runs[number] is None:
+            pending.append(number)
+            number = self._rests[number]
+        found = self._runs[number]
+        assert found is not None
+        for current in reversed(pending):
+            own = self._runs_of(self._order[self._heads[current]])
+            found = self._merged(own, found) if found else own
+            self._runs[current] = found
+        return found
+
+    def _runs_of(self, state: int) -> Runs:
+        arcs = self._arcs[state]
+        if len(arcs) == 3:
+            return [arcs[0], arcs[1], self.closure(arcs[2])]
+        found: Runs = []
+        after = -1
+        for low, high, target in sorted(zip(arcs[::3], arcs[1::3], arcs[2::3], strict=True)):
+            run = [low, high, self.closure(target)]
+            if low > after:
+                found += run
+            else:
+                found = self._merged(run, found)
+            after = max(after, high)
+        return found
+
+    def _merged(self, left: Runs, right: Runs) -> Runs:
+        """The runs of both."""
+        found: Runs = []
+        i, j = 3, 3
+        low, high, target = left[:3]
+        other_low, other_high, other = right[:3]
+        while True:
+            if high < other_low:
+                found += (low, high, target)
+                low = high + 1
+            elif other_high < low:
+                found += (other_low, other_high, other)
+                other_low = other_high + 1
+            elif low < other_low:
+                found += (low, other_low - 1, target)
+                low = other_low
+            elif other_low < low:
+                found += (other_low, low - 1, other)
+                other_low = low
+            else:
+                last = min(high, other_high)
+                found += (low, last, self._union(target, other))
+                low = other_low = last + 1
+            if low > high:
+                if i == len(left):
+                    if other_low <= other_high:
+                        found += (other_low, other_high, other)
+                    return found + right[j:]
+                low, high, target = left[i : i + 3]
+                i += 3
+            if other_low > other_high:
+                if j == len(right):
+                    found += (low, high, target)
+                    return found + left[i:]
+                other_low, other_high, other = right[j : j + 3]
+                j += 3
+
+
+def _tables(
+    rows: Sequence[Runs],
+    accepting: Sequence[bool],
+    procedures: Sequence[Procedure],
+    entries: Sequence[int],
+    limits: Limits,
+    terminals: int,
+    nullable_start: bool,
+) -> NetworkTables:
+    """The rows as a table over classes of bytes; state 0 is dead."""
+    rules = [procedure.name for procedure in procedures[:1]]
+    states = len(rows)
+    lengths = np.fromiter(map(len, rows), dtype=np.int64, count=states) // 3
+    runs = np.fromiter(chain.from_iterable(rows), dtype=np.int64).reshape(-1, 3)
+    low, high, targets = np.ascontiguousarray(runs.T)
+    sources = np.repeat(np.arange(states), lengths)
+    first_call = FIRST_TERMINAL + terminals
+    is_byte, is_call = low < FIRST_TERMINAL, low >= first_call
+    begins = np.zeros(FIRST_TERMINAL + 1, dtype=np.bool_)
+    begins[low[is_byte]] = begins[high[is_byte] + 1] = True
+    begins[0] = False
+    columns = np.cumsum(begins[:FIRST_TERMINAL], dtype=np.int64)
+    width = int(columns[-1]) + 1
+    limits.check_allocation(3 * 4 * states * (width + terminals), _STAGE, rules)
+    table = np.zeros((states, width), dtype=np.int32)
+    _fill(table, sources[is_byte], columns[low[is_byte]], columns[high[is_byte]], targets[is_byte])
+    classes, table = _joined(columns, table)
+    if terminals:
+        is_token = ~is_byte & ~is_call
+        behind = np.zeros((states, terminals), dtype=np.int32)
+        symbols = low[is_token] - FIRST_TERMINAL, high[is_token] - FIRST_TERMINAL
+        _fill(behind, sources[is_token], *symbols, targets[is_token])
+        table = np.concatenate((table, behind), axis=1)
+    begun = np.array(entries, dtype=np.int32)
+    return NetworkTables(
+        table=table,
+        classes=classes,
+        accepting=np.array(accepting, dtype=np.uint8),
+        call_offsets=np.searchsorted(sources[is_call], np.arange(states + 1)).astype(np.int64),
+        call_starts=begun[low[is_call] - first_call],
+        call_returns=targets[is_call].astype(np.int32),
+        start=entries[0],
+        nullable_start=nullable_start,
+        names=tuple(procedure.name for procedure in procedures),
+        entries=begun,
+    )
+
+
+def _fill(
+    table: NDArray[np.int32],
+    rows: NDArray[np.int64],
+    first: NDArray[np.int64],
+    last: NDArray[np.int64],
+    targets: NDArray[np.int64],
+) -> None:
+    """Write targets to the columns ``first`` to ``last`` of ``rows``."""
+    lengths = last - first + 1
+    ends = np.cumsum(lengths)
+    places = np.repeat(rows * table.shape[1] + first - ends + lengths, lengths)
+    places += np.arange(len(places))
+    table.ravel()[places] = np.repeat(targets, lengths)
+
+
+def _joined(
+    columns: NDArray[np.int64], table: NDArray[np.int32]
+) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
+    """The class of each byte, equal columns being one, and the table of the classes."""
+    numbers: dict[bytes, int] = {}
+    distinct: list[int] = []
+    found = np.zeros(table.shape[1], dtype=np.uint8)
+    for i, column in enumerate(np.ascontiguousarray(table.T)):
+        number = numbers.setdefault(column.tobytes(), len(numbers))
+        if number == len(distinct):
+            distinct.append(i)
+        found[i] = number
+    return found[columns], np.ascontiguousarray(table[:, distinct])

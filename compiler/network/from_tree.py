@@ -1,0 +1,51 @@
+"""From a grammar's tree to its network, without a normal form.
+
+    tree_rules    tree -> numbered expressions; direct left recursion is a loop
+    tree_plan     those -> which rules are called
+    tree_layout   those -> automata that call one another
+    components    those -> network
+
+``build.network`` makes one of any grammar by way of the normal form: it is for indirect left
+recursion, and the oracle of this one.
+"""
+
+from constrain.artifacts.network.tables import NetworkTables
+
+from ..limits import Limits
+from .components import TooManySetsError, network_of
+from .tree_layout import Layout
+from .tree_plan import Openness, procedures_of
+from .tree_rules import Rules
+
+# Sets of states for each state that is laid out, and beyond them, that copies may cost; chains of
+# optional parts take one or two, and copies that overlap take dozens.
+_GROWTH, _SLACK = 2, 1000
+
+
+def network_from_tree(
+    rules: Rules, limits: Limits | None = None, most_states: int | None = None
+) -> NetworkTables:
+    """The network of a grammar that is not left-recursive but directly, and not empty.
+
+    ``most_states``: of any one rule, if that is bounded by less than ``limits``. Where copies
+    overlap with what follows them, the one that goes on with the most bytes where it may also end
+    is called. Raises ``LimitError``.
+    """
+    limits = (limits or Limits()).started()
+    called: frozenset[int] = frozenset()
+    while True:
+        layout = Layout(rules, procedures_of(rules, called), limits)
+        open_to_calls = sorted(layout.copied)
+        try:
+            return network_of(
+                layout.components,
+                layout.procedures,
+                limits,
+                rules.terminals,
+                nullable_start=rules.is_nullable(rules.start),
+                most_sets=_GROWTH * layout.components.states + _SLACK if open_to_calls else None,
+                most_of_one=most_states,
+            )
+        except TooManySetsError:
+            openness = Openness(rules)
+            called |= {max(open_to_calls, key=openness.bytes_after_end)}

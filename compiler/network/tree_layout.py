@@ -1,0 +1,234 @@
+"""Lay a grammar's rules out as automata that call one another.
+
+    a rule that is called        a call, and an ε edge beside it where the rule may be missing
+    a rule behind which nothing  a jump to where the rule is laid out with that end: once for each
+    but one state follows        rule and state, which copies it
+
+A rule that ends its component so becomes states of it, whether others call it or not. Rules are
+laid out in the order in which they are first named, so that of a chain of optional parts the later
+ones have larger numbers (see ``components``).
+"""
+
+from collections.abc import Collection, Sequence
+
+from ..automata.nfa import FIRST_TERMINAL, Nfa
+from ..limits import Limits
+from .components import END, Components, Procedure
+from .tree_rules import ALL, ANY, AUTOMATON, CHARACTER, LITERAL, RULE, RUNS, Rules
+
+_STAGE = "the grammar's network"
+
+# So many literals in one choice share their beginnings.
+_MANY_WORDS = 8
+
+
+class Layout:
+    """The automata of a grammar whose rules ``called`` are called.
+
+    ``components``: the automata. ``procedures``: the start, and what is called. ``copied``: the
+    rules of which there are copies. Raises ``LimitError``.
+    """
+
+    def __init__(self, rules: Rules, called: Collection[int], limits: Limits) -> None:
+        self._rules, self._called, self._limits = rules, called, limits
+        self.components = Components()
+        self.copied: set[int] = set()
+        self._first_call = FIRST_TERMINAL + rules.terminals
+        # (rule, the state behind it) -> the state in front of it; in the order of the layout.
+        self._starts: dict[tuple[int, int], int] = {}
+        self._waiting: list[tuple[int, int]] = []
+        # Calls that may turn out to be tail calls: state, rule, the state behind it.
+        self._calls: list[tuple[int, int, int]] = []
+        self._calling: set[int] = set()
+        self._numbers: dict[int, int] = {}
+        self._number(rules.start)
+        self._lay_out()
+        self.procedures = [
+            Procedure(rules.names[rule], self._starts[rule, END]) for rule in self._numbers
+        ]
+
+    def _number(self, rule: int) -> int:
+        """The number of a procedure, which is laid out."""
+        if rule not in self._numbers:
+            self._numbers[rule] = len(self._numbers)
+            self._start(rule, END)
+        return self._numbers[rule]
+
+    def _start(self, rule: int, end: int) -> int:
+        """The state in front of a rule behind which there is ``end``."""
+        key = rule, end
+        if key not in self._starts:
+            self._starts[key] = self.components.new_state()
+            self._waiting.append(key)
+            if end != END:
+                self.copied.add(rule)
+        return self._starts[key]
+
+    def _lay_out(self) -> None:
+        done = 0
+        while done < len(self._waiting):
+            while done < len(self._waiting):
+                self._lay_rule(*self._waiting[done])
+                done += 1
+            calls, self._calls = self._calls, []
+            for state, rule, end in calls:
+                if self._only_ends(end):
+                    self.components.add_epsilon(state, self._start(rule, END))
+                else:
+                    symbol = self._first_call + self._number(rule)
+                    self.components.arcs[state] += (symbol, symbol, end)
+
+    def _only_ends(self, state: int) -> bool:
+        """Whether nothing can follow a state but the end."""
+        seen, pending = {state}, [state]
+        for current in pending:
+            if self.components.arcs[current] or current in self._calling:
+                return False
+            for target in self.components.epsilon[current]:
+                if target not in seen:
+                    seen.add(target)
+                    pending.append(target)
+        return END in seen
+
+    def _lay_rule(self, rule: int, end: int) -> None:
+        components, loop = self.components, self._rules.loops[rule]
+        self._limits.check_resources(_STAGE, [self._rules.names[rule]])
+        start = self._starts[rule, end]
+        if not loop.tails:
+            self._lay([(head, start, end) for head in reversed(loop.heads)], rule)
+            return
+        again = components.new_state()
+        components.add_epsilon(again, end)
+        # Any number of tails behind the rule are tails of the rule itself.
+        self._starts[rule, again] = start
+        tails = [(tail, again, again) for tail in reversed(loop.tails)]
+        self._lay(tails + [(head, start, again) for head in reversed(loop.heads)], rule)
+
+    def _lay(self, pending: list[tuple[int, int, int]], owner: int) -> None:
+        """Lay out expressions, the last first, between two states each."""
+        rules, components = self._rules, self.components
+        arcs = components.arcs
+        while pending:
+            e, start, end = pending.pop()
+            kind, content, parts = rules.kinds[e], rules.contents[e], rules.parts[e]
+            if kind == LITERAL:
+                assert isinstance(content, bytes)
+                self._lay_text(content, start, end)
+            elif kind == RUNS:
+                assert isinstance(content, tuple)
+                for low, high in zip(content[::2], content[1::2], strict=True):
+                    arcs[start] += (low, high, end)
+            elif kind == RULE:
+                self._lay_use(rules.rule(e), start, end)
+            elif kind == ALL:
+                states = [start, *(components.new_state() for _ in parts[1:]), end]
+                between = zip(parts, states, states[1:], strict=False)
+                pending.extend(reversed(list(between)))
+            elif kind == ANY:
+                pending.extend((part, start, end) for part in self._not_words(parts, start, end))
+            elif kind == CHARACTER:
+                assert isinstance(content, list)
+                self._lay_character(content, start, end)
+            elif kind == AUTOMATON:
+                assert isinstance(content, Nfa)
+                self._lay_automaton(content, start, end)
+            else:
+                pending.extend(reversed(self._times(e, start, end, owner)))
+            if components.states > self._limits.states:
+                name = rules.names[owner]
+                self._limits.check_states(components.states, _STAGE, [name])
+
+    def _lay_text(self, text: bytes, start: int, end: int) -> None:
+        components = self.components
+        if not text:
+            components.add_epsilon(start, end)
+            return
+        for octet in text[:-1]:
+            following = components.new_state()
+            components.arcs[start] += (octet, octet, following)
+            start = following
+        components.arcs[start] += (text[-1], text[-1], end)
+
+    def _lay_use(self, rule: int, start: int, end: int) -> None:
+        components = self.components
+        if rule not in self._called or end == END or (rule, end) in self._starts:
+            components.add_epsilon(start, self._start(rule, end))
+            return
+        self._calls.append((start, rule, end))
+        self._calling.add(start)
+        if self._rules.is_nullable(rule):
+            components.add_epsilon(start, end)
+
+    def _lay_character(
+        self, edges: Sequence[tuple[int, int, int, int]], start: int, end: int
+    ) -> None:
+        components = self.components
+        states = {0: start, 1: end}
+        for source, low, high, target in edges:
+            if target not in states:
+                states[target] = components.new_state()
+            components.arcs[states[source]] += (low, high, states[target])
+
+    def _lay_automaton(self, automaton: Nfa, start: int, end: int) -> None:
+        components = self.components
+        first = components.states
+        for state, leaving in enumerate(automaton.arcs):
+            runs: list[int] = []
+            for low, high, target, _ in leaving:
+                runs += (low, high, first + target)
+            components.arcs.append(runs)
+            components.epsilon.append([first + target for target in automaton.epsilon[state]])
+        components.add_epsilon(start, first + automaton.start)
+        for final in sorted(automaton.finals):
+            components.add_epsilon(first + final, end)
+
+    def _not_words(self, options: Sequence[int], start: int, end: int) -> list[int]:
+        """The options that are no literals, the last first; literals are laid out as a trie if
+        there are many, and are among them if not."""
+        rules, components = self._rules, self.components
+        words = [e for e in options if rules.kinds[e] == LITERAL]
+        if len(words) < _MANY_WORDS:
+            return list(reversed(options))
+        node_of = {b"": start}
+        for e in words:
+            word = rules.contents[e]
+            assert isinstance(word, bytes)
+            for length in range(1, len(word) + 1):
+                if word[:length] not in node_of:
+                    node = node_of[word[:length]] = components.new_state()
+                    octet = word[length - 1]
+                    components.arcs[node_of[word[: length - 1]]] += (octet, octet, node)
+            if end not in components.epsilon[node_of[word]]:
+                components.add_epsilon(node_of[word], end)
+        return [e for e in reversed(options) if rules.kinds[e] != LITERAL]
+
+    def _times(self, e: int, start: int, end: int, owner: int) -> list[tuple[int, int, int]]:
+        """The copies of a repetition, the first one first."""
+        components = self.components
+        low, high, text = self._rules.times(e)
+        (part,) = self._rules.parts[e]
+        found = []
+
+        def following() -> int:
+            state = components.new_state()
+            if state > self._limits.states:
+                name = self._rules.names[owner]
+                self._limits.check_states(state, _STAGE, [name], text)
+            return state
+
+        for copy in range(low):
+            behind = end if copy + 1 == high else following()
+            found.append((part, start, behind))
+            start = behind
+        if high is None:
+            again = following()
+            components.add_epsilon(start, again)
+            components.add_epsilon(again, end)
+            found.append((part, again, again))
+            return found
+        for copy in range(low, high):
+            components.add_epsilon(start, end)
+            behind = end if copy + 1 == high else following()
+            found.append((part, start, behind))
+            start = behind
+        return found

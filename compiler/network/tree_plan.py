@@ -1,0 +1,309 @@
+"""Which rules of a grammar's tree are called, and which are copied to where they are named.
+
+A cycle of rules that holds more than tail calls needs a procedure (``plan``). Of the others a rule
+whose copies would be many states is called, if it ends with a byte of its own, as a string or
+something in brackets does: what may end where it could go on, as a number, leaves as many trie
+nodes suspended at its end as its bytes lead to, and is copied until its copies are very large.
+"""
+
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass
+from functools import cached_property
+
+from ..automata.nfa import FIRST_TERMINAL, Nfa
+from ..lnf.components import strongly_connected
+from .plan import chosen, framed_cycle, most_followed
+from .tree_rules import (
+    ALL,
+    ANY,
+    AUTOMATON,
+    CHARACTER,
+    LITERAL,
+    RULE,
+    RUNS,
+    TIMES,
+    Rules,
+)
+
+# A rule of so many states is called where all its copies together have more than that: if it ends
+# by a byte of its own, and if it does not.
+CALLED_FROM, COPIES = 30, 600
+OPEN_COPIES = 20_000
+
+# Estimates of sizes go no further.
+_LARGE = 10**9
+
+
+@dataclass(frozen=True, eq=False)
+class TreeCalls:
+    """The rules of a grammar that its start needs, and what each of them calls.
+
+    ``copies``: of each rule what it names by calls that are no tail calls, and how often, counted
+    repetitions included. ``sizes``: the states of each rule's own text.
+    """
+
+    callees: Mapping[int, Set[int]]
+    framed: Mapping[int, Set[int]]
+    copies: Mapping[int, Mapping[int, int]]
+    sizes: Mapping[int, int]
+
+    def size(self, goal: int) -> int:
+        """The states of a rule's own text."""
+        return self.sizes[goal]
+
+
+def procedures_of(rules: Rules, called: Set[int] = frozenset()) -> set[int]:
+    """The rules that are called: ``called``, what cycles need, and what would be copied too often.
+
+    The grammar must not be left-recursive but directly.
+    """
+    return _Planner(rules).procedures(called)
+
+
+class _Planner:
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+
+    def procedures(self, called: Set[int]) -> set[int]:
+        calls = self.calls
+        found = set(called) & set(self.rules.reached)
+        cutting: set[int] = set()
+        while more := chosen(calls, calls.callees.keys() - found - cutting):
+            cutting |= more
+        left = most_followed(calls)
+        for member in sorted(cutting):
+            others = (found | cutting) - {member}
+            needed, followed = framed_cycle(calls, member, others, left)
+            left -= followed
+            if not needed:
+                cutting.discard(member)
+        found |= cutting
+        self._call_large(found)
+        return found
+
+    @cached_property
+    def calls(self) -> TreeCalls:
+        """What calls what."""
+        rules = self.rules
+        callees: dict[int, set[int]] = {}
+        framed: dict[int, set[int]] = {}
+        copies: dict[int, dict[int, int]] = {}
+        sizes: dict[int, int] = {}
+        for rule in rules.reached:
+            loop = rules.loops[rule]
+            callees[rule], framed[rule], copies[rule] = set(), set(), {}
+            uses = [*rules.uses(loop.heads, at_end=True), *rules.uses(loop.tails, at_end=True)]
+            for used, last, count in uses:
+                callees[rule].add(used)
+                # Behind the loop of a rule, the rule itself is that loop again.
+                if not last or (loop.tails and used != rule):
+                    framed[rule].add(used)
+                    copies[rule][used] = copies[rule].get(used, 0) + count
+            sizes[rule] = self._size([*loop.heads, *loop.tails])
+        return TreeCalls(callees, framed, copies, sizes)
+
+    def _size(self, expressions: Iterable[int]) -> int:
+        rules = self.rules
+        size = 0
+        pending = [(e, 1) for e in expressions]
+        while pending:
+            e, count = pending.pop()
+            kind, content = rules.kinds[e], rules.contents[e]
+            if kind == LITERAL:
+                assert isinstance(content, bytes)
+                size += count * len(content)
+            elif kind == AUTOMATON:
+                assert isinstance(content, Nfa)
+                size += count * content.states
+            elif kind == CHARACTER:
+                assert isinstance(content, list)
+                size += count * len(content)
+            elif kind == TIMES:
+                low, high, _ = rules.times(e)
+                count *= max(low if high is None else high, 1)
+            elif kind in (RUNS, RULE):
+                size += count
+            pending.extend((part, count) for part in rules.parts[e])
+        return min(size, _LARGE)
+
+    def _call_large(self, procedures: set[int]) -> None:
+        """Add the rules whose copies would be too large."""
+        calls = self.calls
+        uses: dict[int, int] = {}
+        for copies in calls.copies.values():
+            for used, count in copies.items():
+                uses[used] = uses.get(used, 0) + count
+        ordered = list(calls.callees)
+        place = {rule: i for i, rule in enumerate(ordered)}
+        graph = [[place[c] for c in sorted(calls.callees[rule])] for rule in ordered]
+        whole: dict[int, int] = {}
+        for members in strongly_connected(graph):
+            for rule in (ordered[i] for i in members):
+                if rule not in uses:
+                    continue
+                size = whole[rule] = self._copied(rule, procedures, whole)
+                if rule in procedures or uses[rule] < 2 or size <= CALLED_FROM:
+                    continue
+                most = OPEN_COPIES if rule in self._open else COPIES
+                if size * uses[rule] > most:
+                    procedures.add(rule)
+
+    def _copied(self, rule: int, procedures: Set[int], whole: Mapping[int, int]) -> int:
+        """The states of one copy of a rule: with what it copies, and what it jumps to."""
+        calls = self.calls
+        size, seen, pending = 0, {rule}, [rule]
+        while pending and size < _LARGE:
+            current = pending.pop()
+            size += calls.sizes[current]
+            for used in sorted(calls.callees[current]):
+                if used in procedures:
+                    continue
+                if used in calls.framed[current]:
+                    size += calls.copies[current][used] * whole.get(used, 1)
+                elif used not in seen:
+                    seen.add(used)
+                    pending.append(used)
+        return min(size, _LARGE)
+
+    @cached_property
+    def _open(self) -> set[int]:
+        """The rules that may end where they could also go on, as far as that is easily seen."""
+        rules = self.rules
+        ordered = rules.reached
+        place = {rule: i for i, rule in enumerate(ordered)}
+        last = [self._lasts(rule) for rule in ordered]
+        graph = [sorted(place[used] for used in uses) for uses, _ in last]
+        found: set[int] = set()
+        for members in strongly_connected(graph):
+            for rule in (ordered[i] for i in members):
+                uses, is_open = last[place[rule]]
+                if is_open or len(members) > 1 or uses & (found | {rule}):
+                    found.add(rule)
+        return found
+
+    def _lasts(self, rule: int) -> tuple[set[int], bool]:
+        """The rules that a rule may end with, and whether it goes on in its own text."""
+        rules = self.rules
+        loop = rules.loops[rule]
+        uses: set[int] = set()
+        pending = list(loop.heads)
+        while pending:
+            e = pending.pop()
+            kind, parts = rules.kinds[e], rules.parts[e]
+            if kind == RULE:
+                uses.update(used for used, _, _ in rules.uses([e], at_end=True))
+            elif kind == AUTOMATON and goes_on(rules.contents[e]):
+                return uses, True
+            elif kind == ALL:
+                if rules.nullable[parts[-1]]:
+                    return uses, True
+                pending.append(parts[-1])
+            elif kind == ANY:
+                pending.extend(parts)
+            elif kind == TIMES:
+                low, high, _ = rules.times(e)
+                if high is None or high > max(low, 1):
+                    return uses, True
+                pending.append(parts[0])
+        return uses, bool(loop.tails)
+
+
+def goes_on(automaton: object) -> bool:
+    """Whether anything leaves a final state of an ``Nfa``."""
+    assert isinstance(automaton, Nfa)
+    return any(automaton.arcs[s] or automaton.epsilon[s] for s in automaton.finals)
+
+
+class Openness:
+    """With which bytes rules go on where they may also end: what overlaps with what follows it."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self._first = dict.fromkeys(rules.reached, 0)
+        self._after = dict.fromkeys(rules.reached, 0)
+        self._until_stable()
+
+    def bytes_after_end(self, rule: int) -> int:
+        """How many bytes a rule may go on with where it may also end."""
+        return self._after[rule].bit_count()
+
+    def _until_stable(self) -> None:
+        rules = self.rules
+        changed = True
+        while changed:
+            changed = False
+            for rule in rules.reached:
+                loop = rules.loops[rule]
+                values: dict[int, tuple[int, int]] = {}
+                first = after = 0
+                for e in (*loop.heads, *loop.tails):
+                    begins, goes = self._of(e, values)
+                    after |= goes | (begins if e in loop.tails else 0)
+                    first |= begins
+                if (first, after) != (self._first[rule], self._after[rule]):
+                    self._first[rule], self._after[rule] = first, after
+                    changed = True
+
+    def _of(self, root: int, values: dict[int, tuple[int, int]]) -> tuple[int, int]:
+        """The first bytes of an expression, and those behind its ends, each as bits."""
+        pending = [root]
+        while pending:
+            e = pending[-1]
+            missing = [part for part in self.rules.parts[e] if part not in values]
+            if missing:
+                pending.extend(missing)
+                continue
+            pending.pop()
+            values[e] = self._combined(e, [values[part] for part in self.rules.parts[e]])
+        return values[root]
+
+    def _combined(self, e: int, parts: list[tuple[int, int]]) -> tuple[int, int]:
+        rules = self.rules
+        kind, content = rules.kinds[e], rules.contents[e]
+        first = after = 0
+        if kind == LITERAL:
+            assert isinstance(content, bytes)
+            first = 1 << content[0] if content else 0
+        elif kind == RUNS:
+            assert isinstance(content, tuple)
+            for low, high in zip(content[::2], content[1::2], strict=True):
+                first |= _bits(low, high)
+        elif kind == CHARACTER:
+            assert isinstance(content, list)
+            for source, low, high, _ in content:
+                first |= 0 if source else _bits(low, high)
+        elif kind == AUTOMATON:
+            assert isinstance(content, Nfa)
+            first = _leaving(content, [content.start])
+            after = _leaving(content, content.finals)
+        elif kind == RULE:
+            used = rules.rule(e)
+            first, after = self._first[used], self._after[used]
+        elif kind == ALL:
+            for part, (begins, goes) in zip(rules.parts[e], parts, strict=True):
+                follows = rules.nullable[part]
+                after = goes | (after | begins if follows else 0)
+            for part, (begins, _) in zip(rules.parts[e], parts, strict=True):
+                first |= begins
+                if not rules.nullable[part]:
+                    break
+        else:
+            for begins, goes in parts:
+                first |= begins
+                after |= goes
+            if rules.repeated(e):
+                after |= first
+        return first, after
+
+
+def _bits(low: int, high: int) -> int:
+    """Bits ``low`` to ``high``; none for token terminals."""
+    return (1 << high + 1) - (1 << low) if high < FIRST_TERMINAL else 0
+
+
+def _leaving(automaton: Nfa, states: Iterable[int]) -> int:
+    found = 0
+    for state in automaton.epsilon_closure(states):
+        for arc in automaton.arcs[state]:
+            found |= _bits(arc.low, arc.high)
+    return found

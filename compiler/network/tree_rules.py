@@ -1,0 +1,429 @@
+"""A grammar's tree as numbered expressions, without what no member needs.
+
+    start ::= 'a' (b | c)? d*;      0 'a'   1 b   2 c   3 choice of 1, 2   4 3 at most once
+    b ::= b 'x' | 'y';              5 d     6 5 any number of times        7 0, 4, 6 in a row
+                                    …
+    b is 'y' and then any number of 'x'
+
+Expressions that match no text are left out, and those that match ε alone; so are rules that no
+member needs. A rule that begins with itself is a loop (``Loop``); other left recursion is for the
+normal form. All of it is linear in the tree, whose levels may be tens of thousands.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+from ..automata import regex_ir as regex
+from ..automata.assertions import resolved
+from ..automata.nfa import FIRST_TERMINAL, Nfa
+from ..grammar.tree import (
+    Choice,
+    Difference,
+    Excluding,
+    Expr,
+    Grammar,
+    Literal,
+    Pattern,
+    Reference,
+    Repetition,
+    Token,
+)
+from ..grammar.tree import Sequence as Concatenation
+from ..limits import Limits, blaming
+from ..lnf.components import strongly_connected
+from ..unicode import utf8
+
+# What an expression is. ``contents`` has of it
+LITERAL = 0  # its bytes
+RUNS = 1  # runs of one symbol, flat: low, high, low, high, …
+CHARACTER = 2  # edges from node 0 to node 1, as ``utf8.automaton`` gives them
+AUTOMATON = 3  # an ``Nfa``
+RULE = 4  # the rule's number
+ALL = 5  # nothing: its parts follow each other
+ANY = 6  # nothing: it is one of its parts
+TIMES = 7  # nothing: it is its part so many times as ``Rules.times`` says
+
+# The least and the most (None: any number), and how its author wrote that, for messages.
+_Times: TypeAlias = tuple[int, int | None, str]
+
+_STAGE = "the grammar's rules"
+
+# Characters of a part that a message may want to show.
+_SHOWN = 80
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Loop:
+    """A rule: one of ``heads``, and then any number of ``tails``, in any order."""
+
+    heads: Sequence[int]
+    tails: Sequence[int]
+
+
+class Rules:
+    """The rules of a grammar in which nothing is excluded or ignored any more.
+
+    Expression e is of the kind ``kinds[e]``, with ``contents[e]`` and the expressions ``parts[e]``.
+    Rule r is called ``names[r]``, and ``bodies[r]`` is what it matches. ``start``: a rule.
+    ``terminals``: T, the number of token terminals. Raises ``LimitError``.
+    """
+
+    def __init__(self, grammar: Grammar, limits: Limits) -> None:
+        self.grammar, self._limits = grammar, limits
+        self.terminals = len(grammar.tokens)
+        self._tokens = {token.meaning: i for i, token in enumerate(grammar.tokens)}
+        self.kinds: list[int] = []
+        self.parts: list[tuple[int, ...]] = []
+        self.contents: list[object] = []
+        self._characters: dict[object, int] = {}
+        self._times: dict[int, _Times] = {}
+        self._numbers: dict[str, int] = {}
+        for rule in grammar.rules:
+            self._numbers.setdefault(rule.name, len(self._numbers))
+        self.names = list(self._numbers)
+        options: list[list[int]] = [[] for _ in self.names]
+        done: dict[int, int] = {}
+        for rule in grammar.rules:
+            with blaming([rule.name]):
+                options[self._numbers[rule.name]].append(self._added(rule.body, done))
+        self.bodies = [
+            found[0] if len(found) == 1 else self._new(ANY, tuple(found)) for found in options
+        ]
+        self.start = self._numbers[grammar.start]
+        self._prune()
+        self.nullable = self._holding(
+            lambda e: self._is_nullable_leaf(e), all_of=lambda e: self.kinds[e] == ALL
+        )
+
+    # --- from the tree
+
+    def _new(self, kind: int, parts: tuple[int, ...] = (), content: object = None) -> int:
+        self.kinds.append(kind)
+        self.parts.append(parts)
+        self.contents.append(content)
+        return len(self.kinds) - 1
+
+    def _repeated(self, part: int, times: _Times) -> int:
+        found = self._new(TIMES, (part,))
+        self._times[found] = times
+        return found
+
+    def _added(self, root: Expr, done: dict[int, int]) -> int:
+        """The number of an expression; ``done``: those of all that have one, by ``id``."""
+        pending = [root]
+        while pending:
+            expr = pending[-1]
+            if id(expr) in done:
+                pending.pop()
+                continue
+            match expr:
+                case Literal():
+                    found = self._new(LITERAL, (), expr.data)
+                case Reference():
+                    found = self._new(RULE, (), self._numbers[expr.name])
+                case Concatenation(items) | Choice(items):
+                    missing = [item for item in items if id(item) not in done]
+                    if missing:
+                        pending.extend(missing)
+                        continue
+                    kind = ALL if isinstance(expr, Concatenation) else ANY
+                    found = self._new(kind, tuple(done[id(item)] for item in items))
+                case Repetition(max_times=0):
+                    found = self._new(LITERAL, (), b"")
+                case Repetition():
+                    if id(expr.item) not in done:
+                        pending.append(expr.item)
+                        continue
+                    times = expr.min_times, expr.max_times, self._written(expr)
+                    found = self._repeated(done[id(expr.item)], times)
+                case Pattern():
+                    found = self._pattern(resolved(expr.node, self._limits))
+                case Token():
+                    symbol = FIRST_TERMINAL + self._tokens[expr.meaning]
+                    found = self._new(RUNS, (), (symbol, symbol))
+                case Difference() | Excluding():
+                    raise ValueError("exclusions are resolved before rules are numbered")
+            pending.pop()
+            done[id(expr)] = found
+            self._limits.check_resources(_STAGE)
+        return done[id(root)]
+
+    def _written(self, expr: Repetition) -> str:
+        if expr.max_times in (None, 1) and expr.min_times <= 1:
+            return ""
+        first, last = expr.span.start, expr.span.end
+        return self.grammar.source.text[first : min(last, first + _SHOWN)]
+
+    def _pattern(self, root: regex.Node) -> int:
+        done: dict[int, int] = {}
+        pending = [root]
+        while pending:
+            node = pending[-1]
+            if id(node) in done:
+                pending.pop()
+                continue
+            inside = regex.parts_of(node)
+            missing = [part for part in inside if id(part) not in done]
+            if missing:
+                pending.extend(missing)
+                continue
+            pending.pop()
+            done[id(node)] = self._regex(node, tuple(done[id(part)] for part in inside))
+        return done[id(root)]
+
+    def _regex(self, node: regex.Node, parts: tuple[int, ...]) -> int:
+        match node:
+            case regex.Lit(data):
+                return self._new(LITERAL, (), data)
+            case regex.CharClass(ranges):
+                return self._character(ranges)
+            case regex.ByteClass(ranges):
+                return self._new(RUNS, (), tuple(octet for run in ranges for octet in run))
+            case regex.TokenTerminal(index):
+                return self._new(RUNS, (), (FIRST_TERMINAL + index,) * 2)
+            case regex.Seq():
+                return self._new(ALL, parts)
+            case regex.Alt():
+                return self._new(ANY, parts)
+            case regex.Repeat(max_times=0):
+                return self._new(LITERAL, (), b"")
+            case regex.Repeat(_, low, high, text):
+                return self._repeated(parts[0], (low, high, text))
+            case regex.Optional():
+                return self._repeated(parts[0], (0, 1, ""))
+            case regex.Embedded(automaton):
+                return self._new(AUTOMATON, (), automaton)
+            case _:
+                raise TypeError(f"{type(node).__name__}: resolve the expression first")
+
+    def _character(self, ranges: regex.CodePoints) -> int:
+        """One expression for each class of characters."""
+        found = self._characters.get(ranges)
+        if found is None:
+            if not ranges:
+                found = self._new(ANY)
+            elif ranges[-1][1] < 0x80:
+                found = self._new(RUNS, (), tuple(octet for run in ranges for octet in run))
+            else:
+                found = self._new(CHARACTER, (), utf8.automaton(ranges))
+            self._characters[ranges] = found
+        return found
+
+    # --- what holds of expressions
+
+    def _holding(self, leaf: Callable[[int], bool], all_of: Callable[[int], bool]) -> bytearray:
+        """For each expression whether something holds: for leaves by ``leaf``; for others that
+        ``all_of`` names if it holds for all parts, else if it does for one; for those that name a
+        rule if it does for the rule's body. The least solution (Dowling and Gallier 1984)."""
+        users: list[list[int]] = [[] for _ in self.kinds]
+        naming: list[list[int]] = [[] for _ in self.bodies]
+        missing = [1] * len(self.kinds)
+        ready = []
+        for e, kind in enumerate(self.kinds):
+            if kind == RULE:
+                naming[self.rule(e)].append(e)
+            elif kind < RULE:
+                if leaf(e):
+                    ready.append(e)
+            else:
+                if all_of(e):
+                    missing[e] = len(self.parts[e])
+                if not missing[e] or leaf(e):
+                    ready.append(e)
+                for part in self.parts[e]:
+                    users[part].append(e)
+        for rule, body in enumerate(self.bodies):
+            users[body] += naming[rule]
+        holds = bytearray(len(self.kinds))
+        while ready:
+            e = ready.pop()
+            if holds[e]:
+                continue
+            holds[e] = 1
+            for user in users[e]:
+                missing[user] -= 1
+                if missing[user] <= 0:
+                    ready.append(user)
+        return holds
+
+    def rule(self, e: int) -> int:
+        """The rule that an expression of the kind ``RULE`` names."""
+        rule = self.contents[e]
+        assert isinstance(rule, int)
+        return rule
+
+    def times(self, e: int) -> _Times:
+        """Of an expression of the kind ``TIMES`` the least and the most, and its text."""
+        return self._times[e]
+
+    def _is_nullable_leaf(self, e: int) -> bool:
+        kind = self.kinds[e]
+        if kind == LITERAL:
+            return not self.contents[e]
+        if kind == TIMES:
+            return self.times(e)[0] == 0
+        return kind == AUTOMATON and matches_empty(self.contents[e])
+
+    def _prune(self) -> None:
+        """Leave out what matches no text, and what matches ε alone."""
+        kinds = self.kinds
+        productive = self._holding(
+            lambda e: (self.times(e)[0] == 0) if kinds[e] == TIMES else kinds[e] < RULE,
+            all_of=lambda e: kinds[e] == ALL,
+        )
+        self.is_empty = not productive[self.bodies[self.start]]
+        if self.is_empty:
+            return
+        with_text = self._holding(
+            lambda e: bool(self.contents[e]) if kinds[e] == LITERAL else kinds[e] < RULE,
+            all_of=lambda _: False,
+        )
+        if not all(productive) or not all(with_text):
+            self._leave_out(productive, with_text)
+
+    def _leave_out(self, productive: bytearray, with_text: bytearray) -> None:
+        if not all(productive):
+            # Text that only what is left out has is none.
+            for e, parts in enumerate(self.parts):
+                if not productive[e]:
+                    self.kinds[e], self.parts[e], self.contents[e] = ANY, (), None
+                elif self.kinds[e] == ANY:
+                    self.parts[e] = tuple(part for part in parts if productive[part])
+                elif self.kinds[e] == TIMES and not productive[parts[0]]:
+                    self.kinds[e], self.parts[e], self.contents[e] = LITERAL, (), b""
+            kinds = self.kinds
+            with_text = self._holding(
+                lambda e: bool(self.contents[e]) if kinds[e] == LITERAL else kinds[e] < RULE,
+                all_of=lambda _: False,
+            )
+        for e, parts in enumerate(self.parts):
+            if not productive[e]:
+                continue
+            if not with_text[e]:
+                self.kinds[e], self.parts[e], self.contents[e] = LITERAL, (), b""
+            elif self.kinds[e] == ALL:
+                self.parts[e] = tuple(part for part in parts if with_text[part])
+
+    # --- rules
+
+    @cached_property
+    def loops(self) -> list[Loop]:
+        """Each rule, direct left recursion being a loop."""
+        return [self._loop(rule, body) for rule, body in enumerate(self.bodies)]
+
+    def _loop(self, rule: int, body: int) -> Loop:
+        heads, tails = [], []
+        for option in self.options(body):
+            items = list(self.items(option))
+            if not items or self.kinds[items[0]] != RULE or self.rule(items[0]) != rule:
+                heads.append(option)
+            elif len(items) == 2:
+                tails.append(items[1])
+            elif len(items) > 2:
+                tails.append(self._new(ALL, tuple(items[1:])))
+                self.nullable.append(all(self.nullable[item] for item in items[1:]))
+        return Loop(heads, tails)
+
+    def options(self, e: int) -> Iterator[int]:
+        """What an expression is a choice of, through choices in choices."""
+        return self._flat(e, ANY)
+
+    def items(self, e: int) -> Iterator[int]:
+        """What an expression is a sequence of, through sequences in sequences."""
+        return self._flat(e, ALL)
+
+    def _flat(self, e: int, kind: int) -> Iterator[int]:
+        pending = [e]
+        while pending:
+            current = pending.pop()
+            if self.kinds[current] == kind:
+                pending.extend(reversed(self.parts[current]))
+            else:
+                yield current
+
+    @cached_property
+    def reached(self) -> list[int]:
+        """The rules that the start needs, itself included, ascending."""
+        found, pending = {self.start}, [self.start]
+        for rule in pending:
+            for used in self.used_by(rule):
+                if used not in found:
+                    found.add(used)
+                    pending.append(used)
+        return sorted(found)
+
+    def used_by(self, rule: int) -> Iterator[int]:
+        """The rules that a rule's body names, as often as it does."""
+        pending = [self.bodies[rule]]
+        while pending:
+            e = pending.pop()
+            if self.kinds[e] == RULE:
+                yield self.rule(e)
+            pending.extend(reversed(self.parts[e]))
+
+    def is_nullable(self, rule: int) -> bool:
+        """Whether a rule matches ε."""
+        return bool(self.nullable[self.bodies[rule]])
+
+    @cached_property
+    def is_left_recursive(self) -> bool:
+        """Whether a rule can begin with itself by way of others, or behind what may be missing."""
+        place = {rule: i for i, rule in enumerate(self.reached)}
+        corners = [[place[c] for c in sorted(self._corners(rule))] for rule in self.reached]
+        return any(
+            len(members) > 1 or members[0] in corners[members[0]]
+            for members in strongly_connected(corners)
+        )
+
+    def _corners(self, rule: int) -> set[int]:
+        """The rules that a rule may begin with."""
+        loop = self.loops[rule]
+        pending = list(loop.heads)
+        if any(self.nullable[head] for head in loop.heads):
+            pending += loop.tails
+        found = set()
+        while pending:
+            e = pending.pop()
+            if self.kinds[e] == RULE:
+                found.add(self.rule(e))
+            for part in self.parts[e]:
+                pending.append(part)
+                if self.kinds[e] == ALL and not self.nullable[part]:
+                    break
+        return found
+
+    def repeated(self, e: int) -> bool:
+        """Whether an expression is a part more than once."""
+        if self.kinds[e] != TIMES:
+            return False
+        high = self.times(e)[1]
+        return high is None or high > 1
+
+    def uses(self, expressions: Iterable[int], *, at_end: bool) -> Iterator[tuple[int, bool, int]]:
+        """The rules that expressions name: (rule, whether nothing follows, how often it is copied).
+
+        ``at_end``: nothing follows the expressions themselves.
+        """
+        pending = [(e, at_end, 1) for e in expressions]
+        while pending:
+            e, last, count = pending.pop()
+            kind, parts = self.kinds[e], self.parts[e]
+            if kind == RULE:
+                yield self.rule(e), last, count
+            elif kind == ALL:
+                pending.extend((part, False, count) for part in parts[:-1])
+                pending.extend((part, last, count) for part in parts[-1:])
+            elif kind == ANY:
+                pending.extend((part, last, count) for part in parts)
+            elif kind == TIMES:
+                low, high, _ = self.times(e)
+                copies = max(low + 1 if high is None else high, 1)
+                pending.append((parts[0], last and high == 1, count * copies))
+
+
+def matches_empty(automaton: object) -> bool:
+    """Whether an ``Nfa`` accepts ε."""
+    assert isinstance(automaton, Nfa)
+    return not automaton.finals.isdisjoint(automaton.epsilon_closure([automaton.start]))
