@@ -29,6 +29,7 @@ from .grammar.tree import Difference, Excluding, Grammar, walk
 from .limits import Limits, blaming
 from .lnf import Lnf, normalize, normalize_without_nullable
 from .lnf.automaton import to_nfa
+from .lnf.components import components
 from .lnf.empty_patterns import empty_patterns
 from .options import DFA, CompileOptions
 
@@ -141,14 +142,13 @@ class Parser:
 class MaximalMunchGrammar:
     """A grammar read by maximal munch, and its tables.
 
-    ``numbered``: the rules over the numbers of ``lexemes``, ``lnf`` their normal form.
+    ``numbered``: the rules over the numbers of ``lexemes``.
     """
 
     grammar: Grammar
     choice: EngineChoice
     numbered: Grammar
     lexemes: "Sequence[Lexeme]"
-    lnf: Lnf
     tables: "MaximalMunchTables"
 
     @property
@@ -205,7 +205,11 @@ def _compile_exactly(grammar: Grammar, choice: EngineChoice, options: CompileOpt
     resolved = without_exceptions(grammar, limits)
     if options.max_depth is not None:
         return _unrolled(grammar, choice, normalize(resolved, limits), options)
-    rules = None if choice.engine == EARLEY or not choice.others else numbered(resolved, limits)
+    rules = None
+    if choice.others:
+        from .network.from_tree import numbered
+
+        rules = numbered(resolved, limits)
     while True:
         try:
             if choice.engine == DFA:
@@ -236,11 +240,11 @@ def over_lexemes_without_bytes(
     """The same for a grammar that is read by maximal munch."""
     from .maximal_munch.lexemes import LexemeGrammar
     from .maximal_munch.lexer_tables import tables_over
+    from .network.from_tree import numbered
 
     rest = LexemeGrammar(found.lexemes, found.numbered).without_bytes(missing)
-    lnf = rest.lnf(limits)
-    tables = tables_over(rest.lexemes, lnf, limits)
-    return replace(found, numbered=rest.grammar, lexemes=rest.lexemes, lnf=lnf, tables=tables)
+    tables = tables_over(rest.lexemes, numbered(rest.grammar, limits), limits)
+    return replace(found, numbered=rest.grammar, lexemes=rest.lexemes, tables=tables)
 
 
 def compile_regular(grammar: Grammar, choice: EngineChoice, limits: Limits) -> Automaton:
@@ -302,35 +306,11 @@ def _parser(
         assert found.lexer
         return found
     with blaming([grammar.start]):
+        from .network.from_tree import network_of_rules, numbered
+
         rules = rules or numbered(grammar, limits)
         tables = network_of_rules(rules, limits, choice.most_states)
     return Parser(grammar, choice, tables, limits)
-
-
-def numbered(grammar: Grammar, limits: Limits) -> "Rules":
-    """The rules of a grammar without exceptions and ignored text. Raises ``CheckError`` if there
-    is no member, and ``LimitError``."""
-    from .network.tree_rules import Rules
-
-    rules = Rules(grammar, limits)
-    if rules.is_empty:
-        # Which says where that comes from.
-        normalize(grammar, limits)
-    return rules
-
-
-def network_of_rules(
-    rules: "Rules", limits: Limits, most_states: int | None = None
-) -> "NetworkTables":
-    """The network of numbered rules: from the tree, or where rules begin with themselves by way of
-    others from the normal form. Raises ``LimitError``."""
-    if rules.is_left_recursive:
-        from .network.build import network
-
-        return network(normalize(rules.grammar, limits), limits, rules.terminals, most_states)
-    from .network.from_tree import network_from_tree
-
-    return network_from_tree(rules, limits, most_states)
 
 
 def _compile_over_lexemes(
@@ -340,20 +320,29 @@ def _compile_over_lexemes(
     from .maximal_munch.lexemes import lexeme_grammar
     from .maximal_munch.lexer_tables import tables_over
     from .maximal_munch.to_dfa import maximal_munch_dfa
+    from .network.from_tree import numbered
+    from .network.minimal_network import minimal_network
+    from .network.nesting import check_nesting
 
     found = lexeme_grammar(grammar, limits)
-    lnf = found.lnf(limits)
+    rules = numbered(found.grammar, limits)
     with blaming([grammar.start]):
-        tables = tables_over(found.lexemes, lnf, limits)
+        tables = tables_over(found.lexemes, rules, limits)
     if choice.engine == DFA:
         try:
-            to_nfa(lnf, limits)
-            dfa = maximal_munch_dfa(tables, limits)
+            if choice.others:
+                check_nesting(rules)
+            else:
+                # Which says where the rule stands that nests.
+                components(found.lnf(limits))
+            smaller = replace(tables, network=minimal_network(tables.network, limits))
+            dfa = maximal_munch_dfa(smaller, limits)
         except (NotRegularError, LimitError) as error:
             choice = next_engine(choice, error)
         else:
+            lnf = found.lnf(limits)
             return _automaton_over_lexemes(grammar, choice, lnf, dfa, found.lexemes)
-    return MaximalMunchGrammar(grammar, choice, found.grammar, found.lexemes, lnf, tables)
+    return MaximalMunchGrammar(grammar, choice, found.grammar, found.lexemes, tables)
 
 
 def _automaton_over_lexemes(

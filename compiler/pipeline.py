@@ -464,10 +464,14 @@ def _over_lexemes(
     from .maximal_munch.lexer_tables import json_slices
     from .maximal_munch.precompute import precompute_within
     from .maximal_munch.to_dfa import text_machine
+    from .network.minimal_network import minimal_network
 
     lexer = parser.tables.lexer.dfas
     without = over_lexemes_without_bytes
     parser, spelled = _spelled(parser, lexer.table, lexer.columns, request, without)
+    if request.options.prewarm != 0:
+        network = minimal_network(parser.tables.network, request.limits)
+        parser = replace(parser, tables=replace(parser.tables, network=network))
     effort = Effort(request.limits, parser.tables.network.names[:1])
     if is_surely_empty(text_machine(parser.tables), effort):
         raise CheckError(parser.grammar.source, [Diagnostic(WITHOUT_MEMBER)])

@@ -24,8 +24,8 @@ from ..automata.thompson import thompson
 from ..earley.tables import stacked_dfas
 from ..grammar.tree import Grammar
 from ..limits import Limits
-from ..lnf.form import Lnf
-from ..network.build import network
+from ..network.from_tree import network_of_rules, numbered
+from ..network.tree_rules import Rules
 from .lexemes import Lexeme, lexeme_grammar
 
 
@@ -47,12 +47,12 @@ def maximal_munch_tables(grammar: Grammar, limits: Limits | None = None) -> Maxi
     """
     limits = (limits or Limits()).started()
     found = lexeme_grammar(grammar, limits)
-    return tables_over(found.lexemes, found.lnf(limits), limits)
+    return tables_over(found.lexemes, numbered(found.grammar, limits), limits)
 
 
-def tables_over(lexemes: Sequence[Lexeme], lnf: Lnf, limits: Limits) -> MaximalMunchTables:
-    """The same of numbered lexemes, ``lnf`` being the normal form over their numbers."""
-    return MaximalMunchTables(network(lnf, limits, len(lexemes)), lexer_tables(lexemes, limits))
+def tables_over(lexemes: Sequence[Lexeme], rules: Rules, limits: Limits) -> MaximalMunchTables:
+    """The same of numbered lexemes, ``rules`` being those over their numbers."""
+    return MaximalMunchTables(network_of_rules(rules, limits), lexer_tables(lexemes, limits))
 
 
 # Characters that JSON strings hold without an escape, DEL left out.

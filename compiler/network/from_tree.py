@@ -11,7 +11,10 @@ recursion, and the oracle of this one.
 
 from constrain.artifacts.network.tables import NetworkTables
 
+from ..grammar.tree import Grammar
 from ..limits import Limits
+from ..lnf import normalize
+from .build import network
 from .components import TooManySetsError, network_of
 from .tree_layout import Layout
 from .tree_plan import Openness, procedures_of
@@ -20,6 +23,24 @@ from .tree_rules import Rules
 # Sets of states for each state that is laid out, and beyond them, that copies may cost; chains of
 # optional parts take one or two, and copies that overlap take dozens.
 _GROWTH, _SLACK = 2, 1000
+
+
+def numbered(grammar: Grammar, limits: Limits) -> Rules:
+    """The rules of a grammar without exceptions and ignored text. Raises ``CheckError`` if there
+    is no member, and ``LimitError``."""
+    rules = Rules(grammar, limits)
+    if rules.is_empty:
+        # Which says where that comes from.
+        normalize(grammar, limits)
+    return rules
+
+
+def network_of_rules(rules: Rules, limits: Limits, most_states: int | None = None) -> NetworkTables:
+    """The network of numbered rules: from the tree, or where rules begin with themselves by way of
+    others from the normal form. Arguments and errors as for ``network_from_tree``."""
+    if rules.is_left_recursive:
+        return network(normalize(rules.grammar, limits), limits, rules.terminals, most_states)
+    return network_from_tree(rules, limits, most_states)
 
 
 def network_from_tree(

@@ -46,7 +46,7 @@ def rules_of(text: str) -> Rules:
     return Rules(frontend.without_exceptions(tree_of(text), LIMITS), LIMITS)
 
 
-LIMITS = Limits().started()
+LIMITS = Limits()
 
 
 @pytest.mark.parametrize("plan", ["copies", "calls", "overlapping"])
@@ -96,7 +96,7 @@ def test_masks_are_those_of_the_normal_forms_network(
     def network_via_normal_form(rules: Rules, *_: object) -> NetworkTables:
         return network(normalize(rules.grammar))
 
-    monkeypatch.setattr(frontend, "network_of_rules", network_via_normal_form)
+    monkeypatch.setattr(from_tree, "network_from_tree", network_via_normal_form)
     artifacts = [made(text, default_tokenizer, engine="network"), lazy, ahead]
     rng = random.Random(text)
     masks = 0
@@ -248,6 +248,7 @@ def test_first_masks_need_no_normal_form(
         raise AssertionError("a normal form is made")
 
     with monkeypatch.context() as patch:
+        patch.setattr(from_tree, "normalize", refused)
         patch.setattr(frontend, "normalize", refused)
         patch.setattr(frontend, "normalize_without_nullable", refused)
         artifact = made(JSON, default_tokenizer, prewarm=0)
@@ -266,7 +267,8 @@ def test_first_masks_need_no_normal_form(
 
 def test_what_ends_with_a_byte_of_its_own_is_called() -> None:
     """A large string is, and a number, which may go on where it ends, is copied."""
-    text = r"""start ::= '[' (item (',' item)*)? ']';  item ::= s | n | start | s ':' n | s '=' n ';';
+    text = r"""start ::= '[' (item (',' item)*)? ']';
+    item ::= s | n | start | s ':' n | s '=' n ';';
     s ::= '"' ('abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz' | #'[0-9]{300}')* '"';
     n ::= #'-?[0-9]{1,300}';"""
     rules = rules_of(text)
@@ -280,7 +282,7 @@ def test_a_count_that_is_too_large_is_named() -> None:
     text = 'root ::= "(" root? ")" | (item ","){9000000}\nitem ::= "x" | "y" item?'
     with pytest.raises(LimitError) as error:
         build_engine(text, dialect="gbnf", engine="network")
-    assert ("root",) == error.value.rules
+    assert error.value.rules == ("root",)
     assert error.value.part.endswith('","){9000000}')
 
 
