@@ -6,7 +6,7 @@ artifact.matcher(after=ids)     -> Matcher -> mask, advance, rollback
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -89,11 +89,20 @@ class Artifact:
 
     def noted(self, notes: Sequence[str]) -> "Artifact":
         """The same artifact with other notes."""
-        return replace(self, manifest=replace(self.manifest, notes=tuple(notes)))
+        return self._with(manifest=replace(self.manifest, notes=tuple(notes)))
 
     def sharing(self, trie: Trie | None) -> "Artifact":
         """The same artifact, which does not make the trie of its vocabulary again."""
-        return replace(self, shared_trie=trie)
+        return self._with(shared_trie=trie)
+
+    def _with(self, **changes: object) -> "Artifact":
+        """The same sections, which are not checked again."""
+        other = object.__new__(Artifact)
+        for each in fields(self):
+            value = changes[each.name] if each.name in changes else getattr(self, each.name)
+            object.__setattr__(other, each.name, value)
+        assert other._contents.lock
+        return other
 
     @property
     def vocab_size(self) -> int:

@@ -1,7 +1,7 @@
 """From a checked tree to what recognises its texts: the step ``compile``.
 
     tree -> normal form -> NFA -> minimal DFA                       Automaton
-    tree -> normal form -> network, Earley's tables                 Parser
+    tree -> network; normal form -> Earley's tables                 Parser
     tree -> lexemes, network and lexer over them (-> minimal DFA)   MaximalMunchGrammar (Automaton)
 
 ``choose`` says which of them is tried, and what after it.

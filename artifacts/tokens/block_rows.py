@@ -75,6 +75,12 @@ def shared_blocks(rows: NDArray[np.uint32]) -> BlockRows:
     if count > MOST_ROWS:
         raise ValueError(f"{count:,} rows are more than {MOST_ROWS:,}")
     places = -(-words // BLOCK)
+    if count == 1:
+        only = np.zeros(places * BLOCK, dtype=np.uint32)
+        only[:words] = rows[0]
+        ends_of_one = np.arange(places + 1, dtype=np.int64)
+        codes = np.zeros((1, places), dtype=np.uint16)
+        return BlockRows(codes, only.reshape(places, BLOCK), ends_of_one)
     # Blocks are distinguished by a hash; a comparison then rules collisions out.
     factors = np.random.default_rng(0).integers(0, 1 << 63, BLOCK, dtype=np.uint64) | np.uint64(1)
     codes = np.zeros((count, places), dtype=np.uint16)

@@ -1,6 +1,7 @@
 """Sections and manifest of artifacts of grammars read by maximal munch."""
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ def encode(
         **vocabulary_sections(request),
         **network_sections(parser.tables.network),
         **_lexer(parser.tables.lexer),
-        **_slices(slices),
+        **_slices(tuple(slices)),
     }
 
 
@@ -79,7 +80,8 @@ def _lexer(tables: LexerTables) -> Sections:
     }
 
 
-def _slices(slices: Sequence[Slice]) -> Sections:
+@lru_cache(maxsize=4)
+def _slices(slices: tuple[Slice, ...]) -> Sections:
     """The automata of the slices, one behind the other; state 0 is dead in all."""
     distinct, classes = np.unique(
         np.concatenate([part.table[:, part.classes] for part in slices]),

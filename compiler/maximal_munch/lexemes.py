@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from ..automata import regex_ir as regex
 from ..automata.assertions import resolved
-from ..automata.boolean import difference, embedded
+from ..automata.boolean import embedded
+from ..automata.compare import is_included
 from ..automata.dfa import Dfa, literal, without_bytes
 from ..automata.folding import fold
 from ..automata.minimize import minimal, minimize
@@ -217,7 +218,7 @@ class _Numbering:
                 continue
             same = _key(other.dfa) == _key(lexeme.dfa)
             keyword = lexeme.is_string and not other.is_string
-            if same or (keyword and difference(lexeme.dfa, other.dfa, self.limits).is_empty):
+            if same or (keyword and is_included(lexeme.dfa, other.dfa, self.limits)):
                 self.lexemes[number] = replace(lexeme, swallowed=True)
                 return
 

@@ -10,6 +10,7 @@ inside a character belong to them as well.
 """
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 
@@ -70,6 +71,7 @@ def slice_of(node: regex.Node) -> Slice:
     return Slice(dfa.table, dfa.classes, dfa.start)
 
 
-def json_slices() -> list[Slice]:
-    """The slices for JSON strings, the shortest first."""
-    return [slice_of(regex.repeat(_SAFE, 1, most)) for most in JSON_LENGTHS]
+@cache
+def json_slices() -> tuple[Slice, ...]:
+    """The slices for JSON strings, the shortest first; made once."""
+    return tuple(slice_of(regex.repeat(_SAFE, 1, most)) for most in JSON_LENGTHS)

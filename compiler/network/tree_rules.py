@@ -92,6 +92,7 @@ class Rules:
             found[0] if len(found) == 1 else self._new(ANY, tuple(found)) for found in options
         ]
         self.start = self._numbers[grammar.start]
+        self._replace_leaves()
         self._prune()
         self.nullable = self._holding(
             lambda e: self._is_nullable_leaf(e), all_of=lambda e: self.kinds[e] == ALL
@@ -210,6 +211,15 @@ class Rules:
                 found = self._new(CHARACTER, (), utf8.automaton(ranges))
             self._characters[ranges] = found
         return found
+
+    def _replace_leaves(self) -> None:
+        """A rule that is one symbol or one character stands for itself wherever it is named."""
+        kinds, contents = self.kinds, self.contents
+        for e, kind in enumerate(kinds):
+            if kind == RULE:
+                body = self.bodies[self.rule(e)]
+                if kinds[body] in (RUNS, CHARACTER):
+                    kinds[e], contents[e] = kinds[body], contents[body]
 
     # --- what holds of expressions
 

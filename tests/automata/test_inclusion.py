@@ -7,7 +7,12 @@ import pytest
 from support.regexes import random_regex
 from support.wordpiece import tokenizer_of
 
-from constrain.compiler.automata.compare import Inclusion, is_included
+from constrain.compiler.automata.boolean import common, union
+from constrain.compiler.automata.compare import (
+    Inclusion,
+    is_included,
+    is_included_via_product,
+)
 from constrain.compiler.automata.dfa import DEAD, Dfa
 from constrain.compiler.limits import Limits
 from constrain.compiler.pipeline import build_automaton
@@ -30,9 +35,22 @@ def test_all_pairs_of_states(full: bool) -> None:
         states = [s for s in range(dfa.states) if s != DEAD][:8]
         for p in states:
             for q in states:
-                expected = is_included(replace(dfa, start=p), replace(dfa, start=q))
+                expected = is_included_via_product(replace(dfa, start=p), replace(dfa, start=q))
                 assert expected == inclusion.holds(p, q), (p, q)
                 held += expected and p != q
+    assert held
+
+
+def test_inclusion_is_that_of_the_product(full: bool) -> None:
+    """Of random languages, of their parts, and of the empty one."""
+    draw = random.Random(7)
+    held = 0
+    for _ in range(300 if full else 40):
+        left, right = (dfa_of(random_regex(draw, 2)) for _ in range(2))
+        for one, other in ((left, right), (common(left, right), right), (left, union(left, right))):
+            expected = is_included_via_product(one, other)
+            assert expected == is_included(one, other)
+            held += expected
     assert held
 
 
