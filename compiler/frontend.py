@@ -25,11 +25,11 @@ from .choose import EngineChoice, next_engine
 from .diagnostics import CheckError, Diagnostic, LimitError, NotRegularError
 from .dialects import read_grammar
 from .grammar.check import check
-from .grammar.tree import Difference, Excluding, Grammar, walk
+from .grammar.tree import Difference, Excluding, Grammar, references, walk
 from .limits import Limits, blaming
 from .lnf import Lnf, normalize, normalize_without_nullable
 from .lnf.automaton import to_nfa
-from .lnf.components import components
+from .lnf.components import components, strongly_connected
 from .lnf.empty_patterns import empty_patterns
 from .options import DFA, CompileOptions
 
@@ -206,7 +206,7 @@ def _compile_exactly(grammar: Grammar, choice: EngineChoice, options: CompileOpt
     if options.max_depth is not None:
         return _unrolled(grammar, choice, normalize(resolved, limits), options)
     rules = None
-    if choice.others:
+    if choice.others and recurses(resolved):
         from .network.from_tree import numbered
 
         rules = numbered(resolved, limits)
@@ -221,6 +221,19 @@ def _compile_exactly(grammar: Grammar, choice: EngineChoice, options: CompileOpt
             return _parser(resolved, choice, limits, rules)
         except (NotRegularError, LimitError) as error:
             choice = next_engine(choice, error)
+
+
+def recurses(grammar: Grammar) -> bool:
+    """Whether a rule uses itself, directly or by way of others: else no rule nests."""
+    numbers: dict[str, int] = {}
+    for rule in grammar.rules:
+        numbers.setdefault(rule.name, len(numbers))
+    uses: list[list[int]] = [[] for _ in numbers]
+    for rule in grammar.rules:
+        uses[numbers[rule.name]] += (numbers[use.name] for use in references(rule.body))
+    return any(
+        len(members) > 1 or members[0] in uses[members[0]] for members in strongly_connected(uses)
+    )
 
 
 def without_bytes(parser: Parser, missing: NDArray[np.bool_], limits: Limits) -> Parser:

@@ -113,6 +113,7 @@ class Layout:
             kind, content, parts = rules.kinds[e], rules.contents[e], rules.parts[e]
             if kind == LITERAL:
                 assert isinstance(content, bytes)
+                self._check_room(len(content), owner)
                 self._lay_text(content, start, end)
             elif kind == RUNS:
                 assert isinstance(content, tuple)
@@ -125,18 +126,24 @@ class Layout:
                 between = zip(parts, states, states[1:], strict=False)
                 pending.extend(reversed(list(between)))
             elif kind == ANY:
-                pending.extend((part, start, end) for part in self._not_words(parts, start, end))
+                others = self._not_words(parts, start, end, owner)
+                pending.extend((part, start, end) for part in others)
             elif kind == CHARACTER:
                 assert isinstance(content, list)
                 self._lay_character(content, start, end)
             elif kind == AUTOMATON:
                 assert isinstance(content, Nfa)
+                self._check_room(content.states, owner)
                 self._lay_automaton(content, start, end)
             else:
                 pending.extend(reversed(self._times(e, start, end, owner)))
-            if components.states > self._limits.states:
-                name = rules.names[owner]
-                self._limits.check_states(components.states, _STAGE, [name])
+            self._check_room(0, owner)
+
+    def _check_room(self, more: int, owner: int, part: str = "") -> None:
+        """Raise ``LimitError`` if there are too many states with so many more."""
+        states = self.components.states + more
+        if states > self._limits.states:
+            self._limits.check_states(states, _STAGE, [self._rules.names[owner]], part)
 
     def _lay_text(self, text: bytes, start: int, end: int) -> None:
         components = self.components
@@ -182,7 +189,7 @@ class Layout:
         for final in sorted(automaton.finals):
             components.add_epsilon(first + final, end)
 
-    def _not_words(self, options: Sequence[int], start: int, end: int) -> list[int]:
+    def _not_words(self, options: Sequence[int], start: int, end: int, owner: int) -> list[int]:
         """The options that are no literals, the last first; literals are laid out as a trie if
         there are many, and are among them if not."""
         rules, components = self._rules, self.components
@@ -193,6 +200,7 @@ class Layout:
         for e in words:
             word = rules.contents[e]
             assert isinstance(word, bytes)
+            self._check_room(len(word), owner)
             for length in range(1, len(word) + 1):
                 if word[:length] not in node_of:
                     node = node_of[word[:length]] = components.new_state()
@@ -210,11 +218,8 @@ class Layout:
         found = []
 
         def following() -> int:
-            state = components.new_state()
-            if state > self._limits.states:
-                name = self._rules.names[owner]
-                self._limits.check_states(state, _STAGE, [name], text)
-            return state
+            self._check_room(1, owner, text)
+            return components.new_state()
 
         for copy in range(low):
             behind = end if copy + 1 == high else following()

@@ -72,6 +72,7 @@ class Rules:
 
     def __init__(self, grammar: Grammar, limits: Limits) -> None:
         self.grammar, self._limits = grammar, limits
+        self._longest = tuple(grammar.longest_rule())
         self.terminals = len(grammar.tokens)
         self._tokens = {token.meaning: i for i, token in enumerate(grammar.tokens)}
         self.kinds: list[int] = []
@@ -148,7 +149,7 @@ class Rules:
                     raise ValueError("exclusions are resolved before rules are numbered")
             pending.pop()
             done[id(expr)] = found
-            self._limits.check_resources(_STAGE)
+            self._limits.check_resources(_STAGE, self._longest)
         return done[id(root)]
 
     def _written(self, expr: Repetition) -> str:
