@@ -117,6 +117,13 @@ class Parser:
             return stacked(self.layout.nodes, limits, len(self.grammar.tokens))
 
     @property
+    def reading(self) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
+        """What reads bytes: a table with a row for each state, and the column of each byte."""
+        if self.network is not None:
+            return self.network.table, self.network.classes
+        return self.lexer.table, self.lexer.columns
+
+    @property
     def engine(self) -> str:
         """``network`` or ``earley``."""
         return self.choice.engine

@@ -341,12 +341,8 @@ def _of_nesting(
     progress: Progress,
 ) -> Compilation:
     """A grammar that nests, and which of its token sequences masks can follow."""
-    network = parser.network
-    if network is not None:
-        parser, notes = _spelled(parser, network.table, network.classes, request, without_bytes)
-    else:
-        lexer = parser.lexer
-        parser, notes = _spelled(parser, lexer.table, lexer.columns, request, without_bytes)
+    table, columns = parser.reading
+    parser, notes = _spelled(parser, table, columns, request, without_bytes)
     built = _of_spelled(parser, request, choice, tables, progress)
     return replace(built, notes=(*notes, *built.notes))
 
