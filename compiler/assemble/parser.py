@@ -25,6 +25,7 @@ from ..limits import Effort
 from ..options import CANONICAL, ArtifactRequest
 from ..tokenizers import Tokenizer
 from .dfa import Sections, manifest_of, size_of, vocabulary_sections
+from .size import explains_later
 
 
 def encode(
@@ -41,7 +42,7 @@ def encode(
         "terminals.ids": classes.ids,
         "terminals.offsets": classes.offsets,
     }
-    if not _explains_later(parser, request):
+    if not explains_later(parser, request.options):
         sections |= _earley(parser)
     return sections if parser.network is None else sections | network_sections(parser.network)
 
@@ -75,16 +76,10 @@ def assemble(
         ),
     )
     later = _Productions(parser, is_stripped=request.options.strip)
-    if _explains_later(parser, request):
+    if explains_later(parser, request.options):
         return Artifact(manifest, sections, later=later)
     manifest, productions = later(manifest)
     return Artifact(manifest, {**sections, **productions})
-
-
-def _explains_later(parser: Parser, request: ArtifactRequest[Tokenizer]) -> bool:
-    """Whether Earley's tables are made when a text is explained or the file is written: where masks
-    are a network's, and none are precomputed."""
-    return parser.network is not None and request.options.prewarm == 0
 
 
 @dataclass(frozen=True, slots=True)

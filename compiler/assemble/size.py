@@ -11,7 +11,7 @@ from constrain.artifacts.artifact import Artifact
 
 from ..diagnostics import LimitError
 from ..frontend import Automaton, Parser, Recogniser
-from ..options import CompileOptions
+from ..options import MAX_ARTIFACT_BYTES, CompileOptions
 
 # Bytes of a header beside the texts in it: names, counts and places, and of each section its name,
 # shape and checksum.
@@ -23,7 +23,7 @@ def with_room_for_header(recogniser: Recogniser, options: CompileOptions) -> Com
     are no rows, and no limit of the rest."""
     if not options.max_artifact_bytes:
         return options
-    if isinstance(recogniser, Parser) and options.prewarm == 0:
+    if isinstance(recogniser, Parser) and explains_later(recogniser, options):
         # There are no rows that would have to be bounded.
         return options
     texts = [] if options.strip else [recogniser.grammar.source.text]
@@ -35,6 +35,13 @@ def with_room_for_header(recogniser: Recogniser, options: CompileOptions) -> Com
         texts += recogniser.tables.lexer.texts
     size = _FIXED + sum(_EACH_ORIGIN + len(json.dumps(text)) for text in texts)
     return replace(options, max_artifact_bytes=max(1, options.max_artifact_bytes - size))
+
+
+def explains_later(parser: Parser, options: CompileOptions) -> bool:
+    """Whether Earley's tables are made when a text is explained or the file is written: where masks
+    are a network's, none are precomputed, and files may be as large as they usually may."""
+    most = options.max_artifact_bytes
+    return parser.network is not None and options.prewarm == 0 and most >= MAX_ARTIFACT_BYTES
 
 
 def check_size(artifact: Artifact, most: int) -> None:
