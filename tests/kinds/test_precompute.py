@@ -32,6 +32,7 @@ def lazy(default_tokenizer: Tokenizer) -> Callable[..., Artifact]:
         artifact = compile_grammar(
             text, dialect=dialect, tokenizer=default_tokenizer, prewarm=0, **options
         )
+        artifact = artifact.completed
         return Artifact(artifact.manifest, artifact.arrays)
 
     return compiled
