@@ -10,7 +10,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -174,6 +174,9 @@ class MaximalMunchGrammar:
         return []
 
 
+# What has a network.
+M = TypeVar("M", Parser, MaximalMunchGrammar)
+
 # What recognises a grammar's texts, before a tokenizer is known.
 Recogniser: TypeAlias = Automaton | Parser | MaximalMunchGrammar
 
@@ -265,6 +268,18 @@ def over_lexemes_without_bytes(
     rest = LexemeGrammar(found.lexemes, found.numbered).without_bytes(missing)
     tables = tables_over(rest.lexemes, numbered(rest.grammar, limits), limits)
     return replace(found, numbered=rest.grammar, lexemes=rest.lexemes, tables=tables)
+
+
+def with_fewest_states(found: M, limits: Limits) -> M:
+    """The same with a minimal network: each state costs masks, rows and effects of tokens."""
+    from .network.minimal_network import minimal_network
+
+    if isinstance(found, Parser):
+        if found.network is None:
+            return found
+        return replace(found, network=minimal_network(found.network, limits))
+    network = minimal_network(found.tables.network, limits)
+    return replace(found, tables=replace(found.tables, network=network))
 
 
 def compile_regular(grammar: Grammar, choice: EngineChoice, limits: Limits) -> Automaton:

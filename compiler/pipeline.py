@@ -37,6 +37,7 @@ from .frontend import (
     compile_texts,
     over_lexemes_without_bytes,
     read,
+    with_fewest_states,
     without_bytes,
 )
 from .grammar.check import check
@@ -380,11 +381,8 @@ def _of_spelled(
     tables: "TokenizerTables | None",
     progress: Progress,
 ) -> Compilation:
-    if parser.network is not None and request.options.prewarm != 0:
-        from .network.minimal_network import minimal_network
-
-        # Each state costs masks, rows and effects of tokens.
-        parser = replace(parser, network=minimal_network(parser.network, request.limits))
+    if request.options.prewarm != 0:
+        parser = with_fewest_states(parser, request.limits)
     if choice.is_canonical:
         from .canonical_network.sections import merge
 
@@ -460,14 +458,12 @@ def _over_lexemes(
     from .maximal_munch.lexer_tables import json_slices
     from .maximal_munch.precompute import precompute_within
     from .maximal_munch.to_dfa import text_machine
-    from .network.minimal_network import minimal_network
 
     lexer = parser.tables.lexer.dfas
     without = over_lexemes_without_bytes
     parser, spelled = _spelled(parser, lexer.table, lexer.columns, request, without)
     if request.options.prewarm != 0:
-        network = minimal_network(parser.tables.network, request.limits)
-        parser = replace(parser, tables=replace(parser.tables, network=network))
+        parser = with_fewest_states(parser, request.limits)
     effort = Effort(request.limits, parser.tables.network.names[:1])
     if is_surely_empty(text_machine(parser.tables), effort):
         raise CheckError(parser.grammar.source, [Diagnostic(WITHOUT_MEMBER)])

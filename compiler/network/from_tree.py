@@ -20,7 +20,7 @@ from .tree_layout import Layout
 from .tree_plan import Openness, procedures_of
 from .tree_rules import Rules
 
-# Sets of states for each state that is laid out, and beyond them, that copies may cost; chains of
+# Sets of states for each state of the automata, and beyond them, that copies may cost; chains of
 # optional parts take one or two, and copies that overlap take dozens.
 _GROWTH, _SLACK = 2, 1000
 

@@ -1,11 +1,11 @@
-"""Lay a grammar's rules out as automata that call one another.
+"""Write a grammar's rules as automata that call one another.
 
     a rule that is called        a call, and an ε edge beside it where the rule may be missing
-    a rule behind which nothing  a jump to where the rule is laid out with that end: once for each
+    a rule behind which nothing  a jump to where the rule is written with that end: once for each
     but one state follows        rule and state, which copies it
 
 A rule that ends its component so becomes states of it, whether others call it or not. Rules are
-laid out in the order in which they are first named, so that of a chain of optional parts the later
+written in the order in which they are first named, so that of a chain of optional parts the later
 ones have larger numbers (see ``components``).
 """
 
@@ -34,7 +34,7 @@ class Layout:
         self.components = Components()
         self.copied: set[int] = set()
         self._first_call = FIRST_TERMINAL + rules.terminals
-        # (rule, the state behind it) -> the state in front of it; in the order of the layout.
+        # (rule, the state behind it) -> the state in front of it; in the order in which they are written.
         self._starts: dict[tuple[int, int], int] = {}
         self._waiting: list[tuple[int, int]] = []
         # Calls that may turn out to be tail calls: state, rule, the state behind it.
@@ -48,7 +48,7 @@ class Layout:
         ]
 
     def _number(self, rule: int) -> int:
-        """The number of a procedure, which is laid out."""
+        """The number of a procedure, which is written."""
         if rule not in self._numbers:
             self._numbers[rule] = len(self._numbers)
             self._start(rule, END)
@@ -105,7 +105,7 @@ class Layout:
         self._lay(tails + [(head, start, again) for head in reversed(loop.heads)], rule)
 
     def _lay(self, pending: list[tuple[int, int, int]], owner: int) -> None:
-        """Lay out expressions, the last first, between two states each."""
+        """Write expressions, the last first, between two states each."""
         rules, components = self._rules, self.components
         arcs = components.arcs
         while pending:
@@ -190,7 +190,7 @@ class Layout:
             components.add_epsilon(first + final, end)
 
     def _not_words(self, options: Sequence[int], start: int, end: int, owner: int) -> list[int]:
-        """The options that are no literals, the last first; literals are laid out as a trie if
+        """The options that are no literals, the last first; literals are written as a trie if
         there are many, and are among them if not."""
         rules, components = self._rules, self.components
         words = [e for e in options if rules.kinds[e] == LITERAL]
