@@ -10,7 +10,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -174,9 +174,6 @@ class MaximalMunchGrammar:
         return []
 
 
-# What has a network.
-M = TypeVar("M", Parser, MaximalMunchGrammar)
-
 # What recognises a grammar's texts, before a tokenizer is known.
 Recogniser: TypeAlias = Automaton | Parser | MaximalMunchGrammar
 
@@ -270,14 +267,19 @@ def over_lexemes_without_bytes(
     return replace(found, numbered=rest.grammar, lexemes=rest.lexemes, tables=tables)
 
 
-def with_fewest_states(found: M, limits: Limits) -> M:
+def with_fewest_states(parser: Parser, limits: Limits) -> Parser:
     """The same with a minimal network: each state costs masks, rows and effects of tokens."""
     from .network.minimal_network import minimal_network
 
-    if isinstance(found, Parser):
-        if found.network is None:
-            return found
-        return replace(found, network=minimal_network(found.network, limits))
+    if parser.network is None:
+        return parser
+    return replace(parser, network=minimal_network(parser.network, limits))
+
+
+def over_fewest_states(found: MaximalMunchGrammar, limits: Limits) -> MaximalMunchGrammar:
+    """The same for a grammar that is read by maximal munch."""
+    from .network.minimal_network import minimal_network
+
     network = minimal_network(found.tables.network, limits)
     return replace(found, tables=replace(found.tables, network=network))
 

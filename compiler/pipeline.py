@@ -35,6 +35,7 @@ from .frontend import (
     Recogniser,
     compile_regular,
     compile_texts,
+    over_fewest_states,
     over_lexemes_without_bytes,
     read,
     with_fewest_states,
@@ -463,7 +464,7 @@ def _over_lexemes(
     without = over_lexemes_without_bytes
     parser, spelled = _spelled(parser, lexer.table, lexer.columns, request, without)
     if request.options.prewarm != 0:
-        parser = with_fewest_states(parser, request.limits)
+        parser = over_fewest_states(parser, request.limits)
     effort = Effort(request.limits, parser.tables.network.names[:1])
     if is_surely_empty(text_machine(parser.tables), effort):
         raise CheckError(parser.grammar.source, [Diagnostic(WITHOUT_MEMBER)])

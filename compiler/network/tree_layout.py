@@ -34,7 +34,8 @@ class Layout:
         self.components = Components()
         self.copied: set[int] = set()
         self._first_call = FIRST_TERMINAL + rules.terminals
-        # (rule, the state behind it) -> the state in front of it; in the order in which they are written.
+        # (rule, the state behind it) -> the state in front of it, in the order of the
+        # automata.
         self._starts: dict[tuple[int, int], int] = {}
         self._waiting: list[tuple[int, int]] = []
         # Calls that may turn out to be tail calls: state, rule, the state behind it.
