@@ -17,12 +17,12 @@ from ..lnf import normalize
 from .build import network
 from .components import TooManySetsError, network_of
 from .tree_layout import Layout
-from .tree_plan import Openness, procedures_of
+from .tree_plan import Openness, procedures_of, sizes_of
 from .tree_rules import Rules
 
 # Sets of states for each state of the automata, and beyond them, that copies may cost; chains of
 # optional parts take one or two, and copies that overlap take dozens.
-_GROWTH, _SLACK = 2, 1000
+_GROWTH, _SLACK = 3, 1500
 
 
 def numbered(grammar: Grammar, limits: Limits) -> Rules:
@@ -68,5 +68,8 @@ def network_from_tree(
                 most_of_one=most_states,
             )
         except TooManySetsError:
-            openness = Openness(rules)
-            called |= {max(open_to_calls, key=openness.bytes_after_end)}
+            openness, sizes = Openness(rules), sizes_of(rules)
+            # Of two the smaller, which stands inside.
+            called |= {
+                max(open_to_calls, key=lambda r: (openness.bytes_after_end(r), -sizes[r], -r))
+            }

@@ -6,7 +6,7 @@ something in brackets does: what may end where it could go on, as a number, leav
 nodes suspended at its end as its bytes lead to, and is copied until its copies are very large.
 """
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -58,6 +58,15 @@ def procedures_of(rules: Rules, called: Set[int] = frozenset()) -> set[int]:
     The grammar must not be left-recursive but directly.
     """
     return _Planner(rules).procedures(called)
+
+
+def sizes_of(rules: Rules) -> Mapping[int, int]:
+    """The states of a copy of each rule, with all that it names, no call being made."""
+    planner = _Planner(rules)
+    whole: dict[int, int] = {}
+    for rule in planner.callees_first():
+        whole[rule] = planner.copied(rule, frozenset(), whole)
+    return whole
 
 
 class _Planner:
@@ -133,22 +142,27 @@ class _Planner:
         for copies in calls.copies.values():
             for used, count in copies.items():
                 uses[used] = uses.get(used, 0) + count
+        whole: dict[int, int] = {}
+        for rule in self.callees_first():
+            if rule not in uses:
+                continue
+            size = whole[rule] = self.copied(rule, procedures, whole)
+            if rule in procedures or uses[rule] < 2 or size <= CALLED_FROM:
+                continue
+            most = OPEN_COPIES if rule in self._open else COPIES
+            if size * uses[rule] > most:
+                procedures.add(rule)
+
+    def callees_first(self) -> Iterator[int]:
+        """The rules that are reached, those that others name before them, but for cycles."""
+        calls = self.calls
         ordered = list(calls.callees)
         place = {rule: i for i, rule in enumerate(ordered)}
         graph = [[place[c] for c in sorted(calls.callees[rule])] for rule in ordered]
-        whole: dict[int, int] = {}
         for members in strongly_connected(graph):
-            for rule in (ordered[i] for i in members):
-                if rule not in uses:
-                    continue
-                size = whole[rule] = self._copied(rule, procedures, whole)
-                if rule in procedures or uses[rule] < 2 or size <= CALLED_FROM:
-                    continue
-                most = OPEN_COPIES if rule in self._open else COPIES
-                if size * uses[rule] > most:
-                    procedures.add(rule)
+            yield from (ordered[i] for i in members)
 
-    def _copied(self, rule: int, procedures: Set[int], whole: Mapping[int, int]) -> int:
+    def copied(self, rule: int, procedures: Set[int], whole: Mapping[int, int]) -> int:
         """The states of one copy of a rule: with what it copies, and what it jumps to."""
         calls = self.calls
         size, seen, pending = 0, {rule}, [rule]

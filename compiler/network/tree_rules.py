@@ -11,7 +11,7 @@ normal form. All of it is linear in the tree, whose levels may be tens of thousa
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
 
@@ -196,7 +196,7 @@ class Rules:
             case regex.Optional():
                 return self._repeated(parts[0], (0, 1, ""))
             case regex.Embedded(automaton):
-                return self._new(AUTOMATON, (), automaton)
+                return self._new(AUTOMATON, (), without_dead_ends(automaton))
             case _:
                 raise TypeError(f"{type(node).__name__}: resolve the expression first")
 
@@ -432,6 +432,25 @@ class Rules:
                 low, high, _ = self.times(e)
                 copies = max(low + 1 if high is None else high, 1)
                 pending.append((parts[0], last and high == 1, count * copies))
+
+
+def without_dead_ends(automaton: Nfa) -> Nfa:
+    """The same automaton without edges to states from which no final one is reached."""
+    before: list[list[int]] = [[] for _ in automaton.arcs]
+    for state, arcs in enumerate(automaton.arcs):
+        for target in (*automaton.epsilon[state], *(arc.target for arc in arcs)):
+            before[target].append(state)
+    live, pending = set(automaton.finals), sorted(automaton.finals)
+    for state in pending:
+        for source in before[state]:
+            if source not in live:
+                live.add(source)
+                pending.append(source)
+    if len(live) == automaton.states:
+        return automaton
+    alive = [[arc for arc in leaving if arc.target in live] for leaving in automaton.arcs]
+    epsilon = [[target for target in targets if target in live] for targets in automaton.epsilon]
+    return replace(automaton, arcs=alive, epsilon=epsilon)
 
 
 def matches_empty(automaton: object) -> bool:

@@ -286,6 +286,17 @@ def test_a_count_that_is_too_large_is_named() -> None:
     assert error.value.part.endswith('","){9000000}')
 
 
+def test_no_state_is_a_dead_end() -> None:
+    """Also where assertions and exceptions leave states that reach no end."""
+    text = r"start ::= '(' start ')' | #'a(\Ax|b\b)' | except!('bb', 3) 'c';"
+    tables = network_from_tree(rules_of(text), LIMITS)
+    going_on = tables.accepting.astype(bool)
+    for _ in range(tables.states):
+        calls = [any(going_on[frame] for _, frame in calls) for calls in tables.calls]
+        going_on = going_on | going_on[tables.table].any(axis=1) | np.array(calls)
+    assert going_on[1:].all()
+
+
 def test_networks_do_not_depend_on_hashes() -> None:
     """Sets of names are never gone through: the tables are the same for each seed."""
     code = (
