@@ -1,0 +1,274 @@
+"""Automata of the texts of JSON numbers: all of them, integers, comparisons and remainders.
+
+    compared(">=", Fraction(3, 2))  ->  1.5, 1.50, 2, 17.25, … and neither 1.49 nor -2
+
+What compares a number with a bound or divides it by one reads digits from the left, so it follows
+numbers without an exponent only; ``numbers`` alone has exponents, too. Minus zero is zero.
+"""
+
+import math
+from collections.abc import Callable, Hashable, Mapping
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from ..automata.dfa import DEAD, Dfa, trimmed
+from ..automata.minimize import minimize
+from ..limits import Limits
+
+_STAGE = "the automaton of a number"
+_DIGITS = b"0123456789"
+_SIGN, _POINT, _ZERO = b"-.0"
+
+# Automata that are kept.
+_KEPT = 512
+
+# Which orders of a number and a bound, -1, 0 or 1, an operator asks for.
+_ORDERS: Mapping[str, frozenset[int]] = {
+    "<": frozenset([-1]),
+    "<=": frozenset([-1, 0]),
+    "=": frozenset([0]),
+    ">=": frozenset([0, 1]),
+    ">": frozenset([1]),
+}
+
+_State = TypeVar("_State", bound=Hashable)
+
+
+@lru_cache(_KEPT)
+def numbers() -> Dfa:
+    """All numbers of JSON, exponents included."""
+    after = {
+        "": {"-": "-", "0": "0", "9": "9"},
+        "-": {"0": "0", "9": "9"},
+        "0": {".": ".", "e": "e"},
+        "9": {"0": "9", "9": "9", ".": ".", "e": "e"},
+        ".": {"0": ".9", "9": ".9"},
+        ".9": {"0": ".9", "9": ".9", "e": "e"},
+        "e": {"0": "e9", "9": "e9", "+": "e+", "-": "e+"},
+        "e+": {"0": "e9", "9": "e9"},
+        "e9": {"0": "e9", "9": "e9"},
+    }
+    folded = {**{str(d): "9" for d in range(1, 10)}, "E": "e"}
+
+    def step(state: str, octet: int) -> str | None:
+        symbol = chr(octet)
+        return after[state].get(folded.get(symbol, symbol))
+
+    return _explored("", step, lambda state: state[-1:] in ("0", "9"), b"-.+eE" + _DIGITS)
+
+
+@lru_cache(_KEPT)
+def integers(decimal: bool) -> Dfa:
+    """Integers without an exponent: digits alone, or if ``decimal`` also behind them a point and
+    zeros."""
+    after = {
+        "": {"-": "-", "0": "0", "9": "9"},
+        "-": {"0": "0", "9": "9"},
+        "0": {".": "."},
+        "9": {"0": "9", "9": "9", ".": "."},
+        ".": {"0": ".0"},
+        ".0": {"0": ".0"},
+    }
+
+    def step(state: str, octet: int) -> str | None:
+        symbol = "9" if octet in b"123456789" else chr(octet)
+        return after[state].get(symbol) if decimal or symbol != "." else None
+
+    return _explored("", step, lambda state: state[-1:] in ("0", "9"), b"-." + _DIGITS)
+
+
+class _Compared(NamedTuple):
+    """How far a number is read: ``place`` digits of its ``part``, before the point or behind it;
+    ``order``: those digits and as many of the bound's, compared, -1, 0 or 1."""
+
+    negative: bool = False
+    part: str = "sign"
+    place: int = 0
+    order: int = 0
+
+
+@lru_cache(_KEPT)
+def compared(op: str, bound: Fraction, limits: Limits | None = None) -> Dfa:
+    """Numbers without an exponent that compare so with ``bound``.
+
+    ``op``: one of ``< <= = >= >``. The states are as many as the bound has digits, times a small
+    number. Raises ``LimitError``, and ``ValueError`` for a bound without finitely many decimals.
+    """
+    limits = (limits or Limits()).started()
+    whole, decimals = _digits(bound, limits)
+    orders = _ORDERS[op]
+
+    def step(state: _Compared, octet: int) -> _Compared | None:
+        negative, part, place, order = state
+        if octet == _SIGN:
+            return _Compared(True) if state == _Compared() else None
+        if octet == _POINT:
+            if part not in ("zero", "whole"):
+                return None
+            return _Compared(negative, "point", 0, _order_of_wholes(state, whole))
+        if part in ("sign", "whole"):
+            if place < len(whole):
+                order = order or _sign(octet - whole[place])
+            zero = part == "sign" and octet == _ZERO
+            following = min(place + 1, len(whole) + 1)
+            return _Compared(negative, "zero" if zero else "whole", following, order)
+        if part == "zero":
+            return None
+        expected = decimals[place] if place < len(decimals) else _ZERO
+        order = order or _sign(octet - expected)
+        # Where the order is known, the place does not matter any more.
+        following = len(decimals) if order else min(place + 1, len(decimals))
+        return _Compared(negative, "decimals", following, order)
+
+    def accepts(state: _Compared) -> bool:
+        if state.part in ("sign", "point"):
+            return False
+        order, place = state.order, state.place
+        if state.part != "decimals":
+            order, place = _order_of_wholes(state, whole), 0
+        if not order and place < len(decimals):
+            order = -1
+        if state.negative != (bound < 0) and (bound or order):
+            order = -1 if state.negative else 1
+        elif state.negative:
+            order = -order
+        return order in orders
+
+    return _explored(_Compared(), step, accepts, b"-." + _DIGITS, limits)
+
+
+@lru_cache(_KEPT)
+def equal_to(value: Fraction, limits: Limits | None = None) -> Dfa:
+    """All texts of one number, without an exponent. Errors as for ``compared``.
+
+    ``3/2 -> 1.5, 1.50, 1.500, …``
+    """
+    return compared("=", value, limits)
+
+
+@lru_cache(_KEPT)
+def multiple_of(divisor: Fraction, limits: Limits | None = None) -> Dfa:
+    """Numbers without an exponent that are integral multiples of ``divisor``, which is positive.
+
+    A divisor p / 10^k in lowest terms (with k the number of its decimals) takes about p · (k + 1)
+    states. Raises ``LimitError``, and ``ValueError`` for a divisor that is not positive or has not
+    finitely many decimals.
+    """
+    if divisor <= 0:
+        raise ValueError(f"{divisor} is not positive")
+    limits = (limits or Limits()).started()
+    places = len(_digits(divisor, limits)[1])
+    base = int(divisor * 10**places)
+    # States: dead, the start, behind a sign, behind the only zero, the end (a multiple, behind
+    # which only zeros may follow), behind the point of an integer if ``places`` is 0; then the
+    # remainders of what is read before the point, and of what is read when a point and some
+    # decimals, less than ``places``, are read.
+    start, sign, zero, end, integer, first = range(1, 7)
+    size = first + base * (places + 1)
+    limits.check_states(size, _STAGE)
+    table = np.zeros((size, 12), dtype=np.int32)
+    accepting = np.zeros(size, dtype=np.bool_)
+    accepting[[zero, end]] = True
+    point, minus = 10, 11
+    remainder = np.arange(base)
+    following = (remainder[:, None] * 10 + np.arange(10)) % base
+    table[start, :10] = table[sign, :10] = first + np.arange(10) % base
+    table[start, 0] = table[sign, 0] = zero
+    table[start, minus] = sign
+    table[[end, integer], 0] = end
+    table[zero, point] = first + base if places else integer
+    for level in range(places + 1):
+        rows = slice(first + base * level, first + base * (level + 1))
+        # Behind so many decimals; before the point there are as many behind the point itself.
+        left = places - max(level - 1, 0)
+        if level != 1:
+            accepting[rows] = remainder * pow(10, left, base) % base == 0
+        if level == 0:
+            table[rows, :10] = first + following
+            table[rows, point] = first + base + remainder if places else 0
+        elif level < places:
+            table[rows, :10] = first + base * (level + 1) + following
+        else:
+            table[rows, :10] = np.where(following == 0, end, DEAD)
+    if not places:
+        table[first, point] = integer
+    # The first column is of all other bytes.
+    table = np.insert(table, 0, DEAD, axis=1)
+    origins = (frozenset[int](),) * size
+    classes = _classes(_DIGITS + b".-")
+    return minimize(trimmed(Dfa(table, classes, accepting, start, origins)), limits)
+
+
+def _order_of_wholes(state: _Compared, whole: bytes) -> int:
+    """The digits before the point and those of the bound, compared, both without leading zeros."""
+    if state.part == "zero":
+        return 0 if whole == b"0" else -1
+    return _sign(state.place - len(whole)) or state.order
+
+
+def _sign(difference: int) -> int:
+    return (difference > 0) - (difference < 0)
+
+
+def _digits(value: Fraction, limits: Limits) -> tuple[bytes, bytes]:
+    """The digits of the absolute value before the point, and those behind it without zeros at the
+    end. Raises ``LimitError`` and ``ValueError``."""
+    digits = max(abs(value.numerator), value.denominator).bit_length() * 3 // 10
+    limits.check_states(digits, _STAGE)
+    # The denominator is 2^twos · 5^fives.
+    twos = (value.denominator & -value.denominator).bit_length() - 1
+    rest = value.denominator >> twos
+    fives = round(math.log(rest, 5))
+    if rest != 5**fives:
+        raise ValueError(f"{value} has not finitely many decimals")
+    places = max(twos, fives)
+    scaled = abs(value.numerator) * 10**places // value.denominator
+    # Python makes no text of an integer of so many digits, but of a decimal.
+    text = str(Decimal(scaled)).rjust(places + 1, "0")
+    return text[: len(text) - places].encode(), text[len(text) - places :].encode()
+
+
+def _classes(alphabet: bytes) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
+    """Byte i of the alphabet is of class i + 1, all others of class 0."""
+    classes = np.zeros(256, dtype=np.uint8)
+    classes[list(alphabet)] = np.arange(1, len(alphabet) + 1)
+    return classes
+
+
+def _explored(
+    start: _State,
+    step: Callable[[_State, int], _State | None],
+    accepts: Callable[[_State], bool],
+    alphabet: bytes,
+    limits: Limits | None = None,
+) -> Dfa:
+    """The minimal automaton of a step function over the bytes of ``alphabet``; no other is read.
+
+    Raises ``LimitError``.
+    """
+    limits = (limits or Limits()).started()
+    number: dict[_State, int] = {start: 1}
+    states = [start]
+    rows = [[DEAD] * (len(alphabet) + 1)]
+    for state in states:
+        limits.check_states(len(states), _STAGE)
+        limits.check_resources(_STAGE)
+        row = [DEAD]
+        for octet in alphabet:
+            following = step(state, octet)
+            if following is None:
+                row.append(DEAD)
+                continue
+            if following not in number:
+                number[following] = len(number) + 1
+                states.append(following)
+            row.append(number[following])
+        rows.append(row)
+    accepting = np.array([False, *map(accepts, states)])
+    origins = (frozenset[int](),) * len(rows)
+    table = np.array(rows, dtype=np.int32)
+    return minimize(trimmed(Dfa(table, _classes(alphabet), accepting, 1, origins)), limits)

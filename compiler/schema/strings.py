@@ -1,0 +1,352 @@
+"""Automata of strings: of the text that one stands for, and of the JSON that writes it.
+
+    literal, lengths     decoded texts, in UTF-8
+    as_json              decoded texts -> "…" with the escapes that JSON has for each character
+    character, free      any character, any string, with any escape
+
+Decoded languages are what Boolean operations are about; JSON has several spellings of a text. A
+character is written as itself where JSON allows that, and else by an escape; ``\\/`` may be written
+for ``/``. Only ``character`` and ``free`` have all escapes ``\\uXXXX``, without lone surrogates.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..automata import regex_ir as ir
+from ..automata.dfa import DEAD, Dfa, trimmed
+from ..automata.dfa import literal as dfa_literal
+from ..automata.minimize import minimal
+from ..automata.thompson import thompson
+from ..limits import Limits
+from ..unicode.utf8 import ANY, complement, intersection
+
+# States, or edges to them, of any shape; 0 is dead.
+_States: TypeAlias = NDArray[np.int32]
+
+_STAGE = "the automaton of a string"
+
+# Automata that are kept.
+_KEPT = 512
+
+# The bytes of UTF-8 by what they may follow: the first byte of each class, and the classes in order
+# of these. The fifth is of bytes that UTF-8 does not have.
+_FIRST_BYTES = (0, 0x80, 0x90, 0xA0, 0xC0, 0xC2, 0xE0, 0xE1, 0xED, 0xEE, 0xF0, 0xF1, 0xF4, 0xF5)
+_UTF8_CLASSES = (0, 1, 2, 3, 4, 5, 6, 7, 8, 7, 9, 10, 11, 4)
+
+# One character: where each class leads from its start and from the seven states inside it, as
+# numbers of these states. 0 is the state behind the character, -1 the dead one.
+_CHARACTER = np.array(
+    [
+        [0, -1, -1, -1, -1, 1, 2, 3, 4, 5, 6, 7],
+        [-1, 0, 0, 0, -1, -1, -1, -1, -1, -1, -1, -1],  # the last byte follows
+        [-1, -1, -1, 1, -1, -1, -1, -1, -1, -1, -1, -1],  # behind E0
+        [-1, 1, 1, 1, -1, -1, -1, -1, -1, -1, -1, -1],  # the last two bytes follow
+        [-1, 1, 1, -1, -1, -1, -1, -1, -1, -1, -1, -1],  # behind ED
+        [-1, -1, 3, 3, -1, -1, -1, -1, -1, -1, -1, -1],  # behind F0
+        [-1, 3, 3, 3, -1, -1, -1, -1, -1, -1, -1, -1],  # the last three bytes follow
+        [-1, 3, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1],  # behind F4
+    ]
+)
+_PER_CHARACTER = len(_CHARACTER)
+
+_QUOTE, _BACKSLASH = 0x22, 0x5C
+
+# The letters of short escapes, and what they stand for.
+_LETTERS, _MEANT = b'"\\/bfnrt', b'"\\/\b\f\n\r\t'
+
+# The bytes of each hexadecimal digit.
+_HEX = tuple(frozenset(f"{digit:x}{digit:X}".encode()) for digit in range(16))
+
+
+def literal(text: str) -> Dfa:
+    """One decoded text, the empty one too. Raises ``UnicodeEncodeError`` for a lone surrogate."""
+    data = text.encode("utf-8")
+    return dfa_literal(data) if data else lengths(0, 0)
+
+
+@lru_cache(_KEPT)
+def lengths(least: int, most: int | None, limits: Limits | None = None) -> Dfa:
+    """Decoded texts of ``least`` to ``most`` characters (code points; None: any number of them).
+
+    Minimal, eight states a character. Raises ``LimitError``, and ``ValueError`` where ``most`` is
+    below ``least``.
+    """
+    if most is not None and most < least:
+        raise ValueError(f"no text has between {least} and {most} characters")
+    count = max(least, 1) if most is None else most
+    # Any number of characters alone have no state behind the first one but the start.
+    is_any = least == 0 and most is None
+    size = 2 + _PER_CHARACTER * count - is_any
+    limits = limits or Limits()
+    limits.check_states(size, _STAGE)
+    limits.check_allocation(size * _CHARACTER.shape[1] * 4, _STAGE)
+    # The start is state 1. For each character there follow the state behind it and those inside
+    # it, in the order in which a search from the start meets them.
+    inside = 2 + np.arange(count * _PER_CHARACTER).reshape(count, _PER_CHARACTER) - is_any
+    starts = np.append(1, inside[:, 0])
+    table = np.zeros((size, _CHARACTER.shape[1]), dtype=np.int32)
+    targets = np.where(_CHARACTER < 0, DEAD, inside[:, _CHARACTER])
+    table[inside[:, 1:]] = targets[:, 1:]
+    table[starts[:count]] = targets[:, 0]
+    if most is None:
+        table[starts[-1]] = targets[-1, 0]
+    classes = np.repeat(_UTF8_CLASSES, np.diff([*_FIRST_BYTES, 256])).astype(np.uint8)
+    accepting = np.zeros(size, dtype=np.bool_)
+    accepting[starts[least:]] = True
+    if count == 0:
+        table, classes = table[:, :1], np.zeros(256, dtype=np.uint8)
+    return Dfa(table, classes, accepting, 1, (frozenset(),) * size, is_trimmed=True)
+
+
+@lru_cache(_KEPT)
+def character(ascii: bool = False) -> Dfa:  # noqa: A002
+    """One character as it may stand inside a JSON string, with any escape.
+
+    ``ascii``: characters beyond ASCII are written by ``\\uXXXX`` alone.
+    """
+    return minimal(thompson(_character(ascii)))
+
+
+@lru_cache(_KEPT)
+def free(ascii: bool = False) -> Dfa:  # noqa: A002
+    """Any JSON string, quotes included; ``ascii`` as for ``character``."""
+    quote = ir.lit(b'"')
+    return minimal(thompson(ir.seq(quote, ir.repeat(_character(ascii), 0, None), quote)))
+
+
+def _character(is_ascii: bool) -> ir.Node:
+    raw = intersection(complement([(0, 0x1F), (_QUOTE, _QUOTE), (_BACKSLASH, _BACKSLASH)]), ANY)
+    raw = intersection(raw, [(0, 0x7F)]) if is_ascii else raw
+
+    def digits(low: int, high: int, times: int = 1) -> ir.Node:
+        octets = [(octet, octet) for digit in _HEX[low : high + 1] for octet in digit]
+        return ir.repeat(ir.byte_class(octets), times, times)
+
+    d, any_two = digits(13, 13), digits(0, 15, 2)
+    unit = ir.alt(
+        ir.seq(ir.alt(digits(0, 12), digits(14, 15)), digits(0, 15), any_two),
+        ir.seq(d, digits(0, 7), any_two),
+        ir.seq(d, digits(8, 11), any_two, ir.lit(rb"\u"), d, digits(12, 15), any_two),
+    )
+    short = ir.byte_class([(octet, octet) for octet in _LETTERS])
+    escape = ir.seq(ir.lit(b"\\"), ir.alt(short, ir.seq(ir.lit(b"u"), unit)))
+    return ir.alt(ir.char_class(raw), escape)
+
+
+@lru_cache(_KEPT)
+def as_json(dfa: Dfa, ascii: bool = False, limits: Limits | None = None) -> Dfa:  # noqa: A002
+    """The JSON strings, quotes included, of decoded texts (UTF-8): each in all spellings that
+    follow the head of this file.
+
+    ``ascii``: characters beyond ASCII are written by ``\\uXXXX``, those beyond U+FFFF by two of
+    them; DEL may be. Minimal if ``dfa`` is. Raises ``LimitError``.
+    """
+    limits = (limits or Limits()).started()
+    if dfa.is_empty:
+        return dfa
+    written = _Written(dfa, ascii)
+    limits.check_allocation(dfa.states * len(written.first_bytes) * 8, _STAGE)
+    if ascii:
+        limits.check_allocation(dfa.states * _ASCII_BYTES, _STAGE)
+    return written.automaton(limits)
+
+
+# What the edges of one state take where all escapes are looked at.
+_ASCII_BYTES = 4 * 64 * 40
+
+
+@dataclass(slots=True, eq=False)
+class _Rows:
+    """States that are added: ``edges``, for each group of them the columns as sets of bytes and
+    int32 (n, columns), targets. No two of a group are the same."""
+
+    count: int
+    edges: list[tuple[Sequence[frozenset[int]], _States]] = field(default_factory=list)
+
+    def states_of(self, rows: _States, octets: Sequence[frozenset[int]]) -> _States:
+        """A state for each row (..., n) of targets, one for equal ones, over n sets of bytes; dead
+        if all targets are. Shape (...)."""
+        flat = rows.reshape(-1, rows.shape[-1])
+        found = np.zeros(len(flat), dtype=np.int32)
+        live = np.flatnonzero(flat.any(axis=1))
+        if len(live):
+            flat = np.ascontiguousarray(flat[live])
+            width = flat.shape[1] * flat.itemsize
+            data = flat.tobytes()
+            number: dict[bytes, int] = {}
+            numbers = [
+                number.setdefault(data[place : place + width], len(number))
+                for place in range(0, len(data), width)
+            ]
+            found[live] = np.array(numbers) + self.count
+            distinct = np.frombuffer(b"".join(number), dtype=np.int32)
+            self.edges.append((octets, distinct.reshape(len(number), -1)))
+            self.count += len(number)
+        return found.reshape(rows.shape[:-1])
+
+
+class _Written:
+    """Makes the automaton of the JSON strings that write the texts of another.
+
+    States 0 to S - 1 are those of the texts, between two characters or, without ``ascii``, inside
+    one; the others are inside an escape.
+    """
+
+    def __init__(self, dfa: Dfa, is_ascii: bool) -> None:
+        self._dfa = dfa
+        self._is_ascii = is_ascii
+        self._rows = _Rows(dfa.states)
+        raw = _RAW_ASCII if is_ascii else _RAW
+        # Columns: bytes that the texts do not distinguish, nor the escapes.
+        keys = np.where(raw, dfa.classes + 1, 0).astype(np.int32) * 256 + _SPECIAL
+        _, self.first_bytes, self._classes = np.unique(keys, return_index=True, return_inverse=True)
+        self._raw = raw[self.first_bytes]
+
+    def automaton(self, limits: Limits) -> Dfa:
+        """The automaton."""
+        dfa, rows = self._dfa, self._rows
+        escapes = self._escapes()
+        limits.check_resources(_STAGE)
+        start, end = rows.count, rows.count + 1
+        table = np.zeros((rows.count + 2, len(self.first_bytes)), dtype=np.int32)
+        table[: dfa.states] = np.where(self._raw, dfa.table[:, dfa.classes[self.first_bytes]], DEAD)
+        table[: dfa.states, self._classes[_BACKSLASH]] = escapes
+        table[: dfa.states, self._classes[_QUOTE]] = np.where(dfa.accepting, end, DEAD)
+        table[start, self._classes[_QUOTE]] = dfa.start
+        place = dfa.states
+        for octets, targets in rows.edges:
+            for column, group in enumerate(octets):
+                for octet in group:
+                    table[place : place + len(targets), self._classes[octet]] = targets[:, column]
+            place += len(targets)
+        accepting = np.zeros(len(table), dtype=np.bool_)
+        accepting[end] = True
+        limits.check_states(len(table), _STAGE)
+        classes = self._classes.astype(np.uint8)
+        origins = (frozenset[int](),) * len(table)
+        return trimmed(_merged(Dfa(table, classes, accepting, start, origins)))
+
+    def _after(self, octets: Sequence[int]) -> _States:
+        """Where each byte leads from each state, int32 (S, bytes)."""
+        columns = self._dfa.classes[list(octets)]
+        return self._dfa.table[:, columns]
+
+    def _escapes(self) -> _States:
+        """The state behind a backslash of each state, int32 (S,)."""
+        states_of = self._rows.states_of
+        controls = self._after(range(0x20)).reshape(-1, 2, 16)
+        last_digits = states_of(controls, _HEX)
+        if self._is_ascii:
+            units = self._units(last_digits)
+        else:
+            units = last_digits
+            for digits in (_HEX[:2], _HEX[:1], _HEX[:1]):
+                units = states_of(units, digits)[:, None]
+        letters = [frozenset([letter]) for letter in (*_LETTERS, ord("u"))]
+        return states_of(np.column_stack([self._after(_MEANT), units]), letters)
+
+    def _units(self, controls: _States) -> _States:
+        """The state behind ``\\u`` of each state, int32 (S, 1).
+
+        Of a code point in hexadecimal digits, the last and two bits of the one before are the last
+        byte, and so on. ``controls``: the states in front of the last digit of control characters,
+        (S, 2).
+        """
+        states_of = self._rows.states_of
+        digits = np.arange(16)
+        high, low = digits >> 2, digits & 3
+        continuing = self._after(range(0x80, 0xC0))
+        # In front of the last digit: behind which state, and the two bits before.
+        last = states_of(continuing.reshape(-1, 4, 16), _HEX)
+
+        def pairs(before: _States) -> _States:
+            """In front of the last two digits, from the states behind the four bytes that the
+            first two bits may make, (..., 4)."""
+            found: _States = last[before[..., high], low]
+            return found
+
+        two_bytes = self._after(range(0xC0, 0xE0)).reshape(-1, 8, 4)
+        below = pairs(two_bytes)
+        below[:, 0, :2] = controls
+        # DEL, which some writers escape.
+        delete = np.zeros((self._dfa.states, 16), dtype=np.int32)
+        delete[:, 15] = self._after([0x7F])[:, 0]
+        below[:, 0, 7] = states_of(delete, _HEX)
+        leads = self._after(range(0xE0, 0xF0))
+        inside = np.unique(leads)
+        of_inside = np.zeros((self._dfa.states, 16), dtype=np.int32)
+        of_inside[inside] = states_of(pairs(continuing[inside].reshape(-1, 16, 4)), _HEX)
+        third = of_inside[leads]
+        third[:, 0, :8] = states_of(below, _HEX)
+        third[:, 13, 8:12] = self._surrogates(last, continuing)
+        return states_of(states_of(third, _HEX), _HEX)[:, None]
+
+    def _surrogates(self, last: _States, continuing: _States) -> _States:
+        """The states behind ``\\uD8`` to ``\\uDB`` of each state, int32 (S, 4).
+
+        Of the code point less 0x10000 the first unit has the upper ten bits, the second the lower.
+        """
+        states_of = self._rows.states_of
+        digits = np.arange(16)
+        leads = self._after(range(0xF0, 0xF5))
+        heads = np.flatnonzero(leads.any(axis=1))
+        found = np.zeros((self._dfa.states, 4), dtype=np.int32)
+        if not len(heads):
+            return found
+        # Behind the first two bytes: by the state before and the upper eight bits.
+        upper = np.arange(0x10, 0x110)
+        behind = continuing[leads[heads][:, upper >> 6], upper & 0x3F]
+        inside = np.unique(behind)
+        # Behind the first unit: by the state behind two bytes and the two bits of the third byte
+        # that belong to that unit.
+        third = continuing[inside].reshape(-1, 4, 4, 4)
+        second = states_of(last[third[..., digits >> 2], digits & 3], _HEX)
+        unit = states_of(second, _HEX[12:])
+        for octets in (_HEX[13], frozenset(b"u"), frozenset(b"\\")):
+            unit = states_of(unit[..., None], [octets])
+        of_inside = np.zeros((self._dfa.states, 4), dtype=np.int32)
+        of_inside[inside] = unit
+        # Two bits and two digits of the first unit; the last two bits are the third byte's.
+        first = of_inside[behind].reshape(len(heads), 4, 16, 16)
+        found[heads] = states_of(states_of(first, _HEX), _HEX)
+        return found
+
+
+def _merged(dfa: Dfa) -> Dfa:
+    """States with equal rows joined, until there are none.
+
+    subtle: the texts' states differ from one another, and what is inside an escape leads to them in
+    a few steps, so no other states can be equivalent.
+    """
+    table, accepting, start = dfa.table, dfa.accepting, dfa.start
+    while True:
+        data = np.column_stack([table, accepting]).astype(np.int32).tobytes()
+        width = len(data) // len(table)
+        number: dict[bytes, int] = {}
+        of_state = [
+            number.setdefault(data[place : place + width], len(number))
+            for place in range(0, len(data), width)
+        ]
+        if len(number) == len(table):
+            return Dfa(table, dfa.classes, accepting, start, dfa.origins[: len(table)])
+        renumber = np.array(of_state, dtype=np.int32)
+        _, first = np.unique(renumber, return_index=True)
+        table, accepting = renumber[table[first]], accepting[first]
+        start = of_state[start]
+
+
+def _marked(octets: bytes) -> NDArray[np.bool_]:
+    marked = np.zeros(256, dtype=np.bool_)
+    marked[list(octets)] = True
+    return marked
+
+
+# Bytes that stand for themselves in a JSON string, and those that escapes distinguish.
+_RAW = ~_marked(bytes([*range(0x20), _QUOTE, _BACKSLASH]))
+_RAW_ASCII = _RAW & (np.arange(256) < 0x80)
+_SPECIAL = np.where(_marked(_LETTERS + b"u0123456789abcdefABCDEF"), np.arange(256), 0)

@@ -1,0 +1,157 @@
+"""Automata of strings, against Python's UTF-8 and its JSON reader."""
+
+import json
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from constrain.compiler.automata.boolean import difference, union
+from constrain.compiler.automata.compare import are_equal, is_included
+from constrain.compiler.automata.dfa import Dfa
+from constrain.compiler.automata.members import Members
+from constrain.compiler.automata.minimize import minimize
+from constrain.compiler.diagnostics import LimitError
+from constrain.compiler.limits import Limits
+from constrain.compiler.schema import strings
+
+# One of each length, the ends of each range of UTF-8, and what JSON escapes.
+CHARACTERS = 'a/\\"\b\f\n\r\t\0\x1f\x7f\x80éß\u07ff\u0800\ud7ff\ue000\uffff\U00010000🎉\U0010ffff'
+
+
+def text_of(rng: random.Random, longest: int = 6) -> str:
+    """A random text."""
+    return "".join(rng.choice(CHARACTERS) for _ in range(rng.randint(0, longest)))
+
+
+def spelling_of(rng: random.Random, text: str, is_ascii: bool) -> str:
+    """One of the spellings that ``as_json`` allows."""
+    written = []
+    for char in text:
+        plain = json.dumps(char, ensure_ascii=is_ascii)[1:-1]
+        options = [plain, "\\/"] if char == "/" else [plain]
+        if char < " ":
+            options += [f"\\u{ord(char):04x}", f"\\u{ord(char):04X}"]
+        if is_ascii and char >= "\x80":
+            options += ["".join("\\u" + unit.upper() for unit in plain.split("\\u")[1:])]
+        written.append(rng.choice(options))
+    return f'"{"".join(written)}"'
+
+
+def unnumbered(dfa: Dfa) -> Dfa:
+    """The same, as if nothing was known of its states."""
+    return replace(dfa, is_trimmed=False)
+
+
+def is_same(left: Dfa, right: Dfa) -> bool:
+    """Whether all tables are equal."""
+    return (
+        np.array_equal(left.table, right.table)
+        and np.array_equal(left.classes, right.classes)
+        and np.array_equal(left.accepting, right.accepting)
+        and left.start == right.start
+    )
+
+
+@pytest.mark.parametrize("most", [0, 1, 2, 7, None])
+@pytest.mark.parametrize("least", [0, 1, 2, 5])
+def test_lengths_count_code_points(least: int, most: int | None) -> None:
+    """Minimal, and numbered as minimisation numbers."""
+    if most is not None and most < least:
+        with pytest.raises(ValueError, match="between"):
+            strings.lengths(least, most)
+        return
+    dfa = strings.lengths(least, most)
+    assert is_same(minimize(unnumbered(dfa)), dfa)
+    rng = random.Random(2)
+    for _ in range(300):
+        text = text_of(rng, 9)
+        expected = least <= len(text) and (most is None or len(text) <= most)
+        assert expected == dfa.accepts(text.encode())
+        if text and text[-1] >= "\x80":
+            assert not dfa.accepts(text.encode()[:-1])
+
+
+def test_literals_are_one_text() -> None:
+    """The empty one too; a lone surrogate is no text."""
+    rng = random.Random(3)
+    for text in ("", *(text_of(rng) for _ in range(50))):
+        dfa = strings.literal(text)
+        assert is_same(minimize(unnumbered(dfa)), dfa)
+        assert list(dfa.members(30)) == [tuple(text.encode())]
+    with pytest.raises(UnicodeEncodeError):
+        strings.literal("a\ud800")
+
+
+@pytest.mark.parametrize("is_ascii", [False, True])
+def test_json_strings_are_the_spellings_of_their_texts(is_ascii: bool, full: bool) -> None:
+    """Spellings of members are accepted, those of other texts are not, whatever the escapes."""
+    rng = random.Random(4)
+    for _ in range(200 if full else 25):
+        texts = [text_of(rng, 3) for _ in range(rng.randint(1, 4))]
+        dfa = strings.literal(texts[0])
+        for text in texts[1:]:
+            dfa = union(dfa, strings.literal(text))
+        if rng.random() < 0.3:
+            dfa = difference(strings.lengths(0, 4), dfa)
+        written = strings.as_json(dfa, is_ascii)
+        assert is_same(minimize(unnumbered(written)), written)
+        for text in [*texts, *(text_of(rng, 5) for _ in range(20))]:
+            expected = dfa.accepts(text.encode())
+            spelling = spelling_of(rng, text, is_ascii)
+            assert text == json.loads(spelling)
+            assert expected == written.accepts(spelling.encode()), (texts, spelling)
+
+
+@pytest.mark.parametrize("is_ascii", [False, True])
+def test_drawn_json_strings_are_read_as_members(is_ascii: bool) -> None:
+    """What the automaton accepts, a JSON reader reads as a member of the decoded language."""
+    dfa = difference(strings.lengths(1, 5), strings.literal("a"))
+    written = strings.as_json(dfa, is_ascii)
+    for drawn in Members(written).draws(300, at_most=30, seed=5):
+        text = json.loads(drawn)
+        assert dfa.accepts(text.encode())
+        assert drawn.isascii() or not is_ascii
+
+
+@pytest.mark.parametrize("is_ascii", [False, True])
+def test_free_strings_have_all_escapes_but_lone_surrogates(is_ascii: bool) -> None:
+    """Every code point by its escapes, in either case; halves of pairs are no characters."""
+    free, one = strings.free(is_ascii), strings.character(is_ascii)
+    rng = random.Random(6)
+    codes = [*range(0x100), *(rng.randrange(0x110000) for _ in range(500)), 0xD7FF, 0xE000]
+    for code in codes:
+        unit = f"\\u{code:04x}".encode()
+        if code > 0xFFFF:
+            unit = json.dumps(chr(code))[1:-1].encode()
+        is_character = not 0xD800 <= code <= 0xDFFF
+        assert is_character == one.accepts(unit) == free.accepts(b'"%b"' % unit)
+        assert is_character == one.accepts(unit[:2] + unit[2:].upper().replace(b"U", b"u"))
+        if is_character:
+            raw = chr(code).encode()
+            expected = (code < 0x80 or not is_ascii) and chr(code) not in '"\\' and code >= 0x20
+            assert expected == one.accepts(raw)
+    for wrong in (rb'"\ud800"', rb'"\udc00"', rb'"\ud800\ud800"', rb'"\ud800x"', rb'"\x41"', b'"'):
+        assert not free.accepts(wrong)
+    assert is_included(strings.as_json(strings.lengths(0, None), is_ascii), free)
+
+
+def test_strings_of_nothing_and_of_everything() -> None:
+    """The ends of the algebra stay what they are."""
+    nothing = difference(strings.literal("a"), strings.literal("a"))
+    assert strings.as_json(nothing).is_empty
+    empty = strings.as_json(strings.literal(""))
+    assert list(empty.members(9)) == [tuple(b'""')]
+    everything = strings.as_json(strings.lengths(0, None))
+    assert not are_equal(everything, strings.free())
+    assert everything.states < 20
+
+
+def test_lengths_and_json_strings_stay_within_limits() -> None:
+    """The number of states is known before tables are made."""
+    with pytest.raises(LimitError, match="states"):
+        strings.lengths(0, 10**12)
+    with pytest.raises(LimitError, match="states"):
+        strings.as_json(strings.lengths(0, 100), limits=Limits(states=900))
+    assert strings.lengths(0, 10_000).states == 80_002
