@@ -1,0 +1,206 @@
+r"""Automata of patterns: the decoded texts in which a regular expression of ECMA-262 is found.
+
+    ^(?!x)[a-z]+$   ->   (texts without x at their beginning) and (letters)
+
+What a pattern asks of the text before and behind a place is made a part of what is before or behind
+it: with A for what may stand before, Z behind, in any text,
+
+    ^     A becomes ε if that is in A             $     Z becomes ε if that is in Z
+    (?<=x)  A becomes A & any* x                  (?=x)   Z becomes Z & x any*
+    (?<!x)  A becomes A & not any* x              (?!x)   Z becomes Z & not x any*
+
+so each is exact, except inside a repetition, where there is not one text before and one behind:
+there, edges are assertions of the automaton, and look-around is refused. Of looks in both
+directions, those behind must stand first.
+"""
+
+from functools import lru_cache, reduce
+
+from ..automata import regex_ir as ir
+from ..automata.assertions import resolved
+from ..automata.dfa import Dfa
+from ..automata.minimize import minimal
+from ..automata.thompson import thompson
+from ..limits import Limits
+from .pattern_tree import (
+    Around,
+    Atom,
+    Choice,
+    Edge,
+    PatternError,
+    Repetition,
+    Sequence,
+    Tree,
+    parse,
+)
+
+__all__ = ["PatternError", "search", "whole"]
+
+# Automata that are kept.
+_KEPT = 512
+
+# A part that is repeated so many times at most is written out where it looks around.
+_FEW = 3
+
+
+@lru_cache(_KEPT)
+def search(pattern: str, limits: Limits | None = None) -> Dfa:
+    """The texts, in UTF-8, in which a pattern is found; minimal.
+
+    Raises ``PatternError``, and ``LimitError``.
+    """
+    return _compiled(_searched(parse(pattern), ir.EVERYTHING, ir.EVERYTHING), limits)
+
+
+@lru_cache(_KEPT)
+def whole(pattern: str, limits: Limits | None = None) -> Dfa:
+    """The texts that a pattern matches as a whole; minimal. Errors as for ``search``."""
+    return _compiled(_searched(parse(pattern), ir.EPSILON, ir.EPSILON), limits)
+
+
+def _compiled(node: ir.Node, limits: Limits | None) -> Dfa:
+    limits = (limits or Limits()).started()
+    return minimal(thompson(resolved(node, limits), limits), limits)
+
+
+def _searched(tree: Tree, before: ir.Node, behind: ir.Node) -> ir.Node:
+    """``before``, then the tree, then ``behind``, which are all of the text."""
+    options = [tree]
+    found: list[ir.Node] = []
+    while options:
+        parts = _in_order(_flat(options.pop()))
+        looks = [place for place, part in enumerate(parts) if _looks(part, ahead=False)]
+        first = looks[-1] + 1 if looks else 0
+        mixed = [place for place in range(first) if _looks(parts[place], ahead=True)]
+        spread = _options_of(parts[mixed[0]]) if mixed else []
+        if spread:
+            place = mixed[0]
+            options.extend(
+                Sequence((*parts[:place], option, *parts[place + 1 :]))
+                for option in reversed(spread)
+            )
+            continue
+        start = reduce(_then_behind, parts[:first], before)
+        end = reduce(lambda rest, part: _ahead_of(part, rest), reversed(parts[first:]), behind)
+        found.append(ir.seq(start, end))
+    return ir.alt(*found)
+
+
+def _flat(tree: Tree) -> list[Tree]:
+    """The parts of a sequence, through sequences inside it."""
+    if not isinstance(tree, Sequence):
+        return [tree]
+    return [inner for part in tree.parts for inner in _flat(part)]
+
+
+def _in_order(parts: list[Tree]) -> list[Tree]:
+    """Of neighbours that read nothing, those that look behind first."""
+    ordered: list[Tree] = []
+    for part in parts:
+        place = len(ordered)
+        if isinstance(part, Edge | Around) and not _looks(part, ahead=True):
+            while place and isinstance(ordered[place - 1], Edge | Around):
+                place -= 1
+        ordered.insert(place, part)
+    return ordered
+
+
+def _looks(tree: Tree, ahead: bool) -> bool:
+    """Whether a part asks for the text behind it (``ahead``), or for that before."""
+    match tree:
+        case Atom():
+            return False
+        case Edge():
+            return tree.is_start != ahead
+        case Around():
+            return tree.is_ahead == ahead
+        case _:
+            return any(_looks(part, ahead) for part in _inside(tree))
+
+
+def _inside(tree: Sequence | Choice | Repetition) -> tuple[Tree, ...]:
+    if isinstance(tree, Repetition):
+        return (tree.inside,)
+    return tree.parts if isinstance(tree, Sequence) else tree.options
+
+
+def _options_of(tree: Tree) -> list[Tree]:
+    """What a part is a choice of, or nothing where it is none."""
+    if isinstance(tree, Choice):
+        return list(tree.options)
+    if isinstance(tree, Repetition) and tree.most is not None and tree.most <= _FEW:
+        counts = range(tree.least, tree.most + 1)
+        return [Sequence((tree.inside,) * count) for count in counts]
+    return []
+
+
+def _then_behind(before: ir.Node, tree: Tree) -> ir.Node:
+    """``before``, then a part that may look at all of it."""
+    if not _looks(tree, ahead=False):
+        return ir.seq(before, _plain(tree))
+    match tree:
+        case Edge():
+            return _only_epsilon(before, ir.seq(before, _plain(tree)))
+        case Around():
+            looked = _then_behind(ir.EVERYTHING, tree.inside)
+            return _both(before, looked, tree)
+        case Sequence():
+            return reduce(_then_behind, tree.parts, before)
+    options = _options_of(tree)
+    if not options:
+        return ir.seq(before, _plain(tree))
+    return ir.alt(*(_then_behind(before, option) for option in options))
+
+
+def _ahead_of(tree: Tree, behind: ir.Node) -> ir.Node:
+    """A part that may look at all of ``behind``, then that."""
+    if not _looks(tree, ahead=True):
+        return ir.seq(_plain(tree), behind)
+    match tree:
+        case Edge():
+            return _only_epsilon(behind, ir.seq(_plain(tree), behind))
+        case Around():
+            looked = _ahead_of(tree.inside, ir.EVERYTHING)
+            return _both(behind, looked, tree)
+        case Sequence():
+            return reduce(lambda rest, part: _ahead_of(part, rest), reversed(tree.parts), behind)
+    options = _options_of(tree)
+    if not options:
+        return ir.seq(_plain(tree), behind)
+    return ir.alt(*(_ahead_of(option, behind) for option in options))
+
+
+def _only_epsilon(node: ir.Node, at_edge: ir.Node) -> ir.Node:
+    """ε if it is in ``node``; ``at_edge``, the same with an assertion, where word boundaries in it
+    make that depend on the rest."""
+    if any(isinstance(part, ir.Look) for part in ir.walk(node)):
+        return at_edge
+    return ir.EPSILON if ir.is_nullable(node) else ir.NOTHING
+
+
+def _both(node: ir.Node, looked: ir.Node, around: Around) -> ir.Node:
+    condition = ir.negation(looked) if around.is_negative else looked
+    return condition if node is ir.EVERYTHING else ir.intersection(node, condition)
+
+
+def _plain(tree: Tree) -> ir.Node:
+    """The expression of a part that stands where it cannot look around; edges are assertions."""
+    match tree:
+        case Atom():
+            return tree.node
+        case Edge():
+            kind = ir.LookKind.START_TEXT if tree.is_start else ir.LookKind.END_TEXT
+            return ir.Look(kind)
+        case Around():
+            name = "look-ahead" if tree.is_ahead else "look-behind"
+            raise PatternError(
+                tree.index,
+                f"a {name} inside a repetition, or before one in the other direction",
+                "write what is meant without it",
+            )
+        case Sequence():
+            return ir.seq(*map(_plain, tree.parts))
+        case Choice():
+            return ir.alt(*map(_plain, tree.options))
+        case Repetition():
+            return ir.repeat(_plain(tree.inside), tree.least, tree.most, tree.text)
