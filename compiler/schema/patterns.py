@@ -34,7 +34,7 @@ from .pattern_tree import (
     parse,
 )
 
-__all__ = ["PatternError", "search", "whole"]
+__all__ = ["PatternError", "parse", "search", "whole"]
 
 # Automata that are kept.
 _KEPT = 512

@@ -125,7 +125,7 @@ COMPILER: dict[str, set[str]] = {
         "wordpiece",
     },
     # Programs that write data files; no module imports them.
-    "generators": BASE | {"automata", "dialects", "tokenizers", "unicode", "wordpiece"},
+    "generators": BASE | {"automata", "dialects", "schema", "tokenizers", "unicode", "wordpiece"},
 }
 INSIDE = {"artifacts": ARTIFACTS, "compiler": COMPILER}
 
