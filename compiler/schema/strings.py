@@ -1,8 +1,8 @@
 """Automata of strings: of the text that one stands for, and of the JSON that writes it.
 
-    literal, lengths     decoded texts, in UTF-8
-    as_json              decoded texts -> "…" with the escapes that JSON has for each character
-    character, free      any character, any string, with any escape
+    literal, one_of, lengths    decoded texts, in UTF-8
+    as_json                     decoded texts -> "…", with the escapes of each character
+    character, free             any character, any string, with any escape
 
 Decoded languages are what Boolean operations are about; JSON has several spellings of a text. A
 character is written as itself where JSON allows that, and else by an escape; ``\\/`` may be written
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..automata import regex_ir as ir
-from ..automata.dfa import DEAD, Dfa, trimmed
+from ..automata.dfa import DEAD, Dfa, nothing, trimmed
 from ..automata.dfa import literal as dfa_literal
 from ..automata.minimize import minimal
 from ..automata.thompson import thompson
@@ -67,6 +67,35 @@ def literal(text: str) -> Dfa:
     """One decoded text, the empty one too. Raises ``UnicodeEncodeError`` for a lone surrogate."""
     data = text.encode("utf-8")
     return dfa_literal(data) if data else lengths(0, 0)
+
+
+@lru_cache(_KEPT)
+def one_of(texts: frozenset[str], limits: Limits | None = None) -> Dfa:
+    """Some decoded texts. Raises ``LimitError``, and ``UnicodeEncodeError`` for a lone surrogate.
+
+    They are sorted and become a trie, whose nodes are joined from its leaves on: two are equivalent
+    if both or neither end a text and the same bytes lead to equivalent ones (Revuz 1992).
+    """
+    limits = (limits or Limits()).started()
+    words = sorted(text.encode("utf-8") for text in texts)
+    if len(words) < 2:
+        return literal(words[0].decode("utf-8")) if words else nothing()
+    trie = _Trie(words, limits)
+    classes = trie.classes(limits)
+    octets = np.unique(trie.octets)
+    states = int(classes.max()) + 1
+    limits.check_states(states, _STAGE)
+    limits.check_allocation(states * (len(octets) + 1) * 8, _STAGE)
+    # The first column is of bytes that no text has.
+    columns = np.zeros(256, dtype=np.uint8)
+    columns[octets] = np.arange(1, len(octets) + 1)
+    table = np.zeros((states, len(octets) + 1), dtype=np.int32)
+    table[classes[trie.parents], columns[trie.octets]] = classes[1:]
+    accepting = np.zeros(states, dtype=np.bool_)
+    accepting[classes[trie.ends]] = True
+    if len(octets) == 256:
+        table, columns = table[:, 1:], columns - 1
+    return trimmed(Dfa(table, columns, accepting, int(classes[0]), (frozenset(),) * states))
 
 
 @lru_cache(_KEPT)
@@ -158,6 +187,76 @@ def as_json(dfa: Dfa, ascii: bool = False, limits: Limits | None = None) -> Dfa:
 
 # What the edges of one state take where all escapes are looked at.
 _ASCII_BYTES = 4 * 64 * 40
+
+
+class _Trie:
+    """The trie of sorted, distinct words; node 0 is the root.
+
+    ``parents``, ``octets``: of each node behind the root its parent, which has a smaller number,
+    and the byte that leads to it, (nodes - 1,). ``ends``: the node of each word.
+    """
+
+    def __init__(self, words: Sequence[bytes], limits: Limits) -> None:
+        lengths = [len(word) for word in words]
+        shared = [0, *map(_shared, words, words[1:])]
+        # A word adds a node for each byte behind what it shares with the one before.
+        added = np.array(lengths) - shared
+        firsts = np.cumsum(added) - added + 1
+        size = int(added.sum()) + 1
+        limits.check_allocation(size * 40, _STAGE)
+        self.parents = np.arange(size - 1)
+        fresh = [word[start:] for word, start in zip(words, shared, strict=True)]
+        self.octets = np.frombuffer(b"".join(fresh), dtype=np.uint8)
+        # The words along whose nodes the last one runs: from which depth, from which node.
+        path: list[tuple[int, int]] = []
+        parents = []
+        for depth, first in zip(shared, firsts.tolist(), strict=True):
+            while path and path[-1][0] >= depth:
+                path.pop()
+            parents.append(path[-1][1] + depth - path[-1][0] - 1 if depth else 0)
+            path.append((depth, first))
+        # The empty word, which is the first, adds none.
+        adds = added > 0
+        self.parents[firsts[adds] - 1] = np.array(parents)[adds]
+        self.ends = firsts + added - 1
+
+    def classes(self, limits: Limits) -> _States:
+        """For each node the class of equivalent ones, from 1 on, int32."""
+        size = len(self.parents) + 1
+        counts = np.bincount(self.parents, minlength=size)
+        # Nodes are listed by their parents, so those of one stand together.
+        children = np.argsort(self.parents, kind="stable") + 1
+        begins = (np.cumsum(counts) - counts).tolist()
+        listed, octets = children.tolist(), [0, *self.octets.tolist()]
+        is_end = bytearray(size)
+        for node in self.ends.tolist():
+            is_end[node] = 1
+        classes = [0] * size
+        numbers: dict[int | tuple[int, ...], int] = {}
+        # Backwards: children have larger numbers.
+        for node, count in zip(range(size - 1, -1, -1), reversed(counts.tolist()), strict=True):
+            begin = begins[node]
+            key: int | tuple[int, ...] = -1
+            if count == 1:
+                child = listed[begin]
+                key = classes[child] << 9 | octets[child] << 1 | is_end[node]
+            elif count:
+                inside = listed[begin : begin + count]
+                key = (is_end[node], *(classes[child] << 8 | octets[child] for child in inside))
+            classes[node] = numbers.setdefault(key, len(numbers) + 1)
+            if node % _STRIDE == 0:
+                limits.check_resources(_STAGE)
+        return np.array(classes, dtype=np.int32)
+
+
+# Nodes between two looks at the clock.
+_STRIDE = 4096
+
+
+def _shared(left: bytes, right: bytes) -> int:
+    """How many bytes both begin with."""
+    pairs = enumerate(zip(left, right, strict=False))
+    return next((place for place, (a, b) in pairs if a != b), min(len(left), len(right)))
 
 
 @dataclass(slots=True, eq=False)

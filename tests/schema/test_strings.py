@@ -84,6 +84,31 @@ def test_literals_are_one_text() -> None:
         strings.literal("a\ud800")
 
 
+def test_enumerations_are_the_minimal_automata_of_their_texts(full: bool) -> None:
+    """Of none, of one, of some that begin or end alike; numbered as minimisation numbers."""
+    rng = random.Random(8)
+    assert strings.one_of(frozenset()).is_empty
+    assert is_same(strings.literal("ab"), strings.one_of(frozenset(["ab"])))
+    for _ in range(500 if full else 50):
+        texts = {"".join(rng.choices('abé"', k=rng.randint(0, 4))) for _ in range(12)}
+        dfa = strings.one_of(frozenset(texts))
+        assert is_same(minimize(unnumbered(dfa)), dfa)
+        assert {text.encode() for text in texts} == {bytes(word) for word in dfa.members(9)}
+    with pytest.raises(UnicodeEncodeError):
+        strings.one_of(frozenset(["a", "\ud800"]))
+
+
+def test_ten_thousand_texts_are_one_automaton() -> None:
+    """One state for each distinct rest."""
+    words = frozenset(f"{number:05}" for number in range(0, 100_000, 10))
+    dfa = strings.one_of(words)
+    assert dfa.states == 7
+    long = frozenset(["a" * 50_000, "a" * 49_999 + "b"])
+    assert strings.one_of(long).states == 50_002
+    with pytest.raises(LimitError, match="states"):
+        strings.one_of(long, Limits(states=1000))
+
+
 @pytest.mark.parametrize("is_ascii", [False, True])
 def test_json_strings_are_the_spellings_of_their_texts(is_ascii: bool, full: bool) -> None:
     """Spellings of members are accepted, those of other texts are not, whatever the escapes."""
