@@ -11,9 +11,10 @@ from collections.abc import Callable, Hashable, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..automata.dfa import DEAD, Dfa, trimmed
 from ..automata.minimize import minimize
@@ -35,6 +36,7 @@ _ORDERS: Mapping[str, frozenset[int]] = {
     ">": frozenset([1]),
 }
 
+_Integers: TypeAlias = NDArray[np.int64]
 _State = TypeVar("_State", bound=Hashable)
 
 
@@ -154,53 +156,81 @@ def equal_to(value: Fraction, limits: Limits | None = None) -> Dfa:
 def multiple_of(divisor: Fraction, limits: Limits | None = None) -> Dfa:
     """Numbers without an exponent that are integral multiples of ``divisor``, which is positive.
 
-    A divisor p / 10^k in lowest terms (with k the number of its decimals) takes about p · (k + 1)
-    states. Raises ``LimitError``, and ``ValueError`` for a divisor that is not positive or has not
-    finitely many decimals.
+    A divisor p / 10^k (with k the number of its decimals) takes at most about p · (k + 1) states.
+    Raises ``LimitError``, and ``ValueError`` for a divisor that is not positive or has not finitely
+    many decimals.
     """
     if divisor <= 0:
         raise ValueError(f"{divisor} is not positive")
     limits = (limits or Limits()).started()
     places = len(_digits(divisor, limits)[1])
     base = int(divisor * 10**places)
+    if places:
+        limits.check_states(base * (places + 1), _STAGE)
+    limits.check_allocation(base * _REMAINDER_BYTES, _STAGE)
     # States: dead, the start, behind a sign, behind the only zero, the end (a multiple, behind
     # which only zeros may follow), behind the point of an integer if ``places`` is 0; then the
     # remainders of what is read before the point, and of what is read when a point and some
     # decimals, less than ``places``, are read.
     start, sign, zero, end, integer, first = range(1, 7)
-    size = first + base * (places + 1)
-    limits.check_states(size, _STAGE)
+    # Of whole numbers, remainders that the same digits complete are one state.
+    remainder, number = (np.arange(base),) * 2 if places else _distinct_remainders(base)
+    count = len(remainder)
+    limits.check_states(count, _STAGE)
+    limits.check_resources(_STAGE)
+    size = first + count * (places + 1)
     table = np.zeros((size, 12), dtype=np.int32)
     accepting = np.zeros(size, dtype=np.bool_)
     accepting[[zero, end]] = True
     point, minus = 10, 11
-    remainder = np.arange(base)
-    following = (remainder[:, None] * 10 + np.arange(10)) % base
-    table[start, :10] = table[sign, :10] = first + np.arange(10) % base
+    following = number[(remainder[:, None] * 10 + np.arange(10)) % base]
+    table[start, :10] = table[sign, :10] = first + number[np.arange(10) % base]
     table[start, 0] = table[sign, 0] = zero
     table[start, minus] = sign
     table[[end, integer], 0] = end
-    table[zero, point] = first + base if places else integer
+    table[zero, point] = first + count if places else integer
     for level in range(places + 1):
-        rows = slice(first + base * level, first + base * (level + 1))
-        # Behind so many decimals; before the point there are as many behind the point itself.
+        rows = slice(first + count * level, first + count * (level + 1))
+        # Decimals that may follow; before the point these are as many as behind the point itself.
         left = places - max(level - 1, 0)
         if level != 1:
             accepting[rows] = remainder * pow(10, left, base) % base == 0
         if level == 0:
             table[rows, :10] = first + following
-            table[rows, point] = first + base + remainder if places else 0
+            table[rows, point] = first + count + number if places else DEAD
         elif level < places:
-            table[rows, :10] = first + base * (level + 1) + following
+            table[rows, :10] = first + count * (level + 1) + following
         else:
             table[rows, :10] = np.where(following == 0, end, DEAD)
     if not places:
-        table[first, point] = integer
+        table[first + number[0], point] = integer
     # The first column is of all other bytes.
     table = np.insert(table, 0, DEAD, axis=1)
     origins = (frozenset[int](),) * size
     classes = _classes(_DIGITS + b".-")
-    return minimize(trimmed(Dfa(table, classes, accepting, start, origins)), limits)
+    dfa = trimmed(Dfa(table, classes, accepting, start, origins))
+    return minimize(dfa, limits) if places else dfa
+
+
+# What a remainder takes while equivalent ones are found.
+_REMAINDER_BYTES = 64
+
+
+def _distinct_remainders(base: int) -> tuple[_Integers, _Integers]:
+    """One remainder of each class of equivalent ones, and the class of each, int64 (base,).
+
+    Behind a remainder r, m digits complete a multiple if their number is -r · 10^m, modulo
+    ``base``. So two are equivalent if, for each m, these are equal or both too large.
+    """
+    number = np.zeros(base, dtype=np.int64)
+    power = 1
+    while True:
+        needed = -np.arange(base) * (power % base) % base
+        keys = number * (base + 1) + np.where(needed < power, needed + 1, 0)
+        _, remainder, number = np.unique(keys, return_index=True, return_inverse=True)
+        if power >= base:
+            return remainder, number
+        power *= 10
 
 
 def _order_of_wholes(state: _Compared, whole: bytes) -> int:
@@ -232,7 +262,7 @@ def _digits(value: Fraction, limits: Limits) -> tuple[bytes, bytes]:
     return text[: len(text) - places].encode(), text[len(text) - places :].encode()
 
 
-def _classes(alphabet: bytes) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
+def _classes(alphabet: bytes) -> NDArray[np.uint8]:
     """Byte i of the alphabet is of class i + 1, all others of class 0."""
     classes = np.zeros(256, dtype=np.uint8)
     classes[list(alphabet)] = np.arange(1, len(alphabet) + 1)

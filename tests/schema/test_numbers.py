@@ -150,18 +150,21 @@ def test_numbers_are_those_that_json_readers_read() -> None:
 def test_number_automata_are_minimal_and_small() -> None:
     """No more states than Moore's algorithm leaves, and about two for each digit and sign."""
     dfas = [numbers.compared(op, Fraction(b)) for op in OPERATORS for b in ("0", "-1.25", "65535")]
-    dfas += [numbers.multiple_of(Fraction(m)) for m in ("60", "0.01", "1000", "0.7")]
+    dfas += [
+        numbers.multiple_of(Fraction(m)) for m in ("1", "7", "60", "0.01", "1000", "3600", "0.7")
+    ]
     for dfa in [*dfas, numbers.numbers(), numbers.integers(True), numbers.integers(False)]:
         assert minimize_via_moore(dfa).states == dfa.states
     assert numbers.compared("<", Fraction(2**63)).states < 60
     assert numbers.multiple_of(Fraction(1000)).states == 10
+    assert numbers.multiple_of(Fraction(1_000_000)).states == 13
     assert are_equal(numbers.multiple_of(Fraction(1)), numbers.integers(True))
 
 
 def test_what_is_too_large_is_a_limit_and_what_has_no_decimals_a_value_error() -> None:
     """Neither takes long."""
     for divisor in (Fraction("0.123456789"), Fraction(10**9 + 7), Fraction("1e-300000")):
-        with pytest.raises(LimitError, match="states"):
+        with pytest.raises(LimitError, match=r"states|memory"):
             numbers.multiple_of(divisor)
     with pytest.raises(LimitError, match="states"):
         numbers.compared("<", Fraction(10) ** 1_000_000)
