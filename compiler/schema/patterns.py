@@ -10,8 +10,9 @@ it: with A for what may stand before, Z behind, in any text,
     (?<!x)  A becomes A & not any* x              (?!x)   Z becomes Z & not x any*
 
 so each is exact, except inside a repetition, where there is not one text before and one behind:
-there, edges are assertions of the automaton, and look-around is refused. Of looks in both
-directions, those behind must stand first.
+there, edges are assertions of the automaton, and look-around is refused, but for repetitions of one
+character that end the text, as ``(?:(?!x).)*$``. Of looks in both directions, those behind must
+stand first.
 """
 
 from functools import lru_cache, reduce
@@ -165,9 +166,40 @@ def _ahead_of(tree: Tree, behind: ir.Node) -> ir.Node:
         case Sequence():
             return reduce(lambda rest, part: _ahead_of(part, rest), reversed(tree.parts), behind)
     options = _options_of(tree)
-    if not options:
-        return ir.seq(_plain(tree), behind)
-    return ir.alt(*(_ahead_of(option, behind) for option in options))
+    if options:
+        return ir.alt(*(_ahead_of(option, behind) for option in options))
+    at_each = _at_each_character(tree) if behind is ir.EPSILON else None
+    return ir.seq(_plain(tree), behind) if at_each is None else at_each
+
+
+def _at_each_character(tree: Tree) -> ir.Node | None:
+    """A repetition of one character that looks ahead, at the end of the text; or None.
+
+    ``(?:(?!x).)*$``: characters, and not (any text, then a text that is not empty and begins with
+    x); what stands behind the character looks at what is left behind each one.
+    """
+    parts = _flat(tree.inside) if isinstance(tree, Repetition) else []
+    sets = [place for place, part in enumerate(parts) if isinstance(part, Atom)]
+    if not isinstance(tree, Repetition) or len(sets) != 1:
+        return None
+    (place,) = sets
+    one = _plain(parts[place])
+    looks = [part for part in parts if isinstance(part, Around) and part.is_ahead]
+    if isinstance(one, ir.Look) or len(looks) != len(parts) - 1:
+        return None
+    some = ir.repeat(ir.ANY_CHARACTER, 1, None)
+    conditions = []
+    for look in looks:
+        looked = _ahead_of(look.inside, ir.EVERYTHING)
+        failing = looked if look.is_negative else ir.negation(looked)
+        is_before = parts.index(look) < place
+        forbidden = (
+            ir.seq(ir.EVERYTHING, ir.intersection(failing, some))
+            if is_before
+            else ir.seq(some, failing)
+        )
+        conditions.append(ir.negation(forbidden))
+    return ir.intersection(ir.repeat(one, tree.least, tree.most, tree.text), *conditions)
 
 
 def _only_epsilon(node: ir.Node, at_edge: ir.Node) -> ir.Node:
