@@ -19,9 +19,10 @@ from functools import lru_cache, reduce
 
 from ..automata import regex_ir as ir
 from ..automata.assertions import resolved
+from ..automata.determinize import subsets
 from ..automata.dfa import Dfa
-from ..automata.minimize import minimal
-from ..automata.thompson import thompson
+from ..automata.minimize import SMALL, minimal, minimal_via_lists, minimize
+from ..automata.thompson import Thompson, thompson
 from ..limits import Limits
 from .pattern_tree import (
     Around,
@@ -50,22 +51,64 @@ def search(pattern: str, limits: Limits | None = None) -> Dfa:
 
     Raises ``PatternError``, and ``LimitError``.
     """
-    return _compiled(_searched(parse(pattern), ir.EVERYTHING, ir.EVERYTHING), limits)
+    return _compiled(_options(parse(pattern), ir.EVERYTHING, ir.EVERYTHING), limits)
 
 
 @lru_cache(_KEPT)
 def whole(pattern: str, limits: Limits | None = None) -> Dfa:
     """The texts that a pattern matches as a whole; minimal. Errors as for ``search``."""
-    return _compiled(_searched(parse(pattern), ir.EPSILON, ir.EPSILON), limits)
+    return _compiled(_options(parse(pattern), ir.EPSILON, ir.EPSILON), limits)
 
 
-def _compiled(node: ir.Node, limits: Limits | None) -> Dfa:
+def _compiled(options: list[ir.Node], limits: Limits | None) -> Dfa:
+    """The minimal automaton of some options.
+
+    Where one is found that any text may follow, nothing else matters any more.
+    """
     limits = (limits or Limits()).started()
-    return minimal(thompson(resolved(node, limits), limits), limits)
+    node = ir.alt(*options)
+    open_ended = [option for option in options if _is_open_ended(option)]
+    if not open_ended or any(isinstance(part, ir.Look) for part in ir.walk(node)):
+        return minimal(thompson(resolved(node, limits), limits), limits)
+    builder = Thompson(limits)
+    nfa = builder.nfa
+    found = builder.compile(resolved(ir.alt(*map(_without_rest, open_ended)), limits))
+    first_of_rest = nfa.states
+    rest = builder.compile(ir.EVERYTHING)
+    builder.add_epsilon(found.end, rest.start)
+    of_rest = range(first_of_rest, nfa.states)
+    others = builder.compile(
+        resolved(ir.alt(*(option for option in options if not _is_open_ended(option))), limits)
+    )
+    nfa.start = builder.new_state()
+    nfa.epsilon[nfa.start] = [found.start, others.start]
+    nfa.finals = frozenset([rest.end, others.end])
+
+    def prune(states: frozenset[int]) -> frozenset[int]:
+        if rest.end not in states:
+            return states
+        return frozenset(state for state in states if state in of_rest)
+
+    reached = subsets(nfa, limits, prune=prune)
+    if reached.edges > SMALL:
+        return minimize(reached.dfa(limits), limits)
+    return minimal_via_lists(reached, limits)
 
 
-def _searched(tree: Tree, before: ir.Node, behind: ir.Node) -> ir.Node:
-    """``before``, then the tree, then ``behind``, which are all of the text."""
+def _is_open_ended(node: ir.Node) -> bool:
+    """Whether any text may follow what an option begins with."""
+    return node is ir.EVERYTHING or (isinstance(node, ir.Seq) and node.parts[-1:] == _REST)
+
+
+_REST = (ir.EVERYTHING,)
+
+
+def _without_rest(node: ir.Node) -> ir.Node:
+    return ir.seq(*node.parts[:-1]) if isinstance(node, ir.Seq) else ir.EPSILON
+
+
+def _options(tree: Tree, before: ir.Node, behind: ir.Node) -> list[ir.Node]:
+    """``before``, then the tree, then ``behind``, which are all of the text, as some options."""
     options = [tree]
     found: list[ir.Node] = []
     while options:
@@ -83,8 +126,9 @@ def _searched(tree: Tree, before: ir.Node, behind: ir.Node) -> ir.Node:
             continue
         start = reduce(_then_behind, parts[:first], before)
         end = reduce(lambda rest, part: _ahead_of(part, rest), reversed(parts[first:]), behind)
-        found.append(ir.seq(start, end))
-    return ir.alt(*found)
+        node = ir.seq(start, end)
+        found.extend(node.options if isinstance(node, ir.Alt) else (node,))
+    return found
 
 
 def _flat(tree: Tree) -> list[Tree]:

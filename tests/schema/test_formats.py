@@ -143,6 +143,7 @@ def test_formats_are_minimal_and_small(name: str) -> None:
         assert minimize_via_moore(dfa).states == dfa.states
 
 
+@pytest.mark.quick
 def test_unknown_formats_have_no_automaton() -> None:
     """Names are case-sensitive."""
     assert formats.language("Date") is None
@@ -189,6 +190,7 @@ def test_dates_are_those_of_the_calendar(full: bool) -> None:
                     assert (1 <= day <= days) == holds(language("date-time"), moment)
 
 
+@pytest.mark.quick
 def test_times_have_hours_minutes_seconds_and_offsets() -> None:
     """All pairs of digits."""
     dfa = language("time")

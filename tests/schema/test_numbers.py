@@ -118,6 +118,7 @@ def test_random_bounds_and_divisors_are_decided_as_by_fractions(full: bool) -> N
                     assert expected == dfa.accepts(text.encode()), (text, divisor)
 
 
+@pytest.mark.quick
 def test_one_number_has_all_its_spellings() -> None:
     """Zeros behind the decimals, and minus zero."""
     assert accepted(numbers.equal_to(Fraction(3, 2)), ["1.5", "1.50", "1.500"]).all()
@@ -127,6 +128,7 @@ def test_one_number_has_all_its_spellings() -> None:
     assert accepted(numbers.equal_to(Fraction(0)), ["0", "-0", "0.0", "-0.00"]).all()
 
 
+@pytest.mark.quick
 def test_integers_are_digits_and_if_asked_for_zeros_behind_the_point() -> None:
     """Values decide if ``decimal``."""
     digits_alone = ["." not in text for text in ALL]

@@ -86,6 +86,7 @@ def test_patterns_are_found_where_ecma_262_says(
     assert minimize_via_moore(dfa).states == dfa.states or dfa.is_empty
 
 
+@pytest.mark.quick
 def test_a_whole_match_needs_no_edges() -> None:
     """Of an alternation, each option is the whole."""
     dfa = patterns.whole("a|b+")
@@ -134,6 +135,7 @@ def test_what_cannot_be_read_says_where_and_why(pattern: str, index: int, messag
     assert message in caught.value.message
 
 
+@pytest.mark.quick
 def test_hints_say_how_to_mend_a_pattern() -> None:
     """Where there is one way."""
     for pattern, hint in ((r"\Z", "$"), (r"\p{Leter}", "letter"), ("(?P<a>b)", "P")):

@@ -73,6 +73,7 @@ def test_lengths_count_code_points(least: int, most: int | None) -> None:
             assert not dfa.accepts(text.encode()[:-1])
 
 
+@pytest.mark.quick
 def test_literals_are_one_text() -> None:
     """The empty one too; a lone surrogate is no text."""
     rng = random.Random(3)
@@ -162,6 +163,7 @@ def test_free_strings_have_all_escapes_but_lone_surrogates(is_ascii: bool) -> No
     assert is_included(strings.as_json(strings.lengths(0, None), is_ascii), free)
 
 
+@pytest.mark.quick
 def test_strings_of_nothing_and_of_everything() -> None:
     """The ends of the algebra stay what they are."""
     nothing = difference(strings.literal("a"), strings.literal("a"))
