@@ -19,6 +19,7 @@ import typer
 
 from .console import UsageError
 from .inputs import dialect_for
+from .schema_options import SCHEMA, OfSchemas, plain
 from .watch import Watch
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ Output = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
-class Given:
+class Given(OfSchemas):
     """What the command line says about a compilation; options that it does not say, or that its
     command does not take, have their defaults."""
 
@@ -130,9 +131,9 @@ class Given:
             "-d",
             metavar="NAME",
             autocompletion=dialect_names,
-            help="kbnf, gbnf, w3c, lark, iso14977, regex or regex-extended.  [default: by suffix; "
-            ".ebnf, .kbnf and - are kbnf; .gbnf, .w3c, .lark, .regex; .isoebnf and .iso are "
-            "iso14977]",
+            help="kbnf, gbnf, w3c, lark, iso14977, regex, regex-extended or json-schema.  "
+            "[default: by suffix; .ebnf, .kbnf and - are kbnf; .gbnf, .w3c, .lark, .regex; "
+            ".isoebnf and .iso are iso14977; .schema.json is json-schema]",
         ),
     ] = None
     extended: Annotated[
@@ -144,7 +145,8 @@ class Given:
         typer.Option(
             "--start",
             metavar="RULE",
-            help="The start rule.  [default: 'start', else the first rule; in gbnf 'root']",
+            help="The start rule, in a schema a pointer such as '#/$defs/item'.  [default: "
+            "'start', else the first rule; in gbnf 'root']",
         ),
     ] = None
     tokenization: Annotated[
@@ -278,28 +280,24 @@ class Given:
         said = {field.name: getattr(self, field.name) for field in fields(self)}
         said |= {"prewarm": 0} if self.lazy else {}
         said |= {"dialect": dialect_for(path, self.dialect, self.extended)}
+        said |= {"schema": self.schema_options(said["dialect"], path)}
         chosen = {name: value for name, value in said.items() if name in named}
         return CompileOptions(
             limits=limits or self.limits(),
             keep_unknown=None if self.unk is None else self.unk is Unk.ALLOW,
-            **{name: _plain(value) for name, value in chosen.items() if value is not None},
+            **{name: plain(value) for name, value in chosen.items() if value is not None},
         )
-
-
-def _plain(value: Any) -> Any:
-    """The text of a choice, and all else as it is."""
-    return value.value if isinstance(value, StrEnum) else value
 
 
 # The options of ``Given``: all, and those that go together.
 ALL = tuple(field.name for field in fields(Given) if field.name != "watch")
-SOURCE = ("dialect", "extended", "start")
+SOURCE = ("dialect", "extended", "start", *SCHEMA)
 TOKENIZER = ("tokenizer", "no_cache")
 # What an artifact has inside.
 OF_A_GRAMMAR = tuple(
     name
     for name in ALL
-    if (name not in TOKENIZER and not name.startswith("max_")) or name == "max_depth"
+    if (name not in TOKENIZER and not name.startswith("max_")) or name in ("max_depth", *SCHEMA)
 )
 LIMITS = ("max_states", "max_transitions", "max_memory", "max_seconds", "max_nesting")
 

@@ -26,6 +26,7 @@ from constrain.artifacts.container.manifest import (
 )
 
 from .diagnostics import CheckError, Diagnostic, LimitError, NotRegularError, TokenizerError
+from .dialects import JSON_SCHEMA
 from .grammar.tree import Grammar
 from .limits import Limits
 from .options import ANY, AUTO, CANONICAL, CARTESIAN, DFA, DIRECT, AnyTokenizer, CompileOptions
@@ -109,6 +110,10 @@ def engine_of(grammar: Grammar, options: CompileOptions) -> EngineChoice:
         return EngineChoice(semantics, DFA, "the nesting is bounded")
     if engine != AUTO:
         return EngineChoice(semantics, engine, AS_ASKED)
+    if grammar.source.dialect == JSON_SCHEMA:
+        # Mostly it nests, and where it does not the automaton of all orders of choices is large.
+        engine = NETWORK if options.parser == AUTO else options.parser
+        return EngineChoice(semantics, engine, "schemas become networks")
     others = {AUTO: (NETWORK, EARLEY)}.get(options.parser, (options.parser,))
     return EngineChoice(
         semantics,

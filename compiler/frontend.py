@@ -184,7 +184,12 @@ def read(text: str, options: CompileOptions, name: str) -> Grammar:
     if options.dialect is None:
         raise TypeError("the option 'dialect' is needed to read a grammar")
     return read_grammar(
-        text, options.dialect, name=name, start=options.start, limits=options.limits
+        text,
+        options.dialect,
+        name=name,
+        start=options.start,
+        limits=options.limits,
+        schema=options.schema,
     )
 
 

@@ -13,6 +13,7 @@ from constrain.artifacts.container.manifest import EARLEY, GREEDY, MEANINGS, NET
 
 from .diagnostics import TokenizerError
 from .limits import Limits
+from .schema.options import SchemaOptions
 
 if TYPE_CHECKING:
     from constrain.artifacts.tokens.trie import Trie
@@ -45,6 +46,7 @@ class CompileOptions:
 
     - ``dialect``: a name in ``dialects.DIALECTS``; needed where a text is read.
     - ``start``: the start rule; by default ``start``, else the first rule (in gbnf ``root``).
+    - ``schema``: how a JSON Schema is read; None has the defaults of that class.
     - ``meaning``: its match semantics. ``exact``: each way to cut a text into terminals counts;
       ``maximal-munch``: a lexer cuts it, each lexeme as long as possible. By default
       ``choose.semantics_of`` decides.
@@ -83,6 +85,7 @@ class CompileOptions:
 
     dialect: str | None = None
     start: str | None = None
+    schema: SchemaOptions | None = None
     meaning: str | None = None
     engine: str = AUTO
     parser: str = AUTO

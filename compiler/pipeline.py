@@ -198,8 +198,9 @@ def build_artifact(
     )
     # A tokenizer's name is a path, and files are the same wherever they are made.
     notes = tuple(note.replace(f"{tokenizer.name}: ", "") for note in found)
-    findings = tuple(added_tokens_as_text(recogniser.grammar, tokenizer, built.artifact))
-    source = recogniser.grammar.source
+    grammar = recogniser.grammar
+    findings = (*grammar.notes, *added_tokens_as_text(grammar, tokenizer, built.artifact))
+    source = grammar.source
     artifact = built.artifact.noted((*notes, *(each.in_a_line(source) for each in findings)))
     artifact = artifact.sharing(tokens.made_trie)
     return replace(built, notes=notes, findings=findings, artifact=artifact)

@@ -122,7 +122,14 @@ def _findings(
     errors: GrammarError | None = None
     try:
         text, read_as = grammar_text(path), dialect_for(path, given.dialect, given.extended)
-        grammar = read_grammar(text, read_as, name=path, start=given.start, limits=limits)
+        grammar = read_grammar(
+            text,
+            read_as,
+            name=path,
+            start=given.start,
+            limits=limits,
+            schema=given.schema_options(read_as, path),
+        )
     except GrammarError as error:
         return _errors(error)
     try:
@@ -148,6 +155,10 @@ def _findings(
             f.help,
         )
         for f in found
+    ]
+    listed += [
+        report.item(grammar.source, "narrowed", "note", note.message, note.span, note.help or "")
+        for note in grammar.notes
     ]
     both = [*(_errors(errors) if errors else ()), *listed]
     return sorted(both, key=lambda item: (item.line, item.column))

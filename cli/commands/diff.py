@@ -12,6 +12,7 @@ from ..compiling import language_of
 from ..console import UsageError, write_text
 from ..inputs import STDIN
 from ..quoting import quoted, text_of
+from ..schema_options import SCHEMA as OF_SCHEMAS
 
 if TYPE_CHECKING:
     from constrain.compiler.automata.dfa import Dfa
@@ -30,7 +31,7 @@ class Format(StrEnum):
     JSON = "json"
 
 
-@options.compile_options("extended", "max_depth", "meaning", *options.LIMITS)
+@options.compile_options("extended", *OF_SCHEMAS, "max_depth", "meaning", *options.LIMITS)
 def diff(
     given: options.Given,
     left: Annotated[

@@ -9,6 +9,7 @@ from constrain.artifacts.errors import ConstrainError
 from ..diagnostics import CheckError, Diagnostic, DialectError, Source, Span
 from ..grammar.tree import Grammar, distinct_tokens
 from ..limits import Limits
+from ..schema.options import SchemaOptions
 from .builder import Builder
 from .gbnf import GbnfBuilder
 from .iso14977 import Iso14977Builder
@@ -18,19 +19,23 @@ from .parse import UnexpectedError, parse
 from .regex import ExtendedRegexFileBuilder, RegexFileBuilder
 from .w3c import W3cBuilder
 
+# Schemas of JSON, which their own room reads.
+JSON_SCHEMA = "json-schema"
+
 # Regular expressions in which `&` is intersection and `~` complement.
 EXTENDED = "regex-extended"
 
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """``suffixes``: of the files that are read so without being asked. ``start``: the name
-    of the start rule; the first rule if no rule has that name and ``first_is_start``.
-    ``suggested``: to whom a text cannot be read as another dialect, but as this one."""
+    """``suffixes``: of the files that are read so without being asked. ``builder``: of trees, None
+    for what no parser of grammars reads. ``start``: the name of the start rule; the first rule if
+    no rule has that name and ``first_is_start``. ``suggested``: to whom a text cannot be read as
+    another dialect, but as this one."""
 
     name: str
     suffixes: tuple[str, ...]
-    builder: type[Builder]
+    builder: type[Builder] | None
     start: str
     first_is_start: bool
     suggested: bool = True
@@ -48,6 +53,7 @@ DIALECTS: Mapping[str, Dialect] = {
         Dialect("lark", (".lark",), LarkBuilder, "start", first_is_start=False),
         # Whatever the rules are called, the first one starts. Plain texts are kbnf as well.
         Dialect("iso14977", (".isoebnf", ".iso"), Iso14977Builder, "", True),
+        Dialect(JSON_SCHEMA, (".schema.json",), None, "#", first_is_start=False),
     )
 }
 
@@ -56,8 +62,8 @@ def dialect_of(path: str) -> str | None:
     """The dialect that a file is read as by its suffix; standard input (``-``) is kbnf."""
     if path == "-":
         return "kbnf"
-    suffix = PurePath(path).suffix.lower()
-    return next((d.name for d in DIALECTS.values() if suffix in d.suffixes), None)
+    name = PurePath(path).name.lower()
+    return next((d.name for d in DIALECTS.values() if name.endswith(d.suffixes)), None)
 
 
 def read_grammar(
@@ -67,8 +73,10 @@ def read_grammar(
     name: str = "<grammar>",
     start: str | None = None,
     limits: Limits | None = None,
+    schema: SchemaOptions | None = None,
 ) -> Grammar:
-    """Parse ``text`` as ``dialect``. ``name`` is what errors call it.
+    """Parse ``text`` as ``dialect``. ``name`` is what errors call it. ``schema``: how a JSON Schema
+    is read, whose start is a JSON pointer.
 
     Raises ``DialectError`` with all that is wrong with the syntax, ``CheckError`` if there is
     no rule or no rule ``start``, ``KeyError`` for an unknown dialect.
@@ -77,14 +85,28 @@ def read_grammar(
     _check_encodable(source)
     limits = limits or Limits()
     try:
-        return _read(source, start, limits)
+        return _read(source, start, limits, schema)
     except UnexpectedError as error:
         raise _with_suggestion(error, start, limits) from None
 
 
-def _read(source: Source, start: str | None, limits: Limits, *, recover: bool = True) -> Grammar:
+def _read(
+    source: Source,
+    start: str | None,
+    limits: Limits,
+    schema: SchemaOptions | None = None,
+    *,
+    recover: bool = True,
+) -> Grammar:
     """The grammar that the source makes in its own dialect."""
     row = DIALECTS[source.dialect]
+    if row.builder is None:
+        from ..schema import schema_grammar
+
+        grammar = schema_grammar(source, schema, limits, row.start if start is None else start)
+        if limits.meter is not None:
+            limits.meter.blamed = tuple(grammar.longest_rule())
+        return grammar
     builder = row.builder(source, limits)
     rules = parse(builder, recover=recover)
     names = [rule.name for rule in rules]
@@ -112,6 +134,8 @@ def _with_suggestion(error: DialectError, start: str | None, limits: Limits) -> 
     fitting = []
     for row in DIALECTS.values():
         if row.suggested and row.name != error.source.dialect:
+            if row.builder is None and error.source.text.lstrip()[:1] != "{":
+                continue
             try:
                 _read(replace(error.source, dialect=row.name), start, limits, recover=False)
             except ConstrainError:

@@ -15,8 +15,8 @@ A format is a pattern of ECMA-262, joined from smaller ones:
     relative-json-pointer                           the draft that extends it
     regex                                           ECMA-262, section 22.2.1
 
-Most are exact. Where one is not, it is a part of the format: ``NARROWED`` of ``schema/formats.py``
-says what is left out.
+Most are exact. Where one is not, it is a part of the format: ``NARROWED`` of
+``compiler/schema/formats.py`` says what is left out.
 """
 
 import json

@@ -15,9 +15,8 @@ from ..dialects.table import DIALECTS
 def main() -> None:
     """Write the file of each grammar."""
     folder = Path(str(Builder.folder()))
-    for grammar_file, postlex in {
-        d.builder.grammar_file: d.builder.postlex for d in DIALECTS.values()
-    }.items():
+    builders = [row.builder for row in DIALECTS.values() if row.builder is not None]
+    for grammar_file, postlex in {b.grammar_file: b.postlex for b in builders}.items():
         text = (folder / grammar_file).read_text(encoding="utf-8")
         (folder / tables_name(grammar_file)).write_text(encoded(text, postlex), encoding="utf-8")
 

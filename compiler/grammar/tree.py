@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from ..automata import regex_ir as regex
-from ..diagnostics import Source, Span
+from ..diagnostics import Diagnostic, Source, Span
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -148,7 +148,8 @@ class Grammar:
     them in normal forms and automata, also in those of parts of the grammar.
     ``ignored``: what may stand any number of times before each terminal and at the end.
     ``follows_all``: a lexer that finds a string and a regex of one length follows both, as
-    llguidance does; else the string wins, as in Lark.
+    llguidance does; else the string wins, as in Lark. ``notes``: what to know about places of the
+    text, such as members that were left out.
     """
 
     source: Source
@@ -157,6 +158,7 @@ class Grammar:
     tokens: tuple[Token, ...] = ()
     ignored: tuple[Expr, ...] = ()
     follows_all: bool = False
+    notes: tuple[Diagnostic, ...] = ()
 
     @property
     def terminals(self) -> frozenset[str]:

@@ -18,6 +18,8 @@ from ..automata.boolean import difference
 from ..automata.dfa import Dfa
 from ..automata.eliminate_states import NotTextError, TooLongError, eliminate_states
 from ..automata.members import shortest
+from ..automata.minimize import minimal
+from ..automata.regex_ir import Embedded
 from ..choose import AS_ASKED, EngineChoice, engine_of, semantics_of
 from ..diagnostics import Diagnostic, LimitError, NotRegularError
 from ..frontend import Automaton, compile_regular, compile_texts
@@ -84,6 +86,7 @@ def _as_rules(
     grammar: Grammar, target: str, options: CompileOptions, notes: tuple[str, ...]
 ) -> Conversion:
     """The rules as they are read exactly."""
+    grammar = _spelled_out(grammar, options)
     woven = grammar
     if target == _LARK:
         woven = replace(weave_ignored(grammar), follows_all=False)
@@ -91,6 +94,24 @@ def _as_rules(
         notes += ("%ignore would be read by a lexer: ignored text is written out instead",)
     text = write(woven, target, options.limits)
     return Conversion(text, (*notes, *losses(grammar, target)))
+
+
+def _spelled_out(grammar: Grammar, options: CompileOptions) -> Grammar:
+    """The grammar with expressions for finished automata, which schemas have. Raises
+    ``WriterError`` for one that has none of a readable length."""
+    rules = []
+    for rule in grammar.rules:
+        body = rule.body
+        if isinstance(body, Pattern) and isinstance(body.node, Embedded):
+            dfa = minimal(body.node.automaton, options.limits)
+            try:
+                node = eliminate_states(dfa, LONGEST, options.limits)
+            except (NotTextError, TooLongError):
+                message = f"as an expression this has more than {LONGEST:,} characters"
+                raise WriterError(grammar.source, [Diagnostic(message, rule.span)]) from None
+            rule = replace(rule, body=replace(body, node=node))
+        rules.append(rule)
+    return replace(grammar, rules=tuple(rules))
 
 
 def _by_maximal_munch(grammar: Grammar, options: CompileOptions) -> Dfa:

@@ -1,0 +1,201 @@
+"""The options that say how a JSON Schema is read: a part of ``options.Given``."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .console import UsageError
+
+if TYPE_CHECKING:
+    from constrain.compiler.schema import SchemaOptions
+
+
+class Draft(StrEnum):
+    """Which keywords a schema has."""
+
+    DRAFT4 = "4"
+    DRAFT6 = "6"
+    DRAFT7 = "7"
+    DRAFT2019 = "2019-09"
+    DRAFT2020 = "2020-12"
+
+
+class Order(StrEnum):
+    """In which order an object's keys come."""
+
+    FIXED = "fixed"
+    ANY = "any"
+
+
+class Integer(StrEnum):
+    """How integers are written."""
+
+    PLAIN = "plain"
+    DECIMAL = "decimal"
+
+
+class Formats(StrEnum):
+    """What ``format`` asks of a text."""
+
+    ASSERT = "assert"
+    IGNORE = "ignore"
+    REFUSE_UNKNOWN = "refuse-unknown"
+
+
+class Unique(StrEnum):
+    """What becomes of a ``uniqueItems`` that no automaton decides."""
+
+    REFUSE = "refuse"
+    IGNORE = "ignore"
+
+
+# Where the help lists the options of schemas.
+_SCHEMA_PANEL = "JSON Schema"
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfSchemas:
+    """What the command line says about JSON Schema, None for what it does not say."""
+
+    draft: Annotated[
+        Draft | None,
+        typer.Option(
+            rich_help_panel=_SCHEMA_PANEL,
+            help="The draft of a schema that does not say its own by $schema.  [default: the "
+            "keywords of all drafts]",
+        ),
+    ] = None
+    order: Annotated[
+        Order | None,
+        typer.Option(
+            rich_help_panel=_SCHEMA_PANEL,
+            help="Of an object's keys. fixed: as the schema has them, others behind; any: every "
+            "order of a few keys.  [default: fixed]",
+        ),
+    ] = None
+    any_limit: Annotated[
+        int | None,
+        typer.Option(
+            rich_help_panel=_SCHEMA_PANEL,
+            min=1,
+            max=12,
+            help="Keys that may come in any order; each doubles the states.  [default: 6]",
+        ),
+    ] = None
+    whitespace: Annotated[
+        str | None,
+        typer.Option(
+            rich_help_panel=_SCHEMA_PANEL,
+            metavar="KIND",
+            help="Between the tokens of a text. flexible: any; compact: none; python: a space "
+            "behind commas and colons; one: at most a space; N: at most N characters.  [default: "
+            "flexible]",
+        ),
+    ] = None
+    integer: Annotated[
+        Integer | None,
+        typer.Option(
+            rich_help_panel=_SCHEMA_PANEL,
+            help="plain: integers are digits alone; decimal: 1.0 is one, too.  [default: plain]",
+        ),
+    ] = None
+    ascii: Annotated[
+        bool | None,
+        typer.Option(
+            "--ascii",
+            rich_help_panel=_SCHEMA_PANEL,
+            help="Write what is not ASCII as \\uXXXX.",
+        ),
+    ] = None
+    formats: Annotated[
+        Formats | None,
+        typer.Option(
+            rich_help_panel=_SCHEMA_PANEL,
+            help="assert: hold texts to the formats that are known; refuse-unknown: and refuse the "
+            "others; ignore: take formats for annotations.  [default: assert]",
+        ),
+    ] = None
+    unique: Annotated[
+        Unique | None,
+        typer.Option(
+            rich_help_panel=_SCHEMA_PANEL,
+            help="Refuse or ignore uniqueItems of items without finitely many values.  [default: "
+            "refuse]",
+        ),
+    ] = None
+    max_count: Annotated[
+        int | None,
+        typer.Option(
+            rich_help_panel=_SCHEMA_PANEL,
+            min=1,
+            max=1_000_000,
+            help="The longest text or array that is counted; longer ones are left out.  [default: "
+            "2000]",
+        ),
+    ] = None
+    max_conj: Annotated[
+        int | None,
+        typer.Option(
+            rich_help_panel=_SCHEMA_PANEL,
+            min=1,
+            max=100_000,
+            help="Combinations of alternatives that are kept; others are left out.  [default: 300]",
+        ),
+    ] = None
+    schemas: Annotated[
+        list[str] | None,
+        typer.Option(
+            rich_help_panel=_SCHEMA_PANEL,
+            metavar="[URI=]DIR",
+            help="A folder of schemas that may be referred to, by $id or below URI; may be "
+            "repeated. Nothing is ever fetched.",
+        ),
+    ] = None
+
+    def schema_options(self, dialect: str, path: str) -> "SchemaOptions | None":
+        """How a JSON Schema is read; None where nothing is said of that. Raises ``UsageError``."""
+        from constrain.compiler.dialects import JSON_SCHEMA
+        from constrain.compiler.schema import SchemaOptions
+
+        said = {name: plain(getattr(self, name)) for name in SCHEMA}
+        said = {name: value for name, value in said.items() if value is not None}
+        if not said:
+            return None
+        if dialect != JSON_SCHEMA:
+            option = next(iter(said)).replace("_", "-")
+            raise UsageError(f"--{option} is about JSON Schema, and {path} is read as {dialect}")
+        if "schemas" in said:
+            said["schemas"] = tuple(_folder(given) for given in said["schemas"])
+        try:
+            return SchemaOptions(**said)
+        except ValueError as error:
+            raise UsageError(f"--{error}") from None
+
+
+def _folder(given: str) -> tuple[str, str]:
+    """The base URI, empty if there is none, and the folder."""
+    uri, is_named, folder = given.rpartition("=")
+    return (uri, folder) if is_named else ("", given)
+
+
+def plain(value: Any) -> Any:
+    """The text of a choice, and all else as it is."""
+    return value.value if isinstance(value, StrEnum) else value
+
+
+# The names of the options.
+SCHEMA = (
+    "draft",
+    "order",
+    "any_limit",
+    "whitespace",
+    "integer",
+    "ascii",
+    "formats",
+    "unique",
+    "max_count",
+    "max_conj",
+    "schemas",
+)

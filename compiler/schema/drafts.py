@@ -1,0 +1,137 @@
+"""The drafts of JSON Schema: which keywords each has, and how ``referencing`` finds names in it.
+
+The specifications here look at what stands where a schema may, in any draft, and skip what is none:
+the wrong shape of a keyword is said where the keyword is read.
+"""
+
+import typing
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import referencing.jsonschema as known
+from referencing import Anchor, Specification
+
+from .options import DRAFTS
+from .read import Json
+
+if TYPE_CHECKING:
+    from referencing.jsonschema import SchemaResource
+
+NEWEST = max(DRAFTS.values())
+
+# Metaschemas, without the scheme, which many write wrong.
+METASCHEMAS = {
+    "json-schema.org/draft-04/schema": 4,
+    "json-schema.org/draft-06/schema": 6,
+    "json-schema.org/draft-07/schema": 7,
+    "json-schema.org/draft/2019-09/schema": 2019,
+    "json-schema.org/draft/2020-12/schema": 2020,
+}
+
+_ORIGINAL = {
+    4: known.DRAFT4,
+    6: known.DRAFT6,
+    7: known.DRAFT7,
+    2019: known.DRAFT201909,
+    2020: known.DRAFT202012,
+}
+
+# Keywords whose values are schemas, arrays of schemas, and objects of schemas.
+_SCHEMA = (
+    *("additionalItems", "additionalProperties", "contains", "contentSchema", "else", "if"),
+    *("items", "not", "propertyNames", "then", "unevaluatedItems", "unevaluatedProperties"),
+)
+_ARRAY = ("allOf", "anyOf", "items", "oneOf", "prefixItems")
+_OBJECT = (
+    *("$defs", "definitions", "dependencies", "dependentSchemas"),
+    *("patternProperties", "properties"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """Which keywords there are.
+
+    ``number``: 4, 6, 7, 2019 or 2020. ``is_lenient``: nothing says the draft, so that keywords of
+    all have a meaning. ``has_validation``: the vocabulary of ``type``, ``minimum`` and the like is
+    in use.
+    """
+
+    number: int
+    is_lenient: bool = False
+    has_validation: bool = True
+
+    def since(self, number: int) -> bool:
+        """Whether a keyword that came with a draft has a meaning."""
+        return self.is_lenient or self.number >= number
+
+    def until(self, number: int) -> bool:
+        """Whether a keyword that was there up to a draft has a meaning."""
+        return self.is_lenient or self.number <= number
+
+    def name_of(self, schema: Json) -> str | None:
+        """The ``$id`` of a schema, without an empty fragment; an anchor is no name."""
+        name = _SPECIFICATIONS[self.number].id_of(schema)
+        return name.rstrip("#") if name is not None and not name.startswith("#") else None
+
+    def resource(self, schema: Json) -> "SchemaResource":
+        """A document for the registry."""
+        return _SPECIFICATIONS[self.number].create_resource(schema)
+
+
+def _subschemas(schema: Json) -> Iterator[Json]:
+    """The objects that stand where schemas may."""
+    if not isinstance(schema, Mapping):
+        return
+    for keyword in _SCHEMA:
+        if isinstance(schema.get(keyword), Mapping):
+            yield schema[keyword]
+    for keyword in _ARRAY:
+        listed = schema.get(keyword)
+        yield from (x for x in listed if isinstance(x, Mapping)) if isinstance(listed, list) else ()
+    for keyword in _OBJECT:
+        named = schema.get(keyword)
+        if isinstance(named, Mapping):
+            yield from (inner for inner in named.values() if isinstance(inner, Mapping))
+
+
+def _specification(number: int) -> "Specification[Json]":
+    original = _ORIGINAL[number]
+    # ``referencing`` makes constructors that mypy does not see.
+    make: typing.Any = Specification
+    anchor: typing.Any = Anchor
+    dynamic_anchor: typing.Any = known.DynamicAnchor
+    identifier = "id" if number == 4 else "$id"
+
+    def id_of(schema: Json) -> str | None:
+        name = schema.get(identifier) if isinstance(schema, Mapping) else None
+        has_reference = number <= 7 and isinstance(schema, Mapping) and "$ref" in schema
+        is_anchor = number <= 7 and isinstance(name, str) and name.startswith("#")
+        return name if isinstance(name, str) and not has_reference and not is_anchor else None
+
+    def anchors_in(
+        specification: "Specification[Json]", schema: Json
+    ) -> Iterator[Anchor[Json] | known.DynamicAnchor]:
+        if not isinstance(schema, Mapping):
+            return
+        resource = specification.create_resource(schema)
+        name = schema.get(identifier)
+        if number <= 7 and isinstance(name, str) and name.startswith("#"):
+            yield anchor(name[1:], resource)
+        if number >= 2019 and isinstance(schema.get("$anchor"), str):
+            yield anchor(schema["$anchor"], resource)
+        if number >= 2020 and isinstance(schema.get("$dynamicAnchor"), str):
+            yield dynamic_anchor(schema["$dynamicAnchor"], resource)
+
+    found: Specification[Json] = make(
+        name=original.name,
+        id_of=id_of,
+        subresources_of=_subschemas,
+        anchors_in=anchors_in,
+        maybe_in_subresource=original.maybe_in_subresource,
+    )
+    return found
+
+
+_SPECIFICATIONS = {number: _specification(number) for number in _ORIGINAL}

@@ -1,0 +1,110 @@
+"""Goals: what a value must satisfy, as a set of places and whether they hold or fail.
+
+    ()            any value                    (2k,)      place k holds
+    NOTHING       no value                     (2k + 1,)  place k fails
+
+A goal is a sorted tuple of such literals, so equal goals are equal tuples, and there are finitely
+many of them: each is one rule of the grammar, and recursion needs nothing else. Where a goal of
+several literals is negated, a pseudo-place stands for the alternatives.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ..limits import Limits
+from .notes import Notes
+from .options import SchemaOptions
+from .places import Place, Places
+
+Goal: TypeAlias = tuple[int, ...]
+
+ANYTHING: Goal = ()
+NOTHING: Goal = (-1,)
+
+
+@dataclass(frozen=True, slots=True)
+class Alternatives:
+    """A pseudo-place: one of ``goals`` at least."""
+
+    goals: tuple[Goal, ...]
+
+
+class Goals:
+    """The numbers of places, and goals made of them."""
+
+    def __init__(
+        self, places: Places, options: SchemaOptions, notes: Notes, limits: Limits
+    ) -> None:
+        self.places, self.options, self.notes, self.limits = places, options, notes, limits
+        self._of_place: dict[Place | Alternatives, int] = {}
+        self.members: list[Place | Alternatives] = []
+
+    def at(self, pointer: str) -> Goal:
+        """That the schema at a pointer holds; ``#`` is the whole."""
+        return self._goal(self.places.at(pointer))
+
+    def inside(self, near: Place, *steps: str | int) -> Goal:
+        """That a schema inside another one holds."""
+        return self._goal(self.places.inside(near, *steps))
+
+    def referred(self, near: Place, keyword: str) -> Goal:
+        """That what a reference leads to holds."""
+        return self._goal(self.places.referred(near, keyword))
+
+    def made(self, schema: dict[str, object], near: Place) -> Goal:
+        """That a schema which stands for a keyword holds."""
+        return self._goal(self.places.made(schema, near))
+
+    def _goal(self, place: Place | bool) -> Goal:
+        if isinstance(place, bool) or not place.schema:
+            return NOTHING if place is False else ANYTHING
+        return (2 * self._number(place),)
+
+    def _number(self, member: Place | Alternatives) -> int:
+        number = self._of_place.setdefault(member, len(self.members))
+        if number == len(self.members):
+            self.members.append(member)
+        return number
+
+    @staticmethod
+    def both(*goals: Goal) -> Goal:
+        """That all of them hold; ``NOTHING`` where that is plain to see."""
+        joined = {literal for goal in goals for literal in goal}
+        if -1 in joined or any(literal ^ 1 in joined for literal in joined):
+            return NOTHING
+        return tuple(sorted(joined))
+
+    def either(self, goals: Iterable[Goal]) -> Goal:
+        """That one of them holds."""
+        distinct = tuple(dict.fromkeys(goal for goal in goals if goal != NOTHING))
+        if ANYTHING in distinct:
+            return ANYTHING
+        if len(distinct) < 2:
+            return distinct[0] if distinct else NOTHING
+        return (2 * self._number(Alternatives(distinct)),)
+
+    def refutations(self, goal: Goal) -> Sequence[Goal]:
+        """The ways in which a goal can fail: one of them holds where the goal does not."""
+        return [ANYTHING] if goal == NOTHING else [(literal ^ 1,) for literal in goal]
+
+    def negated(self, goal: Goal) -> Goal:
+        """That a goal does not hold."""
+        return self.either(self.refutations(goal))
+
+    def member(self, literal: int) -> Place | Alternatives:
+        """The place that a literal is about."""
+        return self.members[literal >> 1]
+
+    def nearest(self, goal: Goal) -> Place | None:
+        """A place to name where a goal is at fault: its first one."""
+        for literal in goal:
+            member = self.members[literal >> 1] if literal >= 0 else None
+            if isinstance(member, Place):
+                return member
+            if isinstance(member, Alternatives):
+                for inner in member.goals:
+                    found = self.nearest(inner)
+                    if found is not None:
+                        return found
+        return None

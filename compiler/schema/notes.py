@@ -1,0 +1,64 @@
+"""What a schema's grammar leaves out, and what is refused: each by its JSON pointer."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ..diagnostics import Diagnostic, Span
+
+
+class Refused(Exception):  # noqa: N818
+    """A part of a schema that has no grammar: where, why, and what helps.
+
+    Raised deep inside; ``schema_grammar`` makes the error with its place of it.
+    """
+
+    def __init__(self, pointer: str, message: str, hint: str = "") -> None:
+        super().__init__(f"{pointer}: {message}")
+        self.pointer, self.message, self.hint = pointer, message, hint
+
+    def placed(self, spans: Mapping[str, Span]) -> Diagnostic:
+        """With its place in the text. ``spans``: by pointers without their ``#``."""
+        return placed(self.pointer, self.message, self.hint, spans)
+
+
+@dataclass(slots=True, eq=False)
+class Notes:
+    """Findings about a schema, in the order in which they were made.
+
+    ``narrowings`` counts what has been left out so far, also each use of a result that leaves
+    something out: what is the same before and after a computation was exact.
+    """
+
+    narrowings: int = 0
+    _found: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    def narrowed(self, pointer: str, message: str, hint: str = "") -> None:
+        """Valid instances are left out at a pointer."""
+        self.narrowings += 1
+        self.add(pointer, f"{message} [narrowed]", hint)
+
+    def add(self, pointer: str, message: str, hint: str = "") -> None:
+        """Something to know about a place; said once."""
+        self._found.setdefault((pointer, message), hint)
+
+    def placed(self, spans: Mapping[str, Span]) -> tuple[Diagnostic, ...]:
+        """All of them, by their places in the text. ``spans``: by pointers without their ``#``."""
+        nowhere = Span(1 << 60, 1 << 60)
+        found = [placed(*each, hint, spans) for each, hint in self._found.items()]
+        return tuple(sorted(found, key=lambda d: d.span or nowhere))
+
+
+def placed(pointer: str, message: str, hint: str, spans: Mapping[str, Span]) -> Diagnostic:
+    """A finding with the span of its pointer, or of the nearest value around it."""
+    inside = pointer.removeprefix("#")
+    while inside and inside not in spans:
+        inside = inside.rpartition("/")[0]
+    span = spans.get(inside) if pointer.startswith("#") else None
+    if span is not None:
+        # One caret line is enough.
+        span = Span(span.start, min(span.end, span.start + _MARKED))
+    return Diagnostic(f"{pointer}: {message}", span, hint or None)
+
+
+# Characters of a value that are underlined.
+_MARKED = 20

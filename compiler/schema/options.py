@@ -1,0 +1,78 @@
+"""What the caller wants of a schema's grammar, in one frozen object."""
+
+from dataclasses import dataclass
+
+# Names of drafts, as ``--draft`` takes them, and the numbers that they are compared by.
+DRAFTS = {"4": 4, "6": 6, "7": 7, "2019-09": 2019, "2020-12": 2020}
+
+FIXED, ANY_ORDER = "fixed", "any"
+FLEXIBLE, COMPACT, PYTHON, ONE = "flexible", "compact", "python", "one"
+PLAIN, DECIMAL = "plain", "decimal"
+ASSERT, IGNORE, REFUSE_UNKNOWN = "assert", "ignore", "refuse-unknown"
+REFUSE = "refuse"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchemaOptions:
+    """How a JSON Schema becomes a grammar.
+
+    - ``draft``: a name in ``DRAFTS``, of schemas that do not say theirs by ``$schema``; by default
+      those may have the keywords of all drafts.
+    - ``order``: of an object's named keys. ``fixed``: as the schema's text has them, additional
+      ones behind; ``any``: every order, of at most ``any_limit`` keys.
+    - ``whitespace``: between the tokens of a text. ``flexible``: any number of spaces, tabs and
+      line ends; ``compact``: none; ``python``: one space behind each comma and colon; ``one``: at
+      most one space; a number: at most so many characters.
+    - ``integer``: ``plain`` writes integers in digits alone, ``decimal`` also as 1.0.
+    - ``formats``: ``assert`` holds texts to the formats that are known, ``refuse-unknown`` refuses
+      the others besides, ``ignore`` takes all of them for annotations.
+    - ``unique``: ``refuse`` a ``uniqueItems`` that no automaton decides, or ``ignore`` it.
+    - ``ascii``: write what is not ASCII as escapes.
+    - ``max_count``: the longest text or array that is counted; greater bounds are narrowed to it.
+    - ``max_conj``: conjunctions of a normal form; what is beyond is left out, and noted.
+    - ``schemas``: folders of schemas that may be referred to, as (base URI or "", folder).
+
+    The constructor raises ``ValueError`` for a value that a field cannot have.
+    """
+
+    draft: str | None = None
+    order: str = FIXED
+    any_limit: int = 6
+    whitespace: str = FLEXIBLE
+    integer: str = PLAIN
+    formats: str = ASSERT
+    unique: str = REFUSE
+    ascii: bool = False
+    max_count: int = 2_000
+    max_conj: int = 300
+    schemas: tuple[tuple[str, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        choices = {
+            "draft": (None, *DRAFTS),
+            "order": (FIXED, ANY_ORDER),
+            "integer": (PLAIN, DECIMAL),
+            "formats": (ASSERT, IGNORE, REFUSE_UNKNOWN),
+            "unique": (REFUSE, IGNORE),
+        }
+        for name, known in choices.items():
+            given = getattr(self, name)
+            if given not in known:
+                listed = ", ".join(each for each in known if each)
+                raise ValueError(f"{name} must be one of {listed}, not {given!r}")
+        if self.whitespace not in (FLEXIBLE, COMPACT, PYTHON, ONE) and self.most_spaces is None:
+            raise ValueError(
+                f"whitespace must be flexible, compact, python, one or a number up to 1000, not "
+                f"{self.whitespace!r}"
+            )
+        for name in ("any_limit", "max_count", "max_conj"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+
+    @property
+    def most_spaces(self) -> int | None:
+        """The number that ``whitespace`` is, None if it is a name."""
+        digits = self.whitespace
+        if not digits.isascii() or not digits.isdecimal() or len(digits) > 4:
+            return None
+        return int(digits) if int(digits) <= 1_000 else None

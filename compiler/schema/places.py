@@ -1,0 +1,307 @@
+"""Places: schemas where they stand, with what their references mean there.
+
+A place is a schema object, the base URI that its references are resolved against, the draft that
+says which keywords it has, and where the document refers dynamically, the resources on the way to
+it (its dynamic scope). ``referencing`` keeps the registry of resources, by ``$id``.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urljoin
+
+from jsonschema_specifications import REGISTRY
+from referencing import Registry
+from referencing.exceptions import NoSuchAnchor, Unresolvable
+from referencing.jsonschema import DynamicAnchor
+
+from ..diagnostics import Source, Span
+from ..limits import Limits
+from .drafts import METASCHEMAS, NEWEST, Draft
+from .notes import Notes, Refused
+from .options import DRAFTS, SchemaOptions
+from .read import Document, Json, escaped, read_json
+
+if TYPE_CHECKING:
+    from referencing.jsonschema import SchemaRegistry
+
+# What relative references are resolved against where nothing else is said.
+_BASE = "file:///"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Place:
+    """A schema object where it stands; ``number`` counts places from 0.
+
+    ``pointer``: from the root, or with the URI of another document before it. ``span``: of the
+    schema in the text, None in another document. ``base``: what references are resolved against.
+    ``scope``: the resources entered on the way, outermost first, each once.
+    """
+
+    number: int
+    schema: Mapping[str, Json]
+    pointer: str
+    span: Span | None
+    base: str
+    scope: tuple[str, ...]
+    draft: Draft
+
+    def refused(self, message: str, hint: str = "", *steps: str | int | None) -> Refused:
+        """The error of this place or of what is inside."""
+        return Refused(self.at(*steps), message, hint)
+
+    def count(self, keyword: str) -> int | None:
+        """The natural number that a keyword has, None where it is missing. Raises ``Refused``, as
+        all of these do for a value of another kind."""
+        found = self.fraction(keyword)
+        if found is None:
+            return None
+        if found < 0 or found.denominator != 1:
+            raise self.refused("this must be an integer, and not below 0", "", keyword)
+        return int(found)
+
+    def fraction(self, keyword: str) -> Fraction | None:
+        """The number that a keyword has."""
+        found = self.schema.get(keyword)
+        if keyword not in self.schema:
+            return None
+        if isinstance(found, bool) or not isinstance(found, int | Decimal):
+            raise self.refused("this must be a number", "", keyword)
+        return exact(found, self, keyword)
+
+    def mapping(self, keyword: str) -> Mapping[str, Json]:
+        """The object that a keyword has, empty where it is missing."""
+        found = self.schema.get(keyword, {})
+        if not isinstance(found, Mapping):
+            raise self.refused("this must be an object", "", keyword)
+        return found
+
+    def listing(self, keyword: str) -> list[Json]:
+        """The array that a keyword has, empty where it is missing."""
+        found = self.schema.get(keyword, [])
+        if not isinstance(found, list):
+            raise self.refused("this must be an array", "", keyword)
+        return found
+
+    def strings(self, keyword: str, *steps: str) -> list[str]:
+        """The array of strings that a keyword has, or that stands inside."""
+        found: Json = self.schema.get(keyword, [])
+        for step in steps:
+            found = found[step]
+        if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
+            raise self.refused("this must be an array of strings", "", keyword, *steps)
+        return found
+
+    def at(self, *steps: str | int | None) -> str:
+        """The pointer of what is inside."""
+        return self.pointer + "".join(f"/{escaped(s)}" for s in steps if s is not None)
+
+
+# The largest exponent of a number: it has as many digits.
+_MOST_EXPONENT = 4_000
+
+
+def exact(value: int | Decimal, near: Place, *steps: str | int) -> Fraction:
+    """A number as a fraction. Raises ``Refused`` for one with thousands of digits."""
+    if isinstance(value, Decimal) and value and abs(value.adjusted()) > _MOST_EXPONENT:
+        raise near.refused(f"a number of more than {_MOST_EXPONENT:,} digits", "", *steps)
+    return Fraction(value)
+
+
+class Places:
+    """All places of a document and of those that it refers to, each once."""
+
+    def __init__(
+        self, document: Document, options: SchemaOptions, notes: Notes, limits: Limits
+    ) -> None:
+        self.document, self.notes = document, notes
+        self._places: dict[tuple[int, str, tuple[str, ...], Draft], Place] = {}
+        # Keeps what was made here alive, so that no other object gets its ``id``.
+        self._made: dict[str, Json] = {}
+        unsaid = Draft(NEWEST, is_lenient=True)
+        self._unsaid = Draft(DRAFTS[options.draft]) if options.draft else unsaid
+        root = document.value
+        self._registry: SchemaRegistry = REGISTRY.combine(Registry())
+        self._add_folders(options, limits)
+        self.draft = self._draft_of(root, self._unsaid)
+        resource = self.draft.resource(root)
+        self.base = urljoin(_BASE, self.draft.name_of(root) or "")
+        self._registry = self._registry.with_resource(self.base, resource).crawl()
+        text = document.source.text
+        self._is_dynamic = (
+            '"$dynamicRef"' in text
+            or '"$recursiveRef"' in text
+            or "json-schema.org/draft/20" in text
+            or bool(options.schemas)
+        )
+
+    def _add_folders(self, options: SchemaOptions, limits: Limits) -> None:
+        """Put the schemas in folders into the registry. Raises ``DialectError``, ``OSError``."""
+        for uri, folder in options.schemas:
+            for path in sorted(Path(folder).rglob("*.json")):
+                name = path.relative_to(folder).as_posix()
+                text = path.read_text(encoding="utf-8", errors="surrogateescape")
+                value = read_json(Source(text, str(path), "json-schema"), limits).value
+                if not isinstance(value, dict | bool):
+                    continue
+                draft = self._draft_of(value, self._unsaid)
+                resource = draft.resource(value)
+                at = (
+                    urljoin(uri or _BASE, name) if not uri or uri.endswith("/") else f"{uri}/{name}"
+                )
+                self._registry = self._registry.with_resource(at, resource)
+                own = draft.name_of(value)
+                if own:
+                    self._registry = self._registry.with_resource(urljoin(at, own), resource)
+
+    def at(self, pointer: str) -> Place | bool:
+        """The place of the schema at a pointer, ``#`` for the whole. Raises ``Refused``."""
+        schema, base, span = self.document.value, self.base, Span(0, 0)
+        if pointer != "#":
+            try:
+                found = self._registry.resolver(base).lookup(pointer)
+            except (Unresolvable, ValueError):
+                hint = "the start is a JSON pointer into the schema, such as '#/$defs/item'"
+                raise Refused(pointer, "there is no such schema to start from", hint) from None
+            schema, base = found.contents, _base_of(found.resolver)
+        return self._of(schema, pointer, base, (), self.draft, span, True)
+
+    def inside(self, near: Place, *steps: str | int) -> Place | bool:
+        """The place of a schema inside that of another one."""
+        schema: Json = near.schema
+        for step in steps:
+            schema = schema[step]
+        return self._of(schema, near.at(*steps), near.base, near.scope, near.draft, near.span)
+
+    def made(self, schema: Mapping[str, Json], near: Place) -> Place:
+        """The place of a schema that stands for a keyword of another one; of draft 2020-12."""
+        key = json.dumps(schema, default=str)
+        kept = self._made.setdefault(key, schema)
+        found = self._of(kept, near.pointer, near.base, (), Draft(NEWEST), near.span)
+        assert isinstance(found, Place)
+        return found
+
+    def referred(self, near: Place, keyword: str) -> Place | bool:
+        """The place that a reference leads to. Raises ``Refused`` where there is none."""
+        reference = near.schema[keyword]
+        if not isinstance(reference, str):
+            raise near.refused("a reference is a string", "", keyword)
+        try:
+            found = self._registry.resolver(near.base).lookup(reference)
+        except (Unresolvable, ValueError) as error:
+            hint = "a name was misspelt, or its schema is not here: --schemas DIR reads more"
+            message = f"nothing is found at {reference!r}"
+            if isinstance(error, NoSuchAnchor):
+                hint = "no $anchor has this name"
+            raise near.refused(message, hint, keyword) from None
+        contents, base = found.contents, _base_of(found.resolver)
+        pointer = urljoin(near.base, reference)
+        scope = near.scope
+        if keyword == "$dynamicRef":
+            name = pointer.partition("#")[2]
+            contents, base = self._dynamic(contents, base, name, (*scope, near.base))
+        elif keyword == "$recursiveRef":
+            contents, base = self._recursive(contents, base, (*scope, near.base))
+        if self._is_dynamic and near.base not in scope:
+            scope = (*scope, near.base)
+        draft = near.draft
+        if base != near.base:
+            draft = self._draft_at(base, draft)
+        return self._of(contents, pointer, base, scope, draft, near.span, True)
+
+    def _dynamic(
+        self, contents: Json, base: str, name: str, scope: tuple[str, ...]
+    ) -> tuple[Json, str]:
+        """Where ``$dynamicRef`` leads: the outermost resource with that dynamic anchor."""
+        if not isinstance(contents, Mapping) or contents.get("$dynamicAnchor") != name:
+            return contents, base
+        for uri in scope:
+            try:
+                anchor = self._registry.anchor(uri, name).value
+            except (Unresolvable, LookupError):
+                continue
+            if isinstance(anchor, DynamicAnchor):
+                return anchor.resource.contents, uri
+        return contents, base
+
+    def _recursive(self, contents: Json, base: str, scope: tuple[str, ...]) -> tuple[Json, str]:
+        """Where ``$recursiveRef`` leads: the outermost resource that is marked."""
+        if not isinstance(contents, Mapping) or contents.get("$recursiveAnchor") is not True:
+            return contents, base
+        for uri in scope:
+            found = self._registry.resolver(uri).lookup("#").contents
+            if isinstance(found, Mapping) and found.get("$recursiveAnchor") is True:
+                return found, uri
+        return contents, base
+
+    def _of(
+        self,
+        schema: Json,
+        pointer: str,
+        base: str,
+        scope: tuple[str, ...],
+        draft: Draft,
+        span: Span | None,
+        is_entered: bool = False,
+    ) -> Place | bool:
+        """The place of a schema; ``is_entered``: ``base`` is that of its own ``$id`` already."""
+        if isinstance(schema, bool):
+            return schema
+        own = self.document.pointers.get(id(schema))
+        if own is not None:
+            pointer, span = f"#{own}", self.document.spans[own]
+        if not isinstance(schema, Mapping):
+            message = "a schema is an object, true or false"
+            raise Refused(pointer, message)
+        if isinstance(schema.get("$schema"), str):
+            draft = self._draft_of(schema, draft)
+        if not is_entered and not (draft.number <= 7 and not draft.is_lenient and "$ref" in schema):
+            name = draft.name_of(schema)
+            if name:
+                base = urljoin(base, name)
+        key = (id(schema), base, scope, draft)
+        found = self._places.get(key)
+        if found is None:
+            found = Place(len(self._places), schema, pointer, span, base, scope, draft)
+            self._places[key] = found
+        return found
+
+    def _draft_at(self, base: str, draft: Draft) -> Draft:
+        """The draft of the document that a reference leads to."""
+        resource = self._registry.get(base)
+        return self._draft_of(resource.contents, draft) if resource is not None else draft
+
+    def _draft_of(self, schema: Json, otherwise: Draft) -> Draft:
+        """What ``$schema`` says, also by way of a metaschema of one's own. Raises ``Refused``."""
+        uri = schema.get("$schema") if isinstance(schema, Mapping) else None
+        has_validation = True
+        for _ in range(8):
+            if not isinstance(uri, str):
+                break
+            number = METASCHEMAS.get(uri.rstrip("#").rpartition("://")[2])
+            if number is not None:
+                return Draft(number, has_validation=has_validation)
+            if "json-schema.org/draft-0" in uri:
+                message = f"there is no grammar for {uri!r}"
+                raise Refused("#/$schema", message, f"drafts are {', '.join(DRAFTS)}")
+            resource = self._registry.get(uri.rstrip("#"))
+            contents = resource.contents if resource is not None else None
+            if not isinstance(contents, Mapping):
+                self.notes.add("#/$schema", f"{uri!r} is not known: keywords of all drafts")
+                break
+            used = contents.get("$vocabulary")
+            if isinstance(used, Mapping):
+                has_validation &= any(name.endswith("/vocab/validation") for name in used)
+            uri = contents.get("$schema")
+        return otherwise
+
+
+def _base_of(resolver: object) -> str:
+    """What ``referencing`` resolves against where a reference has led; it offers no other way to
+    know a subresource on the way."""
+    base: str = resolver._base_uri  # type: ignore[attr-defined]
+    return base.rstrip("#")

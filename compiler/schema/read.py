@@ -1,0 +1,232 @@
+"""From a text to JSON with a span for each value.
+
+    {"a": [1]}   ->   {"a": [1]} and   "" 0-10   "/a" 6-9   "/a/0" 7-8
+
+A key that occurs twice in one object is an error, for readers differ in which value they keep.
+Numbers with a fraction or an exponent are ``Decimal``, which loses nothing.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+from ..diagnostics import Diagnostic, DialectError, Source, Span, visible
+from ..limits import Limits
+
+Json: TypeAlias = Any
+
+_STAGE = "reading the schema"
+
+_TOKEN = re.compile(
+    r"[ \t\n\r]*(?:(?P<mark>[][{},:])"
+    r'|"(?P<text>(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*)"'
+    r"|(?P<number>-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)(?![0-9.a-zA-Z_])"
+    r"|(?P<word>true|false|null)(?![0-9a-zA-Z_]))"
+)
+_SPACE = re.compile(r"[ \t\n\r]*")
+_STRAY = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*|[\w.+-]+|.', re.DOTALL)
+_WORDS = {"true": True, "false": False, "null": None}
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+# Digits of a number: more of them are no number that a schema needs.
+_MOST_DIGITS = 4_000
+
+# Values inside values: pointers are as long as they are deep.
+_MOST_LEVELS = 1_000
+
+# How many duplicates are reported.
+_MOST_ERRORS = 20
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Document:
+    """A JSON text that was read.
+
+    ``spans``: of each value by its pointer, ``keys``: of the key before it. ``pointers``: those of
+    objects and arrays by ``id``; ``value`` keeps them alive.
+    """
+
+    source: Source
+    value: Json
+    spans: Mapping[str, Span]
+    keys: Mapping[str, Span]
+    pointers: Mapping[int, str]
+
+
+def escaped(key: str | int) -> str:
+    """A key or an index as a step of a JSON pointer (RFC 6901)."""
+    return str(key).replace("~", "~0").replace("/", "~1")
+
+
+def read_json(source: Source, limits: Limits | None = None) -> Document:
+    """The JSON of a text. Raises ``DialectError`` with its place, ``LimitError``."""
+    return _Reader(source, limits or Limits()).read()
+
+
+class _Reader:
+    """One pass over the tokens; objects and arrays that are open stand on a stack."""
+
+    def __init__(self, source: Source, limits: Limits) -> None:
+        self.source, self.limits = source, limits
+        self.spans: dict[str, Span] = {}
+        self.keys: dict[str, Span] = {}
+        self.pointers: dict[int, str] = {}
+        self.doubled: list[Diagnostic] = []
+
+    def read(self) -> Document:
+        text, place = self.source.text, 0
+        # Of each container that is open: itself, its pointer, where it begins.
+        stack: list[tuple[Json, str, int]] = []
+        value: Json = None
+        key, pointer, count = "", "", 0
+        while True:
+            count += 1
+            if count % 1024 == 0:
+                self.limits.check_resources(_STAGE)
+            found = _TOKEN.match(text, place)
+            kind = found.lastgroup if found else None
+            if found is None or (kind == "mark" and found["mark"] not in "{["):
+                is_empty = bool(stack) and isinstance(stack[-1][0], list) and not stack[-1][0]
+                if not (found and is_empty and found["mark"] == "]"):
+                    raise self._unexpected(place, "a value" + " or ']'" * is_empty)
+                place = found.end()
+            else:
+                start, place = found.start(found.lastgroup or 0), found.end()
+                if kind == "text":
+                    start -= 1
+                    value = self._text(found["text"], start)
+                elif kind == "number":
+                    value = self._number(found["number"], start)
+                elif kind == "word":
+                    value = _WORDS[found["word"]]
+                else:
+                    value = {} if found["mark"] == "{" else []
+                if stack and isinstance(stack[-1][0], list):
+                    stack[-1][0].append(value)
+                elif stack:
+                    stack[-1][0][key] = value
+                if kind == "mark":
+                    self._check_depth(len(stack), start)
+                    self.pointers[id(value)] = pointer
+                    stack.append((value, pointer, start))
+                    if isinstance(value, list):
+                        pointer += "/0"
+                        continue
+                    closing = _TOKEN.match(text, place)
+                    if not (closing and closing["mark"] == "}"):
+                        key, pointer, place = self._key(stack[-1], place, "'}'")
+                        continue
+                    place = closing.end()
+                else:
+                    self.spans[pointer] = Span(start, place)
+                    if not stack:
+                        break
+                    # A comma or an end follows.
+                    inner, outer, _ = stack[-1]
+                    following = self._mark(place, inner)
+                    place = following.end()
+                    if following["mark"] == ",":
+                        if isinstance(inner, list):
+                            pointer = f"{outer}/{len(inner)}"
+                        else:
+                            key, pointer, place = self._key(stack[-1], place, "")
+                        continue
+            # Containers end here, as many as there are closing brackets.
+            key, pointer, place, value, is_done = self._close(stack, place)
+            if is_done:
+                break
+        rest = _SPACE.match(text, place)
+        if rest is not None and rest.end() < len(text):
+            raise self._unexpected(rest.end(), "the end of the text")
+        if self.doubled:
+            raise DialectError(self.source, self.doubled)
+        return Document(self.source, value, self.spans, self.keys, self.pointers)
+
+    def _check_depth(self, depth: int, start: int) -> None:
+        self.limits.check_nesting(depth + 1, "the schema")
+        if depth >= _MOST_LEVELS:
+            message = f"values nest more than {_MOST_LEVELS:,} levels deep"
+            found = Diagnostic(message, Span(start, start + 1), "name inner schemas in $defs")
+            raise DialectError(self.source, [found])
+
+    def _close(
+        self, stack: list[tuple[Json, str, int]], place: int
+    ) -> tuple[str, str, int, Json, bool]:
+        """End the innermost container, whose bracket was read, and those that end behind it; then
+        what comes next: key, pointer and place, or the whole value."""
+        while True:
+            value, pointer, start = stack.pop()
+            self.spans[pointer] = Span(start, place)
+            if not stack:
+                return "", "", place, value, True
+            inner, outer, _ = stack[-1]
+            following = self._mark(place, inner)
+            place = following.end()
+            if following["mark"] != ",":
+                continue
+            if isinstance(inner, list):
+                return "", f"{outer}/{len(inner)}", place, None, False
+            key, pointer, place = self._key(stack[-1], place, "")
+            return key, pointer, place, None, False
+
+    def _key(self, opened: tuple[Json, str, int], place: int, other: str) -> tuple[str, str, int]:
+        """A key and its colon: the key, the pointer of its value, the place behind."""
+        found = _TOKEN.match(self.source.text, place)
+        if found is None or found.lastgroup != "text":
+            raise self._unexpected(place, f"a key or {other}" if other else "a key")
+        start = found.start("text") - 1
+        key = self._text(found["text"], start)
+        pointer = f"{opened[1]}/{escaped(key)}"
+        if key in opened[0] and len(self.doubled) < _MOST_ERRORS:
+            message = f"{opened[1] or 'the schema'}: the key {visible(key)!r} occurs twice"
+            hint = "readers differ in which value they keep: remove one"
+            self.doubled.append(Diagnostic(message, Span(start, found.end()), hint))
+        self.keys[pointer] = Span(start, found.end())
+        colon = _TOKEN.match(self.source.text, found.end())
+        if colon is None or colon["mark"] != ":":
+            raise self._unexpected(found.end(), "':'")
+        return key, pointer, colon.end()
+
+    def _mark(self, place: int, inner: Json) -> "re.Match[str]":
+        """The comma or the bracket that follows a value inside ``inner``."""
+        end = "]" if isinstance(inner, list) else "}"
+        found = _TOKEN.match(self.source.text, place)
+        if found is None or found["mark"] not in (",", end):
+            raise self._unexpected(place, f"',' or '{end}'")
+        return found
+
+    def _text(self, inside: str, start: int) -> str:
+        if "\\" not in inside:
+            return inside
+        text: str = json.loads(f'"{inside}"')
+        if _SURROGATE.search(text):
+            span = Span(start, start + len(inside) + 2)
+            message = "a lone surrogate is no character, and no text of UTF-8 has one"
+            raise DialectError(self.source, [Diagnostic(message, span, "write both halves")])
+        return text
+
+    def _number(self, text: str, start: int) -> int | Decimal:
+        if len(text) > _MOST_DIGITS:
+            message = f"a number of more than {_MOST_DIGITS:,} digits"
+            raise DialectError(self.source, [Diagnostic(message, Span(start, start + len(text)))])
+        return int(text) if text.lstrip("-").isdecimal() else Decimal(text)
+
+    def _unexpected(self, place: int, expected: str) -> DialectError:
+        text = self.source.text
+        space = _SPACE.match(text, place)
+        begin = space.end() if space else place
+        stray = _STRAY.match(text, begin)
+        if stray is None:
+            end = len(text.rstrip())
+            found, span = "end of the text", Span(end, end + 1)
+        else:
+            word = stray.group()
+            found = "line break" if word in "\r\n" else f"'{visible(word[:40])}'"
+            span = Span(begin, begin + (1 if word[0] == '"' else len(word)))
+            if word[0] == '"':
+                found = "string with a wrong escape, a control character or no end"
+        message = f"unexpected {found} (read as json-schema); expected {expected}"
+        return DialectError(self.source, [Diagnostic(message, span)])

@@ -1,0 +1,230 @@
+"""From goals to the rules of a grammar: one rule a goal, and helpers for members and items.
+
+    #/properties/age ::= integer
+    #                ::= "{" ws member … "}"
+
+A goal's rule is the choice of its scalars and of its arrays and objects, a conjunction each. Rules
+are named by the pointer of the schema that they are made of.
+"""
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import cast
+
+from ...automata import boolean
+from ...automata import regex_ir as regex
+from ...automata.boolean import embedded
+from ...automata.dfa import Dfa
+from ...diagnostics import Span
+from ...grammar import tree
+from .. import numbers, strings
+from ..formulas import Type
+from ..goals import ANYTHING, Goal, Goals
+from ..keywords.clauses import applied
+from ..normal import Normal
+from ..options import COMPACT, FLEXIBLE, ONE, PLAIN, PYTHON
+from ..places import Place
+from ..sets import Ends, Names, Numbers, Texts, Values, decimal_text, quoted, spelled
+from .items import array
+from .members import object_
+from .writer import Writer
+
+_STAGE = "the schema's grammar"
+
+# Rules of a grammar.
+_MOST_RULES = 200_000
+
+
+class Emitter(Writer):
+    """Writes the rules of goals, each once."""
+
+    def __init__(self, goals: Goals, normal: Normal) -> None:
+        self.goals, self.normal = goals, normal
+        self.options, self.notes, self.limits = goals.options, goals.notes, goals.limits
+        self.rules: list[tree.Rule] = []
+        self._names: dict[Goal, str] = {}
+        self._taken: dict[str, int] = {}
+        self._terminals: dict[Hashable, str] = {}
+        self._pending: list[Goal] = []
+        self._keep: list[Dfa] = []
+        # The keys that a place has schemas for, by its number.
+        self._names_of: dict[int, list[str]] = {}
+        self._span = Span(0, 0)
+        self._name = "#"
+
+    def grammar_of(self, goal: Goal) -> tuple[tuple[tree.Rule, ...], str]:
+        """The rules, and the name of the first one. Raises ``Refused`` and ``LimitError``."""
+        start = self.value(goal).name
+        while self._pending:
+            self._goal(self._pending.pop())
+            self.limits.check_resources(_STAGE, [self._name])
+            self.limits.check_states(len(self.rules), _STAGE, [self._name])
+        return tuple(self.rules), start
+
+    # --- what members and items are written with
+
+    def value(self, goal: Goal) -> tree.Reference:
+        name = self._names.get(goal)
+        if name is None:
+            place = self.goals.nearest(goal)
+            name = self._fresh("value" if goal == ANYTHING else place.pointer if place else "none")
+            self._names[goal] = name
+            self._pending.append(goal)
+        return tree.Reference(name, self._span)
+
+    def literal(self, data: str | bytes) -> tree.Literal:
+        return tree.Literal(data.encode("utf-8") if isinstance(data, str) else data, self._span)
+
+    def sequence(self, *items: tree.Expr) -> tree.Expr:
+        kept = [i for i in items if not (isinstance(i, tree.Literal) and not i.data)]
+        if len(kept) < 2:
+            return kept[0] if kept else self.literal(b"")
+        return tree.Sequence(tuple(kept), self._span)
+
+    def choice(self, options: Sequence[tree.Expr]) -> tree.Expr:
+        if not options:
+            return tree.Pattern(regex.NOTHING, "", self._span)
+        return options[0] if len(options) == 1 else tree.Choice(tuple(options), self._span)
+
+    def repetition(self, item: tree.Expr, least: int, most: int | None) -> tree.Expr:
+        if most == 0:
+            return self.literal(b"")
+        return item if least == most == 1 else tree.Repetition(item, least, most, self._span)
+
+    def helper(self) -> str:
+        return self._fresh(f"{self._name} ")
+
+    def rule(self, name: str, options: Sequence[tree.Expr]) -> None:
+        self.rules.append(tree.Rule(name, self._span, self.choice(options), self._span))
+
+    def reference(self, name: str) -> tree.Reference:
+        return tree.Reference(name, self._span)
+
+    def space(self) -> tree.Expr:
+        kind = self.options.whitespace
+        most = {FLEXIBLE: None, COMPACT: 0, PYTHON: 0, ONE: 1}.get(kind, self.options.most_spaces)
+        if most == 0:
+            return self.literal(b"")
+        one = " " if kind == ONE else " \t\n\r"
+        octets = regex.char_class((ord(char), ord(char)) for char in one)
+        return self._terminal("white space", "white space", regex.repeat(octets, 0, most))
+
+    def comma(self) -> tree.Expr:
+        return self._mark(",")
+
+    def colon(self) -> tree.Expr:
+        return self._mark(":")
+
+    def _mark(self, mark: str) -> tree.Expr:
+        if self.options.whitespace == PYTHON:
+            return self.literal(f"{mark} ")
+        return self.sequence(self.space(), self.literal(mark), self.space())
+
+    def bracketed(self, first: str, inside: tree.Expr, last: str) -> tree.Expr:
+        space = self.space()
+        return self.sequence(self.literal(first), space, inside, space, self.literal(last))
+
+    def text(self, text: str) -> tree.Expr:
+        return self.literal(quoted(text, self.options.ascii))
+
+    def texts(self, texts: Texts) -> tree.Expr:
+        if texts is Ends.ALL:
+            return self._terminal(texts, "string", embedded(strings.free()))
+        if isinstance(texts, Names):
+            return self.choice([self.text(text) for text in texts.texts])
+        dfa = self.normal.texts.dfa(texts)
+        name = f"{self._name} string"
+        key = ("texts", id(dfa))
+        if key not in self._terminals:
+            # The automaton is kept, so that no other one gets its ``id``.
+            self._keep.append(dfa)
+            json = strings.as_json(dfa, self.options.ascii)
+            return self._terminal(key, name, embedded(json))
+        return self._terminal(key, name, regex.EPSILON)
+
+    def order_of_places(self, goal: Goal) -> dict[int, int]:
+        """Where the places that a goal applies to a value stand, in the order of reading."""
+        found: dict[int, int] = {}
+        pending, seen = list(reversed(goal)), set[int]()
+        while pending:
+            literal = pending.pop()
+            if literal < 0 or literal >> 1 in seen:
+                continue
+            seen.add(literal >> 1)
+            member = self.goals.member(literal)
+            if isinstance(member, Place):
+                found[member.number] = len(found)
+                self._names_of[member.number] = list(member.mapping("properties"))
+                inner = list(applied(member, self.goals))
+            else:
+                inner = list(member.goals)
+            pending += [each for goal in reversed(inner) for each in reversed(goal)]
+        return found
+
+    def names_of_places(self, numbers: Iterable[int]) -> list[str]:
+        return list(dict.fromkeys(name for n in numbers for name in self._names_of[n]))
+
+    # --- goals
+
+    def _fresh(self, wanted: str) -> str:
+        count = self._taken.get(wanted, 0) + 1
+        self._taken[wanted] = count
+        if wanted.endswith(" "):
+            return f"{wanted}{count}"
+        return wanted if count == 1 else self._fresh(f"{wanted} ")
+
+    def _terminal(self, key: Hashable, name: str, node: regex.Node) -> tree.Reference:
+        known = self._terminals.get(key)
+        if known is None:
+            known = self._fresh(name)
+            self._terminals[key] = known
+            body = tree.Pattern(node, "", self._span)
+            self.rules.append(tree.Rule(known, self._span, body, self._span))
+        return tree.Reference(known, self._span)
+
+    def _goal(self, goal: Goal) -> None:
+        place = self.goals.nearest(goal)
+        self._span = (place.span if place else None) or Span(0, 0)
+        self._name = self._names[goal]
+        normal = self.normal
+        options: list[tree.Expr] = []
+        if normal.scalars(goal, Type.NULL):
+            options.append(self.literal("null"))
+        truths = normal.scalars(goal, Type.BOOLEAN)
+        assert isinstance(truths, int)
+        words = ("false", "true")
+        options += [self.literal(word) for i, word in enumerate(words) if truths >> i & 1]
+        options += self._numbers(cast("Numbers", normal.scalars(goal, Type.NUMBER)))
+        texts = normal.texts_of(goal)
+        if texts is not Ends.NONE:
+            options.append(self.texts(texts))
+        for each in normal.conjunctions(goal, Type.ARRAY):
+            options += array(each, normal, self)
+        for each in normal.conjunctions(goal, Type.OBJECT):
+            options += object_(each, goal, normal, self)
+        self.rule(self._name, options)
+
+    def _numbers(self, found: Numbers) -> list[tree.Expr]:
+        is_plain = self.options.integer == PLAIN
+        match found:
+            case Ends.NONE:
+                return []
+            case Ends.ALL:
+                return [self._terminal("numbers", "number", embedded(numbers.numbers()))]
+            case Values(values) if is_plain:
+                return [self.literal(decimal_text(value)) for value in values]
+            case Values(values):
+                return [tree.Pattern(spelled(value), "", self._span) for value in values]
+            case Dfa():
+                integers = numbers.integers(True)
+                name = f"{self._name} number"
+                if found is integers or found is numbers.integers(False):
+                    kept, name = found, "integer"
+                    if is_plain:
+                        kept = numbers.integers(False)
+                elif is_plain and boolean.difference(found, integers, self.limits).is_empty:
+                    kept = boolean.common(found, numbers.integers(False), self.limits)
+                else:
+                    kept = found
+                self._keep.append(found)
+                return [self._terminal(("numbers", id(found)), name, embedded(kept))]
+        return []

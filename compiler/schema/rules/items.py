@@ -1,0 +1,309 @@
+"""The items of an array: from a conjunction of literals to rules.
+
+    item 0 in A, items from 1 on in B, 2 to 4 of them    ->   "[" A "," B {0 to 2 times more} "]"
+
+Counts of what an array contains are states: each item satisfies a goal and is counted, or it is
+not counted, and fails the goal where there is a bound above.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+
+from ...grammar import tree
+from ..formulas import Conjunction, Contains, Item, Items, Size, Type, Unique
+from ..goals import Goal
+from ..normal import Normal
+from ..notes import Refused
+from ..options import IGNORE
+from ..sets import Ends, Names, Values, decimal_text, quoted
+from .writer import Writer
+
+# States of an array with counts.
+_MOST_STATES = 4_000
+
+# Values that items may have where no two are equal: any order of so many, or of so many where
+# places differ, or so many in one order.
+_ANY_ORDER, _MOST_DISTINCT, _IN_ORDER = 6, 10, 64
+
+
+def array(found: Conjunction, normal: Normal, writer: Writer) -> list[tree.Expr]:
+    """The arrays that satisfy a conjunction, as an alternative of the goal's rule; none where there
+    is surely no such array. Raises ``Refused`` and ``LimitError``."""
+    inside = _Array(found, normal, writer).inside()
+    return [] if inside is None else [writer.bracketed("[", inside, "]")]
+
+
+class _Array:
+    def __init__(self, found: Conjunction, normal: Normal, writer: Writer) -> None:
+        self.normal, self.writer, self.goals = normal, writer, writer.goals
+        self.items = [x for x in found.literals if isinstance(x, Item)]
+        self.rests = [x for x in found.literals if isinstance(x, Items)]
+        self.contained = [x for x in found.literals if isinstance(x, Contains)]
+        self.unique = [x for x in found.literals if isinstance(x, Unique)]
+        self.least, self.most = 0, None
+        for literal in found.literals:
+            if isinstance(literal, Size):
+                self.least = max(self.least, literal.least)
+                if literal.most is not None:
+                    most = literal.most
+                    self.most = most if self.most is None else min(self.most, most)
+        # From here on all items are alike.
+        self.alike = max(
+            [item.index + 1 for item in self.items] + [rest.first for rest in self.rests] + [0]
+        )
+
+    def at(self, index: int) -> Goal:
+        """What item ``index`` must satisfy."""
+        goals = [item.goal for item in self.items if item.index == index]
+        goals += [rest.goal for rest in self.rests if index >= rest.first]
+        return self.goals.both(*goals)
+
+    def inside(self) -> tree.Expr | None:
+        """What stands between the brackets."""
+        for i in range(self.alike + 1):
+            if self.normal.is_surely_empty(self.at(i)):
+                # There is no such item, so no later one either.
+                self.most = i if self.most is None else min(i, self.most)
+                break
+        if self.most is not None and self.most < self.least:
+            return None
+        if self.unique and (self.most is None or self.most > 1):
+            found = self._unique()
+            if found is not None:
+                return found
+        self._narrow()
+        if self.most is not None and self.most < self.least:
+            return None
+        return self._counted() if self.contained else self._plain()
+
+    def _narrow(self) -> None:
+        longest = self.writer.options.max_count
+        if self.most is not None and self.most > longest:
+            message = f"arrays of more than {longest:,} items are left out"
+            self.writer.notes.narrowed(self._pointer("maxItems"), message)
+            self.most = longest
+        if self.least > longest:
+            hint = "--max-count counts further"
+            raise Refused(self._pointer("minItems"), f"more than {longest:,} items", hint)
+
+    def _pointer(self, keyword: str) -> str:
+        for goal in (*(x.goal for x in self.rests), *(x.goal for x in self.items)):
+            place = self.goals.nearest(goal)
+            if place is not None:
+                return place.pointer
+        return f"#/{keyword}"
+
+    # --- without counts
+
+    def _plain(self) -> tree.Expr:
+        """Items one by one as far as they differ, then a counted repetition."""
+        writer = self.writer
+        if self.most == 0:
+            return writer.literal(b"")
+        single = max(self.alike, 1)
+        if self.most is not None:
+            single = min(single, self.most)
+        tail: tree.Expr = writer.literal(b"")
+        if self.most is None or self.most > single:
+            more = writer.sequence(writer.comma(), writer.value(self.at(self.alike)))
+            most = None if self.most is None else self.most - single
+            tail = writer.repetition(more, max(self.least - single, 0), most)
+        for i in range(single, 0, -1):
+            item: tree.Expr = writer.value(self.at(i - 1))
+            if i > 1:
+                item = writer.sequence(writer.comma(), item)
+            tail = writer.sequence(item, tail)
+            if self.least < i:
+                name = writer.helper()
+                writer.rule(name, [writer.literal(b""), tail])
+                tail = writer.reference(name)
+        return tail
+
+    # --- with counts of what is contained
+
+    def _counted(self) -> tree.Expr:
+        """States: how many items there are and how many of them satisfy each goal, as far as that
+        matters."""
+        tops = [
+            each.least if each.most is None else max(each.least, each.most)
+            for each in self.contained
+        ]
+        firsts = [each.first for each in self.contained]
+        top = max(1, self.alike, self.least, *firsts, self.most or 0)
+        size = top + 1
+        for count in tops:
+            size *= count + 1
+        if size > _MOST_STATES:
+            pointer = self._pointer_of_contained()
+            raise Refused(pointer, f"counts that take more than {_MOST_STATES:,} states")
+        names: dict[tuple[int, ...], str] = {}
+        pending: list[tuple[int, ...]] = []
+
+        def name_of(state: tuple[int, ...]) -> str:
+            if state not in names:
+                names[state] = self.writer.helper()
+                pending.append(state)
+            return names[state]
+
+        first = name_of((0, *(0 for _ in tops)))
+        while pending:
+            state = pending.pop()
+            options: list[tree.Expr] = []
+            length, counts = state[0], state[1:]
+            if length >= self.least and all(
+                each.least <= count for each, count in zip(self.contained, counts, strict=True)
+            ):
+                options.append(self.writer.literal(b""))
+            if self.most is None or length < self.most:
+                for goal, following in self._following(length, counts, tops):
+                    options.append(
+                        self.writer.sequence(
+                            self.writer.comma() if length else self.writer.literal(b""),
+                            self.writer.value(goal),
+                            self.writer.reference(name_of((min(length + 1, top), *following))),
+                        )
+                    )
+            self.writer.rule(names[state], options)
+        return self.writer.reference(first)
+
+    def _pointer_of_contained(self) -> str:
+        place = self.goals.nearest(self.contained[0].goal)
+        return place.pointer if place else "#"
+
+    def _following(
+        self, length: int, counts: Sequence[int], tops: Sequence[int]
+    ) -> Iterator[tuple[Goal, list[int]]]:
+        """What the next item may satisfy, and the counts behind it."""
+        for chosen in product((False, True), repeat=len(self.contained)):
+            parts = [self.at(min(length, self.alike))]
+            following = list(counts)
+            for i, (is_counted, each) in enumerate(zip(chosen, self.contained, strict=True)):
+                if length < each.first:
+                    if is_counted:
+                        break
+                elif is_counted:
+                    if each.most is not None and counts[i] >= each.most:
+                        break
+                    parts.append(each.goal)
+                    following[i] = min(counts[i] + 1, tops[i])
+                elif each.most is not None:
+                    parts.append(self.goals.negated(each.goal))
+            else:
+                goal = self.goals.both(*parts)
+                if not self.normal.is_surely_empty(goal):
+                    yield goal, following
+
+    # --- no two equal
+
+    def _unique(self) -> tree.Expr | None:
+        """Arrays of finitely many values, each at most once; None where it is to be ignored."""
+        pointer = self.unique[0].pointer
+        values: list[list[str]] = []
+        is_simple = not self.contained and len(self.unique) == 1 and not self.unique[0].is_negated
+        last = self.alike + 1 if self.most is None else min(self.alike + 1, self.most)
+        for i in range(last if is_simple else 0):
+            found = self._values(self.at(i))
+            if found is None:
+                break
+            values.append(found)
+        if len(values) < last:
+            if self.writer.options.unique == IGNORE and not any(u.is_negated for u in self.unique):
+                self.writer.notes.add(pointer, "equal items are not kept out")
+                return None
+            message = "uniqueItems of items without finitely many values"
+            if self.unique[0].is_negated:
+                message = "uniqueItems below a negation"
+            raise Refused(pointer, message, "--unique ignore leaves it to the reader")
+        distinct = list(dict.fromkeys(value for each in values for value in each))
+        most = len(distinct) if self.most is None else min(self.most, len(distinct))
+        if len(distinct) > _ANY_ORDER and len(values) == 1:
+            self.writer.notes.narrowed(pointer, "the values come in the order of the schema")
+            return self._in_order(distinct, most)
+        if len(distinct) > _MOST_DISTINCT:
+            raise Refused(pointer, f"uniqueItems of more than {_MOST_DISTINCT} values by places")
+        return self._each_once(values, distinct, most)
+
+    def _values(self, goal: Goal) -> list[str] | None:
+        """The JSON of all values that satisfy a goal, None where they are too many to tell."""
+        normal = self.normal
+        if normal.conjunctions(goal, Type.ARRAY) or normal.conjunctions(goal, Type.OBJECT):
+            return None
+        found = ["null"] if normal.scalars(goal, Type.NULL) else []
+        truths = normal.scalars(goal, Type.BOOLEAN)
+        assert isinstance(truths, int)
+        found += [word for i, word in enumerate(("false", "true")) if truths >> i & 1]
+        numbers, texts = normal.scalars(goal, Type.NUMBER), normal.texts_of(goal)
+        if isinstance(numbers, Values):
+            found += [decimal_text(value) for value in numbers.values]
+        elif numbers is not Ends.NONE:
+            return None
+        if isinstance(texts, Names):
+            found += [quoted(text, self.writer.options.ascii) for text in texts.texts]
+        elif texts is not Ends.NONE:
+            return None
+        return found if len(found) <= _IN_ORDER else None
+
+    def _each_once(
+        self, values: Sequence[Sequence[str]], distinct: Sequence[str], most: int
+    ) -> tree.Expr | None:
+        """In any order: a state for each place and each set of values that are written.
+
+        ``values``: of each place, the last ones of all places behind.
+        """
+        names: dict[tuple[int, int], str] = {}
+        pending: list[tuple[int, int]] = []
+
+        def name_of(place: int, written: int) -> str:
+            state = min(place, len(values) - 1), written
+            if state not in names:
+                names[state] = self.writer.helper()
+                pending.append(state)
+            return names[state]
+
+        first = name_of(0, 0)
+        while pending:
+            state = pending.pop()
+            place, written = state
+            count = written.bit_count()
+            options: list[tree.Expr] = [self.writer.literal(b"")] if count >= self.least else []
+            for value in values[place] if count < most else ():
+                bit = 1 << distinct.index(value)
+                if not written & bit:
+                    options.append(
+                        self.writer.sequence(
+                            self.writer.comma() if written else self.writer.literal(b""),
+                            self.writer.literal(value),
+                            self.writer.reference(name_of(count + 1, written | bit)),
+                        )
+                    )
+            self.writer.rule(names[state], options)
+        return self.writer.reference(first)
+
+    def _in_order(self, values: Sequence[str], most: int) -> tree.Expr | None:
+        """In the order of the schema: a state for each value and count."""
+        names: dict[tuple[int, int], str] = {}
+        pending: list[tuple[int, int]] = []
+
+        def name_of(place: int, count: int) -> str:
+            if (place, count) not in names:
+                names[place, count] = self.writer.helper()
+                pending.append((place, count))
+            return names[place, count]
+
+        first = name_of(0, 0)
+        top = max(1, self.least, most if most < len(values) else 0)
+        while pending:
+            place, count = pending.pop()
+            options: list[tree.Expr] = [self.writer.literal(b"")] if count >= self.least else []
+            if place < len(values):
+                options.append(self.writer.reference(name_of(place + 1, count)))
+                if not (most < len(values) and count >= most):
+                    options.append(
+                        self.writer.sequence(
+                            self.writer.comma() if count else self.writer.literal(b""),
+                            self.writer.literal(values[place]),
+                            self.writer.reference(name_of(place + 1, min(count + 1, top))),
+                        )
+                    )
+            self.writer.rule(names[place, count], options)
+        return self.writer.reference(first)

@@ -1,0 +1,289 @@
+"""The members of an object: from a conjunction of literals to rules.
+
+    every value of "a" in A, some "b", other keys in C    ->   "{" member … "}"
+
+Named keys come in one order, or in any, by a state that knows what has been written; other keys are
+distinguished by which sets of keys they are in (cells). No named key is written twice. Another key
+may be, and readers keep the last value, so a member that something rests on is the last one of its
+cell, and of other keys one at most counts as there.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+from ...grammar import tree
+from ..formulas import BY_PROPERTIES, Conjunction, Every, Keys, Order, Size, Some
+from ..goals import ANYTHING, Goal
+from ..keywords.objects import is_among
+from ..normal import Normal
+from ..notes import Refused
+from ..options import ANY_ORDER
+from ..sets import Ends, Names, Texts
+from .writer import Writer
+
+# Cells of other keys, literals about some other key, and states of one object.
+_MOST_CELLS, _MOST_OPEN, _MOST_STATES = 64, 4, 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Member:
+    """A named key, or a cell of other keys, and what the value must satisfy.
+
+    ``witnesses``: the numbers of the literals about some key that it may be there for.
+    """
+
+    key: str | Texts
+    goal: Goal
+    is_required: bool
+    witnesses: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """What has been written: ``named``: how many named keys were passed, or in any order a bit for
+    each that is written; ``count`` of them, and ``others``, as far as counts matter; a bit for each
+    open literal that has its witness, and for each cell that is closed."""
+
+    named: int = 0
+    count: int = 0
+    others: int = 0
+    found: int = 0
+    closed: int = 0
+
+
+def object_(found: Conjunction, goal: Goal, normal: Normal, writer: Writer) -> list[tree.Expr]:
+    """The objects that satisfy a conjunction, as an alternative of the goal's rule; none where
+    there is surely no such object. Raises ``Refused`` and ``LimitError``."""
+    built = _Object(found, goal, normal, writer)
+    if built.is_empty:
+        return []
+    return [writer.bracketed("{", writer.reference(built.write()), "}")]
+
+
+class _Object:
+    def __init__(self, found: Conjunction, goal: Goal, normal: Normal, writer: Writer) -> None:
+        self.literals, self.goal, self.normal, self.writer = found.literals, goal, normal, writer
+        self.is_empty = False
+        self.least, self.most = 0, None
+        for literal in found.literals:
+            if isinstance(literal, Size):
+                self.least = max(self.least, literal.least)
+                if literal.most is not None:
+                    most = literal.most
+                    self.most = most if self.most is None else min(self.most, most)
+        # Literals about some key that is not one named key.
+        self.open = [
+            literal
+            for literal in found.literals
+            if isinstance(literal, Some) and not self._is_named(literal.keys)
+        ]
+        if len(self.open) > _MOST_OPEN:
+            raise self._refused(f"more than {_MOST_OPEN} conditions on some key")
+        names = self._names(found.orders)
+        self.named = list(self._named(names))
+        self.cells = [] if self.is_empty else list(self._cells(names))
+        self._bound()
+        self.rules: dict[_State, str] = {}
+        self.pending: list[_State] = []
+
+    @staticmethod
+    def _is_named(keys: Keys) -> bool:
+        return keys.texts is None and len(keys.names) == 1
+
+    def _refused(self, message: str) -> Refused:
+        place = self.writer.goals.nearest(self.goal)
+        return Refused(place.pointer if place else "#", message, "ask for less at one place")
+
+    # --- keys
+
+    def _names(self, orders: Sequence[Order]) -> list[str]:
+        """All keys that are named, in the order in which they are written."""
+        places = self.writer.order_of_places(self.goal)
+        behind = len(places)
+        ranked = sorted(orders, key=lambda o: (o.rank, places.get(o.place, behind), o.place))
+        names = [name for order in ranked for name in order.names]
+        for literal in self.literals:
+            if isinstance(literal, Some | Every):
+                names += literal.keys.names
+        names = list(dict.fromkeys(names))
+        asked = {name for order in ranked if order.rank == BY_PROPERTIES for name in order.names}
+        if len(asked) == len(names):
+            return names
+        # Names without a schema that asks for them here may have one in a branch that fails.
+        of_text = [name for name in self.writer.names_of_places(places) if name in set(names)]
+        placed = [name for name in of_text if name in asked]
+        if placed != [name for name in names if name in asked]:
+            return names
+        return list(dict.fromkeys(of_text + names))
+
+    def _named(self, names: Sequence[str]) -> Iterator[_Member]:
+        required = {
+            literal.keys.names[0]
+            for literal in self.literals
+            if isinstance(literal, Some) and self._is_named(literal.keys)
+        }
+        for name in names:
+            goal = self.normal.goal_of(name, self.literals)
+            if not self.normal.is_surely_empty(goal):
+                witnesses = tuple(
+                    i
+                    for i, literal in enumerate(self.open)
+                    if is_among(name, literal.keys, self.normal.texts)
+                )
+                yield _Member(name, goal, name in required, witnesses)
+            elif name in required:
+                self.is_empty = True
+
+    def _cells(self, names: Sequence[str]) -> Iterator[_Member]:
+        """Other keys, by which sets of keys they are in."""
+        algebra = self.normal.texts
+        rest = algebra.complement(Names(tuple(sorted(names)))) if names else Ends.ALL
+        sets: dict[Texts, None] = {}
+        for literal in self.literals:
+            if isinstance(literal, Every | Some) and literal.keys.texts is not None:
+                sets.setdefault(literal.keys.texts)
+        sets.pop(Ends.ALL, None)
+        cells: list[tuple[Texts, tuple[Texts, ...]]] = [(rest, (Ends.ALL,))]
+        for texts in sets:
+            split: list[tuple[Texts, tuple[Texts, ...]]] = []
+            for cell, inside in cells:
+                within = algebra.meet(cell, texts)
+                if within is not Ends.NONE:
+                    split.append((within, (*inside, texts)))
+                without = algebra.meet(cell, algebra.complement(texts))
+                if without is not Ends.NONE:
+                    split.append((without, inside))
+            cells = split
+            if len(cells) > _MOST_CELLS:
+                raise self._refused(f"more than {_MOST_CELLS} kinds of keys")
+        for cell, inside in cells:
+            goals = [
+                literal.goal
+                for literal in self.literals
+                if isinstance(literal, Every) and literal.keys.texts in inside
+            ]
+            goal = self.writer.goals.both(*goals)
+            if not self.normal.is_surely_empty(goal):
+                witnesses = tuple(
+                    i for i, literal in enumerate(self.open) if literal.keys.texts in inside
+                )
+                yield _Member(cell, goal, False, witnesses)
+
+    def _bound(self) -> None:
+        """Drop bounds that say nothing, and see those that cannot be kept."""
+        required = sum(member.is_required for member in self.named)
+        if self.least <= required:
+            self.least = 0
+        if self.most is not None:
+            if self.most >= len(self.named) and not self.cells:
+                self.most = None
+            elif self.most < required:
+                self.is_empty = True
+        there = len(self.named) + bool(self.cells)
+        if self.cells and self.least > max(1, required + 1):
+            place = self.writer.goals.nearest(self.goal)
+            message = "of additional keys one counts, for readers drop those that are repeated"
+            self.writer.notes.narrowed(place.at("minProperties") if place else "#", message)
+        if self.least > there:
+            self.is_empty = True
+
+    # --- states
+
+    @property
+    def _is_any_order(self) -> bool:
+        options = self.writer.options
+        return options.order == ANY_ORDER and len(self.named) <= options.any_limit
+
+    def write(self) -> str:
+        """The rules of what stands between the brackets; the name of the first one."""
+        options = self.writer.options
+        if options.order == ANY_ORDER and not self._is_any_order and len(self.named) > 1:
+            place = self.writer.goals.nearest(self.goal)
+            self.writer.notes.narrowed(
+                place.pointer if place else "#",
+                f"{len(self.named)} keys come in the order of the schema",
+                "--any-limit allows more, with twice the states for each",
+            )
+        first = self._name_of(_State())
+        while self.pending:
+            state = self.pending.pop()
+            self.writer.rule(self.rules[state], list(self._options(state)))
+        return first
+
+    def _name_of(self, state: _State) -> str:
+        counts = state.count if self._is_counting else min(state.count, 1)
+        others = state.others if self.most is not None else min(state.others, 1)
+        if not self._is_counting and others:
+            # Then only matters whether there is a member already.
+            counts, others = 1, 0
+        state = replace(state, count=counts, others=others)
+        if state not in self.rules:
+            if len(self.rules) >= _MOST_STATES:
+                raise self._refused(f"an object of more than {_MOST_STATES:,} states")
+            self.rules[state] = self.writer.helper()
+            self.pending.append(state)
+        return self.rules[state]
+
+    @property
+    def _is_counting(self) -> bool:
+        return self.least > 0 or self.most is not None
+
+    def _options(self, state: _State) -> Iterator[tree.Expr]:
+        writer = self.writer
+        has_room = self.most is None or state.count + state.others < self.most
+        is_any = self._is_any_order
+        passed = not is_any and state.named < len(self.named)
+        if passed:
+            member = self.named[state.named]
+            following = replace(state, named=state.named + 1)
+            if not member.is_required:
+                yield writer.reference(self._name_of(following))
+            if has_room:
+                written = replace(following, count=state.count + 1)
+                yield from self._written(member, None, state, written)
+            return
+        missing = [i for i, m in enumerate(self.named) if is_any and not state.named >> i & 1]
+        is_enough = state.count + min(state.others, 1) >= self.least
+        if (
+            is_enough
+            and state.found == (1 << len(self.open)) - 1
+            and not any(self.named[i].is_required for i in missing)
+        ):
+            yield writer.literal(b"")
+        if not has_room:
+            return
+        for i in missing:
+            written = replace(state, named=state.named | 1 << i, count=state.count + 1)
+            yield from self._written(self.named[i], None, state, written)
+        for i, cell in enumerate(self.cells):
+            if not state.closed >> i & 1:
+                written = replace(state, others=state.others + 1)
+                yield from self._written(cell, i, state, written)
+
+    def _written(
+        self, member: _Member, cell: int | None, before: _State, after: _State
+    ) -> Iterator[tree.Expr]:
+        """A member, and what may follow; once for each set of literals that it is there for."""
+        writer = self.writer
+        is_first = not (before.count or before.others)
+        missing = [i for i in member.witnesses if not before.found >> i & 1]
+        sets = [s for n in range(len(missing) + 1) for s in combinations(missing, n)]
+        for chosen in sets:
+            goal = writer.goals.both(member.goal, *(self.open[i].goal for i in chosen))
+            if chosen and self.normal.is_surely_empty(goal):
+                continue
+            following = replace(after, found=after.found | sum(1 << i for i in chosen))
+            if chosen and cell is not None:
+                following = replace(following, closed=following.closed | 1 << cell)
+            key = member.key
+            yield writer.sequence(
+                writer.literal(b"") if is_first else writer.comma(),
+                writer.text(key) if isinstance(key, str) else writer.texts(key),
+                writer.colon(),
+                writer.value(goal),
+                writer.reference(self._name_of(following)),
+            )
+
+
+__all__ = ["ANYTHING", "object_"]

@@ -1,0 +1,274 @@
+"""Sets of scalars and their Boolean algebra.
+
+null, booleans     a bit for each value
+numbers            all, none, finitely many values, or an automaton over texts without an exponent
+strings            all, none, finitely many texts, a range of lengths, or an automaton over
+                   decoded texts (UTF-8)
+
+All is not the same as the automaton of all: numbers about which nothing is asked may have an
+exponent, and those that are compared with something may not. So a complement is one among texts
+without exponents, which every set here is exact for.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+from functools import cache
+from typing import Generic, TypeAlias, TypeVar
+
+from ..automata import boolean
+from ..automata import regex_ir as regex
+from ..automata.dfa import Dfa, nothing
+from ..automata.minimize import minimal
+from ..automata.thompson import thompson
+from ..limits import Limits
+from . import numbers, strings
+
+# States of a product of two languages.
+_MOST_STATES = 100_000
+
+
+class Ends(Enum):
+    """The two sets that need no automaton."""
+
+    NONE = 0
+    ALL = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Finitely many texts, in the order of the schema."""
+
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Lengths:
+    """Texts of ``least`` to ``most`` characters (None: any number)."""
+
+    least: int
+    most: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """Finitely many numbers."""
+
+    values: tuple[Fraction, ...]
+
+
+Texts: TypeAlias = Ends | Names | Lengths | Dfa
+Numbers: TypeAlias = Ends | Values | Dfa
+# Of null and booleans: bit i is set if value i is in it.
+Scalar: TypeAlias = Texts | Numbers | int
+
+S = TypeVar("S", bound=Names | Lengths | Values)
+
+
+class _Algebra(Generic[S]):
+    """Meets, joins and complements of sets, each computed once."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits.within(_MOST_STATES)
+        self._known: dict[tuple[str, Ends | S | Dfa, Ends | S | Dfa], Ends | S | Dfa] = {}
+
+    def meet(self, left: "Ends | S | Dfa", right: "Ends | S | Dfa") -> "Ends | S | Dfa":
+        """What is in both."""
+        if left is Ends.NONE or right is Ends.NONE:
+            return Ends.NONE
+        if left is Ends.ALL or right is Ends.ALL or left == right:
+            return right if left is Ends.ALL else left
+        return self._once("meet", left, right, self._meet)
+
+    def join(self, left: "Ends | S | Dfa", right: "Ends | S | Dfa") -> "Ends | S | Dfa":
+        """What is in one of them."""
+        if left is Ends.ALL or right is Ends.ALL:
+            return Ends.ALL
+        if left is Ends.NONE or right is Ends.NONE or left == right:
+            return right if left is Ends.NONE else left
+        return self._once("join", left, right, self._join)
+
+    def complement(self, of: "Ends | S | Dfa") -> "Ends | S | Dfa":
+        """What is not in it."""
+        if isinstance(of, Ends):
+            return Ends.ALL if of is Ends.NONE else Ends.NONE
+        return self._once("complement", of, of, lambda found, _: self._complement(found))
+
+    def dfa(self, of: "Ends | S | Dfa") -> Dfa:
+        """The automaton of a set."""
+        if isinstance(of, Dfa):
+            return of
+        return nothing() if of is Ends.NONE else self._dfa(of)
+
+    def _once(
+        self,
+        name: str,
+        left: "Ends | S | Dfa",
+        right: "Ends | S | Dfa",
+        make: "Callable[[Ends | S | Dfa, Ends | S | Dfa], Ends | S | Dfa]",
+    ) -> "Ends | S | Dfa":
+        key = (name, left, right)
+        found = self._known.get(key)
+        if found is None:
+            found = make(left, right)
+            self._known[key] = found
+        return found
+
+    def _meet(self, left: "Ends | S | Dfa", right: "Ends | S | Dfa") -> "Ends | S | Dfa":
+        return nonempty(boolean.common(self.dfa(left), self.dfa(right), self.limits))
+
+    def _join(self, left: "Ends | S | Dfa", right: "Ends | S | Dfa") -> "Ends | S | Dfa":
+        return boolean.union(self.dfa(left), self.dfa(right), self.limits)
+
+    def _complement(self, of: "Ends | S | Dfa") -> "Ends | S | Dfa":
+        return nonempty(boolean.difference(self._dfa(Ends.ALL), self.dfa(of), self.limits))
+
+    def _dfa(self, of: "Ends | S") -> Dfa:
+        raise NotImplementedError
+
+
+class Bits:
+    """The algebra of the subsets of ``whole``, a number with a bit for each value."""
+
+    def __init__(self, whole: int) -> None:
+        self.whole = whole
+
+    def meet(self, left: int, right: int) -> int:
+        """What is in both."""
+        return left & right
+
+    def join(self, left: int, right: int) -> int:
+        """What is in one of them."""
+        return left | right
+
+
+class TextAlgebra(_Algebra[Names | Lengths]):
+    """The algebra of sets of decoded texts."""
+
+    def holds(self, texts: Texts, text: str) -> bool:
+        """Whether a text is in a set."""
+        match texts:
+            case Ends():
+                return texts is Ends.ALL
+            case Names():
+                return text in texts.texts
+            case Lengths():
+                return texts.least <= len(text) and (texts.most is None or len(text) <= texts.most)
+            case _:
+                return texts.accepts(text.encode("utf-8"))
+
+    def _meet(self, left: Texts, right: Texts) -> Texts:
+        if isinstance(right, Names) and not isinstance(left, Names):
+            left, right = right, left
+        if isinstance(left, Names):
+            kept = tuple(text for text in left.texts if self.holds(right, text))
+            return Names(kept) if kept else Ends.NONE
+        if isinstance(left, Lengths) and isinstance(right, Lengths):
+            most = [m for m in (left.most, right.most) if m is not None]
+            return lengths(max(left.least, right.least), min(most) if most else None)
+        return super()._meet(left, right)
+
+    def _join(self, left: Texts, right: Texts) -> Texts:
+        if isinstance(left, Names) and isinstance(right, Names):
+            return Names(tuple(dict.fromkeys(left.texts + right.texts)))
+        return super()._join(left, right)
+
+    def _complement(self, of: Texts) -> Texts:
+        if isinstance(of, Lengths):
+            if of.most is None:
+                return lengths(0, of.least - 1)
+            if of.least == 0:
+                return lengths(of.most + 1, None)
+        return super()._complement(of)
+
+    def _dfa(self, of: Ends | Names | Lengths) -> Dfa:
+        match of:
+            case Names():
+                return _any_of(tuple(sorted(of.texts)), self.limits)
+            case Lengths():
+                return strings.lengths(of.least, of.most, self.limits)
+            case _:
+                return strings.lengths(0, None)
+
+
+class NumberAlgebra(_Algebra[Values]):
+    """The algebra of sets of numbers, by their texts without an exponent."""
+
+    def _meet(self, left: Numbers, right: Numbers) -> Numbers:
+        if isinstance(right, Values) and not isinstance(left, Values):
+            left, right = right, left
+        if isinstance(left, Values):
+            kept = tuple(value for value in left.values if self._holds(right, value))
+            return Values(kept) if kept else Ends.NONE
+        return super()._meet(left, right)
+
+    @staticmethod
+    def _holds(of: Numbers, value: Fraction) -> bool:
+        if isinstance(of, Values):
+            return value in of.values
+        # All texts of a number are in a set, or none is.
+        return of is Ends.ALL or (isinstance(of, Dfa) and of.accepts(decimal_text(value).encode()))
+
+    def _join(self, left: Numbers, right: Numbers) -> Numbers:
+        if isinstance(left, Values) and isinstance(right, Values):
+            return Values(tuple(dict.fromkeys(left.values + right.values)))
+        return super()._join(left, right)
+
+    def _dfa(self, of: Ends | Values) -> Dfa:
+        if isinstance(of, Values):
+            texts = regex.alt(*(spelled(value) for value in of.values))
+            return minimal(thompson(texts, self.limits), self.limits)
+        return without_exponent()
+
+
+@cache
+def without_exponent() -> Dfa:
+    """All numbers that are written without an exponent."""
+    zero = Fraction(0)
+    return boolean.union(numbers.compared("<", zero), numbers.compared(">=", zero))
+
+
+def nonempty(dfa: Dfa) -> Dfa | Ends:
+    return Ends.NONE if dfa.is_empty else dfa
+
+
+def lengths(least: int, most: int | None) -> Texts:
+    """Texts of so many characters."""
+    if most is not None and most < least:
+        return Ends.NONE
+    return Ends.ALL if least == 0 and most is None else Lengths(least, most)
+
+
+def _any_of(texts: tuple[str, ...], limits: Limits) -> Dfa:
+    node = regex.alt(*(regex.lit(text.encode("utf-8")) for text in texts))
+    return minimal(thompson(node, limits), limits)
+
+
+def decimal_text(value: Fraction) -> str:
+    """A number without an exponent and without zeros that say nothing; it has finitely many
+    decimals."""
+    whole, rest = divmod(abs(value), 1)
+    digits = ""
+    while rest:
+        digit, rest = divmod(rest * 10, 1)
+        digits += str(digit)
+    sign = "-" if value < 0 else ""
+    return f"{sign}{whole}.{digits}" if digits else f"{sign}{whole}"
+
+
+def quoted(text: str, ascii: bool) -> str:  # noqa: A002
+    """A text as a JSON string, with escapes where they are needed."""
+    return json.dumps(text, ensure_ascii=ascii)
+
+
+def spelled(value: Fraction) -> regex.Node:
+    """All texts of a number without an exponent."""
+    text = decimal_text(value)
+    zeros = regex.repeat(regex.lit(b"0"), 0, None)
+    if "." in text:
+        return regex.seq(regex.lit(text.encode()), zeros)
+    sign = regex.optional(regex.lit(b"-")) if value == 0 else regex.EPSILON
+    tail = regex.optional(regex.seq(regex.lit(b".0"), zeros))
+    return regex.seq(sign, regex.lit(text.encode()), tail)

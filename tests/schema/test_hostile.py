@@ -1,0 +1,78 @@
+"""Schemas that are none, or too much: a place, a pointer, exit code 2 or 3, and never a crash."""
+
+import json
+from typing import Any
+
+import pytest
+from support.cli import Cli
+from support.schema import members
+
+from constrain.artifacts.errors import ConstrainError
+
+pytestmark = pytest.mark.quick
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "1:2: error: unexpected end of the text"),
+        ('{"type": "a", "type": "b"}', "1:15: error: the schema: the key 'type' occurs twice"),
+        ('{"pattern": "\\ud800"}', "1:13: error: a lone surrogate"),
+        ("5", "1:1: error: #: a schema is an object, true or false"),
+        ('{"items": 5}', "1:11: error: #/items: a schema is an object, true or false"),
+        ('{"type": "strnig"}', "#/type: there is no type 'strnig'"),
+        ('{"properties": []}', "#/properties: this must be an object"),
+        ('{"minLength": -1}', "#/minLength: this must be an integer, and not below 0"),
+        ('{"minimum": "5"}', "#/minimum: this must be a number"),
+        ('{"required": [1]}', "#/required: this must be an array of strings"),
+        ('{"enum": 1}', "#/enum: this must be an array"),
+        ('{"anyOf": []}', "#/anyOf: this must have a schema at least"),
+        ('{"multipleOf": 0}', "#/multipleOf: this must be above 0"),
+        ('{"uniqueItems": 1}', "#/uniqueItems: this must be true or false"),
+        ('{"pattern": "("}', "#/pattern"),
+        ('{"$ref": "#/nowhere"}', "1:10: error: #/$ref: nothing is found at '#/nowhere'"),
+        ('{"$ref": "http://example.com/s"}', "#/$ref: nothing is found at 'http://example.com/s'"),
+        ('{"$ref": "#"}', "#: the schema refers to itself for one and the same value"),
+        (
+            '{"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}, '
+            '"$ref": "#/$defs/a"}',
+            "the schema refers to itself for one and the same value",
+        ),
+        ('{"minimum": 1e9999}', "#/minimum: a number of more than 4,000 digits"),
+        ('{"$schema": "http://json-schema.org/draft-03/schema#"}', "there is no grammar for"),
+    ],
+)
+def test_what_is_no_schema_is_an_error_with_a_place_and_a_pointer(
+    cli: Cli, text: str, said: str
+) -> None:
+    """Exit code 2."""
+    found = cli("check", "--dialect", "json-schema", "-", stdin=text.encode())
+
+    assert found.code == 2
+    assert said in found.out.decode() + found.err
+
+
+@pytest.mark.parametrize("keyword", ["not", "allOf", "items", "properties"])
+def test_schemas_thousands_deep_end_with_a_code_or_are_read(keyword: str, deep: int) -> None:
+    """Neither a crash nor a traceback."""
+    inside: Any = {"allOf": [0, 0], "properties": {"a": 0}}.get(keyword, 0)
+    text = json.dumps({keyword: inside if keyword != "allOf" else [0]})
+    before, behind = text.split("0")
+    try:
+        members(before * deep + "true" + behind * deep)
+    except ConstrainError as error:
+        assert error.exit_code in (2, 3)
+
+
+def test_a_reference_outside_is_found_in_a_folder_alone(tmp_path: Any) -> None:
+    """By ``$id``, or else below the base URI of the folder; nothing is fetched."""
+    (tmp_path / "named.json").write_text('{"$id": "https://example.com/x", "type": "null"}')
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "plain.json").write_text('{"type": "integer"}')
+    folder = (("https://example.org/base", str(tmp_path)),)
+
+    assert members({"$ref": "https://example.com/x"}, schemas=folder).accepts("null")
+    assert members({"$ref": "https://example.org/base/inner/plain.json"}, schemas=folder).accepts(
+        "1"
+    )
+    assert members({"$ref": "inner/plain.json"}, schemas=(("", str(tmp_path)),)).accepts("1")

@@ -1,0 +1,92 @@
+"""JSON with a span for each value: what is read, and where what cannot be read stands."""
+
+# Tests here say `expected == actual`.
+# ruff: noqa: SIM300
+
+import json
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from constrain.compiler.diagnostics import DialectError, Source
+from constrain.compiler.schema.read import Document, read_json
+
+pytestmark = pytest.mark.quick
+
+
+def read(text: str) -> Document:
+    """The document of a text."""
+    return read_json(Source(text, "s.json", "json-schema"))
+
+
+def test_each_value_has_the_span_of_its_text_by_its_pointer() -> None:
+    """Pointers have the escapes of RFC 6901; keys have spans of their own."""
+    text = ' {"a/b": [1, {"~": null}], "": -2.50} '
+    found = read(text)
+
+    assert {"a/b": [1, {"~": None}], "": Decimal("-2.50")} == found.value
+    assert {
+        "/a~1b/0": "1",
+        "/a~1b/1/~0": "null",
+        "/a~1b/1": '{"~": null}',
+        "/a~1b": '[1, {"~": null}]',
+        "/": "-2.50",
+        "": text.strip(),
+    } == {pointer: text[span.start : span.end] for pointer, span in found.spans.items()}
+    assert '"a/b"' == text[found.keys["/a~1b"].start : found.keys["/a~1b"].end]
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("", "1:1: error: unexpected end of the text (read as json-schema); expected a value"),
+        ("[1,]", "1:4: error: unexpected ']' (read as json-schema); expected a value"),
+        ('{"a":1,}', "1:8: error: unexpected '}' (read as json-schema); expected a key"),
+        ('{"a" 1}', "1:6: error: unexpected '1' (read as json-schema); expected ':'"),
+        ("[1 2]", "1:4: error: unexpected '2' (read as json-schema); expected ',' or ']'"),
+        ("{} x", "1:4: error: unexpected 'x' (read as json-schema); expected the end of the text"),
+        ('{"a":1,\n"a":2}', "2:1: error: the schema: the key 'a' occurs twice"),
+        ('{"b":{"a":1,"a":2}}', "1:13: error: /b: the key 'a' occurs twice"),
+        ('"\\ud800"', "1:1: error: a lone surrogate is no character"),
+        ("[01]", "1:2: error: unexpected '01'"),
+        ("[NaN]", "1:2: error: unexpected 'NaN'"),
+        ('["a\nb"]', "1:2: error: unexpected string with a wrong escape"),
+    ],
+)
+def test_what_is_no_json_is_an_error_with_its_place(text: str, place: str) -> None:
+    """Line, column, what stands there and what was expected."""
+    with pytest.raises(DialectError) as error:
+        read(text)
+
+    assert place in str(error.value).splitlines()[0]
+
+
+def test_values_nest_a_thousand_deep_and_no_deeper(deep: int) -> None:
+    """Pointers are as long as values are deep."""
+    assert "/0" * 999 in read("[" * 1000 + "]" * 1000).spans
+    with pytest.raises(DialectError, match="1:1001: error: values nest more than 1,000 levels"):
+        read("[" * deep + "]" * deep)
+
+
+def test_the_json_suite_is_read_as_its_names_say(data: Callable[[str], Path]) -> None:
+    """Texts of JSONTestSuite that are JSON are read, the others are not; but for duplicates, which
+    are errors here."""
+    wrong = []
+    for path in sorted(data("suites/JSONTestSuite/test_parsing").glob("[yn]_*.json")):
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue
+        try:
+            found = read(text)
+        except DialectError:
+            expected = "n"
+        else:
+            expected = "y"
+            assert json.loads(text, parse_float=Decimal) == found.value
+        if expected != path.name[0]:
+            wrong.append(path.name)
+
+    assert ["y_object_duplicated_key.json", "y_object_duplicated_key_and_value.json"] == wrong

@@ -1,0 +1,70 @@
+"""What tests of JSON Schema share: a schema's network, and whether a text is a member."""
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from constrain.artifacts.network.configurations import REFUSED, Network
+from constrain.compiler.diagnostics import CheckError, Source
+from constrain.compiler.frontend import normal_form
+from constrain.compiler.grammar.check import check
+from constrain.compiler.grammar.tree import Grammar
+from constrain.compiler.limits import Limits
+from constrain.compiler.network.build import network
+from constrain.compiler.schema import SchemaOptions, schema_grammar
+
+# How the suite is read, so that what it says of 1.0 and of texts as Python writes them holds.
+SUITE = {"integer": "decimal", "whitespace": "python"}
+
+
+@dataclass(frozen=True)
+class Members:
+    """The texts of a schema's grammar; there are none where ``network`` is None."""
+
+    grammar: Grammar
+    limits: Limits
+
+    @cached_property
+    def network(self) -> Network | None:
+        """The network of the grammar."""
+        check(self.grammar)
+        try:
+            _, lnf = normal_form(self.grammar, self.limits)
+        except CheckError:
+            return None
+        return Network(network(lnf, self.limits))
+
+    def accepts(self, text: str) -> bool:
+        """Whether a text is a member."""
+        found = self.network
+        if found is None:
+            return False
+        reached = found.read(found.start, text.encode("utf-8", "surrogatepass"))
+        return reached != REFUSED and found.may_end(reached)
+
+    def allows(self, instance: Any) -> bool:
+        """Whether Python's text of an instance is a member."""
+        return self.accepts(json.dumps(instance, ensure_ascii=False))
+
+    @property
+    def notes(self) -> list[str]:
+        """What was left out, and where."""
+        return [note.message for note in self.grammar.notes]
+
+
+def members(schema: Any, *, seconds: float = 60, **options: Any) -> Members:
+    """The members of a schema, by default as the suite is read; ``schema``: a text or a value."""
+    text = schema if isinstance(schema, str) else json.dumps(schema)
+    source = Source(text, "s.schema.json", "json-schema")
+    limits = Limits(seconds=seconds).started()
+    return Members(schema_grammar(source, SchemaOptions(**(SUITE | options)), limits), limits)
+
+
+def refusal(schema: Any, **options: Any) -> str:
+    """The message of a schema that is refused."""
+    try:
+        members(schema, **options)
+    except CheckError as error:
+        return str(error)
+    raise AssertionError("the schema is read")
