@@ -45,6 +45,10 @@ if TYPE_CHECKING:
     from .maximal_munch.lexemes import Lexeme
     from .network.tree_rules import Rules
 
+# Regular grammars of fewer rules go by way of the normal form without a look at what their rules
+# share; so do those whose shared rules, each by itself, have no more states than these together.
+_MANY_RULES, _SHARED_STATES = 16, 5_000
+
 # What is wrong with a grammar of which maximal munch leaves nothing.
 WITHOUT_MEMBER = "there is no member: maximal munch leaves no way to the end of any text"
 
@@ -55,12 +59,12 @@ class Automaton:
 
     ``origins``: the table that automata refer to, (rule, start, end) with character offsets.
     ``dfa`` is minimal. ``cut``: the rules whose nesting was cut at a depth. By maximal munch,
-    ``lnf`` is over lexemes, origins are named after them, and ``nfa`` is the DFA.
+    origins are named after lexemes, and ``nfa`` is the DFA; so it is where rules share so much that
+    the DFA is made from the tree.
     """
 
     grammar: Grammar
     choice: EngineChoice
-    lnf: Lnf
     nfa: Nfa
     dfa: Dfa
     origins: Sequence[tuple[str, int, int]]
@@ -229,7 +233,7 @@ def _compile_exactly(grammar: Grammar, choice: EngineChoice, options: CompileOpt
                     from .network.nesting import check_nesting
 
                     check_nesting(rules)
-                return _automaton(grammar, choice, normalize(resolved, limits), limits)
+                return _regular(grammar, choice, resolved, limits, rules)
             return _parser(resolved, choice, limits, rules)
         except (NotRegularError, LimitError) as error:
             choice = next_engine(choice, error)
@@ -321,7 +325,37 @@ def without_exceptions(grammar: Grammar, limits: Limits) -> Grammar:
 def _automaton(grammar: Grammar, choice: EngineChoice, lnf: Lnf, limits: Limits) -> Automaton:
     nfa, origins = to_nfa(lnf, limits)
     dfa = minimize(determinize(nfa, limits, len(grammar.tokens)), limits)
-    return Automaton(grammar, choice, lnf, nfa, dfa, origins)
+    return Automaton(grammar, choice, nfa, dfa, origins)
+
+
+def _shares_much(rules: "Rules") -> bool:
+    """Whether a DFA by way of the normal form would build rules again and again."""
+    from .network.tree_plan import copies_grow
+
+    return len(rules.reached) >= _MANY_RULES and copies_grow(rules, _SHARED_STATES)
+
+
+def _regular(
+    grammar: Grammar,
+    choice: EngineChoice,
+    resolved: Grammar,
+    limits: Limits,
+    rules: "Rules | None",
+) -> Automaton:
+    """The automaton of a grammar. ``resolved``: without exceptions and ignored text, ``rules``: of
+    it, if it was seen by them that nothing nests."""
+    if rules is None and len(resolved.rules) >= _MANY_RULES and not recurses(resolved):
+        from .network.from_tree import numbered
+
+        rules = numbered(resolved, limits)
+    if rules is None or rules.is_left_recursive or not _shares_much(rules):
+        return _automaton(grammar, choice, normalize(resolved, limits), limits)
+    from .network.from_tree import dfa_from_tree
+
+    dfa, names = dfa_from_tree(rules, limits)
+    places = {rule.name: rule.span for rule in reversed(resolved.rules)}
+    origins = [(name, places[name].start, places[name].end) for name in names]
+    return Automaton(grammar, choice, as_nfa(dfa, names), dfa, origins)
 
 
 def _unrolled(
@@ -382,16 +416,15 @@ def _compile_over_lexemes(
         except (NotRegularError, LimitError) as error:
             choice = next_engine(choice, error)
         else:
-            lnf = found.lnf(limits)
-            return _automaton_over_lexemes(grammar, choice, lnf, dfa, found.lexemes)
+            return _automaton_over_lexemes(grammar, choice, dfa, found.lexemes)
     return MaximalMunchGrammar(grammar, choice, found.grammar, found.lexemes, tables)
 
 
 def _automaton_over_lexemes(
-    grammar: Grammar, choice: EngineChoice, lnf: Lnf, dfa: Dfa, lexemes: "Sequence[Lexeme]"
+    grammar: Grammar, choice: EngineChoice, dfa: Dfa, lexemes: "Sequence[Lexeme]"
 ) -> Automaton:
     if dfa.is_empty:
         raise CheckError(grammar.source, [Diagnostic(WITHOUT_MEMBER)])
     origins = [(lexeme.text, lexeme.span.start, lexeme.span.end) for lexeme in lexemes]
     nfa = as_nfa(dfa, [text for text, _, _ in origins])
-    return Automaton(grammar, choice, lnf, nfa, dfa, origins)
+    return Automaton(grammar, choice, nfa, dfa, origins)

@@ -15,7 +15,7 @@ All automata stand in one and end in one state, so that a tail call is an ε edg
 and states behind it are made once. Nothing is minimised here: ``minimal_network`` does that.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import TypeAlias
@@ -25,8 +25,10 @@ from numpy.typing import NDArray
 
 from constrain.artifacts.network.tables import NetworkTables
 
-from ..automata.nfa import FIRST_TERMINAL
+from ..automata.dfa import Dfa, trimmed
+from ..automata.nfa import FIRST_TERMINAL, Origins
 from ..limits import Limits
+from ..lnf.form import ENOUGH
 
 _STAGE = "the grammar's network"
 
@@ -109,44 +111,107 @@ def network_of(
     for more than ``most_of_one`` states of one procedure, and ``TooManySetsError`` for more than
     ``most_sets``, the ends of sets included.
     """
-    lists = _Lists(components, _ordered(components, [p.start for p in procedures]))
-    numbers: dict[int, int] = {}
-    rows: list[Runs] = [[]]
-    accepting = [False]
-    entries = []
-    cells = [_EMPTY]
-    for procedure in procedures:
-        cell = lists.closure(procedure.start)
-        if lists.ended[cell] or cell not in numbers:
-            # ε is the callers' matter; what leads back to the start may end there.
-            entries.append(len(cells))
-            if not lists.ended[cell]:
-                numbers[cell] = len(cells)
-            cells.append(cell)
-            accepting.append(False)
-        else:
-            entries.append(numbers[cell])
-        begun = len(rows)
-        while len(rows) < len(cells):
-            row: Runs = []
-            runs = lists.runs(cells[len(rows)])
-            for i in range(0, len(runs), 3):
-                cell = runs[i + 2]
-                target = numbers.get(cell)
-                if target is None:
-                    target = numbers[cell] = len(cells)
-                    cells.append(cell)
-                    accepting.append(lists.ended[cell])
-                row += (runs[i], runs[i + 1], target)
-            rows.append(row)
-            limits.check_resources(_STAGE, [procedure.name])
-            if most_of_one is not None and len(rows) - begun > most_of_one:
-                limits.within(most_of_one).check_states(len(rows) - begun, _STAGE, [procedure.name])
-            if most_sets is not None and lists.count > most_sets:
-                raise TooManySetsError
-            if len(rows) > limits.states:
-                limits.check_states(len(rows), _STAGE, [procedure.name])
-    return _tables(rows, accepting, procedures, entries, limits, terminals, nullable_start)
+    found = _Sets(components, procedures, limits, most_sets, most_of_one)
+    return found.tables(limits, terminals, nullable_start)
+
+
+def dfa_of(
+    components: Components,
+    start: Procedure,
+    origins: Sequence[int],
+    limits: Limits,
+    terminals: int = 0,
+    *,
+    nullable_start: bool = False,
+) -> Dfa:
+    """The trimmed DFA of an automaton that calls nothing.
+
+    ``origins``: of each state that of its arcs; a state of the DFA has at most ``ENOUGH`` of those
+    of its set. Raises ``LimitError``.
+    """
+    found = _Sets(components, [start], limits, None, None)
+    tables = found.tables(limits, terminals, nullable_start)
+    accepting = tables.accepting.astype(np.bool_)
+    accepting[tables.start] = nullable_start
+    behind = tuple(found.origins(origins))
+    return trimmed(Dfa(tables.table, tables.classes, accepting, tables.start, behind))
+
+
+class _Sets:
+    """The sets of states that ``procedures`` reach, and what they read: the subset construction.
+
+    State s of the result is the list ``cells[s]``, reads ``rows[s]`` and ends if ``accepting[s]``;
+    0 is dead. ``entries``: where each procedure starts.
+    """
+
+    def __init__(
+        self,
+        components: Components,
+        procedures: Sequence[Procedure],
+        limits: Limits,
+        most_sets: int | None,
+        most_of_one: int | None,
+    ) -> None:
+        self.procedures = procedures
+        self._lists = _Lists(components, _ordered(components, [p.start for p in procedures]))
+        self._numbers: dict[int, int] = {}
+        self.rows: list[Runs] = [[]]
+        self.accepting = [False]
+        self.entries: list[int] = []
+        self.cells = [_EMPTY]
+        for procedure in procedures:
+            self._begin(procedure)
+            begun = len(self.rows)
+            while len(self.rows) < len(self.cells):
+                self._add_row()
+                count = len(self.rows)
+                limits.check_resources(_STAGE, [procedure.name])
+                if most_of_one is not None and count - begun > most_of_one:
+                    limits.within(most_of_one).check_states(count - begun, _STAGE, [procedure.name])
+                if most_sets is not None and self._lists.count > most_sets:
+                    raise TooManySetsError
+                if count > limits.states:
+                    limits.check_states(count, _STAGE, [procedure.name])
+
+    def _begin(self, procedure: Procedure) -> None:
+        cell = self._lists.closure(procedure.start)
+        if cell in self._numbers and not self._lists.ended[cell]:
+            self.entries.append(self._numbers[cell])
+            return
+        # ε is the callers' matter; what leads back to the start may end there.
+        self.entries.append(len(self.cells))
+        if not self._lists.ended[cell]:
+            self._numbers[cell] = len(self.cells)
+        self.cells.append(cell)
+        self.accepting.append(False)
+
+    def _add_row(self) -> None:
+        row: Runs = []
+        numbers, cells = self._numbers, self.cells
+        runs = self._lists.runs(cells[len(self.rows)])
+        for i in range(0, len(runs), 3):
+            cell = runs[i + 2]
+            target = numbers.get(cell)
+            if target is None:
+                target = numbers[cell] = len(cells)
+                cells.append(cell)
+                self.accepting.append(self._lists.ended[cell])
+            row += (runs[i], runs[i + 1], target)
+        self.rows.append(row)
+
+    def tables(self, limits: Limits, terminals: int, nullable_start: bool) -> NetworkTables:
+        """The same as a network."""
+        given = self.rows, self.accepting, self.procedures, self.entries
+        return _tables(*given, limits, terminals, nullable_start)
+
+    def origins(self, of_states: Sequence[int]) -> Iterator[Origins]:
+        """Some of the origins of each state, from those of the automata's states."""
+        found: list[Origins] = [frozenset(), frozenset()]
+        for head, rest in self._lists.pairs():
+            origin, behind = of_states[head], found[rest]
+            full = len(behind) >= ENOUGH or origin in behind
+            found.append(behind if full else behind | {origin})
+        return (found[cell] for cell in self.cells)
 
 
 def _ordered(components: Components, starts: Sequence[int]) -> list[int]:
@@ -193,6 +258,11 @@ class _Lists:
         self._closures = [-1] * components.states
         self._closures[END] = _ENDED
         self._entered = bytearray(components.states)
+
+    def pairs(self) -> Iterator[tuple[int, int]]:
+        """The state that each list begins with, and its rest; without those of no state."""
+        for head, rest in zip(self._heads[2:], self._rests[2:], strict=True):
+            yield self._order[head], rest
 
     @property
     def count(self) -> int:

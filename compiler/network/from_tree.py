@@ -9,13 +9,17 @@
 recursion, and the oracle of this one.
 """
 
+from collections.abc import Sequence
+
 from constrain.artifacts.network.tables import NetworkTables
 
+from ..automata.dfa import Dfa
+from ..automata.minimize import minimize
 from ..grammar.tree import Grammar
 from ..limits import Limits
 from ..lnf import normalize
 from .build import network
-from .components import TooManySetsError, network_of
+from .components import TooManySetsError, dfa_of, network_of
 from .tree_layout import Layout
 from .tree_plan import Openness, procedures_of, sizes_of
 from .tree_rules import Rules
@@ -73,3 +77,23 @@ def network_from_tree(
             called |= {
                 max(open_to_calls, key=lambda r: (openness.bytes_after_end(r), -sizes[r], -r))
             }
+
+
+def dfa_from_tree(rules: Rules, limits: Limits) -> tuple[Dfa, Sequence[str]]:
+    """The minimal DFA of a grammar in which no rule nests itself, and the rules that its origins
+    are: of each state the first ones whose text may follow.
+
+    A rule is copied once for each state behind it, so that a chain of rules, each of which names
+    the next one twice, is linear. Raises ``LimitError``.
+    """
+    limits = limits.started()
+    layout = Layout(rules, (), limits)
+    found = dfa_of(
+        layout.components,
+        layout.procedures[0],
+        layout.owners,
+        limits,
+        rules.terminals,
+        nullable_start=rules.is_nullable(rules.start),
+    )
+    return minimize(found, limits), rules.names

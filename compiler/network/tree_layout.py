@@ -26,13 +26,15 @@ class Layout:
     """The automata of a grammar whose rules ``called`` are called.
 
     ``components``: the automata. ``procedures``: the start, and what is called. ``copied``: the
-    rules of which there are copies. Raises ``LimitError``.
+    rules of which there are copies. ``owners``: of each state the rule whose text leaves it.
+    Raises ``LimitError``.
     """
 
     def __init__(self, rules: Rules, called: Collection[int], limits: Limits) -> None:
         self._rules, self._called, self._limits = rules, called, limits
         self.components = Components()
         self.copied: set[int] = set()
+        self.owners = [rules.start]
         self._first_call = FIRST_TERMINAL + rules.terminals
         # (rule, the state behind it) -> the state in front of it, in the order of the
         # automata.
@@ -69,7 +71,10 @@ class Layout:
         done = 0
         while done < len(self._waiting):
             while done < len(self._waiting):
-                self._lay_rule(*self._waiting[done])
+                rule, end = self._waiting[done]
+                self._lay_rule(rule, end)
+                self.owners += [rule] * (self.components.states - len(self.owners))
+                self.owners[self._starts[rule, end]] = rule
                 done += 1
             calls, self._calls = self._calls, []
             for state, rule, end in calls:

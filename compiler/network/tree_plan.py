@@ -6,6 +6,7 @@ something in brackets does: what may end where it could go on, as a number, leav
 nodes suspended at its end as its bytes lead to, and is copied until its copies are very large.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
@@ -67,6 +68,27 @@ def sizes_of(rules: Rules) -> Mapping[int, int]:
     for rule in planner.callees_first():
         whole[rule] = planner.copied(rule, frozenset(), whole)
     return whole
+
+
+def copies_grow(rules: Rules, most: int) -> bool:
+    """Whether the rules that are named more than once reach more than ``most`` states together:
+    what they would cost if each were built by itself and copied."""
+    sizes = _Planner(rules).calls.sizes
+    uses = {rule: list(rules.used_by(rule)) for rule in rules.reached}
+    counts = Counter(used for named in uses.values() for used in named)
+    total = 0
+    for rule, count in counts.items():
+        seen, pending = {rule}, [rule] if count > 1 else []
+        while pending:
+            current = pending.pop()
+            total += sizes[current]
+            if total > most:
+                return True
+            for used in uses[current]:
+                if used not in seen:
+                    seen.add(used)
+                    pending.append(used)
+    return False
 
 
 class _Planner:

@@ -1,0 +1,93 @@
+"""DFAs straight from the tree, where rules share so much that each cannot be built by itself."""
+
+# Tests here say `expected == actual`.
+
+import random
+
+import pytest
+from support.grammars import random_grammars, tree_of
+
+from constrain.artifacts import Artifact
+from constrain.compiler import Tokenizer, compile_grammar, frontend
+from constrain.compiler.automata.minimize import minimal
+from constrain.compiler.diagnostics import NotRegularError
+from constrain.compiler.limits import Limits
+from constrain.compiler.lnf import normalize
+from constrain.compiler.lnf.automaton import to_nfa
+from constrain.compiler.network.from_tree import dfa_from_tree
+from constrain.compiler.network.nesting import check_nesting
+from constrain.compiler.network.tree_rules import Rules
+from constrain.compiler.pipeline import build_automaton
+
+LIMITS = Limits()
+
+
+def keys(count: int) -> str:
+    """Optional keys in a fixed order, a rule for what may follow each, with a comma or without."""
+    rules = ["start ::= '{' m0 '}';", f"m{count} ::= ''; c{count} ::= '';"]
+    for i in range(count):
+        rules.append(f"m{i} ::= '\"key{i}\":' v c{i + 1} | m{i + 1};")
+        rules.append(f"c{i} ::= ',\"key{i}\":' v c{i + 1} | c{i + 1};")
+    return "\n".join([*rules, "v ::= #'[0-9]+' | '\"' #'[a-z]*' '\"';"])
+
+
+def test_random_grammars_have_the_dfa_of_the_normal_form(full: bool) -> None:
+    """State for state, as minimal automata are numbered by their language alone."""
+    found = 0
+    for text, _ in random_grammars(1500 if full else 150, seed=12):
+        grammar = frontend.without_exceptions(tree_of(text), LIMITS)
+        rules = Rules(grammar, LIMITS)
+        try:
+            check_nesting(rules)
+        except NotRegularError:
+            continue
+        if rules.is_left_recursive:
+            continue
+        found += 1
+        dfa, _ = dfa_from_tree(rules, LIMITS)
+        expected = minimal(to_nfa(normalize(grammar))[0])
+        assert (expected.table == dfa.table).all(), text
+        assert (expected.accepting == dfa.accepting).all(), text
+        assert (expected.classes == dfa.classes).all(), text
+    assert found > 20
+
+
+def test_chains_of_optional_keys_are_as_by_the_normal_form(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The same automaton, and states know rules whose text may follow."""
+    expected = build_automaton(keys(9), dialect="kbnf").dfa
+    monkeypatch.setattr(frontend, "_SHARED_STATES", 0)
+    found = build_automaton(keys(9), dialect="kbnf")
+    assert (expected.table == found.dfa.table).all()
+    names = {found.rules[origin] for origin in found.dfa.origins[found.dfa.start]}
+    assert {"start"} == names
+    inside = found.dfa.run(b'{"key2":1,"')
+    assert {"c3", "c8"} <= {found.rules[origin] for origin in found.dfa.origins[inside]}
+
+
+def test_a_hundred_optional_keys_need_no_normal_form(
+    default_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whose rules, each built by itself, would take many times as long."""
+
+    def refused(*_: object) -> None:
+        raise AssertionError("a normal form is made")
+
+    monkeypatch.setattr(frontend, "normalize", refused)
+    artifact = compiled(keys(100), default_tokenizer)
+    assert artifact.manifest.kind == "byte-dfa"
+    assert artifact.manifest.counts["dfa_states"] < 30 * 100
+    rng = random.Random(2)
+    for _ in range(3):
+        chosen = sorted(rng.sample(range(100), 12))
+        text = ",".join(f'"key{i}":"x"' for i in chosen)
+        matcher = artifact.matcher()
+        for token in default_tokenizer.encode(f"{{{text}}}"):
+            matcher.advance(token)
+        assert matcher.is_accepting
+
+
+def compiled(text: str, tokenizer: Tokenizer) -> Artifact:
+    """The artifact under ``any``."""
+    return compile_grammar(text, dialect="kbnf", tokenizer=tokenizer, tokenization="any")
