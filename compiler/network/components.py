@@ -17,18 +17,17 @@ and states behind it are made once. Nothing is minimised here: ``minimal_network
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from constrain.artifacts.network.tables import NetworkTables
 
 from ..automata.dfa import Dfa, trimmed
-from ..automata.nfa import FIRST_TERMINAL, Origins
+from ..automata.nfa import Origins
 from ..limits import Limits
 from ..lnf.form import ENOUGH
+from .component_tables import tables_of
 
 _STAGE = "the grammar's network"
 
@@ -201,8 +200,9 @@ class _Sets:
 
     def tables(self, limits: Limits, terminals: int, nullable_start: bool) -> NetworkTables:
         """The same as a network."""
-        given = self.rows, self.accepting, self.procedures, self.entries
-        return _tables(*given, limits, terminals, nullable_start)
+        names = [procedure.name for procedure in self.procedures]
+        given = self.rows, self.accepting, names, self.entries
+        return tables_of(*given, limits, terminals, nullable_start)
 
     def origins(self, of_states: Sequence[int]) -> Iterator[Origins]:
         """Some of the origins of each state, from those of the automata's states."""
@@ -251,7 +251,11 @@ class _Lists:
         self._place = [0] * components.states
         for place, state in enumerate(order):
             self._place[state] = place
-        self._heads, self._rests = [END, END], [_EMPTY, _EMPTY]
+        # What holds no state stands behind all places. A list's jump is a far end of it, so that
+        # the end from a place on is found in logarithmic time (Myers, An applicative
+        # random-access stack, 1983).
+        self._heads, self._rests = [len(order), len(order)], [_EMPTY, _EMPTY]
+        self._jumps, self._depths = [_EMPTY, _ENDED], [0, 0]
         self.ended = [False, True]
         self._numbers: dict[int, int] = {}
         self._runs: list[Runs | None] = [[], []]
@@ -276,6 +280,11 @@ class _Lists:
             found = self._numbers[key] = len(self._heads)
             self._heads.append(head)
             self._rests.append(rest)
+            jumps, depths = self._jumps, self._depths
+            far = jumps[rest]
+            equal = depths[rest] - depths[far] == depths[far] - depths[jumps[far]]
+            jumps.append(jumps[far] if equal else rest)
+            depths.append(depths[rest] + 1)
             self.ended.append(self.ended[rest])
             self._runs.append(None)
         return found
@@ -283,6 +292,10 @@ class _Lists:
     def _union(self, left: int, right: int) -> int:
         """Both together; as much of them as can be is shared."""
         heads, rests = self._heads, self._rests
+        if heads[left] > heads[right]:
+            left, right = right, left
+        if self._end_of(left, heads[right]) == right:
+            return left
         taken = []
         while left != right and left > _ENDED and right > _ENDED:
             first, second = heads[left], heads[right]
@@ -300,6 +313,14 @@ class _Lists:
         for head in reversed(taken):
             found = self._list(head, found)
         return found
+
+    def _end_of(self, number: int, place: int) -> int:
+        """The end of a list from a place on."""
+        heads, rests, jumps = self._heads, self._rests, self._jumps
+        while heads[number] < place:
+            far = jumps[number]
+            number = far if heads[far] <= place else rests[number]
+        return number
 
     def closure(self, state: int) -> int:
         """A state and all that it gets to without reading, those that read or end alone."""
@@ -409,81 +430,3 @@ class _Lists:
                     return found + left[i:]
                 other_low, other_high, other = right[j : j + 3]
                 j += 3
-
-
-def _tables(
-    rows: Sequence[Runs],
-    accepting: Sequence[bool],
-    procedures: Sequence[Procedure],
-    entries: Sequence[int],
-    limits: Limits,
-    terminals: int,
-    nullable_start: bool,
-) -> NetworkTables:
-    """The rows as a table over classes of bytes; state 0 is dead."""
-    rules = [procedure.name for procedure in procedures[:1]]
-    states = len(rows)
-    lengths = np.fromiter(map(len, rows), dtype=np.int64, count=states) // 3
-    runs = np.fromiter(chain.from_iterable(rows), dtype=np.int64).reshape(-1, 3)
-    low, high, targets = np.ascontiguousarray(runs.T)
-    sources = np.repeat(np.arange(states), lengths)
-    first_call = FIRST_TERMINAL + terminals
-    is_byte, is_call = low < FIRST_TERMINAL, low >= first_call
-    begins = np.zeros(FIRST_TERMINAL + 1, dtype=np.bool_)
-    begins[low[is_byte]] = begins[high[is_byte] + 1] = True
-    begins[0] = False
-    columns = np.cumsum(begins[:FIRST_TERMINAL], dtype=np.int64)
-    width = int(columns[-1]) + 1
-    limits.check_allocation(3 * 4 * states * (width + terminals), _STAGE, rules)
-    table = np.zeros((states, width), dtype=np.int32)
-    _fill(table, sources[is_byte], columns[low[is_byte]], columns[high[is_byte]], targets[is_byte])
-    classes, table = _joined(columns, table)
-    if terminals:
-        is_token = ~is_byte & ~is_call
-        behind = np.zeros((states, terminals), dtype=np.int32)
-        symbols = low[is_token] - FIRST_TERMINAL, high[is_token] - FIRST_TERMINAL
-        _fill(behind, sources[is_token], *symbols, targets[is_token])
-        table = np.concatenate((table, behind), axis=1)
-    begun = np.array(entries, dtype=np.int32)
-    return NetworkTables(
-        table=table,
-        classes=classes,
-        accepting=np.array(accepting, dtype=np.uint8),
-        call_offsets=np.searchsorted(sources[is_call], np.arange(states + 1)).astype(np.int64),
-        call_starts=begun[low[is_call] - first_call],
-        call_returns=targets[is_call].astype(np.int32),
-        start=entries[0],
-        nullable_start=nullable_start,
-        names=tuple(procedure.name for procedure in procedures),
-        entries=begun,
-    )
-
-
-def _fill(
-    table: NDArray[np.int32],
-    rows: NDArray[np.int64],
-    first: NDArray[np.int64],
-    last: NDArray[np.int64],
-    targets: NDArray[np.int64],
-) -> None:
-    """Write targets to the columns ``first`` to ``last`` of ``rows``."""
-    lengths = last - first + 1
-    ends = np.cumsum(lengths)
-    places = np.repeat(rows * table.shape[1] + first - ends + lengths, lengths)
-    places += np.arange(len(places))
-    table.ravel()[places] = np.repeat(targets, lengths)
-
-
-def _joined(
-    columns: NDArray[np.int64], table: NDArray[np.int32]
-) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
-    """The class of each byte, equal columns being one, and the table of the classes."""
-    numbers: dict[bytes, int] = {}
-    distinct: list[int] = []
-    found = np.zeros(table.shape[1], dtype=np.uint8)
-    for i, column in enumerate(np.ascontiguousarray(table.T)):
-        number = numbers.setdefault(column.tobytes(), len(numbers))
-        if number == len(distinct):
-            distinct.append(i)
-        found[i] = number
-    return found[columns], np.ascontiguousarray(table[:, distinct])

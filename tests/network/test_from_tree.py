@@ -139,6 +139,15 @@ def keys_in_a_row(count: int) -> str:
     return f"start ::= '{{' '\"id\":' v {keys} '}}'; v ::= #'[0-9]+' | start; ws ::= #'[ \\n]*';"
 
 
+def keys_before_space(count: int) -> str:
+    """The same by rules, with white space in front of all that may follow."""
+    rules = ["start ::= '{' ws m0 ws '}';", f"m{count} ::= ''; c{count} ::= ''; ws ::= #'[ \\n]*';"]
+    for i in range(count):
+        rules.append(f"m{i} ::= '\"key{i}\":' v ws c{i + 1} | m{i + 1};")
+        rules.append(f"c{i} ::= ',' ws '\"key{i}\":' v ws c{i + 1} | c{i + 1};")
+    return "\n".join([*rules, "v ::= #'[0-9]+' | start;"])
+
+
 def keys_by_rests(count: int) -> str:
     """The same as llama.cpp's converter writes it: a choice of the first key, and rests."""
     first = " | ".join(f"kv{i} rest{i}" for i in range(count))
@@ -148,15 +157,25 @@ def keys_by_rests(count: int) -> str:
     return "\n".join(rules)
 
 
-@pytest.mark.parametrize("family", [keys_by_rules, keys_in_a_row, keys_by_rests])
+FAMILIES = (keys_by_rules, keys_in_a_row, keys_before_space, keys_by_rests)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
 def test_optional_keys_take_linear_work(family: object, monkeypatch: pytest.MonkeyPatch) -> None:
     """Four times the keys: four times the sets of states and the runs that they read by."""
     work: list[subsets._Lists] = []
+
+    lists_asked_for = [0]
 
     class Counted(subsets._Lists):
         def __init__(self, *given: object) -> None:
             super().__init__(*given)  # type: ignore[arg-type]
             work.append(self)
+            lists_asked_for[0] = 0
+
+        def _list(self, head: int, rest: int) -> int:
+            lists_asked_for[0] += 1
+            return super()._list(head, rest)
 
     monkeypatch.setattr(subsets, "_Lists", Counted)
     counts = []
@@ -164,14 +183,15 @@ def test_optional_keys_take_linear_work(family: object, monkeypatch: pytest.Monk
         work.clear()
         tables = network_from_tree(rules_of(family(count)), LIMITS)  # type: ignore[operator]
         (lists,) = work
-        counts.append((lists.count, sum(len(runs or ()) for runs in lists._runs), tables.states))
+        runs = sum(len(runs or ()) for runs in lists._runs)
+        counts.append((lists.count, runs, tables.states, lists_asked_for[0]))
     small, large = counts
     # Keys have numbers, of one more digit.
     assert all(after < 5 * before for before, after in zip(small, large, strict=True))
     assert large[2] < 50 * 200
 
 
-@pytest.mark.parametrize("family", [keys_by_rules, keys_in_a_row, keys_by_rests])
+@pytest.mark.parametrize("family", FAMILIES)
 def test_optional_keys_are_read_as_by_earley(family: object) -> None:
     """What is left out, and what stands in another order."""
     text = family(6)  # type: ignore[operator]
