@@ -205,11 +205,59 @@ class _Object:
                 f"{len(self.named)} keys come in the order of the schema",
                 "--any-limit allows more, with twice the states for each",
             )
+        if not (self._is_any_order or self._is_counting or self.open):
+            return self._in_sequence()
         first = self._name_of(_State())
         while self.pending:
             state = self.pending.pop()
             self.writer.rule(self.rules[state], list(self._options(state)))
         return first
+
+    def _in_sequence(self) -> str:
+        """The same where nothing is counted: each key has its turn behind those before it.
+
+            P1 ::= k1        P2 ::= P1 (, k2)? | k2        P3 ::= P2 , k3 | k3
+
+        Left-recursive and without units, so that it takes linearly many states: all of it is left
+        corners of the last rule, and passes that remove units copy nothing.
+        """
+        writer = self.writer
+        before: tree.Expr | None = None
+        may_begin = True
+        for member in self.named:
+            written = self._member(member, member.goal)
+            options: list[tree.Expr] = []
+            if before is not None:
+                turn = writer.sequence(writer.comma(), written)
+                least = int(member.is_required)
+                options.append(writer.sequence(before, writer.repetition(turn, least, 1)))
+            if may_begin:
+                options.append(written)
+            may_begin &= not member.is_required
+            name = writer.helper()
+            writer.rule(name, options)
+            before = writer.reference(name)
+        inside = [] if before is None else [before]
+        if self.cells:
+            other = writer.choice([self._member(cell, cell.goal) for cell in self.cells])
+            more = writer.repetition(writer.sequence(writer.comma(), other), 0, None)
+            inside = [writer.sequence(each, more) for each in inside]
+            if may_begin:
+                inside.append(writer.sequence(other, more))
+        if may_begin:
+            inside.append(writer.literal(b""))
+        first = writer.helper()
+        writer.rule(first, inside)
+        return first
+
+    def _member(self, member: _Member, goal: Goal) -> tree.Expr:
+        """A key and its value."""
+        writer, key = self.writer, member.key
+        return writer.sequence(
+            writer.text(key) if isinstance(key, str) else writer.texts(key),
+            writer.colon(),
+            writer.value(goal),
+        )
 
     def _name_of(self, state: _State) -> str:
         counts = state.count if self._is_counting else min(state.count, 1)
@@ -276,12 +324,9 @@ class _Object:
             following = replace(after, found=after.found | sum(1 << i for i in chosen))
             if chosen and cell is not None:
                 following = replace(following, closed=following.closed | 1 << cell)
-            key = member.key
             yield writer.sequence(
                 writer.literal(b"") if is_first else writer.comma(),
-                writer.text(key) if isinstance(key, str) else writer.texts(key),
-                writer.colon(),
-                writer.value(goal),
+                self._member(member, goal),
                 writer.reference(self._name_of(following)),
             )
 
