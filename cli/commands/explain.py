@@ -70,7 +70,9 @@ def explain(
 
 
 def _by_grammar(recogniser: "Recogniser", text: bytes) -> "Verdict":
+    from constrain.compiler.dialects import JSON_SCHEMA
     from constrain.compiler.explain.earley import explain_parser
+    from constrain.compiler.explain.json_schema import explain_instance
     from constrain.compiler.explain.maximal_munch import explain_maximal_munch
     from constrain.compiler.explain.report import explain
     from constrain.compiler.frontend import MaximalMunchGrammar, Parser
@@ -78,6 +80,8 @@ def _by_grammar(recogniser: "Recogniser", text: bytes) -> "Verdict":
 
     if isinstance(recogniser, MaximalMunchGrammar):
         return explain_maximal_munch(text_machine(recogniser.tables), text, recogniser)
+    if isinstance(recogniser, Parser) and recogniser.grammar.source.dialect == JSON_SCHEMA:
+        return explain_instance(recogniser.recogniser(), text)
     if isinstance(recogniser, Parser):
         return explain_parser(recogniser.recogniser(), text, recogniser.token_names)
     origins, of_state = recogniser.origins, recogniser.dfa.origins
@@ -89,7 +93,9 @@ def _by_artifact(artifact: "Artifact", text: bytes) -> "Verdict":
     from constrain.artifacts.kinds.maximal_munch import MaximalMunchRuntime
     from constrain.artifacts.kinds.parser import NestingGrammar
     from constrain.compiler.automata.dump import ids_text, terminal_names
+    from constrain.compiler.dialects import JSON_SCHEMA
     from constrain.compiler.explain.earley import explain_parser
+    from constrain.compiler.explain.json_schema import explain_instance
     from constrain.compiler.explain.maximal_munch import explain_maximal_munch
     from constrain.compiler.explain.report import explain
 
@@ -98,6 +104,8 @@ def _by_artifact(artifact: "Artifact", text: bytes) -> "Verdict":
             artifact.runtime.machine().configurations, text, _grammar_of(artifact)
         )
     if isinstance(artifact.runtime, NestingGrammar):
+        if artifact.manifest.dialect == JSON_SCHEMA:
+            return explain_instance(artifact.runtime.recogniser(), text)
         names = [ids_text(ids.tolist()) for ids in artifact.runtime.named]
         return explain_parser(artifact.runtime.recogniser(), text, names)
     dfa = artifact.byte_dfa
@@ -137,6 +145,8 @@ def _as_json(verdict: "Verdict", name: str, _text: bytes) -> str:
         "may_end": verdict.may_end,
         "but_for_line_break": verdict.but_for_line_break,
     }
+    if verdict.instance is not None:
+        found |= {"instance": verdict.instance, "schemas": list(verdict.schemas)}
     return json.dumps(found)
 
 
@@ -151,7 +161,9 @@ def _said(verdict: "Verdict", name: str, text: bytes) -> str:
     if verdict.status is Status.REJECTED:
         octet = text[verdict.offset]
         place += f" at {class_text([(octet, octet)])} (byte {verdict.offset})"
-    if verdict.rules or verdict.path:
+    if verdict.instance is not None:
+        place += f", at {verdict.instance or 'the root'}"
+    elif verdict.rules or verdict.path:
         place += f" in {', '.join(verdict.rules) or ' > '.join(verdict.path)}"
     expected = [class_text(verdict.expected)] if verdict.expected else []
     expected += verdict.terminals
@@ -159,6 +171,8 @@ def _said(verdict: "Verdict", name: str, text: bytes) -> str:
         expected.append(f"the token {' or '.join(verdict.tokens)}, which no text matches")
     expected += ["the end of the text"] if verdict.may_end else []
     said = f"{place}; expected {' or '.join(expected)}"
+    if verdict.schemas:
+        said += f", by {' or '.join(verdict.schemas)}"
     if verdict.but_for_line_break:
         said += " (it is accepted without the line break at its end)"
     return said

@@ -35,7 +35,8 @@ class Verdict:
     matches; ``may_end``: the text could have ended there. ``but_for_line_break``: it
     would be accepted without the line break at its end. Where a parser was followed, ``path``:
     the rules that lie inside each other there, and ``terminals``: those that could have begun,
-    as their author wrote them.
+    as their author wrote them. Of an instance of a JSON Schema, ``instance``: the pointer of
+    the place in it, and ``schemas``: those of the schemas that say what could have come.
     """
 
     status: Status
@@ -49,6 +50,8 @@ class Verdict:
     but_for_line_break: bool
     path: tuple[str, ...] = ()
     terminals: tuple[str, ...] = ()
+    instance: str | None = None
+    schemas: tuple[str, ...] = ()
 
 
 def explain(

@@ -1,0 +1,77 @@
+"""Where an instance goes wrong: the pointer in it, what could stand there, and by which schemas."""
+
+# Tests here say `expected == actual`.
+# ruff: noqa: SIM300
+
+import json
+from pathlib import Path
+
+import pytest
+from support.cli import Cli
+
+from constrain.compiler.explain.json_schema import pointer_at
+
+pytestmark = pytest.mark.quick
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string"},
+        "age": {"type": "integer", "minimum": 0},
+        "tags": {"type": "array", "items": {"enum": ["a", "b"]}},
+        "next": {"$ref": "#"},
+    },
+    "required": ["name"],
+    "additionalProperties": False,
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"name": 1}', '1:10: rejected at "1" (byte 9), at /name; expected a string, by #/properties/name'),
+        ('{"name": "x", "age": "3"}', "at /age; expected a number, by #/properties/age"),
+        ('{"name": "x"} ', 'rejected at " "'),
+        ('{"age": 1}', 'at the root; expected "n", by #'),
+        ('{"name": "x", "tags": ["a", 1]}', 'at /tags/1; expected "\\"a\\"" or "\\"b\\"", by'),
+        ('{"name": "x", "next": {"name": 1}}', "at /next/name; expected a string"),
+        ('{"name": "x", "tags": [', "incomplete, at /tags"),
+    ],
+)  # fmt: skip
+def test_an_instance_is_explained_by_pointers(
+    cli: Cli, tmp_path: Path, text: str, said: str
+) -> None:
+    """Of the instance and of the schema."""
+    (tmp_path / "s.schema.json").write_text(json.dumps(SCHEMA))
+    found = cli("explain", "s.schema.json", "-", stdin=text.encode())
+
+    assert 1 == found.code
+    assert said in found.out.decode()
+
+
+def test_an_artifact_explains_instances_like_its_schema(cli: Cli, tmp_path: Path) -> None:
+    """With its pointers, in JSON too."""
+    (tmp_path / "s.schema.json").write_text(json.dumps(SCHEMA))
+    assert 0 == cli("compile", "s.schema.json", "-o", "s.cst", "--tokenization", "any").code
+    found = json.loads(cli("explain", "s.cst", "-", "-f", "json", stdin=b'{"name": 1').out)
+
+    assert "/name" == found["instance"]
+    assert ["#/properties/name"] == found["schemas"]
+    assert ["a string"] == found["terminals"]
+
+
+@pytest.mark.parametrize(
+    ("before", "pointer"),
+    [
+        (b"", ""),
+        (b'{"a"', ""),
+        (b'{"a": 1', "/a"),
+        (b'{"a": 1,', ""),
+        (b'{"a": [1, {"b/~": "x,]', "/a/1/b~1~0"),
+        (b'[[1, 2], 3, "a\\"', "/2"),
+        (b"[1] ", ""),
+    ],
+)
+def test_the_place_of_a_beginning_is_a_pointer(before: bytes, pointer: str) -> None:
+    """Strings may hold brackets; a key without its value is none yet."""
+    assert pointer == pointer_at(before)
