@@ -5,6 +5,7 @@
     tree -> language      what parts match: endless white space, redundant alternatives
     tree -> added_tokens  literals that a tokenizer reads as one of its added tokens
     tree -> repetition    texts that a repetition factors in two ways (``automata.ambiguity``)
+    text -> schemas       of a JSON Schema, whose rules nobody has written
 
 Each lint has a name; a comment that holds ``constrain: allow(NAME, …)`` silences it, for the
 rule that follows if the comment stands right before one, else for the whole file.
@@ -26,6 +27,7 @@ from .escapes import hex_escapes, options_as_classes
 from .finding import Finding, give_up
 from .language import redundant, white_space
 from .repetition import ambiguous_repetitions
+from .schemas import of_schema
 from .structure import duplicates, left_recursion, unit_cycles, unproductive, unreachable
 
 __all__ = ["LINTS", "NOTES", "Finding", "lint"]
@@ -33,20 +35,27 @@ __all__ = ["LINTS", "NOTES", "Finding", "lint"]
 LINTS: Mapping[str, str] = {
     "added-token-text": "a literal holds the text of an added token of the tokenizer",
     "ambiguous-repetition": "the text of a repetition can be cut up in two ways",
+    "dead-branch": "a branch of anyOf or oneOf can never hold",
     "duplicate-definition": "a rule is defined more than once; the definitions are alternatives",
+    "excluded-member": "a member of enum has none of the types",
     "hex-escape-digit": "a digit behind \\xHH looks like a part of it",
     "high-hex-escape": "\\x80 to \\xFF are characters, not bytes",
+    "impossible-length": "no text of these lengths has the pattern",
     "left-recursion": "a rule begins with itself; that is allowed (note only)",
+    "misspelt-keyword": "a key of a schema is nearly a keyword",
+    "narrowed": "valid instances are left out of a schema's grammar (note only)",
     "option-as-class": "[ ] looks like an option where it is a class of characters",
+    "other-draft": "a keyword of another draft than the schema's",
     "redundant-alternative": "what an alternative matches, the others match too",
     "unbounded-whitespace": "white space may repeat without end, which lets a model stall",
+    "undescribed-key": "a key must be there, and no schema describes it",
     "unit-cycle": "a rule stands for itself, with nothing around it",
     "unproductive": "a rule matches no finite text, so its alternatives are left out",
     "unreachable": "a rule cannot be reached from the start",
 }
 
 # Findings that are no reason for an exit code.
-NOTES = frozenset({"left-recursion"})
+NOTES = frozenset({"left-recursion", "narrowed"})
 
 # States of an exception's automaton; in larger ones nothing is looked for.
 _STATES = 2000
@@ -69,6 +78,10 @@ def lint(
     lints over the text and the uses of rules find something.
     """
     limits = (limits or Limits()).started()
+    if grammar.source.dialect == "json-schema":
+        # The rules are none that anybody has written.
+        allowed = _silenced(grammar)
+        return [each for each in of_schema(grammar.source, limits) if not allowed(each)]
     found: list[Finding] = []
     for search in (duplicates, unreachable, unit_cycles, left_recursion):
         limits.check_resources("the lints", [grammar.start])

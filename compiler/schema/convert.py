@@ -28,6 +28,13 @@ def grammar_of(
         raise CheckError(source, [Diagnostic(message)]) from None
 
 
+def opened(source: Source, limits: Limits) -> tuple[Document, Goals, Normal]:
+    """A schema that was read once already, for questions about its parts."""
+    document, options, notes = read_json(source, limits), SchemaOptions(), Notes()
+    goals = Goals(Places(document, options, notes, limits), options, notes, limits)
+    return document, goals, Normal(goals)
+
+
 def _grammar(
     document: Document, options: SchemaOptions, notes: Notes, limits: Limits, start: str
 ) -> Grammar:

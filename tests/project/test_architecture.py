@@ -73,7 +73,7 @@ COMPILER: dict[str, set[str]] = {
     "schema": BASE | {"automata", "grammar", "unicode"},
     "dialects": BASE | {"automata", "grammar", "schema", "unicode"},
     "lnf": BASE | {"automata", "grammar"},
-    "lints": BASE | {"automata", "grammar", "lnf"},
+    "lints": BASE | {"automata", "grammar", "lnf", "schema"},
     "pretokenizer": BASE | {"automata", "tokenizers"},
     "normalizer": BASE | {"automata", "pretokenizer", "tokenizers"},
     "wordpiece": BASE | {"automata"},

@@ -1,0 +1,165 @@
+"""Lints of JSON Schemas: what a schema says and its author probably does not mean.
+
+What a grammar's lints look for is of its rules, which here nobody has written.
+"""
+
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+from constrain.artifacts.errors import ConstrainError
+
+from ..diagnostics import Source, Span
+from ..limits import Limits
+from ..schema.keywords.known import KEYWORDS, schemas_in
+from ..schema.notes import Refused
+from ..schema.read import Document
+from .finding import Finding, give_up
+
+if TYPE_CHECKING:
+    from ..schema.goals import Goal, Goals
+    from ..schema.normal import Normal
+
+# Schemas of which what they allow is computed, each with its branches.
+_MOST = 2_000
+
+
+def of_schema(source: Source, limits: Limits) -> list[Finding]:
+    """All findings about a schema that has a grammar. Raises ``LimitError``."""
+    from ..schema.convert import opened
+
+    document, goals, normal = opened(source, limits)
+    draft = goals.places.draft
+    found: list[Finding] = []
+    for count, (pointer, schema) in enumerate(schemas_in(document.value)):
+        limits.check_resources("the lints", [f"#{pointer}"])
+        found += _keywords(pointer, schema, document, draft.number, draft.is_lenient)
+        found += _required(pointer, schema, document)
+        found += _members(pointer, schema, document)
+        if count < _MOST:
+            try:
+                goal = goals.at(f"#{pointer}")
+                found += _lengths(pointer, schema, document, normal, goals, goal)
+                found += _branches(pointer, schema, document, normal, goals, goal)
+            except ConstrainError as error:
+                give_up(error)
+            except (Refused, RecursionError):
+                # The grammar does without this part, or there would be none.
+                continue
+    return found
+
+
+def _finding(lint: str, pointer: str, message: str, span: Span, hint: str) -> Finding:
+    return Finding(lint, f"#{pointer}: {message}", span, "", hint)
+
+
+def _keywords(
+    pointer: str, schema: Mapping[str, Any], document: Document, draft: int, is_lenient: bool
+) -> Iterator[Finding]:
+    """Keywords of another draft, and such as are nearly one."""
+    for keyword in schema:
+        at = f"{pointer}/{keyword.replace('~', '~0').replace('/', '~1')}"
+        span = document.keys.get(at, Span(0, 0))
+        drafts = KEYWORDS.get(keyword)
+        if drafts is None:
+            close = get_close_matches(keyword, KEYWORDS, n=1, cutoff=0.8)
+            if close and close[0] not in schema:
+                message = f"{keyword!r} is no keyword, and asks nothing"
+                yield _finding("misspelt-keyword", at, message, span, f"did you mean {close[0]!r}?")
+        elif not is_lenient and draft not in drafts:
+            message = f"{keyword!r} is no keyword of this draft, and may ask nothing"
+            known = ", ".join(_DRAFTS[each] for each in drafts)
+            hint = f"it is one of draft {known}; $schema says another"
+            yield _finding("other-draft", at, message, span, hint)
+
+
+_DRAFTS = {4: "4", 6: "6", 7: "7", 2019: "2019-09", 2020: "2020-12"}
+
+
+def _required(pointer: str, schema: Mapping[str, Any], document: Document) -> Iterator[Finding]:
+    """Keys that must be there, and that no schema beside describes."""
+    names, described = schema.get("required"), schema.get("properties")
+    around = ("patternProperties", "additionalProperties", "$ref", "allOf", "anyOf", "oneOf", "if")
+    if not isinstance(names, list) or not isinstance(described, Mapping):
+        return
+    if any(keyword in schema for keyword in (*around, "dependentSchemas", "$dynamicRef")):
+        return
+    for i, name in enumerate(names):
+        if isinstance(name, str) and name not in described:
+            at = f"{pointer}/required/{i}"
+            close = get_close_matches(name, list(described), n=1)
+            hint = f"did you mean {close[0]!r}?" if close else "add it to properties"
+            message = f"{name!r} must be there, and no schema describes it"
+            yield _finding("undescribed-key", at, message, document.spans[at], hint)
+
+
+_KINDS: Mapping[str, Any] = {
+    "null": type(None),
+    "boolean": bool,
+    "string": str,
+    "array": list,
+    "object": Mapping,
+}
+
+
+def _members(pointer: str, schema: Mapping[str, Any], document: Document) -> Iterator[Finding]:
+    """Members of ``enum`` that ``type`` excludes."""
+    values, given = schema.get("enum"), schema.get("type")
+    kinds = [given] if isinstance(given, str) else given
+    if not isinstance(values, list) or not isinstance(kinds, list):
+        return
+    for i, value in enumerate(values):
+        is_number = not isinstance(value, bool | str | list | Mapping) and value is not None
+        if is_number:
+            fits = "number" in kinds or ("integer" in kinds and value == int(value))
+        else:
+            fits = any(isinstance(value, _KINDS[kind]) for kind in kinds if kind in _KINDS)
+        if not fits:
+            at = f"{pointer}/enum/{i}"
+            message = f"this member can never be valid: the type is {' or '.join(map(str, kinds))}"
+            hint = "remove it, or add its type"
+            yield _finding("excluded-member", at, message, document.spans[at], hint)
+
+
+def _lengths(
+    pointer: str,
+    schema: Mapping[str, Any],
+    document: Document,
+    normal: "Normal",
+    goals: "Goals",
+    goal: "Goal",
+) -> Iterator[Finding]:
+    """A pattern that no text within the bounds of its length has."""
+    bounds = [keyword for keyword in ("minLength", "maxLength") if keyword in schema]
+    if not bounds or "pattern" not in schema:
+        return
+    place = goals.nearest(goal)
+    asked = {keyword: schema[keyword] for keyword in ("pattern", *bounds)}
+    if place is None or not normal.is_certainly_empty(
+        goals.made({"type": "string", **asked}, place)
+    ):
+        return
+    at = f"{pointer}/pattern"
+    message = f"no text that {' and '.join(bounds)} allow has this pattern"
+    hint = "mend the pattern or the bounds"
+    yield _finding("impossible-length", at, message, document.spans[at], hint)
+
+
+def _branches(
+    pointer: str,
+    schema: Mapping[str, Any],
+    document: Document,
+    normal: "Normal",
+    goals: "Goals",
+    goal: "Goal",
+) -> Iterator[Finding]:
+    """Branches that exclude what stands beside them."""
+    for keyword in ("anyOf", "oneOf"):
+        listed = schema.get(keyword)
+        for i in range(len(listed) if isinstance(listed, list) and len(listed) > 1 else 0):
+            at = f"{pointer}/{keyword}/{i}"
+            both = goals.both(goal, goals.at(f"#{at}"))
+            if normal.is_certainly_empty(both) and not normal.is_certainly_empty(goal):
+                message = "this branch can never hold beside what else is asked here"
+                hint = "remove it, or mend what excludes it"
+                yield _finding("dead-branch", at, message, document.spans[at], hint)

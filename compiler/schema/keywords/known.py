@@ -1,0 +1,84 @@
+"""The keywords of each draft, and what each has inside: schemas, or values."""
+
+from collections.abc import Iterator, Mapping
+from typing import TypeAlias
+
+from ..read import Json, escaped
+
+# The drafts, by numbers, that a keyword has a meaning in.
+_ALL = (4, 6, 7, 2019, 2020)
+_Drafts: TypeAlias = tuple[int, ...]
+
+# Keywords whose values are schemas, arrays of them, objects of them.
+_ONE = {
+    "additionalItems": (4, 6, 7, 2019),
+    "additionalProperties": _ALL,
+    "contains": (6, 7, 2019, 2020),
+    "contentSchema": (2019, 2020),
+    "else": (7, 2019, 2020),
+    "if": (7, 2019, 2020),
+    "items": _ALL,
+    "not": _ALL,
+    "propertyNames": (6, 7, 2019, 2020),
+    "then": (7, 2019, 2020),
+    "unevaluatedItems": (2019, 2020),
+    "unevaluatedProperties": (2019, 2020),
+}
+_SEVERAL = {
+    "allOf": _ALL,
+    "anyOf": _ALL,
+    "items": (4, 6, 7, 2019),
+    "oneOf": _ALL,
+    "prefixItems": (2020,),
+}
+_NAMED = {
+    "$defs": (2019, 2020),
+    "definitions": _ALL,
+    "dependencies": (4, 6, 7),
+    "dependentSchemas": (2019, 2020),
+    "patternProperties": _ALL,
+    "properties": _ALL,
+}
+# Keywords whose values are none; those of OpenAPI are known, too.
+_VALUES: tuple[tuple[str, _Drafts], ...] = (
+    ("$ref $schema default description enum exclusiveMaximum exclusiveMinimum format", _ALL),
+    ("maxItems maxLength maxProperties maximum minItems minLength minProperties minimum", _ALL),
+    ("multipleOf pattern required title type uniqueItems", _ALL),
+    ("discriminator example externalDocs nullable xml", _ALL),
+    ("$id const examples", (6, 7, 2019, 2020)),
+    ("$comment contentEncoding contentMediaType readOnly writeOnly", (7, 2019, 2020)),
+    ("$anchor $vocabulary dependentRequired deprecated maxContains minContains", (2019, 2020)),
+    ("$dynamicAnchor $dynamicRef", (2020,)),
+    ("$recursiveAnchor $recursiveRef", (2019,)),
+    ("id", (4,)),
+)
+
+KEYWORDS: Mapping[str, _Drafts] = {
+    **{name: drafts for names, drafts in _VALUES for name in names.split()},
+    **_SEVERAL,
+    **_NAMED,
+    **_ONE,
+}
+
+
+def schemas_in(schema: Json) -> Iterator[tuple[str, Mapping[str, Json]]]:
+    """All schemas that are objects, with their pointers from ``schema`` on, itself first.
+
+    Nothing recurses; what has the wrong shape is left out.
+    """
+    pending = [("", schema)]
+    while pending:
+        pointer, current = pending.pop()
+        if not isinstance(current, Mapping):
+            continue
+        yield pointer, current
+        inside: list[tuple[str, Json]] = []
+        for keyword, value in current.items():
+            at = f"{pointer}/{escaped(keyword)}"
+            if isinstance(value, list) and keyword in _SEVERAL:
+                inside += [(f"{at}/{i}", each) for i, each in enumerate(value)]
+            elif isinstance(value, Mapping) and keyword in _NAMED:
+                inside += [(f"{at}/{escaped(name)}", each) for name, each in value.items()]
+            elif keyword in _ONE:
+                inside.append((at, value))
+        pending += reversed(inside)

@@ -1,0 +1,61 @@
+"""Lints of JSON Schemas: each finds what it is named for, at its pointer."""
+
+# Tests here say `expected == actual`.
+# ruff: noqa: SIM300
+
+import json
+from typing import Any
+
+import pytest
+from support.cli import Cli
+
+from constrain.compiler.dialects import read_grammar
+from constrain.compiler.lints import lint
+
+pytestmark = pytest.mark.quick
+
+SEVENTH = "http://json-schema.org/draft-07/schema#"
+
+
+def found(schema: Any) -> list[tuple[str, str]]:
+    """The lint and the pointer of each finding."""
+    grammar = read_grammar(json.dumps(schema), "json-schema")
+    return [(each.lint, each.message.partition(": ")[0]) for each in lint(grammar)]
+
+
+@pytest.mark.parametrize(
+    ("schema", "findings"),
+    [
+        ({"properties": {"a": True}, "required": ["b"]}, [("undescribed-key", "#/required/0")]),
+        ({"properties": {"a": True}, "required": ["a"]}, []),
+        ({"properties": {}, "required": ["b"], "additionalProperties": {}}, []),
+        ({"pattern": "^abc$", "maxLength": 2}, [("impossible-length", "#/pattern")]),
+        ({"pattern": "^abc$", "maxLength": 3}, []),
+        ({"type": "string", "enum": ["a", 1]}, [("excluded-member", "#/enum/1")]),
+        ({"type": ["integer", "null"], "enum": [None, 1.0, 2.5]}, [
+            ("excluded-member", "#/enum/2")
+        ]),
+        ({"type": "integer", "anyOf": [{"type": "string"}, {"minimum": 2}]}, [
+            ("dead-branch", "#/anyOf/0")
+        ]),
+        ({"items": {"propertees": {}}}, [("misspelt-keyword", "#/items/propertees")]),
+        ({"x-note": 1, "example": 2}, []),
+        ({"$schema": SEVENTH, "prefixItems": [True]}, [("other-draft", "#/prefixItems")]),
+        ({"prefixItems": [True], "dependencies": {}}, []),
+    ],
+)  # fmt: skip
+def test_lints_of_schemas(schema: Any, findings: list[tuple[str, str]]) -> None:
+    """Each lint finds what it is named for, and nothing in schemas without it."""
+    assert findings == found(schema)
+
+
+def test_check_says_what_is_found_and_what_is_left_out(cli: Cli) -> None:
+    """Findings with their place; what is narrowed is a note, which is no reason for a code."""
+    schema = '{"type": "string",\n "maxLength": 9999}'
+    told = cli("check", "-d", "json-schema", "-", stdin=schema.encode())
+
+    assert 0 == told.code
+    assert "2:15: note: #/maxLength: texts of more than 2,000 characters" in told.out.decode()
+    told = cli("check", "-d", "json-schema", "-", stdin=b'{"requird": ["a"]}')
+    assert 1 == told.code
+    assert "did you mean 'required'?" in told.out.decode()
