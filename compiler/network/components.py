@@ -40,8 +40,8 @@ Runs: TypeAlias = list[int]
 # Lists of states: nothing, and the end alone. All others are numbered behind them.
 _EMPTY, _ENDED = 0, 1
 
-# What a state, a list and a run take, roughly.
-_STATE_BYTES, _RUN_BYTES = 400, 100
+# What a state with its edges takes, and a list with what it reads, roughly.
+STATE_BYTES, _LIST_BYTES = 450, 450
 
 _NO_STATES: tuple[int, ...] = ()
 
@@ -171,6 +171,9 @@ class _Sets:
                     raise TooManySetsError
                 if count > limits.states:
                     limits.check_states(count, _STAGE, [procedure.name])
+                size = self._lists.count * _LIST_BYTES
+                if size > limits.memory:
+                    limits.check_memory(size, _STAGE, [procedure.name])
 
     def _begin(self, procedure: Procedure) -> None:
         cell = self._lists.closure(procedure.start)

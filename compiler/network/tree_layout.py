@@ -13,7 +13,7 @@ from collections.abc import Collection, Sequence
 
 from ..automata.nfa import FIRST_TERMINAL, Nfa
 from ..limits import Limits
-from .components import END, Components, Procedure
+from .components import END, STATE_BYTES, Components, Procedure
 from .tree_rules import ALL, ANY, AUTOMATON, CHARACTER, LITERAL, RULE, RUNS, Rules
 
 _STAGE = "the grammar's network"
@@ -150,6 +150,9 @@ class Layout:
         states = self.components.states + more
         if states > self._limits.states:
             self._limits.check_states(states, _STAGE, [self._rules.names[owner]], part)
+        if states * STATE_BYTES > self._limits.memory:
+            names = [self._rules.names[owner]]
+            self._limits.check_memory(states * STATE_BYTES, _STAGE, names, part)
 
     def _lay_text(self, text: bytes, start: int, end: int) -> None:
         components = self.components
