@@ -79,7 +79,11 @@ class Manifest:
 
     def to_json(self) -> dict[str, Any]:
         """A JSON-serialisable object; ``from_json`` is its inverse."""
-        value = asdict(self)
+        # Field by field: ``asdict`` copies each of thousands of spans by itself.
+        value = {item.name: getattr(self, item.name) for item in fields(self)}
+        value["origins"] = [{"rule": each.rule, "spans": each.spans} for each in self.origins]
+        if self.parser is not None:
+            value["parser"] = asdict(self.parser)
         for name in ("parser", "notes"):
             if not value[name]:
                 del value[name]

@@ -21,6 +21,9 @@ from ..tokens.vocabulary import TEXT, TokenClasses, Vocabulary
 
 DEAD = 0
 
+# A file has the states of a table as uint16 where there are at most so many.
+NARROW_STATES = 1 << 16
+
 
 @dataclass(frozen=True, eq=False)
 class ByteDfa:
@@ -44,8 +47,14 @@ class ByteDfa:
         terminals = TokenClasses.of()
         if "dfa.token_ids" in arrays:
             terminals = TokenClasses(arrays["dfa.token_ids"], arrays["dfa.token_offsets"])
-        table, classes = arrays["dfa.table"], arrays["dfa.classes"]
+        # Computed with as states are everywhere, of which 16 bits would be too few.
+        table = arrays["dfa.table"].astype(np.int32, copy=False)
+        classes = arrays["dfa.classes"]
         return cls(table, classes, terminals, arrays["dfa.accepting"], start)
+
+    def stored_table(self) -> NDArray[np.uint16] | NDArray[np.int32]:
+        """The table as the section ``dfa.table`` has it."""
+        return self.table.astype(np.uint16) if self.states <= NARROW_STATES else self.table
 
     @property
     def states(self) -> int:

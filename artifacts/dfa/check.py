@@ -6,12 +6,12 @@ import numpy as np
 from ..container.manifest import Manifest
 from ..container.sections import Arrays, check_types, require, require_offsets, require_range
 from ..tokens import tokenset
+from .byte_dfa import NARROW_STATES
 
 # Sections: dtype and number of axes.
 _BYTE_DFA = {
     "dfa.accepting": ("u1", 1),
     "dfa.classes": ("u1", 1),
-    "dfa.table": ("i4", 2),
     "origins.ids": ("i4", 1),
     "origins.offsets": ("i8", 1),
 }
@@ -22,6 +22,7 @@ _TOKEN_DFA = {
     "tokens.edge_tokens": ("i4", 1),
     "tokens.family": ("i4", 1),
 }
+_NARROW_TABLE, _TABLE = {"dfa.table": ("u2", 2)}, {"dfa.table": ("i4", 2)}
 _TERMINALS = {"dfa.token_ids": ("i4", 1), "dfa.token_offsets": ("i8", 1)}
 _NO_TERMINALS = {"dfa.terminals": ("i4", 1)}
 _ROWS = {
@@ -43,6 +44,8 @@ _STACKED = {
 def check_byte_dfa(manifest: Manifest, arrays: Arrays) -> int:
     """The number of its states. Raises ``ArtifactError`` naming the first bad section."""
     check_types(arrays, _BYTE_DFA)
+    states = len(arrays["dfa.accepting"])
+    check_types(arrays, _NARROW_TABLE if states <= NARROW_STATES else _TABLE)
     states, columns = arrays["dfa.table"].shape
     classes = columns - _check_terminals(manifest, arrays)
     require(states > 0 and classes > 0, "dfa.table")

@@ -184,7 +184,7 @@ def byte_dfa_sections(dfa: Dfa, terminals: Sequence[TokenIds]) -> Sections:
         }
     return {
         **named,
-        "dfa.table": tables.table,
+        "dfa.table": tables.stored_table(),
         "dfa.classes": tables.classes,
         "dfa.accepting": tables.accepting,
         "origins.ids": np.array([i for found in ids for i in found], dtype=np.int32),

@@ -9,6 +9,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from constrain.artifacts.tokens.trie import ranges
+
 from ..diagnostics import LimitError
 from ..limits import Limits
 from .dfa import DEAD, Dfa, trimmed
@@ -24,6 +26,9 @@ _CELL_BYTES = 8
 
 # Cells of the table that are filled at once.
 _BLOCK = 1 << 20
+
+# NFA states from which on it is worth a look whether the automaton is deterministic already.
+_MANY = 256
 
 # Closures of so few states are cached and united; those of more overlap too much, as in (a?){500}.
 _FEW = 8
@@ -91,22 +96,7 @@ class Subsets:
 
     def _table(self) -> NDArray[np.int32]:
         """int32 (S, width): cells of runs hold their targets, the others are dead."""
-        table = np.full(len(self.sets) * self.width, DEAD, dtype=np.int32)
-        rows = max(1, _BLOCK // self.width)
-        for row in range(0, len(self.sets), rows):
-            last_row = min(row + rows, len(self.sets))
-            runs = slice(self.begins[row], self.begins[last_row])
-            first = np.array(self.first[runs], dtype=np.int64)
-            lengths = np.array(self.last[runs], dtype=np.int64) + 1 - first
-            # Cells are counted through all rows.
-            counts = np.diff(self.begins[row : last_row + 1])
-            first += np.repeat(np.arange(row, last_row), counts) * self.width
-            # Where each run begins among the cells filled, and from there on cell by cell.
-            filled = np.cumsum(lengths) - lengths
-            offsets = np.arange(int(lengths.sum())) - np.repeat(filled, lengths)
-            targets = np.array(self.targets[runs], dtype=np.int32)
-            table[np.repeat(first, lengths) + offsets] = np.repeat(targets, lengths)
-        return table.reshape(len(self.sets), self.width)
+        return _filled(self.width, self.begins, self.first, self.last, self.targets)
 
 
 def determinize(
@@ -117,7 +107,98 @@ def determinize(
 ) -> Dfa:
     """The trimmed DFA of an NFA, by the subset construction. See ``subsets``."""
     limits = (limits or Limits()).started()
+    if prune is None and nfa.states >= _MANY:
+        found = _as_it_is(nfa, limits, terminals)
+        if found is not None:
+            return found
     return subsets(nfa, limits, terminals, prune).dfa(limits)
+
+
+def _as_it_is(nfa: Nfa, limits: Limits, terminals: int) -> Dfa | None:
+    """``determinize`` of an automaton in which each text leads to at most one state that has arcs,
+    as in the trie of an enumeration: no sets of states are made. None of any other automaton, and
+    where a limit may be exceeded."""
+    if nfa.states >= limits.states:
+        return None
+    counts = np.array([len(leaving) for leaving in nfa.arcs], dtype=np.int64)
+    place = np.cumsum(counts) - counts
+    arcs = [arc for leaving in nfa.arcs for arc in leaving]
+    low = np.array([arc.low for arc in arcs], dtype=np.int64)
+    high = np.array([arc.high for arc in arcs], dtype=np.int64)
+    target = np.array([arc.target for arc in arcs], dtype=np.int64)
+    order = np.lexsort((low, np.repeat(np.arange(nfa.states), counts)))
+    low, high, target = low[order], high[order], target[order]
+    overlaps = low[1:] <= high[:-1]
+    overlaps[place[(place > 0) & (place < len(arcs))] - 1] = False
+    if overlaps.any():
+        return None
+    # Of each state that a text leads to the one with arcs in its closure, and if it is final.
+    ahead = np.where(counts > 0, np.arange(nfa.states), -1)
+    final = np.zeros(nfa.states, dtype=np.bool_)
+    final[list(nfa.finals)] = True
+    met = np.unique(np.append(target, nfa.start))
+    for state in met.tolist():
+        if nfa.epsilon[state]:
+            closure = nfa.epsilon_closure([state])
+            inside = [s for s in closure if nfa.arcs[s]]
+            if len(inside) > 1:
+                return None
+            ahead[state] = inside[0] if inside else -1
+            final[state] = not nfa.finals.isdisjoint(closure)
+            limits.check_resources(_STAGE)
+    # Of two states with the same arcs, both final or neither, one is enough.
+    code = np.where((ahead < 0) & ~final, -2, 2 * ahead + final)
+    codes = np.append(-2, np.setdiff1d(code[met], [-2]))
+    columns = np.array(_byte_intervals(nfa))
+    width = int(columns[-1]) + 1 + terminals
+    try:
+        limits.check_allocation(len(codes) * width * _CELL_BYTES, _STAGE)
+    except LimitError:
+        return None
+    columns = np.append(columns, columns[-1] + 1 + np.arange(terminals))
+    number = np.searchsorted(codes, code)
+    reading = codes >> 1
+    counted = np.where(reading < 0, 0, counts[reading])
+    runs = ranges(place[reading], counted)
+    begins = np.append(0, np.cumsum(counted))
+    first, last = columns[low[runs]], columns[high[runs]]
+    return trimmed(
+        Dfa(
+            table=_filled(width, begins, first, last, number[target[runs]]),
+            classes=columns[:256].astype(np.uint8),
+            accepting=(codes & 1).astype(np.bool_),
+            start=int(number[nfa.start]),
+            origins=tuple(
+                united([arc.origins for arc in nfa.arcs[state]]) if state >= 0 else frozenset()
+                for state in reading.tolist()
+            ),
+        )
+    )
+
+
+def _filled(
+    width: int,
+    begins: Sequence[int] | NDArray[np.int64],
+    first: Sequence[int] | NDArray[np.int64],
+    last: Sequence[int] | NDArray[np.int64],
+    targets: Sequence[int] | NDArray[np.int64],
+) -> NDArray[np.int32]:
+    """int32 (S, width) of the runs of columns ``first[i]`` to ``last[i]`` that lead to
+    ``targets[i]``, those of state s from ``begins[s]`` to ``begins[s + 1]``; others are dead."""
+    states = len(begins) - 1
+    table = np.full((states, width), DEAD, dtype=np.int32)
+    rows = max(1, _BLOCK // width)
+    for row in range(0, states, rows):
+        block = table[row : row + rows].reshape(-1)
+        bounds = np.array(begins[row : row + rows + 1])
+        runs = slice(bounds[0], bounds[-1])
+        cells = np.array(first[runs], dtype=np.int64)
+        lengths = np.array(last[runs], dtype=np.int64) + 1 - cells
+        # Cells are counted through all rows of the block.
+        cells += np.repeat(np.arange(len(bounds) - 1), np.diff(bounds)) * width
+        following = np.array(targets[runs], dtype=np.int32)
+        block[ranges(cells, lengths)] = np.repeat(following, lengths)
+    return table
 
 
 def subsets(

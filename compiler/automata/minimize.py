@@ -54,6 +54,8 @@ def minimize(dfa: Dfa, limits: Limits | None = None) -> Dfa:
     limits = (limits or Limits()).started()
     dfa = trimmed(dfa)
     settled = acyclic_classes(dfa, limits)
+    if (settled >= 0).all():
+        return _quotient(dfa, settled)
     cyclic = int(np.count_nonzero(dfa.table[settled < 0] != DEAD))
     limits.check_allocation(cyclic * _EDGE_BYTES, _STAGE)
     blocks, block_of = _first_blocks(dfa, settled)

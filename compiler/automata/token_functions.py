@@ -123,6 +123,8 @@ class _Walk:
         self.left_by_state = np.zeros(len(table), dtype=np.uint64)
         self.computed = np.zeros(len(table), dtype=np.bool_)
         self.looked_at: set[int] = set()
+        # Room for a number of each state, of any value.
+        self.met = np.zeros(len(table), dtype=np.int32)
 
     def run(self, max_pairs: int | None) -> TokenFunctions | None:
         """The functions of all tokens, or None if they have more than ``max_pairs`` pairs."""
@@ -216,14 +218,17 @@ class _Walk:
 
     def canonical(self, kernel: int, image: NDArray[np.int32]) -> tuple[int, NDArray[np.int32]]:
         """The kernel and image of a function, from an image that may hold dead or equal states."""
-        found, first, place = np.unique(image, return_index=True, return_inverse=True)
-        if found[0] != DEAD and len(found) == len(image):
+        count = np.arange(len(image), dtype=np.int32)
+        # Of what is written to one place the last one stays: where each state is met first.
+        self.met[image[::-1]] = count[::-1]
+        first = self.met[image]
+        is_new = first == count
+        is_new &= image != DEAD
+        found = image[is_new]
+        if len(found) == len(image):
             return kernel, image
-        order = np.argsort(first)
-        order = order[found[order] != DEAD]
-        rank = np.full(len(found), -1, dtype=np.int32)
-        rank[order] = np.arange(len(order))
-        ranks = rank[place.reshape(-1)]
+        rank = is_new.cumsum(dtype=np.int32) - 1
+        ranks = np.where(image != DEAD, rank[first], -1).astype(np.int32)
         key = kernel, ranks.tobytes()
         if key not in self.united:
             sources, places = self.kernels[kernel]
@@ -233,7 +238,7 @@ class _Walk:
             self.united[key] = self.numbers.setdefault(arrays, len(self.kernels))
             if self.united[key] == len(self.kernels):
                 self.kernels.append((sources, after))
-        return self.united[key], found[order]
+        return self.united[key], found
 
     def of_tokens(self, classes: NDArray[np.int32]) -> TokenFunctions:
         """The functions that some token has, renumbered; ``classes`` are those of the tokens."""

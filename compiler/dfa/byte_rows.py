@@ -92,12 +92,12 @@ class _OtherTokens:
         self._ends = dfa.accepting != 0
         self._eos = np.array(eos, dtype=np.int32)
         both = np.concatenate([self._reached, self._ends[:, None]], axis=1)
-        self._keys = np.packbits(both, axis=1)
+        packed = np.packbits(both, axis=1)
+        self._keys, self._length = packed.tobytes(), packed.shape[1]
 
     def key(self, state: int) -> bytes:
         """Equal for states that have the same of these tokens."""
-        key: bytes = self._keys[state].tobytes()
-        return key
+        return self._keys[state * self._length : (state + 1) * self._length]
 
     def ids(self, state: int) -> NDArray[np.int32]:
         """These tokens, int32, in any order."""
@@ -124,7 +124,9 @@ class _TokenSets:
         sizes = self._sizes[classes]
         if int(sizes.sum()) + len(more) < self._words:
             found = self._tokens()[ranges(self._bounds[classes], sizes)]
-            return distinct.of_ids(np.unique(np.concatenate([found, more])))
+            # No token has two functions.
+            ids = np.unique(np.concatenate([found, more])) if len(more) else np.sort(found)
+            return distinct.of_ids(ids)
         is_member = np.zeros(len(self._sizes), dtype=np.bool_)
         is_member[classes] = True
         flags = is_member.take(self._flags())

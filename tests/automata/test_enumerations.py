@@ -6,8 +6,10 @@ import re
 import pytest
 from support.regexes import node_of
 
-from constrain.compiler.automata import thompson
+from constrain.compiler.automata import determinize, thompson
+from constrain.compiler.automata.nfa import Arc, Nfa
 from constrain.compiler.dialects import regex_lexer
+from constrain.compiler.limits import Limits
 from constrain.compiler.pipeline import build_automaton
 
 LETTERS = "abé"
@@ -40,6 +42,60 @@ def test_an_enumeration_is_its_words(dialect: str, monkeypatch: pytest.MonkeyPat
         assert shared.origins == plain.origins
         for word in {*words, *random_words(rng, 100)}:
             assert automata[0].dfa.accepts(word.encode() + b"z") == (word in words)
+
+
+@pytest.mark.parametrize("dialect", ["regex", "kbnf"])
+def test_a_long_enumeration_needs_no_sets_of_states(
+    dialect: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its trie is deterministic as it is."""
+    words = random_words(random.Random(7), 400)
+    listed = " | ".join(f'"{word}"' for word in words)
+    text = "|".join(words) if dialect == "regex" else f"start ::= {listed};"
+    with monkeypatch.context() as patched:
+        patched.delattr(determinize, "subsets")
+        found = build_automaton(text, dialect=dialect).dfa
+    monkeypatch.setattr(determinize, "_MANY", 1 << 30)
+    expected = build_automaton(text, dialect=dialect).dfa
+    assert found.table.tolist() == expected.table.tolist()
+    assert found.accepting.tolist() == expected.accepting.tolist()
+    assert found.origins == expected.origins
+
+
+def random_nfa(rng: random.Random) -> tuple[Nfa, int]:
+    """Few states, most of them with one way for each symbol, and how many terminals there are."""
+    size, terminals = rng.randint(1, 9), rng.choice([0, 0, 2])
+    nfa = Nfa([[] for _ in range(size)], [[] for _ in range(size)], rng.randrange(size))
+    for state in range(size):
+        low = rng.randint(0, 80)
+        while low < 256 + terminals and rng.random() < 0.8:
+            high = low if low >= 256 else min(255, low + rng.randint(0, 60))
+            origins = frozenset(rng.sample(range(4), rng.randint(0, 2)))
+            nfa.arcs[state].append(Arc(low, high, rng.randrange(size), origins))
+            low = high + rng.choice([0, 1, 1, 1, 1, 1, 30])
+            low = low if low < 256 else max(low, high + 1)
+        rng.shuffle(nfa.arcs[state])
+        if rng.random() < 0.2:
+            nfa.epsilon[state].append(rng.randrange(size))
+    nfa.finals = frozenset(rng.sample(range(size), rng.randint(0, 1)))
+    return nfa, terminals
+
+
+def test_what_is_deterministic_already_has_the_same_subsets() -> None:
+    """The automaton as it is, beside its subset construction."""
+    rng, compared = random.Random(8), 0
+    limits = Limits().started()
+    for _ in range(1_000):
+        nfa, terminals = random_nfa(rng)
+        found = determinize._as_it_is(nfa, limits, terminals)
+        expected = determinize.subsets(nfa, limits, terminals).dfa()
+        if found is not None:
+            compared += 1
+            assert found.table.tolist() == expected.table.tolist()
+            assert found.classes.tolist() == expected.classes.tolist()
+            assert found.accepting.tolist() == expected.accepting.tolist()
+            assert (found.start, found.origins) == (expected.start, expected.origins)
+    assert 200 < compared < 900
 
 
 def test_runs_of_characters_are_one_token(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,10 +11,11 @@ import pytest
 from safetensors import numpy as safetensors_numpy
 from safetensors import safe_open
 from support import EXAMPLES, compiled, opened, python
-from support.container import KINDS
+from support.container import KINDS, encoded
 
-from constrain.artifacts import Artifact, load
+from constrain.artifacts import Artifact, ArtifactError, load
 from constrain.artifacts.container import sections as layout
+from constrain.artifacts.dfa import byte_dfa, check
 from constrain.artifacts.read import load_bytes
 from constrain.compiler import Tokenizer
 
@@ -44,6 +45,26 @@ def test_the_real_library_reads_the_metadata(dates: dict[str, Artifact], tmp_pat
         metadata = file.metadata()
 
     assert ["constrain", "header_sha256"] == sorted(metadata)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_states_of_a_table_take_two_bytes_while_there_are_few(
+    dates: dict[str, Artifact], kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Four where there are more; what is read is the same, and a table of the other type is
+    refused."""
+    table = dates[kind].byte_dfa.table
+    assert dates[kind].arrays["dfa.table"].dtype == np.uint16
+    assert table.dtype == np.int32
+    monkeypatch.setattr(byte_dfa, "NARROW_STATES", len(table) - 1)
+    assert dates[kind].byte_dfa.stored_table().dtype == np.int32
+    wide = {"dfa.table": dates[kind].byte_dfa.stored_table()}
+    with pytest.raises(ArtifactError, match=r"dfa\.table"):
+        load_bytes(encoded(dates[kind], wide))
+    monkeypatch.setattr(check, "NARROW_STATES", len(table) - 1)
+    assert np.array_equal(load_bytes(encoded(dates[kind], wide)).byte_dfa.table, table)
+    with pytest.raises(ArtifactError, match=r"dfa\.table"):
+        load_bytes(dates[kind].to_bytes())
 
 
 @pytest.mark.parametrize("kind", KINDS)
