@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ..limits import Limits
 from ..unicode import utf8
 from .folding import fold
-from .nfa import FIRST_TERMINAL, Arc, Nfa, Origins
+from .nfa import FIRST_TERMINAL, Arc, Nfa, Origins, united
 from .regex_ir import (
     NOTHING,
     Alt,
@@ -295,15 +295,19 @@ class Thompson:
         """The trie of ``words`` with its root at a state: an enumeration has as many subsets as
         that has nodes. An edge has the origins of the words below it. The state of each distinct
         word's end."""
-        passing: dict[bytes, Origins] = {}
+        passing: dict[bytes, list[Origins]] = {}
         for word, origins in words:
             for end in range(1, len(word) + 1):
-                before = passing.get(word[:end], origins)
-                passing[word[:end]] = before if before is origins else before | origins
+                before = passing.get(word[:end])
+                if before is None:
+                    passing[word[:end]] = [origins]
+                elif before[-1] is not origins:
+                    before.append(origins)
         node_of = {b"": root}
-        for text, origins in passing.items():  # A prefix stands before what it begins.
+        for text, parts in passing.items():  # A prefix stands before what it begins.
             node_of[text] = self.new_state()
-            self.add_arc(node_of[text[:-1]], text[-1], text[-1], node_of[text], origins)
+            below = parts[0] if len(parts) == 1 else united(parts)
+            self.add_arc(node_of[text[:-1]], text[-1], text[-1], node_of[text], below)
         return [node_of[word] for word in dict.fromkeys(word for word, _ in words)]
 
     def _compile_optional(self, node: Optional) -> Generator[Node, Fragment, Fragment]:
