@@ -442,7 +442,7 @@ def _of_network(
     if is_lazy:
         sections |= for_lazy_masks(sections, request)
     artifact = assemble(parser, sections, counts, request, ANY)
-    if is_lazy and request.options.prewarm != 0:
+    if is_lazy:
         artifact = with_first_row(artifact, request)
     return Compilation(parser, None, artifact, tuple(notes), weakened=choice.note)
 

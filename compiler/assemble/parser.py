@@ -113,10 +113,15 @@ def for_lazy_masks(sections: Sections, request: ArtifactRequest[Tokenizer]) -> S
 
 def with_first_row(artifact: Artifact, request: ArtifactRequest[Tokenizer]) -> Artifact:
     """The artifact with the mask before any token, where there is room for it, so that no loaded
-    one computes it. Raises ``LimitError`` for time and resident memory."""
+    one computes it. Where nothing is to be precomputed it is found when the file is written, if
+    explanations are. Raises ``LimitError`` for time and resident memory."""
     size = size_of(artifact.arrays) + 4 * word_count(request.vocab_size)
     if size > request.options.max_artifact_bytes:
         return artifact
+    if request.options.prewarm == 0:
+        if artifact.later is None:
+            return artifact
+        return replace(artifact, later=_FirstRow(artifact.sharing(request.trie)))
     effort = Effort(request.limits, (artifact.manifest.start,))
     effort.begin("the mask before any token")
     machine = artifact.sharing(request.trie).machine()
@@ -126,6 +131,19 @@ def with_first_row(artifact: Artifact, request: ArtifactRequest[Tokenizer]) -> A
         row = machine.row(machine.start)
         effort.spend(0)
     return replace(artifact, arrays={**artifact.arrays, FIRST_ROW: row})
+
+
+@dataclass(frozen=True, slots=True)
+class _FirstRow:
+    """Makes what ``artifact`` leaves for later, and its mask before any token."""
+
+    artifact: Artifact
+
+    def __call__(self, manifest: Manifest) -> tuple[Manifest, Arrays]:
+        assert self.artifact.later is not None
+        manifest, sections = self.artifact.later(manifest)
+        machine = self.artifact.machine()
+        return manifest, {**sections, FIRST_ROW: machine.row(machine.start)}
 
 
 def network_sections(tables: NetworkTables) -> Sections:

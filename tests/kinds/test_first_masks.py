@@ -63,6 +63,21 @@ def test_the_first_mask_of_a_loaded_artifact_walks_no_trie(
         assert np.array_equal(matcher.mask(), other.mask())
 
 
+def test_the_first_mask_of_a_lazy_network_is_computed_when_it_is_written(
+    default_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not when it is compiled, and not when it is loaded."""
+    with monkeypatch.context() as patched:
+        patched.setattr(StackRows, "rows", computing)
+        artifact = artifact_of("network", default_tokenizer, prewarm=0)
+    data = artifact.to_bytes()
+    assert data == artifact.to_bytes()
+    with monkeypatch.context() as patched:
+        patched.setattr(StackRows, "rows", computing)
+        found = load_bytes(data).matcher().mask()
+    assert np.array_equal(found, artifact.matcher().mask())
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_no_loaded_artifact_makes_the_trie_again(
     engine: str, default_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
