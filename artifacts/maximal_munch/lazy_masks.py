@@ -14,7 +14,8 @@ faster where all are precomputed; this one computes a single summary.
 Source: llguidance, "Optimizing": the walk of the trie by a lexer, the parser at lexemes' ends.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -22,12 +23,13 @@ from numpy.typing import NDArray
 
 from ..dfa.stacked_dfas import DEAD
 from ..tokens.memo import ENTRY_BYTES, CacheBudget
-from ..tokens.subtrees import Subtrees
+from ..tokens.subtrees import CLASS_BITS, Subtrees
 from ..tokens.tokenset import Words
 from ..tokens.trie import expand, grouped
 from .interned import EMPTY
 from .lexer import BETWEEN, NO_ACCEPT
 from .parser_heads import NO_FRAMES, REFUSED, FrameTree
+from .slices import Covered
 from .summaries import HeadSummaries, Key, Summary
 
 # A frontier of at most so many nodes is read node by node.
@@ -35,6 +37,12 @@ _FEW = 32
 
 # Up to so many ends of lexemes are looked up without removing duplicates.
 _MOST_WITH_DUPLICATES = 48
+
+# Walks by the lexer alone from so many nodes in one state are cached.
+_SHARED = 64
+
+# All classes of characters, as bits.
+_CLASSES = np.bitwise_or.reduce(CLASS_BITS)
 
 # In place of a state of the lexer where the head needs a frame.
 _PENDING = -1
@@ -55,17 +63,46 @@ _NOTHING = _Frontier(*np.zeros((3, 0), dtype=np.int32))
 
 class _Found(NamedTuple):
     """What has been met: intervals of allowed tokens in the order of ``Subtrees``, and the nodes
-    and places that are pending."""
+    and places that are pending. ``lexemes``: for a walk by the lexer alone the nodes, places and
+    accept sets at which lexemes end; None for others."""
 
     begins: list[_Ints]
     ends: list[_Ints]
     pending: list[tuple[_Ints, _Ints]]
+    lexemes: list[tuple[_Ints, _Ints, _Ints]] | None = None
+
+
+class _LexerWalk(NamedTuple):
+    """What the lexer reads from n nodes in one state: the tokens that end within a lexeme; and the
+    nodes at which lexemes end, with which of the n, from 0 on, they are below, and accept sets."""
+
+    row: Words
+    nodes: _Ints
+    origins: _Ints
+    accept_sets: _Ints
 
 
 def _chosen(frontier: _Frontier, flags: NDArray[np.bool_]) -> _Frontier:
     """The entries that are flagged. Indices select faster than flags do."""
     which = np.flatnonzero(flags)
     return _Frontier(frontier.nodes[which], frontier.places[which], frontier.states[which])
+
+
+def _joined(parts: Sequence[_Frontier]) -> _Frontier:
+    return _Frontier(*map(np.concatenate, zip(_NOTHING, *parts, strict=True)))
+
+
+def _by_state(frontier: _Frontier) -> list[_Frontier]:
+    """The entries of each state, nodes ascending."""
+    nodes, places, states = frontier
+    order = np.argsort(states.astype(np.int64) << 32 | nodes)
+    nodes, places, states = nodes[order], places[order], states[order]
+    bounds = [0, *((states[1:] != states[:-1]).nonzero()[0] + 1).tolist(), len(states)]
+    return [
+        _Frontier(nodes[low:high], places[low:high], states[low:high])
+        for low, high in pairwise(bounds)
+        if low < high
+    ]
 
 
 class LazyMasks:
@@ -88,6 +125,9 @@ class LazyMasks:
         self._numbers: dict[tuple[int, int], int] = {}
         self._behind: dict[int, tuple[int, int]] = {}
         self._frames = FrameTree()
+        # By state and nodes.
+        self._by_lexer: dict[tuple[int, bytes], _LexerWalk] = {}
+        self._by_lexer_bytes = 0
 
     def compute(self, key: Key) -> Summary:
         """The summary that ``HeadSummaries`` has under a key."""
@@ -104,7 +144,10 @@ class LazyMasks:
 
     def _evict_if_full(self) -> None:
         entries = 2 * len(self._places) + len(self._behind)
-        if ENTRY_BYTES * entries + self._frames.nbytes > self._most_bytes:
+        size = ENTRY_BYTES * entries + self._frames.nbytes + self._by_lexer_bytes
+        if size > self._most_bytes:
+            self._by_lexer.clear()
+            self._by_lexer_bytes = 0
             self._places.clear()
             self._numbers.clear()
             self._behind.clear()
@@ -114,7 +157,7 @@ class LazyMasks:
         """The summary of a row and of all from (suspended nodes, place, state) on."""
         walks = self._walks
         found = _Found([], [], [])
-        parts = [_NOTHING]
+        parts = []
         words, skip = walks.rows.row(row), None
         for suspended, place, state in begun:
             nodes = walks.nodes(suspended)
@@ -125,7 +168,68 @@ class LazyMasks:
                 states = np.full(len(nodes), state, dtype=np.int32)
                 parts.append(_Frontier(nodes, places, states))
                 skip = walks.skipped(suspended, state)
-        frontier = _Frontier(*map(np.concatenate, zip(*parts, strict=True)))
+        frontier, rest = _joined(parts), []
+        while len(frontier.nodes):
+            parts = []
+            for group in _by_state(frontier):
+                if len(group.nodes) < _SHARED:
+                    rest.append(group)
+                    continue
+                key = int(group.states[0]), group.nodes.tobytes()
+                walk = self._by_lexer.get(key) or self._walked(key, group, skip)
+                words = words | walk.row
+                parts.append(self._following(walk, group.places[walk.origins], found))
+            # What is skipped is in the row already.
+            frontier, skip = _joined(parts), None
+        words = self._read(_joined(rest), words, found)
+        return Summary(walks.rows.number(words), self._pending(found))
+
+    def _following(self, walk: _LexerWalk, places: _Ints, found: _Found) -> _Frontier:
+        """The nodes at which lexemes have ended, with the places behind these."""
+        if not len(walk.nodes):
+            return _NOTHING
+        places, starts = self._after(places, walk.accept_sets)
+        waiting = starts == _PENDING
+        if waiting.any():
+            found.pending.append((walk.nodes[waiting], places[waiting]))
+        return _chosen(_Frontier(walk.nodes, places, starts), starts > DEAD)
+
+    def _walked(self, key: tuple[int, bytes], group: _Frontier, skip: Covered | None) -> _LexerWalk:
+        """What the lexer reads from a group of nodes, cached. Where lexemes begin there are many
+        states, behind their first byte few, such as that inside a name."""
+        lexemes = [(_NOTHING.nodes,) * 3]
+        found = _Found([], [], [], lexemes)
+        origins = np.arange(len(group.nodes), dtype=np.int32)
+        frontier = _Frontier(group.nodes, origins, group.states)
+        words = self._walks.rows.row(EMPTY)
+        if skip is None and not self._loops(key[0]):
+            tokens = self._walks.tokens(reading=len(origins))
+            frontier, rest = self._together(frontier, tokens, found), []
+            words = words | self._row(found, tokens)
+            for part in _by_state(frontier):
+                key_below = int(part.states[0]), part.nodes.tobytes()
+                if len(part.nodes) < _SHARED or not self._loops(key_below[0]):
+                    rest.append(part)
+                    continue
+                inner = self._by_lexer.get(key_below) or self._walked(key_below, part, None)
+                words = words | inner.row
+                lexemes.append((inner.nodes, part.places[inner.origins], inner.accept_sets))
+            frontier = _joined(rest)
+        words = self._read(frontier, words, found, skip)
+        walk = _LexerWalk(words, *map(np.concatenate, zip(*lexemes, strict=True)))
+        self._by_lexer[key] = walk
+        self._by_lexer_bytes += words.nbytes + 3 * walk.nodes.nbytes + len(key[1]) + ENTRY_BYTES
+        return walk
+
+    def _loops(self, state: int) -> bool:
+        """Whether a state of the lexer leads back to itself."""
+        return bool(~self._walks.stays.leaving()[state] & _CLASSES)
+
+    def _read(
+        self, frontier: _Frontier, words: Words, found: _Found, skip: Covered | None = None
+    ) -> Words:
+        """Follow a frontier to its end; ``words`` with the tokens that were met."""
+        walks = self._walks
         tokens = walks.tokens(reading=0)
         while size := len(frontier.nodes):
             if skip is not None:
@@ -139,8 +243,7 @@ class LazyMasks:
             frontier = self._together(frontier, tokens, found)
         if found.begins:
             words = words | self._row(found, tokens)
-        words = words if skip is None else words | skip.row
-        return Summary(walks.rows.number(words), self._pending(found))
+        return words if skip is None else words | skip.row
 
     def _row(self, found: _Found, tokens: Subtrees) -> Words:
         """The row of the intervals so far, which are removed."""
@@ -174,7 +277,9 @@ class LazyMasks:
         accept_sets = lexer.accept_numbers[states[ended]]
         accepting = accept_sets != NO_ACCEPT
         ended, accept_sets = ended[accepting], accept_sets[accepting]
-        if len(ended):
+        if found.lexemes is not None:
+            found.lexemes.append((nodes[ended], places[ended], accept_sets))
+        elif len(ended):
             walks.parsed += len(ended)
             places[ended], starts = self._after(places[ended], accept_sets)
             waiting = ended[starts == _PENDING]
@@ -199,6 +304,7 @@ class LazyMasks:
         leaving = self._walks.stays.leaving().tolist()
         begins: list[int] = []
         ends: list[int] = []
+        lexemes: list[tuple[int, int, int]] = []
         pending = list(zip(*(part.tolist() for part in frontier), strict=True))
         while pending and len(pending) <= 2 * _FEW:
             node, place, state = pending.pop()
@@ -206,6 +312,9 @@ class LazyMasks:
             octet = octets[node]
             target = rows[state][octet]
             if target == DEAD and accept_of[state] != NO_ACCEPT:
+                if found.lexemes is not None:
+                    lexemes.append((node, place, accept_of[state]))
+                    continue
                 self._walks.parsed += 1
                 place, start = self._behind_one(place << 32 | accept_of[state])
                 if start == _PENDING:
@@ -226,6 +335,9 @@ class LazyMasks:
                 pending.extend([(child, place, target) for child in children])
         found.begins.append(np.array(begins, dtype=np.int32))
         found.ends.append(np.array(ends, dtype=np.int32))
+        if lexemes and found.lexemes is not None:
+            nodes, places, accept_sets = np.array(lexemes, dtype=np.int32).T
+            found.lexemes.append((nodes, places, accept_sets))
         return _Frontier(*np.array(pending, dtype=np.int32).reshape(-1, 3).T)
 
     def _after(self, places: _Ints, accept_sets: _Ints) -> tuple[_Ints, _Ints]:

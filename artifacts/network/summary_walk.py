@@ -411,9 +411,7 @@ class SummaryWalk:
             if 2 * count > high - low:
                 return self._row_without(found, low, high)
         begins, ends = np.concatenate((begins, firsts)), np.concatenate((begins + owns, lasts))
-        # From several nodes a walk may come to a token twice.
-        disjoint = len(suspended) == 1
-        return tokens.row(begins, ends, self._vocab_size, disjoint=disjoint)
+        return tokens.row(begins, ends, self._vocab_size)
 
     def _row_without(self, found: _Found, low: int, high: int) -> Words:
         """The tokens from ``low`` to ``high`` in the order of texts, without those that do not

@@ -15,6 +15,7 @@ that count, such as "[a-z]{1,20}", which have no loops.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -25,8 +26,11 @@ from . import tokenset
 from .tokenset import Words
 from .trie import Trie, ranges, trie_arrays, trie_of
 
-# Up to so many tokens are marked one by one; more by a difference array over all tokens.
-_MARKED_SINGLY = 1 << 14
+# Up to so many tokens are marked one by one; more in the order of texts first.
+_MARKED_SINGLY = 1 << 13
+
+# Ends of intervals are below so many bits of a key.
+_END_BITS = 32
 
 # So few ids are set in the packed row.
 _PACKED_SINGLY = 256
@@ -151,10 +155,8 @@ class Subtrees:
         begins: NDArray[np.int32],
         ends: NDArray[np.int32],
         vocab_size: int,
-        *,
-        disjoint: bool = True,
     ) -> Words:
-        """The row, uint32 (W,), of the intervals ``ids[begins[i]:ends[i]]``."""
+        """The row, uint32 (W,), of the intervals ``ids[begins[i]:ends[i]]``, which may overlap."""
         filled = np.flatnonzero(ends > begins)
         begins, ends = begins[filled], ends[filled]
         count = int((ends - begins).sum())
@@ -163,19 +165,41 @@ class Subtrees:
             words = np.zeros(tokenset.word_count(vocab_size), dtype=np.uint32)
             np.bitwise_or.at(words, ids >> 5, np.uint32(1) << (ids & 31).astype(np.uint32))
             return words
-        flags = np.zeros(tokenset.word_count(vocab_size) * 32, dtype=np.bool_)
+        flags = np.zeros(32 * tokenset.word_count(vocab_size), dtype=np.bool_)
         if count <= _MARKED_SINGLY:
             flags[self.ids[ranges(begins, ends - begins)]] = True
-        elif disjoint:
-            changes = np.zeros(len(self.ids) + 1, dtype=np.int8)
-            changes[begins] += 1
-            changes[ends] -= 1
-            flags[self.ids] = np.cumsum(changes[:-1], dtype=np.int8) != 0
         else:
-            size = len(self.ids) + 1
-            counts = np.bincount(begins, minlength=size) - np.bincount(ends, minlength=size)
-            flags[self.ids] = np.cumsum(counts[:-1]) != 0
+            flags = self._marked(begins, ends).take(self._ranks(len(flags)), mode="clip")
         return tokenset.from_flags(flags)
+
+    def _marked(self, begins: NDArray[np.int32], ends: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Which tokens some intervals hold, in the order of texts, and one more, which none
+        does; bool (T + 1,)."""
+        both = np.sort(begins.astype(np.int64) << _END_BITS | ends)
+        begins, ends = both >> _END_BITS, np.maximum.accumulate(both & (1 << _END_BITS) - 1)
+        # Where one begins behind the ends of all before it.
+        first = np.flatnonzero(begins[1:] > ends[:-1]) + 1
+        borders = np.zeros(2 * len(first) + 4, dtype=np.int64)
+        borders[1], borders[3:-1:2] = begins[0], begins[first]
+        borders[2:-2:2], borders[-2] = ends[first - 1], ends[-1]
+        borders[-1] = len(self.ids) + 1
+        inside = np.zeros(len(borders) - 1, dtype=np.bool_)
+        inside[1::2] = True
+        return inside.repeat(np.diff(borders))
+
+    def _ranks(self, size: int) -> NDArray[np.intp]:
+        """Of each id below ``size`` its place in the order of texts, T for those that are no
+        text."""
+        ranks = self._made.get(size)
+        if ranks is None:
+            # subtle: numpy looks up by its own integers without making a copy of the indices.
+            ranks = self._made[size] = np.full(size, len(self.ids), dtype=np.intp)
+            ranks[self.ids] = np.arange(len(self.ids))
+        return ranks
+
+    @cached_property
+    def _made(self) -> dict[int, NDArray[np.intp]]:
+        return {}
 
 
 # Made once a trie, which most have no need of.

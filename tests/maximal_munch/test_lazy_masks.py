@@ -15,7 +15,7 @@ from support.maximal_munch import (
     vocabulary_of,
 )
 
-from constrain.artifacts.maximal_munch import lexer_trie
+from constrain.artifacts.maximal_munch import lazy_masks, lexer_trie
 from constrain.artifacts.maximal_munch.machine import MaximalMunchMasks
 from constrain.artifacts.maximal_munch.slices import Slices
 from constrain.artifacts.maximal_munch.summary_tables import HeadSummaryTables
@@ -82,6 +82,47 @@ def test_masks_one_by_one_are_those_of_parts(full: bool) -> None:
             token = rng.choice(choices)
             state = oracle.step(state, token)
             states = [other.step(at, token) for other, at in zip(others, states, strict=True)]
+
+
+def test_walks_that_masks_share_change_none(monkeypatch: pytest.MonkeyPatch, full: bool) -> None:
+    """However few nodes such a walk begins with, and with slices or without."""
+    rng = random.Random(6)
+    for text, _ in random_larks(150 if full else 15, seed=13):
+        tokens = sorted({bytes(rng.choices(b"abc #", k=rng.randint(1, 7))) for _ in range(60)})
+        size, vocabulary = len(tokens) + 1, vocabulary_of(tokens)
+        machines = [
+            machine(text, vocabulary, size, sliced=sliced) for sliced in (False, False, True)
+        ]
+        states = [each.start for each in machines]
+        for _ in range(6):
+            rows = []
+            for shared, each, state in zip((10**9, 1, 1), machines, states, strict=True):
+                monkeypatch.setattr(lazy_masks, "_SHARED", shared)
+                rows.append(each.row(state).tolist())
+            assert rows[0] == rows[1] == rows[2], text
+            choices = tokenset.to_ids(machines[0].row(states[0])).tolist()
+            if not choices:
+                break
+            token = rng.choice(choices)
+            states = [each.step(at, token) for each, at in zip(machines, states, strict=True)]
+
+
+def test_what_the_lexer_reads_is_read_once_for_many_masks(
+    monkeypatch: pytest.MonkeyPatch, default_tokenizer: Tokenizer
+) -> None:
+    """Along code, a third of the nodes were read for other masks before."""
+    size = default_tokenizer.vocab_size
+    vocabulary = default_tokenizer.vocabulary(size)
+    visited = []
+    for shared in (10**9, 64):
+        monkeypatch.setattr(lazy_masks, "_SHARED", shared)
+        code = machine(CODE, vocabulary, size, sliced=True)
+        state = code.start
+        for token in default_tokenizer.encode(SAMPLES[CODE]):
+            code.row(state)
+            state = code.step(state, token)
+        visited.append(code.walks.visited)
+    assert visited[1] * 3 < visited[0] * 2
 
 
 def test_subtrees_change_no_mask(full: bool) -> None:

@@ -3,6 +3,8 @@
 # Tests here say `expected == actual`.
 # ruff: noqa: SIM300
 
+import random
+
 import numpy as np
 import pytest
 from support.maximal_munch import (
@@ -20,6 +22,7 @@ from constrain.artifacts.maximal_munch import lexer_trie
 from constrain.artifacts.maximal_munch.lexer import Lexer
 from constrain.artifacts.maximal_munch.lexer_trie import Stays
 from constrain.artifacts.maximal_munch.slices import Slices
+from constrain.artifacts.tokens import subtrees as module
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.subtrees import Subtrees
 from constrain.artifacts.tokens.trie import Trie
@@ -119,3 +122,23 @@ def test_where_states_of_a_lexer_loop() -> None:
     # The space, and the characters outside ASCII of which a name has but one.
     assert left["name"].bit_count() == 2
     assert left["short"] == below
+
+
+def test_a_row_of_intervals_that_overlap_holds_each_of_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As the subtrees of a node and of one below it do; marked one by one, or all at once."""
+    rng = random.Random(7)
+    tokens = sorted({bytes(rng.choices(b"abc", k=rng.randint(1, 7))) for _ in range(500)})
+    rng.shuffle(tokens)
+    subtrees = Subtrees.of(Trie.from_vocabulary(vocabulary_of(tokens)))
+    size = len(tokens) + 40
+    for most in (1 << 13, 0):
+        monkeypatch.setattr(module, "_PACKED_SINGLY", most // 2)
+        monkeypatch.setattr(module, "_MARKED_SINGLY", most)
+        for count in (1, 2, 5, 50):
+            nodes = rng.sample(range(len(subtrees.begin)), count)
+            begins, ends = subtrees.begin[nodes], subtrees.end[nodes]
+            parts = [subtrees.ids[b:e].tolist() for b, e in zip(begins, ends, strict=True)]
+            found = tokenset.to_ids(subtrees.row(begins, ends, size)).tolist()
+            assert sorted(set().union(*parts)) == found
