@@ -16,6 +16,7 @@ from ..limits import Limits
 from .notes import Notes
 from .options import SchemaOptions
 from .places import Place, Places
+from .sets import NumberAlgebra, TextAlgebra
 
 Goal: TypeAlias = tuple[int, ...]
 
@@ -37,6 +38,8 @@ class Goals:
         self, places: Places, options: SchemaOptions, notes: Notes, limits: Limits
     ) -> None:
         self.places, self.options, self.notes, self.limits = places, options, notes, limits
+        # One of each, which keep what they have computed.
+        self.texts, self.numbers = TextAlgebra(limits), NumberAlgebra(limits)
         self._of_place: dict[Place | Alternatives, int] = {}
         self.members: list[Place | Alternatives] = []
 

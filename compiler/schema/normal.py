@@ -40,9 +40,8 @@ from .formulas import (
 from .goals import ANYTHING, NOTHING, Alternatives, Goal, Goals
 from .keywords.annotations import all_others, some_other_fails, unevaluated
 from .keywords.clauses import clauses_of
-from .keywords.objects import is_among
 from .places import Place
-from .sets import Bits, Ends, Names, NumberAlgebra, Scalar, TextAlgebra, Texts
+from .sets import Bits, Ends, Names, Scalar, TextAlgebra, Texts
 
 _STAGE = "the schema's normal form"
 
@@ -59,12 +58,40 @@ class _Undecided(Exception):  # noqa: N818
     """Whether a goal is empty depends on one whose form is being computed."""
 
 
+class _ByKey:
+    """What literals say of the value of each key."""
+
+    def __init__(self, literals: Iterable[Literal]) -> None:
+        self._named: dict[str, list[Goal]] = {}
+        # Sets of keys without names, and what is said of them.
+        self._others: list[tuple[Keys, frozenset[str], Goal]] = []
+        for literal in literals:
+            if isinstance(literal, Every) and literal.keys.texts is not None:
+                keys = literal.keys
+                self._others.append((keys, frozenset(keys.names), literal.goal))
+            elif isinstance(literal, Every) or (
+                isinstance(literal, Some)
+                and literal.keys.texts is None
+                and len(literal.keys.names) == 1
+            ):
+                for name in literal.keys.names:
+                    self._named.setdefault(name, []).append(literal.goal)
+
+    def goals(self, name: str, algebra: TextAlgebra) -> list[Goal]:
+        """The goals of a key's value."""
+        return self._named.get(name, []) + [
+            goal
+            for keys, without, goal in self._others
+            if name not in without and algebra.holds(keys.texts or Ends.NONE, name)
+        ]
+
+
 class Normal:
     """The normal forms of goals, each computed once."""
 
     def __init__(self, goals: Goals) -> None:
         self.goals, self.notes = goals, goals.notes
-        self.texts, self.numbers = TextAlgebra(goals.limits), NumberAlgebra(goals.limits)
+        self.texts, self.numbers = goals.texts, goals.numbers
         self._algebras: dict[Type, typing.Any] = {
             Type.NULL: Bits(1),
             Type.BOOLEAN: Bits(3),
@@ -78,6 +105,8 @@ class Normal:
         # With how many questions of emptiness they were begun inside of.
         self._busy: dict[tuple[int, Type], int] = {}
         self._depth = 0
+        # What the literals that were asked about last say of each key.
+        self._last: tuple[tuple[Literal, ...], _ByKey] = (), _ByKey(())
 
     # --- scalars
 
@@ -152,10 +181,26 @@ class Normal:
                 return self._join(type_, (self._scalar_formula(part, type_) for part in parts))
             case AnyOf(branches):
                 return self._join(type_, (self.scalars(goal, type_) for goal in branches))
-            case OneOf(branches):
-                return self._scalar_formula(self._of_one(branches, formula.is_negated), type_)
+            case OneOf(branches, is_negated):
+                return self._one_of_scalars(branches, type_, is_negated)
             case _:
                 raise AssertionError("a literal about members in a formula of scalars")
+
+    def _one_of_scalars(self, branches: Sequence[Goal], type_: Type, is_negated: bool) -> Scalar:
+        """As ``_of_one`` says, but only branches that have scalars are followed in pairs."""
+        live = [goal for goal in branches if not self._is_none(self.scalars(goal, type_))]
+        if is_negated:
+            dead = [goal for goal in branches if goal not in live]
+            none = All(tuple(self._refuted(goal) for goal in (*live, *dead)))
+            pairs = combinations(live, 2)
+            both = (self._meet(type_, *(self.scalars(g, type_) for g in pair)) for pair in pairs)
+            return self._join(type_, (self._scalar_formula(none, type_), *both))
+        found = []
+        for i, branch in enumerate(branches):
+            if branch in live:
+                others = (self._refuted(goal) for j, goal in enumerate(branches) if j != i)
+                found.append(self._scalar_formula(All((Holds(branch), *others)), type_))
+        return self._join(type_, found)
 
     def _of_alternatives(self, member: Alternatives, is_positive: bool) -> Formula:
         if is_positive:
@@ -399,16 +444,12 @@ class Normal:
         place = self.goals.nearest((max(numbers),)) if numbers else None
         return place.pointer if place else "#"
 
-    def goal_of(self, name: str, literals: Iterable[Literal]) -> Goal:
+    def goal_of(self, name: str, literals: tuple[Literal, ...]) -> Goal:
         """What the value of a key must satisfy, as far as literals about all members say it, and
         those that ask for that key."""
-        goals = [
-            literal.goal
-            for literal in literals
-            if (isinstance(literal, Every) and is_among(name, literal.keys, self.texts))
-            or (isinstance(literal, Some) and literal.keys == Keys((name,)))
-        ]
-        return self.goals.both(*goals)
+        if self._last[0] is not literals:
+            self._last = literals, _ByKey(literals)
+        return self.goals.both(*self._last[1].goals(name, self.texts))
 
     def _contradicts(self, found: Conjunction) -> bool:
         """Whether the literals surely exclude each other."""

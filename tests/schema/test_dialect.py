@@ -172,6 +172,7 @@ def test_ascii_writes_escapes() -> None:
 
     assert found.accepts('"\\u00e9"')
     assert not found.accepts('"é"')
+    assert not members({}, ascii=True).accepts('"é"')
 
 
 def test_the_same_schema_gives_the_same_bytes_whatever_the_hash_seed(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ from ..formulas import (
 from ..goals import ANYTHING, Goal, Goals
 from ..places import Place, exact
 from ..read import Json
-from ..sets import Names, NumberAlgebra, TextAlgebra, Values
+from ..sets import Names, Values
 from .arrays import array_clauses
 from .objects import object_clauses
 from .scalars import number_clauses, string_clauses
@@ -92,9 +92,10 @@ def _of_types(place: Place, goals: Goals, type_: Type) -> Iterator[Clause]:
         yield clause(TRUE, FALSE)
     elif type_ is Type.NUMBER and "integer" in wanted:
         # Whether 1.0 is an integer was left open by draft 4: there it is neither that nor none.
-        algebra = NumberAlgebra(goals.limits)
-        others = algebra.complement(numbers.integers(True))
-        yield clause(In(numbers.integers(place.draft.number > 4)), In(others))
+        yield Clause(
+            lambda: In(numbers.integers(place.draft.number > 4)),
+            lambda: In(goals.numbers.complement(numbers.integers(True))),
+        )
     else:
         yield clause(FALSE, TRUE)
 
@@ -125,14 +126,10 @@ def _among(
         case Type.NUMBER:
             distinct = dict.fromkeys(exact(value, place, *at) for value, at in found)
             values_ = Values(tuple(distinct))
-            return Clause(
-                lambda: In(values_), lambda: In(NumberAlgebra(goals.limits).complement(values_))
-            )
+            return Clause(lambda: In(values_), lambda: In(goals.numbers.complement(values_)))
         case Type.STRING:
             names = Names(tuple(dict.fromkeys(value for value, _ in found)))
-            return Clause(
-                lambda: In(names), lambda: In(TextAlgebra(goals.limits).complement(names))
-            )
+            return Clause(lambda: In(names), lambda: In(goals.texts.complement(names)))
         case _:
             same = [goals.made(_as_schema(value), place) for value, _ in found]
             return Clause(

@@ -79,7 +79,7 @@ def _of_members(place: Place, goals: Goals) -> Iterator[Clause]:
         found = Ends.NONE if texts.is_empty else texts
         members.append((Keys((), found), goals.inside(place, "patternProperties", pattern)))
     if "additionalProperties" in place.schema:
-        others = other_keys([keys for keys, _ in members], TextAlgebra(goals.limits))
+        others = other_keys([keys for keys, _ in members], goals.texts)
         members.append((others, goals.inside(place, "additionalProperties")))
     if members:
         orders = [Order(BY_PROPERTIES, place.number, tuple(names))] if names else []

@@ -13,7 +13,7 @@ from ..formats import NARROWED, language
 from ..formulas import FALSE, Clause, Formula, In
 from ..options import ASSERT, IGNORE, REFUSE_UNKNOWN
 from ..patterns import PatternError, search
-from ..sets import Ends, Numbers, TextAlgebra, Texts, Values, lengths, nonempty, without_exponent
+from ..sets import Ends, Numbers, Texts, Values, lengths, nonempty, without_exponent
 
 if TYPE_CHECKING:
     from ..goals import Goals
@@ -89,11 +89,11 @@ def _others(divisor: Fraction, place: "Place", goals: "Goals") -> Numbers:
 
 def string_clauses(place: "Place", goals: "Goals") -> Iterator[Clause]:
     """``pattern``, ``format``, ``minLength`` and ``maxLength``."""
-    schema, limits = place.schema, goals.limits
+    schema = place.schema
     has_validation = place.draft.has_validation
     if "pattern" in schema and has_validation:
         found = pattern_texts(place, goals, "pattern")
-        algebra = TextAlgebra(limits)
+        algebra = goals.texts
         yield Clause(lambda: In(found), lambda: In(algebra.complement(found)))
     name = schema.get("format")
     if isinstance(name, str) and goals.options.formats != IGNORE:
@@ -152,7 +152,7 @@ def _format(name: str, place: "Place", goals: "Goals") -> Iterator[Clause]:
     texts: Texts = nonempty(found)
     left_out = NARROWED.get(name)
     if left_out is None:
-        yield Clause(lambda: In(texts), lambda: In(TextAlgebra(goals.limits).complement(texts)))
+        yield Clause(lambda: In(texts), lambda: In(goals.texts.complement(texts)))
         return
     pointer = place.at("format")
 

@@ -7,7 +7,7 @@ A goal's rule is the choice of its scalars and of its arrays and objects, a conj
 are named by the pointer of the schema that they are made of.
 """
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import cast
 
 from ...automata import boolean
@@ -46,6 +46,7 @@ class Emitter(Writer):
         self._terminals: dict[Hashable, str] = {}
         self._pending: list[Goal] = []
         self._keep: list[Dfa] = []
+        self._orders: dict[Goal, dict[int, int]] = {}
         # The keys that a place has schemas for, by its number.
         self._names_of: dict[int, list[str]] = {}
         self._span = Span(0, 0)
@@ -104,9 +105,13 @@ class Emitter(Writer):
         most = {FLEXIBLE: None, COMPACT: 0, PYTHON: 0, ONE: 1}.get(kind, self.options.most_spaces)
         if most == 0:
             return self.literal(b"")
-        one = " " if kind == ONE else " \t\n\r"
-        octets = regex.char_class((ord(char), ord(char)) for char in one)
-        return self._terminal("white space", "white space", regex.repeat(octets, 0, most))
+
+        def some() -> regex.Node:
+            one = " " if kind == ONE else " \t\n\r"
+            octets = regex.char_class((ord(char), ord(char)) for char in one)
+            return regex.repeat(octets, 0, most)
+
+        return self._terminal("white space", "white space", some)
 
     def comma(self) -> tree.Expr:
         return self._mark(",")
@@ -128,22 +133,28 @@ class Emitter(Writer):
 
     def texts(self, texts: Texts) -> tree.Expr:
         if texts is Ends.ALL:
-            return self._terminal(texts, "string", embedded(strings.free()))
+            return self._terminal(
+                texts, "string", lambda: embedded(strings.free(self.options.ascii))
+            )
         if isinstance(texts, Names):
             return self.choice([self.text(text) for text in texts.texts])
         dfa = self.normal.texts.dfa(texts)
+        # The automaton is kept, so that no other one gets its ``id``.
+        self._keep.append(dfa)
         name = f"{self._name} string"
-        key = ("texts", id(dfa))
-        if key not in self._terminals:
-            # The automaton is kept, so that no other one gets its ``id``.
-            self._keep.append(dfa)
-            json = strings.as_json(dfa, self.options.ascii)
-            return self._terminal(key, name, embedded(json))
-        return self._terminal(key, name, regex.EPSILON)
+
+        def written() -> regex.Node:
+            return embedded(strings.as_json(dfa, self.options.ascii))
+
+        return self._terminal(("texts", id(dfa)), name, written)
 
     def order_of_places(self, goal: Goal) -> dict[int, int]:
         """Where the places that a goal applies to a value stand, in the order of reading."""
+        known = self._orders.get(goal)
+        if known is not None:
+            return known
         found: dict[int, int] = {}
+        self._orders[goal] = found
         pending, seen = list(reversed(goal)), set[int]()
         while pending:
             literal = pending.pop()
@@ -172,12 +183,12 @@ class Emitter(Writer):
             return f"{wanted}{count}"
         return wanted if count == 1 else self._fresh(f"{wanted} ")
 
-    def _terminal(self, key: Hashable, name: str, node: regex.Node) -> tree.Reference:
+    def _terminal(self, key: Hashable, name: str, node: Callable[[], regex.Node]) -> tree.Reference:
         known = self._terminals.get(key)
         if known is None:
             known = self._fresh(name)
             self._terminals[key] = known
-            body = tree.Pattern(node, "", self._span)
+            body = tree.Pattern(node(), "", self._span)
             self.rules.append(tree.Rule(known, self._span, body, self._span))
         return tree.Reference(known, self._span)
 
@@ -209,22 +220,27 @@ class Emitter(Writer):
             case Ends.NONE:
                 return []
             case Ends.ALL:
-                return [self._terminal("numbers", "number", embedded(numbers.numbers()))]
+                numeral = self._terminal("numbers", "number", lambda: embedded(numbers.numbers()))
+                return [numeral]
             case Values(values) if is_plain:
                 return [self.literal(decimal_text(value)) for value in values]
             case Values(values):
                 return [tree.Pattern(spelled(value), "", self._span) for value in values]
             case Dfa():
-                integers = numbers.integers(True)
-                name = f"{self._name} number"
-                if found is integers or found is numbers.integers(False):
-                    kept, name = found, "integer"
-                    if is_plain:
-                        kept = numbers.integers(False)
-                elif is_plain and boolean.difference(found, integers, self.limits).is_empty:
-                    kept = boolean.common(found, numbers.integers(False), self.limits)
-                else:
-                    kept = found
+                is_integer = found in (numbers.integers(True), numbers.integers(False))
                 self._keep.append(found)
-                return [self._terminal(("numbers", id(found)), name, embedded(kept))]
+                key = "integers" if is_integer and is_plain else ("numbers", id(found))
+                name = "integer" if is_integer else f"{self._name} number"
+                return [self._terminal(key, name, lambda: embedded(self._written(found)))]
         return []
+
+    def _written(self, found: Dfa) -> Dfa:
+        """Numbers as the option wants integers written; what has others, too, stays as it is."""
+        integers = numbers.integers(True)
+        if self.options.integer != PLAIN:
+            return found
+        if found is integers:
+            return numbers.integers(False)
+        if not boolean.difference(found, integers, self.limits).is_empty:
+            return found
+        return boolean.common(found, numbers.integers(False), self.limits)

@@ -226,6 +226,9 @@ class _Object:
         may_begin = True
         for member in self.named:
             written = self._member(member, member.goal)
+            if before is not None and member.is_required and not may_begin:
+                before = writer.sequence(before, writer.comma(), written)
+                continue
             options: list[tree.Expr] = []
             if before is not None:
                 turn = writer.sequence(writer.comma(), written)

@@ -1,0 +1,77 @@
+"""A schema and its negation: no text is of both grammars, and of scalars each is of one."""
+
+# Tests here say `expected == actual`.
+# ruff: noqa: SIM300
+
+import json
+import random
+from typing import Any
+
+from support.schema import Members, members
+from support.schema.random_schemas import schema
+
+from constrain.compiler.automata.boolean import common
+from constrain.compiler.automata.dfa import Dfa, nothing
+from constrain.compiler.automata.minimize import minimal
+from constrain.compiler.diagnostics import CheckError, LimitError, NotRegularError
+from constrain.compiler.frontend import normal_form
+from constrain.compiler.limits import Limits
+from constrain.compiler.lnf.automaton import to_nfa
+from constrain.compiler.lnf.unroll import unroll
+
+# How deep values nest in what is compared.
+_DEEP = 2
+
+
+def language(made: Members) -> Dfa:
+    """The texts of a grammar that nest at most so deep."""
+    limits = Limits(seconds=30, states=60_000).started()
+    try:
+        _, lnf = normal_form(made.grammar, limits)
+    except CheckError:
+        return nothing()
+    try:
+        nfa, _ = to_nfa(lnf, limits)
+    except NotRegularError:
+        nfa, _ = to_nfa(unroll(lnf, _DEEP, limits).lnf, limits)
+    return minimal(nfa, limits)
+
+
+def both(found: Any, **options: Any) -> tuple[Members, Members] | None:
+    """The members of a schema and of its negation, None where one is refused."""
+    try:
+        return members(found, seconds=30, **options), members({"not": found}, seconds=30, **options)
+    except (CheckError, LimitError):
+        return None
+
+
+def test_no_text_is_a_member_of_a_schema_and_of_its_negation(full: bool) -> None:
+    """Random schemas, values nested two deep."""
+    compared = 0
+    for number in range(2_000 if full else 25):
+        found = schema(random.Random(number), 2)
+        pair = both(found, whitespace="compact", formats="ignore")
+        if pair is None:
+            continue
+        try:
+            one, other = map(language, pair)
+        except LimitError:
+            continue
+        compared += 1
+        assert common(one, other).is_empty, json.dumps(found)
+
+    assert compared > 15
+
+
+def test_each_scalar_is_a_member_of_a_schema_or_of_its_negation(full: bool) -> None:
+    """Numbers without an exponent and strings in their usual spelling."""
+    scalar = {"type": ["null", "boolean", "number", "string"]}
+    values: list[Any] = [None, True, False, 0, 1, -1, 2.5, 10, "", "a", "ab", "é", "abcdef", "12"]
+    for number in range(2_000 if full else 60):
+        found = schema(random.Random(number), 2)
+        pair = both({"allOf": [scalar, found]}, formats="ignore")
+        if pair is None or any("narrowed" in note for made in pair for note in made.notes):
+            continue
+        for value in values:
+            allowed = [made.allows(value) for made in pair]
+            assert 1 == sum(allowed), (json.dumps(found), value, allowed)
