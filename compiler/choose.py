@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from .tokenizers import Tokenizer
 
 AS_ASKED = "as asked for"
+OF_SCHEMAS = "schemas become networks"
 
 # --- match semantics and engine
 
@@ -113,7 +114,7 @@ def engine_of(grammar: Grammar, options: CompileOptions) -> EngineChoice:
     if grammar.source.dialect == JSON_SCHEMA:
         # Mostly it nests, and where it does not the automaton of all orders of choices is large.
         engine = NETWORK if options.parser == AUTO else options.parser
-        return EngineChoice(semantics, engine, "schemas become networks")
+        return EngineChoice(semantics, engine, OF_SCHEMAS)
     others = {AUTO: (NETWORK, EARLEY)}.get(options.parser, (options.parser,))
     return EngineChoice(
         semantics,

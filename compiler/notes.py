@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.container.manifest import GREEDY, MAXIMAL_MUNCH, NETWORK, WORD_DFA
 
-from .choose import AS_ASKED
+from .choose import AS_ASKED, OF_SCHEMAS
 from .diagnostics import Diagnostic
 from .frontend import Automaton, Recogniser
 from .grammar.tree import Grammar
@@ -24,7 +24,7 @@ def notes_of(recogniser: Recogniser, options: CompileOptions) -> Iterator[str]:
     if recogniser.choice.semantics == MAXIMAL_MUNCH:
         yield "read by maximal munch, as Lark and llguidance do; --meaning exact reads it otherwise"
     if not isinstance(recogniser, Automaton):
-        if recogniser.reason != AS_ASKED:
+        if recogniser.reason not in (AS_ASKED, OF_SCHEMAS):
             yield f"engine {recogniser.engine}: {recogniser.reason}"
     elif recogniser.cut:
         rules = ", ".join(repr(rule) for rule in recogniser.cut)
