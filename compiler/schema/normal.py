@@ -1,5 +1,5 @@
-"""Goals in normal form: a set of scalars for each type of them, and for arrays and objects a
-disjunction of conjunctions of literals.
+"""Goals in normal form: for arrays and objects a disjunction of conjunctions of literals, and for
+scalars the sets of ``scalar_forms``.
 
     {"anyOf": [{"required": ["a"]}, {"maxProperties": 1}]}, as an object
         ->  some "a"  |  size 0 to 1
@@ -9,13 +9,9 @@ format that is known in part) leaves valid instances out and lets no other in. `
 is left out; what must not rest on that asks the count before and after.
 """
 
-import typing
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from itertools import combinations
-from typing import cast
 
-from ..limits import blaming
 from .formulas import (
     SCALARS,
     STRUCTURES,
@@ -40,8 +36,8 @@ from .formulas import (
 from .goals import ANYTHING, NOTHING, Alternatives, Goal, Goals
 from .keywords.annotations import all_others, some_other_fails, unevaluated
 from .keywords.clauses import clauses_of
-from .places import Place
-from .sets import Bits, Ends, Names, Scalar, TextAlgebra, Texts
+from .scalar_forms import ScalarForms, UndecidedError
+from .sets import Ends, Names, TextAlgebra, Texts
 
 _STAGE = "the schema's normal form"
 
@@ -52,10 +48,6 @@ _SUBSETS = 6
 _DEEP = 5
 
 _TRUE = [Conjunction()]
-
-
-class _Undecided(Exception):  # noqa: N818
-    """Whether a goal is empty depends on one whose form is being computed."""
 
 
 class _ByKey:
@@ -86,164 +78,16 @@ class _ByKey:
         ]
 
 
-class Normal:
+class Normal(ScalarForms):
     """The normal forms of goals, each computed once."""
 
     def __init__(self, goals: Goals) -> None:
-        self.goals, self.notes = goals, goals.notes
-        self.texts, self.numbers = goals.texts, goals.numbers
-        self._algebras: dict[Type, typing.Any] = {
-            Type.NULL: Bits(1),
-            Type.BOOLEAN: Bits(3),
-            Type.NUMBER: self.numbers,
-            Type.STRING: self.texts,
-        }
+        super().__init__(goals)
         # Each with whether something was left out.
-        self._scalars: dict[tuple[int, Type], tuple[Scalar, bool]] = {}
         self._forms: dict[tuple[int, Type, Marks], tuple[list[Conjunction], bool]] = {}
         self._empty: dict[Goal, tuple[bool, bool]] = {}
-        # With how many questions of emptiness they were begun inside of.
-        self._busy: dict[tuple[int, Type], int] = {}
-        self._depth = 0
         # What the literals that were asked about last say of each key.
         self._last: tuple[tuple[Literal, ...], _ByKey] = (), _ByKey(())
-
-    # --- scalars
-
-    def scalars(self, goal: Goal, type_: Type) -> Scalar:
-        """The scalars of a type that satisfy a goal."""
-        found = self._whole(type_)
-        for literal in goal:
-            if self._is_none(found):
-                break
-            found = self._meet(type_, found, self._scalars_of(literal, type_))
-        return found
-
-    def texts_of(self, goal: Goal) -> Texts:
-        """The decoded texts that satisfy a goal."""
-        return cast("Texts", self.scalars(goal, Type.STRING))
-
-    def _whole(self, type_: Type) -> Scalar:
-        algebra = self._algebras[type_]
-        return algebra.whole if isinstance(algebra, Bits) else Ends.ALL
-
-    @staticmethod
-    def _is_none(scalar: Scalar) -> bool:
-        return scalar in (0, Ends.NONE) if isinstance(scalar, int | Ends) else False
-
-    def _meet(self, type_: Type, left: Scalar, right: Scalar) -> Scalar:
-        return cast("Scalar", self._algebras[type_].meet(left, right))
-
-    def _join(self, type_: Type, parts: Iterable[Scalar]) -> Scalar:
-        found: Scalar = 0 if type_ in (Type.NULL, Type.BOOLEAN) else Ends.NONE
-        for part in parts:
-            found = cast("Scalar", self._algebras[type_].join(found, part))
-        return found
-
-    def _scalars_of(self, literal: int, type_: Type) -> Scalar:
-        key = (literal, type_)
-        if literal < 0:
-            return self._join(type_, ())
-        if key not in self._scalars:
-            with self._once(literal, type_):
-                before = self.notes.narrowings
-                found = self._new_scalars(literal, type_)
-                self._scalars[key] = found, self.notes.narrowings > before
-        found, is_narrowed = self._scalars[key]
-        self.notes.narrowings += is_narrowed
-        return found
-
-    def _new_scalars(self, literal: int, type_: Type) -> Scalar:
-        member = self.goals.member(literal)
-        is_positive = literal % 2 == 0
-        if isinstance(member, Alternatives):
-            formula: Formula = self._of_alternatives(member, is_positive)
-            return self._scalar_formula(formula, type_)
-        clauses = clauses_of(member, self.goals, type_)
-        if is_positive:
-            return self._scalar_formula(All(tuple(c.positive() for c in clauses)), type_)
-        return self._join(type_, (self._scalar_formula(c.negative(), type_) for c in clauses))
-
-    def _scalar_formula(self, formula: Formula, type_: Type) -> Scalar:
-        match formula:
-            case In(scalar):
-                return scalar
-            case Holds(goal):
-                return self.scalars(goal, type_)
-            case All(parts):
-                found = self._whole(type_)
-                for part in parts:
-                    if self._is_none(found):
-                        break
-                    found = self._meet(type_, found, self._scalar_formula(part, type_))
-                return found
-            case Any(parts):
-                return self._join(type_, (self._scalar_formula(part, type_) for part in parts))
-            case AnyOf(branches):
-                return self._join(type_, (self.scalars(goal, type_) for goal in branches))
-            case OneOf(branches, is_negated):
-                return self._one_of_scalars(branches, type_, is_negated)
-            case _:
-                raise AssertionError("a literal about members in a formula of scalars")
-
-    def _one_of_scalars(self, branches: Sequence[Goal], type_: Type, is_negated: bool) -> Scalar:
-        """As ``_of_one`` says, but only branches that have scalars are followed in pairs."""
-        live = [goal for goal in branches if not self._is_none(self.scalars(goal, type_))]
-        if is_negated:
-            dead = [goal for goal in branches if goal not in live]
-            none = All(tuple(self._refuted(goal) for goal in (*live, *dead)))
-            pairs = combinations(live, 2)
-            both = (self._meet(type_, *(self.scalars(g, type_) for g in pair)) for pair in pairs)
-            return self._join(type_, (self._scalar_formula(none, type_), *both))
-        found = []
-        for i, branch in enumerate(branches):
-            if branch in live:
-                others = (self._refuted(goal) for j, goal in enumerate(branches) if j != i)
-                found.append(self._scalar_formula(All((Holds(branch), *others)), type_))
-        return self._join(type_, found)
-
-    def _of_alternatives(self, member: Alternatives, is_positive: bool) -> Formula:
-        if is_positive:
-            return Any(tuple(Holds(goal, is_marked=False) for goal in member.goals))
-        return All(tuple(self._refuted(goal) for goal in member.goals))
-
-    def _refuted(self, goal: Goal) -> Formula:
-        return Any(tuple(Holds(each, is_marked=False) for each in self.goals.refutations(goal)))
-
-    def _of_one(self, branches: Sequence[Goal], is_negated: bool) -> Formula:
-        """Just one branch holds, or if negated none or two of them."""
-        if is_negated:
-            none = All(tuple(self._refuted(goal) for goal in branches))
-            pairs = combinations(branches, 2)
-            return Any((none, *(All((Holds(a, False), Holds(b, False))) for a, b in pairs)))
-        options = []
-        for i, branch in enumerate(branches):
-            others = (self._refuted(goal) for j, goal in enumerate(branches) if j != i)
-            options.append(All((Holds(branch), *others)))
-        return Any(tuple(options))
-
-    @contextmanager
-    def _once(self, literal: int, type_: Type) -> Iterator[None]:
-        """Work out a literal, which must not ask for itself on the way. Raises ``Refused``."""
-        member, key = self.goals.member(literal), (literal, type_)
-        pointer = member.pointer if isinstance(member, Place) else "#"
-        if self._busy.get(key, self._depth) < self._depth:
-            raise _Undecided
-        if key in self._busy:
-            # subtle: alternatives stand between a place and itself, so that a place is named.
-            place = member if isinstance(member, Place) else self.goals.nearest((literal,))
-            assert place is not None
-            hint = "a reference must lead through a property or an item to come back"
-            raise place.refused("the schema refers to itself for one and the same value", hint)
-        self.goals.limits.check_resources(_STAGE, [pointer])
-        self._busy[key] = self._depth
-        try:
-            with blaming([pointer]):
-                yield
-        finally:
-            del self._busy[key]
-
-    # --- arrays and objects
 
     def conjunctions(self, goal: Goal, type_: Type, marks: Marks = Marks.NONE) -> list[Conjunction]:
         """The conjunctions of which a value that satisfies the goal satisfies one."""
@@ -256,7 +100,7 @@ class Normal:
             marks = Marks.NONE
         key = (literal, type_, marks)
         if key not in self._forms:
-            with self._once(literal, type_):
+            with self.once(literal, type_):
                 before = self.notes.narrowings
                 found = self._new_form(literal, type_, marks)
                 self._forms[key] = found, self.notes.narrowings > before
@@ -268,7 +112,7 @@ class Normal:
         member = self.goals.member(literal)
         is_positive = literal % 2 == 0
         if isinstance(member, Alternatives):
-            return self._of_formula(self._of_alternatives(member, is_positive), type_, Marks.NONE)
+            return self._of_formula(self.of_alternatives(member, is_positive), type_, Marks.NONE)
         rest = unevaluated(member, self.goals, type_)
         clauses = clauses_of(member, self.goals, type_)
         if is_positive:
@@ -313,7 +157,7 @@ class Normal:
                     disjoint = self._one_of_disjoint(branches, type_, marks)
                     if disjoint is not None:
                         return disjoint
-                return self._of_formula(self._of_one(branches, is_negated), type_, marks)
+                return self._of_formula(self.of_one(branches, is_negated), type_, marks)
             case KeysHold(goal, is_negated):
                 return self._keys_hold(goal, is_negated)
             case In():
@@ -338,7 +182,7 @@ class Normal:
                 if marks is Marks.EXACT:
                     others = (goal for i, goal in enumerate(branches) if i not in chosen)
                     parts += [
-                        self._of_formula(self._refuted(goal), type_, Marks.NONE) for goal in others
+                        self._of_formula(self.refuted(goal), type_, Marks.NONE) for goal in others
                     ]
                 elif size == 1:
                     continue
@@ -389,7 +233,7 @@ class Normal:
 
     def _has_texts_only(self, goal: Goal) -> bool:
         others = (type_ for type_ in SCALARS if type_ is not Type.STRING)
-        return all(self._is_none(self.scalars(goal, type_)) for type_ in others) and not any(
+        return all(self.is_none(self.scalars(goal, type_)) for type_ in others) and not any(
             self.conjunctions(goal, type_) for type_ in STRUCTURES
         )
 
@@ -503,19 +347,19 @@ class Normal:
         known = self._empty.get(goal)
         if known is not None:
             return known
-        if self._depth > _DEEP:
+        if self.depth > _DEEP:
             return False, True
         self._empty[goal] = False, True
-        self._depth += 1
+        self.depth += 1
         before = self.notes.narrowings
         try:
-            is_empty = all(self._is_none(self.scalars(goal, type_)) for type_ in SCALARS)
+            is_empty = all(self.is_none(self.scalars(goal, type_)) for type_ in SCALARS)
             is_empty = is_empty and not any(self.conjunctions(goal, t) for t in STRUCTURES)
-        except _Undecided:
+        except UndecidedError:
             del self._empty[goal]
             return False, True
         finally:
-            self._depth -= 1
+            self.depth -= 1
         self._empty[goal] = is_empty, self.notes.narrowings == before
         return self._empty[goal]
 

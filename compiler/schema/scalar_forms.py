@@ -1,0 +1,182 @@
+"""Goals as sets of scalars: for each type of them, the scalars that satisfy a goal.
+
+    {"type": "integer", "not": {"minimum": 5}}, as a number  ->  integers below 5
+
+Formulas are evaluated in the Boolean algebra of a type (``sets``). Negations were pushed inward by
+the clauses, so what is left out on the way lets nothing else in.
+"""
+
+import typing
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import combinations
+from typing import cast
+
+from ..limits import blaming
+from .formulas import All, Any, AnyOf, Formula, Holds, In, OneOf, Type
+from .goals import Alternatives, Goal, Goals
+from .keywords.clauses import clauses_of
+from .places import Place
+from .sets import Bits, Ends, Scalar, Texts
+
+_STAGE = "the schema's normal form"
+
+
+class UndecidedError(Exception):
+    """Whether a goal is empty depends on one whose form is being computed."""
+
+
+class ScalarForms:
+    """The scalars of goals, each set computed once.
+
+    A goal that asks for itself on the way is refused; but where emptiness is asked for meanwhile,
+    that is not decided (``UndecidedError``). ``depth``: how many such questions are open.
+    """
+
+    def __init__(self, goals: Goals) -> None:
+        self.goals, self.notes = goals, goals.notes
+        self.texts, self.numbers = goals.texts, goals.numbers
+        self.depth = 0
+        self._algebras: dict[Type, typing.Any] = {
+            Type.NULL: Bits(1),
+            Type.BOOLEAN: Bits(3),
+            Type.NUMBER: self.numbers,
+            Type.STRING: self.texts,
+        }
+        # Each with whether something was left out.
+        self._scalars: dict[tuple[int, Type], tuple[Scalar, bool]] = {}
+        # With the depth that they were begun in.
+        self._busy: dict[tuple[int, Type], int] = {}
+
+    def scalars(self, goal: Goal, type_: Type) -> Scalar:
+        """The scalars of a type that satisfy a goal."""
+        found = self._whole(type_)
+        for literal in goal:
+            if self.is_none(found):
+                break
+            found = self._meet(type_, found, self._scalars_of(literal, type_))
+        return found
+
+    def texts_of(self, goal: Goal) -> Texts:
+        """The decoded texts that satisfy a goal."""
+        return cast("Texts", self.scalars(goal, Type.STRING))
+
+    def _whole(self, type_: Type) -> Scalar:
+        algebra = self._algebras[type_]
+        return algebra.whole if isinstance(algebra, Bits) else Ends.ALL
+
+    @staticmethod
+    def is_none(scalar: Scalar) -> bool:
+        return scalar in (0, Ends.NONE) if isinstance(scalar, int | Ends) else False
+
+    def _meet(self, type_: Type, left: Scalar, right: Scalar) -> Scalar:
+        return cast("Scalar", self._algebras[type_].meet(left, right))
+
+    def _join(self, type_: Type, parts: Iterable[Scalar]) -> Scalar:
+        found: Scalar = 0 if type_ in (Type.NULL, Type.BOOLEAN) else Ends.NONE
+        for part in parts:
+            found = cast("Scalar", self._algebras[type_].join(found, part))
+        return found
+
+    def _scalars_of(self, literal: int, type_: Type) -> Scalar:
+        key = (literal, type_)
+        if literal < 0:
+            return self._join(type_, ())
+        if key not in self._scalars:
+            with self.once(literal, type_):
+                before = self.notes.narrowings
+                found = self._new_scalars(literal, type_)
+                self._scalars[key] = found, self.notes.narrowings > before
+        found, is_narrowed = self._scalars[key]
+        self.notes.narrowings += is_narrowed
+        return found
+
+    def _new_scalars(self, literal: int, type_: Type) -> Scalar:
+        member = self.goals.member(literal)
+        is_positive = literal % 2 == 0
+        if isinstance(member, Alternatives):
+            formula: Formula = self.of_alternatives(member, is_positive)
+            return self._scalar_formula(formula, type_)
+        clauses = clauses_of(member, self.goals, type_)
+        if is_positive:
+            return self._scalar_formula(All(tuple(c.positive() for c in clauses)), type_)
+        return self._join(type_, (self._scalar_formula(c.negative(), type_) for c in clauses))
+
+    def _scalar_formula(self, formula: Formula, type_: Type) -> Scalar:
+        match formula:
+            case In(scalar):
+                return scalar
+            case Holds(goal):
+                return self.scalars(goal, type_)
+            case All(parts):
+                found = self._whole(type_)
+                for part in parts:
+                    if self.is_none(found):
+                        break
+                    found = self._meet(type_, found, self._scalar_formula(part, type_))
+                return found
+            case Any(parts):
+                return self._join(type_, (self._scalar_formula(part, type_) for part in parts))
+            case AnyOf(branches):
+                return self._join(type_, (self.scalars(goal, type_) for goal in branches))
+            case OneOf(branches, is_negated):
+                return self._one_of_scalars(branches, type_, is_negated)
+            case _:
+                raise AssertionError("a literal about members in a formula of scalars")
+
+    def _one_of_scalars(self, branches: Sequence[Goal], type_: Type, is_negated: bool) -> Scalar:
+        """As ``of_one`` says, but only branches that have scalars are followed in pairs."""
+        live = [goal for goal in branches if not self.is_none(self.scalars(goal, type_))]
+        if is_negated:
+            dead = [goal for goal in branches if goal not in live]
+            none = All(tuple(self.refuted(goal) for goal in (*live, *dead)))
+            pairs = combinations(live, 2)
+            both = (self._meet(type_, *(self.scalars(g, type_) for g in pair)) for pair in pairs)
+            return self._join(type_, (self._scalar_formula(none, type_), *both))
+        found = []
+        for i, branch in enumerate(branches):
+            if branch in live:
+                others = (self.refuted(goal) for j, goal in enumerate(branches) if j != i)
+                found.append(self._scalar_formula(All((Holds(branch), *others)), type_))
+        return self._join(type_, found)
+
+    def of_alternatives(self, member: Alternatives, is_positive: bool) -> Formula:
+        if is_positive:
+            return Any(tuple(Holds(goal, is_marked=False) for goal in member.goals))
+        return All(tuple(self.refuted(goal) for goal in member.goals))
+
+    def refuted(self, goal: Goal) -> Formula:
+        return Any(tuple(Holds(each, is_marked=False) for each in self.goals.refutations(goal)))
+
+    def of_one(self, branches: Sequence[Goal], is_negated: bool) -> Formula:
+        """Just one branch holds, or if negated none or two of them."""
+        if is_negated:
+            none = All(tuple(self.refuted(goal) for goal in branches))
+            pairs = combinations(branches, 2)
+            return Any((none, *(All((Holds(a, False), Holds(b, False))) for a, b in pairs)))
+        options = []
+        for i, branch in enumerate(branches):
+            others = (self.refuted(goal) for j, goal in enumerate(branches) if j != i)
+            options.append(All((Holds(branch), *others)))
+        return Any(tuple(options))
+
+    @contextmanager
+    def once(self, literal: int, type_: Type) -> Iterator[None]:
+        """Work out a literal, which must not ask for itself on the way. Raises ``Refused``."""
+        member, key = self.goals.member(literal), (literal, type_)
+        pointer = member.pointer if isinstance(member, Place) else "#"
+        if self._busy.get(key, self.depth) < self.depth:
+            raise UndecidedError
+        if key in self._busy:
+            # subtle: alternatives stand between a place and itself, so that a place is named.
+            place = member if isinstance(member, Place) else self.goals.nearest((literal,))
+            assert place is not None
+            hint = "a reference must lead through a property or an item to come back"
+            raise place.refused("the schema refers to itself for one and the same value", hint)
+        self.goals.limits.check_resources(_STAGE, [pointer])
+        self._busy[key] = self.depth
+        try:
+            with blaming([pointer]):
+                yield
+        finally:
+            del self._busy[key]
