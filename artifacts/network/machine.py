@@ -216,6 +216,8 @@ class NetworkMasks(InterningMachine):
         self._named = [tokenset.from_ids(ids, vocab_size) for ids in terminals]
         self._eos = tokenset.from_ids(list(eos), vocab_size)
         self._ends = tables.ends
+        # The greatest last word of a mask: what is above it is no token.
+        self._last_word = (1 << (vocab_size - 1) % 32 + 1) - 1
         # One look-up is a whole mask, so these are in a plain dict.
         self._most_masks = max(masks.limit // ENTRY_BYTES, _FEWEST_MASKS)
         self._begin(Network(tables), lock)
@@ -277,6 +279,8 @@ class NetworkMasks(InterningMachine):
         if mask is None:
             number = MISSING if self._named else self._precomputed_row(state)
             mask = self._computed(state) if number == MISSING else self.summaries.row(number)
+            if mask.item(-1) > self._last_word:
+                raise ArtifactError("section 'memo.rows' is damaged: it allows what is no token")
             if len(self._masks) >= self._most_masks:
                 self._masks.clear()
             self._masks[state] = mask

@@ -212,7 +212,8 @@ class Summaries:
         name nodes that the trie does not have."""
         if self._walk is None:
             trie = self._make_trie()
-            if int(self._precomputed.nodes.max()) >= len(trie.octets):
+            # As an unsigned number one below zero is larger than all others.
+            if int(self._precomputed.nodes.view(np.uint32).max()) >= len(trie.octets):
                 raise ArtifactError("section 'memo.exit_nodes' is damaged: there are no such nodes")
             self._walk = SummaryWalk(self._network, trie, self._vocab_size, self._children)
         return self._walk

@@ -20,7 +20,8 @@ from support.container import (
 )
 from support.network import ENGINES
 
-from constrain.artifacts import Artifact
+from constrain.artifacts import Artifact, ArtifactError
+from constrain.artifacts.network.machine import NetworkMasks
 from constrain.artifacts.prefix import boundaries
 from constrain.artifacts.read import load_bytes
 from constrain.compiler import compile_grammar
@@ -121,8 +122,6 @@ NETWORK_DAMAGE: list[tuple[str, Change]] = [
     ("memo.exit_offsets", changed(1, 1)),
     ("memo.exit_offsets", ends(99)),
     ("memo.exit_nodes", changed(0, 1)),
-    ("memo.exit_nodes", ends(-1)),
-    ("memo.exit_nodes", ends(99)),
     ("memo.keys", changed((0, 0), 99)),
     ("memo.keys", changed((-1, 1), 99)),
     ("memo.keys", lambda a, n: a[n][::-1]),
@@ -190,6 +189,35 @@ def test_values_that_do_not_fit_are_refused(
     artifact = tiny[engine]
     arrays = dict(artifact.arrays)
     assert name.split(".")[0] in refused(encoded(artifact, {name: change(arrays, name)}), False)
+
+
+@pytest.mark.parametrize("node", [-1, 99_999])
+def test_suspended_nodes_that_do_not_exist_are_refused_when_the_trie_is_walked(
+    tiny: dict[str, Artifact], node: int
+) -> None:
+    """There may be millions of them, which `load` need not read."""
+    artifact = tiny["network"]
+    nodes = ends(node)(dict(artifact.arrays), "memo.exit_nodes")
+    damaged = load_bytes(encoded(artifact, {"memo.exit_nodes": nodes}))
+    machine = damaged.machine()
+    assert isinstance(machine, NetworkMasks)
+    with pytest.raises(ArtifactError, match=r"memo\.exit_nodes"):
+        machine.summaries._whole_walk()
+
+
+@pytest.mark.parametrize("is_last", [True, False])
+def test_rows_that_allow_what_is_no_token_are_refused_when_they_are_used(
+    tiny: dict[str, Artifact], is_last: bool
+) -> None:
+    """Any bit behind the last token; `load` would read a page of the file for each row."""
+    artifact = tiny["network"]
+    size = artifact.vocab_size
+    assert size % 32
+    rows = artifact.arrays["memo.rows"].copy()
+    rows[1:, -1] |= np.uint32(1 << (31 if is_last else size % 32))
+    damaged = load_bytes(encoded(artifact, {"memo.rows": rows}))
+    with pytest.raises(ArtifactError, match=r"memo\.rows"):
+        damaged.matcher().mask()
 
 
 def test_single_nonterminals_in_a_circle_are_refused(tiny: dict[str, Artifact]) -> None:
