@@ -194,7 +194,7 @@ class Given(OfSchemas):
             min=0,
             max=1_000_000,
             metavar="COUNT",
-            help="Summaries of masks to precompute at most; 0 for none.  [default: 50000, by "
+            help="Summaries of masks to precompute at most; 0 for no masks.  [default: 50000, by "
             "maximal munch 500000]",
         ),
     ] = None

@@ -9,7 +9,13 @@ added_tokens_as_text    literals that hold the text of an added token
 from collections.abc import Iterator
 
 from constrain.artifacts.artifact import Artifact
-from constrain.artifacts.container.manifest import GREEDY, MAXIMAL_MUNCH, NETWORK, WORD_DFA
+from constrain.artifacts.container.manifest import (
+    BYTE_DFA,
+    GREEDY,
+    MAXIMAL_MUNCH,
+    NETWORK,
+    WORD_DFA,
+)
 
 from .choose import AS_ASKED, OF_SCHEMAS
 from .diagnostics import Diagnostic
@@ -58,9 +64,11 @@ def without_effect(
     """
     is_dfa = isinstance(recogniser, Automaton)
     yield from depth_without_effect(recogniser, options)
-    if options.prewarm is not None and kind not in (NETWORK, GREEDY):
-        name = "--lazy (--prewarm 0)" if options.prewarm == 0 else f"--prewarm {options.prewarm}"
-        yield f"{name} changes nothing: it is about networks, and this artifact is a {kind}"
+    lazily = options.prewarm == 0
+    if options.prewarm is not None and kind not in (NETWORK, GREEDY, *[BYTE_DFA] * lazily):
+        name = "--lazy (--prewarm 0)" if lazily else f"--prewarm {options.prewarm}"
+        about = "networks and byte DFAs" if lazily else "networks"
+        yield f"{name} changes nothing: it is about {about}, and this artifact is a {kind}"
     if options.method not in (AUTO, method):
         why = f"the method is {method}" if method else "there is no choice of methods here"
         if not is_dfa:

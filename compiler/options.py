@@ -73,8 +73,8 @@ class CompileOptions:
 
     Of the work and the file:
 
-    - ``prewarm``: how many summaries of masks are precomputed at most, 0 for none; by default
-      ``PREWARM``, by maximal munch ``PREWARM_OVER_LEXEMES``.
+    - ``prewarm``: how many summaries of masks are precomputed at most, 0 for none, and for no
+      rows of a byte DFA; by default ``PREWARM``, by maximal munch ``PREWARM_OVER_LEXEMES``.
     - ``max_artifact_bytes``: beyond this size mask rows are left out and computed lazily; what
       cannot be left out must not be larger. 0 leaves out all rows, whatever the rest takes.
     - ``strip``: leave the grammar's text out of the artifact.

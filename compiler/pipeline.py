@@ -87,7 +87,6 @@ _DEAD_ENDS = (
     "leaves a way to the end of a text behind each token"
 )
 
-
 _LAZY = "no masks were precomputed: they are computed at run time, the first ones slowly"
 
 
@@ -425,7 +424,8 @@ def _of_network(
 ) -> Compilation:
     """All token sequences that spell a member: summaries of a network, or Earley's tables."""
     from .assemble.dfa import size_of
-    from .assemble.parser import assemble, encode, for_lazy_masks, with_first_row
+    from .assemble.parser import assemble, encode, with_first_row
+    from .dfa.precompute import for_lazy_masks
     from .token_ids import token_ids
 
     terminals = token_ids(parser.grammar, request.tokenizer, request.eos)
@@ -440,7 +440,7 @@ def _of_network(
         notes += [] if masks.is_complete else [_PARTLY]
         is_lazy = not masks.is_complete or not len(masks.summaries.keys)
     if is_lazy:
-        sections |= for_lazy_masks(sections, request)
+        sections |= for_lazy_masks(size_of(sections), request)
     artifact = assemble(parser, sections, counts, request, ANY)
     if is_lazy:
         artifact = with_first_row(artifact, request)

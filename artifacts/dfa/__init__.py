@@ -4,6 +4,7 @@
                     tokenization); several tokens run at once (``TokenRuns``)
     token_dfa       the DFA over canonical token sequences that DirectMerge computed, in families
     mask_rows       where a state's mask row comes from: stored, unpacked, or found by a trie walk
+    walked_rows     those walks: rows of a byte DFA whose file has none
     machine         a DFA and its rows as the one object that a matcher steps
     stacked_dfas    complete DFAs of several terminals in one table, for lexers and for Earley
 

@@ -2,7 +2,7 @@
 
     StoredRows    rows of the file, equal ones once: one look-up, or a list of ids to pack
     FamilyRows    token DFA without rows: unpacked from one bit for each edge of the state's family
-    WalkedRows    byte DFA without rows: a walk of the token trie
+    WalkedRows    byte DFA without rows: a walk of the token trie (``walked_rows``)
 
 All three give the same rows; the computed ones are cached.
 """
@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 from ..tokens import tokenset
 from ..tokens.memo import ENTRY_BYTES, BoundedCache
 from ..tokens.tokenset import Words
-from ..tokens.trie import Trie, walk
-from .byte_dfa import ByteDfa
 from .token_dfa import TokenDfa
 
 
@@ -67,7 +65,7 @@ class StoredRows:
             return found
         low, high = self._list(number)
         row = tokenset.from_ids(self._ids[low:high].tolist(), self._vocab_size)
-        return _cached(self._cache, number, row)
+        return cached(self._cache, number, row)
 
     def allows(self, state: int, token_id: int) -> bool:
         """By the bit, or by binary search in the list."""
@@ -110,45 +108,14 @@ class FamilyRows:
         octets = self.bits[int(self.bit_offsets[state]) : int(self.bit_offsets[state + 1])]
         allowed = np.unpackbits(octets, count=len(tokens), bitorder="little").view(np.bool_)
         ids = [*tokens[allowed], *(self.eos if self.dfa.is_accepting(state) else ())]
-        return _cached(self.cache, state, tokenset.from_ids(ids, self.vocab_size))
+        return cached(self.cache, state, tokenset.from_ids(ids, self.vocab_size))
 
     def allows(self, state: int, token_id: int) -> bool:
         """By the row."""
         return tokenset.contains(self.row(state), token_id)
 
 
-@dataclass(slots=True, eq=False)
-class WalkedRows:
-    """Rows of a byte DFA by a walk of the token trie.
-
-    ``live``: bool (S,), states from which some token sequence reaches an accepting state; only
-    tokens that lead to one are allowed.
-    """
-
-    dfa: ByteDfa
-    trie: Trie
-    live: NDArray[np.bool_]
-    eos: Sequence[int]
-    vocab_size: int
-    cache: BoundedCache[int, Words]
-
-    def row(self, state: int) -> Words:
-        """Walked on a cache miss, in time linear in the live part of the trie."""
-        found = self.cache.get(state)
-        if found is not None:
-            return found
-        ids: list[int] = []
-        for hits in walk(self.trie, self.dfa.table, self.dfa.classes, np.array([state])):
-            ids.extend(hits.tokens[self.live[hits.states]])
-        ids.extend(self.dfa.terminals.select(self.live[self.dfa.token_targets(state)])[0])
-        ids.extend(self.eos if self.dfa.accepting[state] else ())
-        return _cached(self.cache, state, tokenset.from_ids(ids, self.vocab_size))
-
-    def allows(self, state: int, token_id: int) -> bool:
-        """By the row."""
-        return tokenset.contains(self.row(state), token_id)
-
-
-def _cached(cache: BoundedCache[int, Words], key: int, row: Words) -> Words:
+def cached(cache: BoundedCache[int, Words], key: int, row: Words) -> Words:
+    """Keep a row, which is written no more."""
     row.flags.writeable = False
     return cache.keep(key, row, row.nbytes + ENTRY_BYTES)

@@ -30,7 +30,7 @@ class RegularGrammar:
         return state
 
     def precompute(self, seconds: float | None, answers: int | None) -> Precomputed:
-        """Rows follow from the file alone, each in about the time that it takes to read one."""
+        """Rows are in the file, or unpacked in about the time that it takes to read one."""
         return NOT_LAZY
 
     def viable_bytes(self, text: bytes) -> int:

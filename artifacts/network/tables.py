@@ -83,6 +83,18 @@ class NetworkTables:
         return ends
 
 
+def network_without_calls(
+    table: NDArray[np.int32], classes: NDArray[np.uint8], start: int
+) -> NetworkTables:
+    """A DFA as a network that is walked from the start of a token alone: nothing ends a call."""
+    states, none = len(table), np.zeros(0, dtype=np.int32)
+    offsets, accepting = np.zeros(states + 1, dtype=np.int64), np.zeros(states, dtype=np.uint8)
+    entries = np.array([start], dtype=np.int32)
+    return NetworkTables(
+        table, classes, accepting, offsets, none, none, start, False, ("",), entries
+    )
+
+
 # What most states have; shared, and never changed.
 _NO_CALLS: list[tuple[int, int]] = []
 

@@ -16,7 +16,6 @@ from constrain.artifacts.network.summary_tables import SummaryTables
 from constrain.artifacts.network.tables import NetworkTables
 from constrain.artifacts.network.token_steps import TokenEffects
 from constrain.artifacts.tokens.tokenset import word_count
-from constrain.artifacts.tokens.trie import trie_arrays
 from constrain.artifacts.tokens.vocabulary import TokenClasses
 
 from ..automata.dfa import TokenIds
@@ -101,14 +100,6 @@ class _Productions:
         )
         counts = {"productions": len(earley.bodies), **manifest.counts}
         return replace(manifest, counts=counts, parser=names), _earley(self.parser)
-
-
-def for_lazy_masks(sections: Sections, request: ArtifactRequest[Tokenizer]) -> Sections:
-    """The sections of the token trie, where masks are computed while decoding and there is room
-    beside ``sections``."""
-    found = trie_arrays(request.trie, "trie.")
-    size = size_of(sections) + size_of(found)
-    return found if size <= request.options.max_artifact_bytes else {}
 
 
 def with_first_row(artifact: Artifact, request: ArtifactRequest[Tokenizer]) -> Artifact:

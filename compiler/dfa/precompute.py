@@ -3,8 +3,8 @@
     DFA over bytes, token trie   ->   for each state the tokens that lead to a live state
     DFA over tokens              ->   for each state the tokens that it has an edge for
 
-``byte_rows`` has the rows of the first. ``constrain.artifacts.dfa.mask_rows`` computes the same
-rows one by one; a test compares them.
+``byte_rows`` has the rows of the first. ``constrain.artifacts.dfa.walked_rows`` computes the same
+rows one by one, where they are left out; a test compares them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from constrain.artifacts.dfa.byte_dfa import DEAD, ByteDfa
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.subtrees import subtrees_of
-from constrain.artifacts.tokens.trie import Trie, walk
+from constrain.artifacts.tokens.trie import Trie, trie_arrays, walk
 
 from ..diagnostics import TokenizerError
 from ..limits import Limits
@@ -47,7 +47,8 @@ class Masks:
 
 
 def precompute(columns: "TokenColumns", request: ArtifactRequest["Tokenizer"], taken: int) -> Masks:
-    """Rows of a byte DFA if they fit, else which states are live, for walks while decoding.
+    """Rows of a byte DFA if they fit and are wanted, else which states are live, for walks while
+    decoding.
 
     ``taken``: bytes that the artifact's other sections have. Raises ``TokenizerError`` if the
     tokenizer can spell no member, and ``LimitError``.
@@ -63,12 +64,23 @@ def precompute(columns: "TokenColumns", request: ArtifactRequest["Tokenizer"], t
             f"{request.tokenizer.name}: the tokenizer can spell no member: it has no token for "
             f"{', '.join(lost[:8])}"
         )
+    if request.options.prewarm == 0:
+        lazily: dict[str, NDArray[Any]] = {"dfa.live": live.astype(np.uint8)}
+        return Masks(lazily | for_lazy_masks(taken + live.nbytes, request))
     most = request.options.max_artifact_bytes - taken
     subtrees = subtrees_of(request.trie)
     table = byte_rows(tables, trie, live, request.eos, size, request.limits, most, subtrees)
     if table is None:
         return Masks({"dfa.live": live.astype(np.uint8)}, notes=(_left_out(request),))
     return _stored(table)
+
+
+def for_lazy_masks(taken: int, request: ArtifactRequest["Tokenizer"]) -> dict[str, NDArray[Any]]:
+    """The sections of the token trie, where masks are computed while decoding and there is room
+    beside ``taken`` bytes."""
+    found = trie_arrays(request.trie, "trie.")
+    size = taken + sum(array.nbytes for array in found.values())
+    return found if size <= request.options.max_artifact_bytes else {}
 
 
 def precompute_tokens(

@@ -12,7 +12,9 @@ from support.automata import random_table
 from support.corpus.tokenizer_case import Case
 
 from constrain.artifacts.dfa.byte_dfa import ByteDfa
+from constrain.artifacts.dfa.walked_rows import WalkedRows
 from constrain.artifacts.tokens import tokenset
+from constrain.artifacts.tokens.memo import CacheBudget
 from constrain.artifacts.tokens.subtrees import Subtrees
 from constrain.artifacts.tokens.tokenset import Words
 from constrain.artifacts.tokens.trie import Trie
@@ -43,14 +45,17 @@ def unpacked(table: RowTable, size: int) -> Iterator[Words]:
 
 
 def check(dfa: ByteDfa, trie: Trie, live: NDArray[np.bool_], size: int) -> int:
-    """Compare all rows of both, and look whether each is stored once; the number of rows."""
+    """Compare all rows of both, and those of walks that take subtrees whole, and look whether each
+    is stored once; the number of rows."""
     eos = [size - 1]
     found = byte_rows(dfa, trie, live, eos, size, subtrees=Subtrees.of(trie))
     assert found is not None
-    for row, expected in zip(
-        unpacked(found, size), byte_rows_via_walks(dfa, trie, live, eos, size), strict=True
-    ):
+    cache = CacheBudget().cache()
+    lazily = WalkedRows(dfa, lambda: trie, live, eos, size, cache)
+    rows = zip(unpacked(found, size), byte_rows_via_walks(dfa, trie, live, eos, size), strict=True)
+    for state, (row, expected) in enumerate(rows):
         assert np.array_equal(row, expected)
+        assert np.array_equal(lazily.row(state), expected)
     packed = {row.tobytes() for row in found.rows}
     bounds = found.offsets.tolist()
     lists = {found.ids[a:b].tobytes() for a, b in pairwise(bounds)}
@@ -78,7 +83,8 @@ def test_rows_of_random_automata() -> None:
         classes = np.array([0, *(rng.randrange(letters + 1) for _ in range(255))], dtype=np.uint8)
         terminals = TokenClasses.of([[i] for i in sorted(named)])
         accepting = np.array([0, *(rng.randrange(2) for _ in range(states - 1))], dtype=np.uint8)
-        live = np.array([False, *(rng.random() < 0.8 for _ in range(states - 1))])
+        most = rng.choice([0.8, 1])
+        live = np.array([False, *(rng.random() < most for _ in range(states - 1))])
         dfa = ByteDfa(table, classes, terminals, accepting, 1)
         shared += states - check(dfa, trie, live, size)
     assert shared > 100

@@ -26,7 +26,7 @@ from constrain.compiler import Tokenizer, compile_grammar
 SHARED = {"container", "kinds", "tokens"}
 ROOMS = {
     "byte-dfa": {"dfa"},
-    "byte-dfa without rows": {"dfa"},
+    "byte-dfa without rows": {"dfa", "network"},
     "token-dfa": {"bpe", "dfa"},
     "token-dfa without rows": {"bpe", "dfa"},
     "product": {"bpe", "cartesian", "dfa", "normalizer", "pretokenizer"},

@@ -9,10 +9,12 @@ import pytest
 from support.grammars import JSON, SAMPLES, STATEMENTS
 
 from constrain.artifacts import Artifact
+from constrain.artifacts.dfa.walked_rows import WalkedRows
 from constrain.artifacts.network.closure import nearest_first
 from constrain.artifacts.network.summary_walk import SummaryWalk
 from constrain.artifacts.tokens import tokenset
-from constrain.artifacts.tokens.allowance import Ended
+from constrain.artifacts.tokens.allowance import Ended, Precomputed
+from constrain.artifacts.tokens.tokenset import Words
 from constrain.compiler import Tokenizer, compile_grammar
 
 LARK = r"""
@@ -165,12 +167,56 @@ def test_what_texts_have_met_comes_first(lazy: Callable[..., Artifact]) -> None:
     assert sorted(order) == list(range(1, machine.network.tables.states))
 
 
-@pytest.mark.parametrize("options", [{"engine": "dfa"}, {"engine": "earley"}])
+def test_rows_of_a_byte_dfa_are_found_those_near_the_texts_first(
+    lazy: Callable[..., Artifact], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As many as were asked for, then all others; no mask walks any more then."""
+    text = "s ::= #'[a-z]{2,5}' ' ' #'[0-9]+(x|y[a-m]*)';"
+    expected = walked(lazy(text, tokenization="any"), 3)
+    artifact = lazy(text, tokenization="any")
+    matcher = artifact.matcher()
+    matcher.mask()
+    matcher.advance(expected[0][1])
+    after = matcher.mask()
+    states: list[int] = []
+    plain = WalkedRows._walked
+
+    def counted(self: WalkedRows, state: int) -> Words:
+        states.append(state)
+        return plain(self, state)
+
+    monkeypatch.setattr(WalkedRows, "_walked", counted)
+    assert artifact.precompute(answers=2) == Precomputed(2, Ended.ANSWERS)
+    dfa = artifact.byte_dfa
+    met = [dfa.start, dfa.run(dfa.start, artifact.vocabulary.token(expected[0][1]))]
+    assert set(states) <= set(dfa.table[met].ravel().tolist()) - {0, *met}
+    found = artifact.precompute()
+    assert (found.answers, found.ended) == (dfa.states - 1 - 2 - len(set(met)), Ended.COMPLETE)
+    assert artifact.precompute() == Precomputed(0, Ended.COMPLETE)
+    states.clear()
+    assert walked(artifact, 3) == expected
+    assert matcher.mask().tobytes() == after.tobytes()
+    assert states == []
+
+
+def test_rows_of_a_byte_dfa_end_with_the_room_for_them(default_tokenizer: Tokenizer) -> None:
+    """Masks stay the same where ``cache_bytes`` holds but some."""
+    options = {"dialect": "regex", "tokenizer": default_tokenizer, "tokenization": "any"}
+    artifact = compile_grammar("[a-z]{2,9}( x)?", prewarm=0, **options)
+    small = Artifact(artifact.manifest, artifact.arrays, cache_bytes=9_000)
+    assert small.precompute().ended == Ended.MEMORY
+    assert walked(small, 1) == walked(compile_grammar("[a-z]{2,9}( x)?", **options), 1)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"engine": "dfa", "tokenization": "canonical"}, {"engine": "earley", "tokenization": "any"}],
+)
 def test_kinds_that_keep_no_answers_say_so(
     options: dict[str, str], lazy: Callable[..., Artifact]
 ) -> None:
     """Nothing is done, and nothing is missing."""
-    artifact = lazy("s ::= #'[a-z]{2,5}';", tokenization="any", **options)
+    artifact = lazy("s ::= #'[a-z]{2,5}';", **options)
     found = artifact.precompute()
     assert (found.answers, found.ended) == (0, Ended.NOT_LAZY)
     assert "lazily" in found.ended.value

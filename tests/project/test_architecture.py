@@ -38,7 +38,7 @@ ARTIFACTS: dict[str, set[str]] = {
     "errors": set(),
     "container": {"errors"},
     "tokens": {"container", "errors"},
-    "dfa": {"container", "errors", "tokens"},
+    "dfa": {"container", "errors", "network", "tokens"},
     "bpe": {"container", "errors", "tokens"},
     "pretokenizer": {"bpe", "container", "errors", "tokens"},
     "normalizer": {"container", "dfa", "errors", "tokens"},

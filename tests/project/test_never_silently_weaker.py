@@ -118,6 +118,9 @@ def test_options_with_an_effect_are_not_said(cli: Cli) -> None:
     Path("g.gbnf").write_text('root ::= "(" root ")" | "a"')
     for options in (["--lazy"], ["--prewarm", "7"], ["--max-depth", "3"]):
         assert "changes nothing" not in cli("compile", "g.gbnf", *options).err
+    Path("g.gbnf").write_text('root ::= "yes" | "no"')
+    options = ["--lazy", "--tokenization", "any"]
+    assert "changes nothing" not in cli("compile", "g.gbnf", *options).err
 
 
 def test_a_mask_of_a_grammar_says_nothing_of_options_that_were_not_given(cli: Cli) -> None:
