@@ -201,9 +201,8 @@ class TokenWalks:
                 frontier = list(
                     zip(nodes.tolist(), states.tolist(), pre_states.tolist(), strict=True)
                 )
-                left = self._follow(
-                    frontier, plane, first_meeting if several else 0, tokens, stopped
-                )
+                meeting = first_meeting if several else 0
+                left = self._follow(frontier, number, plane, meeting, tokens, stopped)
                 if left is not frontier:
                     plane = 0
                     if not left:
@@ -238,12 +237,18 @@ class TokenWalks:
         return _grouped(tokens, count), _grouped(stopped, count)
 
     def _follow(
-        self, frontier: _Frontier, plane: int, first_meeting: int, tokens: _Found, stopped: _Found
+        self,
+        frontier: _Frontier,
+        trie: int,
+        plane: int,
+        first_meeting: int,
+        tokens: _Found,
+        stopped: _Found,
     ) -> _Frontier:
-        """The walk node by node, as long as few are met; gives what is left of it, ``frontier``
-        itself where it begins with many. ``first_meeting``: 0 for one node."""
-        number = plane // 2
-        octets, first, held, ids, met = self._views[number]
+        """The walk of a trie node by node, as long as few are met; gives what is left of it,
+        ``frontier`` itself where it begins with many. ``plane``: of the first bytes.
+        ``first_meeting``: 0 for one node."""
+        octets, first, held, ids, met = self._views[trie]
         columns, pre_columns = self._classes
         table, pre_table, pair = self._flat_views
         width, (count, planes, pre_width) = (
