@@ -93,7 +93,7 @@ def test_a_first_mask_that_does_not_fit_is_refused(
     size = default_tokenizer.vocab_size + 5
     artifact = compile_grammar(
         DYCK, dialect="kbnf", tokenizer=default_tokenizer, prewarm=0, vocab_size=size
-    )
+    ).completed
     assert artifact.vocab_size % 32
     with pytest.raises(ArtifactError, match=FIRST):
         Artifact(artifact.manifest, {**artifact.arrays, FIRST: change(artifact.arrays[FIRST])})
@@ -171,7 +171,7 @@ def marks(normalizing: Case) -> Artifact:
     tokenizer = normalizing.tokenizer
     return compile_grammar(
         MARKS, dialect="kbnf", tokenizer=tokenizer, tokenization="canonical", prewarm=0
-    )
+    ).completed
 
 
 @pytest.mark.quick

