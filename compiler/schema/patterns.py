@@ -9,10 +9,10 @@ it: with A for what may stand before, Z behind, in any text,
     (?<=x)  A becomes A & any* x                  (?=x)   Z becomes Z & x any*
     (?<!x)  A becomes A & not any* x              (?!x)   Z becomes Z & not x any*
 
-so each is exact, except inside a repetition, where there is not one text before and one behind:
-there, edges are assertions of the automaton, and look-around is refused, but for repetitions of one
-character that end the text, as ``(?:(?!x).)*$``. Of looks in both directions, those behind must
-stand first.
+so each is exact. Inside a repetition there is not one text before and one behind, and of looks in
+both directions one would have to be first: there, edges are assertions of the automaton, and
+look-around becomes guards (``pattern_looks``). Only what looks in one direction from inside a look
+in the other is refused.
 """
 
 from functools import lru_cache, reduce
@@ -24,6 +24,7 @@ from ..automata.dfa import Dfa
 from ..automata.minimize import SMALL, minimal, minimal_via_lists, minimize
 from ..automata.thompson import Thompson, thompson
 from ..limits import Limits
+from .pattern_looks import Guard, guarded
 from .pattern_tree import (
     Around,
     Atom,
@@ -41,8 +42,17 @@ __all__ = ["PatternError", "parse", "search", "whole"]
 # Automata that are kept.
 _KEPT = 512
 
+# What is looked at beyond a part: the text is one of characters in any case.
+_ANY_BYTES = ir.repeat(ir.byte_class([(0, 255)]), 0, None)
+_WORD = Atom(ir.char_class([(0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A)]))
+_ANY = Atom(ir.byte_class([(0, 255)]))
+
 # A part that is repeated so many times at most is written out where it looks around.
 _FEW = 3
+
+
+class _LookInsideError(Exception):
+    """There is no one text before or behind a look-around."""
 
 
 @lru_cache(_KEPT)
@@ -51,21 +61,32 @@ def search(pattern: str, limits: Limits | None = None) -> Dfa:
 
     Raises ``PatternError``, and ``LimitError``.
     """
-    return _compiled(_options(parse(pattern), ir.EVERYTHING, ir.EVERYTHING), limits)
+    return _found(parse(pattern), ir.EVERYTHING, limits)
 
 
 @lru_cache(_KEPT)
 def whole(pattern: str, limits: Limits | None = None) -> Dfa:
     """The texts that a pattern matches as a whole; minimal. Errors as for ``search``."""
-    return _compiled(_options(parse(pattern), ir.EPSILON, ir.EPSILON), limits)
+    return _found(parse(pattern), ir.EPSILON, limits)
 
 
-def _compiled(options: list[ir.Node], limits: Limits | None) -> Dfa:
+def _found(tree: Tree, around: ir.Node, limits: Limits | None) -> Dfa:
+    """The texts that the tree matches between two of ``around``."""
+    limits = (limits or Limits()).started()
+    try:
+        options = _options(tree, around, around)
+    except _LookInsideError:
+        guards: list[Guard] = []
+        node = ir.seq(around, _guarded(tree, guards, limits), around)
+        return guarded(node, guards, limits)
+    return _compiled(options, limits)
+
+
+def _compiled(options: list[ir.Node], limits: Limits) -> Dfa:
     """The minimal automaton of some options.
 
     Where one is found that any text may follow, nothing else matters any more.
     """
-    limits = (limits or Limits()).started()
     node = ir.alt(*options)
     open_ended = [option for option in options if _is_open_ended(option)]
     if not open_ended or any(isinstance(part, ir.Look) for part in ir.walk(node)):
@@ -210,40 +231,9 @@ def _ahead_of(tree: Tree, behind: ir.Node) -> ir.Node:
         case Sequence():
             return reduce(lambda rest, part: _ahead_of(part, rest), reversed(tree.parts), behind)
     options = _options_of(tree)
-    if options:
-        return ir.alt(*(_ahead_of(option, behind) for option in options))
-    at_each = _at_each_character(tree) if behind is ir.EPSILON else None
-    return ir.seq(_plain(tree), behind) if at_each is None else at_each
-
-
-def _at_each_character(tree: Tree) -> ir.Node | None:
-    """A repetition of one character that looks ahead, at the end of the text; or None.
-
-    ``(?:(?!x).)*$``: characters, and not (any text, then a text that is not empty and begins with
-    x); what stands behind the character looks at what is left behind each one.
-    """
-    parts = _flat(tree.inside) if isinstance(tree, Repetition) else []
-    sets = [place for place, part in enumerate(parts) if isinstance(part, Atom)]
-    if not isinstance(tree, Repetition) or len(sets) != 1:
-        return None
-    (place,) = sets
-    one = _plain(parts[place])
-    looks = [part for part in parts if isinstance(part, Around) and part.is_ahead]
-    if isinstance(one, ir.Look) or len(looks) != len(parts) - 1:
-        return None
-    some = ir.repeat(ir.ANY_CHARACTER, 1, None)
-    conditions = []
-    for look in looks:
-        looked = _ahead_of(look.inside, ir.EVERYTHING)
-        failing = looked if look.is_negative else ir.negation(looked)
-        is_before = parts.index(look) < place
-        forbidden = (
-            ir.seq(ir.EVERYTHING, ir.intersection(failing, some))
-            if is_before
-            else ir.seq(some, failing)
-        )
-        conditions.append(ir.negation(forbidden))
-    return ir.intersection(ir.repeat(one, tree.least, tree.most, tree.text), *conditions)
+    if not options:
+        return ir.seq(_plain(tree), behind)
+    return ir.alt(*(_ahead_of(option, behind) for option in options))
 
 
 def _only_epsilon(node: ir.Node, at_edge: ir.Node) -> ir.Node:
@@ -268,15 +258,60 @@ def _plain(tree: Tree) -> ir.Node:
             kind = ir.LookKind.START_TEXT if tree.is_start else ir.LookKind.END_TEXT
             return ir.Look(kind)
         case Around():
-            name = "look-ahead" if tree.is_ahead else "look-behind"
-            raise PatternError(
-                tree.index,
-                f"a {name} inside a repetition, or before one in the other direction",
-                "write what is meant without it",
-            )
+            raise _LookInsideError
         case Sequence():
             return ir.seq(*map(_plain, tree.parts))
         case Choice():
             return ir.alt(*map(_plain, tree.options))
         case Repetition():
             return ir.repeat(_plain(tree.inside), tree.least, tree.most, tree.text)
+
+
+def _guarded(tree: Tree, guards: list[Guard], limits: Limits) -> ir.Node:
+    """The expression of a part, with a token terminal for each guard, which is added to ``guards``.
+
+    Raises ``PatternError``.
+    """
+    match tree:
+        case Atom(ir.Look(kind)):
+            # A boundary is between a letter and none; where there is no boundary, are two or none.
+            is_boundary = kind is ir.LookKind.ASCII_WORD
+            places = [
+                Sequence((Around(False, no, _WORD, 0), Around(True, no != is_boundary, _WORD, 0)))
+                for no in (False, True)
+            ]
+            return _guarded(Choice(tuple(places)), guards, limits)
+        case Atom():
+            return tree.node
+        case Edge():
+            # Behind the start there is no character, and none follows the end.
+            return _guarded(Around(not tree.is_start, True, _ANY, 0), guards, limits)
+        case Around():
+            guards.append(Guard(tree.is_ahead, tree.is_negative, _language(tree, limits)))
+            return ir.TokenTerminal(len(guards) - 1)
+        case Sequence():
+            return ir.seq(*(_guarded(part, guards, limits) for part in tree.parts))
+        case Choice():
+            return ir.alt(*(_guarded(option, guards, limits) for option in tree.options))
+        case Repetition():
+            inside = _guarded(tree.inside, guards, limits)
+            return ir.repeat(inside, tree.least, tree.most, tree.text)
+
+
+def _language(around: Around, limits: Limits) -> Dfa:
+    """What may follow a look-ahead, or be before a look-behind."""
+    try:
+        if around.is_ahead:
+            node = _ahead_of(around.inside, _ANY_BYTES)
+        else:
+            node = _then_behind(_ANY_BYTES, around.inside)
+    except _LookInsideError:
+        node = ir.Look(ir.LookKind.WORD)
+    if any(isinstance(part, ir.Look) for part in ir.walk(node)):
+        name = "look-ahead" if around.is_ahead else "look-behind"
+        raise PatternError(
+            around.index,
+            f"a {name} that itself looks in the other direction, or around inside a repetition",
+            "write what is meant without it",
+        )
+    return minimal(thompson(resolved(node, limits), limits), limits)
