@@ -27,6 +27,9 @@ from ..limits import Limits
 
 _STAGE = "the look-around of a pattern"
 
+# What an interval of a state takes, with the states that it comes from.
+_CELL_BYTES = 100
+
 # States of several automata at once.
 _Joint: TypeAlias = tuple[int, ...]
 
@@ -49,10 +52,9 @@ def guarded(node: ir.Node, guards: Sequence[Guard], limits: Limits) -> Dfa:
     nfa = thompson(node, limits)
     languages = [_reversed(g.language, limits) if g.is_ahead else g.language for g in guards]
     borders = _borders(nfa, languages)
-    before = _Machine(
-        [d for d, g in zip(languages, guards, strict=True) if not g.is_ahead], borders
-    )
-    behind = _Machine([d for d, g in zip(languages, guards, strict=True) if g.is_ahead], borders)
+    sides = list(zip(languages, guards, strict=True))
+    before = _Machine([dfa for dfa, guard in sides if not guard.is_ahead], borders, limits)
+    behind = _Machine([dfa for dfa, guard in sides if guard.is_ahead], borders, limits)
     place = [sum(h.is_ahead == g.is_ahead for h in guards[:k]) for k, g in enumerate(guards)]
 
     def passes(k: int, past: int, future: int) -> bool:
@@ -68,7 +70,7 @@ class _Machine:
     ``after``: of each joint state that is reached, the following ones; 0 is the start.
     """
 
-    def __init__(self, dfas: Sequence[Dfa], borders: Sequence[int]) -> None:
+    def __init__(self, dfas: Sequence[Dfa], borders: Sequence[int], limits: Limits) -> None:
         self._dfas = dfas
         start: _Joint = tuple(dfa.start for dfa in dfas)
         number = {start: 0}
@@ -76,6 +78,8 @@ class _Machine:
         rows = [dfa.table[:, dfa.classes[list(borders)]].tolist() for dfa in dfas]
         self.after: list[list[int]] = []
         for state in self._states:
+            limits.check_states(len(number), _STAGE)
+            limits.check_allocation(len(number) * len(borders) * _CELL_BYTES, _STAGE)
             leading = [row[s] for row, s in zip(rows, state, strict=True)]
             following = zip(*leading, strict=True) if dfas else ((),) * len(borders)
             here = []

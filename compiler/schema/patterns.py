@@ -42,7 +42,6 @@ __all__ = ["PatternError", "parse", "search", "whole"]
 # Automata that are kept.
 _KEPT = 512
 
-# What is looked at beyond a part: the text is one of characters in any case.
 _ANY_BYTES = ir.repeat(ir.byte_class([(0, 255)]), 0, None)
 _WORD = Atom(ir.char_class([(0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A)]))
 _ANY = Atom(ir.byte_class([(0, 255)]))
@@ -300,11 +299,13 @@ def _guarded(tree: Tree, guards: list[Guard], limits: Limits) -> ir.Node:
 
 def _language(around: Around, limits: Limits) -> Dfa:
     """What may follow a look-ahead, or be before a look-behind."""
+    # The text is one of characters in any case; bytes have smaller automata where that is not seen.
+    beyond = _ANY_BYTES if _is_ascii(around.inside) else ir.EVERYTHING
     try:
         if around.is_ahead:
-            node = _ahead_of(around.inside, _ANY_BYTES)
+            node = _ahead_of(around.inside, beyond)
         else:
-            node = _then_behind(_ANY_BYTES, around.inside)
+            node = _then_behind(beyond, around.inside)
     except _LookInsideError:
         node = ir.Look(ir.LookKind.WORD)
     if any(isinstance(part, ir.Look) for part in ir.walk(node)):
@@ -315,3 +316,18 @@ def _language(around: Around, limits: Limits) -> Dfa:
             "write what is meant without it",
         )
     return minimal(thompson(resolved(node, limits), limits), limits)
+
+
+def _is_ascii(tree: Tree) -> bool:
+    """Whether a part reads ASCII only."""
+    match tree:
+        case Atom(ir.CharClass(ranges)):
+            return ranges[-1][1] < 0x80
+        case Atom(ir.Lit(data)):
+            return data.isascii()
+        case Atom() | Edge():
+            return True
+        case Around():
+            return _is_ascii(tree.inside)
+        case _:
+            return all(map(_is_ascii, _inside(tree)))
