@@ -108,7 +108,8 @@ _HOSTNAME = rf"{_LABEL}(?:\.{_LABEL}(?:\.{_LABEL}(?:\.{_name_of(61)})?)?)?"
 
 _ATEXT = r"[\w!#$%&'*+\-/=?^`{|}~]"
 _LOCAL = rf"(?=[^@]{{1,64}}@){_ATEXT}+(?:\.{_ATEXT}+)*"
-_QUOTED = r'"[ !#-\[\]-~]{1,62}"'
+# Without angle brackets, which some readers take for those around an address.
+_QUOTED = r'"[ !#-;=?-\[\]-~]{1,62}"'
 _MAILBOX = rf"(?:{_LOCAL}|{_QUOTED})@(?:{_name_of(63)}|\[(?:{_IPV4}|IPv6:{_IPV6})\])"
 
 # Letters that are valid in labels wherever they stand (RFC 5892), are no others' composition, and
@@ -124,7 +125,7 @@ _IDN_HOSTNAME = (
     rf"{_IDN_LABEL}(?:\.{_IDN_LABEL}(?:\.{_IDN_LABEL}(?:\.(?:{_U_LABEL}|{_name_of(61)}))?)?)?"
 )
 _IDN_LOCAL = rf"(?=[^@]{{1,16}}@)(?:{_ATEXT}|[^\0-\x7f])+(?:\.(?:{_ATEXT}|[^\0-\x7f])+)*"
-_IDN_QUOTED = r'"(?:[ !#-\[\]-~]|[^\0-\x7f]){1,16}"'
+_IDN_QUOTED = r'"(?:[ !#-;=?-\[\]-~]|[^\0-\x7f]){1,16}"'
 _IDN_MAILBOX = (
     f"(?:{_LOCAL}|{_IDN_LOCAL}|{_QUOTED}|{_IDN_QUOTED})"
     rf"@(?:{_name_of(63)}|{_U_LABEL}(?:\.{_U_LABEL}){{0,2}}|\[(?:{_IPV4}|IPv6:{_IPV6})\])"

@@ -19,8 +19,8 @@ from ..automata.dfa import Dfa
 NARROWED: Mapping[str, str] = {
     "date-time": "leap seconds",
     "time": "leap seconds",
-    "email": "domains of more than 63 characters or with two hyphens together, backslashes in"
-    " quoted local parts, and address literals other than those of IPv4 and IPv6",
+    "email": "domains of more than 63 characters or with two hyphens together, backslashes and"
+    " angle brackets in quoted local parts, and address literals other than those of IPv4 and IPv6",
     "idn-email": "local parts of more than 16 characters if one is not ASCII; of domains, what"
     " email and idn-hostname leave out",
     "hostname": "labels with hyphens in places 3 and 4, A-labels (xn--) among them; behind the"
