@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..tokens.distinct import first_places
 from ..tokens.trie import ranges
 
 # Above all indices of merges.
@@ -208,7 +209,8 @@ class _NestedIntervals:
 
     def __init__(self, begin: NDArray[np.int32], end: NDArray[np.int32]) -> None:
         self._order = np.argsort(begin, kind="stable")
-        self._begins, firsts = np.unique(begin[self._order], return_index=True)
+        firsts = first_places(begin[self._order])
+        self._begins = begin[self._order][firsts]
         self._firsts = np.append(firsts, len(begin))
         # Of those with the same beginning the longest; and the last before that ends no earlier.
         ends = np.maximum.reduceat(end[self._order], firsts) if len(firsts) else end

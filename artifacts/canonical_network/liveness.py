@@ -22,6 +22,7 @@ from ..errors import ArtifactError
 from ..network.configurations import BOTTOM, Network
 from ..network.tables import DEAD, NetworkTables
 from ..pretokenizer.dfa import PretokenizerDfa
+from ..tokens.distinct import first_places
 from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.search import Trail, search_alive
 from ..tokens.trie import Trie
@@ -73,7 +74,7 @@ class Certificates:
         )
         # One byte for each class that neither automaton divides.
         keys = network.tables.classes.astype(np.int64) * 256 + pretokenizer.classes
-        self._octets: list[int] = np.unique(keys, return_index=True)[1].tolist()
+        self._octets: list[int] = first_places(keys).tolist()
 
     def forget(self) -> None:
         """Find certificates again: searches that are not at their end refer to this object, which

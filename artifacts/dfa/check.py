@@ -6,6 +6,7 @@ import numpy as np
 from ..container.manifest import Manifest
 from ..container.sections import Arrays, check_types, require, require_offsets, require_range
 from ..tokens import tokenset
+from ..tokens.distinct import distinct
 from .byte_dfa import NARROW_STATES
 
 # Sections: dtype and number of axes.
@@ -71,7 +72,7 @@ def _check_terminals(manifest: Manifest, arrays: Arrays) -> int:
     require_offsets(arrays, "dfa.token_offsets", max(len(offsets) - 1, 0), len(ids))
     require(bool((offsets[1:] > offsets[:-1]).all()), "dfa.token_offsets")
     require_range(arrays, "dfa.token_ids", 0, manifest.vocab_size)
-    require(len(np.unique(ids)) == len(ids), "dfa.token_ids")
+    require(len(distinct(ids)) == len(ids), "dfa.token_ids")
     first_of_class = np.zeros(len(ids) + 1, dtype=np.bool_)
     first_of_class[offsets] = True
     ascending = ids[1:] > ids[:-1]

@@ -18,6 +18,7 @@ from ..container.sections import (
     require_range,
 )
 from ..tokens import tokenset
+from ..tokens.distinct import distinct
 
 # Sections: dtype and number of axes.
 _NETWORK = {
@@ -144,7 +145,7 @@ def _check_mask_automaton(arrays: Arrays, rows: int, sets: int, states: int) -> 
     require_range(arrays, "chains.first", 0, len(outputs))
     suspended, frames = transitions.shape
     require(0 < suspended <= len(outputs), "chains.steps")
-    require(frames == 1 + len(np.unique(arrays["network.call_returns"])), "chains.steps")
+    require(frames == 1 + len(distinct(arrays["network.call_returns"])), "chains.steps")
     require_range(arrays, "chains.steps", 0, len(outputs))
     # What lies below the end of a stack is its end again.
     last = transitions[:, 0]

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..tokens.distinct import distinct
 from .tables import DEAD, NetworkTables
 
 # The state that stands for all that were not precomputed.
@@ -89,4 +90,4 @@ class MaskAutomaton:
 
 def frames_of(tables: NetworkTables) -> NDArray[np.int32]:
     """The frames that can lie on a stack, ascending, ``DEAD`` for its end first; int32 (F,)."""
-    return np.union1d(np.array([DEAD], dtype=np.int32), tables.frames)
+    return distinct(np.append(np.int32(DEAD), tables.frames))

@@ -19,6 +19,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ..tokens.distinct import distinct
+
 DEAD = 0
 
 
@@ -59,7 +61,7 @@ class NetworkTables:
     @cached_property
     def frames(self) -> NDArray[np.int32]:
         """The frames that calls push, each once, ascending."""
-        return np.unique(self.call_returns)
+        return distinct(self.call_returns)
 
     @cached_property
     def calls(self) -> list[list[tuple[int, int]]]:

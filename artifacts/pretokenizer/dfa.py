@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from ..bpe.forbidden_pairs import ForbiddenPairs
 from ..container.sections import Arrays
+from ..tokens.distinct import distinct
 from ..tokens.vocabulary import Vocabulary
 
 DEAD = 0
@@ -56,7 +57,8 @@ class PretokenizerDfa:
     def apart(self) -> NDArray[np.int32]:
         """The tokens whose first byte is read with the marks 2 and 3; int32, ascending."""
         bytewise = self.fallback[self.fallback >= 0]
-        return np.union1d(bytewise, sorted(self.whole)).astype(np.int32)
+        whole = np.array(sorted(self.whole), dtype=np.int32)
+        return distinct(np.concatenate([bytewise, whole]))
 
     def step(self, state: int, mark: int, token: int, octets: bytes) -> int:
         """The state after a token whose first byte has the mark 0 or 1; 0 if it cannot stand here.

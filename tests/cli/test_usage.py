@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import python
+from support import EXAMPLES, python
 from support.cli import DATE, Cli
 from typer.main import get_command
 
 from constrain.cli.app import application
+from constrain.compiler import Tokenizer, compile_grammar
 from constrain.compiler.limits import Limits
 
 pytestmark = pytest.mark.quick
@@ -125,6 +126,19 @@ def test_mask_of_an_artifact_loads_no_compiler(date_file: Path) -> None:
 
     assert "numpy" in modules
     assert set() == modules & {"lark", "rich", "graphviz", "regex", "constrain.compiler"}
+
+
+@pytest.mark.parametrize("tokenization", ["canonical", "any"])
+def test_mask_of_a_network_imports_no_masked_arrays(
+    tokenization: str, default_tokenizer: Tokenizer, tmp_path: Path
+) -> None:
+    """`np.unique` does, which takes longer than to load the artifact."""
+    path = tmp_path / "json.cst"
+    text = (EXAMPLES / "json.ebnf").read_text()
+    options = {"dialect": "kbnf", "tokenizer": default_tokenizer, "tokenization": tokenization}
+    compile_grammar(text, **options).save(path)
+
+    assert "numpy.ma" not in imported("mask", str(path), "--prefix", "[1,")
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["compile", "--help"], ["--version"]])
