@@ -14,6 +14,7 @@ from support.tokens import EOS, IDS, NAMED, TOKENIZER, built
 from constrain.artifacts import Artifact
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens import tokenset
+from constrain.artifacts.tokens.distinct import distinct, first_places
 from constrain.compiler.merge.oracle import tokenize_via_merges
 
 # a part of a grammar: a text, the ids of a token terminal, an option, a sequence or a choice.
@@ -175,3 +176,14 @@ def test_sets_of_ids_have_the_same_words_however_they_are_made() -> None:
         assert sum(1 << i for i in set(ids)) == int.from_bytes(words.tobytes(), "little")
     with pytest.raises(IndexError):
         tokenset.from_ids([128], 100)
+
+
+def test_different_values_are_those_of_numpy() -> None:
+    """Ascending, and where each stands first."""
+    chance = np.random.default_rng(1)
+    for count in (0, 1, 2, 5, 1_000):
+        for _ in range(20):
+            values = chance.integers(-5, 60, count).astype(np.int32)
+            expected, first = np.unique(values, return_index=True)
+            assert expected.tolist() == distinct(values).tolist()
+            assert first.tolist() == first_places(values).tolist()
