@@ -3,6 +3,7 @@
     tables -> configurations    byte automata that call one another; a text as threads over stacks
     summary_tables -> summaries    F(e, p): which tokens fit inside a call, and where it may end
     read_through, trie_index -> summary_walk, few_nodes    walks of the token trie, whole subtrees
+    loops -> summary_walk    what names, numbers, strings, spaces read, once for all grammars
     mask_automaton    the same down a whole stack, one look at a table for each frame
     closure -> precomputation    all that stacks of any height need, beside decoding
     token_steps, lazy_token_effects    what a token does to a thread: precomputed, or lazily

@@ -9,7 +9,7 @@ are counted off instead.
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +20,12 @@ from ..tokens.subtrees import subtrees_of
 from ..tokens.tokenset import Words
 from ..tokens.trie import Trie, ranges
 from .few_nodes import FEW, FewMet, FewNodes
+from .loops import StateLoops, loop_walks_of
 from .read_through import ReadThrough, inside_calls
 from .summary_tables import Nodes
 from .tables import DEAD, NetworkTables
 from .trie_index import index_of
+from .walk_parts import Found, States, joined
 
 # Sets of so many nodes have their children grouped by column.
 _LARGE = 256
@@ -46,11 +48,12 @@ _FEW_MET, _FEW_TOKENS = 64, 256
 _WORTH_PATCHING = 1 << 12
 _CHILDREN, _BASES = 3, 1
 
+# Below nodes of so many tokens what a state reads by looping is kept with the trie.
+_WORTH_LOOPING = 1 << 8
+
 # When walks have met so many nodes, it is found out which subtrees can be taken whole, in about the
 # time that reading as many takes.
 _MANY = 1 << 12
-
-_States: TypeAlias = NDArray[np.int32]
 
 
 class Walked(NamedTuple):
@@ -68,37 +71,6 @@ class _Children(NamedTuple):
     nodes: Nodes
     starts: NDArray[np.int64]
     counts: NDArray[np.int64]
-
-
-class _Found:
-    """What a walk has met. ``single``: nodes without what is below them; ``whole``: with it;
-    ``stopped``: nodes and states where calls begin or end. What does not fit is known if
-    ``is_known``: of the nodes that were ``read``, those that were not live; and below ``left``, all
-    but what was met after the first ``before`` of ``single`` and ``whole``."""
-
-    def __init__(self, *, is_known: bool) -> None:
-        self.single: list[Nodes] = []
-        self.whole: list[Nodes] = []
-        self.stopped: list[tuple[Nodes, _States]] = []
-        # Nodes that are whole, with the state that they and all below them stop in.
-        self.stopped_whole: list[tuple[Nodes, _States]] = []
-        self.is_known = is_known
-        self.read: list[tuple[Nodes, NDArray[np.bool_]]] = []
-        self.left: list[Nodes] = []
-        self.before = (0, 0)
-        self.count = 0
-
-    def add(self, nodes: Nodes, met: FewMet, *, is_complete: bool) -> None:
-        """What was met below ``nodes`` node by node; what does not fit was not noted there."""
-        self.count += len(met.single) + len(met.whole)
-        self.is_known &= is_complete
-        self.left.append(nodes)
-        self.before = len(self.single), len(self.whole)
-        self.single.append(np.array(met.single, dtype=np.int32))
-        self.whole.append(np.array(met.whole, dtype=np.int32))
-        if met.stopped:
-            pairs = np.array(met.stopped, dtype=np.int32)
-            self.stopped.append((pairs[:, 0], pairs[:, 1]))
 
 
 class _Base(NamedTuple):
@@ -142,6 +114,7 @@ class SummaryWalk:
         self._met = np.zeros(len(trie.octets), dtype=np.int64)
         self._walks = 0
         self._few = FewNodes(tables, trie, self._subtrees, self._stops.data)
+        self._loops, self._loop_walks = StateLoops(tables, self._stops), loop_walks_of(trie)
         self.forget()
 
     @cached_property
@@ -172,8 +145,10 @@ class SummaryWalk:
         alone = len(suspended) == 1
         if alone and (patched := self._patched(number, suspended, state)):
             return patched
-        found = _Found(is_known=alone)
-        if len(suspended) <= FEW:
+        found = Found(is_known=alone)
+        # Runs of what is repeated are long, and are not read node by node.
+        begins = alone and self._begins_loop(suspended, state)
+        if len(suspended) <= FEW and not begins:
             frontier = [(node, state) for node in suspended.tolist()]
             met = FewMet([], [], [])
             rest = self._few.follow(frontier, met)
@@ -190,17 +165,55 @@ class SummaryWalk:
         # Nodes that a walk comes to in so many bytes have different nodes above them, and each
         # has one state. So only what was met in fewer bytes can be met again.
         while len(nodes):
-            if len(nodes) <= FEW:
+            nodes, states, *behind = self._read_loops(nodes, states, found)
+            if 0 < len(nodes) <= FEW and not begins:
                 nodes, states = self._node_by_node(nodes, states, found)
-                if not len(nodes):
-                    break
-            nodes, states = self._level(nodes, states, found)
-            nodes, states = self._met_now(nodes, states, alone, found)
+            begins = False
+            if len(nodes):
+                nodes, states = self._level(nodes, states, found)
+            if len(behind[0]):
+                nodes, states = joined([nodes, behind[0]]), joined([states, behind[1]])
+            if len(nodes):
+                nodes, states = self._met_now(nodes, states, alone, found)
         self._visited += found.count
         row = self._row(found, suspended)
         inside = self._inside(found.stopped_whole)
+        for looping, walk in found.loops:
+            if self._stops[looping]:
+                inside.setdefault(looping, []).append(walk.inner(index_of(self._trie)))
         stopped = self._by_state(suspended, state, found.stopped, inside)
         return Walked(row, stopped, found.count)
+
+    def _begins_loop(self, suspended: Nodes, state: int) -> bool:
+        """Whether a state loops from a node, or behind its first byte, and much is below it."""
+        node = int(suspended[0])
+        if self._subtrees.end[node] - self._subtrees.begin[node] < _WORTH_PATCHING:
+            return False
+        edges = self._few.few_edges(state)
+        return edges is None or any(map(self._loops.loop, {state, *dict(edges).values()}))
+
+    def _read_loops(
+        self, nodes: Nodes, states: States, found: Found
+    ) -> tuple[Nodes, States, Nodes, States]:
+        """Read what states loop on; the nodes and states that are left, and those behind loops."""
+        behind: list[Nodes] = []
+        targets: list[States] = []
+        looping = self._loops.looping(states)
+        if looping.any():
+            sizes = self._subtrees.end.take(nodes) - self._subtrees.begin.take(nodes)
+            for state in np.unique(states[looping]).tolist():
+                which, loop = states == state, self._loops.loop(state)
+                if loop is None or int(sizes[which].sum()) < _WORTH_LOOPING:
+                    looping &= ~which
+                    continue
+                walk = self._loop_walks.walk(np.unique(nodes[which]), loop, self._vocab_size)
+                found.loops.append((state, walk))
+                found.count += walk.met
+                after, reached = walk.following(self._loops.targets(state), loop)
+                behind.append(after)
+                targets.append(reached)
+            nodes, states = nodes[~looping], states[~looping]
+        return nodes, states, joined(behind), joined(targets)
 
     def _patched(self, number: int, suspended: Nodes, state: int) -> Walked | None:
         """The walk of a state's successor, patched, where the two differ in little; else None."""
@@ -233,7 +246,7 @@ class SummaryWalk:
         self._visited += count
         whole = np.array(met.whole, dtype=np.int32)
         if len(whole) and int((end.take(whole) - begin.take(whole)).sum()) > _FEW_TOKENS:
-            found = _Found(is_known=False)
+            found = Found(is_known=False)
             found.add(suspended, met, is_complete=False)
             row = self._row(found, suspended)
         else:
@@ -259,7 +272,7 @@ class SummaryWalk:
         trie, width = self._trie, self._table.shape[1]
         nodes, states = suspended, np.full(len(suspended), state, dtype=np.int32)
         met: list[Nodes] = []
-        stopped: list[tuple[Nodes, _States]] = []
+        stopped: list[tuple[Nodes, States]] = []
         while len(nodes):
             fan_out = self._fan_out[nodes]
             children = ranges(trie.first[nodes], fan_out)
@@ -287,7 +300,7 @@ class SummaryWalk:
         flags[nodes] = True
         return np.flatnonzero(flags).astype(np.int32)
 
-    def _first(self, number: int, suspended: Nodes, state: int) -> tuple[Nodes, _States]:
+    def _first(self, number: int, suspended: Nodes, state: int) -> tuple[Nodes, States]:
         """The children of a large set that a state leads to, and the states there."""
         row = self._table[state]
         edges = self._few.few_edges(state)
@@ -297,7 +310,7 @@ class SummaryWalk:
             flags[suspended] = True
             parts = [index.children_by(flags, octet) for octet, _ in edges]
             targets = np.array([target for _, target in edges], dtype=np.int32)
-            return _joined(parts), targets.repeat([len(part) for part in parts])
+            return joined(parts), targets.repeat([len(part) for part in parts])
         grouped = self._children.get(number) or self._grouped(number, suspended)
         row = row[: len(grouped.counts)]
         read = (row != DEAD) & (grouped.counts > 0)
@@ -315,7 +328,7 @@ class SummaryWalk:
         size = ENTRY_BYTES + _CHILD_BYTES * len(children)
         return self._children.keep(number, grouped, size)
 
-    def _level(self, nodes: Nodes, states: _States, found: _Found) -> tuple[Nodes, _States]:
+    def _level(self, nodes: Nodes, states: States, found: Found) -> tuple[Nodes, States]:
         """The children that a frontier leads to, and the states there."""
         fan_out = self._fan_out.take(nodes)
         children = ranges(self._trie.first.take(nodes), fan_out)
@@ -339,9 +352,9 @@ class SummaryWalk:
         self,
         classes: NDArray[np.uint64],
         nodes: Nodes,
-        states: _States,
+        states: States,
         fits: NDArray[np.bool_],
-        found: _Found,
+        found: Found,
     ) -> None:
         """Add to ``fits`` what fits, but that calls begin or end at each node below."""
         assert self._through is not None
@@ -360,8 +373,8 @@ class SummaryWalk:
         self._few.read_through(self._through, self._stops.data)
 
     def _met_now(
-        self, nodes: Nodes, states: _States, alone: bool, found: _Found
-    ) -> tuple[Nodes, _States]:
+        self, nodes: Nodes, states: States, alone: bool, found: Found
+    ) -> tuple[Nodes, States]:
         """Those that have to be read on from. What a walk has met before in the same state, as it
         may from several nodes, is not."""
         if not alone:
@@ -388,7 +401,7 @@ class SummaryWalk:
             found.stopped.append((nodes[stops], states[stops]))
         return nodes, states
 
-    def _node_by_node(self, nodes: Nodes, states: _States, found: _Found) -> tuple[Nodes, _States]:
+    def _node_by_node(self, nodes: Nodes, states: States, found: Found) -> tuple[Nodes, States]:
         """The walk as long as its frontier is so small that arrays take longer; gives what is left
         of it."""
         met = FewMet([], [], [])
@@ -399,21 +412,24 @@ class SummaryWalk:
         rest = np.array(left, dtype=np.int32).reshape(-1, 2)
         return rest[:, 0], rest[:, 1]
 
-    def _row(self, found: _Found, suspended: Nodes) -> Words:
+    def _row(self, found: Found, suspended: Nodes) -> Words:
         tokens = self._subtrees
-        single, whole = _joined(found.single), _joined(found.whole)
+        single, whole = joined(found.single), joined(found.whole)
         begins, owns = tokens.begin.take(single), tokens.own.take(single)
         firsts, lasts = tokens.begin.take(whole), tokens.end.take(whole)
         count = int(owns.sum()) + int((lasts - firsts).sum())
-        if found.is_known and count > _MANY:
+        if found.is_known and not found.loops and count > _MANY:
             node = int(suspended[0])
             low, high = int(tokens.begin[node] + tokens.own[node]), int(tokens.end[node])
             if 2 * count > high - low:
                 return self._row_without(found, low, high)
         begins, ends = np.concatenate((begins, firsts)), np.concatenate((begins + owns, lasts))
-        return tokens.row(begins, ends, self._vocab_size)
+        row = tokens.row(begins, ends, self._vocab_size)
+        for _, walk in found.loops:
+            row |= walk.row
+        return row
 
-    def _row_without(self, found: _Found, low: int, high: int) -> Words:
+    def _row_without(self, found: Found, low: int, high: int) -> Words:
         """The tokens from ``low`` to ``high`` in the order of texts, without those that do not
         fit."""
         tokens = self._subtrees
@@ -422,14 +438,14 @@ class SummaryWalk:
         else:
             flags = np.zeros_like(self._all)
             flags[tokens.ids[low:high]] = True
-        dead = _joined([nodes[~live] for nodes, live in found.read])
+        dead = joined([nodes[~live] for nodes, live in found.read])
         self._set(flags, tokens.begin.take(dead), tokens.end.take(dead), fits=False)
-        left = _joined(found.left)
+        left = joined(found.left)
         begins = tokens.begin.take(left) + tokens.own.take(left)
         self._set(flags, begins, tokens.end.take(left), fits=False)
         if len(left):
             singles, wholes = found.before
-            single, whole = _joined(found.single[singles:]), _joined(found.whole[wholes:])
+            single, whole = joined(found.single[singles:]), joined(found.whole[wholes:])
             begins = tokens.begin.take(single)
             self._set(flags, begins, begins + tokens.own.take(single), fits=True)
             self._set(flags, tokens.begin.take(whole), tokens.end.take(whole), fits=True)
@@ -438,7 +454,7 @@ class SummaryWalk:
     def _set(self, flags: NDArray[np.bool_], begins: Nodes, ends: Nodes, *, fits: bool) -> None:
         flags[self._subtrees.ids.take(ranges(begins, ends - begins))] = fits
 
-    def _inside(self, stopped: list[tuple[Nodes, _States]]) -> dict[int, list[Nodes]]:
+    def _inside(self, stopped: list[tuple[Nodes, States]]) -> dict[int, list[Nodes]]:
         """By state all nodes with children at and below some."""
         if not stopped:
             return {}
@@ -453,7 +469,7 @@ class SummaryWalk:
         self,
         suspended: Nodes,
         state: int,
-        stopped: list[tuple[Nodes, _States]],
+        stopped: list[tuple[Nodes, States]],
         inside: dict[int, list[Nodes]] | None = None,
     ) -> list[tuple[int, Nodes]]:
         groups = inside or {}
@@ -475,7 +491,3 @@ class SummaryWalk:
             # Nothing ends any more at the start if it was found out during this walk.
             if self._stops[head]
         ]
-
-
-def _joined(parts: Sequence[Nodes]) -> Nodes:
-    return np.concatenate([np.zeros(0, dtype=np.int32), *parts])

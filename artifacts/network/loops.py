@@ -1,0 +1,224 @@
+"""What is read from trie nodes in a state that loops, such as that inside a name, a number, a
+string or white space: the same in each state of each grammar that loops on the same characters.
+
+    nodes of "a", "b", looping on a-z 0-9   ->   the tokens that are names from there on; the nodes
+                                                 at which a name may end, or something else follow
+
+The walks are kept with the trie, for all grammars of a tokenizer, the last used of them.
+"""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..tokens.memo import ENTRY_BYTES, BoundedCache
+from ..tokens.subtrees import BROKEN, CLASS_BITS, OTHER, subtrees_of
+from ..tokens.subtrees import UTF8_BETWEEN as BETWEEN
+from ..tokens.subtrees import UTF8_ILL as ILL
+from ..tokens.subtrees import UTF8_STEPS as STEPS
+from ..tokens.tokenset import Words
+from ..tokens.trie import Trie, ranges
+from .summary_tables import Nodes
+from .tables import DEAD, NetworkTables
+from .trie_index import TrieIndex
+
+# What is kept for one trie, in bytes.
+_MOST_BYTES = 1 << 24
+
+# About the size of a walk for each of its single nodes, and each of its inner ones.
+_SINGLE_BYTES, _INNER_BYTES = 64, 4
+
+
+class Loop(NamedTuple):
+    """Characters: ``ascii``, 128 flags; ``others``: and all outside ASCII."""
+
+    ascii: bytes
+    others: bool
+
+
+# Whether a state loops.
+_UNKNOWN, _NO_LOOP, _LOOPS = range(3)
+
+
+class StateLoops:
+    """The loops of a network's states, as they are needed; ``stops``: bool (S,), where calls begin
+    or end."""
+
+    def __init__(self, tables: NetworkTables, stops: NDArray[np.bool_]) -> None:
+        self._table, self._columns, self._stops = tables.table, tables.classes, stops
+        self._loops: dict[int, Loop] = {}
+        self._kinds = np.full(len(self._table), _UNKNOWN, dtype=np.uint8)
+
+    def looping(self, states: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Which states have a loop."""
+        kinds = self._kinds.take(states)
+        if not kinds.all():
+            for state in np.unique(states[kinds == _UNKNOWN]).tolist():
+                self.loop(state)
+            kinds = self._kinds.take(states)
+        found: NDArray[np.bool_] = kinds == _LOOPS
+        return found
+
+    def loop(self, state: int) -> Loop | None:
+        """The characters that lead a state back to itself; None for fewer than two. All characters
+        outside ASCII are among them or, as far as this says, none."""
+        if self._kinds[state] == _UNKNOWN:
+            inside = self.targets(state)[:128] == state
+            loops = np.count_nonzero(inside) > 1
+            self._kinds[state] = _LOOPS if loops else _NO_LOOP
+            if loops:
+                others = _loops_outside_ascii(self._table, self._columns, self._stops, state)
+                self._loops[state] = Loop(inside.tobytes(), others)
+        return self._loops.get(state)
+
+    def targets(self, state: int) -> NDArray[np.int32]:
+        """Where each byte leads, int32 (256,)."""
+        found: NDArray[np.int32] = self._table[state].take(self._columns)
+        return found
+
+
+def _loops_outside_ascii(
+    table: NDArray[np.int32], columns: NDArray[np.uint8], stops: NDArray[np.bool_], state: int
+) -> bool:
+    """Whether each character outside ASCII leads back to a state, nothing else does so far as
+    bytes outside ASCII go, and nothing stops in the middle of one."""
+    seen = {(BETWEEN, state)}
+    pending = [(BETWEEN, state)]
+    for read, inside in pending:
+        octets = slice(128 if read == BETWEEN else 0, 256)
+        targets, following = table[inside].take(columns[octets]), STEPS[read][octets]
+        ill = following == ILL
+        if (targets[ill] != DEAD).any() or (targets[~ill] == DEAD).any():
+            return False
+        if read != BETWEEN and stops[inside]:
+            return False
+        for step, target in set(zip(following[~ill].tolist(), targets[~ill].tolist(), strict=True)):
+            if step == BETWEEN and target != state:
+                return False
+            if step != BETWEEN and (step, target) not in seen:
+                seen.add((step, target))
+                pending.append((step, target))
+    return True
+
+
+@dataclass(frozen=True, eq=False)
+class LoopWalk:
+    """What is read from nodes by a loop's characters.
+
+    ``row``: uint32 (W,), the tokens below the nodes. ``single``: int32, ascending, the nodes and
+    those below them, behind whole characters, where something else may follow; ``whole``: roots of
+    subtrees in which nothing else does. ``met``: how many nodes were.
+    """
+
+    row: Words
+    single: Nodes
+    whole: Nodes
+    met: int
+    _octets: NDArray[np.uint8]
+    _first: NDArray[np.int32]
+    _inner: list[Nodes] = field(default_factory=list)
+
+    def inner(self, index: TrieIndex) -> Nodes:
+        """int32, ascending: the nodes and those below them, behind whole characters, that have
+        children; ``index`` is the trie's."""
+        if not self._inner:
+            both = np.concatenate((self.single, index.inner_nodes(self.whole)))
+            both.sort(kind="stable")
+            self._inner.append(both[np.diff(both, prepend=-1) > 0])
+        return self._inner[0]
+
+    @cached_property
+    def _by_octet(self) -> tuple[Nodes, NDArray[np.int64]]:
+        """The children of single nodes by the byte that leads to them, and where each begins."""
+        starts = self._first.take(self.single)
+        children = ranges(starts, self._first.take(self.single + 1) - starts)
+        read = self._octets.take(children)
+        order = np.argsort(read, kind="stable")
+        return children[order], np.searchsorted(read[order], np.arange(257))
+
+    def following(self, targets: NDArray[np.int32], loop: Loop) -> tuple[Nodes, NDArray[np.int32]]:
+        """The nodes behind a byte that is none of the loop's, and the states there; ``targets``:
+        int32 (256,), where each byte leads."""
+        leads = targets != DEAD
+        leads[:128] &= ~np.frombuffer(loop.ascii, dtype=np.bool_)
+        if loop.others:
+            leads[128:] = False
+        octets = np.flatnonzero(leads)
+        nodes, starts = self._by_octet
+        counts = starts[octets + 1] - starts[octets]
+        return nodes[ranges(starts[octets], counts)], targets[octets].repeat(counts)
+
+
+class LoopWalks:
+    """The walks of one trie."""
+
+    def __init__(self, trie: Trie) -> None:
+        # subtle: not the trie, by which this is found, and which would so live as long.
+        self._octets, self._first = trie.octets, trie.first
+        self._subtrees = subtrees_of(trie)
+        self._kept: BoundedCache[tuple[Loop, bytes, int], LoopWalk] = BoundedCache(_MOST_BYTES)
+
+    def walk(self, nodes: Nodes, loop: Loop, vocab_size: int) -> LoopWalk:
+        """What is read from nodes, ascending, by a loop's characters."""
+        key = loop, nodes.tobytes(), vocab_size
+        kept = self._kept.get(key)
+        if kept is not None:
+            return kept
+        walk = self._walked(nodes, loop, vocab_size)
+        inner = self._subtrees.end.take(walk.whole) - self._subtrees.begin.take(walk.whole)
+        size = _SINGLE_BYTES * len(walk.single) + _INNER_BYTES * int(inner.sum())
+        size += walk.row.nbytes + len(key[1]) + ENTRY_BYTES
+        return self._kept.keep(key, walk, size)
+
+    def _walked(self, nodes: Nodes, loop: Loop, vocab_size: int) -> LoopWalk:
+        tokens, first = self._subtrees, self._first
+        inside = np.frombuffer(loop.ascii, dtype=np.bool_)
+        steps = STEPS.copy()
+        steps[BETWEEN, :128][~inside] = ILL
+        leaving = np.bitwise_or.reduce(CLASS_BITS[:128][~inside], initial=np.uint64(1 << BROKEN))
+        if not loop.others:
+            steps[BETWEEN, 128:] = ILL
+            leaving |= np.uint64(1 << OTHER)
+        flat = steps.ravel()
+        single, whole, within = [nodes], [nodes[:0]], [nodes[:0]]
+        met = 0
+        read = np.full(len(nodes), BETWEEN, dtype=np.uint8)
+        while len(nodes):
+            starts = first.take(nodes)
+            fan_out = first.take(nodes + 1) - starts
+            nodes, read = ranges(starts, fan_out), read.repeat(fan_out)
+            # A character of several bytes is read before its bytes are.
+            fits = (tokens.within.take(nodes) & leaving) == 0
+            whole.append(nodes[fits])
+            nodes, read = nodes[~fits], read[~fits]
+            read = flat.take(read.astype(np.intp) << 8 | self._octets.take(nodes))
+            live = read != ILL
+            nodes, read = nodes[live], read[live]
+            fits = (tokens.below.take(nodes) & leaving) == 0
+            whole.append(nodes[fits])
+            met += len(nodes)
+            nodes, read = nodes[~fits], read[~fits]
+            between = read == BETWEEN
+            single.append(nodes[between])
+            within.append(nodes[~between])
+        below, taken = np.concatenate(single[1:] + within), np.concatenate(whole)
+        begins = tokens.begin.take(below), tokens.begin.take(taken)
+        ends = begins[0] + tokens.own.take(below), tokens.end.take(taken)
+        row = tokens.row(np.concatenate(begins), np.concatenate(ends), vocab_size)
+        row.flags.writeable = False
+        return LoopWalk(row, np.unique(np.concatenate(single)), taken, met, self._octets, first)
+
+
+_MADE: WeakKeyDictionary[Trie, LoopWalks] = WeakKeyDictionary()
+
+
+def loop_walks_of(trie: Trie) -> LoopWalks:
+    """The walks of a trie, which are made when they are first needed."""
+    found = _MADE.get(trie)
+    if found is None:
+        found = _MADE[trie] = LoopWalks(trie)
+    return found
