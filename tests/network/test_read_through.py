@@ -1,4 +1,4 @@
-"""Subtrees of the token trie are taken whole where states read through them; loops are read once."""
+"""Subtrees of the token trie are taken whole where states read through them, loops read once."""
 
 import random
 from itertools import pairwise
