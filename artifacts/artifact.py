@@ -127,7 +127,7 @@ class Artifact:
     @property
     def byte_dfa(self) -> "ByteDfa":
         """The grammar's own automaton, minimal, of an artifact that ``is_regular``."""
-        return self._contents.byte_dfa
+        return self.completed._contents.byte_dfa
 
     def machine(self) -> Machine:
         """What the next matcher steps; it stays as it is for whoever holds it."""
@@ -156,9 +156,10 @@ class Artifact:
 
     def origins_of(self, byte_state: int) -> tuple[Origin, ...]:
         """The rules that say what may follow a state of the byte DFA."""
-        offsets, ids = self.arrays["origins.offsets"], self.arrays["origins.ids"]
+        whole = self.completed
+        offsets, ids = whole.arrays["origins.offsets"], whole.arrays["origins.ids"]
         span = ids[int(offsets[byte_state]) : int(offsets[byte_state + 1])]
-        return tuple(self.manifest.origins[int(i)] for i in span)
+        return tuple(whole.manifest.origins[int(i)] for i in span)
 
     def matcher(self, after: Sequence[int] | None = None) -> Matcher:
         """A matcher at the start of the grammar. Any number of threads may share an artifact, each

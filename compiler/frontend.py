@@ -1,13 +1,14 @@
 """From a checked tree to what recognises its texts: the step ``compile``.
 
     tree -> normal form -> NFA -> minimal DFA                       Automaton
+    tree -> DFA, not minimal, for masks alone; the others later     Automaton
     tree -> network; normal form -> Earley's tables                 Parser
     tree -> lexemes, network and lexer over them (-> minimal DFA)   MaximalMunchGrammar (Automaton)
 
 ``choose`` says which of them is tried, and what after it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
@@ -31,7 +32,7 @@ from .lnf import Lnf, normalize, normalize_without_nullable
 from .lnf.automaton import to_nfa
 from .lnf.components import components, strongly_connected
 from .lnf.empty_patterns import empty_patterns
-from .options import DFA, CompileOptions
+from .options import ANY, DFA, MAX_ARTIFACT_BYTES, CompileOptions
 
 # What regular grammars do not need is imported where it is met: that costs as much as compiling
 # a small grammar.
@@ -54,21 +55,50 @@ WITHOUT_MEMBER = "there is no member: maximal munch leaves no way to the end of 
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Automata:
+    """The automata of a regular grammar. ``origins``: the table that they refer to, (rule, start,
+    end) with character offsets. ``dfa`` is minimal."""
+
+    nfa: Nfa
+    dfa: Dfa
+    origins: Sequence[tuple[str, int, int]]
+
+
+@dataclass(frozen=True, eq=False)
 class Automaton:
     """A regular grammar and its automata.
 
-    ``origins``: the table that automata refer to, (rule, start, end) with character offsets.
-    ``dfa`` is minimal. ``cut``: the rules whose nesting was cut at a depth. By maximal munch,
+    ``found``: these, or what makes them when they are first needed, within limits whose clock
+    starts then. ``cut``: the rules whose nesting was cut at a depth. ``for_masks``: where they are
+    left for later a trimmed DFA, not minimal, whose states have no origins. By maximal munch,
     origins are named after lexemes, and ``nfa`` is the DFA; so it is where rules share so much that
     the DFA is made from the tree.
     """
 
     grammar: Grammar
     choice: EngineChoice
-    nfa: Nfa
-    dfa: Dfa
-    origins: Sequence[tuple[str, int, int]]
+    found: Automata | Callable[[], Automata]
     cut: tuple[str, ...] = ()
+    for_masks: Dfa | None = None
+
+    @cached_property
+    def _automata(self) -> Automata:
+        return self.found if isinstance(self.found, Automata) else self.found()
+
+    @property
+    def nfa(self) -> Nfa:
+        """Before the subset construction. Raises ``LimitError``, as the next two do."""
+        return self._automata.nfa
+
+    @property
+    def dfa(self) -> Dfa:
+        """The minimal automaton."""
+        return self._automata.dfa
+
+    @property
+    def origins(self) -> Sequence[tuple[str, int, int]]:
+        """The table that both refer to."""
+        return self._automata.origins
 
     @property
     def meaning(self) -> str:
@@ -233,7 +263,7 @@ def _compile_exactly(grammar: Grammar, choice: EngineChoice, options: CompileOpt
                     from .network.nesting import check_nesting
 
                     check_nesting(rules)
-                return _regular(grammar, choice, resolved, limits, rules)
+                return _regular(grammar, choice, resolved, options, rules)
             return _parser(resolved, choice, limits, rules)
         except (NotRegularError, LimitError) as error:
             choice = next_engine(choice, error)
@@ -296,7 +326,8 @@ def over_fewest_states(found: MaximalMunchGrammar, limits: Limits) -> MaximalMun
 def compile_regular(grammar: Grammar, choice: EngineChoice, limits: Limits) -> Automaton:
     """The automaton of a checked tree. Raises ``NotRegularError`` and ``LimitError``."""
     with blaming(grammar.longest_rule()):
-        return _automaton(grammar, choice, normal_form(grammar, limits)[1], limits)
+        lnf = normal_form(grammar, limits)[1]
+        return Automaton(grammar, choice, _automata(grammar, lnf, limits))
 
 
 def normal_form(grammar: Grammar, limits: Limits) -> tuple[Grammar, Lnf]:
@@ -322,10 +353,10 @@ def without_exceptions(grammar: Grammar, limits: Limits) -> Grammar:
     return empty_patterns(grammar, limits)
 
 
-def _automaton(grammar: Grammar, choice: EngineChoice, lnf: Lnf, limits: Limits) -> Automaton:
+def _automata(grammar: Grammar, lnf: Lnf, limits: Limits) -> Automata:
     nfa, origins = to_nfa(lnf, limits)
     dfa = minimize(determinize(nfa, limits, len(grammar.tokens)), limits)
-    return Automaton(grammar, choice, nfa, dfa, origins)
+    return Automata(nfa, dfa, origins)
 
 
 def _shares_much(rules: "Rules") -> bool:
@@ -339,23 +370,61 @@ def _regular(
     grammar: Grammar,
     choice: EngineChoice,
     resolved: Grammar,
-    limits: Limits,
+    options: CompileOptions,
     rules: "Rules | None",
 ) -> Automaton:
     """The automaton of a grammar. ``resolved``: without exceptions and ignored text, ``rules``: of
     it, if it was seen by them that nothing nests."""
-    if rules is None and len(resolved.rules) >= _MANY_RULES and not recurses(resolved):
+    limits, is_soon = options.limits, masks_alone(options) and not grammar.tokens
+    many = len(resolved.rules) >= _MANY_RULES
+    if rules is None and (many or is_soon) and not recurses(resolved):
         from .network.from_tree import numbered
 
         rules = numbered(resolved, limits)
-    if rules is None or rules.is_left_recursive or not _shares_much(rules):
-        return _automaton(grammar, choice, normalize(resolved, limits), limits)
+    if rules is None or rules.is_left_recursive:
+        return Automaton(grammar, choice, _automata(grammar, normalize(resolved, limits), limits))
+    of_rules = rules
+
+    def minimal(limits: Limits) -> Automata:
+        if _shares_much(of_rules):
+            return _from_tree(resolved, of_rules, limits)
+        return _automata(grammar, normalize(resolved, limits), limits)
+
+    def later() -> Automata:
+        unstarted = replace(limits, meter=None)
+        with blaming(grammar.longest_rule()):
+            try:
+                return minimal(unstarted.started())
+            except LimitError:
+                # What was found for masks is within the limits.
+                return _from_tree(resolved, of_rules, unstarted.started())
+
+    if is_soon:
+        from .network.from_tree import dfa_for_masks
+
+        try:
+            soon = dfa_for_masks(rules, limits)
+        except LimitError:
+            pass
+        else:
+            return Automaton(grammar, choice, later, for_masks=soon)
+    return Automaton(grammar, choice, minimal(limits))
+
+
+def masks_alone(options: CompileOptions) -> bool:
+    """Whether nothing but masks is wanted at first, each when it is needed, and files may be as
+    large as they usually may."""
+    most = options.max_artifact_bytes
+    return options.prewarm == 0 and options.tokenization == ANY and most >= MAX_ARTIFACT_BYTES
+
+
+def _from_tree(resolved: Grammar, rules: "Rules", limits: Limits) -> Automata:
     from .network.from_tree import dfa_from_tree
 
     dfa, names = dfa_from_tree(rules, limits)
     places = {rule.name: rule.span for rule in reversed(resolved.rules)}
     origins = [(name, places[name].start, places[name].end) for name in names]
-    return Automaton(grammar, choice, as_nfa(dfa, names), dfa, origins)
+    return Automata(as_nfa(dfa, names), dfa, origins)
 
 
 def _unrolled(
@@ -366,8 +435,8 @@ def _unrolled(
 
     assert options.max_depth is not None
     unrolled = unroll(lnf, options.max_depth, options.limits)
-    found = _automaton(grammar, choice, unrolled.lnf, options.limits)
-    return replace(found, cut=tuple(unrolled.cut))
+    found = _automata(grammar, unrolled.lnf, options.limits)
+    return Automaton(grammar, choice, found, tuple(unrolled.cut))
 
 
 def _parser(
@@ -427,4 +496,4 @@ def _automaton_over_lexemes(
         raise CheckError(grammar.source, [Diagnostic(WITHOUT_MEMBER)])
     origins = [(lexeme.text, lexeme.span.start, lexeme.span.end) for lexeme in lexemes]
     nfa = as_nfa(dfa, [text for text, _, _ in origins])
-    return Automaton(grammar, choice, nfa, dfa, origins)
+    return Automaton(grammar, choice, Automata(nfa, dfa, origins))

@@ -10,7 +10,7 @@ The table of ``README.md`` beside this file has a row for each step.
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from constrain.artifacts.artifact import Artifact
@@ -97,9 +97,8 @@ class Compilation:
     ``notes`` are for the user to read; the artifact has them too. ``weakened``: that of them which
     says why any tokens are allowed where canonical ones are the default, empty if it is no
     surprise. ``findings``: what is said of places of the grammar's text; the artifact has them as
-    notes. ``method``: how canonical masks of a regular grammar were
-    found, and ``reason`` why so; empty where there was no choice. ``closure``: by maximal munch,
-    how far masks were precomputed.
+    notes. ``method``: how canonical masks of a regular grammar were found, and ``reason`` why so;
+    empty where there was no choice. ``closure``: by maximal munch, how far masks were precomputed.
     """
 
     automaton: Recogniser
@@ -207,7 +206,7 @@ def build_artifact(
 
 def _largest_rule(recogniser: Recogniser) -> Iterator[str]:
     """The rule behind most states of a DFA, else the one that members begin with."""
-    if isinstance(recogniser, Automaton):
+    if isinstance(recogniser, Automaton) and recogniser.for_masks is None:
         behind = Counter(origin for origins in recogniser.dfa.origins for origin in origins)
         yield from (recogniser.rules[origin] for origin, _ in behind.most_common(1))
     else:
@@ -256,8 +255,9 @@ def _of_any_tokens(
 
         columns = read_in_one_way(columns, request, automaton.rules)
     sections = encode(columns, request)
-    masks = precompute(columns, request, size_of(sections))
-    artifact = assemble(automaton, columns, sections, masks, request)
+    masks_of = partial(precompute, request=request, taken=size_of(sections))
+    masks = masks_of(columns)
+    artifact = assemble(automaton, columns, sections, masks, request, masks_of)
     notes = (*choice.notes, *columns.notes, *masks.notes)
     return Compilation(automaton, None, artifact, notes, weakened=choice.note)
 
@@ -331,7 +331,7 @@ def _columns_of(automaton: Automaton, request: ArtifactRequest["Tokenizer"]) -> 
     from .token_ids import TokenColumns, name_tokens
 
     if not automaton.grammar.tokens:
-        return TokenColumns(automaton.dfa)
+        return TokenColumns(automaton.for_masks or automaton.dfa)
     return name_tokens(automaton, request)
 
 

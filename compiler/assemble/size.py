@@ -23,7 +23,8 @@ def with_room_for_header(recogniser: Recogniser, options: CompileOptions) -> Com
     are no rows, and no limit of the rest."""
     if not options.max_artifact_bytes:
         return options
-    if isinstance(recogniser, Parser) and explains_later(recogniser, options):
+    is_later = isinstance(recogniser, Parser) and explains_later(recogniser, options)
+    if is_later or (isinstance(recogniser, Automaton) and recogniser.for_masks is not None):
         # There are no rows that would have to be bounded.
         return options
     texts = [] if options.strip else [recogniser.grammar.source.text]

@@ -43,6 +43,8 @@ def draw_tokens(artifact: Artifact, *, title: str, size: Size = USUAL_SIZE) -> D
     ``title``: the grammar's name. Draws at most ``size.states`` states, those nearest to the
     start.
     """
+    # Only the whole artifact says which rules a state belongs to.
+    artifact = artifact.completed
     steps = _AllowedSteps(artifact)
     machine = artifact.machine()
     visible = nearest(machine.start, lambda state: steps.of(state).reached, size)

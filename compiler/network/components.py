@@ -23,7 +23,7 @@ import numpy as np
 
 from constrain.artifacts.network.tables import NetworkTables
 
-from ..automata.dfa import Dfa, trimmed
+from ..automata.dfa import Dfa
 from ..automata.nfa import Origins
 from ..limits import Limits
 from ..lnf.form import ENOUGH
@@ -117,13 +117,13 @@ def network_of(
 def dfa_of(
     components: Components,
     start: Procedure,
-    origins: Sequence[int],
+    origins: Sequence[int] | None,
     limits: Limits,
     terminals: int = 0,
     *,
     nullable_start: bool = False,
 ) -> Dfa:
-    """The trimmed DFA of an automaton that calls nothing.
+    """The DFA of an automaton that calls nothing and has no state in vain, and so has none itself.
 
     ``origins``: of each state that of its arcs; a state of the DFA has at most ``ENOUGH`` of those
     of its set. Raises ``LimitError``.
@@ -132,8 +132,8 @@ def dfa_of(
     tables = found.tables(limits, terminals, nullable_start)
     accepting = tables.accepting.astype(np.bool_)
     accepting[tables.start] = nullable_start
-    behind = tuple(found.origins(origins))
-    return trimmed(Dfa(tables.table, tables.classes, accepting, tables.start, behind))
+    behind = tuple(found.origins(origins)) if origins else (frozenset[int](),) * len(accepting)
+    return Dfa(tables.table, tables.classes, accepting, tables.start, behind)
 
 
 class _Sets:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from constrain.artifacts.network.tables import NetworkTables
 
-from ..automata.dfa import Dfa
+from ..automata.dfa import Dfa, trimmed
 from ..automata.minimize import minimize
 from ..grammar.tree import Grammar
 from ..limits import Limits
@@ -79,6 +79,17 @@ def network_from_tree(
             }
 
 
+def dfa_for_masks(rules: Rules, limits: Limits) -> Dfa:
+    """A DFA of the same grammars, not minimal, without origins. Raises ``LimitError``."""
+    limits = limits.started()
+    layout = Layout(rules, (), limits)
+    start = layout.procedures[0]
+    is_nullable = rules.is_nullable(rules.start)
+    return dfa_of(
+        layout.components, start, None, limits, rules.terminals, nullable_start=is_nullable
+    )
+
+
 def dfa_from_tree(rules: Rules, limits: Limits) -> tuple[Dfa, Sequence[str]]:
     """The minimal DFA of a grammar in which no rule nests itself, and the rules that its origins
     are: of each state the first ones whose text may follow.
@@ -88,12 +99,9 @@ def dfa_from_tree(rules: Rules, limits: Limits) -> tuple[Dfa, Sequence[str]]:
     """
     limits = limits.started()
     layout = Layout(rules, (), limits)
+    start = layout.procedures[0]
+    is_nullable = rules.is_nullable(rules.start)
     found = dfa_of(
-        layout.components,
-        layout.procedures[0],
-        layout.owners,
-        limits,
-        rules.terminals,
-        nullable_start=rules.is_nullable(rules.start),
+        layout.components, start, layout.owners, limits, rules.terminals, nullable_start=is_nullable
     )
-    return minimize(found, limits), rules.names
+    return minimize(trimmed(found), limits), rules.names
