@@ -1,9 +1,12 @@
 """The door of the room: the grammar of a schema's text."""
 
+from itertools import islice
+
 from ..diagnostics import CheckError, Diagnostic, Source
 from ..grammar.tree import Grammar
 from ..limits import Limits
 from .goals import Goals
+from .keywords.known import schemas_in
 from .normal import Normal
 from .notes import Notes, Refused
 from .options import SchemaOptions
@@ -40,6 +43,28 @@ def _grammar(
 ) -> Grammar:
     goals = Goals(Places(document, options, notes, limits), options, notes, limits)
     normal = Normal(goals)
+    goal = goals.at(start)
+    if normal.is_surely_empty(goal):
+        raise _nothing(document, goals, normal, start)
     emitter = Emitter(goals, normal)
-    rules, name = emitter.grammar_of(goals.at(start))
+    rules, name = emitter.grammar_of(goal)
     return Grammar(document.source, rules, name, notes=notes.placed(document.spans))
+
+
+# Schemas of which it is asked whether they are what no value satisfies.
+_MOST_ASKED = 500
+
+
+def _nothing(document: Document, goals: Goals, normal: Normal, start: str) -> Refused:
+    """The error of a schema that no value satisfies, at the smallest part of it that is one."""
+    smallest, size = start, len(document.source.text) + 1
+    for pointer, schema in islice(schemas_in(document.value), _MOST_ASKED):
+        span = document.spans[pointer]
+        if schema and span.end - span.start < size:
+            try:
+                is_empty = normal.is_surely_empty(goals.at(f"#{pointer}"))
+            except Refused:
+                continue
+            if is_empty:
+                smallest, size = f"#{pointer}", span.end - span.start
+    return Refused(smallest, "no value satisfies this schema", "mend what contradicts itself here")

@@ -26,6 +26,8 @@ _DEEP = 2
 def language(made: Members) -> Dfa:
     """The texts of a grammar that nest at most so deep."""
     limits = Limits(seconds=30, states=60_000).started()
+    if made.grammar is None:
+        return nothing()
     try:
         _, lnf = normal_form(made.grammar, limits)
     except CheckError:

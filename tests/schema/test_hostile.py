@@ -39,6 +39,11 @@ pytestmark = pytest.mark.quick
             "the schema refers to itself for one and the same value",
         ),
         ('{"minimum": 1e9999}', "#/minimum: a number of more than 4,000 digits"),
+        (
+            '{"required": ["a"], "type": "object", "properties": {"a": {"type": "null", "enum": [1]}}}',
+            "1:59: error: #/properties/a: no value satisfies this schema",
+        ),
+        ("false", "1:1: error: #: no value satisfies this schema"),
         ('{"$schema": "http://json-schema.org/draft-03/schema#"}', "there is no grammar for"),
     ],
 )

@@ -22,12 +22,14 @@ SUITE = {"integer": "decimal", "whitespace": "python"}
 class Members:
     """The texts of a schema's grammar; there are none where ``network`` is None."""
 
-    grammar: Grammar
+    grammar: Grammar | None
     limits: Limits
 
     @cached_property
     def network(self) -> Network | None:
         """The network of the grammar."""
+        if self.grammar is None:
+            return None
         check(self.grammar)
         try:
             _, lnf = normal_form(self.grammar, self.limits)
@@ -50,7 +52,7 @@ class Members:
     @property
     def notes(self) -> list[str]:
         """What was left out, and where."""
-        return [note.message for note in self.grammar.notes]
+        return [note.message for note in self.grammar.notes] if self.grammar else []
 
 
 def members(schema: Any, *, seconds: float = 60, **options: Any) -> Members:
@@ -58,7 +60,13 @@ def members(schema: Any, *, seconds: float = 60, **options: Any) -> Members:
     text = schema if isinstance(schema, str) else json.dumps(schema)
     source = Source(text, "s.schema.json", "json-schema")
     limits = Limits(seconds=seconds).started()
-    return Members(schema_grammar(source, SchemaOptions(**(SUITE | options)), limits), limits)
+    try:
+        grammar = schema_grammar(source, SchemaOptions(**(SUITE | options)), limits)
+    except CheckError as error:
+        if "no value satisfies this schema" not in str(error):
+            raise
+        return Members(None, limits)
+    return Members(grammar, limits)
 
 
 def refusal(schema: Any, **options: Any) -> str:
