@@ -40,7 +40,8 @@ pytestmark = pytest.mark.quick
         ),
         ('{"minimum": 1e9999}', "#/minimum: a number of more than 4,000 digits"),
         (
-            '{"required": ["a"], "type": "object", "properties": {"a": {"type": "null", "enum": [1]}}}',
+            '{"required": ["a"], "type": "object", '
+            '"properties": {"a": {"type": "null", "enum": [1]}}}',
             "1:59: error: #/properties/a: no value satisfies this schema",
         ),
         ("false", "1:1: error: #: no value satisfies this schema"),

@@ -5,22 +5,32 @@
 Named keys come in one order, or in any, by a state that knows what has been written; other keys are
 distinguished by which sets of keys they are in (cells). No named key is written twice. Another key
 may be, and readers keep the last value, so a member that something rests on is the last one of its
-cell, and of other keys one at most counts as there.
+cell, and of other keys those count that are surely different.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import combinations
+from string import ascii_lowercase
 
+from ...automata import regex_ir as regex
+from ...automata.boolean import complement
+from ...automata.dfa import Dfa
+from ...automata.minimize import minimal
+from ...automata.thompson import thompson
 from ...grammar import tree
 from ..formulas import BY_PROPERTIES, Conjunction, Every, Keys, Order, Size, Some
-from ..goals import ANYTHING, Goal
+from ..goals import Goal
 from ..keywords.objects import is_among
 from ..normal import Normal
 from ..notes import Refused
 from ..options import ANY_ORDER
 from ..sets import Ends, Names, Texts
 from .writer import Writer
+
+# Other keys that there must be: each set of groups of first letters is a state.
+_MOST_NEEDED = 8
 
 # Cells of other keys, literals about some other key, and states of one object.
 _MOST_CELLS, _MOST_OPEN, _MOST_STATES = 64, 4, 20_000
@@ -43,11 +53,13 @@ class _Member:
 class _State:
     """What has been written: ``named``: how many named keys were passed, or in any order a bit for
     each that is written; ``count`` of them, and ``others``, as far as counts matter; a bit for each
-    open literal that has its witness, and for each cell that is closed."""
+    cell that was ``used``, or -1 where there are members enough; for each open literal that has its
+    witness, and for each cell that is closed."""
 
     named: int = 0
     count: int = 0
     others: int = 0
+    used: int = 0
     found: int = 0
     closed: int = 0
 
@@ -83,6 +95,9 @@ class _Object:
         names = self._names(found.orders)
         self.named = list(self._named(names))
         self.cells = [] if self.is_empty else list(self._cells(names))
+        required = sum(member.is_required for member in self.named)
+        if self.cells and self.least > required + 1:
+            self.cells = list(self._by_first_letters(self.least - required))
         self._bound()
         self.rules: dict[_State, str] = {}
         self.pending: list[_State] = []
@@ -170,6 +185,21 @@ class _Object:
                 )
                 yield _Member(cell, goal, False, witnesses)
 
+    def _by_first_letters(self, needed: int) -> Iterator[_Member]:
+        """The cells, each divided by first letters: keys of two parts are different keys."""
+        algebra = self.normal.texts
+        if needed > _MOST_NEEDED:
+            raise self._refused(f"more than {_MOST_NEEDED} additional keys that must be there")
+        for cell in self.cells:
+            assert not isinstance(cell.key, str)
+            for group in first_letters(max(needed, 16 - 3 * needed)):
+                texts = algebra.meet(cell.key, group)
+                if texts is not Ends.NONE:
+                    yield replace(cell, key=texts)
+        place = self.writer.goals.nearest(self.goal)
+        message = "of additional keys those count whose first letters are of different groups"
+        self.writer.notes.narrowed(place.at("minProperties") if place else "#", message)
+
     def _bound(self) -> None:
         """Drop bounds that say nothing, and see those that cannot be kept."""
         required = sum(member.is_required for member in self.named)
@@ -180,12 +210,8 @@ class _Object:
                 self.most = None
             elif self.most < required:
                 self.is_empty = True
-        there = len(self.named) + bool(self.cells)
-        if self.cells and self.least > max(1, required + 1):
-            place = self.writer.goals.nearest(self.goal)
-            message = "of additional keys one counts, for readers drop those that are repeated"
-            self.writer.notes.narrowed(place.at("minProperties") if place else "#", message)
-        if self.least > there:
+        # Readers drop keys that are repeated, so of those in one cell one counts.
+        if self.least > len(self.named) + len(self.cells):
             self.is_empty = True
 
     # --- states
@@ -268,7 +294,12 @@ class _Object:
         if not self._is_counting and others:
             # Then only matters whether there is a member already.
             counts, others = 1, 0
-        state = replace(state, count=counts, others=others)
+        used = state.used
+        if used < 0 or state.count + used.bit_count() >= self.least:
+            used = -1
+            if self.most is None:
+                counts = min(counts, 1)
+        state = replace(state, count=counts, others=others, used=used)
         if state not in self.rules:
             if len(self.rules) >= _MOST_STATES:
                 raise self._refused(f"an object of more than {_MOST_STATES:,} states")
@@ -295,9 +326,8 @@ class _Object:
                 yield from self._written(member, None, state, written)
             return
         missing = [i for i, m in enumerate(self.named) if is_any and not state.named >> i & 1]
-        is_enough = state.count + min(state.others, 1) >= self.least
         if (
-            is_enough
+            state.used < 0
             and state.found == (1 << len(self.open)) - 1
             and not any(self.named[i].is_required for i in missing)
         ):
@@ -309,7 +339,8 @@ class _Object:
             yield from self._written(self.named[i], None, state, written)
         for i, cell in enumerate(self.cells):
             if not state.closed >> i & 1:
-                written = replace(state, others=state.others + 1)
+                used = state.used if state.used < 0 else state.used | 1 << i
+                written = replace(state, others=state.others + 1, used=used)
                 yield from self._written(cell, i, state, written)
 
     def _written(
@@ -334,4 +365,15 @@ class _Object:
             )
 
 
-__all__ = ["ANYTHING", "object_"]
+@cache
+def first_letters(count: int) -> tuple[Dfa, ...]:
+    """Texts by groups of first letters, so many of them, and last all other texts."""
+    letters = [(ord(low), ord(low.upper())) for low in ascii_lowercase]
+    groups = [letters[i::count] for i in range(count)]
+    behind = regex.EVERYTHING
+    found = [
+        regex.seq(regex.char_class((c, c) for pair in group for c in pair), behind)
+        for group in groups
+    ]
+    automata = [minimal(thompson(node)) for node in found]
+    return (*automata, complement(minimal(thompson(regex.alt(*found)))))
