@@ -2,7 +2,7 @@
 
 from itertools import islice
 
-from ..diagnostics import CheckError, Diagnostic, Source
+from ..diagnostics import CheckError, Source
 from ..grammar.tree import Grammar
 from ..limits import Limits
 from .goals import Goals
@@ -27,8 +27,9 @@ def grammar_of(
     except Refused as error:
         raise CheckError(source, [error.placed(document.spans)]) from None
     except RecursionError:
-        message = "the schema nests too deep: schemas inside schemas for the same value"
-        raise CheckError(source, [Diagnostic(message)]) from None
+        message = "schemas inside schemas for one and the same value nest too deep"
+        found = Refused(start, message, "name inner schemas in $defs")
+        raise CheckError(source, [found.placed(document.spans)]) from None
 
 
 def opened(source: Source, limits: Limits) -> tuple[Document, Goals, Normal]:

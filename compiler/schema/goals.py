@@ -20,6 +20,31 @@ from .sets import NumberAlgebra, TextAlgebra
 
 Goal: TypeAlias = tuple[int, ...]
 
+REFERS_TO_ITSELF = "the schema refers to itself for one and the same value"
+COMES_BACK = "a reference must lead through a property or an item to come back"
+
+# A reference, and keywords that ask nothing of a value.
+_ASK_NOTHING = frozenset(
+    [
+        "$anchor",
+        "$comment",
+        "$defs",
+        "$dynamicAnchor",
+        "$id",
+        "$ref",
+        "$schema",
+        "default",
+        "definitions",
+        "deprecated",
+        "description",
+        "examples",
+        "id",
+        "readOnly",
+        "title",
+        "writeOnly",
+    ]
+)
+
 ANYTHING: Goal = ()
 NOTHING: Goal = (-1,)
 
@@ -60,6 +85,15 @@ class Goals:
         return self._goal(self.places.made(schema, near))
 
     def _goal(self, place: Place | bool) -> Goal:
+        # What is a reference and nothing else is what it leads to.
+        seen: set[Place] = set()
+        while isinstance(place, Place) and "$ref" in place.schema:
+            if place.schema.keys() - _ASK_NOTHING:
+                break
+            if place in seen:
+                raise place.refused(REFERS_TO_ITSELF, COMES_BACK)
+            seen.add(place)
+            place = self.places.referred(place, "$ref")
         if isinstance(place, bool) or not place.schema:
             return NOTHING if place is False else ANYTHING
         return (2 * self._number(place),)

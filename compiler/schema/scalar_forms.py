@@ -14,7 +14,7 @@ from typing import cast
 
 from ..limits import blaming
 from .formulas import All, Any, AnyOf, Formula, Holds, In, OneOf, Type
-from .goals import Alternatives, Goal, Goals
+from .goals import COMES_BACK, REFERS_TO_ITSELF, Alternatives, Goal, Goals
 from .keywords.clauses import clauses_of
 from .places import Place
 from .sets import Bits, Ends, Scalar, Texts
@@ -171,8 +171,7 @@ class ScalarForms:
             # subtle: alternatives stand between a place and itself, so that a place is named.
             place = member if isinstance(member, Place) else self.goals.nearest((literal,))
             assert place is not None
-            hint = "a reference must lead through a property or an item to come back"
-            raise place.refused("the schema refers to itself for one and the same value", hint)
+            raise place.refused(REFERS_TO_ITSELF, COMES_BACK)
         self.goals.limits.check_resources(_STAGE, [pointer])
         self._busy[key] = self.depth
         try:

@@ -82,3 +82,21 @@ def test_a_reference_outside_is_found_in_a_folder_alone(tmp_path: Any) -> None:
         "1"
     )
     assert members({"$ref": "inner/plain.json"}, schemas=(("", str(tmp_path)),)).accepts("1")
+
+
+def test_references_to_references_lead_to_their_end_however_many_they_are() -> None:
+    """Nothing recurses over them; one to itself by way of many is an error."""
+    count = 5_000
+    chain = {f"d{i}": {"$ref": f"#/$defs/d{i + 1}"} for i in range(count)}
+    end = {**chain, f"d{count}": {"type": "null"}}
+
+    assert members({"$defs": end, "$ref": "#/$defs/d0"}).accepts("null")
+    circle = {**chain, f"d{count}": {"$ref": "#/$defs/d0"}}
+    with pytest.raises(ConstrainError, match="refers to itself for one and the same value"):
+        members({"$defs": circle, "$ref": "#/$defs/d0"})
+
+
+def test_schemas_of_one_value_inside_each_other_end_with_a_pointer() -> None:
+    """Where they nest too deep to be followed."""
+    with pytest.raises(ConstrainError, match="1:1: error: #: schemas inside schemas"):
+        members('{"not": ' * 900 + "{}" + "}" * 900)
