@@ -153,6 +153,9 @@ class _Object:
     def _cells(self, names: Sequence[str]) -> Iterator[_Member]:
         """Other keys, by which sets of keys they are in."""
         algebra = self.normal.texts
+        if self.normal.is_surely_empty(self._goal_inside((Ends.ALL,))):
+            # Nothing may be in any of them.
+            return
         rest = algebra.complement(Names(tuple(sorted(names)))) if names else Ends.ALL
         sets: dict[Texts, None] = {}
         for literal in self.literals:
@@ -173,17 +176,21 @@ class _Object:
             if len(cells) > _MOST_CELLS:
                 raise self._refused(f"more than {_MOST_CELLS} kinds of keys")
         for cell, inside in cells:
-            goals = [
-                literal.goal
-                for literal in self.literals
-                if isinstance(literal, Every) and literal.keys.texts in inside
-            ]
-            goal = self.writer.goals.both(*goals)
+            goal = self._goal_inside(inside)
             if not self.normal.is_surely_empty(goal):
                 witnesses = tuple(
                     i for i, literal in enumerate(self.open) if literal.keys.texts in inside
                 )
                 yield _Member(cell, goal, False, witnesses)
+
+    def _goal_inside(self, inside: Sequence[Texts]) -> Goal:
+        """What the values of other keys in these sets must satisfy."""
+        goals = (
+            literal.goal
+            for literal in self.literals
+            if isinstance(literal, Every) and literal.keys.texts in inside
+        )
+        return self.writer.goals.both(*goals)
 
     def _by_first_letters(self, needed: int) -> Iterator[_Member]:
         """The cells, each divided by first letters: keys of two parts are different keys."""
