@@ -186,7 +186,7 @@ class TextAlgebra(_Algebra[Names | Lengths]):
     def _dfa(self, of: Ends | Names | Lengths) -> Dfa:
         match of:
             case Names():
-                return _any_of(tuple(sorted(of.texts)), self.limits)
+                return strings.one_of(frozenset(of.texts), self.limits)
             case Lengths():
                 return strings.lengths(of.least, of.most, self.limits)
             case _:
@@ -239,11 +239,6 @@ def lengths(least: int, most: int | None) -> Texts:
     if most is not None and most < least:
         return Ends.NONE
     return Ends.ALL if least == 0 and most is None else Lengths(least, most)
-
-
-def _any_of(texts: tuple[str, ...], limits: Limits) -> Dfa:
-    node = regex.alt(*(regex.lit(text.encode("utf-8")) for text in texts))
-    return minimal(thompson(node, limits), limits)
 
 
 def decimal_text(value: Fraction) -> str:

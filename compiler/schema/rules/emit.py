@@ -30,8 +30,8 @@ from .writer import Writer
 
 _STAGE = "the schema's grammar"
 
-# Rules of a grammar.
-_MOST_RULES = 200_000
+# Texts that are alternatives of their own; more of them are one automaton.
+_LISTED = 8
 
 
 class Emitter(Writer):
@@ -137,7 +137,13 @@ class Emitter(Writer):
                 texts, "string", lambda: embedded(strings.free(self.options.ascii))
             )
         if isinstance(texts, Names):
-            return self.choice([self.text(text) for text in texts.texts])
+            if len(texts.texts) <= _LISTED:
+                return self.choice([self.text(text) for text in texts.texts])
+            listed = frozenset(quoted(text, self.options.ascii) for text in texts.texts)
+            name = f"{self._name} string"
+            return self._terminal(
+                texts, name, lambda: embedded(strings.one_of(listed, self.limits))
+            )
         dfa = self.normal.texts.dfa(texts)
         # The automaton is kept, so that no other one gets its ``id``.
         self._keep.append(dfa)
