@@ -8,6 +8,7 @@ are named by the pointer of the schema that they are made of.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import lru_cache
 from typing import cast
 
 from ...automata import boolean
@@ -32,6 +33,12 @@ _STAGE = "the schema's grammar"
 
 # Texts that are alternatives of their own; more of them are one automaton.
 _LISTED = 8
+
+
+@lru_cache(128)
+def _embedded(dfa: Dfa) -> regex.Node:
+    """The automaton as a part of an expression; schemas have the same ones again and again."""
+    return embedded(dfa)
 
 
 class Emitter(Writer):
@@ -134,7 +141,7 @@ class Emitter(Writer):
     def texts(self, texts: Texts) -> tree.Expr:
         if texts is Ends.ALL:
             return self._terminal(
-                texts, "string", lambda: embedded(strings.free(self.options.ascii))
+                texts, "string", lambda: _embedded(strings.free(self.options.ascii))
             )
         if isinstance(texts, Names):
             if len(texts.texts) <= _LISTED:
@@ -142,7 +149,7 @@ class Emitter(Writer):
             listed = frozenset(quoted(text, self.options.ascii) for text in texts.texts)
             name = f"{self._name} string"
             return self._terminal(
-                texts, name, lambda: embedded(strings.one_of(listed, self.limits))
+                texts, name, lambda: _embedded(strings.one_of(listed, self.limits))
             )
         dfa = self.normal.texts.dfa(texts)
         # The automaton is kept, so that no other one gets its ``id``.
@@ -150,7 +157,7 @@ class Emitter(Writer):
         name = f"{self._name} string"
 
         def written() -> regex.Node:
-            return embedded(strings.as_json(dfa, self.options.ascii))
+            return _embedded(strings.as_json(dfa, self.options.ascii))
 
         return self._terminal(("texts", id(dfa)), name, written)
 
@@ -226,7 +233,7 @@ class Emitter(Writer):
             case Ends.NONE:
                 return []
             case Ends.ALL:
-                numeral = self._terminal("numbers", "number", lambda: embedded(numbers.numbers()))
+                numeral = self._terminal("numbers", "number", lambda: _embedded(numbers.numbers()))
                 return [numeral]
             case Values(values) if is_plain:
                 return [self.literal(decimal_text(value)) for value in values]
@@ -237,7 +244,7 @@ class Emitter(Writer):
                 self._keep.append(found)
                 key = "integers" if is_integer and is_plain else ("numbers", id(found))
                 name = "integer" if is_integer else f"{self._name} number"
-                return [self._terminal(key, name, lambda: embedded(self._written(found)))]
+                return [self._terminal(key, name, lambda: _embedded(self._written(found)))]
         return []
 
     def _written(self, found: Dfa) -> Dfa:
