@@ -127,7 +127,7 @@ class LoopWalk:
         children; ``index`` is the trie's."""
         if not self._inner:
             both = np.concatenate((self.single, index.inner_nodes(self.whole)))
-            both.sort(kind="stable")
+            both.sort()
             self._inner.append(both[np.diff(both, prepend=-1) > 0])
         return self._inner[0]
 

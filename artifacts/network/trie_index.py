@@ -32,7 +32,7 @@ class TrieIndex:
         tokens = self._subtrees
         begins = tokens.begin.take(nodes).astype(np.int64) << _NODE_BITS | nodes
         # Numpy searches for ascending keys several times faster.
-        begins.sort(kind="stable")
+        begins.sort()
         ends = tokens.end.take(begins & _NODE_MASK).astype(np.int64) << _NODE_BITS
         low, high = (np.searchsorted(self._in_order, keys) for keys in (begins, ends))
         found: Nodes = self._in_order_nodes.take(ranges(low, high - low))
