@@ -169,8 +169,10 @@ def _as_it_is(nfa: Nfa, limits: Limits, terminals: int) -> Dfa | None:
             accepting=(codes & 1).astype(np.bool_),
             start=int(number[nfa.start]),
             origins=tuple(
-                united([arc.origins for arc in nfa.arcs[state]]) if state >= 0 else frozenset()
-                for state in reading.tolist()
+                nfa.arcs[state][0].origins
+                if number == 1
+                else united([arc.origins for arc in nfa.arcs[state][:number]])
+                for state, number in zip(reading.tolist(), counted.tolist(), strict=True)
             ),
         )
     )

@@ -295,18 +295,18 @@ class Thompson:
         """The trie of ``words`` with its root at a state: an enumeration has as many subsets as
         that has nodes. An edge has the origins of the words below it. The state of each distinct
         word's end."""
-        passing: dict[bytes, list[Origins]] = {}
+        passing: dict[bytes, Origins | list[Origins]] = {}
         for word, origins in words:
             for end in range(1, len(word) + 1):
-                before = passing.get(word[:end])
-                if before is None:
-                    passing[word[:end]] = [origins]
-                elif before[-1] is not origins:
+                before = passing.setdefault(word[:end], origins)
+                if isinstance(before, list):
                     before.append(origins)
+                elif before is not origins:
+                    passing[word[:end]] = [before, origins]
         node_of = {b"": root}
         for text, parts in passing.items():  # A prefix stands before what it begins.
             node_of[text] = self.new_state()
-            below = parts[0] if len(parts) == 1 else united(parts)
+            below = united(parts) if isinstance(parts, list) else parts
             self.add_arc(node_of[text[:-1]], text[-1], text[-1], node_of[text], below)
         return [node_of[word] for word in dict.fromkeys(word for word, _ in words)]
 
