@@ -51,9 +51,9 @@ _CHILDREN, _BASES = 3, 1
 # Below nodes of so many tokens what a state reads by looping is kept with the trie.
 _WORTH_LOOPING = 1 << 8
 
-# When walks have met so many nodes, it is found out which subtrees can be taken whole, in about the
-# time that reading as many takes.
-_MANY = 1 << 12
+# When walks have met so many nodes, and for each state so many more, it is found out which subtrees
+# can be taken whole, in about the time that reading as many takes.
+_MANY, _FOR_EACH_STATE = 1 << 12, 2
 
 
 class Walked(NamedTuple):
@@ -109,6 +109,7 @@ class SummaryWalk:
         self._subtrees = subtrees_of(trie)
         self._words = tokenset.word_count(vocab_size)
         self._through: ReadThrough | None = None
+        self._most_before = _MANY + _FOR_EACH_STATE * len(self._table)
         self._visited = 0
         # For each node the walk and the state that it was met in last.
         self._met = np.zeros(len(trie.octets), dtype=np.int64)
@@ -385,7 +386,7 @@ class SummaryWalk:
         found.count += len(nodes)
         fan_out = self._fan_out.take(nodes)
         reading = self._visited + found.count
-        if self._through is None and reading + int(fan_out.sum()) > _MANY:
+        if self._through is None and reading + int(fan_out.sum()) > self._most_before:
             self._make_through()
         if self._through is None:
             fits = fan_out == 0
