@@ -8,7 +8,7 @@ neither is made of the other, so each may leave texts out and stays sound.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
 
 from .goals import Goal, Goals
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .sets import Scalar, Texts
 
 
-class Type(Enum):
+class Type(StrEnum):
     """The six types; an integer is a number."""
 
     NULL = "null"
@@ -32,7 +32,7 @@ SCALARS = (Type.NULL, Type.BOOLEAN, Type.NUMBER, Type.STRING)
 STRUCTURES = (Type.ARRAY, Type.OBJECT)
 
 
-class Marks(Enum):
+class Marks(StrEnum):
     """What a normal form says of the members and items that keywords evaluated.
 
     ``NONE``: nothing. ``LEAST``: these at least, which is enough where all others must satisfy

@@ -1,7 +1,6 @@
 """Masks of a schema are those of the same language that is written as a grammar, bit by bit."""
 
 # Tests here say `expected == actual`.
-# ruff: noqa: SIM300
 
 import json
 from typing import Any
@@ -9,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from constrain.compiler import Compiler, CompileOptions, Tokenizer
+from constrain.compiler import CompileOptions, Compiler, Tokenizer
 from constrain.compiler.dialects import read_grammar
 from constrain.compiler.writers.convert import convert
 
