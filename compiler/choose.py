@@ -141,6 +141,12 @@ def next_engine(choice: EngineChoice, error: NotRegularError | LimitError) -> En
     return EngineChoice(choice.semantics, engine, reason, tuple(others), refused)
 
 
+def by_calls(choice: EngineChoice) -> EngineChoice:
+    """The network instead of a DFA that it is much smaller than."""
+    reason = "a rule that is used often is called, so that the first mask is there sooner"
+    return EngineChoice(choice.semantics, NETWORK, reason, choice.others[1:])
+
+
 def _refuse(grammar: Grammar, what: str, semantics: str, reason: str) -> NoReturn:
     """``what`` does not go with a grammar's semantics."""
     other = next(known for known in MEANINGS if known != semantics)

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from constrain.artifacts.container.manifest import EARLEY, GREEDY, MAXIMAL_MUNCH
+from constrain.artifacts.container.manifest import EARLEY, GREEDY, MAXIMAL_MUNCH, NETWORK
 
 from .automata.determinize import determinize
 from .automata.dfa import Dfa, as_nfa
 from .automata.minimize import minimize
 from .automata.nfa import Nfa
-from .choose import EngineChoice, next_engine
+from .choose import EngineChoice, by_calls, next_engine
 from .diagnostics import CheckError, Diagnostic, LimitError, NotRegularError
 from .dialects import read_grammar
 from .grammar.check import check
@@ -251,18 +251,25 @@ def _compile_exactly(grammar: Grammar, choice: EngineChoice, options: CompileOpt
     resolved = without_exceptions(grammar, limits)
     if options.max_depth is not None:
         return _unrolled(grammar, choice, normalize(resolved, limits), options)
-    rules = None
-    if choice.others and recurses(resolved):
+    rules, nests = None, choice.engine == DFA and recurses(resolved)
+    is_soon = masks_alone(options) and not grammar.tokens
+    if choice.others and (nests or is_soon):
         from .network.from_tree import numbered
 
         rules = numbered(resolved, limits)
     while True:
         try:
             if choice.engine == DFA:
-                if rules is not None:
+                if rules is not None and nests:
                     from .network.nesting import check_nesting
 
                     check_nesting(rules)
+                if rules is not None and is_soon and NETWORK in choice.others:
+                    from .network.from_tree import is_smaller_by_calls
+
+                    if is_smaller_by_calls(rules):
+                        choice = by_calls(choice)
+                        continue
                 return _regular(grammar, choice, resolved, options, rules)
             return _parser(resolved, choice, limits, rules)
         except (NotRegularError, LimitError) as error:

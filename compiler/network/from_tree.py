@@ -28,6 +28,9 @@ from .tree_rules import Rules
 # optional parts take one or two, and copies that overlap take dozens.
 _GROWTH, _SLACK = 3, 1500
 
+# A DFA of so many states, before the subset construction, takes less time than all else.
+_MANY_COPIED = 10_000
+
 
 def numbered(grammar: Grammar, limits: Limits) -> Rules:
     """The rules of a grammar without exceptions and ignored text. Raises ``CheckError`` if there
@@ -77,6 +80,14 @@ def network_from_tree(
             called |= {
                 max(open_to_calls, key=lambda r: (openness.bytes_after_end(r), -sizes[r], -r))
             }
+
+
+def is_smaller_by_calls(rules: Rules) -> bool:
+    """Whether a network of a grammar in which no rule nests itself calls rules, of which a DFA
+    would have to copy many states."""
+    if rules.is_left_recursive or sizes_of(rules)[rules.start] <= _MANY_COPIED:
+        return False
+    return bool(procedures_of(rules))
 
 
 def dfa_for_masks(rules: Rules, limits: Limits) -> Dfa:

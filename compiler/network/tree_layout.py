@@ -101,14 +101,16 @@ class Layout:
         self._limits.check_resources(_STAGE, [self._rules.names[rule]])
         start = self._starts[rule, end]
         if not loop.tails:
-            self._lay([(head, start, end) for head in reversed(loop.heads)], rule)
+            heads = self._not_words(loop.heads, start, end, rule)
+            self._lay([(head, start, end) for head in heads], rule)
             return
         again = components.new_state()
         components.add_epsilon(again, end)
         # Any number of tails behind the rule are tails of the rule itself.
         self._starts[rule, again] = start
         tails = [(tail, again, again) for tail in reversed(loop.tails)]
-        self._lay(tails + [(head, start, again) for head in reversed(loop.heads)], rule)
+        heads = self._not_words(loop.heads, start, again, rule)
+        self._lay(tails + [(head, start, again) for head in heads], rule)
 
     def _lay(self, pending: list[tuple[int, int, int]], owner: int) -> None:
         """Write expressions, the last first, between two states each."""

@@ -20,6 +20,7 @@ from constrain.compiler.lnf import normalize
 from constrain.compiler.lnf.automaton import to_nfa
 from constrain.compiler.network.from_tree import dfa_for_masks, dfa_from_tree
 from constrain.compiler.network.nesting import check_nesting
+from constrain.compiler.network.tree_layout import Layout
 from constrain.compiler.network.tree_rules import Rules
 from constrain.compiler.pipeline import build_automaton
 
@@ -139,6 +140,37 @@ def test_the_first_mask_needs_no_minimal_automaton_and_a_file_has_it(
     assert whole.matcher().mask().tobytes() == loaded.matcher().mask().tobytes()
 
 
+def test_a_rule_that_is_used_often_is_called_for_the_first_mask_alone(
+    default_tokenizer: Tokenizer,
+) -> None:
+    """The DFA, which would copy it, is left where it is asked for, and masks are the same."""
+    text = """root ::= "[" item ("," item){0,299} "]"
+item ::= "{'identifier':" n ",'name':" n "}"
+n ::= [0-9] | "'" [a-z]* "'"
+"""
+    options = {"dialect": "gbnf", "prewarm": 0}
+    soon = compiled(text, default_tokenizer, **options)
+    asked = compiled(text, default_tokenizer, engine="dfa", **options)
+    assert (soon.manifest.kind, asked.manifest.kind) == ("network", "byte-dfa")
+    assert any("is called" in note for note in soon.notes)
+    counts = soon.manifest.counts, asked.manifest.counts
+    assert counts[1]["dfa_states"] > 10 * counts[0]["network_states"]
+    rng = random.Random(7)
+    one, other = soon.matcher(), asked.matcher()
+    for _ in range(60):
+        assert one.mask().tobytes() == other.mask().tobytes()
+        token = rng.choice(tokenset.to_ids(one.mask()).tolist())
+        one.advance(token)
+        other.advance(token)
+
+
+def test_the_words_of_a_rule_share_their_beginnings() -> None:
+    """A hundred alternatives are a trie before any subset is made."""
+    words = " | ".join(f"'value-{i:03}'" for i in range(100))
+    rules = Rules(frontend.without_exceptions(tree_of(f"start ::= {words};"), LIMITS), LIMITS)
+    assert Layout(rules, (), LIMITS).components.states < 150
+
+
 def test_what_only_the_tree_can_hold_is_in_its_file_nevertheless(
     default_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -158,4 +190,5 @@ def test_what_only_the_tree_can_hold_is_in_its_file_nevertheless(
 
 def compiled(text: str, tokenizer: Tokenizer, **options: object) -> Artifact:
     """The artifact under ``any``."""
-    return compile_grammar(text, dialect="kbnf", tokenizer=tokenizer, tokenization="any", **options)
+    options = {"dialect": "kbnf", "tokenization": "any", **options}
+    return compile_grammar(text, tokenizer=tokenizer, **options)
