@@ -32,7 +32,7 @@ from .lnf import Lnf, normalize, normalize_without_nullable
 from .lnf.automaton import to_nfa
 from .lnf.components import components, strongly_connected
 from .lnf.empty_patterns import empty_patterns
-from .options import ANY, DFA, MAX_ARTIFACT_BYTES, CompileOptions
+from .options import DFA, CompileOptions
 
 # What regular grammars do not need is imported where it is met: that costs as much as compiling
 # a small grammar.
@@ -252,7 +252,7 @@ def _compile_exactly(grammar: Grammar, choice: EngineChoice, options: CompileOpt
     if options.max_depth is not None:
         return _unrolled(grammar, choice, normalize(resolved, limits), options)
     rules, nests = None, choice.engine == DFA and recurses(resolved)
-    is_soon = masks_alone(options) and not grammar.tokens
+    is_soon = options.wants_masks_alone and not grammar.tokens
     if choice.others and (nests or is_soon):
         from .network.from_tree import numbered
 
@@ -382,7 +382,7 @@ def _regular(
 ) -> Automaton:
     """The automaton of a grammar. ``resolved``: without exceptions and ignored text, ``rules``: of
     it, if it was seen by them that nothing nests."""
-    limits, is_soon = options.limits, masks_alone(options) and not grammar.tokens
+    limits, is_soon = options.limits, options.wants_masks_alone and not grammar.tokens
     many = len(resolved.rules) >= _MANY_RULES
     if rules is None and (many or is_soon) and not recurses(resolved):
         from .network.from_tree import numbered
@@ -416,13 +416,6 @@ def _regular(
         else:
             return Automaton(grammar, choice, later, for_masks=soon)
     return Automaton(grammar, choice, minimal(limits))
-
-
-def masks_alone(options: CompileOptions) -> bool:
-    """Whether nothing but masks is wanted at first, each when it is needed, and files may be as
-    large as they usually may."""
-    most = options.max_artifact_bytes
-    return options.prewarm == 0 and options.tokenization == ANY and most >= MAX_ARTIFACT_BYTES
 
 
 def _from_tree(resolved: Grammar, rules: "Rules", limits: Limits) -> Automata:

@@ -118,6 +118,13 @@ class CompileOptions:
             if number is not None and number < 0:
                 raise ValueError(f"{name} must be at least 0, not {number}")
 
+    @property
+    def wants_masks_alone(self) -> bool:
+        """Whether at first nothing is wanted but masks of any token sequences, each when it is
+        needed, and files may be as large as they usually may."""
+        is_any = self.tokenization == ANY
+        return self.prewarm == 0 and is_any and self.max_artifact_bytes >= MAX_ARTIFACT_BYTES
+
 
 def with_changes(options: CompileOptions | None, changes: Mapping[str, Any]) -> CompileOptions:
     """``options`` (by default those of the class) but for ``changes``, with the clock running.

@@ -14,7 +14,7 @@ from constrain.artifacts.tokens.trie import ranges
 from ..diagnostics import LimitError
 from ..limits import Limits
 from .dfa import DEAD, Dfa, trimmed
-from .nfa import FIRST_TERMINAL, Nfa, Origins, united
+from .nfa import FIRST_TERMINAL, Nfa, Origins, closure_by, united
 
 # NFA states that one symbol leads to, ascending, before ε.
 Targets: TypeAlias = tuple[int, ...]
@@ -220,13 +220,14 @@ def subsets(
     columns = _byte_intervals(nfa)
     width = columns[-1] + 1
     arcs, finals = _arcs_by_column(nfa, columns, width), nfa.finals
+    epsilon = nfa.shortened_epsilon()
     closures: dict[int, frozenset[int]] = {}
 
     def closure(state: int) -> frozenset[int]:
         found = closures.get(state)
         if found is None:
-            if nfa.epsilon[state]:
-                reached = nfa.epsilon_closure([state])
+            if epsilon[state]:
+                reached = closure_by(epsilon, [state])
                 found = frozenset([s for s in reached if arcs[s] or s in finals])
             else:
                 found = frozenset((state,)) if arcs[state] or state in finals else frozenset()
@@ -253,7 +254,7 @@ def subsets(
                     if len(targets) <= _FEW:
                         reached = frozenset().union(*map(closure, targets))
                     else:
-                        together = nfa.epsilon_closure(targets)
+                        together = closure_by(epsilon, targets)
                         reached = frozenset(s for s in together if arcs[s] or s in finals)
                     reached = prune(reached) if prune else reached
                 number = numbers.setdefault(reached, len(sets))

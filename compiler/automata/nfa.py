@@ -31,6 +31,18 @@ def united(parts: Iterable[Origins]) -> Origins:
     return frozenset().union(*distinct.values())
 
 
+def closure_by(epsilon: Sequence[Sequence[int]], states: Iterable[int]) -> set[int]:
+    """``states`` and all that ``epsilon``, the edges of each state, lead to from there."""
+    closure = set(states)
+    pending = list(closure)
+    while pending:
+        for target in epsilon[pending.pop()]:
+            if target not in closure:
+                closure.add(target)
+                pending.append(target)
+    return closure
+
+
 @dataclass(slots=True, eq=False)
 class Nfa:
     """States are 0 to ``len(arcs) - 1``; ``arcs[s]`` and ``epsilon[s]`` leave s.
@@ -53,14 +65,31 @@ class Nfa:
 
     def epsilon_closure(self, states: Iterable[int]) -> set[int]:
         """``states`` and all that they reach without reading anything."""
-        closure = set(states)
-        pending = list(closure)
-        while pending:
-            for target in self.epsilon[pending.pop()]:
-                if target not in closure:
-                    closure.add(target)
-                    pending.append(target)
-        return closure
+        return closure_by(self.epsilon, states)
+
+    def shortened_epsilon(self) -> list[Sequence[int]]:
+        """The ε edges past the states that only lead on: no arcs, not final, one ε edge.
+
+        Behind the items of ``x{0,n}`` there is a chain of n such states, which the closure of each
+        item would walk again. Takes time linear in the automaton.
+        """
+        arcs, epsilon, finals = self.arcs, self.epsilon, self.finals
+        ahead = list(range(len(arcs)))
+        for state, targets in enumerate(epsilon):
+            if len(targets) == 1 and not arcs[state] and state not in finals:
+                ahead[state] = targets[0]
+        for begin in range(len(ahead)):
+            path = []
+            state = begin
+            while ahead[state] != state:
+                path.append(state)
+                following = ahead[state]
+                # A cycle of them leads nowhere.
+                ahead[state] = state
+                state = following
+            for passed in path:
+                ahead[passed] = state
+        return [[ahead[target] for target in targets] for targets in epsilon]
 
     def step(self, states: Iterable[int], symbol: int) -> set[int]:
         """The closure of what ``states`` (a closed set) reach by one symbol."""

@@ -11,7 +11,7 @@ from constrain.compiler.automata import regex_ir as regex
 from constrain.compiler.automata.determinize import determinize
 from constrain.compiler.automata.dfa import Dfa, without_bytes
 from constrain.compiler.automata.minimize import minimize, minimize_via_moore
-from constrain.compiler.automata.nfa import FIRST_TERMINAL, Nfa
+from constrain.compiler.automata.nfa import FIRST_TERMINAL, Arc, Nfa, closure_by
 from constrain.compiler.automata.regex_ir import (
     EPSILON,
     NOTHING,
@@ -27,6 +27,7 @@ from constrain.compiler.automata.regex_ir import (
 from constrain.compiler.automata.thompson import thompson
 from constrain.compiler.diagnostics import LimitError
 from constrain.compiler.limits import Limits
+from constrain.compiler.pipeline import build_automaton
 from constrain.compiler.unicode import utf8
 
 pytestmark = pytest.mark.quick
@@ -254,3 +255,27 @@ def test_without_bytes_drops_members() -> None:
     missing[list(b"by")] = True
     rest = without_bytes(dfa, missing)
     assert sorted(rest.members(3)) == sorted(tuple(w) for w in (b"ac", b"x", b"z"))
+
+
+def test_closures_pass_over_states_that_only_lead_on() -> None:
+    """Of random automata with chains and cycles of ε edges, and in linear time for counts."""
+    rng = random.Random(8)
+    for _ in range(300):
+        states = rng.randrange(1, 12)
+        nfa = Nfa([[] for _ in range(states)], [[] for _ in range(states)])
+        for state in range(states):
+            nfa.epsilon[state] = [rng.randrange(states) for _ in range(rng.choice([0, 1, 1, 2]))]
+            if rng.random() < 0.4:
+                nfa.arcs[state].append(Arc(97, 98, rng.randrange(states), frozenset()))
+        nfa.finals = frozenset(rng.sample(range(states), 1))
+        short = nfa.shortened_epsilon()
+        for state in range(states):
+            matter = [
+                {s for s in found if nfa.arcs[s] or s in nfa.finals}
+                for found in (nfa.epsilon_closure([state]), closure_by(short, [state]))
+            ]
+            assert matter[0] == matter[1]
+    counted = build_automaton('root ::= (x ","){0,300}\nx ::= "a" | "bc"', dialect="gbnf").nfa
+    edges = counted.shortened_epsilon()
+    assert max(len(counted.epsilon_closure([state])) for state in range(counted.states)) > 200
+    assert max(len(closure_by(edges, [state])) for state in range(counted.states)) < 10
