@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from ..dfa.stacked_dfas import DEAD
 from ..tokens.memo import ENTRY_BYTES, CacheBudget
-from ..tokens.subtrees import CLASS_BITS, Subtrees
+from ..tokens.subtrees import Subtrees
 from ..tokens.tokenset import Words
 from ..tokens.trie import expand, grouped
 from .interned import EMPTY
@@ -40,9 +40,6 @@ _MOST_WITH_DUPLICATES = 48
 
 # Walks by the lexer alone from so many nodes in one state are cached.
 _SHARED = 64
-
-# All classes of characters, as bits.
-_CLASSES = np.bitwise_or.reduce(CLASS_BITS)
 
 # In place of a state of the lexer where the head needs a frame.
 _PENDING = -1
@@ -101,7 +98,6 @@ def _by_state(frontier: _Frontier) -> list[_Frontier]:
     return [
         _Frontier(nodes[low:high], places[low:high], states[low:high])
         for low, high in pairwise(bounds)
-        if low < high
     ]
 
 
@@ -195,35 +191,16 @@ class LazyMasks:
         return _chosen(_Frontier(walk.nodes, places, starts), starts > DEAD)
 
     def _walked(self, key: tuple[int, bytes], group: _Frontier, skip: Covered | None) -> _LexerWalk:
-        """What the lexer reads from a group of nodes, cached. Where lexemes begin there are many
-        states, behind their first byte few, such as that inside a name."""
+        """What the lexer reads from a group of nodes, cached."""
         lexemes = [(_NOTHING.nodes,) * 3]
         found = _Found([], [], [], lexemes)
         origins = np.arange(len(group.nodes), dtype=np.int32)
         frontier = _Frontier(group.nodes, origins, group.states)
-        words = self._walks.rows.row(EMPTY)
-        if skip is None and not self._loops(key[0]):
-            tokens = self._walks.tokens(reading=len(origins))
-            frontier, rest = self._together(frontier, tokens, found), []
-            words = words | self._row(found, tokens)
-            for part in _by_state(frontier):
-                key_below = int(part.states[0]), part.nodes.tobytes()
-                if len(part.nodes) < _SHARED or not self._loops(key_below[0]):
-                    rest.append(part)
-                    continue
-                inner = self._by_lexer.get(key_below) or self._walked(key_below, part, None)
-                words = words | inner.row
-                lexemes.append((inner.nodes, part.places[inner.origins], inner.accept_sets))
-            frontier = _joined(rest)
-        words = self._read(frontier, words, found, skip)
+        words = self._read(frontier, self._walks.rows.row(EMPTY), found, skip)
         walk = _LexerWalk(words, *map(np.concatenate, zip(*lexemes, strict=True)))
         self._by_lexer[key] = walk
         self._by_lexer_bytes += words.nbytes + 3 * walk.nodes.nbytes + len(key[1]) + ENTRY_BYTES
         return walk
-
-    def _loops(self, state: int) -> bool:
-        """Whether a state of the lexer leads back to itself."""
-        return bool(~self._walks.stays.leaving()[state] & _CLASSES)
 
     def _read(
         self, frontier: _Frontier, words: Words, found: _Found, skip: Covered | None = None
