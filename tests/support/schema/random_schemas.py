@@ -1,11 +1,13 @@
 """Random JSON Schemas, with keywords about as often as real ones have them, and instances."""
 
+import json
 import random
 from typing import Any
 
 KEYS = ("a", "b", "c d", "é", "")
 PATTERNS = ("^a", "b$", "^[a-c]+$", "é", "^.{2}$", "[0-9]", "^(?!a)")
 FORMATS = ("date", "uuid", "ipv4", "unknown-format")
+NAMES = ("one", "two")
 CONSTANTS: tuple[Any, ...] = (
     *(None, True, False, 0, 1, -2, 2.5, 10, "a", "b", "ab", "", "2020-01-01"),
     *([], [1], [1, "a"], {}, {"a": 1}, {"b": "a", "a": None}),
@@ -15,8 +17,11 @@ TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
 
 def schema(rng: random.Random, depth: int = 3, *, negates: bool = True) -> Any:
     """A schema of draft 2020-12, at most so deep."""
-    if rng.random() < 0.06:
+    chance = rng.random()
+    if chance < 0.06:
         return rng.random() < 0.8
+    if chance < 0.1:
+        return {"$ref": f"#/$defs/{rng.choice(NAMES)}"}
     found: dict[str, Any] = {}
     if rng.random() < 0.75:
         kinds = rng.sample(TYPES, rng.choice((1, 1, 1, 2)))
@@ -39,6 +44,14 @@ def schema(rng: random.Random, depth: int = 3, *, negates: bool = True) -> Any:
     if depth > 0:
         found |= _combined(rng, depth - 1, negates)
     return found
+
+
+def document(rng: random.Random, depth: int = 3) -> Any:
+    """A schema with others that it refers to by name."""
+    found = schema(rng, depth)
+    if '"$ref"' not in json.dumps(found):
+        return found
+    return {**found, "$defs": {name: schema(rng, 2) for name in NAMES}}
 
 
 def _some(rng: random.Random, **chances: tuple[float, Any]) -> dict[str, Any]:
@@ -81,6 +94,7 @@ def _of_arrays(rng: random.Random, depth: int, negates: bool) -> dict[str, Any]:
         contains=(0.1, inner),
         minContains=(0.05, lambda: rng.randint(0, 2)),
         maxContains=(0.05, lambda: rng.randint(0, 2)),
+        uniqueItems=(0.06, lambda: True),
         unevaluatedItems=(0.06, lambda: rng.choice((False, inner()))),
     )
 
