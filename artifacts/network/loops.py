@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from ..tokens.distinct import distinct
 from ..tokens.memo import ENTRY_BYTES, BoundedCache
 from ..tokens.subtrees import BROKEN, CLASS_BITS, OTHER, subtrees_of
 from ..tokens.subtrees import UTF8_BETWEEN as BETWEEN
@@ -57,7 +58,7 @@ class StateLoops:
         """Which states have a loop."""
         kinds = self._kinds.take(states)
         if not kinds.all():
-            for state in np.unique(states[kinds == _UNKNOWN]).tolist():
+            for state in distinct(states[kinds == _UNKNOWN]).tolist():
                 self.loop(state)
             kinds = self._kinds.take(states)
         found: NDArray[np.bool_] = kinds == _LOOPS
@@ -68,7 +69,7 @@ class StateLoops:
         outside ASCII are among them or, as far as this says, none."""
         if self._kinds[state] == _UNKNOWN:
             inside = self.targets(state)[:128] == state
-            loops = np.count_nonzero(inside) > 1
+            loops = state != DEAD and np.count_nonzero(inside) > 1
             self._kinds[state] = _LOOPS if loops else _NO_LOOP
             if loops:
                 others = _loops_outside_ascii(self._table, self._columns, self._stops, state)
@@ -210,7 +211,7 @@ class LoopWalks:
         ends = begins[0] + tokens.own.take(below), tokens.end.take(taken)
         row = tokens.row(np.concatenate(begins), np.concatenate(ends), vocab_size)
         row.flags.writeable = False
-        return LoopWalk(row, np.unique(np.concatenate(single)), taken, met, self._octets, first)
+        return LoopWalk(row, distinct(np.concatenate(single)), taken, met, self._octets, first)
 
 
 _MADE: WeakKeyDictionary[Trie, LoopWalks] = WeakKeyDictionary()

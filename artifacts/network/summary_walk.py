@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..tokens import tokenset
+from ..tokens.distinct import distinct
 from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.subtrees import subtrees_of
 from ..tokens.tokenset import Words
@@ -202,12 +203,12 @@ class SummaryWalk:
         looping = self._loops.looping(states)
         if looping.any():
             sizes = self._subtrees.end.take(nodes) - self._subtrees.begin.take(nodes)
-            for state in np.unique(states[looping]).tolist():
+            for state in distinct(states[looping]).tolist():
                 which, loop = states == state, self._loops.loop(state)
                 if loop is None or int(sizes[which].sum()) < _WORTH_LOOPING:
                     looping &= ~which
                     continue
-                walk = self._loop_walks.walk(np.unique(nodes[which]), loop, self._vocab_size)
+                walk = self._loop_walks.walk(distinct(nodes[which]), loop, self._vocab_size)
                 found.loops.append((state, walk))
                 found.count += walk.met
                 after, reached = walk.following(self._loops.targets(state), loop)
