@@ -45,6 +45,11 @@ OF_SCHEMAS = "schemas become networks"
 NETWORK_STATES = 20_000
 
 
+# A repetition whose copies have more states than this is counted, by a network if the engine is not
+# asked for; where no masks are precomputed, which only copies may have, it is from fewer.
+COPIED_STATES, FEW_COPIED_STATES = 1_000, 64
+
+
 # Where the engine is not asked for, products with larger tables are left to a network.
 TABLE_BYTES = 16_000_000
 
@@ -56,6 +61,8 @@ class EngineChoice:
     ``semantics``: ``exact`` or ``maximal-munch``. ``engine``: ``dfa``, ``network``, ``earley`` or
     ``greedy``. ``others``: the engines that are tried after this one, in order. ``refused``: the
     limit that a DFA met, which is the error if no other engine can be built either.
+    ``counted_from``: repetitions whose copies have more states are counted while decoding; None
+    where that cannot be, as it can under any tokenization alone.
     """
 
     semantics: str
@@ -63,6 +70,7 @@ class EngineChoice:
     reason: str
     others: tuple[str, ...] = ()
     refused: LimitError | None = None
+    counted_from: int | None = None
 
     @property
     def table_bytes(self) -> int | None:
@@ -109,18 +117,20 @@ def engine_of(grammar: Grammar, options: CompileOptions) -> EngineChoice:
         _refuse(grammar, f"the engine {engine}", semantics, why)
     elif depth is not None:
         return EngineChoice(semantics, DFA, "the nesting is bounded")
+    counted = counted_from(grammar, semantics, options)
     if engine != AUTO:
-        return EngineChoice(semantics, engine, AS_ASKED)
+        return EngineChoice(semantics, engine, AS_ASKED, counted_from=counted)
     if grammar.source.dialect == JSON_SCHEMA:
         # Mostly it nests, and where it does not the automaton of all orders of choices is large.
         engine = NETWORK if options.parser == AUTO else options.parser
-        return EngineChoice(semantics, engine, OF_SCHEMAS)
+        return EngineChoice(semantics, engine, OF_SCHEMAS, counted_from=counted)
     others = {AUTO: (NETWORK, EARLEY)}.get(options.parser, (options.parser,))
     return EngineChoice(
         semantics,
         DFA,
         "the grammar is regular",
         (GREEDY,) if semantics == MAXIMAL_MUNCH else others,
+        counted_from=counted,
     )
 
 
@@ -138,13 +148,31 @@ def next_engine(choice: EngineChoice, error: NotRegularError | LimitError) -> En
         else:
             reason, refused = f"{choice.reason}, and {_cause(error)}", choice.refused
     engine, *others = choice.others
-    return EngineChoice(choice.semantics, engine, reason, tuple(others), refused)
+    return EngineChoice(
+        choice.semantics, engine, reason, tuple(others), refused, choice.counted_from
+    )
+
+
+def counted_from(grammar: Grammar, semantics: str, options: CompileOptions) -> int | None:
+    """The most states of repetitions that are copied, None where all are."""
+    if semantics != EXACT or options.tokenization != ANY or grammar.tokens:
+        return None
+    return FEW_COPIED_STATES if options.prewarm == 0 else COPIED_STATES
+
+
+def counted_instead(choice: EngineChoice, copies: int) -> EngineChoice:
+    """The network instead of a DFA where the engine was left open, if the copies of one
+    repetition, so many states, are many; else the same choice."""
+    if choice.others[:1] != (NETWORK,) or copies <= COPIED_STATES:
+        return choice
+    reason = f"a repetition of {copies:,} states is counted"
+    return replace(choice, engine=NETWORK, reason=reason, others=choice.others[1:])
 
 
 def by_calls(choice: EngineChoice) -> EngineChoice:
     """The network instead of a DFA that it is much smaller than."""
     reason = "a rule that is used often is called, so that the first mask is there sooner"
-    return EngineChoice(choice.semantics, NETWORK, reason, choice.others[1:])
+    return replace(choice, engine=NETWORK, reason=reason, others=choice.others[1:], refused=None)
 
 
 def _refuse(grammar: Grammar, what: str, semantics: str, reason: str) -> NoReturn:

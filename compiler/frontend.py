@@ -22,7 +22,7 @@ from .automata.determinize import determinize
 from .automata.dfa import Dfa, as_nfa
 from .automata.minimize import minimize
 from .automata.nfa import Nfa
-from .choose import EngineChoice, by_calls, next_engine
+from .choose import EngineChoice, by_calls, counted_instead, next_engine
 from .diagnostics import CheckError, Diagnostic, LimitError, NotRegularError
 from .dialects import read_grammar
 from .grammar.check import check
@@ -247,8 +247,7 @@ def compile_texts(grammar: Grammar, choice: EngineChoice, options: CompileOption
 
 
 def _compile_exactly(grammar: Grammar, choice: EngineChoice, options: CompileOptions) -> Recogniser:
-    limits = options.limits
-    resolved = without_exceptions(grammar, limits)
+    limits, resolved = options.limits, without_exceptions(grammar, options.limits)
     if options.max_depth is not None:
         return _unrolled(grammar, choice, normalize(resolved, limits), options)
     rules, nests = None, choice.engine == DFA and recurses(resolved)
@@ -257,6 +256,10 @@ def _compile_exactly(grammar: Grammar, choice: EngineChoice, options: CompileOpt
         from .network.from_tree import numbered
 
         rules = numbered(resolved, limits)
+    if choice.counted_from and choice.engine == DFA and not nests:
+        from .network.from_tree import copied_states
+
+        choice = counted_instead(choice, copied_states(resolved, rules, limits))
     while True:
         try:
             if choice.engine == DFA:
@@ -442,10 +445,8 @@ def _unrolled(
 def _parser(
     grammar: Grammar, choice: EngineChoice, limits: Limits, rules: "Rules | None" = None
 ) -> Parser:
-    """The tables of a grammar whose exceptions are resolved and ignored text woven in.
-
-    ``rules``: of it, if they are there already.
-    """
+    """The tables of a grammar whose exceptions are resolved and ignored text woven in, and whose
+    ``rules`` may be there already."""
     if choice.engine == EARLEY:
         found = Parser(grammar, choice, None, limits)
         assert found.lexer
@@ -454,7 +455,7 @@ def _parser(
         from .network.from_tree import network_of_rules, numbered
 
         rules = rules or numbered(grammar, limits)
-        tables = network_of_rules(rules, limits, choice.most_states)
+        tables = network_of_rules(rules, limits, choice.most_states, choice.counted_from)
     return Parser(grammar, choice, tables, limits)
 
 

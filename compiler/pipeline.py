@@ -437,7 +437,7 @@ def _of_network(
         masks = precompute(parser.network, terminals, request, size_of(sections), progress)
         sections |= masks.arrays()
         counts = masks.counts
-        notes += [] if masks.is_complete else [_PARTLY]
+        notes += [] if masks.is_complete else [masks.note or _PARTLY]
         is_lazy = not masks.is_complete or not len(masks.summaries.keys)
     if is_lazy:
         sections |= for_lazy_masks(size_of(sections), request)

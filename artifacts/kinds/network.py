@@ -22,10 +22,19 @@ if TYPE_CHECKING:
     from ..network.precomputation import Precomputation
     from ..network.summary_tables import SummaryTables
     from ..network.tables import NetworkTables
+    from .counting_network import CountingRuntime
+
+# A section of networks with counters.
+COUNTED = "count.items"
 
 
 def check(manifest: Manifest, arrays: Arrays) -> None:
     """Raise ``ArtifactError`` naming the first section that does not fit."""
+    if COUNTED in arrays and manifest.tokenization != "canonical":
+        from . import counting_network
+
+        counting_network.check(manifest, arrays)
+        return
     check_vocabulary(manifest, arrays)
     names = names_of(manifest)
     states = check_network(manifest, names, arrays, check_earley(manifest, names, arrays))
@@ -133,6 +142,10 @@ class NetworkRuntime(NetworkGrammar):
         )
 
 
-def runtime(contents: Contents) -> NetworkRuntime:
+def runtime(contents: Contents) -> "NetworkRuntime | CountingRuntime":
     """What runs the artifact."""
+    if COUNTED in contents.arrays:
+        from . import counting_network
+
+        return counting_network.runtime(contents)
     return NetworkRuntime(contents)

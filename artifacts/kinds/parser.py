@@ -39,6 +39,7 @@ def names_of(manifest: Manifest) -> ParserNames:
 
 def network_of(contents: Contents) -> "NetworkTables":
     """The recursive transition network of an artifact, over bytes or over lexemes."""
+    from ..network.counts import Counters
     from ..network.tables import NetworkTables
 
     a, names = contents.arrays, names_of(contents.manifest)
@@ -53,6 +54,7 @@ def network_of(contents: Contents) -> "NetworkTables":
         names.nullable_start,
         names.called,
         a["network.entries"],
+        Counters.from_arrays(len(a["network.table"]), a) if "count.items" in a else None,
     )
 
 

@@ -19,6 +19,7 @@ from ..container.sections import (
 )
 from ..tokens import tokenset
 from ..tokens.distinct import distinct
+from .counts import MOST_ITEMS, UNBOUNDED
 
 # Sections: dtype and number of axes.
 _NETWORK = {
@@ -32,9 +33,11 @@ _NETWORK = {
 }
 
 
-def check_network(manifest: Manifest, names: ParserNames, arrays: Arrays, named: int) -> int:
-    """The number of states; ``named``: how many symbols there are beside the bytes. Raises
-    ``ArtifactError`` naming the first section that does not fit."""
+def check_network(
+    manifest: Manifest, names: ParserNames, arrays: Arrays, named: int, *, counted: bool = False
+) -> int:
+    """The number of states; ``named``: how many symbols there are beside the bytes. ``counted``:
+    there are counters. Raises ``ArtifactError`` naming the first section that does not fit."""
     check_types(arrays, _NETWORK)
     table, accepting = arrays["network.table"], arrays["network.accepting"]
     starts, offsets = arrays["network.call_starts"], arrays["network.call_offsets"]
@@ -49,7 +52,9 @@ def check_network(manifest: Manifest, names: ParserNames, arrays: Arrays, named:
     require_offsets(arrays, "network.call_offsets", states, len(starts))
     require(int(offsets[1]) == 0, "network.call_offsets")
     require(len(arrays["network.call_returns"]) == len(starts), "network.call_returns")
-    require_range(arrays, "network.call_returns", 1, states)
+    require(counted or "count.items" not in arrays, "count.items")
+    counters = _check_counters(arrays, int(states)) if counted else 0
+    require_range(arrays, "network.call_returns", 1, states + counters)
     require_range(arrays, "network.call_starts", 1, states)
     require(not accepting[starts].any(), "network.call_starts")
     require(len(arrays["network.entries"]) == len(names.called), "network.entries")
@@ -59,6 +64,39 @@ def check_network(manifest: Manifest, names: ParserNames, arrays: Arrays, named:
     callers = np.repeat(np.arange(states), np.diff(offsets))
     require(is_acyclic(int(states), callers, starts), "network.call_starts")
     return int(states)
+
+
+_COUNTERS = {
+    "count.backs": ("i4", 1),
+    "count.items": ("i4", 1),
+    "count.least": ("i8", 1),
+    "count.most": ("i8", 1),
+}
+
+
+def _check_counters(arrays: Arrays, states: int) -> int:
+    """How many counters there are."""
+    check_types(arrays, _COUNTERS)
+    count = len(arrays["count.items"])
+    require(count > 0, "count.items")
+    for name in _COUNTERS:
+        require(len(arrays[name]) == count, name)
+    for name in ("count.items", "count.backs"):
+        require_range(arrays, name, 1, states)
+    # No item matches ε.
+    require(not arrays["network.accepting"][arrays["count.items"]].any(), "count.items")
+    least, most = arrays["count.least"], arrays["count.most"]
+    require_range(arrays, "count.least", 1, MOST_ITEMS)
+    require_range(arrays, "count.most", UNBOUNDED, MOST_ITEMS)
+    # A frame of the last item is plain, and so a counter has at least two.
+    bounded = most != UNBOUNDED
+    require(bool((most[bounded] >= np.maximum(least[bounded], 2)).all()), "count.most")
+    starts, returns = arrays["network.call_starts"], arrays["network.call_returns"]
+    counted = returns >= states
+    inside = returns[counted] - states
+    require(bool((inside < count).all()), "network.call_returns")
+    require(np.array_equal(arrays["count.items"][inside], starts[counted]), "count.items")
+    return count
 
 
 _EFFECTS = {
@@ -85,7 +123,9 @@ def check_effects(arrays: Arrays, vocab_size: int, states: int) -> None:
     require_range(arrays, "effects.codes", 1 - states, states + len(rests))
     # What is pushed is a frame of some call: only these have columns in the rests.
     frames = np.zeros(states, dtype=np.bool_)
-    frames[arrays["network.call_returns"]] = True
+    returns = arrays["network.call_returns"]
+    # Nothing is tabulated where frames are counters.
+    frames[returns[returns < states]] = True
     pushed = codes < 0
     require(bool(frames[-codes[pushed]].all()) and bool(codes.all()), "effects.codes")
     # Behind what is pushed comes more of it, or a state.
@@ -98,6 +138,7 @@ def check_effects(arrays: Arrays, vocab_size: int, states: int) -> None:
     if not len(arrays["effects.classes"]):
         require(table.size == 0, "effects.table")
         return
+    require("count.items" not in arrays, "effects.classes")
     require(len(arrays["effects.classes"]) == vocab_size, "effects.classes")
     require(len(table) == states and not table[0].any(), "effects.table")
     require_range(arrays, "effects.classes", 0, table.shape[1])

@@ -213,7 +213,7 @@ def inside_calls(tables: NetworkTables) -> NDArray[np.bool_]:
     pending: NDArray[np.integer] = np.unique(tables.call_starts)
     while len(pending):
         found[pending] = True
-        frames = tables.call_returns[ranges(tables.call_offsets[pending], calling[pending])]
+        frames = tables.call_ends[ranges(tables.call_offsets[pending], calling[pending])]
         reached = np.zeros(tables.states, dtype=np.bool_)
         reached[tables.table[pending].ravel()] = True
         reached[frames] = True

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..tokens.distinct import distinct
+from .counts import Counters
 
 DEAD = 0
 
@@ -35,6 +36,8 @@ class NetworkTables:
     starts in, and ``call_returns``, int32, the frame to push. No callee matches ε. ``start``: a
     state. ``nullable_start``: ε is a member. For messages, ``names``: the rules that are called,
     the start's first, and ``entries``: int32, the state that each of them starts in.
+    ``counters``: what calls may count with, if there are any; then a call's frame may be one of
+    theirs (``counts``), beyond the states.
     """
 
     table: NDArray[np.int32]
@@ -47,6 +50,7 @@ class NetworkTables:
     nullable_start: bool
     names: Sequence[str]
     entries: NDArray[np.int32]
+    counters: Counters | None = None
 
     @property
     def states(self) -> int:
@@ -62,6 +66,20 @@ class NetworkTables:
     def frames(self) -> NDArray[np.int32]:
         """The frames that calls push, each once, ascending."""
         return distinct(self.call_returns)
+
+    @property
+    def some_counters(self) -> Counters:
+        """The counters of a network that has some."""
+        assert self.counters is not None
+        return self.counters
+
+    @cached_property
+    def call_ends(self) -> NDArray[np.int32]:
+        """The state that each call goes on in behind its end, that of a counter's last item."""
+        if self.counters is None:
+            return self.call_returns
+        ends = np.concatenate((np.arange(self.states, dtype=np.int32), self.counters.backs))
+        return ends[self.call_returns]
 
     @cached_property
     def calls(self) -> list[list[tuple[int, int]]]:

@@ -90,6 +90,7 @@ def _by_grammar(recogniser: "Recogniser", text: bytes) -> "Verdict":
 
 
 def _by_artifact(artifact: "Artifact", text: bytes) -> "Verdict":
+    from constrain.artifacts.kinds.counting_network import CountingRuntime
     from constrain.artifacts.kinds.maximal_munch import MaximalMunchRuntime
     from constrain.artifacts.kinds.parser import NestingGrammar
     from constrain.compiler.automata.dump import ids_text, terminal_names
@@ -108,9 +109,27 @@ def _by_artifact(artifact: "Artifact", text: bytes) -> "Verdict":
             return explain_instance(artifact.runtime.recogniser(), text)
         names = [ids_text(ids.tolist()) for ids in artifact.runtime.named]
         return explain_parser(artifact.runtime.recogniser(), text, names)
+    if isinstance(artifact.runtime, CountingRuntime):
+        return _by_grammar(_copied(artifact), text)
     dfa = artifact.byte_dfa
     rules = [[o.rule for o in artifact.origins_of(state)] for state in range(dfa.states)]
     return explain(dfa, rules.__getitem__, text, terminal_names(dfa))
+
+
+def _copied(artifact: "Artifact") -> "Recogniser":
+    """The recogniser of an artifact's grammar whose repetitions are copies, which say where in them
+    a text stops. Raises ``LimitError``."""
+    from constrain.compiler.pipeline import build_engine
+
+    m = artifact.manifest
+    if m.source is None:
+        raise UsageError(
+            "an artifact whose repetitions are counted is explained by its grammar, whose text was "
+            "stripped"
+        )
+    return build_engine(
+        m.source, dialect=m.dialect, start=m.start, meaning=m.meaning, parser="earley"
+    )
 
 
 def _grammar_of(artifact: "Artifact") -> "MaximalMunchGrammar | None":

@@ -24,7 +24,7 @@ from ..limits import Effort
 from ..options import CANONICAL, ArtifactRequest
 from ..tokenizers import Tokenizer
 from .dfa import Sections, manifest_of, size_of, vocabulary_sections
-from .size import explains_later
+from .size import counts, explains_later
 
 
 def encode(
@@ -35,6 +35,9 @@ def encode(
 
     ``terminals``: the ids of each token terminal, ascending.
     """
+    if counts(parser):
+        assert parser.network is not None
+        return {**vocabulary_sections(request), **network_sections(parser.network)}
     classes = TokenClasses.of(terminals)
     sections = {
         **vocabulary_sections(request),
@@ -49,14 +52,16 @@ def encode(
 def assemble(
     parser: Parser,
     sections: Mapping[str, NDArray[Any]],
-    counts: Mapping[str, int],
+    found: Mapping[str, int],
     request: ArtifactRequest[Tokenizer],
     tokenization: str,
 ) -> Artifact:
-    """The artifact. ``counts``: of what was precomputed."""
+    """The artifact. ``found``: the counts of what was precomputed."""
     tables, sizes = parser.network, dict[str, int]()
     if tables is not None:
         sizes = {"network_states": tables.states - 1, "calls": len(tables.call_starts)}
+        if tables.counters is not None:
+            sizes["counters"] = len(tables.counters)
     manifest = manifest_of(
         parser.grammar,
         request,
@@ -65,7 +70,7 @@ def assemble(
         splits_applied=tokenization == CANONICAL and request.tokenizer.splits,
         byte_start=tables.start if tables else 0,
         token_start=0,
-        counts=sizes | dict(counts),
+        counts=sizes | dict(found),
         parser=ParserNames(
             start=0,
             nullable_start=tables is not None and tables.nullable_start,
@@ -74,6 +79,8 @@ def assemble(
             called=tuple(tables.names) if tables else (),
         ),
     )
+    if counts(parser):
+        return Artifact(manifest, sections)
     later = _Productions(parser, is_stripped=request.options.strip)
     if explains_later(parser, request.options):
         return Artifact(manifest, sections, later=later)
@@ -139,7 +146,9 @@ class _FirstRow:
 
 def network_sections(tables: NetworkTables) -> Sections:
     """The sections of a network."""
+    counters = {} if tables.counters is None else tables.counters.arrays()
     return {
+        **counters,
         "network.accepting": tables.accepting,
         "network.call_offsets": tables.call_offsets,
         "network.call_returns": tables.call_returns,

@@ -10,7 +10,7 @@ from dataclasses import replace
 from constrain.artifacts.artifact import Artifact
 
 from ..diagnostics import LimitError
-from ..frontend import Automaton, Parser, Recogniser
+from ..frontend import Automaton, MaximalMunchGrammar, Parser, Recogniser
 from ..options import MAX_ARTIFACT_BYTES, CompileOptions
 
 # Bytes of a header beside the texts in it: names, counts and places, and of each section its name,
@@ -30,12 +30,18 @@ def with_room_for_header(recogniser: Recogniser, options: CompileOptions) -> Com
     texts = [] if options.strip else [recogniser.grammar.source.text]
     if isinstance(recogniser, Automaton):
         texts += [rule for rule, _, _ in recogniser.origins]
-    elif isinstance(recogniser, Parser):
+    elif isinstance(recogniser, Parser) and not counts(recogniser):
         texts += [*recogniser.layout.tables.names, *recogniser.layout.tables.texts]
-    else:
+    elif isinstance(recogniser, MaximalMunchGrammar):
         texts += recogniser.tables.lexer.texts
     size = _FIXED + sum(_EACH_ORIGIN + len(json.dumps(text)) for text in texts)
     return replace(options, max_artifact_bytes=max(1, options.max_artifact_bytes - size))
+
+
+def counts(parser: Parser) -> bool:
+    """Whether repetitions are counted while decoding. Then no productions are in the file, which
+    would be their copies."""
+    return parser.network is not None and parser.network.counters is not None
 
 
 def explains_later(parser: Parser, options: CompileOptions) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from constrain.artifacts.network.tables import NetworkTables
 
-from ..network.dump import edges_of, rules_of_entries
+from ..network.dump import edges_of, end_of_call, rules_of_entries
 from .dot import to_dot
 from .drawing import Drawing
 from .labels import byte_label
@@ -27,7 +27,8 @@ def draw_network(
     """
 
     def targets(state: int) -> list[int]:
-        ends = [end for start, frame in tables.calls[state] for end in (frame, start)]
+        calls = [(end_of_call(tables, frame)[0], start) for start, frame in tables.calls[state]]
+        ends = [end for call in calls for end in call]
         return [*edges_of(tables, state), *ends]
 
     reached, visible, left_out = extent(tables.start, targets, size)
@@ -70,7 +71,8 @@ def _edges(
             )
             edges.append(Edge(source, end, label))
         for start, frame in tables.calls[source]:
-            label = Label(f"call {rules.get(start, start)}", frozenset([Notation.CALL]))
-            end = frame if frame in inside else None
+            back, times = end_of_call(tables, frame)
+            label = Label(f"call {rules.get(start, start)}{times}", frozenset([Notation.CALL]))
+            end = back if back in inside else None
             edges.append(Edge(source, end, label, reads=False, color=_CALL))
     return edges

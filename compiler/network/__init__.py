@@ -1,7 +1,8 @@
 """From a grammar to a recursive transition network and all that is precomputed of it.
 
     from_tree        a grammar's tree -> the network: byte automata that call one another, by
-                     tree_rules, tree_plan, tree_layout, components, component_tables
+                     tree_rules, tree_counts, tree_plan, tree_layout, components,
+                     component_tables, counter_tables
     nesting          whether a grammar's tree is regular
     minimal_network  the same network with the fewest states
 

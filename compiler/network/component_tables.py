@@ -13,6 +13,7 @@ from constrain.artifacts.network.tables import NetworkTables
 
 from ..automata.nfa import FIRST_TERMINAL
 from ..limits import Limits
+from .counter_tables import Times, counted
 
 _STAGE = "the grammar's network"
 
@@ -22,11 +23,13 @@ def tables_of(
     accepting: Sequence[bool],
     names: Sequence[str],
     entries: Sequence[int],
+    times: Sequence[Times | None],
     limits: Limits,
     terminals: int,
     nullable_start: bool,
 ) -> NetworkTables:
-    """The network of rows, state 0 being dead; ``entries``: where the rules ``names`` start.
+    """The network of rows, state 0 being dead; ``entries``: where the rules ``names`` start, or
+    items that are counted in these, with their bounds in ``times``.
 
     A row is flat: low, high, target, low, … over bytes, token terminals and calls of ``names``.
     Raises ``LimitError``.
@@ -55,17 +58,21 @@ def tables_of(
         _fill(behind, sources[is_token], *symbols, targets[is_token])
         table = np.concatenate((table, behind), axis=1)
     begun = np.array(entries, dtype=np.int32)
+    called = low[is_call] - first_call
+    returns, counters = counted(states, begun, times, called, targets[is_call])
+    rules_called = [i for i, bounds in enumerate(times) if bounds is None]
     return NetworkTables(
         table=table,
         classes=classes,
         accepting=np.array(accepting, dtype=np.uint8),
         call_offsets=np.searchsorted(sources[is_call], np.arange(states + 1)).astype(np.int64),
-        call_starts=begun[low[is_call] - first_call],
-        call_returns=targets[is_call].astype(np.int32),
+        call_starts=begun[called],
+        call_returns=returns,
         start=entries[0],
         nullable_start=nullable_start,
-        names=tuple(names),
-        entries=begun,
+        names=tuple(names[i] for i in rules_called),
+        entries=begun[rules_called],
+        counters=counters,
     )
 
 

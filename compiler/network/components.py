@@ -82,10 +82,14 @@ class Components:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Procedure:
-    """What is called: the rule's ``name``, for messages, and the state that it ``start``s in."""
+    """What is called: the rule's ``name``, for messages, and the state that it ``start``s in.
+
+    ``times``: an item that is counted, the least and the most (None: any number) of it, in the rule
+    ``name``."""
 
     name: str
     start: int
+    times: tuple[int, int | None] | None = None
 
 
 class TooManySetsError(Exception):
@@ -204,7 +208,8 @@ class _Sets:
     def tables(self, limits: Limits, terminals: int, nullable_start: bool) -> NetworkTables:
         """The same as a network."""
         names = [procedure.name for procedure in self.procedures]
-        given = self.rows, self.accepting, names, self.entries
+        times = [procedure.times for procedure in self.procedures]
+        given = self.rows, self.accepting, names, self.entries, times
         return tables_of(*given, limits, terminals, nullable_start)
 
     def origins(self, of_states: Sequence[int]) -> Iterator[Origins]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from constrain.artifacts.network.counts import UNBOUNDED
 from constrain.artifacts.network.tables import DEAD, NetworkTables
 
 from ..automata.dump import class_text
@@ -11,9 +12,10 @@ def network_text(tables: NetworkTables, names: Sequence[str] = ()) -> str:
     """States with their edges and calls; the dead state is left out.
 
     ``call v from 3, then 7``: what rule v matches, which starts in state 3, is read, and then
-    the network goes on in 7, its frame. ``names``: of the token terminals.
+    the network goes on in 7, its frame; ``call {2,9} from 3, then 7``: 2 to 9 of what starts in
+    3. ``names``: of the token terminals.
     """
-    frames = sorted(set(tables.call_returns.tolist()))
+    frames = sorted(set(tables.call_ends.tolist()))
     finals = [state for state in range(tables.states) if tables.ends[state]]
     lines = [
         f"network: {tables.states - 1} states, {len(tables.call_starts)} calls, "
@@ -28,8 +30,18 @@ def network_text(tables: NetworkTables, names: Sequence[str] = ()) -> str:
             lines += [f"  {state} -- {names[t]} -> {target}" for t in terminals]
         for start, frame in tables.calls[state]:
             rule = rules.get(start, "")
-            lines.append(f"  {state} -- call {rule} from {start}, then {frame}")
+            end, times = end_of_call(tables, frame)
+            lines.append(f"  {state} -- call {rule}{times} from {start}, then {end}")
     return "\n".join(lines) + "\n"
+
+
+def end_of_call(tables: NetworkTables, frame: int) -> tuple[int, str]:
+    """The state that a call with a frame goes on in, and how often it is repeated, as ``{2,9}``;
+    empty for once."""
+    if tables.counters is None or frame < tables.states:
+        return frame, ""
+    _, least, most, back = tables.counters.rows[frame - tables.states]
+    return back, f"{{{least},{'' if most == UNBOUNDED else most}}}"
 
 
 def rules_of_entries(tables: NetworkTables) -> dict[int, str]:

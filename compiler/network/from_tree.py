@@ -20,6 +20,8 @@ from ..limits import Limits
 from ..lnf import normalize
 from .build import network
 from .components import TooManySetsError, dfa_of, network_of
+from .counter_tables import most_of_open_items
+from .tree_counts import MOST_OPEN, copy_most, count_large, repeats
 from .tree_layout import Layout
 from .tree_plan import Openness, procedures_of, sizes_of
 from .tree_rules import Rules
@@ -42,11 +44,36 @@ def numbered(grammar: Grammar, limits: Limits) -> Rules:
     return rules
 
 
-def network_of_rules(rules: Rules, limits: Limits, most_states: int | None = None) -> NetworkTables:
+def copied_states(grammar: Grammar, rules: Rules | None, limits: Limits) -> int:
+    """The most states that the copies of one repetition would have, as far as it can be counted.
+
+    ``rules``: of the grammar, if they are there already.
+    """
+    if not repeats(grammar):
+        return 0
+    rules = rules or numbered(grammar, limits)
+    most = count_large(rules, 0)
+    rules.counted = frozenset()
+    return most
+
+
+def network_of_rules(
+    rules: Rules,
+    limits: Limits,
+    most_states: int | None = None,
+    counted_from: int | None = None,
+) -> NetworkTables:
     """The network of numbered rules: from the tree, or where rules begin with themselves by way of
-    others from the normal form. Arguments and errors as for ``network_from_tree``."""
+    others from the normal form. ``counted_from``: repetitions whose copies have more states are
+    counted. Other arguments and errors as for ``network_from_tree``."""
+    if counted_from is not None:
+        count_large(rules, counted_from)
     if rules.is_left_recursive:
         return network(normalize(rules.grammar, limits), limits, rules.terminals, most_states)
+    found = network_from_tree(rules, limits, most_states)
+    if most_of_open_items(found) <= MOST_OPEN:
+        return found
+    copy_most(rules)
     return network_from_tree(rules, limits, most_states)
 
 

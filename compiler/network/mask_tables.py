@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 _AUTOMATON_BYTES = 1 << 24
 _EFFECTS_BYTES = 1 << 24
 
+_COUNTED = "repetitions are counted, not copied, so that masks are computed at run time"
+
 # How often a row is in memory at most: as itself, as the key of its number, in the table, and in
 # the file that is being written.
 _COPIES = 4
@@ -39,12 +41,14 @@ _COPIES = 4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Precomputed:
-    """What a network's masks and steps begin with. ``is_complete``: no summary is missing."""
+    """What a network's masks and steps begin with. ``is_complete``: no summary is missing.
+    ``note``: why there is none, where that is no limit."""
 
     summaries: SummaryTables
     automaton: MaskAutomaton
     effects: TokenEffects
     is_complete: bool
+    note: str = ""
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The sections of an artifact."""
@@ -73,9 +77,12 @@ def precompute(
     summaries = PREWARM if options.prewarm is None else options.prewarm
     memory = min(options.max_artifact_bytes - taken, limits.memory // _COPIES)
     automaton = MaskAutomaton.of(tables, {}, {})
-    if not summaries or memory <= 0:
+    if not summaries or memory <= 0 or tables.counters is not None:
         empty = SummaryTables.empty(size)
-        return Precomputed(empty, automaton, TokenEffects.empty(), is_complete=not summaries)
+        note = "" if tables.counters is None else _COUNTED
+        return Precomputed(
+            empty, automaton, TokenEffects.empty(), is_complete=not summaries, note=note
+        )
     vocabulary, trie = request.vocabulary, request.trie
     found = Summaries(tables, lambda: trie, size)
     effort.begin("the effects of the tokens")

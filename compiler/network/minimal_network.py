@@ -24,6 +24,9 @@ def minimal_network(tables: NetworkTables, limits: Limits) -> NetworkTables:
 
     Raises ``LimitError``.
     """
+    if tables.counters is not None:
+        # Masks are computed while decoding, for the states that texts come to.
+        return tables
     states, width = tables.table.shape
     count = len(tables.entries)
     nothing_is_read = not tables.table.any()

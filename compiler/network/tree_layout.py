@@ -3,6 +3,7 @@
     a rule that is called        a call, and an ε edge beside it where the rule may be missing
     a rule behind which nothing  a jump to where the rule is written with that end: once for each
     but one state follows        rule and state, which copies it
+    a repetition that is counted a call of its item, with the bounds
 
 A rule that ends its component so becomes states of it, whether others call it or not. Rules are
 written in the order in which they are first named, so that of a chain of optional parts the later
@@ -10,13 +11,18 @@ ones have larger numbers (see ``components``).
 """
 
 from collections.abc import Collection, Sequence
+from typing import TypeAlias
 
 from ..automata.nfa import FIRST_TERMINAL, Nfa
 from ..limits import Limits
 from .components import END, STATE_BYTES, Components, Procedure
+from .tree_counts import Items
 from .tree_rules import ALL, ANY, AUTOMATON, CHARACTER, LITERAL, RULE, RUNS, Rules
 
 _STAGE = "the grammar's network"
+
+# The number of an item, and the least and the most that there are.
+_Counted: TypeAlias = tuple[int, int, int | None]
 
 # So many literals in one choice share their beginnings.
 _MANY_WORDS = 8
@@ -43,12 +49,15 @@ class Layout:
         # Calls that may turn out to be tail calls: state, rule, the state behind it.
         self._calls: list[tuple[int, int, int]] = []
         self._calling: set[int] = set()
-        self._numbers: dict[int, int] = {}
+        # What is called: rules, and items with their bounds.
+        self._numbers: dict[int | _Counted, int] = {}
+        self._items = Items(rules)
+        # By the number of an item where it starts, and the rule that it was first met in.
+        self._item_starts: dict[int, tuple[int, int]] = {}
+        self._items_waiting: list[tuple[int, int, int]] = []
         self._number(rules.start)
         self._lay_out()
-        self.procedures = [
-            Procedure(rules.names[rule], self._starts[rule, END]) for rule in self._numbers
-        ]
+        self.procedures = [self._procedure(called) for called in self._numbers]
 
     def _number(self, rule: int) -> int:
         """The number of a procedure, which is written."""
@@ -56,6 +65,13 @@ class Layout:
             self._numbers[rule] = len(self._numbers)
             self._start(rule, END)
         return self._numbers[rule]
+
+    def _procedure(self, called: "int | _Counted") -> Procedure:
+        if isinstance(called, int):
+            return Procedure(self._rules.names[called], self._starts[called, END])
+        item, least, most = called
+        start, owner = self._item_starts[item]
+        return Procedure(self._rules.names[owner], start, (least, most))
 
     def _start(self, rule: int, end: int) -> int:
         """The state in front of a rule behind which there is ``end``."""
@@ -76,6 +92,10 @@ class Layout:
                 self.owners += [rule] * (self.components.states - len(self.owners))
                 self.owners[self._starts[rule, end]] = rule
                 done += 1
+                while self._items_waiting:
+                    part, start, owner = self._items_waiting.pop()
+                    self._lay([(part, start, END)], owner)
+                    self.owners += [owner] * (self.components.states - len(self.owners))
             calls, self._calls = self._calls, []
             for state, rule, end in calls:
                 if self._only_ends(end):
@@ -143,6 +163,8 @@ class Layout:
                 assert isinstance(content, Nfa)
                 self._check_room(content.states, owner)
                 self._lay_automaton(content, start, end)
+            elif e in rules.counted:
+                self._lay_counted(e, start, end, owner)
             else:
                 pending.extend(reversed(self._times(e, start, end, owner)))
             self._check_room(0, owner)
@@ -220,6 +242,23 @@ class Layout:
             if end not in components.epsilon[node_of[word]]:
                 components.add_epsilon(node_of[word], end)
         return [e for e in reversed(options) if rules.kinds[e] != LITERAL]
+
+    def _lay_counted(self, e: int, start: int, end: int, owner: int) -> None:
+        """A call of the item, which counts; where there may be no item, an ε edge beside it."""
+        components = self.components
+        low, high, _ = self._rules.times(e)
+        (part,) = self._rules.parts[e]
+        if low == 0 or self._rules.nullable[part]:
+            components.add_epsilon(start, end)
+            low = 1
+        item = self._items.number(part)
+        if item not in self._item_starts:
+            begin = components.new_state()
+            self._item_starts[item] = begin, owner
+            self._items_waiting.append((part, begin, owner))
+        number = self._numbers.setdefault((item, low, high), len(self._numbers))
+        symbol = self._first_call + number
+        components.arcs[start] += (symbol, symbol, end)
 
     def _times(self, e: int, start: int, end: int, owner: int) -> list[tuple[int, int, int]]:
         """The copies of a repetition, the first one first."""

@@ -7,7 +7,7 @@ nodes suspended at its end as its bytes lead to, and is copied until its copies 
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -70,6 +70,18 @@ def sizes_of(rules: Rules) -> Mapping[int, int]:
     return whole
 
 
+def sizes_of_uses(rules: Rules, expressions: Sequence[int]) -> list[int]:
+    """The states of a copy of each expression, at least 1."""
+    planner = _Planner(rules)
+    whole = sizes_of(rules)
+    found = []
+    for e in expressions:
+        uses = rules.uses([e], at_end=False)
+        named = sum(count * whole[used] for used, _, count in uses)
+        found.append(max(min(planner.size([e]) + named, _LARGE), 1))
+    return found
+
+
 def copies_grow(rules: Rules, most: int) -> bool:
     """Whether the rules that are named more than once reach more than ``most`` states together:
     what they would cost if each were built by itself and copied."""
@@ -130,10 +142,10 @@ class _Planner:
                 if not last or (loop.tails and used != rule):
                     framed[rule].add(used)
                     copies[rule][used] = copies[rule].get(used, 0) + count
-            sizes[rule] = self._size([*loop.heads, *loop.tails])
+            sizes[rule] = self.size([*loop.heads, *loop.tails])
         return TreeCalls(callees, framed, copies, sizes)
 
-    def _size(self, expressions: Iterable[int]) -> int:
+    def size(self, expressions: Iterable[int]) -> int:
         rules = self.rules
         size = 0
         pending = [(e, 1) for e in expressions]
@@ -151,7 +163,7 @@ class _Planner:
                 size += count * len(content)
             elif kind == TIMES:
                 low, high, _ = rules.times(e)
-                count *= max(low if high is None else high, 1)
+                count *= 1 if e in rules.counted else max(low if high is None else high, 1)
             elif kind in (RUNS, RULE):
                 size += count
             pending.extend((part, count) for part in rules.parts[e])

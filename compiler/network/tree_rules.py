@@ -67,6 +67,7 @@ class Rules:
 
     Expression e is of the kind ``kinds[e]``, with ``contents[e]`` and the expressions ``parts[e]``.
     Rule r is called ``names[r]``, and ``bodies[r]`` is what it matches. ``start``: a rule.
+    ``counted``: the repetitions of which there is one copy, set by ``tree_counts``.
     ``terminals``: T, the number of token terminals. Raises ``LimitError``.
     """
 
@@ -80,6 +81,8 @@ class Rules:
         self.contents: list[object] = []
         self._characters: dict[object, int] = {}
         self._times: dict[int, _Times] = {}
+        # Repetitions that are counted while decoding (``tree_counts``).
+        self.counted: frozenset[int] = frozenset()
         self._numbers: dict[str, int] = {}
         for rule in grammar.rules:
             self._numbers.setdefault(rule.name, len(self._numbers))
@@ -365,6 +368,18 @@ class Rules:
                     pending.append(used)
         return sorted(found)
 
+    def reached_expressions(self) -> Iterator[int]:
+        """The expressions of the rules that the start needs, each once."""
+        seen = set[int]()
+        for rule in self.reached:
+            pending = [*self.loops[rule].heads, *self.loops[rule].tails]
+            while pending:
+                e = pending.pop()
+                if e not in seen:
+                    seen.add(e)
+                    yield e
+                    pending.extend(self.parts[e])
+
     def used_by(self, rule: int) -> Iterator[int]:
         """The rules that a rule's body names, as often as it does."""
         pending = [self.bodies[rule]]
@@ -431,6 +446,8 @@ class Rules:
             elif kind == TIMES:
                 low, high, _ = self.times(e)
                 copies = max(low + 1 if high is None else high, 1)
+                if e in self.counted:
+                    copies = 1
                 pending.append((parts[0], last and high == 1, count * copies))
 
 

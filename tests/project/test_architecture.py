@@ -50,7 +50,9 @@ ARTIFACTS: dict[str, set[str]] = {
     "canonical_network": {"bpe", "container", "errors", "network", "normalizer", "pretokenizer"}
     | {"tokens"},
     "matcher": {"errors", "tokens"},
-    "kinds": {"bpe", "canonical_network", "cartesian", "container", "dfa", "earley", "errors"}
+    "counting_network": {"errors", "network", "tokens"},
+    "kinds": {"bpe", "canonical_network", "cartesian", "container", "counting_network", "dfa"}
+    | {"earley", "errors"}
     | {"matcher", "maximal_munch", "network", "normalizer", "pretokenizer", "tokens", "wordpiece"},
     "artifact": {"container", "dfa", "kinds", "matcher", "tokens"},
     "prefix": {"artifact", "container", "kinds", "tokens", "wordpiece"},

@@ -1,0 +1,343 @@
+"""Configurations of a network with counters, and how they read bytes.
+
+Most texts have one thread over one stack. Its configuration is an integer that holds the counts
+themselves, beside the stack without them, so that a step within a count makes nothing new:
+
+    2 (counts << 48 | stack * S + state)
+
+where ``counts`` has the number of each counter on the stack, the topmost in its lowest bits. All
+other configurations are sets of threads over sets of stacks, whose frames hold the counts (2 n + 1
+for the n-th of them).
+
+Where the end of an item cannot be told, as in (a|aa){3,5}, a set holds stacks that differ in a
+count. Of counts that are enough, over the same rest, the smallest can do all that the others can,
+and it alone is kept: at most least + 1 are left.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from ..network.configurations import BOTTOM, REFUSED, Entries, Network, Stacks, Threads
+from ..network.counts import UNBOUNDED
+from ..network.tables import DEAD, NetworkTables
+from ..tokens.memo import ENTRY_BYTES
+
+# Bits of the state and the stack; stacks are far fewer than memory holds.
+_STACK_BITS = 48
+_STACK_MASK = (1 << _STACK_BITS) - 1
+
+# Threads that are followed one by one within a token.
+_MOST_SINGLE = 16
+
+# A state, a stack without counts, and the counts.
+Single = tuple[int, int, int]
+
+
+class CountedStacks(Network):
+    """``Network`` whose frames may be counters: all that a frame does is ``Counters.pops``."""
+
+    def __init__(self, tables: NetworkTables) -> None:
+        self.counters = tables.some_counters
+        # What ``without_dominated`` found, by node.
+        self._pruned: dict[int, int] = {}
+        super().__init__(tables)
+
+    @property
+    def nbytes(self) -> int:
+        """About the size of all that was interned."""
+        return super().nbytes + ENTRY_BYTES // 2 * len(self._pruned)
+
+    def may_return(self, node: int) -> bool:
+        """Whether some stack of a set has nothing on it but frames that may return."""
+        pending = [node]
+        while pending:
+            current = pending[-1]
+            if current in self._returning:
+                pending.pop()
+                continue
+            lower = [n for f, n in self.stacks.entries[current] if f != DEAD and self._returns(f)]
+            missing = [inner for inner in lower if inner not in self._returning]
+            if missing:
+                pending.extend(missing)
+                continue
+            pending.pop()
+            empty = any(frame == DEAD for frame, _ in self.stacks.entries[current])
+            self._returning[current] = empty or any(self._returning[inner] for inner in lower)
+        return self._returning[node]
+
+    def _returns(self, frame: int) -> bool:
+        """Whether a frame may return and end the call that it is in."""
+        return any(
+            again == DEAD and self._ends[state] for state, again in self.counters.pops(frame)
+        )
+
+    def read_threads(self, threads: Mapping[int, int], symbols: Iterable[int]) -> dict[int, int]:
+        """The sets of stacks by state after some symbols."""
+        found = dict(threads)
+        for symbol in symbols:
+            found = self._read(found, symbol)
+        return found
+
+    def _read(self, threads: Mapping[int, int], symbol: int) -> dict[int, int]:
+        found = super()._read(threads, symbol)
+        return {state: self.without_dominated(node) for state, node in found.items()}
+
+    def _returned(self, threads: Mapping[int, int]) -> list[tuple[int, int]]:
+        pending = list(threads.items())
+        found = set(pending)
+        for state, node in pending:
+            if not self._ends[state]:
+                continue
+            for frame, below in self.stacks.entries[node]:
+                for target, again in self.counters.pops(frame) if frame != DEAD else ():
+                    thread = target, self.stacks.push(again, below) if again else below
+                    if thread not in found:
+                        found.add(thread)
+                        pending.append(thread)
+        return pending
+
+    def without_dominated(self, node: int) -> int:
+        """A set of stacks without those that can do no more than others of them."""
+        waiting = [node]
+        while waiting:
+            current = waiting[-1]
+            if current in self._pruned:
+                waiting.pop()
+                continue
+            entries = self.stacks.entries[current]
+            missing = [n for frame, n in entries if frame != DEAD and n not in self._pruned]
+            if missing:
+                waiting.extend(missing)
+                continue
+            waiting.pop()
+            kept = self._kept([(f, self._pruned[n] if f != DEAD else n) for f, n in entries])
+            self._pruned[current] = (
+                current if kept == entries else self.stacks.joined([self._node(e) for e in kept])
+            )
+        return self._pruned[node]
+
+    def _node(self, entry: tuple[int, int]) -> int:
+        frame, below = entry
+        return BOTTOM if frame == DEAD else self.stacks.push(frame, below)
+
+    def _kept(self, entries: Sequence[tuple[int, int]]) -> Entries:
+        """Of counts that are enough, over the same rest, the smallest."""
+        counters = self.counters
+        best: dict[tuple[int, int], int] = {}
+        kept = []
+        for frame, below in entries:
+            if frame >= counters.states:
+                counter, begun = counters.split(frame)
+                if begun >= counters.rows[counter][1]:
+                    key = counter, below
+                    best[key] = min(best.get(key, frame), frame)
+                    continue
+            kept.append((frame, below))
+        kept += [(frame, below) for (_, below), frame in best.items()]
+        return tuple(sorted(kept))
+
+
+class CountingConfigurations:
+    """Reads texts of a network with counters; configurations are integers from 0, ``start`` is the
+    one before any text. Grows with what it reads, but not with counts of single threads."""
+
+    def __init__(self, tables: NetworkTables) -> None:
+        self.tables, self.counters = tables, tables.some_counters
+        self.network = CountedStacks(tables)
+        # Stacks without counts: frame S + c is counter c.
+        self.stacks = Stacks()
+        self._states, self._ends, self._rows = tables.states, tables.ends, tables.rows
+        self._first = self.network.first_transitions
+        self.widths = [
+            (least if most == UNBOUNDED else most).bit_length()
+            for _, least, most, _ in self.counters.rows
+        ]
+        self._masks = [(1 << width) - 1 for width in self.widths]
+        self._several: list[Threads] = []
+        self._numbers: dict[Threads, int] = {}
+        self._threads = 0
+        self.start = self._number(dict(self.network.threads[self.network.start]))
+
+    @property
+    def nbytes(self) -> int:
+        """About the size of all that was interned."""
+        several = ENTRY_BYTES * (len(self._several) + self._threads // 2)
+        return self.network.nbytes + self.stacks.nbytes + several
+
+    def single(self, configuration: int) -> Single | None:
+        """The only thread and its only stack, if there is one."""
+        if configuration & 1:
+            return None
+        configuration >>= 1
+        node, state = divmod(configuration & _STACK_MASK, self._states)
+        return state, node, configuration >> _STACK_BITS
+
+    def threads(self, configuration: int) -> Threads:
+        """The (state, set of stacks) pairs; nodes are those of ``network.stacks``."""
+        found = self.single(configuration)
+        if found is None:
+            return self._several[configuration >> 1]
+        state, node, counts = found
+        return ((state, self._with_counts(node, counts)),)
+
+    def may_end(self, configuration: int) -> bool:
+        """Whether the text so far is a member."""
+        found = self.single(configuration)
+        if found is not None:
+            return self._single_may_end(found)
+        ends, network = self._ends, self.network
+        return any(
+            state == DEAD or (ends[state] and network.may_return(node))
+            for state, node in self._several[configuration >> 1]
+        )
+
+    def _single_may_end(self, thread: Single) -> bool:
+        state, node, counts = thread
+        entries = self.stacks.entries
+        while self._ends[state]:
+            frame, node = entries[node][0]
+            if frame == DEAD:
+                return True
+            state = frame
+            if frame >= self._states:
+                counter = frame - self._states
+                _, least, _, state = self.counters.rows[counter]
+                if counts & self._masks[counter] < least:
+                    return False
+                counts >>= self.widths[counter]
+        return False
+
+    def read(self, configuration: int, text: bytes) -> int:
+        """The configuration after a token, or ``REFUSED``."""
+        begun = self.single(configuration)
+        if begun is None:
+            threads = self.network.read_threads(dict(self._several[configuration >> 1]), text)
+            return self._number(threads) if threads else REFUSED
+        plain, rows = self._first.plain, self._rows
+        state, node, counts = begun
+        for place, octet in enumerate(text):
+            # Most bytes are read where nothing is called and nothing ends.
+            if plain[state]:
+                state = rows[state][octet]
+                if state == DEAD:
+                    return REFUSED
+                continue
+            found = self._read_byte([(state, node, counts)], octet)
+            if len(found) > 1:
+                threads = self._read_several(found, text[place + 1 :])
+                return self._number(threads) if threads else REFUSED
+            if not found:
+                return REFUSED
+            [(state, node, counts)] = found
+        return self._packed(state, node, counts)
+
+    def viable(self, text: bytes) -> int:
+        """The length of the longest prefix of a text that some member begins with."""
+        return self.network.viable(text)
+
+    def _united(self, threads: Iterable[Single]) -> dict[int, int]:
+        found: dict[int, int] = {}
+        for state, node, counts in threads:
+            self.network.add(found, state, self._with_counts(node, counts))
+        return {state: self.network.without_dominated(node) for state, node in found.items()}
+
+    def _read_several(self, threads: list[Single], text: bytes) -> dict[int, int]:
+        """The sets of stacks by state after threads have read a text."""
+        for place, octet in enumerate(text):
+            if len(threads) > _MOST_SINGLE:
+                return self.network.read_threads(self._united(threads), text[place:])
+            threads = self._read_byte(threads, octet)
+        return self._united(threads)
+
+    def _read_byte(self, threads: Sequence[Single], octet: int) -> list[Single]:
+        pending = list(threads)
+        seen = set(pending) if len(pending) > 1 else None
+        found: dict[Single, None] = {}
+        for thread in pending:
+            state, node, counts = thread
+            for target, frames in self._first.of(state, octet):
+                reached, with_new = node, counts
+                for frame in frames:
+                    reached = self.stacks.push(frame, reached)
+                    if frame >= self._states:
+                        with_new = with_new << self.widths[frame - self._states] | 1
+                found[target, reached, with_new] = None
+            if self._ends[state]:
+                if seen is None:
+                    seen = set(pending)
+                for popped in self._pops(node, counts):
+                    if popped not in seen:
+                        seen.add(popped)
+                        pending.append(popped)
+        return list(found)
+
+    def _pops(self, node: int, counts: int) -> Iterable[Single]:
+        """``Counters.pops`` of the frame on top, the counts being beside the stack."""
+        frame, below = self.stacks.entries[node][0]
+        if frame == DEAD:
+            return ()
+        if frame < self._states:
+            return ((frame, below, counts),)
+        counter = frame - self._states
+        width = self.widths[counter]
+        begun = counts & self._masks[counter]
+        found = []
+        for state, again in self.counters.pops(self.counters.frame(counter, begun)):
+            if again == DEAD:
+                found.append((state, below, counts >> width))
+            elif again < self._states:
+                found.append((state, self.stacks.push(again, below), counts >> width))
+            else:
+                _, more = self.counters.split(again)
+                found.append((state, node, counts - begun + more))
+        return found
+
+    # --- from one form to the other
+
+    def _packed(self, state: int, node: int, counts: int) -> int:
+        return (counts << _STACK_BITS | node * self._states + state) << 1
+
+    def _number(self, threads: Mapping[int, int]) -> int:
+        """The configuration of sets of stacks by state."""
+        if len(threads) == 1 and DEAD not in threads:
+            [(state, node)] = threads.items()
+            found = self._without_counts(node)
+            if found is not None:
+                return self._packed(state, *found)
+        key = tuple(sorted(threads.items()))
+        number = self._numbers.setdefault(key, len(self._several))
+        if number == len(self._several):
+            self._several.append(key)
+            self._threads += len(key)
+        return number << 1 | 1
+
+    def _with_counts(self, node: int, counts: int) -> int:
+        """The node of ``network.stacks`` of a stack and its counts."""
+        frames = []
+        while node != BOTTOM:
+            frame, node = self.stacks.entries[node][0]
+            if frame >= self._states:
+                counter = frame - self._states
+                frame = self.counters.frame(counter, counts & self._masks[counter])
+                counts >>= self.widths[counter]
+            frames.append(frame)
+        for frame in reversed(frames):
+            node = self.network.stacks.push(frame, node)
+        return node
+
+    def _without_counts(self, node: int) -> tuple[int, int] | None:
+        """A stack and its counts, if the node of ``network.stacks`` has one stack."""
+        frames, counts, shift = [], 0, 0
+        while node != BOTTOM:
+            entries = self.network.stacks.entries[node]
+            if len(entries) > 1:
+                return None
+            [(frame, node)] = entries
+            if frame >= self._states:
+                counter, begun = self.counters.split(frame)
+                counts |= begun << shift
+                shift += self.widths[counter]
+                frame = self._states + counter
+            frames.append(frame)
+        for frame in reversed(frames):
+            node = self.stacks.push(frame, node)
+        return node, counts

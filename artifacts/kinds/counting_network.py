@@ -1,0 +1,85 @@
+"""Artifacts of the kind ``network`` whose repetitions are counted while decoding."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ..container.manifest import Manifest
+from ..container.sections import Arrays
+from ..matcher import Begun
+from ..network.check import check_effects, check_network, check_summaries
+from ..tokens.allowance import Ended, Precomputed
+from .check_tokenizer import check_vocabulary
+from .contents import Contents
+from .first_row import FIRST_ROW, check_first_row, check_trie_sections
+from .generations import Generations
+from .parser import names_of, network_of
+
+if TYPE_CHECKING:
+    from ..counting_network.machine import CountingMasks
+    from ..network.tables import NetworkTables
+
+
+def check(manifest: Manifest, arrays: Arrays) -> None:
+    """Raise ``ArtifactError`` naming the first section that does not fit."""
+    check_vocabulary(manifest, arrays)
+    # Productions of counted repetitions would be copies, and the grammar names no tokens.
+    states = check_network(manifest, names_of(manifest), arrays, 0, counted=True)
+    check_summaries(manifest, arrays, states)
+    check_effects(arrays, manifest.vocab_size, states)
+    check_first_row(manifest, arrays)
+    check_trie_sections(arrays)
+
+
+class CountingRuntime:
+    """Matchers share one machine until it is full, as those of a plain network."""
+
+    names_tokens = False
+
+    def __init__(self, contents: Contents) -> None:
+        self.contents = contents
+
+    @cached_property
+    def network(self) -> "NetworkTables":
+        """The network over bytes."""
+        return network_of(self.contents)
+
+    def viable_bytes(self, text: bytes) -> int:
+        """How many bytes of ``text`` can begin a member."""
+        from ..counting_network.configurations import CountedStacks
+
+        return CountedStacks(self.network).viable(text)
+
+    def machine(self) -> "CountingMasks":
+        """The machine of all matchers, until it is full."""
+        return self._generations.machine()
+
+    def precompute(self, seconds: float | None, answers: int | None) -> Precomputed:
+        """Nothing is precomputed: what the levels of counts need is known when texts meet them."""
+        return Precomputed(0, Ended.COMPLETE)
+
+    def begun(self, prompt: Sequence[int]) -> Begun:
+        """Under any tokenization a prompt changes nothing."""
+        return self._generations.begun()
+
+    @cached_property
+    def _generations(self) -> "Generations[CountingMasks]":
+        return Generations(self.contents.lock, self._following)
+
+    def _following(self, full: "CountingMasks | None") -> "CountingMasks":
+        if full is not None:
+            return full.following()
+        from ..counting_network.machine import CountingMasks
+
+        c, m = self.contents, self.contents.manifest
+        machine = CountingMasks(
+            self.network, lambda: c.trie, c.vocabulary, m.eos, m.vocab_size, c.caches, c.lock
+        )
+        if FIRST_ROW in c.arrays:
+            machine.begin_with(c.arrays[FIRST_ROW])
+        return machine
+
+
+def runtime(contents: Contents) -> CountingRuntime:
+    """What runs the artifact."""
+    return CountingRuntime(contents)

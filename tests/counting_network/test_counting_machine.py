@@ -1,0 +1,224 @@
+"""The machine of networks with counters: few stacks, sound files, and the tools that read them."""
+
+# Tests here say `expected == actual`.
+# ruff: noqa: SIM300
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support import encoded, tokenizer_of
+from support.cli import Cli, content
+from support.container import check_every_bit_counts, check_flipped_bits_do_no_harm, walk_two_deep
+
+from constrain.artifacts import Artifact
+from constrain.artifacts.counting_network.configurations import CountedStacks
+from constrain.artifacts.counting_network.machine import CountingMasks
+from constrain.artifacts.kinds.counting_network import CountingRuntime
+from constrain.artifacts.network.counts import MOST_ITEMS
+from constrain.artifacts.prefix import boundaries
+from constrain.artifacts.read import load_bytes
+from constrain.compiler import Tokenizer, compile_grammar
+from constrain.compiler.pipeline import build_engine
+
+GRAMMAR = 'root ::= "b" ( "a" | "ab" ){2,90} "b" | "(" root ")"'
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Artifact:
+    """An artifact with a counter, small enough to try much with."""
+    folder = tmp_path_factory.mktemp("small")
+    tokenizer = tokenizer_of(folder, "ab()", ["a b", "a a"], added=[(6, "<eos>", True)])
+    return compile_grammar(
+        GRAMMAR,
+        dialect="gbnf",
+        tokenizer=tokenizer,
+        tokenization="any",
+        engine="network",
+        prewarm=0,
+        eos=["<eos>"],
+    )
+
+
+def machine_of(artifact: Artifact) -> CountingMasks:
+    """The machine of an artifact with counters."""
+    machine = artifact.machine()
+    assert isinstance(machine, CountingMasks)
+    return machine
+
+
+def exercise(artifact: Artifact) -> None:
+    """All that a matcher does, with every id there is, two tokens deep."""
+    walk_two_deep(artifact)
+    boundaries(artifact, b"baab")
+
+
+@pytest.mark.parametrize("least", [0, 1, 5])
+def test_of_counts_over_one_rest_the_least_that_is_enough_is_kept(least: int) -> None:
+    """Where ends of items cannot be told, a set holds at most m + 2 stacks, however long the text
+    is: the least count that is enough, those that are not, and the last item's plain frame."""
+    found = build_engine(
+        f'root ::= ( [a-z] [a-z]* [ t]? ){{{least},900}} "." | "(" root ")"',
+        dialect="gbnf",
+        tokenization="any",
+        engine="network",
+        prewarm=0,
+    )
+    network = CountedStacks(found.network)  # type: ignore[union-attr]
+    threads = dict(network.threads[network.start])
+    for octet in b"that the tinta tat " * 20:
+        threads = network.read_threads(threads, [octet])
+        assert max(len(network.stacks.entries[node]) for node in threads.values()) <= least + 2
+    assert threads
+
+
+def test_rows_by_one_stack_are_those_by_sets_of_stacks(small: Artifact) -> None:
+    """Counts beside a stack and counts in its frames have the same masks."""
+    machine, matcher = machine_of(small), small.matcher()
+    state = machine.start
+    for token in [1, *[0, 4, 5] * 7, 1]:
+        assert machine.row(state).tolist() == machine.row_via_stacks(state).tolist()
+        assert machine.row(state).tolist() == matcher.mask().tolist()
+        following = machine.take(state, token)
+        assert following is not None
+        matcher.advance(token)
+        state = following
+    assert machine.is_accepting(state)
+
+
+def test_matchers_go_on_when_a_machine_is_full(small: Artifact) -> None:
+    """The next machine reads the tokens again, to the same mask."""
+    matcher, other = small.matcher(), small.matcher()
+    for token in (1, 0, 4, 0):
+        matcher.advance(token)
+        other.advance(token)
+    machine_of(small).is_full = True
+    small.matcher()
+    assert other.mask().tolist() == matcher.mask().tolist()
+
+
+@pytest.mark.quick
+def test_whole_files_work(small: Artifact) -> None:
+    """What the other tests damage is sound, and has a counter."""
+    assert isinstance(small.runtime, CountingRuntime)
+    exercise(load_bytes(small.to_bytes(), verify=True))
+
+
+def test_flipped_bits_are_found(small: Artifact, full: bool) -> None:
+    """Checksums cover every bit."""
+    check_every_bit_counts(small, None if full else 100)
+
+
+def test_flipped_bits_do_no_harm_unverified(small: Artifact, full: bool) -> None:
+    """A file with right checksums is refused or walked, and no other error comes of it."""
+    check_flipped_bits_do_no_harm(small, exercise, 2000 if full else 250)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("count.items", 0),
+        ("count.items", 99),
+        ("count.items", "accepting"),
+        ("count.items", None),
+        ("count.backs", 0),
+        ("count.backs", 99),
+        ("count.backs", None),
+        ("count.least", 0),
+        ("count.least", 91),
+        ("count.least", MOST_ITEMS),
+        ("count.most", 0),
+        ("count.most", 1),
+        ("count.most", -2),
+        ("count.most", MOST_ITEMS),
+        ("network.call_returns", 99),
+    ],
+)
+@pytest.mark.quick
+def test_counters_that_do_not_fit_are_refused(
+    small: Artifact, name: str, value: int | str | None, refused_by: Callable[[bytes], str]
+) -> None:
+    """Bounds that are none, items and states that are not there, sections that are missing."""
+    array = None
+    if value is not None:
+        array = small.arrays[name].copy()
+        accepting = int(np.flatnonzero(small.arrays["network.accepting"])[0])
+        array[-1] = accepting if value == "accepting" else value
+    message = refused_by(encoded(small, {name: array}))
+    assert "section" in message
+
+
+@pytest.fixture
+def refused_by() -> Callable[[bytes], str]:
+    """The message of a refusal."""
+    from support.container import refused
+
+    return refused
+
+
+@pytest.mark.parametrize("kind", ["network", "greedy"])
+def test_counters_elsewhere_are_refused(
+    small: Artifact, kind: str, refused_by: Callable[[bytes], str]
+) -> None:
+    """Neither canonical masks nor a lexer know counters."""
+    manifest = {"kind": kind, "tokenization": "canonical" if kind == "network" else "any"}
+    assert "file.cst" in refused_by(encoded(small, None, manifest))
+
+
+def test_tools_read_artifacts_with_counters(cli: Cli, tmp_path: Path) -> None:
+    """``show`` names the counters, ``explain`` and ``sample`` go by the grammar's copies, ``viz``
+    draws them, and ``diff`` refuses by name."""
+    path = content(tmp_path / "a.gbnf", 'root ::= "\\"" [a-z]{2,1200} "\\"" | "(" root ")"')
+    out = str(tmp_path / "a.cst")
+    done = cli("compile", path, "--tokenization", "any", "-o", out)
+    assert 0 == done.code
+    assert "repetitions are counted" in done.err
+    assert b"counters: 1" in cli("show", out).out
+    text = content(tmp_path / "x.txt", '("abC')
+    said = cli("explain", out, text)
+    assert 1 == said.code
+    assert b'rejected at "C" (byte 4) in root' in said.out
+    assert b'"' in cli("sample", out, "--max-bytes", "12").out
+    drawn = str(tmp_path / "a.dot")
+    assert 0 == cli("viz", path, "--stage", "parser", "--tokenization", "any", "-o", drawn).code
+    assert "{2,1200}" in Path(drawn).read_text()
+    assert "kind network" in cli("diff", out, path, "--max-depth", "3").err
+
+
+def test_stripped_artifacts_with_counters_are_not_explained(cli: Cli, tmp_path: Path) -> None:
+    """Without the grammar's text there are no productions, and the message says so."""
+    path = content(tmp_path / "a.gbnf", 'root ::= [a-z]{2,1200} | "(" root ")"')
+    out = str(tmp_path / "a.cst")
+    assert 0 == cli("compile", path, "--tokenization", "any", "--strip", "-o", out).code
+    done = cli("explain", out, content(tmp_path / "x.txt", "ab"))
+    assert 2 == done.code
+    assert "whose text was stripped" in done.err
+
+
+def test_canonical_masks_are_of_copies(default_tokenizer: Tokenizer) -> None:
+    """Counters are of any tokenization alone."""
+    artifact = compile_grammar(
+        'root ::= [a-c]{2,70} | "(" root ")"',
+        dialect="gbnf",
+        tokenizer=default_tokenizer,
+        prewarm=0,
+    )
+    assert "canonical" == artifact.manifest.tokenization
+    assert "count.items" not in artifact.arrays
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'root ::= ( root "," ){2,70} "x" | "y"',
+        'root ::= ( "a" | "aa" ){500,600} "." | "(" root ")"',
+    ],
+    ids=["left recursion through a count", "many items whose end cannot be told"],
+)
+def test_what_cannot_be_counted_is_copied(text: str, default_tokenizer: Tokenizer) -> None:
+    """Reading would call without end, or sets of stacks hold as many counts."""
+    artifact = compile_grammar(
+        text, dialect="gbnf", tokenizer=default_tokenizer, tokenization="any", prewarm=0
+    )
+    assert "count.items" not in artifact.arrays

@@ -1,0 +1,217 @@
+"""Repetitions that are counted: the same masks as of their copies, and no more states for more."""
+
+# Tests here say `expected == actual`.
+# ruff: noqa: SIM300
+
+import random
+import tracemalloc
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from support import tokenizer_of
+
+from constrain.artifacts import Artifact
+from constrain.artifacts.counting_network.machine import CountingMasks
+from constrain.artifacts.read import load_bytes
+from constrain.artifacts.tokens import tokenset
+from constrain.compiler import Tokenizer, choose, compile_grammar
+from constrain.compiler.diagnostics import CheckError
+
+# Tokens that hold many items, and tokens that end within one.
+LETTERS = 'abeinhst ,.!"\\[]()u0123'
+MERGES = ["a a", "aa aa", "aaaa aaaa", "e e", "t h", "th e", "Ġ the", "a b", "ab ab", "i n"]
+MERGES += [", Ġ", ",Ġ a", ",Ġa ,Ġa", "a ,Ġ", "in Ġ", "the Ġ", '" ,Ġ', "[ [", "] ]", "]] ]]"]
+MERGES += ["a ]", "aaaa !", "\\ u", "\\u 0", "0 0", "\\u0 00", 'a "', "s .", "] ,", "e !"]
+
+CHARACTER = r'[^\x00-\x1f"\\] | "\\" ( ["\\/bfnrt] | "u" [0-9a-f] [0-9a-f] [0-9a-f] [0-9a-f] )'
+WORD = "[a-z] [a-z]*"
+LIST = '\nlist ::= "[" ( ( list | [a-z] ) ( "," ( list | [a-z] ) )* )? "]"'
+
+# Grammars over "@", which stands for so many items of the kind before it, and the engine that
+# copies them.
+KINDS = {
+    "class": ("[a-z]", '"\\"" @ "\\""', "dfa"),
+    "what follows overlaps": ("[a-z]", '@ [abe]* "e"', "dfa"),
+    "characters": (CHARACTER, '"\\"" @ "\\""', "dfa"),
+    "words": (f'{WORD} " "', '"\\"" @ "\\""', "dfa"),
+    "words with separators": (f'", " {WORD}', f'"\\"" {WORD} @ "\\""', "dfa"),
+    "ends that cannot be told": ('"a" | "aa" | "e"', '@ "!"', "dfa"),
+    "the same at the end": ('"a" | "aa" | "e"', "@", "dfa"),
+    "item and separator overlap": (f"{WORD} [ t]?", "@", "dfa"),
+    "empty items": ("[ae]*", '"\\"" @ "\\""', "dfa"),
+    "lists": ("list", f"@{LIST}", "earley"),
+    "counts in counts": ('[a-z]{1,3} " "', '@ "."', "dfa"),
+    "counts in counts whose ends cannot be told": ("[a-z]{2,3}", '@ "."', "dfa"),
+    "recursion": ("[a-z] | root", '"[" @ "]"', "earley"),
+    "two counters": ("[a-z]", '( @ | [ab]{1,4} "e" )+ "."', "dfa"),
+}
+
+
+@pytest.fixture(scope="module")
+def letters(tmp_path_factory: pytest.TempPathFactory) -> Tokenizer:
+    """A tokenizer small enough for many grammars."""
+    added = [(len(LETTERS) + len(MERGES), "<eos>", True)]
+    return tokenizer_of(tmp_path_factory.mktemp("letters"), LETTERS, MERGES, added=added)
+
+
+@pytest.fixture
+def all_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every repetition of more than one item is counted."""
+    monkeypatch.setattr(choose, "COPIED_STATES", 0)
+
+
+def made(text: str, tokenizer: Tokenizer, engine: str, **options: object) -> Artifact:
+    """The artifact of a GBNF grammar under ``any``."""
+    return compile_grammar(
+        text,
+        dialect="gbnf",
+        tokenizer=tokenizer,
+        tokenization="any",
+        engine=engine,
+        eos=["<eos>"],
+        **options,  # type: ignore[arg-type]
+    )
+
+
+def grammar(kind: str, least: int, most: int | None) -> str:
+    """So many items of a kind."""
+    item, whole, _ = KINDS[kind]
+    return "root ::= " + whole.replace("@", f"( {item} ){{{least},{'' if most is None else most}}}")
+
+
+def machine_of(artifact: Artifact) -> CountingMasks:
+    """The machine of an artifact with counters."""
+    machine = artifact.machine()
+    assert isinstance(machine, CountingMasks)
+    return machine
+
+
+def check_equal(copied: Artifact, counted: Artifact, rng: random.Random, steps: int) -> int:
+    """Masks of both along random texts, with tokens taken back; how many were compared."""
+    one, other = copied.matcher(), counted.matcher()
+    vocabulary, done = copied.vocabulary, 0
+    for _ in range(steps):
+        mask = one.mask()
+        assert mask.tolist() == other.mask().tolist()
+        assert one.is_accepting == other.is_accepting
+        done += 1
+        ids = tokenset.to_ids(mask).tolist()
+        if not ids or one.is_finished:
+            break
+        short = [i for i in ids if not vocabulary.is_text(i) or len(vocabulary.token(i)) < 3]
+        token = rng.choice(short if short and rng.random() < 0.6 else ids)
+        one.advance(token)
+        other.advance(token)
+        if rng.random() < 0.1 and done > 2:
+            one.rollback(2)
+            other.rollback(2)
+            done -= 2
+    return done
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_masks_of_counters_are_those_of_copies(
+    kind: str, letters: Tokenizer, all_counted: None, full: bool
+) -> None:
+    """All 0 <= m <= n <= 12, and no most: bit by bit, with the end of the text, against a DFA or
+    Earley's recogniser, which know no counters."""
+    rng = random.Random(3)
+    bounds: list[tuple[int, int | None]] = [(m, n) for n in range(1, 13) for m in range(n + 1)]
+    bounds += [(m, None) for m in range(2, 13)]
+    compared = 0
+    for least, most in bounds if full else rng.sample(bounds, 9):
+        text = grammar(kind, least, most)
+        copied = made(text, letters, KINDS[kind][2])
+        counted = load_bytes(made(text, letters, "network").to_bytes())
+        if "count.items" in counted.arrays:
+            compared += sum(check_equal(copied, counted, rng, 25) for _ in range(3))
+    assert compared > (2000 if full else 100)
+
+
+def random_tree(rng: random.Random, depth: int) -> str:
+    """An expression with counts anywhere, and calls of ``root`` in brackets."""
+    kind = rng.randrange(8 if depth else 3)
+    if kind < 2:
+        word = rng.choice(["a", "e", "t", "th", "he", "in", "an", " ", " t", "s"])
+        return f'"{word}"'
+    if kind == 2:
+        return f"[{''.join(rng.sample('aehint s', 3))}]"
+    left, right = random_tree(rng, depth - 1), random_tree(rng, depth - 1)
+    if kind == 3:
+        return f"( {left} | {right} )"
+    if kind == 4:
+        return f"( {left} ){rng.choice('*?')}"
+    if kind < 7:
+        least = rng.randrange(4)
+        return f"( {left} ){{{least},{rng.choice(['', least + rng.randrange(1, 5)])}}}"
+    inside = '"(" root ")"' if rng.random() < 0.15 else ""
+    return f"( {left} {right} {inside} )"
+
+
+def test_random_grammars_with_counts_anywhere(
+    letters: Tokenizer, all_counted: None, full: bool
+) -> None:
+    """Counts in counts, of items that may be empty, beside each other, with recursion."""
+    rng = random.Random(7)
+    compared = 0
+    for _ in range(1500 if full else 120):
+        text = "root ::= " + random_tree(rng, 4) + rng.choice([' "."', ' "e"', ""])
+        try:
+            copied = made(text, letters, "earley" if " root " in text else "dfa")
+        except CheckError:  # There is no member.
+            continue
+        counted = made(text, letters, "network")
+        if "count.items" in counted.arrays:
+            compared += sum(check_equal(copied, counted, rng, 12) for _ in range(3))
+    assert compared > (10_000 if full else 300)
+
+
+def strings(most: int) -> str:
+    """JSON strings of at most so many characters."""
+    return f'root ::= "\\"" ( {CHARACTER} ){{0,{most}}} "\\""'
+
+
+@pytest.mark.parametrize("text", [strings, lambda n: f'root ::= "[" ( "ab, " ){{0,{n}}} "]"'])
+def test_a_million_takes_no_more_than_a_thousand(
+    text: Callable[[int], str], default_tokenizer: Tokenizer
+) -> None:
+    """The same states and the same bytes but for the bounds: under ``auto`` a network is chosen."""
+    few, many = (
+        compile_grammar(
+            text(n), dialect="gbnf", tokenizer=default_tokenizer, tokenization="any", prewarm=0
+        )
+        for n in (1_000, 1_000_000)
+    )
+    assert "network" == few.manifest.kind == many.manifest.kind
+    assert 1 == many.manifest.counts["counters"]
+    assert many.manifest.counts["network_states"] < 40
+    different = [
+        name for name in few.arrays if not np.array_equal(few.arrays[name], many.arrays[name])
+    ]
+    assert ["count.most"] == different
+    assert [1_000_000] == many.arrays["count.most"].tolist()
+
+
+def test_a_step_within_a_count_keeps_at_most_64_bytes(default_tokenizer: Tokenizer) -> None:
+    """Whatever the count is, the state of a matcher is one integer, and nothing is interned."""
+    artifact = compile_grammar(
+        f'root ::= ( str "," ){{0,100000}}\nstr ::= {strings(10**6)[9:]}',
+        dialect="gbnf",
+        tokenizer=default_tokenizer,
+        tokenization="any",
+        prewarm=0,
+    )
+    ids = default_tokenizer.encode('"' + "the quick brown fox " * 1500)
+    matcher = artifact.matcher()
+    for token in ids[:200]:
+        matcher.advance(token)
+    interned = machine_of(artifact).interned_bytes
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    for token in ids[200:]:
+        matcher.advance(token)
+    kept = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert kept < 64 * (len(ids) - 200)
+    assert interned == machine_of(artifact).interned_bytes
