@@ -156,10 +156,12 @@ def _findings(
         )
         for f in found
     ]
-    listed += [
-        report.item(grammar.source, "narrowed", "note", note.message, note.span, note.help or "")
-        for note in grammar.notes
-    ]
+    for note in grammar.notes:
+        message = note.message.removesuffix(" [narrowed]")
+        name = "ignored-keyword" if message == note.message else "narrowed"
+        listed.append(
+            report.item(grammar.source, name, "note", message, note.span, note.help or "")
+        )
     both = [*(_errors(errors) if errors else ()), *listed]
     return sorted(both, key=lambda item: (item.line, item.column))
 

@@ -40,6 +40,7 @@ LINTS: Mapping[str, str] = {
     "excluded-member": "a member of enum has none of the types",
     "hex-escape-digit": "a digit behind \\xHH looks like a part of it",
     "high-hex-escape": "\\x80 to \\xFF are characters, not bytes",
+    "ignored-keyword": "a keyword of a schema asks nothing here (note only)",
     "impossible-length": "no text of these lengths has the pattern",
     "left-recursion": "a rule begins with itself; that is allowed (note only)",
     "misspelt-keyword": "a key of a schema is nearly a keyword",
@@ -55,7 +56,7 @@ LINTS: Mapping[str, str] = {
 }
 
 # Findings that are no reason for an exit code.
-NOTES = frozenset({"left-recursion", "narrowed"})
+NOTES = frozenset({"ignored-keyword", "left-recursion", "narrowed"})
 
 # States of an exception's automaton; in larger ones nothing is looked for.
 _STATES = 2000

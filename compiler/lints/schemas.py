@@ -140,7 +140,7 @@ def _lengths(
     ):
         return
     at = f"{pointer}/pattern"
-    message = f"no text that {' and '.join(bounds)} allow has this pattern"
+    message = f"no text within {' and '.join(bounds)} has this pattern"
     hint = "mend the pattern or the bounds"
     yield _finding("impossible-length", at, message, document.spans[at], hint)
 
