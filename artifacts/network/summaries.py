@@ -24,6 +24,7 @@ strictly deeper in the trie than where it began, so no bound on nesting is neede
 """
 
 from collections.abc import Callable, Generator, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,8 +36,10 @@ from ..tokens.tokenset import Words
 from ..tokens.trie import Trie
 from ..tokens.watch import Watch, unwatched
 from .summary_tables import Nodes, SummaryTables
-from .summary_walk import SummaryWalk
 from .tables import NetworkTables
+
+if TYPE_CHECKING:
+    from .summary_walk import SummaryWalk
 
 # The numbers of the empty row and set, and of the set that holds the root.
 NOTHING, ROOT = 0, 1
@@ -79,7 +82,7 @@ class Summaries:
         self._precomputed = precomputed or SummaryTables.empty(vocab_size)
         # How many were computed.
         self.computed = 0
-        self._walk: SummaryWalk | None = None
+        self._walk: "SummaryWalk | None" = None
         # Few rows are made views at once, which takes longer than to look one up.
         rows = self._precomputed.rows
         self._first_rows: Sequence[Words] | NDArray[np.uint32] = (
@@ -207,10 +210,13 @@ class Summaries:
         first: dict[_Key, _Summary] = {(e, p): (row, left) for (e, p), (row, left) in pairs}
         return SummaryTables.of([*given.rows, *self._added], sets, first | self.cached)
 
-    def _whole_walk(self) -> SummaryWalk:
+    def _whole_walk(self) -> "SummaryWalk":
         """The walk, when a summary is missing. Raises ``ArtifactError`` where precomputed sets
         name nodes that the trie does not have."""
         if self._walk is None:
+            # Loaded when it is needed: a file may have all summaries.
+            from .summary_walk import SummaryWalk
+
             trie = self._make_trie()
             # As an unsigned number one below zero is larger than all others.
             if int(self._precomputed.nodes.view(np.uint32).max()) >= len(trie.octets):
