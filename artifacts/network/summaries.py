@@ -82,7 +82,7 @@ class Summaries:
         self._precomputed = precomputed or SummaryTables.empty(vocab_size)
         # How many were computed.
         self.computed = 0
-        self._walk: "SummaryWalk | None" = None
+        self._walk: SummaryWalk | None = None
         # Few rows are made views at once, which takes longer than to look one up.
         rows = self._precomputed.rows
         self._first_rows: Sequence[Words] | NDArray[np.uint32] = (
