@@ -29,7 +29,7 @@ pytestmark = pytest.mark.quick
         ('{"anyOf": []}', "#/anyOf: this must have a schema at least"),
         ('{"multipleOf": 0}', "#/multipleOf: this must be above 0"),
         ('{"uniqueItems": 1}', "#/uniqueItems: this must be true or false"),
-        ('{"pattern": "("}', "#/pattern"),
+        ('{"pattern": "a(b"}', "#/pattern: character 2 of the pattern: this group is not closed"),
         ('{"$ref": "#/nowhere"}', "1:10: error: #/$ref: nothing is found at '#/nowhere'"),
         ('{"$ref": "http://example.com/s"}', "#/$ref: nothing is found at 'http://example.com/s'"),
         ('{"$ref": "#"}', "#: the schema refers to itself for one and the same value"),

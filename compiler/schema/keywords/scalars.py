@@ -136,9 +136,9 @@ def pattern_texts(place: "Place", goals: "Goals", *steps: str) -> Dfa:
     if not isinstance(pattern, str):
         raise place.refused("a pattern is a string", "", *steps)
     try:
-        return search(pattern)
+        return search(pattern, goals.limits)
     except PatternError as error:
-        raise place.refused(str(error), "", *steps) from None
+        raise place.refused(str(error), error.hint, *steps) from None
 
 
 def _format(name: str, place: "Place", goals: "Goals") -> Iterator[Clause]:
