@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .diagnostics import WeakerMasksWarning
     from .limits import Limits
     from .options import CompileOptions
+    from .schema import SchemaOptions
     from .tokenizers import Tokenizer, load_tokenizer
     from .wordpiece import WordPieceTokenizer
 
@@ -27,6 +28,7 @@ __all__ = [
     "CompileOptions",
     "Compiler",
     "Limits",
+    "SchemaOptions",
     "Tokenizer",
     "WeakerMasksWarning",
     "WordPieceTokenizer",
@@ -38,6 +40,7 @@ _HOME = {
     "Cache": ".cache",
     "CompileOptions": ".options",
     "Limits": ".limits",
+    "SchemaOptions": ".schema",
     "Tokenizer": ".tokenizers",
     "WeakerMasksWarning": ".diagnostics",
     "WordPieceTokenizer": ".wordpiece",

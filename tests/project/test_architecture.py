@@ -126,6 +126,7 @@ COMPILER: dict[str, set[str]] = {
         "diagnostics",
         "limits",
         "options",
+        "schema",
         "tokenizers",
         "wordpiece",
     },

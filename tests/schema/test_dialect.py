@@ -16,6 +16,7 @@ from support.cli import Cli
 from support.schema import members
 
 from constrain.artifacts import load
+from constrain.compiler import Compiler, SchemaOptions, Tokenizer
 
 SCHEMA = {
     "type": "object",
@@ -206,3 +207,18 @@ def test_the_same_schema_gives_the_same_bytes_whatever_the_hash_seed(tmp_path: P
     }
 
     assert 1 == len(digests)
+
+
+def test_options_of_schemas_are_fields_of_an_object_in_python(default_tokenizer: Tokenizer) -> None:
+    """``schema=SchemaOptions(…)``."""
+    text = json.dumps({"properties": {"a": {"const": 1}}, "additionalProperties": False})
+    compact = SchemaOptions(whitespace="compact")
+    compiler = Compiler(default_tokenizer)
+    made = compiler.compile(text, dialect="json-schema", schema=compact, tokenization="any")
+    matcher = made.matcher()
+    for token in default_tokenizer.encode('{"a":1}'):
+        matcher.advance(token)
+
+    assert matcher.is_accepting
+    with pytest.raises(ValueError, match="order must be one of fixed, any"):
+        SchemaOptions(order="sorted")
