@@ -114,7 +114,9 @@ class TokenwiseDfa:
     @cached_property
     def _views(self) -> tuple[memoryview, ...]:
         # subtle: a memoryview's items are Python's own integers, which numpy's are slow to become.
-        v, classes = self.vocabulary, self.dfa.terminals.class_of(self.vocabulary.size)
+        v, terminals = self.vocabulary, self.dfa.terminals
+        # Where no token is named, nothing is as long as the vocabulary.
+        classes = terminals.class_of(v.size if len(terminals) else 0)
         arrays = (self.dfa.accepting, classes, v.data, v.offsets, v.kinds)
         return tuple(np.ascontiguousarray(array).data for array in arrays)
 
@@ -131,7 +133,7 @@ class TokenwiseDfa:
         _, classes, data, offsets, kinds = self._views
         target = DEAD
         if token_id < len(kinds):
-            if classes[token_id] >= 0:
+            if len(classes) and classes[token_id] >= 0:
                 target = int(self.dfa.token_targets(state)[classes[token_id]])
             if target == DEAD and kinds[token_id] == TEXT:
                 target = self.dfa.run(state, data[offsets[token_id] : offsets[token_id + 1]])

@@ -107,7 +107,7 @@ class WalkedRows:
                 reached = table[reached].ravel()
 
     def _walked(self, state: int) -> Words:
-        if not self._leaves_none:
+        if not self._leaves_none or state == DEAD:
             return self.row_via_levels(state)
         if self._walk is None:
             tables = network_without_calls(self._dfa.table, self._dfa.classes, self._dfa.start)

@@ -65,7 +65,7 @@ class FewNodes:
             len(tables.table[0]),
         )
         self._columns: list[int] = tables.classes.tolist()
-        self._octets, self._first = trie.octets.tobytes(), trie.first.data
+        self._octets, self._first = trie.octet_bytes, trie.first.data
         self._below = subtrees.below.data
         self._ids, self._begin, self._own, self._end = (
             getattr(subtrees, name).data for name in ("ids", "begin", "own", "end")

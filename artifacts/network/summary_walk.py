@@ -119,10 +119,10 @@ class SummaryWalk:
         self._loops, self._loop_walks = StateLoops(tables, self._stops), loop_walks_of(trie)
         self.forget()
 
-    @cached_property
+    @property
     def _fan_out(self) -> NDArray[np.int32]:
         """How many children each node has."""
-        return np.diff(self._trie.first)
+        return self._trie.fan_out
 
     @cached_property
     def _all(self) -> NDArray[np.bool_]:

@@ -21,7 +21,7 @@ class TrieIndex:
     def __init__(self, trie: Trie) -> None:
         # subtle: not the trie, by which the index is found, and which would so live as long.
         self._subtrees = subtrees_of(trie)
-        self._fan_out = np.diff(trie.first)
+        self._fan_out = trie.fan_out
         self._octets = trie.octets
         unfinished, _, _ = characters(trie, levels_of(trie))
         self._between = ~unfinished

@@ -74,6 +74,16 @@ class Trie:
     held: NDArray[np.int32]
 
     @cached_property
+    def fan_out(self) -> NDArray[np.int32]:
+        """How many children each node has, int32 (N,)."""
+        return np.diff(self.first)
+
+    @cached_property
+    def octet_bytes(self) -> bytes:
+        """``octets``, to be searched."""
+        return self.octets.tobytes()
+
+    @cached_property
     def lists(self) -> tuple[list[int], list[int], list[int]]:
         """``octets``, ``first`` and ``held``, for walks node by node."""
         return self.octets.tolist(), self.first.tolist(), self.held.tolist()

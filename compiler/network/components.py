@@ -40,6 +40,9 @@ Runs: TypeAlias = list[int]
 # Lists of states: nothing, and the end alone. All others are numbered behind them.
 _EMPTY, _ENDED = 0, 1
 
+# So many sets are made between two looks at the clock.
+_CHECKED = 4
+
 # What a state with its edges takes, and a list with what it reads, roughly.
 STATE_BYTES, _LIST_BYTES = 450, 450
 
@@ -164,11 +167,12 @@ class _Sets:
         self.cells = [_EMPTY]
         for procedure in procedures:
             self._begin(procedure)
-            begun = len(self.rows)
+            begun, name = len(self.rows), [procedure.name]
             while len(self.rows) < len(self.cells):
                 self._add_row()
                 count = len(self.rows)
-                limits.check_resources(_STAGE, [procedure.name])
+                if not count % _CHECKED:
+                    limits.check_resources(_STAGE, name)
                 if most_of_one is not None and count - begun > most_of_one:
                     limits.within(most_of_one).check_states(count - begun, _STAGE, [procedure.name])
                 if most_sets is not None and self._lists.count > most_sets:
@@ -288,17 +292,23 @@ class _Lists:
             found = self._numbers[key] = len(self._heads)
             self._heads.append(head)
             self._rests.append(rest)
-            jumps, depths = self._jumps, self._depths
-            far = jumps[rest]
-            equal = depths[rest] - depths[far] == depths[far] - depths[jumps[far]]
-            jumps.append(jumps[far] if equal else rest)
-            depths.append(depths[rest] + 1)
+            if rest <= _ENDED:
+                self._jumps.append(rest)
+                self._depths.append(1)
+            else:
+                jumps, depths = self._jumps, self._depths
+                far = jumps[rest]
+                equal = depths[rest] - depths[far] == depths[far] - depths[jumps[far]]
+                jumps.append(jumps[far] if equal else rest)
+                depths.append(depths[rest] + 1)
             self.ended.append(self.ended[rest])
             self._runs.append(None)
         return found
 
     def _union(self, left: int, right: int) -> int:
         """Both together; as much of them as can be is shared."""
+        if left == _EMPTY or right == _EMPTY:
+            return left or right
         heads, rests = self._heads, self._rests
         if heads[left] > heads[right]:
             left, right = right, left
@@ -333,6 +343,12 @@ class _Lists:
     def closure(self, state: int) -> int:
         """A state and all that it gets to without reading, those that read or end alone."""
         closures, entered = self._closures, self._entered
+        if closures[state] >= 0:
+            return closures[state]
+        if not self._epsilon[state]:
+            alone = self._list(self._place[state], _EMPTY) if self._arcs[state] else _EMPTY
+            closures[state] = alone
+            return alone
         pending = [state]
         while pending:
             current = pending[-1]
@@ -353,7 +369,11 @@ class _Lists:
             for target in reversed(self._epsilon[current]):
                 found = self._union(closures[target], found)
             if self._arcs[current]:
-                found = self._union(self._list(self._place[current], _EMPTY), found)
+                place = self._place[current]
+                if self._heads[found] > place:
+                    found = self._list(place, found)
+                else:
+                    found = self._union(self._list(place, _EMPTY), found)
             closures[current] = found
         return closures[state]
 
@@ -374,6 +394,9 @@ class _Lists:
         """What a list reads, ascending and disjoint; targets are lists."""
         found = self._runs[number]
         if found is not None:
+            return found
+        if self._rests[number] <= _ENDED:
+            found = self._runs[number] = self._runs_of(self._order[self._heads[number]])
             return found
         pending = []
         while self._runs[number] is None:

@@ -24,6 +24,8 @@ _STAGE = "the grammar's network"
 # The number of an item, and the least and the most that there are.
 _Counted: TypeAlias = tuple[int, int, int | None]
 
+_NOWHERE: tuple[int, ...] = ()
+
 # So many literals in one choice share their beginnings.
 _MANY_WORDS = 8
 
@@ -39,6 +41,7 @@ class Layout:
     def __init__(self, rules: Rules, called: Collection[int], limits: Limits) -> None:
         self._rules, self._called, self._limits = rules, called, limits
         self.components = Components()
+        self._most = min(limits.states, limits.memory // STATE_BYTES)
         self.copied: set[int] = set()
         self.owners = [rules.start]
         self._first_call = FIRST_TERMINAL + rules.terminals
@@ -171,7 +174,9 @@ class Layout:
 
     def _check_room(self, more: int, owner: int, part: str = "") -> None:
         """Raise ``LimitError`` if there are too many states with so many more."""
-        states = self.components.states + more
+        states = len(self.components.arcs) + more
+        if states <= self._most:
+            return
         if states > self._limits.states:
             self._limits.check_states(states, _STAGE, [self._rules.names[owner]], part)
         if states * STATE_BYTES > self._limits.memory:
@@ -179,15 +184,17 @@ class Layout:
             self._limits.check_memory(states * STATE_BYTES, _STAGE, names, part)
 
     def _lay_text(self, text: bytes, start: int, end: int) -> None:
-        components = self.components
+        arcs, epsilon = self.components.arcs, self.components.epsilon
         if not text:
-            components.add_epsilon(start, end)
-            return
-        for octet in text[:-1]:
-            following = components.new_state()
-            components.arcs[start] += (octet, octet, following)
-            start = following
-        components.arcs[start] += (text[-1], text[-1], end)
+            self.components.add_epsilon(start, end)
+        elif len(text) == 1:
+            arcs[start] += (text[0], text[0], end)
+        else:
+            first = len(arcs) - 1
+            arcs[start] += (text[0], text[0], first + 1)
+            arcs.extend([text[i], text[i], first + i + 1] for i in range(1, len(text) - 1))
+            arcs.append([text[-1], text[-1], end])
+            epsilon.extend(_NOWHERE for _ in text[1:])
 
     def _lay_use(self, rule: int, start: int, end: int) -> None:
         components = self.components
