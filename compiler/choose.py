@@ -46,8 +46,9 @@ NETWORK_STATES = 20_000
 
 
 # A repetition whose copies have more states than this is counted, by a network if the engine is not
-# asked for; where no masks are precomputed, which only copies may have, it is from fewer.
-COPIED_STATES, FEW_COPIED_STATES = 1_000, 64
+# asked for; where no masks are precomputed, which only copies may have, it is from fewer, and from
+# so many instead of a DFA.
+COPIED_STATES, FEW_COPIED_STATES, SOON_COPIED_STATES = 1_000, 64, 500
 
 
 # Where the engine is not asked for, products with larger tables are left to a network.
@@ -163,14 +164,18 @@ def counted_from(grammar: Grammar, semantics: str, options: CompileOptions) -> i
 def counted_instead(choice: EngineChoice, copies: int) -> EngineChoice:
     """The network instead of a DFA where the engine was left open, if the copies of one
     repetition, so many states, are many; else the same choice."""
-    if choice.others[:1] != (NETWORK,) or copies <= COPIED_STATES:
+    is_soon = choice.counted_from == FEW_COPIED_STATES
+    most = SOON_COPIED_STATES if is_soon else COPIED_STATES
+    if choice.others[:1] != (NETWORK,) or copies <= most:
         return choice
     reason = f"a repetition of {copies:,} states is counted"
     return replace(choice, engine=NETWORK, reason=reason, others=choice.others[1:])
 
 
 def by_calls(choice: EngineChoice) -> EngineChoice:
-    """The network instead of a DFA that it is much smaller than."""
+    """The network instead of a DFA that it is much smaller than, if the engine was left open."""
+    if choice.others[:1] != (NETWORK,):
+        return choice
     reason = "a rule that is used often is called, so that the first mask is there sooner"
     return replace(choice, engine=NETWORK, reason=reason, others=choice.others[1:], refused=None)
 

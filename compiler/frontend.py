@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from constrain.artifacts.container.manifest import EARLEY, GREEDY, MAXIMAL_MUNCH, NETWORK
+from constrain.artifacts.container.manifest import EARLEY, GREEDY, MAXIMAL_MUNCH
 
 from .automata.determinize import determinize
 from .automata.dfa import Dfa, as_nfa
@@ -256,10 +256,6 @@ def _compile_exactly(grammar: Grammar, choice: EngineChoice, options: CompileOpt
         from .network.from_tree import numbered
 
         rules = numbered(resolved, limits)
-    if choice.counted_from and choice.engine == DFA and not nests:
-        from .network.from_tree import copied_states
-
-        choice = counted_instead(choice, copied_states(resolved, rules, limits))
     while True:
         try:
             if choice.engine == DFA:
@@ -267,11 +263,13 @@ def _compile_exactly(grammar: Grammar, choice: EngineChoice, options: CompileOpt
                     from .network.nesting import check_nesting
 
                     check_nesting(rules)
-                if rules is not None and is_soon and NETWORK in choice.others:
-                    from .network.from_tree import is_smaller_by_calls
+                if choice.counted_from and choice.others:
+                    from .network.from_tree import copied_states, is_smaller_by_calls
 
-                    if is_smaller_by_calls(rules):
+                    choice = counted_instead(choice, copied_states(resolved, rules, limits))
+                    if choice.engine == DFA and is_soon and rules and is_smaller_by_calls(rules):
                         choice = by_calls(choice)
+                    if choice.engine != DFA:
                         continue
                 return _regular(grammar, choice, resolved, options, rules)
             return _parser(resolved, choice, limits, rules)
