@@ -173,9 +173,7 @@ def counted_instead(choice: EngineChoice, copies: int) -> EngineChoice:
 
 
 def by_calls(choice: EngineChoice) -> EngineChoice:
-    """The network instead of a DFA that it is much smaller than, if the engine was left open."""
-    if choice.others[:1] != (NETWORK,):
-        return choice
+    """The network instead of a DFA that it is much smaller than."""
     reason = "a rule that is used often is called, so that the first mask is there sooner"
     return replace(choice, engine=NETWORK, reason=reason, others=choice.others[1:], refused=None)
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from constrain.artifacts.container.manifest import EARLEY, GREEDY, MAXIMAL_MUNCH
+from constrain.artifacts.container.manifest import EARLEY, GREEDY, MAXIMAL_MUNCH, NETWORK
 
 from .automata.determinize import determinize
 from .automata.dfa import Dfa, as_nfa
@@ -264,14 +264,15 @@ def _compile_exactly(grammar: Grammar, choice: EngineChoice, options: CompileOpt
 
                     check_nesting(rules)
                 if choice.counted_from and choice.others:
-                    from .network.from_tree import copied_states, is_smaller_by_calls
+                    from .network.from_tree import copied_states
 
                     choice = counted_instead(choice, copied_states(resolved, rules, limits))
-                    if choice.engine == DFA and is_soon and rules and is_smaller_by_calls(rules):
-                        choice = by_calls(choice)
                     if choice.engine != DFA:
                         continue
-                return _regular(grammar, choice, resolved, options, rules)
+                found = _regular(grammar, choice, resolved, options, rules)
+                if found is not None:
+                    return found
+                choice = by_calls(choice)
             return _parser(resolved, choice, limits, rules)
         except (NotRegularError, LimitError) as error:
             choice = next_engine(choice, error)
@@ -380,9 +381,9 @@ def _regular(
     resolved: Grammar,
     options: CompileOptions,
     rules: "Rules | None",
-) -> Automaton:
-    """The automaton of a grammar. ``resolved``: without exceptions and ignored text, ``rules``: of
-    it, if it was seen by them that nothing nests."""
+) -> Automaton | None:
+    """The automaton of a grammar, or None where first masks should be of a network. ``resolved``:
+    without exceptions and ignored text, ``rules``: of it, if nothing nests by them."""
     limits, is_soon = options.limits, options.wants_masks_alone and not grammar.tokens
     many = len(resolved.rules) >= _MANY_RULES
     if rules is None and (many or is_soon) and not recurses(resolved):
@@ -411,11 +412,11 @@ def _regular(
         from .network.from_tree import dfa_for_masks
 
         try:
-            soon = dfa_for_masks(rules, limits)
+            soon = dfa_for_masks(rules, limits, may_call=NETWORK in choice.others)
         except LimitError:
             pass
         else:
-            return Automaton(grammar, choice, later, for_masks=soon)
+            return Automaton(grammar, choice, later, for_masks=soon) if soon else None
     return Automaton(grammar, choice, minimal(limits))
 
 

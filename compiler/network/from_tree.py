@@ -15,6 +15,7 @@ from constrain.artifacts.network.tables import NetworkTables
 
 from ..automata.dfa import Dfa, trimmed
 from ..automata.minimize import minimize
+from ..diagnostics import LimitError
 from ..grammar.tree import Grammar
 from ..limits import Limits
 from ..lnf import normalize
@@ -30,7 +31,7 @@ from .tree_rules import Rules
 # optional parts take one or two, and copies that overlap take dozens.
 _GROWTH, _SLACK = 3, 1500
 
-# A DFA of so many states, before the subset construction, takes less time than all else.
+# Copies of so many states, before the subset construction, take less time than all else.
 _MANY_COPIED = 10_000
 
 
@@ -109,18 +110,20 @@ def network_from_tree(
             }
 
 
-def is_smaller_by_calls(rules: Rules) -> bool:
-    """Whether a network of a grammar in which no rule nests itself calls rules, of which a DFA
-    would have to copy many states."""
-    if rules.is_left_recursive or sizes_of(rules)[rules.start] <= _MANY_COPIED:
-        return False
-    return bool(procedures_of(rules))
+def dfa_for_masks(rules: Rules, limits: Limits, *, may_call: bool = False) -> Dfa | None:
+    """A DFA of a grammar in which no rule nests itself, not minimal, without origins. Raises
+    ``LimitError``.
 
-
-def dfa_for_masks(rules: Rules, limits: Limits) -> Dfa:
-    """A DFA of the same grammars, not minimal, without origins. Raises ``LimitError``."""
+    ``may_call``: None where it would have many states of which a network has a few, as it calls
+    rules.
+    """
     limits = limits.started()
-    layout = Layout(rules, (), limits)
+    try:
+        layout = Layout(rules, (), limits.within(_MANY_COPIED) if may_call else limits)
+    except LimitError:
+        if may_call and procedures_of(rules):
+            return None
+        layout = Layout(rules, (), limits)
     start = layout.procedures[0]
     is_nullable = rules.is_nullable(rules.start)
     return dfa_of(

@@ -51,6 +51,7 @@ def test_random_grammars_have_the_dfa_of_the_normal_form(full: bool) -> None:
         found += 1
         dfa, _ = dfa_from_tree(rules, LIMITS)
         for_masks = dfa_for_masks(rules, LIMITS)
+        assert for_masks is not None
         assert trimmed(for_masks).states == for_masks.states, text
         assert (dfa.table == minimize(for_masks).table).all(), text
         expected = minimal(to_nfa(normalize(grammar))[0])
