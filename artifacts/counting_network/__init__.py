@@ -3,6 +3,7 @@
     network/counts    what a frame that counts does where a call on it ends
     configurations    a text as threads over stacks, the counts of one stack beside it
     summaries         which tokens fit in front of a counter, by the few levels that tokens tell
+    closure           what stacks of any height need of them, for a few of all counts
     machine           all of it as the machine that a matcher steps
 
 ``compiler/network`` fills the tables; its README has the definitions, the lemmas and the costs.

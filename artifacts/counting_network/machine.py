@@ -12,6 +12,7 @@ from copy import copy
 from ..errors import ArtifactError
 from ..network.configurations import REFUSED, Entries
 from ..network.summaries import NOTHING, ROOT
+from ..network.summary_tables import SummaryTables
 from ..network.tables import DEAD, NetworkTables
 from ..tokens import tokenset
 from ..tokens.interning import InterningMachine, Lock
@@ -42,11 +43,12 @@ class CountingMasks(InterningMachine):
         vocabulary: Vocabulary,
         eos: Sequence[int],
         vocab_size: int,
+        precomputed: SummaryTables | None = None,
         caches: CacheBudget | None = None,
         lock: Lock | None = None,
     ) -> None:
         summaries, self._interned = (caches or CacheBudget()).divide(_SUMMARIES, _INTERNED)
-        self.summaries = CountingSummaries(tables, trie, vocab_size, summaries)
+        self.summaries = CountingSummaries(tables, trie, vocab_size, precomputed, summaries)
         self._vocabulary, self._vocab_size = vocabulary, vocab_size
         self._eos = tokenset.from_ids(list(eos), vocab_size)
         self._first: Words | None = None

@@ -14,10 +14,14 @@ item may begin if i < most - k, and the counter may return if i >= least - k. So
 from collections.abc import Callable, Generator
 
 from ..network.counts import UNBOUNDED
-from ..network.summaries import NOTHING, Summaries
+from ..network.summaries import NOTHING, ROOT, Summaries
+from ..network.summary_tables import SummaryTables
 from ..network.tables import NetworkTables
 from ..tokens.memo import ENTRY_BYTES, CacheBudget, solve_recursive
 from ..tokens.trie import Trie
+
+# Nodes of a set that is large.
+_LARGE = 256
 
 _Key = tuple[int, int]
 _Summary = tuple[int, int]
@@ -31,9 +35,10 @@ class CountingSummaries(Summaries):
         tables: NetworkTables,
         trie: Callable[[], Trie],
         vocab_size: int,
+        precomputed: SummaryTables | None = None,
         caches: CacheBudget | None = None,
     ) -> None:
-        super().__init__(tables, trie, vocab_size, caches=caches)
+        super().__init__(tables, trie, vocab_size, precomputed, caches)
         self._counters = tables.some_counters
         self._states = tables.states
         # By (set, item): e0, e1, …, and the rows of the first 0, 1, … items.
@@ -48,15 +53,35 @@ class CountingSummaries(Summaries):
         return super().is_full or ENTRY_BYTES * lengths > self._most_bytes
 
     def forget(self) -> None:
-        """Forget all; numbers of rows and sets are given again."""
+        """Go back to what was precomputed; numbers of other rows and sets are given again."""
         super().forget()
         self._items.clear()
         self._levels.clear()
 
+    def large(self) -> SummaryTables:
+        """The summaries of large sets alone, to begin with another time: others are found sooner
+        than a row is read."""
+        kept = {
+            key: found
+            for key, found in sorted(self.cached.items())
+            if key[0] == ROOT or len(self.nodes_of(key[0])) >= _LARGE
+        }
+        rows, sets = {NOTHING: 0}, {NOTHING: 0, ROOT: 1}
+        for (suspended, _), (row, left) in kept.items():
+            rows.setdefault(row, len(rows))
+            sets.setdefault(suspended, len(sets))
+            sets.setdefault(left, len(sets))
+        renamed = {
+            (sets[suspended], state): (rows[row], sets[left])
+            for (suspended, state), (row, left) in kept.items()
+        }
+        nodes = [self.nodes_of(number) for number in sets]
+        return SummaryTables.of([self.row(number) for number in rows], nodes, renamed)
+
     def find(self, suspended: int, state: int) -> _Summary | None:
         """F(suspended, state), or G where ``state`` is a counter's frame, if it is cached."""
         if state < self._states:
-            return self.cached.get((suspended, state))
+            return super().find(suspended, state)
         counter, begun = self._counters.split(state)
         return self.counted(suspended, counter, begun)
 

@@ -8,7 +8,8 @@ from ..container.manifest import Manifest
 from ..container.sections import Arrays
 from ..matcher import Begun
 from ..network.check import check_effects, check_network, check_summaries
-from ..tokens.allowance import Ended, Precomputed
+from ..tokens.allowance import Allowance, Ended, Precomputed
+from ..tokens.watch import unwatched
 from .check_tokenizer import check_vocabulary
 from .contents import Contents
 from .first_row import FIRST_ROW, check_first_row, check_trie_sections
@@ -29,6 +30,14 @@ def check(manifest: Manifest, arrays: Arrays) -> None:
     check_effects(arrays, manifest.vocab_size, states)
     check_first_row(manifest, arrays)
     check_trie_sections(arrays)
+
+
+class _SpentError(Exception):
+    """``ended``: why no more may be found."""
+
+    def __init__(self, ended: Ended) -> None:
+        super().__init__()
+        self.ended = ended
 
 
 class CountingRuntime:
@@ -55,8 +64,38 @@ class CountingRuntime:
         return self._generations.machine()
 
     def precompute(self, seconds: float | None, answers: int | None) -> Precomputed:
-        """Nothing is precomputed: what the levels of counts need is known when texts meet them."""
-        return Precomputed(0, Ended.COMPLETE)
+        """The summaries that stacks on the start need come first, for a few of all counts. They are
+        there for all matchers as soon as they are found."""
+        from ..counting_network.closure import needed_keys
+        from ..network.closure import nearest_first
+
+        c = self.contents
+        with c.precomputing:
+            summaries = self.machine().summaries
+            allowance, before = Allowance(seconds, answers), summaries.computed
+
+            def watch(work: int, size: int) -> None:
+                ended = allowance.spent(summaries.computed - before)
+                ended = Ended.MEMORY if summaries.is_full else ended
+                if ended is not None:
+                    raise _SpentError(ended)
+
+            order = nearest_first(self.network, ())
+            keys = needed_keys(self.network, order, summaries)
+            try:
+                while True:
+                    with c.lock:
+                        summaries.watch = watch
+                        try:
+                            key = next(keys, None)
+                            if key is None:
+                                break
+                            summaries.summary(*key)
+                        finally:
+                            summaries.watch = unwatched
+            except _SpentError as spent:
+                return Precomputed(summaries.computed - before, spent.ended)
+            return Precomputed(summaries.computed - before, Ended.COMPLETE)
 
     def begun(self, prompt: Sequence[int]) -> Begun:
         """Under any tokenization a prompt changes nothing."""
@@ -70,10 +109,18 @@ class CountingRuntime:
         if full is not None:
             return full.following()
         from ..counting_network.machine import CountingMasks
+        from ..network.summary_tables import SummaryTables
 
         c, m = self.contents, self.contents.manifest
         machine = CountingMasks(
-            self.network, lambda: c.trie, c.vocabulary, m.eos, m.vocab_size, c.caches, c.lock
+            self.network,
+            lambda: c.trie,
+            c.vocabulary,
+            m.eos,
+            m.vocab_size,
+            SummaryTables.from_arrays(c.arrays),
+            c.caches,
+            c.lock,
         )
         if FIRST_ROW in c.arrays:
             machine.begin_with(c.arrays[FIRST_ROW])

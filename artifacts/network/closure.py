@@ -58,7 +58,7 @@ def nearest_first(tables: NetworkTables, states: Iterable[int]) -> list[int]:
     for state in pending:
         calls = tables.calls[state]
         targets = [*np.unique(tables.table[state]).tolist(), *(start for start, _ in calls)]
-        targets += [frame for _, frame in calls]
+        targets += tables.call_ends[slice(*tables.call_offsets[state : state + 2])].tolist()
         for target in targets:
             if target != DEAD and target not in found:
                 found.add(target)

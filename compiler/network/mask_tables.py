@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from constrain.artifacts.counting_network.summaries import CountingSummaries
 from constrain.artifacts.network.mask_automaton import MaskAutomaton
 from constrain.artifacts.network.summaries import Summaries
 from constrain.artifacts.network.summary_tables import SummaryTables
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 _AUTOMATON_BYTES = 1 << 24
 _EFFECTS_BYTES = 1 << 24
 
-_COUNTED = "repetitions are counted, not copied, so that masks are computed at run time"
+_COUNTED = "repetitions are counted, not copied; masks are put together at run time"
 
 # How often a row is in memory at most: as itself, as the key of its number, in the table, and in
 # the file that is being written.
@@ -42,7 +43,7 @@ _COPIES = 4
 @dataclass(frozen=True, slots=True, eq=False)
 class Precomputed:
     """What a network's masks and steps begin with. ``is_complete``: no summary is missing.
-    ``note``: why there is none, where that is no limit."""
+    ``note``: why there are few, where that is no limit."""
 
     summaries: SummaryTables
     automaton: MaskAutomaton
@@ -77,13 +78,17 @@ def precompute(
     summaries = PREWARM if options.prewarm is None else options.prewarm
     memory = min(options.max_artifact_bytes - taken, limits.memory // _COPIES)
     automaton = MaskAutomaton.of(tables, {}, {})
-    if not summaries or memory <= 0 or tables.counters is not None:
+    if not summaries or memory <= 0:
         empty = SummaryTables.empty(size)
-        note = "" if tables.counters is None else _COUNTED
-        return Precomputed(
-            empty, automaton, TokenEffects.empty(), is_complete=not summaries, note=note
-        )
+        return Precomputed(empty, automaton, TokenEffects.empty(), is_complete=not summaries)
     vocabulary, trie = request.vocabulary, request.trie
+    if tables.counters is not None:
+        counting = CountingSummaries(tables, lambda: trie, size)
+        effort.begin("the masks of the network", MOST_WORK)
+        precompute_summaries(tables, counting, summaries, memory, effort)
+        effort.end()
+        large, effects = counting.large(), TokenEffects.empty()
+        return Precomputed(large, automaton, effects, is_complete=False, note=_COUNTED)
     found = Summaries(tables, lambda: trie, size)
     effort.begin("the effects of the tokens")
     effects = token_effects(tables, vocabulary, terminals, min(memory, _EFFECTS_BYTES), effort)

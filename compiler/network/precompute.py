@@ -9,6 +9,8 @@ every state before all that is suspended, up to limits that count. The mask auto
 
 from collections import deque
 
+from constrain.artifacts.counting_network.closure import needed_keys
+from constrain.artifacts.counting_network.summaries import CountingSummaries
 from constrain.artifacts.network.closure import frames_below, mask_automaton
 from constrain.artifacts.network.mask_automaton import MaskAutomaton
 from constrain.artifacts.network.summaries import NOTHING, ROOT, Summaries
@@ -21,7 +23,7 @@ from ..limits import Effort, Exhausted
 def precompute_summaries(
     tables: NetworkTables, summaries: Summaries, most: int, memory: int, effort: Effort
 ) -> bool:
-    """Fill ``summaries``; whether all that any stack needs is there.
+    """Fill ``summaries``; whether all that any stack needs is there, with counters of few counts.
 
     Stops beyond ``most`` summaries, so many bytes of ``memory`` or the effort's work: at the same
     place on each machine. Raises ``LimitError`` for time and resident memory.
@@ -34,7 +36,12 @@ def precompute_summaries(
 
     summaries.watch = watch
     try:
-        _fill(tables, summaries, watch)
+        if isinstance(summaries, CountingSummaries):
+            for key in needed_keys(tables, range(1, tables.states), summaries):
+                watch(1, 0)
+                summaries.summary(*key)
+        else:
+            _fill(tables, summaries, watch)
     except Exhausted:
         return False
     finally:

@@ -19,6 +19,7 @@ from constrain.artifacts.kinds.counting_network import CountingRuntime
 from constrain.artifacts.network.counts import MOST_ITEMS
 from constrain.artifacts.prefix import boundaries
 from constrain.artifacts.read import load_bytes
+from constrain.artifacts.tokens.allowance import Ended, Precomputed
 from constrain.compiler import Tokenizer, compile_grammar
 from constrain.compiler.pipeline import build_engine
 
@@ -222,3 +223,33 @@ def test_what_cannot_be_counted_is_copied(text: str, default_tokenizer: Tokenize
         text, dialect="gbnf", tokenizer=default_tokenizer, tokenization="any", prewarm=0
     )
     assert "count.items" not in artifact.arrays
+
+
+def test_precomputing_leaves_nothing_to_texts_far_from_their_bounds(
+    default_tokenizer: Tokenizer,
+) -> None:
+    """As many answers as were asked for, then all; and then a text finds no new one. A file that
+    has the large ones has the same masks."""
+    text = 'root ::= "<" ( [a-z] | "\\\\" [a-z] ){0,100000} ">" | "(" root ")"'
+    lazy, ahead = (
+        compile_grammar(
+            text, dialect="gbnf", tokenizer=default_tokenizer, tokenization="any", **options
+        )
+        for options in ({"prewarm": 0}, {})
+    )
+    assert 0 == lazy.manifest.counts["answers"] < ahead.manifest.counts["answers"]
+    assert (3, Ended.ANSWERS) == ended(lazy.precompute(answers=3))
+    assert Ended.COMPLETE == lazy.precompute().ended
+    assert (0, Ended.COMPLETE) == ended(lazy.precompute())
+    computed = machine_of(lazy).summaries.computed
+    one, other = lazy.matcher(), load_bytes(ahead.to_bytes()).matcher()
+    for token in default_tokenizer.encode("((<the quick brown fox".replace(" ", "")):
+        assert one.mask().tolist() == other.mask().tolist()
+        one.advance(token)
+        other.advance(token)
+    assert computed == machine_of(lazy).summaries.computed
+
+
+def ended(found: Precomputed) -> tuple[int, Ended]:
+    """How many answers, and why no more."""
+    return found.answers, found.ended

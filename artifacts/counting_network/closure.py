@@ -1,0 +1,68 @@
+"""The summaries that stacks of any height need, found without a stack, for a few of all counts.
+
+As ``network/closure``: which frames can lie right below a state is a local relation of the network.
+Of a counter, which is a frame for each count, three stand for all: where one item has begun, where
+just enough have, and where the last has. What other counts need is mostly that, too.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from ..network.summaries import NOTHING, ROOT
+from ..network.tables import DEAD, NetworkTables
+from .summaries import CountingSummaries
+
+_Key = tuple[int, int]
+
+
+def frames_below(tables: NetworkTables) -> dict[int, list[int]]:
+    """For each state the frames that can lie right below it, ascending."""
+    counters, states = tables.some_counters, tables.states
+    frames: dict[int, set[int]] = {}
+    for calls in tables.calls:
+        for start, frame in calls:
+            found = frames.setdefault(start, set())
+            found.add(frame)
+            if frame >= states:
+                counter = frame - states
+                _, least, _, back = counters.rows[counter]
+                found.update((counters.frame(counter, least), back))
+    below: dict[int, set[int]] = {state: set() for state in range(states)}
+    for start, returns in frames.items():
+        for state in _inside(tables, start):
+            below[state] |= returns
+    return {state: sorted(found) for state, found in below.items()}
+
+
+def needed_keys(
+    tables: NetworkTables, order: Iterable[int], summaries: CountingSummaries
+) -> Iterator[_Key]:
+    """The keys of summaries that stacks on the states in ``order`` need, those of one state before
+    those of the next. Each is to be found before the next one is asked for."""
+    counters, below = tables.some_counters, frames_below(tables)
+    seen: set[_Key] = set()
+    for first in order:
+        pending = [(ROOT, first)]
+        while pending:
+            key = pending.pop()
+            if key in seen:
+                continue
+            seen.add(key)
+            yield key
+            _, suspended = summaries.summary(*key)
+            if suspended != NOTHING:
+                state = key[1]
+                if state >= tables.states:
+                    state = counters.rows[counters.split(state)[0]][3]
+                pending += [(suspended, frame) for frame in reversed(below[state])]
+
+
+def _inside(tables: NetworkTables, start: int) -> set[int]:
+    """The states that a call which begins in ``start`` can be in."""
+    ends, offsets = tables.call_ends.tolist(), tables.call_offsets.tolist()
+    found, pending = {start}, [start]
+    for state in pending:
+        behind = ends[offsets[state] : offsets[state + 1]]
+        for target in {*tables.table[state].tolist(), *behind} - found - {DEAD}:
+            found.add(target)
+            pending.append(target)
+    return found
