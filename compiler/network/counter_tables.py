@@ -41,22 +41,23 @@ def counted(
     return frames, counters
 
 
-def most_of_open_items(tables: NetworkTables) -> int:
-    """The largest least number of items whose end cannot be told from the byte behind it, 0 if
-    there are no such counters: sets of stacks may hold as many counts.
+def has_open_items(tables: NetworkTables, most: int) -> bool:
+    """Whether some counter needs more than ``most`` items, whose ends cannot be told from the byte
+    behind them: sets of stacks may hold as many counts.
 
     An item's end can be told if nothing that may end in it goes on with what an item begins with.
     """
-    if tables.counters is None:
-        return 0
+    counters = tables.counters
+    items = set() if counters is None else {item for item, n, *_ in counters.rows if n > most}
+    if not items:
+        return False
     first = _first_bytes(tables)
-    found = 0
-    for item, least, _, _ in tables.counters.rows:
+    for item in items:
         inside = _reached(tables, item)
         ends = inside[tables.accepting[inside] != 0]
-        if least > found and bool((first[ends] & first[item]).any()):
-            found = least
-    return found
+        if bool((first[ends] & first[item]).any()):
+            return True
+    return False
 
 
 def _first_bytes(tables: NetworkTables) -> NDArray[np.bool_]:

@@ -21,7 +21,7 @@ from ..limits import Limits
 from ..lnf import normalize
 from .build import network
 from .components import TooManySetsError, dfa_of, network_of
-from .counter_tables import most_of_open_items
+from .counter_tables import has_open_items
 from .tree_counts import MOST_OPEN, copy_most, count_large, repeats
 from .tree_layout import Layout
 from .tree_plan import Openness, procedures_of, sizes_of
@@ -72,7 +72,7 @@ def network_of_rules(
     if rules.is_left_recursive:
         return network(normalize(rules.grammar, limits), limits, rules.terminals, most_states)
     found = network_from_tree(rules, limits, most_states)
-    if most_of_open_items(found) <= MOST_OPEN:
+    if not has_open_items(found, MOST_OPEN):
         return found
     copy_most(rules)
     return network_from_tree(rules, limits, most_states)

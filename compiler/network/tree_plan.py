@@ -72,11 +72,12 @@ def sizes_of(rules: Rules) -> Mapping[int, int]:
 
 def sizes_of_uses(rules: Rules, expressions: Sequence[int]) -> list[int]:
     """The states of a copy of each expression, at least 1."""
-    planner = _Planner(rules)
-    whole = sizes_of(rules)
+    planner, whole = _Planner(rules), dict[int, int]()
     found = []
     for e in expressions:
-        uses = rules.uses([e], at_end=False)
+        uses = list(rules.uses([e], at_end=False))
+        # Characters name no rules, nor do most items.
+        whole = whole or (dict(sizes_of(rules)) if uses else whole)
         named = sum(count * whole[used] for used, _, count in uses)
         found.append(max(min(planner.size([e]) + named, _LARGE), 1))
     return found
