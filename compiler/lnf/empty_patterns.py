@@ -25,14 +25,18 @@ def empty_patterns(grammar: Grammar, limits: Limits) -> Grammar:
     What is too large to be looked at stays as it is. Raises ``LimitError`` on time and resident
     memory.
     """
-    parts = (part for rule in grammar.rules for part in walk(rule.body))
-    if not any(isinstance(part, Pattern) and _hides(part.node) for part in parts):
+    hiding = [
+        any(isinstance(part, Pattern) and _hides(part.node) for part in walk(rule.body))
+        for rule in grammar.rules
+    ]
+    if not any(hiding):
         return grammar
-    rules = []
-    for rule in grammar.rules:
+    rules = list(grammar.rules)
+    for number in (i for i, hides in enumerate(hiding) if hides):
+        rule = rules[number]
         with blaming([rule.name]):
             body = fold(rule.body, children, lambda expr, parts: _emptied(expr, parts, limits))
-        rules.append(rule if body is rule.body else replace(rule, body=body))
+        rules[number] = rule if body is rule.body else replace(rule, body=body)
     return replace(grammar, rules=tuple(rules))
 
 

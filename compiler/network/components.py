@@ -425,8 +425,27 @@ class _Lists:
             after = max(after, high)
         return found
 
+    def _with_symbol(self, one: Runs, runs: Runs) -> Runs:
+        """``runs`` and a run of one symbol, as of a literal beside all else."""
+        symbol, _, target = one
+        place, size = 0, len(runs)
+        while place < size and runs[place + 1] < symbol:
+            place += 3
+        if place == size or runs[place] > symbol:
+            return runs[:place] + one + runs[place:]
+        low, high, other = runs[place : place + 3]
+        found = runs[:place]
+        if low < symbol:
+            found += (low, symbol - 1, other)
+        found += (symbol, symbol, self._union(target, other))
+        if symbol < high:
+            found += (symbol + 1, high, other)
+        return found + runs[place + 3 :]
+
     def _merged(self, left: Runs, right: Runs) -> Runs:
         """The runs of both."""
+        if len(left) == 3 and left[0] == left[1]:
+            return self._with_symbol(left, right)
         found: Runs = []
         i, j = 3, 3
         low, high, target = left[:3]
