@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from constrain.artifacts.tokens.vocabulary import TEXT
-
 from .automata.dfa import Dfa, TokenIds
 from .automata.token_classes import over_classes
 from .diagnostics import CheckError, Diagnostic
@@ -107,12 +105,8 @@ def unspelled_bytes(
     """Which bytes of texts are no token, bool (256,): in engines that follow texts byte by byte, a
     mask could lead into a dead end before them. ``table``: of what reads the texts, a row for each
     state, and ``columns`` the column of each byte."""
-    vocabulary = request.vocabulary
-    alone = (vocabulary.lengths == 1) & (vocabulary.kinds == TEXT)
-    spelled = np.zeros(256, dtype=np.bool_)
-    spelled[vocabulary.data[vocabulary.offsets[:-1][alone]]] = True
     used: NDArray[np.bool_] = (table != 0).any(axis=0)[columns[:256]]
-    return used & ~spelled
+    return used & ~request.vocabulary.spelled_bytes
 
 
 def listed(octets: NDArray[np.bool_]) -> str:

@@ -105,6 +105,14 @@ class Vocabulary:
         return [data[begin:end] for begin, end in zip(begins, ends, strict=True)]
 
     @cached_property
+    def spelled_bytes(self) -> NDArray[np.bool_]:
+        """Which bytes are a token's whole text, bool (256,)."""
+        alone = (self.lengths == 1) & (self.kinds == TEXT)
+        spelled = np.zeros(256, dtype=np.bool_)
+        spelled[self.data[self.offsets[:-1][alone]]] = True
+        return spelled
+
+    @cached_property
     def _kinds(self) -> memoryview:
         return self.kinds.data
 

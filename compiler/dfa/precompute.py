@@ -151,7 +151,7 @@ def live_states(dfa: ByteDfa, trie: Trie) -> NDArray[np.bool_]:
     that lacks bytes can leave a state that no token leads out of.
     """
     singles = trie.octets[trie.first[0] : trie.first[1]]
-    has_token = np.diff(trie.held)[trie.first[0] : trie.first[1]] > 0
+    has_token = np.diff(trie.held[trie.first[0] : trie.first[1] + 1]) > 0
     spelled = np.zeros(256, dtype=np.bool_)
     spelled[singles[has_token]] = True
     used = (dfa.table != DEAD).any(axis=0)[dfa.classes]

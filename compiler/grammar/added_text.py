@@ -34,8 +34,11 @@ def added_text(grammar: Grammar, added: Mapping[int, str]) -> Iterator[tuple[str
     names = re.compile("|".join(map(re.escape, sorted(ids, key=len, reverse=True))))
     bodies = [(rule.name, rule.terminal, rule.body) for rule in grammar.rules]
     bodies += [("", True, body) for body in grammar.ignored]
+    shortest = min(map(len, ids))
     for rule, is_terminal, body in bodies:
         for expr in walk(body):
+            if isinstance(expr, Literal) and len(expr.data) < shortest:
+                continue
             for text in _texts(expr):
                 if found := names.search(text):
                     yield rule, _diagnostic(grammar, expr, text, found, ids, is_terminal)

@@ -170,6 +170,10 @@ class Grammar:
         yield max(self.rules, key=lambda rule: rule.span.end - rule.span.start).name
 
 
+# What has nothing inside; most of a tree, and seen sooner so.
+_LEAVES = (Literal, Reference, Pattern, Token)
+
+
 def children(expr: Expr) -> tuple[Expr, ...]:
     """The expressions directly inside one."""
     match expr:
@@ -214,7 +218,8 @@ def walk(expr: Expr) -> Iterator[Expr]:
     while pending:
         current = pending.pop()
         yield current
-        pending.extend(reversed(children(current)))
+        if not isinstance(current, _LEAVES):
+            pending.extend(reversed(children(current)))
 
 
 def references(expr: Expr) -> Iterator[Reference]:
