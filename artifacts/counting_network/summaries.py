@@ -43,19 +43,22 @@ class CountingSummaries(Summaries):
         self._states = tables.states
         # By (set, item): e0, e1, …, and the rows of the first 0, 1, … items.
         self._items: dict[_Key, tuple[list[int], list[int]]] = {}
+        # How many items those are of together.
+        self._begun = 0
         # By (set, counter, lo, hi).
         self._levels: dict[tuple[int, int, int, int], _Summary] = {}
 
     @property
     def is_full(self) -> bool:
         """Whether a cache limit is passed, so that ``forget`` should be called."""
-        lengths = sum(map(len, self._items)) + len(self._levels)
-        return super().is_full or ENTRY_BYTES * lengths > self._most_bytes
+        size = 16 * self._begun + ENTRY_BYTES * (len(self._items) + len(self._levels))
+        return super().is_full or size > self._most_bytes
 
     def forget(self) -> None:
         """Go back to what was precomputed; numbers of other rows and sets are given again."""
         super().forget()
         self._items.clear()
+        self._begun = 0
         self._levels.clear()
 
     def large(self) -> SummaryTables:
@@ -115,6 +118,7 @@ class CountingSummaries(Summaries):
                 row, left = yield left, item
                 rows.append(self.union((rows[-1], row)))
             self._items[suspended, item] = sets, rows
+            self._begun += len(rows)
         sets, rows = self._items[suspended, item]
         low, high = _levels(begun, least, most, len(sets))
         parts, pending = {rows[high]}, dict[int, None]()

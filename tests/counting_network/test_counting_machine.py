@@ -253,3 +253,15 @@ def test_precomputing_leaves_nothing_to_texts_far_from_their_bounds(
 def ended(found: Precomputed) -> tuple[int, Ended]:
     """How many answers, and why no more."""
     return found.answers, found.ended
+
+
+def test_a_small_cache_gives_the_same_masks(small: Artifact) -> None:
+    """What is found for a mask is forgotten when it is full, and found again."""
+    tight = load_bytes(small.to_bytes(), cache_bytes=1)
+    one, other = small.matcher(), tight.matcher()
+    for token in [1, *[0, 4, 5] * 7, 1]:
+        assert one.mask().tolist() == other.mask().tolist()
+        one.advance(token)
+        other.advance(token)
+    assert machine_of(tight).summaries.is_full
+    assert not machine_of(small).summaries.is_full
