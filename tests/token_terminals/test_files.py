@@ -23,6 +23,7 @@ from constrain.compiler.dfa.token_overlaps import without_overlaps
 from constrain.compiler.diagnostics import CheckError, LimitError, Span
 from constrain.compiler.drawing import draw_dfa, draw_nfa, draw_tokens
 from constrain.compiler.explain.report import Status, explain
+from constrain.compiler.frontend import Automata
 from constrain.compiler.grammar.tree import Token
 from constrain.compiler.limits import Limits
 from constrain.compiler.merge.direct_merge import canonical_dfa
@@ -81,8 +82,9 @@ def test_a_terminal_without_tokens_is_never_read() -> None:
     assert not len(ids)
     grammar = grammar_of(every)
     automaton = build_automaton('root ::= "a"', dialect="gbnf")
-    dfa = build_automaton("root ::= <t>", dialect="gbnf").dfa
-    emptied = replace(automaton, grammar=grammar, dfa=dfa)
+    other = build_automaton("root ::= <t>", dialect="gbnf")
+    found = Automata(automaton.nfa, other.dfa, automaton.origins)
+    emptied = replace(automaton, grammar=grammar, found=found)
     with pytest.raises(CheckError, match="every one needs a token"):
         build_artifact(emptied, small_tokenizer())
 
