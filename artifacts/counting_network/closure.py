@@ -7,7 +7,7 @@ just enough have, and where the last has. What other counts need is mostly that,
 
 from collections.abc import Iterable, Iterator
 
-from ..network.summaries import NOTHING, ROOT
+from ..network import closure as network_closure
 from ..network.tables import DEAD, NetworkTables
 from .summaries import CountingSummaries
 
@@ -39,21 +39,14 @@ def needed_keys(
     """The keys of summaries that stacks on the states in ``order`` need, those of one state before
     those of the next. Each is to be found before the next one is asked for."""
     counters, below = tables.some_counters, frames_below(tables)
-    seen: set[_Key] = set()
-    for first in order:
-        pending = [(ROOT, first)]
-        while pending:
-            key = pending.pop()
-            if key in seen:
-                continue
-            seen.add(key)
-            yield key
-            _, suspended = summaries.summary(*key)
-            if suspended != NOTHING:
-                state = key[1]
-                if state >= tables.states:
-                    state = counters.rows[counters.split(state)[0]][3]
-                pending += [(suspended, frame) for frame in reversed(below[state])]
+
+    def under(state: int) -> list[int]:
+        """A counting frame stands where its count is."""
+        if state >= tables.states:
+            state = counters.rows[counters.split(state)[0]][3]
+        return below[state]
+
+    return network_closure.needed_keys(under, order, summaries.summary)
 
 
 def _inside(tables: NetworkTables, start: int) -> set[int]:

@@ -12,7 +12,7 @@ the trie, so this ends; but there can be many sets of them. The mask automaton
 """
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -67,10 +67,13 @@ def nearest_first(tables: NetworkTables, states: Iterable[int]) -> list[int]:
 
 
 def needed_keys(
-    below: list[list[int]], states: Iterable[int], summaries: Summaries
+    below: Callable[[int], Sequence[int]],
+    states: Iterable[int],
+    summary: Callable[[int, int], tuple[int, int]],
 ) -> Iterator[_Key]:
     """The keys of all summaries that stacks on ``states`` need. All of one state, frame below
-    frame, come before those of the next. Each is to be found before the next one is asked for."""
+    frame, come before those of the next. Each is to be found before the next one is asked for.
+    ``below``: the frames that can lie right below a state, or a frame."""
     seen: set[_Key] = set()
     for first in states:
         pending = [(ROOT, first)]
@@ -80,9 +83,9 @@ def needed_keys(
                 continue
             seen.add(key)
             yield key
-            _, suspended = summaries.summary(*key)
+            _, suspended = summary(*key)
             if suspended != NOTHING:
-                pending += [(suspended, frame) for frame in reversed(below[key[1]])]
+                pending += [(suspended, frame) for frame in reversed(below(key[1]))]
 
 
 def mask_automaton(

@@ -36,8 +36,8 @@ _OTHER_WEIGHT = 64
 # Rows of a table that are looked at together; bounds what is allocated.
 _ROWS = 1 << 12
 
-# Texts of different lengths are told apart if some state reads so many characters of words, a power
-# of two, but not any number. Digits that count are not worth it: few tokens have several.
+# Texts of different lengths are distinguished if some state reads so many characters of words, a
+# power of two, but not any number. Digits that count are not worth it: few tokens have several.
 _COUNTED = 8
 _WORDS = CLASS_BITS[ord("z")] | CLASS_BITS[ord("Z")] | np.uint64(1 << OTHER)
 
@@ -46,7 +46,7 @@ _States = NDArray[np.int32]
 
 
 def height_steps(most: int) -> list[int]:
-    """The heights that are told apart: powers of two, and once and a half those, up to the first
+    """The heights that are distinguished: powers of two, and once and a half those, up to the first
     that is ``most`` or more. ``most=7 -> [1, 2, 3, 4, 6, 8]``"""
     steps = [1, 2]
     while steps[-1] < most:

@@ -11,6 +11,7 @@ without exponents, which every set here is exact for.
 """
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
@@ -67,7 +68,7 @@ Scalar: TypeAlias = Texts | Numbers | int
 S = TypeVar("S", bound=Names | Lengths | Values)
 
 
-class _Algebra(Generic[S]):
+class _Algebra(ABC, Generic[S]):
     """Meets, joins and complements of sets, each computed once."""
 
     def __init__(self, limits: Limits) -> None:
@@ -125,8 +126,8 @@ class _Algebra(Generic[S]):
     def _complement(self, of: "Ends | S | Dfa") -> "Ends | S | Dfa":
         return nonempty(boolean.difference(self._dfa(Ends.ALL), self.dfa(of), self.limits))
 
-    def _dfa(self, of: "Ends | S") -> Dfa:
-        raise NotImplementedError
+    @abstractmethod
+    def _dfa(self, of: "Ends | S") -> Dfa: ...
 
 
 class Bits:

@@ -139,8 +139,8 @@ def test_unevaluated_members_and_items_have_a_negative_reading(
     assert not found.allows(invalid)
 
 
-def test_unique_items_are_values_that_no_automaton_can_tell_apart() -> None:
-    """Finitely many values are told apart; else the keyword is refused, or ignored with a note."""
+def test_unique_items_are_values_that_no_automaton_can_distinguish() -> None:
+    """Finitely many values are; else the keyword is refused, or ignored with a note."""
     schema = {"type": "array", "uniqueItems": True}
     few = {**schema, "items": {"enum": ["a", "b", 1]}}
 
