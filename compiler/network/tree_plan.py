@@ -31,6 +31,10 @@ from .tree_rules import (
 CALLED_FROM, COPIES = 30, 600
 OPEN_COPIES = 20_000
 
+# A rule of so many states is called though it is named once: chains of such rules are not one
+# automaton.
+ONE_COPY = 4_000
+
 # Estimates of sizes go no further.
 _LARGE = 10**9
 
@@ -178,22 +182,25 @@ class _Planner:
             for used, count in copies.items():
                 uses[used] = uses.get(used, 0) + count
         whole: dict[int, int] = {}
-        for rule in self.callees_first():
+        for rule in self.callees_first(procedures):
             if rule not in uses:
                 continue
             size = whole[rule] = self.copied(rule, procedures, whole)
-            if rule in procedures or uses[rule] < 2 or size <= CALLED_FROM:
+            if rule in procedures or size <= CALLED_FROM:
                 continue
-            most = OPEN_COPIES if rule in self._open else COPIES
+            most = ONE_COPY if uses[rule] < 2 else COPIES
+            if rule in self._open:
+                most = OPEN_COPIES
             if size * uses[rule] > most:
                 procedures.add(rule)
 
-    def callees_first(self) -> Iterator[int]:
-        """The rules that are reached, those that others name before them, but for cycles."""
+    def callees_first(self, procedures: Set[int] = frozenset()) -> Iterator[int]:
+        """The rules that are reached, those that others copy before them, but for cycles: where
+        ``procedures`` cut those that need it, of tail calls alone."""
         calls = self.calls
         ordered = list(calls.callees)
         place = {rule: i for i, rule in enumerate(ordered)}
-        graph = [[place[c] for c in sorted(calls.callees[rule])] for rule in ordered]
+        graph = [[place[c] for c in sorted(calls.callees[rule] - procedures)] for rule in ordered]
         for members in strongly_connected(graph):
             yield from (ordered[i] for i in members)
 

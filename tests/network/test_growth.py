@@ -118,6 +118,26 @@ def test_rules_that_are_jumped_to_are_not_built(work: Counter[str]) -> None:
     assert work["states"] < 5000
 
 
+def object_ring(count: int) -> str:
+    """Objects that hold the next one, and may hold another: most are named once."""
+    rules = [
+        f"""o{i} ::= '{{' '"k":' (o{(i + 1) % count} | text | number)
+        (',"m{i}":' o{(i * i + 3) % count})? '}}';"""
+        for i in range(count)
+    ]
+    terminals = "text ::= #'\"[^\"\\\\\\x00-\\x1f]*\"'; number ::= #'-?[0-9]+';"
+    return " ".join(["start ::= o0;", *rules, terminals])
+
+
+def test_objects_in_a_ring_are_a_network_of_linearly_many_states() -> None:
+    """What is copied is counted with what it copies itself, also where all rules are one cycle."""
+    for count in (100, 300):
+        found = build_engine(object_ring(count), dialect="kbnf")
+        assert isinstance(found, Parser)
+        assert found.network is not None
+        assert found.network.states < 40 * count
+
+
 def test_hundreds_of_objects_are_a_network() -> None:
     """The engine is chosen by the automaton of one rule, not by all of them."""
     key = "k" * 300
