@@ -110,7 +110,7 @@ def test_walks_that_masks_share_change_none(monkeypatch: pytest.MonkeyPatch, ful
 def test_what_the_lexer_reads_is_read_once_for_many_masks(
     monkeypatch: pytest.MonkeyPatch, default_tokenizer: Tokenizer
 ) -> None:
-    """Along code, a quarter of the nodes were read for other masks before."""
+    """Along code, a fifth of the nodes were read for other masks before."""
     size = default_tokenizer.vocab_size
     vocabulary = default_tokenizer.vocabulary(size)
     visited = []
@@ -122,7 +122,7 @@ def test_what_the_lexer_reads_is_read_once_for_many_masks(
             code.row(state)
             state = code.step(state, token)
         visited.append(code.walks.visited)
-    assert visited[1] * 4 < visited[0] * 3
+    assert visited[1] * 5 < visited[0] * 4
 
 
 def test_subtrees_change_no_mask(full: bool) -> None:
