@@ -15,13 +15,13 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 from unicodedata import combining, east_asian_width
 
 from constrain.artifacts.errors import ConstrainError
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Span:
+class Span(NamedTuple):
     """Character offsets [start, end) into a source text."""
 
     start: int

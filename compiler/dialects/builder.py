@@ -24,13 +24,13 @@ from typing import Any, ClassVar, TypeAlias
 
 from lark import Token
 from lark.lark import PostLex
-from lark.parsers.lalr_interactive_parser import InteractiveParser
 
 from ..automata import regex_ir as regex
 from ..diagnostics import Diagnostic, Source, Span
 from ..grammar.tree import Choice, Expr, Literal, Pattern, Reference, Repetition, Rule
 from ..grammar.tree import Sequence as SequenceNode
 from ..limits import Limits
+from .lalr_driver import Driver
 
 SIMPLE = {
     "n": "\n",
@@ -203,7 +203,7 @@ class Builder:
         # Groups leave no node behind, so a rule that nothing ends asks where the last one ended.
         self.last_group_end = 0
 
-    def tokens(self, parser: InteractiveParser) -> Iterator[Token]:
+    def tokens(self, parser: Driver) -> Iterator[Token]:
         """Feed the parser with the source's tokens; each one that it has taken."""
         return parser.iter_parse()
 
@@ -283,6 +283,8 @@ def nothing_at(offset: int) -> Literal:
 
 def sequence_of(items: Sequence[Item]) -> Expr:
     """The node of ``a b …``; one item alone stands for itself."""
+    if len(items) == 1 and not isinstance(items[0], Token):
+        return items[0]
     parts = inner(items)
     return parts[0] if len(parts) == 1 else SequenceNode(tuple(parts), span_over(items))
 
@@ -353,6 +355,8 @@ class EbnfBuilder(Builder):
 
     def postfix(self, items: list[Item]) -> Expr:
         """item with the operators behind it that say how often it stands there"""
+        if len(items) == 1 and not isinstance(items[0], Token):
+            return items[0]
         return quantified(inner(items)[0], [t for t in items if isinstance(t, Token)], self.times)
 
     def reference(self, items: list[Token]) -> Expr:

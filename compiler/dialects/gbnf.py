@@ -29,6 +29,7 @@ from .characters import Character, class_pattern
 
 _SIMPLE = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\", '"': '"', "[": "[", "]": "]", "-": "-"}
 _WIDTHS = {"x": 2, "u": 4, "U": 8}
+_ESCAPE = re.compile(r"\\(?:x.{0,2}|u.{0,4}|U.{0,8}|.)", re.DOTALL)
 
 # Strings and classes that do not end.
 _STRING_START = r'"(?!(\\[^\r\n]|[^"\\\r\n])*")'
@@ -126,7 +127,13 @@ class GbnfBuilder(EbnfBuilder):
         token, span = items[0], span_of(items[0])
         text = token[1:-1]
         if "\\" in text:
-            text = "".join(char.text for char in self._characters(text, span.start + 1))
+            first = span.start + 1
+
+            def undone(found: re.Match[str]) -> str:
+                code = self._escape(found[0], Span(first + found.start(), first + found.end()))
+                return chr(code) if code >= 0 else ""
+
+            text = _ESCAPE.sub(undone, text)
         return literal_of(text, span)
 
     def char_class(self, items: list[Token]) -> Pattern:

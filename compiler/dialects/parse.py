@@ -13,6 +13,7 @@ from lark.parsers.lalr_interactive_parser import InteractiveParser
 from ..diagnostics import Diagnostic, DialectError, LimitError, Span, visible
 from ..grammar.tree import Rule
 from .builder import Builder
+from .lalr_driver import Driver, LalrTables
 from .lalr_tables import parser_of
 
 _STAGE = "reading the grammar"
@@ -79,7 +80,9 @@ def _parse_from(builder: Builder, begin: int) -> tuple[Rule, ...]:
     """The rules from ``begin`` on, which is where one begins. Raises ``_Unexpected``."""
     # Offsets stay those of the source; what stands before is one run of spaces to the lexer.
     text = " " * begin + builder.source.text[begin:]
-    interactive = _parser(builder.grammar_file, builder.postlex).parse_interactive(text)
+    parser, tables = _parser(builder.grammar_file, builder.postlex)
+    interactive = parser.parse_interactive(text)
+    driver = Driver(tables, interactive, text)
     token = None
     depth = count = 0
     rule: int | None = None
@@ -87,7 +90,7 @@ def _parse_from(builder: Builder, begin: int) -> tuple[Rule, ...]:
     blamed: list[str] = []
     reset = _building.set(builder)
     try:
-        for token in builder.tokens(interactive):
+        for token in builder.tokens(driver):
             if rule is None or token.type in builder.rule_heads:
                 rule = token.start_pos or 0
                 named = builder.only_rule if builder.next_rule is None else token
@@ -100,7 +103,7 @@ def _parse_from(builder: Builder, begin: int) -> tuple[Rule, ...]:
             count += 1
             if count % _CLOCK_STRIDE == 0:
                 builder.limits.check_resources(_STAGE, blamed)
-        rules: tuple[Rule, ...] = interactive.feed_eof(token)  # type: ignore[no-untyped-call]
+        rules: tuple[Rule, ...] = driver.feed_eof(token)
     except LimitError as error:
         raise error if error.rules else error.blaming(blamed) from None
     except UnexpectedInput as error:
@@ -164,8 +167,9 @@ class _Forward:
 
 
 @cache
-def _parser(grammar_file: str, postlex: PostLex | None) -> Lark:
-    return parser_of(Builder.folder(), grammar_file, _Forward(), postlex)
+def _parser(grammar_file: str, postlex: PostLex | None) -> tuple[Lark, LalrTables]:
+    parser = parser_of(Builder.folder(), grammar_file, _Forward(), postlex)
+    return parser, LalrTables(parser)
 
 
 def _explain(

@@ -14,13 +14,13 @@ from dataclasses import replace
 from typing import ClassVar, NamedTuple
 
 from lark import Token
-from lark.parsers.lalr_interactive_parser import InteractiveParser
 
 from ..automata import regex_ir as ir
 from ..diagnostics import Diagnostic, DialectError, Source, Span
 from ..grammar.tree import Pattern, Rule
 from ..limits import Limits
 from .builder import QUANTITIES, Unescaped, count_of, pattern_of, span_of
+from .lalr_driver import Driver
 from .parse import parse
 from .regex_classes import Bracketed, ClassBuilder, any_node, cased, look_of, node_of
 from .regex_lexer import RegexLexer, RegexToken
@@ -97,7 +97,7 @@ class RegexBuilder(ClassBuilder):
         self._plain_classes = plain_classes
         self._lexer: RegexLexer | None = None
 
-    def tokens(self, parser: InteractiveParser) -> Iterator[Token]:
+    def tokens(self, parser: Driver) -> Iterator[Token]:
         """The tokens of ``RegexLexer``."""
         lexer = RegexLexer(
             self.source.text,
