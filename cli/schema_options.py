@@ -132,7 +132,7 @@ class OfSchemas:
             min=1,
             max=1_000_000,
             help="The longest text or array that is counted; longer ones are left out.  [default: "
-            "2000]",
+            "any, as far as counts are kept while decoding (--tokenization any), else 2000]",
         ),
     ] = None
     max_conj: Annotated[

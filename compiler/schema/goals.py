@@ -67,6 +67,8 @@ class Goals:
         self.texts, self.numbers = TextAlgebra(limits), NumberAlgebra(limits)
         self._of_place: dict[Place | Alternatives, int] = {}
         self.members: list[Place | Alternatives] = []
+        # The pointers of the keywords that bound lengths, by the bound.
+        self.bounds: dict[int, str] = {}
 
     def at(self, pointer: str) -> Goal:
         """That the schema at a pointer holds; ``#`` is the whole."""

@@ -11,6 +11,7 @@ is left out; what must not rest on that asks the count before and after.
 
 from collections.abc import Iterable, Sequence
 from itertools import combinations
+from typing import cast
 
 from .formulas import (
     SCALARS,
@@ -239,11 +240,11 @@ class Normal(ScalarForms):
 
     def _keys_hold(self, goal: Goal, is_negated: bool) -> list[Conjunction]:
         if is_negated:
-            texts = self.texts_of(self.goals.negated(goal))
+            texts = cast("Texts", self.copied(self.texts_of(self.goals.negated(goal))))
             if texts is Ends.NONE:
                 return []
             return [conjunction(Some(_keys_of(texts), ANYTHING))]
-        texts = self.texts_of(goal)
+        texts = cast("Texts", self.copied(self.texts_of(goal)))
         if texts is Ends.ALL:
             return _TRUE
         if isinstance(texts, Names):

@@ -11,6 +11,9 @@ PLAIN, DECIMAL = "plain", "decimal"
 ASSERT, IGNORE, REFUSE_UNKNOWN = "assert", "ignore", "refuse-unknown"
 REFUSE = "refuse"
 
+# Counts that are copies go so far, where nothing else is asked for.
+COPIED = 2_000
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaOptions:
@@ -29,6 +32,8 @@ class SchemaOptions:
     - ``unique``: ``refuse`` a ``uniqueItems`` that no automaton decides, or ``ignore`` it.
     - ``ascii``: write what is not ASCII as escapes.
     - ``max_count``: the longest text or array that is counted; greater bounds are narrowed to it.
+      By default any bound where counts are kept while decoding, and 2,000 where they are copies.
+    - ``keeps_counts``: counts are kept while decoding, as networks do under any tokenization.
     - ``max_conj``: conjunctions of a normal form; what is beyond is left out, and noted.
     - ``schemas``: folders of schemas that may be referred to, as (base URI or "", folder).
 
@@ -43,7 +48,8 @@ class SchemaOptions:
     formats: str = ASSERT
     unique: str = REFUSE
     ascii: bool = False
-    max_count: int = 2_000
+    max_count: int | None = None
+    keeps_counts: bool = False
     max_conj: int = 300
     schemas: tuple[tuple[str, str], ...] = ()
 
@@ -66,8 +72,19 @@ class SchemaOptions:
                 f"{self.whitespace!r}"
             )
         for name in ("any_limit", "max_count", "max_conj"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+            given = getattr(self, name)
+            if given is not None and given < 1:
+                raise ValueError(f"{name} must be at least 1, not {given}")
+
+    @property
+    def longest(self) -> int | None:
+        """The longest text or array where counts are repetitions; None where any is."""
+        return self.max_count if self.max_count or self.keeps_counts else COPIED
+
+    @property
+    def longest_copied(self) -> int:
+        """The same where counts become states of an automaton, beside something else."""
+        return self.max_count or COPIED
 
     @property
     def most_spaces(self) -> int | None:

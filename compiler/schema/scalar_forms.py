@@ -12,12 +12,14 @@ from contextlib import contextmanager
 from itertools import combinations
 from typing import cast
 
+from ..automata.dfa import Dfa
 from ..limits import blaming
 from .formulas import All, Any, AnyOf, Formula, Holds, In, OneOf, Type
 from .goals import COMES_BACK, REFERS_TO_ITSELF, Alternatives, Goal, Goals
 from .keywords.clauses import clauses_of
+from .keywords.scalars import counted
 from .places import Place
-from .sets import Bits, Ends, Scalar, Texts
+from .sets import Bits, Ends, Lengths, Names, Scalar, Texts
 
 _STAGE = "the schema's normal form"
 
@@ -70,13 +72,23 @@ class ScalarForms:
         return scalar in (0, Ends.NONE) if isinstance(scalar, int | Ends) else False
 
     def _meet(self, type_: Type, left: Scalar, right: Scalar) -> Scalar:
+        if isinstance(left, Dfa) or isinstance(right, Dfa):
+            left, right = self.copied(left), self.copied(right)
         return cast("Scalar", self._algebras[type_].meet(left, right))
 
     def _join(self, type_: Type, parts: Iterable[Scalar]) -> Scalar:
         found: Scalar = 0 if type_ in (Type.NULL, Type.BOOLEAN) else Ends.NONE
         for part in parts:
+            if isinstance(found, Names | Dfa) or isinstance(part, Names | Dfa):
+                found, part = self.copied(found), self.copied(part)
             found = cast("Scalar", self._algebras[type_].join(found, part))
         return found
+
+    def copied(self, scalar: Scalar) -> Scalar:
+        """Lengths as far as they may be counted by the states of an automaton."""
+        if isinstance(scalar, Lengths):
+            return counted(scalar, self.goals.options.longest_copied, self.goals)
+        return scalar
 
     def _scalars_of(self, literal: int, type_: Type) -> Scalar:
         key = (literal, type_)

@@ -172,6 +172,11 @@ class TextAlgebra(_Algebra[Names | Lengths]):
         return super()._meet(left, right)
 
     def _join(self, left: Texts, right: Texts) -> Texts:
+        if isinstance(left, Lengths) and isinstance(right, Lengths):
+            low, high = sorted((left, right), key=lambda each: each.least)
+            if low.most is None or high.least <= low.most + 1:
+                ends = (low.most, high.most)
+                return lengths(low.least, None if None in ends else max(m or 0 for m in ends))
         if isinstance(left, Names) and isinstance(right, Names):
             return Names(tuple(dict.fromkeys(left.texts + right.texts)))
         return super()._join(left, right)

@@ -13,7 +13,7 @@ from ..formats import NARROWED, language
 from ..formulas import FALSE, Clause, Formula, In
 from ..options import ASSERT, IGNORE, REFUSE_UNKNOWN
 from ..patterns import PatternError, search
-from ..sets import Ends, Numbers, Texts, Values, lengths, nonempty, without_exponent
+from ..sets import Ends, Lengths, Numbers, Texts, Values, lengths, nonempty, without_exponent
 
 if TYPE_CHECKING:
     from ..goals import Goals
@@ -102,29 +102,42 @@ def string_clauses(place: "Place", goals: "Goals") -> Iterator[Clause]:
         return
     least, most = place.count("minLength"), place.count("maxLength")
     if least:
-        yield Clause(
-            lambda: In(_counted(least, None, place, goals)),
-            lambda: In(_counted(0, least - 1, place, goals)),
+        yield from _of_lengths(
+            "minLength", lengths(least, None), lengths(0, least - 1), place, goals
         )
     if most is not None:
-        yield Clause(
-            lambda: In(_counted(0, most, place, goals)),
-            lambda: In(_counted(most + 1, None, place, goals)),
-        )
+        yield from _of_lengths("maxLength", lengths(0, most), lengths(most + 1, None), place, goals)
 
 
-def _counted(least: int, most: int | None, place: "Place", goals: "Goals") -> Texts:
-    """A range of lengths, as far as lengths are counted."""
-    longest = goals.options.max_count
+def _of_lengths(
+    keyword: str, positive: Texts, negative: Texts, place: "Place", goals: "Goals"
+) -> Iterator[Clause]:
+    for texts in (positive, negative):
+        assert isinstance(texts, Lengths | Ends)
+        if isinstance(texts, Lengths):
+            bound = texts.least if texts.most is None else texts.most
+            goals.bounds.setdefault(bound, place.at(keyword))
+    longest = goals.options.longest
+    yield Clause(
+        lambda: In(counted(positive, longest, goals)),
+        lambda: In(counted(negative, longest, goals)),
+    )
+
+
+def counted(texts: Texts, longest: int | None, goals: "Goals") -> Texts:
+    """Texts, as far as lengths are counted; what is left out is noted."""
+    if longest is None or not isinstance(texts, Lengths):
+        return texts
+    least, most = texts.least, texts.most
     if least > longest:
         message = f"texts of {least:,} characters and more are left out: {longest:,} are counted"
-        goals.notes.narrowed(place.at("minLength"), message, "--max-count counts further")
+        goals.notes.narrowed(goals.bounds[least], message, "--max-count counts further")
         return Ends.NONE
-    if most is not None and most > longest:
-        message = f"texts of more than {longest:,} characters are left out"
-        goals.notes.narrowed(place.at("maxLength"), message, "--max-count counts further")
-        most = longest
-    return lengths(least, most)
+    if most is None or most <= longest:
+        return texts
+    message = f"texts of more than {longest:,} characters are left out"
+    goals.notes.narrowed(goals.bounds[most], message, "--max-count counts further")
+    return lengths(least, longest)
 
 
 def pattern_texts(place: "Place", goals: "Goals", *steps: str) -> Dfa:

@@ -24,7 +24,7 @@ from ..keywords.clauses import applied
 from ..normal import Normal
 from ..options import COMPACT, FLEXIBLE, ONE, PLAIN, PYTHON
 from ..places import Place
-from ..sets import Ends, Names, Numbers, Texts, Values, decimal_text, quoted, spelled
+from ..sets import Ends, Lengths, Names, Numbers, Texts, Values, decimal_text, quoted, spelled
 from .items import array
 from .members import object_
 from .writer import Writer
@@ -151,6 +151,8 @@ class Emitter(Writer):
             return self._terminal(
                 texts, name, lambda: _embedded(strings.one_of(listed, self.limits))
             )
+        if isinstance(texts, Lengths):
+            return self._counted(texts)
         dfa = self.normal.texts.dfa(texts)
         # The automaton is kept, so that no other one gets its ``id``.
         self._keep.append(dfa)
@@ -160,6 +162,21 @@ class Emitter(Writer):
             return _embedded(strings.as_json(dfa, self.options.ascii))
 
         return self._terminal(("texts", id(dfa)), name, written)
+
+    def _counted(self, texts: Lengths) -> tree.Expr:
+        """Strings of so many characters, a repetition that may be counted while decoding."""
+        known = self._terminals.get(texts)
+        if known is None:
+            known = self._terminals[texts] = self._fresh(f"{self._name} string")
+            is_ascii = self.options.ascii
+            one = self._terminal(
+                "character", "character", lambda: _embedded(strings.character(is_ascii))
+            )
+            quote = self.literal('"')
+            self.rule(
+                known, [self.sequence(quote, self.repetition(one, texts.least, texts.most), quote)]
+            )
+        return self.reference(known)
 
     def order_of_places(self, goal: Goal) -> dict[int, int]:
         """Where the places that a goal applies to a value stand, in the order of reading."""

@@ -71,13 +71,15 @@ class _Array:
             found = self._unique()
             if found is not None:
                 return found
-        self._narrow()
+        options = self.writer.options
+        self._narrow(options.longest_copied if self.contained else options.longest)
         if self.most is not None and self.most < self.least:
             return None
         return self._counted() if self.contained else self._plain()
 
-    def _narrow(self) -> None:
-        longest = self.writer.options.max_count
+    def _narrow(self, longest: int | None) -> None:
+        if longest is None:
+            return
         if self.most is not None and self.most > longest:
             message = f"arrays of more than {longest:,} items are left out"
             self.writer.notes.narrowed(self._pointer("maxItems"), message)

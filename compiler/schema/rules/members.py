@@ -332,6 +332,9 @@ class _Object:
                 written = replace(following, count=state.count + 1)
                 yield from self._written(member, None, state, written)
             return
+        if self.cells and self.most is not None and state.used < 0 and not (is_any or self.open):
+            yield from self._others_up_to(self.most - state.count, is_first=not state.count)
+            return
         missing = [i for i, m in enumerate(self.named) if is_any and not state.named >> i & 1]
         if (
             state.used < 0
@@ -349,6 +352,17 @@ class _Object:
                 used = state.used if state.used < 0 else state.used | 1 << i
                 written = replace(state, others=state.others + 1, used=used)
                 yield from self._written(cell, i, state, written)
+
+    def _others_up_to(self, most: int, *, is_first: bool) -> Iterator[tree.Expr]:
+        """Other keys alone, so many of them at most: a repetition, which may be counted."""
+        writer = self.writer
+        other = writer.choice([self._member(cell, cell.goal) for cell in self.cells])
+        turn = writer.sequence(writer.comma(), other)
+        yield writer.literal(b"")
+        if most > 0 and is_first:
+            yield writer.sequence(other, writer.repetition(turn, 0, most - 1))
+        elif most > 0:
+            yield writer.sequence(turn, writer.repetition(turn, 0, most - 1))
 
     def _written(
         self, member: _Member, cell: int | None, before: _State, after: _State
