@@ -161,15 +161,6 @@ def counted_from(grammar: Grammar, semantics: str, options: CompileOptions) -> i
     return FEW_COPIED_STATES if options.prewarm == 0 else COPIED_STATES
 
 
-def keeps_counts(options: CompileOptions) -> bool:
-    """Whether large repetitions of a JSON Schema are surely counted while decoding."""
-    is_network = options.engine == NETWORK or (
-        options.engine == AUTO and options.parser in (AUTO, NETWORK)
-    )
-    is_exact = options.meaning in (None, EXACT) and options.max_depth is None
-    return is_network and is_exact and options.tokenization == ANY
-
-
 def counted_instead(choice: EngineChoice, copies: int) -> EngineChoice:
     """The network instead of a DFA where the engine was left open, if the copies of one
     repetition, so many states, are many; else the same choice."""

@@ -22,9 +22,9 @@ from .automata.determinize import determinize
 from .automata.dfa import Dfa, as_nfa
 from .automata.minimize import minimize
 from .automata.nfa import Nfa
-from .choose import EngineChoice, by_calls, counted_instead, keeps_counts, next_engine
+from .choose import EngineChoice, by_calls, counted_instead, next_engine
 from .diagnostics import CheckError, Diagnostic, LimitError, NotRegularError
-from .dialects import JSON_SCHEMA, read_grammar
+from .dialects import read_grammar
 from .grammar.check import check
 from .grammar.tree import Difference, Excluding, Grammar, references, walk
 from .limits import Limits, blaming
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from .earley.tables import Layout
     from .maximal_munch.lexemes import Lexeme
     from .network.tree_rules import Rules
-    from .schema.options import SchemaOptions
 
 # Regular grammars of fewer rules go by way of the normal form without a look at what their rules
 # share; so do those whose shared rules, each by itself, have no more states than these together.
@@ -224,15 +223,8 @@ def read(text: str, options: CompileOptions, name: str) -> Grammar:
         name=name,
         start=options.start,
         limits=options.limits,
-        schema=_of_schemas(options) if options.dialect == JSON_SCHEMA else None,
+        schema=options.of_schemas,
     )
-
-
-def _of_schemas(options: CompileOptions) -> "SchemaOptions":
-    """How a JSON Schema is read for an engine and a tokenization."""
-    from .schema.options import SchemaOptions
-
-    return replace(options.schema or SchemaOptions(), keeps_counts=keeps_counts(options))
 
 
 def read_checked(text: str, options: CompileOptions, name: str) -> Grammar:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, Union
 
-from constrain.artifacts.container.manifest import EARLEY, GREEDY, MEANINGS, NETWORK
+from constrain.artifacts.container.manifest import EARLEY, EXACT, GREEDY, MEANINGS, NETWORK
 
 from .diagnostics import TokenizerError
 from .limits import Limits
@@ -124,6 +124,19 @@ class CompileOptions:
         needed, and files may be as large as they usually may."""
         is_any = self.tokenization == ANY
         return self.prewarm == 0 and is_any and self.max_artifact_bytes >= MAX_ARTIFACT_BYTES
+
+    @property
+    def of_schemas(self) -> SchemaOptions:
+        """How a JSON Schema is read: with counts of any size where they are surely counted while
+        decoding, as they are by a network under any tokenization."""
+        schema = self.schema or SchemaOptions()
+        is_network = self.engine == NETWORK or (
+            self.engine == AUTO and self.parser in (AUTO, NETWORK)
+        )
+        is_exact = self.meaning in (None, EXACT) and self.max_depth is None
+        if not (is_network and is_exact and self.tokenization == ANY):
+            return schema
+        return replace(schema, keeps_counts=True)
 
 
 def with_changes(options: CompileOptions | None, changes: Mapping[str, Any]) -> CompileOptions:
