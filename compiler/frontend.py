@@ -26,7 +26,7 @@ from .choose import EngineChoice, by_calls, counted_instead, next_engine
 from .diagnostics import CheckError, Diagnostic, LimitError, NotRegularError
 from .dialects import read_grammar
 from .grammar.check import check
-from .grammar.tree import Difference, Excluding, Grammar, references, walk
+from .grammar.tree import Difference, Excluding, Grammar
 from .limits import Limits, blaming
 from .lnf import Lnf, normalize, normalize_without_nullable
 from .lnf.automaton import to_nfa
@@ -285,7 +285,7 @@ def recurses(grammar: Grammar) -> bool:
         numbers.setdefault(rule.name, len(numbers))
     uses: list[list[int]] = [[] for _ in numbers]
     for rule in grammar.rules:
-        uses[numbers[rule.name]] += (numbers[use.name] for use in references(rule.body))
+        uses[numbers[rule.name]] += (numbers[use.name] for use in rule.uses)
     return any(
         len(members) > 1 or members[0] in uses[members[0]] for members in strongly_connected(uses)
     )
@@ -354,7 +354,7 @@ def without_exceptions(grammar: Grammar, limits: Limits) -> Grammar:
         from .grammar.weave_ignored import weave_ignored
 
         grammar = weave_ignored(grammar)
-    parts = (part for rule in grammar.rules for part in walk(rule.body))
+    parts = (part for rule in grammar.rules for part in rule.expressions)
     if any(isinstance(part, Difference | Excluding) for part in parts):
         from .lnf.resolve_exclusions import resolve_exclusions
 

@@ -32,11 +32,11 @@ def added_text(grammar: Grammar, added: Mapping[int, str]) -> Iterator[tuple[str
         return
     # The longest of those that begin at a place, as tokenizers look for them.
     names = re.compile("|".join(map(re.escape, sorted(ids, key=len, reverse=True))))
-    bodies = [(rule.name, rule.terminal, rule.body) for rule in grammar.rules]
-    bodies += [("", True, body) for body in grammar.ignored]
+    bodies = [(rule.name, rule.terminal, rule.expressions) for rule in grammar.rules]
+    bodies += [("", True, tuple(walk(body))) for body in grammar.ignored]
     shortest = min(map(len, ids))
-    for rule, is_terminal, body in bodies:
-        for expr in walk(body):
+    for rule, is_terminal, expressions in bodies:
+        for expr in expressions:
             if isinstance(expr, Literal) and len(expr.data) < shortest:
                 continue
             for text in _texts(expr):

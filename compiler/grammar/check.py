@@ -14,16 +14,15 @@ def check(grammar: Grammar) -> None:
     """Raise ``CheckError`` with every use of a rule that is not defined; or with every
     terminal that uses a rule or a token, and with terminals that contain themselves."""
     names = {rule.name for rule in grammar.rules}
-    bodies = [*(rule.body for rule in grammar.rules), *grammar.ignored]
+    uses = [use for rule in grammar.rules for use in rule.uses]
+    uses += (use for body in grammar.ignored for use in references(body))
     found = [
         Diagnostic(
             f"rule {expr.name!r} is not defined",
             expr.span,
             _help(grammar, expr, names if number < _MOST_SUGGESTIONS else ()),
         )
-        for number, expr in enumerate(
-            expr for body in bodies for expr in references(body) if expr.name not in names
-        )
+        for number, expr in enumerate(expr for expr in uses if expr.name not in names)
     ]
     found = found or [*_wrong_in_terminals(grammar), *_recursive_terminals(grammar)]
     if found:

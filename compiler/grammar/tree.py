@@ -7,6 +7,7 @@ nothing here recurses; ``walk`` visits a tree without a call per level.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TypeAlias
 
 from ..automata import regex_ir as regex
@@ -124,7 +125,7 @@ Expr: TypeAlias = (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Rule:
     """One definition. Several of one name add up to alternatives.
 
@@ -138,6 +139,16 @@ class Rule:
     span: Span
     terminal: bool = False
     priority: int = 0
+
+    @cached_property
+    def expressions(self) -> "tuple[Expr, ...]":
+        """The body and all inside it, in the order of the text."""
+        return tuple(walk(self.body))
+
+    @cached_property
+    def uses(self) -> tuple[Reference, ...]:
+        """The uses of rules in the body, in the order of the text."""
+        return tuple(part for part in self.expressions if isinstance(part, Reference))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -193,7 +204,7 @@ def distinct_tokens(rules: Iterable[Rule]) -> tuple[Token, ...]:
     """The token terminals in ``rules``, the first of each meaning, in the order of the text."""
     found: dict[object, Token] = {}
     for rule in rules:
-        for expr in walk(rule.body):
+        for expr in rule.expressions:
             if isinstance(expr, Token):
                 found.setdefault(expr.meaning, expr)
     return tuple(found.values())

@@ -13,7 +13,7 @@ from ..automata.assertions import resolved
 from ..automata.folding import fold
 from ..automata.thompson import thompson
 from ..diagnostics import LimitError
-from ..grammar.tree import Expr, Grammar, Pattern, children, walk, with_children
+from ..grammar.tree import Expr, Grammar, Pattern, children, with_children
 from ..limits import Limits, blaming
 
 _HIDING = (regex.And, regex.Not, regex.Look, regex.Embedded)
@@ -26,7 +26,7 @@ def empty_patterns(grammar: Grammar, limits: Limits) -> Grammar:
     memory.
     """
     hiding = [
-        any(isinstance(part, Pattern) and _hides(part.node) for part in walk(rule.body))
+        any(isinstance(part, Pattern) and _hides(part.node) for part in rule.expressions)
         for rule in grammar.rules
     ]
     if not any(hiding):

@@ -196,17 +196,16 @@ class _Sets:
         self.accepting.append(False)
 
     def _add_row(self) -> None:
-        row: Runs = []
         numbers, cells = self._numbers, self.cells
-        runs = self._lists.runs(cells[len(self.rows)])
-        for i in range(0, len(runs), 3):
-            cell = runs[i + 2]
+        row = self._lists.runs(cells[len(self.rows)])[:]
+        for i in range(2, len(row), 3):
+            cell = row[i]
             target = numbers.get(cell)
             if target is None:
                 target = numbers[cell] = len(cells)
                 cells.append(cell)
                 self.accepting.append(self._lists.ended[cell])
-            row += (runs[i], runs[i + 1], target)
+            row[i] = target
         self.rows.append(row)
 
     def tables(self, limits: Limits, terminals: int, nullable_start: bool) -> NetworkTables:
@@ -413,7 +412,8 @@ class _Lists:
     def _runs_of(self, state: int) -> Runs:
         arcs = self._arcs[state]
         if len(arcs) == 3:
-            return [arcs[0], arcs[1], self.closure(arcs[2])]
+            target = self._closures[arcs[2]]
+            return [arcs[0], arcs[1], target if target >= 0 else self.closure(arcs[2])]
         found: Runs = []
         after = -1
         for low, high, target in sorted(zip(arcs[::3], arcs[1::3], arcs[2::3], strict=True)):

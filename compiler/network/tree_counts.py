@@ -13,7 +13,7 @@ from collections.abc import Hashable
 from itertools import chain
 
 from ..automata import regex_ir
-from ..grammar.tree import Grammar, Pattern, Repetition, walk
+from ..grammar.tree import Grammar, Pattern, Repetition
 from .tree_plan import sizes_of_uses
 from .tree_rules import CHARACTER, TIMES, Rules
 
@@ -27,7 +27,7 @@ _FEW_TIMES = 8
 
 def repeats(grammar: Grammar) -> bool:
     """Whether a rule or a pattern repeats something more than a few times."""
-    parts = [part for rule in grammar.rules for part in walk(rule.body)]
+    parts = [part for rule in grammar.rules for part in rule.expressions]
     inside = (n for part in parts if isinstance(part, Pattern) for n in regex_ir.walk(part.node))
     return any(
         isinstance(part, Repetition | regex_ir.Repeat)
