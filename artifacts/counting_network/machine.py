@@ -11,9 +11,9 @@ from copy import copy
 
 from ..errors import ArtifactError
 from ..network.configurations import REFUSED, Entries
-from ..network.summaries import NOTHING, ROOT
 from ..network.summary_tables import SummaryTables
 from ..network.tables import DEAD, NetworkTables
+from ..summaries.node_sets import NOTHING, ROOT
 from ..tokens import tokenset
 from ..tokens.interning import InterningMachine, Lock
 from ..tokens.memo import CacheBudget
@@ -120,16 +120,16 @@ class CountingMasks(InterningMachine):
             else:
                 self._add_rows_of_stack(rows, single)
             if configurations.may_end(state):
-                rows.add(summaries.constant(_EOS, self._eos))
-            return summaries.row(summaries.union(rows))
+                rows.add(summaries.rows.constant(_EOS, self._eos))
+            return summaries.rows[summaries.rows.union(rows)]
 
     def row_via_stacks(self, state: int) -> Words:
         """The same by the sets of stacks, whose frames hold the counts."""
         rows = set[int]()
         self._add_rows(rows, self.configurations.threads(state))
         if self.configurations.may_end(state):
-            rows.add(self.summaries.constant(_EOS, self._eos))
-        return self.summaries.row(self.summaries.union(rows))
+            rows.add(self.summaries.rows.constant(_EOS, self._eos))
+        return self.summaries.rows[self.summaries.rows.union(rows)]
 
     def _add_rows_of_stack(self, rows: set[int], thread: Single) -> None:
         """row(e0, p) | row(e1, g1) | … down one stack, until nothing is suspended."""

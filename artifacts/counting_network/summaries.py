@@ -14,9 +14,10 @@ item may begin if i < most - k, and the counter may return if i >= least - k. So
 from collections.abc import Callable, Generator
 
 from ..network.counts import UNBOUNDED
-from ..network.summaries import NOTHING, ROOT, Summaries
+from ..network.summaries import Summaries
 from ..network.summary_tables import SummaryTables
 from ..network.tables import NetworkTables
+from ..summaries.node_sets import NOTHING, ROOT
 from ..tokens.memo import ENTRY_BYTES, CacheBudget, solve_recursive
 from ..tokens.trie import Trie
 
@@ -66,8 +67,8 @@ class CountingSummaries(Summaries):
         than a row is read."""
         kept = {
             key: found
-            for key, found in sorted(self.cached.items())
-            if key[0] == ROOT or len(self.nodes_of(key[0])) >= _LARGE
+            for key, found in sorted(self.known().items())
+            if key[0] == ROOT or len(self.sets[key[0]]) >= _LARGE
         }
         rows, sets = {NOTHING: 0}, {NOTHING: 0, ROOT: 1}
         for (suspended, _), (row, left) in kept.items():
@@ -78,8 +79,8 @@ class CountingSummaries(Summaries):
             (sets[suspended], state): (rows[row], sets[left])
             for (suspended, state), (row, left) in kept.items()
         }
-        nodes = [self.nodes_of(number) for number in sets]
-        return SummaryTables.of([self.row(number) for number in rows], nodes, renamed)
+        nodes = [self.sets[number] for number in sets]
+        return SummaryTables.of([self.rows[number] for number in rows], nodes, renamed)
 
     def find(self, suspended: int, state: int) -> _Summary | None:
         """F(suspended, state), or G where ``state`` is a counter's frame, if it is cached."""
@@ -116,7 +117,7 @@ class CountingSummaries(Summaries):
             while left != NOTHING:
                 sets.append(left)
                 row, left = yield left, item
-                rows.append(self.union((rows[-1], row)))
+                rows.append(self.rows.union((rows[-1], row)))
             self._items[suspended, item] = sets, rows
             self._begun += len(rows)
         sets, rows = self._items[suspended, item]
@@ -129,8 +130,8 @@ class CountingSummaries(Summaries):
         pending.pop(NOTHING, None)
         still = next(iter(pending), NOTHING)
         if len(pending) > 1:
-            still = self._set_number(self._whole_walk().merged([self.nodes_of(n) for n in pending]))
-        summary = self._levels[suspended, counter, low, high] = self.union(parts), still
+            still = self.sets.number(self._whole_walk().merged([self.sets[n] for n in pending]))
+        summary = self._levels[suspended, counter, low, high] = self.rows.union(parts), still
         return summary
 
 

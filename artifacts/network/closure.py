@@ -16,9 +16,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
+from ..summaries.node_sets import NOTHING, ROOT
 from ..tokens.watch import Watch
 from .mask_automaton import MaskAutomaton, MaskState, frames_of
-from .summaries import NOTHING, ROOT, Summaries
+from .summaries import Summaries
 from .tables import DEAD, NetworkTables
 
 _Key = tuple[int, int]
@@ -115,8 +116,8 @@ def mask_automaton(
                 row, suspended = reached
                 more, still = summaries.summary(suspended, frame)
                 if (row, more) not in unions:
-                    both = summaries.row(row) | summaries.row(more)
-                    unions[row, more] = summaries.row_number(both)
+                    both = summaries.rows[row] | summaries.rows[more]
+                    unions[row, more] = summaries.rows.number(both)
                 transitions[reached, frame] = unions[row, more], still
             following = transitions[reached, frame]
             if following[1] != NOTHING and (following, frame) not in seen:

@@ -14,10 +14,10 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from ..summaries.node_sets import Nodes
 from ..tokens.subtrees import Subtrees
 from ..tokens.trie import Trie
 from .read_through import ReadThrough
-from .summary_tables import Nodes
 from .tables import DEAD, NetworkTables
 
 # Frontiers of so few nodes are walked node by node, where states have so few edges or nodes so few

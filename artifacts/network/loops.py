@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from ..summaries.node_sets import Nodes
 from ..tokens.distinct import distinct
 from ..tokens.memo import ENTRY_BYTES, BoundedCache
 from ..tokens.subtrees import BROKEN, CLASS_BITS, OTHER, subtrees_of
@@ -23,7 +24,6 @@ from ..tokens.subtrees import UTF8_ILL as ILL
 from ..tokens.subtrees import UTF8_STEPS as STEPS
 from ..tokens.tokenset import Words
 from ..tokens.trie import Trie, ranges
-from .summary_tables import Nodes
 from .tables import DEAD, NetworkTables
 from .trie_index import TrieIndex
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ArtifactError
+from ..summaries.node_sets import NOTHING, ROOT
 from ..tokens import tokenset
 from ..tokens.interning import InterningMachine, Lock
 from ..tokens.memo import ENTRY_BYTES, CacheBudget
@@ -24,7 +25,7 @@ from ..tokens.vocabulary import Vocabulary
 from .configurations import Entries, Network
 from .lazy_token_effects import LazyTokenEffects
 from .mask_automaton import UNKNOWN, MaskAutomaton, frames_of
-from .summaries import NOTHING, ROOT, Summaries
+from .summaries import Summaries
 from .summary_tables import SummaryTables
 from .tables import DEAD, NetworkTables
 from .token_steps import TokenEffects, TokenSteps
@@ -76,7 +77,7 @@ class StackRows:
 
     def row(self, state: int, node: int) -> int:
         """The row of a thread."""
-        return self._summaries.union(self.rows([(state, node)]))
+        return self._summaries.rows.union(self.rows([(state, node)]))
 
     def rows(self, threads: Iterable[tuple[int, int]]) -> set[int]:
         """The rows that are those of some threads if united: by the automaton as far as it goes,
@@ -119,7 +120,7 @@ class StackRows:
         row, suspended = self._summaries.summary(ROOT, state)
         rows = {row}
         self._add_below(rows, [(suspended, node)])
-        return self._summaries.union(rows)
+        return self._summaries.rows.union(rows)
 
     def _add_below(self, rows: set[int], begun: Iterable[tuple[int, int]]) -> None:
         """Add the rows of what is suspended over stacks, sets by their numbers."""
@@ -278,7 +279,7 @@ class NetworkMasks(InterningMachine):
         mask = self._masks.get(state)
         if mask is None:
             number = MISSING if self._named else self._precomputed_row(state)
-            mask = self._computed(state) if number == MISSING else self.summaries.row(number)
+            mask = self._computed(state) if number == MISSING else self.summaries.rows[number]
             if mask.item(-1) > self._last_word:
                 raise ArtifactError("section 'memo.rows' is damaged: it allows what is no token")
             if len(self._masks) >= self._most_masks:
@@ -290,7 +291,7 @@ class NetworkMasks(InterningMachine):
         with self.lock:
             if self.summaries.is_full:
                 self.forget()
-            return self.summaries.row(self._row(state))
+            return self.summaries.rows[self._row(state)]
 
     def forget(self) -> None:
         """Go back to the rows that were precomputed; the others are recomputed when needed."""
@@ -324,8 +325,8 @@ class NetworkMasks(InterningMachine):
         if self._named:
             rows.update(self._rows_of_terminals(configuration))
         if network.may_end(configuration):
-            rows.add(self.summaries.constant(_EOS, self._eos))
-        return self.summaries.union(rows)
+            rows.add(self.summaries.rows.constant(_EOS, self._eos))
+        return self.summaries.rows.union(rows)
 
     def _rows_of_terminals(self, configuration: int) -> Iterator[int]:
         """The tokens that are read by their terminals."""
@@ -334,4 +335,4 @@ class NetworkMasks(InterningMachine):
         rows = network.tables.rows
         for number, named in enumerate(self._named):
             if any(rows[state][FIRST_TERMINAL + number] != DEAD for state, _ in threads):
-                yield self.summaries.constant(number, named)
+                yield self.summaries.rows.constant(number, named)

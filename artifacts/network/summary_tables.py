@@ -1,21 +1,16 @@
-"""Precomputed procedure summaries of a network (``summaries``), as arrays with a look-up."""
+"""Precomputed procedure summaries of a network (``summaries``), as arrays."""
 
-from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..summaries.node_sets import Nodes
+from ..summaries.results import Results, pair_at
 from ..tokens import tokenset
 from ..tokens.tokenset import Words
-
-Nodes = NDArray[np.int32]
-
-# So many summaries become a dictionary in about two milliseconds.
-_FEW = 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,41 +80,23 @@ class SummaryTables:
             "memo.answers": self.summaries,
         }
 
-    @property
-    def sets(self) -> int:
-        """The number of sets of suspended nodes."""
-        return len(self.node_offsets) - 1
+    def results(self) -> Results[tuple[int, int]]:
+        """The (row, set) of each summary by its key (``key_of``)."""
+        sets, states = self.keys.astype(np.int64).T
+        return Results(key_of(sets, states), pair_at(self.summaries))
 
-    def nodes_of(self, number: int) -> Nodes:
-        """The nodes of a set, int32, ascending."""
-        return self.nodes[int(self.node_offsets[number]) : int(self.node_offsets[number + 1])]
 
-    def as_dict(self) -> dict[tuple[int, int], tuple[int, int]]:
-        """All summaries if they are few: a dictionary is faster than ``find``. Else none."""
-        if len(self.keys) > _FEW:
-            # What is searched is made now, and not in front of the first mask.
-            self.find(0, 0)
-            return {}
-        keys, summaries = map(tuple, self.keys.tolist()), map(tuple, self.summaries.tolist())
-        return dict(zip(keys, summaries, strict=True))
+# Bits below the set of a key: frames of counters are many more than states.
+_SET_SHIFT = 40
 
-    def find(self, suspended: int, state: int) -> tuple[int, int] | None:
-        """F(suspended, state), or None; by binary search."""
-        wanted = suspended << 32 | state
-        place = bisect_left(self._sought, wanted)
-        if place == len(self._sought) or self._sought[place] != wanted:
-            return None
-        return self._found[2 * place], self._found[2 * place + 1]
+N = TypeVar("N", int, NDArray[np.int64])
 
-    # subtle: a memoryview's items are Python's own integers, which numpy's are slow to become;
-    # and bisect has found one before numpy's search has begun.
-    @cached_property
-    def _sought(self) -> memoryview:
-        """Set and state as one integer each."""
-        wide = self.keys.astype(np.int64)
-        joined: NDArray[np.int64] = wide[:, 0] << 32 | wide[:, 1]
-        return joined.data
 
-    @cached_property
-    def _found(self) -> memoryview:
-        return self.summaries.ravel().data
+def key_of(suspended: N, state: N) -> N:
+    """The key of F(suspended, state), of integers or of arrays."""
+    return suspended << _SET_SHIFT | state
+
+
+def parts_of(key: int) -> tuple[int, int]:
+    """The set and the state of a key."""
+    return key >> _SET_SHIFT, key & (1 << _SET_SHIFT) - 1

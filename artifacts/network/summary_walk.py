@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..summaries.node_sets import Nodes
 from ..tokens import tokenset
 from ..tokens.distinct import distinct
 from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
@@ -23,7 +24,6 @@ from ..tokens.trie import Trie, ranges
 from .few_nodes import FEW, FewMet, FewNodes
 from .loops import StateLoops, loop_walks_of
 from .read_through import ReadThrough, inside_calls
-from .summary_tables import Nodes
 from .tables import DEAD, NetworkTables
 from .trie_index import index_of
 from .walk_parts import Found, States, joined

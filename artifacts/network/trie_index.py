@@ -6,9 +6,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from ..summaries.node_sets import Nodes
 from ..tokens.subtrees import characters, levels_of, subtrees_of
 from ..tokens.trie import Trie, ranges
-from .summary_tables import Nodes
 
 # Begins of nodes are above so many bits of a key, their numbers below.
 _NODE_BITS = 32

@@ -6,9 +6,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ..summaries.node_sets import Nodes
 from .few_nodes import FewMet
 from .loops import LoopWalk
-from .summary_tables import Nodes
 
 States: TypeAlias = NDArray[np.int32]
 

@@ -13,8 +13,9 @@ from constrain.artifacts.counting_network.closure import needed_keys
 from constrain.artifacts.counting_network.summaries import CountingSummaries
 from constrain.artifacts.network.closure import frames_below, mask_automaton
 from constrain.artifacts.network.mask_automaton import MaskAutomaton
-from constrain.artifacts.network.summaries import NOTHING, ROOT, Summaries
+from constrain.artifacts.network.summaries import Summaries
 from constrain.artifacts.network.tables import NetworkTables
+from constrain.artifacts.summaries.node_sets import NOTHING, ROOT
 from constrain.artifacts.tokens.watch import Watch, unwatched
 
 from ..limits import Effort, Exhausted
@@ -31,7 +32,7 @@ def precompute_summaries(
 
     def watch(work: int, size: int) -> None:
         effort.spend(work, size)
-        if len(summaries.cached) >= most or summaries.nbytes > memory:
+        if len(summaries.results) >= most or summaries.nbytes > memory:
             raise Exhausted
 
     summaries.watch = watch

@@ -26,16 +26,16 @@ from constrain.compiler import Tokenizer, compile_grammar
 SHARED = {"container", "kinds", "tokens"}
 ROOMS = {
     "byte-dfa": {"dfa"},
-    "byte-dfa without rows": {"dfa", "network"},
+    "byte-dfa without rows": {"dfa", "network", "summaries"},
     "token-dfa": {"bpe", "dfa"},
     "token-dfa without rows": {"bpe", "dfa"},
     "product": {"bpe", "cartesian", "dfa", "normalizer", "pretokenizer"},
     "word-dfa": {"dfa", "wordpiece"},
-    "network": {"dfa", "earley", "network"},
+    "network": {"dfa", "earley", "network", "summaries"},
     "canonical network": {"bpe", "canonical_network", "dfa", "earley", "network", "normalizer"}
-    | {"pretokenizer"},
+    | {"pretokenizer", "summaries"},
     "earley": {"dfa", "earley"},
-    "greedy": {"dfa", "maximal_munch", "network"},
+    "greedy": {"dfa", "maximal_munch", "network", "summaries"},
 }
 MACHINES = {
     "byte-dfa": "DfaMachine",

@@ -14,7 +14,8 @@ from support.maximal_munch import vocabulary_of
 from support.network import check_against_earley
 
 from constrain.artifacts.network.configurations import Network
-from constrain.artifacts.network.summaries import ROOT, Summaries
+from constrain.artifacts.network.summaries import Summaries
+from constrain.artifacts.summaries.node_sets import ROOT
 from constrain.artifacts.tokens.trie import Trie
 from constrain.compiler.earley.tables import RulePaths
 from constrain.compiler.frontend import Parser
@@ -196,4 +197,4 @@ def test_readings_of_a_token_share_what_is_left_of_it() -> None:
         trie = partial(Trie.from_vocabulary, vocabulary_of(tokens))
         summaries = Summaries(tables, trie, len(tokens) + 1)
         summaries.summary(ROOT, tables.start)
-        assert longest == len(summaries.cached)
+        assert longest == len(summaries.results)

@@ -13,8 +13,9 @@ from support.maximal_munch import SAMPLES as LARK_SAMPLES
 from constrain.artifacts.network.configurations import REFUSED
 from constrain.artifacts.network.machine import NetworkMasks, StackRows
 from constrain.artifacts.network.mask_automaton import UNKNOWN, MaskAutomaton
-from constrain.artifacts.network.summaries import NOTHING, Summaries
+from constrain.artifacts.network.summaries import Summaries
 from constrain.artifacts.read import load
+from constrain.artifacts.summaries.node_sets import NOTHING
 from constrain.artifacts.tokens.trie import Trie
 from constrain.compiler import Tokenizer, compile_grammar
 from constrain.compiler.limits import Effort, Limits
@@ -54,8 +55,8 @@ def machine(
 def check_rows(masks: NetworkMasks, rows: StackRows, state: int) -> None:
     """Each thread of a configuration has the same row both ways."""
     for thread in masks.network.threads[state]:
-        expected = masks.summaries.row(rows.row_via_summaries(*thread))
-        assert np.array_equal(expected, masks.summaries.row(rows.row(*thread)))
+        expected = masks.summaries.rows[rows.row_via_summaries(*thread)]
+        assert np.array_equal(expected, masks.summaries.rows[rows.row(*thread)])
 
 
 def test_rows_are_those_of_summaries(full: bool) -> None:
@@ -104,7 +105,7 @@ def test_transitions_follow_the_summaries() -> None:
             found, left = automaton.outputs[after].tolist()
             assert still == left
             assert (left == NOTHING) == (after >= suspended)
-            assert np.array_equal(summaries.row(row) | summaries.row(more), summaries.row(found))
+            assert np.array_equal(summaries.rows[row] | summaries.rows[more], summaries.rows[found])
             compared += 1
     assert compared > suspended
 
@@ -120,9 +121,9 @@ def test_the_automaton_is_precomputed_as_far_as_there_is_room(default_tokenizer:
     for memory in (0, 1 << 26):
         found = Summaries(tables, lambda: trie, default_tokenizer.vocab_size)
         precompute_summaries(tables, found, 10_000, 1 << 30, effort)
-        before = len(found)
+        before = len(found.rows)
         automaton, complete = precompute_mask_automaton(tables, found, memory, effort)
-        assert bool(memory) == complete == (len(found) > before)
+        assert bool(memory) == complete == (len(found.rows) > before)
         given = found.tables()
         masks = NetworkMasks(
             tables, lambda: trie, vocabulary, *rest, precomputed=given, automaton=automaton
@@ -132,7 +133,7 @@ def test_the_automaton_is_precomputed_as_far_as_there_is_room(default_tokenizer:
             state = masks.step(state, token_id)
             if len(masks.network.threads[state]) == 1:
                 masks.row(state)
-        added.append(len(masks.summaries) - len(given.rows))
+        added.append(len(masks.summaries.rows) - len(given.rows))
     assert added[0] > added[1] == 0
 
 
@@ -207,8 +208,8 @@ def test_what_threads_have_in_common_is_followed_once(monkeypatch: pytest.Monkey
         ((_, node),) = network.threads[state]
         threads = [(inner, node) for inner in range(1, network.tables.states)]
         kind = "together"
-        together = masks.summaries.union(rows.rows(threads))
+        together = masks.summaries.rows.union(rows.rows(threads))
         kind = "each"
-        each = [masks.summaries.row(rows.row(*thread)) for thread in threads]
-        assert np.array_equal(masks.summaries.row(together), np.bitwise_or.reduce(each))
+        each = [masks.summaries.rows[rows.row(*thread)] for thread in threads]
+        assert np.array_equal(masks.summaries.rows[together], np.bitwise_or.reduce(each))
     assert found["together"] < found["each"]

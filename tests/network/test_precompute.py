@@ -7,9 +7,10 @@ from support.grammars import JSON, MARKUP, SAMPLES, STATEMENTS, nullable_lnf_of
 
 from constrain.artifacts.network.closure import frames_below
 from constrain.artifacts.network.configurations import Network
-from constrain.artifacts.network.summaries import NOTHING, ROOT, Summaries
+from constrain.artifacts.network.summaries import Summaries
 from constrain.artifacts.network.tables import NetworkTables
 from constrain.artifacts.read import load_bytes
+from constrain.artifacts.summaries.node_sets import NOTHING, ROOT
 from constrain.artifacts.tokens.trie import Trie
 from constrain.compiler import Tokenizer, compile_grammar
 from constrain.compiler.limits import Effort, Limits
@@ -56,19 +57,19 @@ def test_precomputed_summaries_are_closed(default_tokenizer: Tokenizer) -> None:
     roots = [(ROOT, state) for state in range(1, tables.states)]
     seen = set(roots)
     for nodes, state in roots:
-        _, suspended = summaries.cached[nodes, state]
+        _, suspended = summaries.summary(nodes, state)
         for frame in below[state] if suspended != NOTHING else ():
             if (suspended, frame) not in seen:
                 seen.add((suspended, frame))
                 roots.append((suspended, frame))
-    assert seen <= set(summaries.cached)
+    assert seen <= set(summaries.known())
     # Encoded, read back and forgotten, the summaries are the same.
     again = Summaries(tables, lambda: trie, default_tokenizer.vocab_size, summaries.tables())
-    for key, summary in summaries.cached.items():
+    for key, summary in summaries.known().items():
         assert summary == again.find(*key)
-    again.row_number(~again.row(1))
+    again.rows.number(~again.rows[1])
     again.forget()
-    assert len(summaries) == len(again)
+    assert len(summaries.rows) == len(again.rows)
 
 
 @pytest.mark.parametrize(

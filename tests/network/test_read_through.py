@@ -12,9 +12,10 @@ from support.maximal_munch import vocabulary_of
 from constrain.artifacts.network import few_nodes, loops
 from constrain.artifacts.network import summary_walk as module
 from constrain.artifacts.network.read_through import ReadThrough, height_steps, inside_calls
-from constrain.artifacts.network.summaries import ROOT, Summaries
+from constrain.artifacts.network.summaries import Summaries
 from constrain.artifacts.network.summary_walk import SummaryWalk
 from constrain.artifacts.network.tables import DEAD, NetworkTables
+from constrain.artifacts.summaries.node_sets import ROOT
 from constrain.artifacts.tokens.trie import Trie
 from constrain.compiler import Tokenizer
 from constrain.compiler.network.build import network

@@ -80,11 +80,11 @@ def test_the_summaries(precomputed: tuple[Summaries, MaskAutomaton]) -> None:
     summaries, _ = precomputed
 
     def nodes(number: int) -> str:
-        return " ".join(NODES[node] for node in summaries.nodes_of(number).tolist())
+        return " ".join(NODES[node] for node in summaries.sets[number].tolist())
 
     found = {
-        (nodes(suspended), state): (tokens_of(summaries.row(row)), nodes(left))
-        for (suspended, state), (row, left) in summaries.cached.items()
+        (nodes(suspended), state): (tokens_of(summaries.rows[row]), nodes(left))
+        for (suspended, state), (row, left) in summaries.known().items()
     }
     assert SUMMARIES == found
 
@@ -94,7 +94,7 @@ def test_the_mask_automaton(precomputed: tuple[Summaries, MaskAutomaton]) -> Non
     summaries, automaton = precomputed
     begin = automaton.initial[2]
     end, below = automaton.transitions[begin].tolist()
-    rows = [tokens_of(summaries.row(automaton.outputs[i, 0])) for i in (begin, below, end)]
+    rows = [tokens_of(summaries.rows[automaton.outputs[i, 0]]) for i in (begin, below, end)]
     assert ["[ ] x [[", "[ ] x [[ x]]", "[ ] x [["] == rows
     assert [True, False, False] == [bool(automaton.outputs[i, 1]) for i in (begin, below, end)]
 
