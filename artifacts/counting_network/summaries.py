@@ -8,10 +8,15 @@ For suspended nodes e, let e0 = e and e(i+1) what F(ei, item) leaves suspended, 
 
 because inside a token the call on the frame ends for the i-th time with ei suspended: then another
 item may begin if i < most - k, and the counter may return if i >= least - k. So G depends on k by
-(lo, hi) alone: along all counts there are at most 2 L + 2 of them.
+(lo, hi) alone: along all counts there are at most 2 L + 2 of them. Where a node is read in one way,
+one walk finds F of all ei (``item_walk``); else they are found one by one.
 """
 
 from collections.abc import Callable, Generator
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
 
 from ..network.counts import UNBOUNDED
 from ..network.summaries import Summaries
@@ -20,12 +25,21 @@ from ..network.tables import NetworkTables
 from ..summaries.node_sets import NOTHING, ROOT
 from ..tokens.memo import ENTRY_BYTES, CacheBudget, solve_recursive
 from ..tokens.trie import Trie
+from .item_walk import Exits, Items, ItemWalk
 
 # Nodes of a set that is large.
 _LARGE = 256
 
 _Key = tuple[int, int]
 _Summary = tuple[int, int]
+
+
+class _Walked(NamedTuple):
+    """The items that tokens begin from set ``base``, ``shift`` of which lead to the set at hand."""
+
+    items: Items
+    base: int
+    shift: int
 
 
 class CountingSummaries(Summaries):
@@ -46,13 +60,19 @@ class CountingSummaries(Summaries):
         self._items: dict[_Key, tuple[list[int], list[int]]] = {}
         # How many items those are of together.
         self._begun = 0
+        # By (set, item), None where items have to be found one by one; and by (base, item, back).
+        self._walked: dict[_Key, _Walked | None] = {}
+        self._exits: dict[tuple[int, int, int], Exits | None] = {}
+        self._item_walk: ItemWalk | None = None
+        self._walked_bytes = 0
         # By (set, counter, lo, hi).
         self._levels: dict[tuple[int, int, int, int], _Summary] = {}
 
     @property
     def is_full(self) -> bool:
         """Whether a cache limit is passed, so that ``forget`` should be called."""
-        size = 16 * self._begun + ENTRY_BYTES * (len(self._items) + len(self._levels))
+        entries = len(self._items) + len(self._walked) + len(self._exits) + len(self._levels)
+        size = 16 * self._begun + self._walked_bytes + ENTRY_BYTES * entries
         return super().is_full or size > self._most_bytes
 
     def forget(self) -> None:
@@ -60,6 +80,9 @@ class CountingSummaries(Summaries):
         super().forget()
         self._items.clear()
         self._begun = 0
+        self._walked.clear()
+        self._exits.clear()
+        self._walked_bytes = 0
         self._levels.clear()
 
     def large(self) -> SummaryTables:
@@ -92,10 +115,14 @@ class CountingSummaries(Summaries):
     def counted(self, suspended: int, counter: int, begun: int) -> _Summary | None:
         """G(suspended, begun) of a counter, if it is cached."""
         item, least, most, _ = self._counters.rows[counter]
-        found = self._items.get((suspended, item))
-        if found is None:
+        walked = self._walked.get((suspended, item))
+        if walked is not None:
+            length = len(walked.items) - walked.shift
+        elif (suspended, item) in self._items:
+            length = len(self._items[suspended, item][0])
+        else:
             return None
-        low, high = _levels(begun, least, most, len(found[0]))
+        low, high = _levels(begun, least, most, length)
         return self._levels.get((suspended, counter, low, high))
 
     def below(self, suspended: int, counter: int, begun: int) -> _Summary:
@@ -111,6 +138,42 @@ class CountingSummaries(Summaries):
         if state < self._states:
             return (yield from super()._steps(key))
         counter, begun = self._counters.split(state)
+        item, least, most, back = self._counters.rows[counter]
+        walked = self._items_of(suspended, item)
+        exits = walked and self._exits_of(walked, item, back)
+        if walked and exits:
+            low, high = _levels(begun, least, most, len(walked.items) - walked.shift)
+            summary = yield from self._level(walked, exits, low, high)
+        else:
+            low, high, summary = yield from self._level_one_by_one(suspended, counter, begun)
+        self._levels[suspended, counter, low, high] = summary
+        return summary
+
+    def _level(
+        self, walked: _Walked, exits: Exits, low: int, high: int
+    ) -> Generator[_Key, _Summary, _Summary]:
+        """G of (lo, hi)."""
+        items, _, shift = walked
+        row = self._walk_of_items.row(items, exits, shift, low, high)
+        top = min(shift + high + 1, len(items))
+        low = min(shift + low, top)
+        pending = [exits.nodes.between(low, top)]
+        for state, called in exits.calls.items():
+            # All levels at once, of which most masks are, or each, once for all masks.
+            whole = low == 0 and top == len(items)
+            for first, last in [(low, top)] if whole else pairwise(range(low, top + 1)):
+                nodes = called.between(first, last)
+                if len(nodes):
+                    part, left = yield self.sets.number(self._walk_of_items.distinct(nodes)), state
+                    row |= self.rows[part]
+                    pending.append(self.sets[left])
+        nodes = self._walk_of_items.distinct(np.concatenate(pending))
+        return self.rows.add(row), self.sets.number(nodes)
+
+    def _level_one_by_one(
+        self, suspended: int, counter: int, begun: int
+    ) -> Generator[_Key, _Summary, tuple[int, int, _Summary]]:
+        """lo, hi and G by F of all ei."""
         item, least, most, back = self._counters.rows[counter]
         if (suspended, item) not in self._items:
             sets, rows, left = list[int](), [NOTHING], suspended
@@ -131,8 +194,43 @@ class CountingSummaries(Summaries):
         still = next(iter(pending), NOTHING)
         if len(pending) > 1:
             still = self.sets.number(self._whole_walk().merged([self.sets[n] for n in pending]))
-        summary = self._levels[suspended, counter, low, high] = self.rows.union(parts), still
-        return summary
+        return low, high, (self.rows.union(parts), still)
+
+    @property
+    def _walk_of_items(self) -> ItemWalk:
+        if self._item_walk is None:
+            self._item_walk = ItemWalk(self._network, self._make_trie(), self._vocab_size)
+        return self._item_walk
+
+    def _items_of(self, suspended: int, item: int) -> _Walked | None:
+        """The items that tokens begin from a set, if its nodes are read in one way."""
+        key = suspended, item
+        if key not in self._walked:
+            base = self.find(ROOT, item) if suspended != ROOT else None
+            found = None
+            if base is not None and base[1] == suspended:
+                # What one item leads to from the root.
+                whole = self._items_of(ROOT, item)
+                found = whole and _Walked(whole.items, ROOT, 1)
+            else:
+                walk = self._walk_of_items
+                items = walk.items(self.sets[suspended], item)
+                self.watch(walk.work, 0)
+                if items is not None:
+                    found = _Walked(items, suspended, 0)
+                    self._walked_bytes += items.nbytes
+            self._walked[key] = found
+        return self._walked[key]
+
+    def _exits_of(self, walked: _Walked, item: int, back: int) -> Exits | None:
+        """What follows a counter behind its items."""
+        key = walked.base, item, back
+        if key not in self._exits:
+            walk = self._walk_of_items
+            exits = self._exits[key] = walk.exits(walked.items.nodes, back)
+            self.watch(walk.work, 0)
+            self._walked_bytes += exits.nbytes if exits else 0
+        return self._exits[key]
 
 
 def _levels(begun: int, least: int, most: int, length: int) -> tuple[int, int]:

@@ -79,6 +79,17 @@ class Trie:
         return np.diff(self.first)
 
     @cached_property
+    def above(self) -> NDArray[np.intp]:
+        """The node above each, (N,); the root's is the root."""
+        nodes = np.arange(len(self.octets), dtype=np.intp)
+        return np.concatenate((nodes[:1], nodes.repeat(self.fan_out)))
+
+    @cached_property
+    def node_of(self) -> NDArray[np.intp]:
+        """The node that each of ``ids`` ends at, (T,)."""
+        return np.arange(len(self.octets), dtype=np.intp).repeat(np.diff(self.held))
+
+    @cached_property
     def octet_bytes(self) -> bytes:
         """``octets``, to be searched."""
         return self.octets.tobytes()
