@@ -22,11 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..dfa.stacked_dfas import DEAD
+from ..summaries.rows import EMPTY
 from ..tokens.memo import ENTRY_BYTES, CacheBudget
 from ..tokens.subtrees import Subtrees
 from ..tokens.tokenset import Words
 from ..tokens.trie import expand, grouped
-from .interned import EMPTY
 from .lexer import BETWEEN, NO_ACCEPT
 from .parser_heads import NO_FRAMES, REFUSED, FrameTree
 from .slices import Covered
@@ -154,7 +154,7 @@ class LazyMasks:
         walks = self._walks
         found = _Found([], [], [])
         parts = []
-        words, skip = walks.rows.row(row), None
+        words, skip = walks.rows[row], None
         for suspended, place, state in begun:
             nodes = walks.nodes(suspended)
             places = np.full(len(nodes), place, dtype=np.int32)
@@ -196,7 +196,7 @@ class LazyMasks:
         found = _Found([], [], [], lexemes)
         origins = np.arange(len(group.nodes), dtype=np.int32)
         frontier = _Frontier(group.nodes, origins, group.states)
-        words = self._read(frontier, self._walks.rows.row(EMPTY), found, skip)
+        words = self._read(frontier, self._walks.rows[EMPTY], found, skip)
         walk = _LexerWalk(words, *map(np.concatenate, zip(*lexemes, strict=True)))
         self._by_lexer[key] = walk
         self._by_lexer_bytes += words.nbytes + 3 * walk.nodes.nbytes + len(key[1]) + ENTRY_BYTES

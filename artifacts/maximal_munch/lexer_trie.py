@@ -10,10 +10,10 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ArtifactError
+from ..summaries.node_sets import ROOT, Nodes, NodeSets
+from ..summaries.rows import RowTable
 from ..tokens.subtrees import OTHER, Subtrees, leaving
 from ..tokens.trie import Trie
-from .interned import ROOT, MaskRows, Nodes, SuspendedNodes
 from .lexer import Lexer
 from .slices import Covered, Slices
 from .summary_tables import HeadSummaryTables
@@ -48,8 +48,9 @@ class Stays:
 class LexerTrie:
     """The token trie of walks by a lexer. ``rows`` and ``suspended`` number what they give.
 
-    ``trie`` and ``slices`` are called for the first walk. ``visited`` and ``parsed`` count the trie
-    nodes that walks have read, and those of them at which a lexeme ended.
+    ``stored``: what these begin with. ``row_bytes``: that all other rows may take. ``trie`` and
+    ``slices`` are called for the first walk. ``visited`` and ``parsed`` count the trie nodes that
+    walks have read, and those of them at which a lexeme ended.
     """
 
     def __init__(
@@ -59,11 +60,14 @@ class LexerTrie:
         vocab_size: int,
         slices: Callable[[], Slices] | None = None,
         stored: HeadSummaryTables | None = None,
+        row_bytes: int = 0,
     ) -> None:
         self._lexer, self._vocab_size = lexer, vocab_size
         self._make_trie, self._make_slices = trie, slices
-        self.rows = MaskRows(vocab_size, None if stored is None else stored.rows)
-        self.suspended = SuspendedNodes(stored)
+        self.rows = RowTable(vocab_size, None if stored is None else stored.rows, row_bytes)
+        self.suspended = NodeSets()
+        if stored is not None:
+            self.suspended = NodeSets(stored.exits, stored.exits_offsets)
         self.stays = Stays(lexer)
         self._trie: Trie | None = None
         self._slices: Slices | None = None
@@ -74,8 +78,7 @@ class LexerTrie:
         """The trie. Raises ``ArtifactError`` if stored sets name nodes that it does not have."""
         if self._trie is None:
             trie = self._make_trie()
-            if self.suspended.highest >= len(trie.octets):
-                raise ArtifactError("section 'greedy.exits' is damaged: there are no such nodes")
+            self.suspended.check(trie, "greedy.exits")
             if self._make_slices is not None:
                 self._slices = self._make_slices()
             self._trie = trie
@@ -98,7 +101,7 @@ class LexerTrie:
         first = self.trie().first
         if suspended == ROOT:
             return np.arange(first[0], first[1], dtype=np.int32)
-        return self.suspended.sets[suspended]
+        return self.suspended[suspended]
 
     def skipped(self, suspended: int, state: int) -> Covered | None:
         """The slices that fit, where subtrees do not do the same."""

@@ -45,9 +45,6 @@ _STEPS_BETWEEN_LOOKS, _ROWS_BETWEEN_LOOKS = 256, 16
 # Heads, states of the lexer and transitions may take so many bytes, however small the budget is.
 _FEWEST_HEAD_BYTES = 1 << 22
 
-# Precomputed rows of at most so many bytes are decoded at once, in less than half a millisecond.
-_MOST_BYTES_DECODED_AT_ONCE = 1 << 22
-
 
 class MaximalMunchMasks(InterningMachine):
     """Steps tokens and makes mask rows; texts of one grammar share it, and threads: steps and rows
@@ -70,10 +67,10 @@ class MaximalMunchMasks(InterningMachine):
         caches: CacheBudget | None = None,
         lock: Lock | None = None,
     ) -> None:
-        rows, summaries, self._place_budget, heads_budget, steps, masks, interned = (
+        rows, summaries, places, heads_budget, steps, masks, interned = (
             caches or CacheBudget()
         ).divide(_ROWS, _SUMMARIES, _PLACES, _HEADS, _STEPS, _MASKS, _INTERNED)
-        self._row_bytes, self._summary_bytes = rows.limit, summaries.limit
+        self._summary_bytes = summaries.limit
         self._most_steps = max(steps.limit // ENTRY_BYTES, _STEPS_BETWEEN_LOOKS)
         self._most_rows = max(masks.limit // ENTRY_BYTES, _ROWS_BETWEEN_LOOKS)
         self._interned = interned
@@ -89,18 +86,14 @@ class MaximalMunchMasks(InterningMachine):
             heads, lexer, ParserTransitions(heads, lexer, self.runs, transitions)
         )
         self._vocabulary, self.vocab_size = vocabulary, vocab_size
-        self._trie, self._slices, self._stored = trie, slices, stored
         self._eos = tokenset.from_ids(list(eos), vocab_size)
         self._steps: dict[tuple[int, int], int] = {}
         self._rows: dict[int, Words] = {}
         self._next_look = 0
-        self._decoded: Sequence[Words] = ()
-        if stored is not None:
-            size = len(stored.codes) * self._eos.nbytes
-            if size <= _MOST_BYTES_DECODED_AT_ONCE:
-                self._decoded = list(stored.rows.rows(slice(None), vocab_size))
         self._most_head_bytes = self.head_bytes + max(heads_budget.limit, _FEWEST_HEAD_BYTES)
-        self._begin_summaries()
+        self.walks = LexerTrie(lexer, trie, vocab_size, slices, stored, rows.limit)
+        self.summaries = HeadSummaries(heads, lexer, self.walks, self.runs, stored)
+        self.summaries.compute = LazyMasks(self.summaries, vocab_size, places).compute
         self.begin_interning(interned, lock)
 
     @property
@@ -154,10 +147,10 @@ class MaximalMunchMasks(InterningMachine):
 
     def _row(self, configuration: int) -> Words:
         head, frames, state = self.configurations.parts(configuration)
-        transitions, decoded = self.configurations.transitions, self._decoded
+        transitions = self.configurations.transitions
         mask_head = transitions.to_head[head].mask_head
         number = self.summaries.row(mask_head, state, frames, transitions.frames.entries)
-        row = decoded[number] if number < len(decoded) else self.walks.rows.row(number)
+        row = self.walks.rows[number]
         if self.configurations.may_end(head, frames, state):
             row = row | self._eos
             row.flags.writeable = False
@@ -193,31 +186,13 @@ class MaximalMunchMasks(InterningMachine):
         found.look()
         return found
 
-    def pin(self) -> None:
-        """Count the rows so far as precomputed, so that they are not evicted."""
-        self._pinned_bytes = self.walks.rows.nbytes
-        self._pinned_summaries = self.summaries.nbytes + self.walks.suspended.nbytes
-
     def _evict_if_full(self) -> None:
-        added = self.walks.rows.nbytes - self._pinned_bytes
-        summaries = self.summaries.nbytes + self.walks.suspended.nbytes - self._pinned_summaries
-        if added > self._row_bytes or summaries > self._summary_bytes:
-            self._evict()
+        walks, summaries = self.walks, self.summaries
+        if walks.rows.is_full or summaries.nbytes + walks.suspended.nbytes > self._summary_bytes:
+            self._rows.clear()
+            walks.rows.forget()
+            walks.suspended.forget()
+            summaries.forget()
         elif len(self._rows) >= self._most_rows:
             self._rows.clear()
         self._next_look = len(self._rows) + _ROWS_BETWEEN_LOOKS
-
-    def _evict(self) -> None:
-        """Evict all rows and summaries but the precomputed ones."""
-        self._rows.clear()
-        # What refers to them in turn would wait for the collector of cycles.
-        self.summaries.compute = None
-        self._begin_summaries()
-
-    def _begin_summaries(self) -> None:
-        heads, lexer = self.configurations.heads, self.configurations.lexer
-        self.walks = LexerTrie(lexer, self._trie, self.vocab_size, self._slices, self._stored)
-        self.summaries = HeadSummaries(heads, lexer, self.walks, self.runs, self._stored)
-        lazy_masks = LazyMasks(self.summaries, self.vocab_size, self._place_budget)
-        self.summaries.compute = lazy_masks.compute
-        self.pin()

@@ -24,8 +24,9 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from ..errors import ArtifactError
+from ..summaries.node_sets import ROOT
+from ..summaries.results import Results
 from ..tokens.memo import ENTRY_BYTES
-from .interned import ROOT
 from .lexer import Lexer
 from .lexer_trie import LexerTrie
 from .nullable_frame_runs import NullableFrameRuns
@@ -39,9 +40,6 @@ Key = tuple[int, ...]
 # In place of the row of a summary in which something is pending.
 _PENDING = -1
 
-# Up to so many stored results are decoded at once: fewer take less time than a first mask does.
-_MOST_DECODED_AT_ONCE = 4096
-
 
 class Summary(NamedTuple):
     """A row's number, and (head, set of suspended nodes) pairs, by head."""
@@ -51,10 +49,11 @@ class Summary(NamedTuple):
 
 
 class HeadSummaries:
-    """Summaries are integers, equal ones the same.
+    """Summaries are integers, equal ones the same; ``walks`` number the rows and sets that they
+    name.
 
     ``stored``: those to begin with. ``compute``: finds one that is not among them.
-    ``results``: feeds and firsts by key (``summary_tables.py``), as far as they were needed.
+    ``results``: feeds and firsts by key (``summary_tables.py``).
     """
 
     def __init__(
@@ -73,10 +72,9 @@ class HeadSummaries:
         self._added: list[Summary] = []
         # By content; filled when the first new one is numbered.
         self._numbers: dict[Summary, int] = {}
-        self.results: tuple[dict[int, int], dict[int, int]] = {}, {}
+        self.results: tuple[Results[int], Results[int]] = Results(), Results()
         if stored is not None:
-            most = _MOST_DECODED_AT_ONCE
-            self.results = stored.results(FEED, most), stored.results(FIRST, most)
+            self.results = stored.results(FEED), stored.results(FIRST)
         self.compute: Callable[[Key], Summary] | None = None
 
     def __len__(self) -> int:
@@ -96,7 +94,7 @@ class HeadSummaries:
     def row(self, head: int, state: int, frames: int, entries: Sequence[tuple[int, int]]) -> int:
         """The number of a mask's row: of ``first(head, state)`` fed ``frames``, a node of a
         ``FrameTree`` with these entries, until nothing is pending."""
-        feeds, firsts = self.results
+        feeds, firsts = (results.found for results in self.results)
         stored_rows, first = self._stored_rows, self._first
         cached = firsts.get(first_key(ROOT, head, state))
         found = self._compute((ROOT, head, state)) if cached is None else cached
@@ -120,21 +118,19 @@ class HeadSummaries:
 
     @property
     def nbytes(self) -> int:
-        """About the size of all results of ``first`` and ``feed`` in memory, and of the summaries
-        that they name."""
+        """About the size of the results of ``first`` and ``feed`` that were found, and of the
+        summaries that are in memory."""
         summaries = len(self._added) + len(self._numbers) + len(self._decoded)
-        return ENTRY_BYTES // 2 * sum(map(len, self.results)) + 2 * ENTRY_BYTES * summaries
+        results = sum(results.added for results in self.results)
+        return ENTRY_BYTES // 2 * results + 2 * ENTRY_BYTES * summaries
 
-    def find(self, key: Key) -> int | None:
-        """A result if it is cached or stored."""
-        kind = len(key) == 3
-        number = first_key(*key) if kind else feed_key(*key)
-        found = self.results[kind].get(number)
-        if found is None and self._stored is not None:
-            found = self._stored.find(kind, number)
-            if found is not None:
-                self.results[kind][number] = found
-        return found
+    def forget(self) -> None:
+        """Go back to what is stored; numbers of other summaries are given again."""
+        self._decoded.clear()
+        self._added.clear()
+        self._numbers.clear()
+        for results in self.results:
+            results.forget()
 
     def _finished(self, number: int) -> int:
         """The row of a summary that was added; ``_PENDING`` if that is not all."""
@@ -142,18 +138,13 @@ class HeadSummaries:
         return _PENDING if summary.pending else summary.row
 
     def _compute(self, key: Key) -> int:
-        found = self.find(key)
+        kind = len(key) == 3
+        number = first_key(*key) if kind else feed_key(*key)
+        found = self.results[kind].get(number)
         if found is None:
             assert self.compute is not None
-            found = self._number(self.compute(key))
-            self._cache(key, found)
+            found = self.results[kind].found[number] = self._number(self.compute(key))
         return found
-
-    def _cache(self, key: Key, found: int) -> None:
-        if len(key) == 2:
-            self.results[FEED][feed_key(*key)] = found
-        else:
-            self.results[FIRST][first_key(*key)] = found
 
     def _number(self, summary: Summary) -> int:
         if not self._numbers:

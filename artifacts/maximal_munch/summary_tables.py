@@ -7,7 +7,6 @@ one integer; the two kinds are results of ``first`` and of ``feed`` (``summaries
     feed:  summary · 2³² + frame
 """
 
-from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -17,6 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ..summaries.results import Results
 from ..tokens.block_rows import BlockRows
 
 _PREFIX = "greedy."
@@ -91,7 +91,7 @@ class HeadSummaryTables:
 
     def summary(self, number: int) -> tuple[int, Pairs]:
         """The row of a summary, and its pending pairs."""
-        row, offsets, _ = self._views
+        row, offsets = self._views
         first, end = offsets[number], offsets[number + 1]
         if first == end:
             return row[number], ()
@@ -102,32 +102,16 @@ class HeadSummaryTables:
         """int32 (M,): the row of each summary in which nothing is pending, -1 for others."""
         return np.where(np.diff(self.pending_offsets) > 0, np.int32(-1), self.known)
 
-    def find(self, kind: bool, key: int) -> int | None:
-        """The summary of a key, ``FIRST`` or ``FEED``, if it is here."""
-        keys, summaries = self._views[2][kind]
-        place = bisect_left(keys, key)
-        if place == len(keys) or keys[place] != key:
-            return None
-        summary: int = summaries[place]
-        return summary
-
-    def results(self, kind: bool, most: int | None = None) -> dict[int, int]:
-        """All summaries by key; none if there are more than ``most``."""
-        keys, summaries = self._results[kind]
-        if most is not None and len(keys) > most:
-            return {}
-        return dict(zip(keys.tolist(), summaries.tolist(), strict=True))
-
-    @property
-    def _results(self) -> Sequence[tuple[NDArray[np.int64], NDArray[np.int32]]]:
-        return (self.feed_keys, self.feeds), (self.first_keys, self.firsts)
+    def results(self, kind: bool) -> Results[int]:
+        """The summary of each key, ``FIRST`` or ``FEED``."""
+        keys, found = (self.first_keys, self.firsts) if kind else (self.feed_keys, self.feeds)
+        return Results(keys, found.data.__getitem__)
 
     @cached_property
-    def _views(self) -> tuple[memoryview, memoryview, list[tuple[memoryview, memoryview]]]:
-        """Rows and offsets of the summaries, and feeds and firsts; a single number is faster to get
-        from a view than from an array."""
-        views = [(keys.data, summaries.data) for keys, summaries in self._results]
-        return self.known.data, self.pending_offsets.data, views
+    def _views(self) -> tuple[memoryview, memoryview]:
+        """Rows and offsets of the summaries; a single number is faster to get from a view than from
+        an array."""
+        return self.known.data, self.pending_offsets.data
 
 
 def first_key(suspended: int, head: int, state: int) -> int:

@@ -6,7 +6,7 @@ when it is opened; where they are few, all are put into a dictionary then, which
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,14 +18,16 @@ _FEW = 4096
 
 
 class Results(Generic[V]):
-    """``keys``: int64 (A,), ascending. ``decode``: the value at a place of the file. ``found``: by
-    key, as far as it was needed or added."""
+    """``keys``: of a file, int64 (A,), ascending. ``decode``: the value at a place of them.
+    ``found``: by key, as far as it was needed or added."""
 
-    def __init__(self, keys: NDArray[np.int64], decode: Callable[[int], V]) -> None:
+    def __init__(
+        self, keys: NDArray[np.int64] | None = None, decode: Callable[[int], V] | None = None
+    ) -> None:
         # subtle: a memoryview's items are Python's own integers, which numpy's are slow to become;
         # and bisect has found one before numpy's search has begun.
-        self._keys: Sequence[int] = np.ascontiguousarray(keys).data
-        self._decode = decode
+        self._keys: Sequence[int] = () if keys is None else np.ascontiguousarray(keys).data
+        self._decode = decode or _nothing
         self.found: dict[int, V] = {}
         self.forget()
 
@@ -68,6 +70,10 @@ class Results(Generic[V]):
         if self._begun < len(self._keys):
             others = (i for i, key in enumerate(self._keys) if key not in self.found)
             yield from ((self._keys[i], self._decode(i)) for i in others)
+
+
+def _nothing(place: int) -> Any:
+    raise IndexError(place)
 
 
 def pair_at(pairs: NDArray[np.int32]) -> Callable[[int], tuple[int, int]]:

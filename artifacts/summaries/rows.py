@@ -79,18 +79,7 @@ class RowTable:
     @property
     def is_full(self) -> bool:
         """Whether more is held than the capacity allows."""
-        return self.nbytes > self._capacity and len(self._rows) > len(self._begun) + _FEWEST
-
-    @property
-    def nbytes(self) -> int:
-        """About the size of the rows that were added, of those that were decoded one by one, and of
-        the unions that are known."""
-        return self._held
-
-    @property
-    def added(self) -> int:
-        """How many rows are not the file's."""
-        return len(self._rows) - len(self._begun)
+        return self.nbytes > self._capacity and self.in_memory > _FEWEST
 
     def forget(self) -> None:
         """Go back to the rows of the file; other numbers are given again."""
@@ -98,7 +87,8 @@ class RowTable:
         self._numbers.clear()
         self._unions.clear()
         self._constants.clear()
-        self._held = 0
+        # Rows that were added, or decoded one by one, and about their size with keys and unions.
+        self.in_memory = self.nbytes = 0
 
     def number(self, row: Words) -> int:
         """The number of a row, which must not be written to any more."""
@@ -108,14 +98,14 @@ class RowTable:
         number = self._numbers.get(key)
         if number is None:
             number = self._numbers[key] = self.add(row)
-            self._held += self.row_bytes
+            self.nbytes += self.row_bytes
         return number
 
     def add(self, row: Words) -> int:
         """A number for a row that is not compared with the others, which takes as long as to read
         it several times."""
         row.flags.writeable = False
-        self._held += self.row_bytes + ENTRY_BYTES
+        self._hold()
         self._rows.append(row)
         return len(self._rows) - 1
 
@@ -137,7 +127,7 @@ class RowTable:
             for other in key[2:]:
                 whole |= self[other]
             number = self._unions[key] = self.add(whole)
-            self._held += ENTRY_BYTES
+            self.nbytes += ENTRY_BYTES
         return number
 
     def _first_needed(self, number: int) -> Words:
@@ -147,6 +137,10 @@ class RowTable:
             row = self._stored[number]
         else:
             row = self._stored.rows([number], self._vocab_size)[0]
-            self._held += self.row_bytes + ENTRY_BYTES
+            self._hold()
         self._rows[number] = row
         return row
+
+    def _hold(self) -> None:
+        self.in_memory += 1
+        self.nbytes += self.row_bytes + ENTRY_BYTES

@@ -16,11 +16,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from constrain.artifacts.maximal_munch.interned import EMPTY
 from constrain.artifacts.maximal_munch.lexer import BETWEEN, Lexer
 from constrain.artifacts.maximal_munch.nullable_frame_runs import NullableFrameRuns
 from constrain.artifacts.maximal_munch.parser_heads import REFUSED, Heads
 from constrain.artifacts.maximal_munch.summary_tables import Pairs
+from constrain.artifacts.summaries.rows import EMPTY
 
 from .lexer_walks import LexerWalks
 
@@ -215,7 +215,7 @@ class Composer:
         key = (left, right) if left < right else (right, left)
         found = self._unions.get(key)
         if found is None:
-            sets = self.walks.suspended.sets
+            sets = self.walks.suspended
             nodes = np.sort(np.concatenate((sets[left], sets[right])))
             found = self._unions[key] = self.walks.suspended.number(nodes)
         return found

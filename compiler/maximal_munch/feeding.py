@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constrain.artifacts.maximal_munch.configurations import Configurations
-from constrain.artifacts.maximal_munch.interned import NOTHING, ROOT
 from constrain.artifacts.maximal_munch.summary_tables import (
     HeadSummaryTables,
     encoded,
     feed_key,
     first_key,
 )
+from constrain.artifacts.summaries.node_sets import NOTHING, ROOT
 
 from .compose import DECIDED, FEED, FIRST, Composer
 from .emptiness import FramesBelow
@@ -186,7 +186,7 @@ class SummaryArrays:
             *encoded(heads.threads, 2),
             *encoded(lexer.sets),
             lexer.table,
-            *encoded([walks.suspended.sets[number].tolist() for number in sets.tolist()]),
+            *encoded([walks.suspended[number].tolist() for number in sets.tolist()]),
             known[1:].astype(np.int32),
             np.stack((pending[:, 0], numbers_of_sets[2:]), axis=1).astype(np.int32),
             offsets,

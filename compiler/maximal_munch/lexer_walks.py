@@ -1,6 +1,6 @@
 """Walks of the token trie by the lexer alone: tokens that end in a lexeme, and suspended nodes.
 
-From a set e of suspended trie nodes (``artifacts/maximal_munch/interned.py``) and a state s of the
+From a set e of suspended trie nodes (``artifacts/summaries/node_sets.py``) and a state s of the
 lexer
 
     W(e, s) = (row, ends)
@@ -23,9 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constrain.artifacts.dfa.stacked_dfas import DEAD
-from constrain.artifacts.maximal_munch.interned import ROOT, Nodes, SuspendedNodes
 from constrain.artifacts.maximal_munch.lexer import NO_ACCEPT, Lexer
 from constrain.artifacts.maximal_munch.lexer_trie import Stays
+from constrain.artifacts.summaries.node_sets import ROOT, Nodes, NodeSets
 from constrain.artifacts.tokens.subtrees import Subtrees
 from constrain.artifacts.tokens.trie import Trie, expand
 
@@ -56,7 +56,7 @@ class LexerWalks:
         self._columns = lexer.columns[trie.octets]
         self._stays = Stays(lexer)
         self.rows = RowUnions(tokens, vocab_size)
-        self.suspended = SuspendedNodes()
+        self.suspended = NodeSets()
         self.walked: dict[tuple[int, int], LexerWalk] = {}
 
     def nodes(self, suspended: int) -> Nodes:
@@ -64,7 +64,7 @@ class LexerWalks:
         first = self._trie.first
         if suspended == ROOT:
             return np.arange(first[0], first[1], dtype=np.int32)
-        return self.suspended.sets[suspended]
+        return self.suspended[suspended]
 
     def walk(self, keys: Sequence[tuple[int, int]]) -> None:
         """Add W of different (suspended nodes, state) pairs."""

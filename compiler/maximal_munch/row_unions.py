@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from constrain.artifacts.maximal_munch.interned import EMPTY
+from constrain.artifacts.summaries.rows import EMPTY
 from constrain.artifacts.tokens.block_rows import BlockRows, shared_blocks
 from constrain.artifacts.tokens.subtrees import Subtrees
 from constrain.artifacts.tokens.tokenset import Words

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from support.maximal_munch import masks_of, vocabulary_of
 
-from constrain.artifacts.maximal_munch.interned import ROOT
 from constrain.artifacts.maximal_munch.lazy_masks import LazyMasks
 from constrain.artifacts.maximal_munch.summaries import Summary
+from constrain.artifacts.summaries.node_sets import ROOT
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.subtrees import Subtrees
 from constrain.artifacts.tokens.trie import Trie
@@ -74,7 +74,7 @@ def test_what_is_composed_is_what_one_pass_gives(
     stored, rng = reached[0].summaries, random.Random(2)
     masks = masks_of(CODE, TOKENS, stored)
     alone = LazyMasks(masks.summaries, masks.vocab_size)
-    nodes, rows = masks.walks.suspended.sets, masks.walks.rows
+    nodes, rows = masks.walks.suspended, masks.walks.rows
     results = {
         (key >> 32, key & 0xFFFFFFFF): number for key, number in stored.results(False).items()
     } | {
@@ -84,7 +84,7 @@ def test_what_is_composed_is_what_one_pass_gives(
 
     def content(found: Summary) -> object:
         pending = [(head, nodes[held].tolist()) for head, held in found.pending]
-        return tokenset.to_ids(rows.row(found.row)).tolist(), pending
+        return tokenset.to_ids(rows[found.row]).tolist(), pending
 
     count = len(results) if full else 600
     for key in rng.sample(sorted(results), count):

@@ -6,8 +6,8 @@
 import pytest
 from support.maximal_munch import masks_of, read
 
-from constrain.artifacts.maximal_munch.interned import ROOT
 from constrain.artifacts.maximal_munch.machine import MaximalMunchMasks
+from constrain.artifacts.summaries.node_sets import ROOT
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.subtrees import subtrees_of
 from constrain.compiler.maximal_munch.lexer_walks import LexerWalks
@@ -29,7 +29,7 @@ def masks() -> MaximalMunchMasks:
 
 def tokens_of(masks: MaximalMunchMasks, row: int) -> set[bytes]:
     """The tokens of a row by number, but for the one that ends the text."""
-    ids = tokenset.to_ids(masks.walks.rows.row(row)).tolist()
+    ids = tokenset.to_ids(masks.walks.rows[row]).tolist()
     return {TOKENS[i] for i in ids if i < len(TOKENS)}
 
 
@@ -41,7 +41,7 @@ def texts_of(masks: MaximalMunchMasks, suspended: int) -> set[bytes]:
     def text(node: int) -> bytes:
         return text(parents[node]) + bytes([trie.octets[node]]) if node else b""
 
-    return {text(node) for node in masks.walks.suspended.sets[suspended].tolist()}
+    return {text(node) for node in masks.walks.suspended[suspended].tolist()}
 
 
 def threads_of(masks: MaximalMunchMasks, head: int) -> list[tuple[int, tuple[int, ...]]]:
@@ -100,7 +100,7 @@ def test_the_walk_and_the_summary(masks: MaximalMunchMasks) -> None:
     row, ((_, held),) = walks.walked[ROOT, state]
     (ids,) = walks.rows.block_rows([row]).rows(slice(None), masks.vocab_size)
     assert INSIDE_A_NAME == {TOKENS[i] for i in tokenset.to_ids(ids).tolist()}
-    nodes = masks.walks.suspended.number(walks.suspended.sets[held])
+    nodes = masks.walks.suspended.number(walks.suspended[held])
     assert {b" ", b"(", b")"} == texts_of(masks, nodes)
     first = masks.summaries.first(head, state)
     row, ((waiting, nodes),) = masks.summaries.summary(first)

@@ -62,10 +62,10 @@ def test_rows_of_a_file_are_first_and_stay(stored: NDArray[np.uint32]) -> None:
     rows = RowTable(SIZE, stored)
     assert [ids_of(rows, i) for i in range(len(rows))] == [[], [5], [7, 1_999]]
     added = rows.number(row(9))
-    assert (added, rows.added) == (3, 1)
+    assert (added, rows.in_memory) == (3, 1)
     assert rows.number(row()) == EMPTY
     rows.forget()
-    assert (len(rows), rows.added, rows.nbytes) == (3, 0, 0)
+    assert (len(rows), rows.in_memory, rows.nbytes) == (3, 0, 0)
     assert ids_of(rows, rows.number(row(11))) == [11]
     assert ids_of(rows, 2) == [7, 1_999]
 
