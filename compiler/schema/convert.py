@@ -5,8 +5,9 @@ from itertools import islice
 from ..diagnostics import CheckError, Source
 from ..grammar.tree import Grammar
 from ..limits import Limits
-from .goals import Goals
+from .goals import NAME_THEM, TOO_DEEP, Goals
 from .keywords.known import schemas_in
+from .keywords.shapes import misshapen
 from .normal import Normal
 from .notes import Notes, Refused
 from .options import SchemaOptions
@@ -27,8 +28,7 @@ def grammar_of(
     except Refused as error:
         raise CheckError(source, [error.placed(document.spans)]) from None
     except RecursionError:
-        message = "schemas inside schemas for one and the same value nest too deep"
-        found = Refused(start, message, "name inner schemas in $defs")
+        found = Refused(start, TOO_DEEP, NAME_THEM)
         raise CheckError(source, [found.placed(document.spans)]) from None
 
 
@@ -42,7 +42,11 @@ def opened(source: Source, limits: Limits) -> tuple[Document, Goals, Normal]:
 def _grammar(
     document: Document, options: SchemaOptions, notes: Notes, limits: Limits, start: str
 ) -> Grammar:
-    goals = Goals(Places(document, options, notes, limits), options, notes, limits)
+    places = Places(document, options, notes, limits)
+    wrong = misshapen(document, places.draft, places.draft_of)
+    if wrong:
+        raise CheckError(document.source, [each.placed(document.spans) for each in wrong])
+    goals = Goals(places, options, notes, limits)
     normal = Normal(goals)
     goal = goals.at(start)
     if normal.is_surely_empty(goal):

@@ -85,15 +85,20 @@ def _subschemas(schema: Json) -> Iterator[Json]:
     if not isinstance(schema, Mapping):
         return
     for keyword in _SCHEMA:
-        if isinstance(schema.get(keyword), Mapping):
+        if _may_be_schema(schema.get(keyword)):
             yield schema[keyword]
     for keyword in _ARRAY:
         listed = schema.get(keyword)
-        yield from (x for x in listed if isinstance(x, Mapping)) if isinstance(listed, list) else ()
+        yield from filter(_may_be_schema, listed) if isinstance(listed, list) else ()
     for keyword in _OBJECT:
         named = schema.get(keyword)
         if isinstance(named, Mapping):
-            yield from (inner for inner in named.values() if isinstance(inner, Mapping))
+            yield from filter(_may_be_schema, named.values())
+
+
+def _may_be_schema(value: Json) -> bool:
+    """Whether ``referencing`` can look at a value."""
+    return isinstance(value, Mapping) and isinstance(value.get("$schema", ""), str)
 
 
 def _specification(number: int) -> "Specification[Json]":

@@ -22,6 +22,8 @@ Goal: TypeAlias = tuple[int, ...]
 
 REFERS_TO_ITSELF = "the schema refers to itself for one and the same value"
 COMES_BACK = "a reference must lead through a property or an item to come back"
+TOO_DEEP = "schemas inside schemas for one and the same value nest too deep"
+NAME_THEM = "name inner schemas in $defs"
 
 # A reference, and keywords that ask nothing of a value.
 _ASK_NOTHING = frozenset(

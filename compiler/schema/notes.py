@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ..diagnostics import Diagnostic, Span
+from ..diagnostics import Diagnostic, Span, visible
 
 
 class Refused(Exception):  # noqa: N818
@@ -57,7 +57,7 @@ def placed(pointer: str, message: str, hint: str, spans: Mapping[str, Span]) -> 
     if span is not None:
         # One caret line is enough.
         span = Span(span.start, min(span.end, span.start + _MARKED))
-    return Diagnostic(f"{pointer}: {message}", span, hint or None)
+    return Diagnostic(visible(f"{pointer}: {message}"), span, hint or None)
 
 
 # Characters of a value that are underlined.

@@ -22,6 +22,15 @@ from referencing.jsonschema import DynamicAnchor
 from ..diagnostics import Source, Span
 from ..limits import Limits
 from .drafts import METASCHEMAS, NEWEST, Draft
+from .keywords.shapes import (
+    NO_ARRAY,
+    NO_COUNT,
+    NO_NUMBER,
+    NO_OBJECT,
+    NO_REFERENCE,
+    NO_SCHEMA,
+    NO_STRINGS,
+)
 from .notes import Notes, Refused
 from .options import DRAFTS, SchemaOptions
 from .read import Document, Json, escaped, read_json
@@ -61,7 +70,7 @@ class Place:
         if found is None:
             return None
         if found < 0 or found.denominator != 1:
-            raise self.refused("this must be an integer, and not below 0", "", keyword)
+            raise self.refused(NO_COUNT, "", keyword)
         return int(found)
 
     def fraction(self, keyword: str) -> Fraction | None:
@@ -70,21 +79,21 @@ class Place:
         if keyword not in self.schema:
             return None
         if isinstance(found, bool) or not isinstance(found, int | Decimal):
-            raise self.refused("this must be a number", "", keyword)
+            raise self.refused(NO_NUMBER, "", keyword)
         return exact(found, self, keyword)
 
     def mapping(self, keyword: str) -> Mapping[str, Json]:
         """The object that a keyword has, empty where it is missing."""
         found = self.schema.get(keyword, {})
         if not isinstance(found, Mapping):
-            raise self.refused("this must be an object", "", keyword)
+            raise self.refused(NO_OBJECT, "", keyword)
         return found
 
     def listing(self, keyword: str) -> list[Json]:
         """The array that a keyword has, empty where it is missing."""
         found = self.schema.get(keyword, [])
         if not isinstance(found, list):
-            raise self.refused("this must be an array", "", keyword)
+            raise self.refused(NO_ARRAY, "", keyword)
         return found
 
     def strings(self, keyword: str, *steps: str) -> list[str]:
@@ -93,7 +102,7 @@ class Place:
         for step in steps:
             found = found[step]
         if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
-            raise self.refused("this must be an array of strings", "", keyword, *steps)
+            raise self.refused(NO_STRINGS, "", keyword, *steps)
         return found
 
     def at(self, *steps: str | int | None) -> str:
@@ -127,7 +136,7 @@ class Places:
         root = document.value
         self._registry: SchemaRegistry = REGISTRY.combine(Registry())
         self._add_folders(options, limits)
-        self.draft = self._draft_of(root, self._unsaid)
+        self.draft = self.draft_of(root, self._unsaid)
         resource = self.draft.resource(root)
         self.base = urljoin(_BASE, self.draft.name_of(root) or "")
         self._registry = self._registry.with_resource(self.base, resource).crawl()
@@ -148,7 +157,7 @@ class Places:
                 value = read_json(Source(text, str(path), "json-schema"), limits).value
                 if not isinstance(value, dict | bool):
                     continue
-                draft = self._draft_of(value, self._unsaid)
+                draft = self.draft_of(value, self._unsaid)
                 resource = draft.resource(value)
                 at = (
                     urljoin(uri or _BASE, name) if not uri or uri.endswith("/") else f"{uri}/{name}"
@@ -189,7 +198,7 @@ class Places:
         """The place that a reference leads to. Raises ``Refused`` where there is none."""
         reference = near.schema[keyword]
         if not isinstance(reference, str):
-            raise near.refused("a reference is a string", "", keyword)
+            raise near.refused(NO_REFERENCE, "", keyword)
         try:
             found = self._registry.resolver(near.base).lookup(reference)
         except (Unresolvable, ValueError) as error:
@@ -255,10 +264,9 @@ class Places:
         if own is not None:
             pointer, span = f"#{own}", self.document.spans[own]
         if not isinstance(schema, Mapping):
-            message = "a schema is an object, true or false"
-            raise Refused(pointer, message)
+            raise Refused(pointer, NO_SCHEMA)
         if isinstance(schema.get("$schema"), str):
-            draft = self._draft_of(schema, draft)
+            draft = self.draft_of(schema, draft)
         if not is_entered and not (draft.number <= 7 and not draft.is_lenient and "$ref" in schema):
             name = draft.name_of(schema)
             if name:
@@ -273,9 +281,9 @@ class Places:
     def _draft_at(self, base: str, draft: Draft) -> Draft:
         """The draft of the document that a reference leads to."""
         resource = self._registry.get(base)
-        return self._draft_of(resource.contents, draft) if resource is not None else draft
+        return self.draft_of(resource.contents, draft) if resource is not None else draft
 
-    def _draft_of(self, schema: Json, otherwise: Draft) -> Draft:
+    def draft_of(self, schema: Json, otherwise: Draft) -> Draft:
         """What ``$schema`` says, also by way of a metaschema of one's own. Raises ``Refused``."""
         uri = schema.get("$schema") if isinstance(schema, Mapping) else None
         has_validation = True

@@ -22,12 +22,12 @@ _STAGE = "reading the schema"
 
 _TOKEN = re.compile(
     r"[ \t\n\r]*(?:(?P<mark>[][{},:])"
-    r'|"(?P<text>(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*)"'
+    r'|"(?P<text>(?:[^"\\\x00-\x1f]++|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*+)"'
     r"|(?P<number>-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)(?![0-9.a-zA-Z_])"
     r"|(?P<word>true|false|null)(?![0-9a-zA-Z_]))"
 )
 _SPACE = re.compile(r"[ \t\n\r]*")
-_STRAY = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*|[\w.+-]+|.', re.DOTALL)
+_STRAY = re.compile(r'"(?:[^"\\\x00-\x1f]++|\\.)*+|[\w.+-]+|.', re.DOTALL)
 _WORDS = {"true": True, "false": False, "null": None}
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -37,8 +37,9 @@ _MOST_DIGITS = 4_000
 # Values inside values: pointers are as long as they are deep.
 _MOST_LEVELS = 1_000
 
-# How many duplicates are reported.
+# How many duplicates are reported, and how much of a pointer.
 _MOST_ERRORS = 20
+_SHOWN = 200
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,11 +76,11 @@ class _Reader:
         self.keys: dict[str, Span] = {}
         self.pointers: dict[int, str] = {}
         self.doubled: list[Diagnostic] = []
+        # Of each container that is open: itself, its pointer, where it begins.
+        self.stack: list[tuple[Json, str, int]] = []
 
     def read(self) -> Document:
-        text, place = self.source.text, 0
-        # Of each container that is open: itself, its pointer, where it begins.
-        stack: list[tuple[Json, str, int]] = []
+        text, place, stack = self.source.text, 0, self.stack
         value: Json = None
         key, pointer, count = "", "", 0
         while True:
@@ -91,15 +92,15 @@ class _Reader:
             if found is None or (kind == "mark" and found["mark"] not in "{["):
                 is_empty = bool(stack) and isinstance(stack[-1][0], list) and not stack[-1][0]
                 if not (found and is_empty and found["mark"] == "]"):
-                    raise self._unexpected(place, "a value" + " or ']'" * is_empty)
+                    raise self._unexpected(place, "a value" + " or ']'" * is_empty, pointer)
                 place = found.end()
             else:
                 start, place = found.start(found.lastgroup or 0), found.end()
                 if kind == "text":
                     start -= 1
-                    value = self._text(found["text"], start)
+                    value = self._text(found["text"], pointer, start)
                 elif kind == "number":
-                    value = self._number(found["number"], start)
+                    value = self._number(found["number"], pointer, start)
                 elif kind == "word":
                     value = _WORDS[found["word"]]
                 else:
@@ -109,7 +110,7 @@ class _Reader:
                 elif stack:
                     stack[-1][0][key] = value
                 if kind == "mark":
-                    self._check_depth(len(stack), start)
+                    self._check_depth(pointer, start)
                     self.pointers[id(value)] = pointer
                     stack.append((value, pointer, start))
                     if isinstance(value, list):
@@ -145,12 +146,19 @@ class _Reader:
             raise DialectError(self.source, self.doubled)
         return Document(self.source, value, self.spans, self.keys, self.pointers)
 
-    def _check_depth(self, depth: int, start: int) -> None:
+    def _check_depth(self, pointer: str, start: int) -> None:
+        depth = len(self.stack)
         self.limits.check_nesting(depth + 1, "the schema")
         if depth >= _MOST_LEVELS:
             message = f"values nest more than {_MOST_LEVELS:,} levels deep"
-            found = Diagnostic(message, Span(start, start + 1), "name inner schemas in $defs")
-            raise DialectError(self.source, [found])
+            hint = "name inner schemas in $defs"
+            raise self._error(pointer, message, Span(start, start + 1), hint)
+
+    def _error(self, pointer: str, message: str, span: Span, hint: str = "") -> DialectError:
+        if len(pointer) > _SHOWN:
+            pointer = f"{pointer[: _SHOWN // 2]}…{pointer[-_SHOWN // 2 :]}"
+        message = f"#{visible(pointer)}: {message}"
+        return DialectError(self.source, [Diagnostic(message, span, hint or None)])
 
     def _close(
         self, stack: list[tuple[Json, str, int]], place: int
@@ -178,10 +186,10 @@ class _Reader:
         if found is None or found.lastgroup != "text":
             raise self._unexpected(place, f"a key or {other}" if other else "a key")
         start = found.start("text") - 1
-        key = self._text(found["text"], start)
+        key = self._text(found["text"], opened[1], start)
         pointer = f"{opened[1]}/{escaped(key)}"
         if key in opened[0] and len(self.doubled) < _MOST_ERRORS:
-            message = f"{opened[1] or 'the schema'}: the key {visible(key)!r} occurs twice"
+            message = f"#{visible(opened[1])}: the key {visible(key)!r} occurs twice"
             hint = "readers differ in which value they keep: remove one"
             self.doubled.append(Diagnostic(message, Span(start, found.end()), hint))
         self.keys[pointer] = Span(start, found.end())
@@ -198,23 +206,23 @@ class _Reader:
             raise self._unexpected(place, f"',' or '{end}'")
         return found
 
-    def _text(self, inside: str, start: int) -> str:
+    def _text(self, inside: str, pointer: str, start: int) -> str:
         if "\\" not in inside:
             return inside
         text: str = json.loads(f'"{inside}"')
         if _SURROGATE.search(text):
             span = Span(start, start + len(inside) + 2)
             message = "a lone surrogate is no character, and no text of UTF-8 has one"
-            raise DialectError(self.source, [Diagnostic(message, span, "write both halves")])
+            raise self._error(pointer, message, span, "write both halves")
         return text
 
-    def _number(self, text: str, start: int) -> int | Decimal:
+    def _number(self, text: str, pointer: str, start: int) -> int | Decimal:
         if len(text) > _MOST_DIGITS:
             message = f"a number of more than {_MOST_DIGITS:,} digits"
-            raise DialectError(self.source, [Diagnostic(message, Span(start, start + len(text)))])
+            raise self._error(pointer, message, Span(start, start + len(text)))
         return int(text) if text.lstrip("-").isdecimal() else Decimal(text)
 
-    def _unexpected(self, place: int, expected: str) -> DialectError:
+    def _unexpected(self, place: int, expected: str, pointer: str | None = None) -> DialectError:
         text = self.source.text
         space = _SPACE.match(text, place)
         begin = space.end() if space else place
@@ -229,4 +237,6 @@ class _Reader:
             if word[0] == '"':
                 found = "string with a wrong escape, a control character or no end"
         message = f"unexpected {found} (read as json-schema); expected {expected}"
-        return DialectError(self.source, [Diagnostic(message, span)])
+        if pointer is None:
+            pointer = self.stack[-1][1] if self.stack else ""
+        return self._error(pointer, message, span)

@@ -15,8 +15,16 @@ from typing import cast
 from ..automata.dfa import Dfa
 from ..limits import blaming
 from .formulas import All, Any, AnyOf, Formula, Holds, In, OneOf, Type
-from .goals import COMES_BACK, REFERS_TO_ITSELF, Alternatives, Goal, Goals
-from .keywords.clauses import clauses_of
+from .goals import (
+    COMES_BACK,
+    NAME_THEM,
+    REFERS_TO_ITSELF,
+    TOO_DEEP,
+    Alternatives,
+    Goal,
+    Goals,
+)
+from .keywords.clauses import applied, clauses_of
 from .keywords.scalars import counted
 from .places import Place
 from .sets import Bits, Ends, Lengths, Names, Scalar, Texts
@@ -189,5 +197,23 @@ class ScalarForms:
         try:
             with blaming([pointer]):
                 yield
+        except RecursionError:
+            raise self._too_deep(literal) from None
         finally:
             del self._busy[key]
+
+    def _too_deep(self, literal: int) -> Exception:
+        """The error of a place behind which too many others are about the same value."""
+        place = self.goals.nearest((literal,))
+        assert place is not None
+        pending, seen = [place], set[Place]()
+        while pending:
+            for goal in applied(pending.pop(), self.goals):
+                for each in goal:
+                    inner = self.goals.member(each) if each >= 0 else None
+                    if inner is place:
+                        return place.refused(REFERS_TO_ITSELF, COMES_BACK)
+                    if isinstance(inner, Place) and inner not in seen:
+                        seen.add(inner)
+                        pending.append(inner)
+        return place.refused(TOO_DEEP, NAME_THEM)

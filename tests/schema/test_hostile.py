@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 from support.cli import Cli
-from support.schema import members
+from support.limits import measured
+from support.schema import members, refusal
 
 from constrain.artifacts.errors import ConstrainError
 
@@ -15,9 +16,9 @@ pytestmark = pytest.mark.quick
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("{", "1:2: error: unexpected end of the text"),
-        ('{"type": "a", "type": "b"}', "1:15: error: the schema: the key 'type' occurs twice"),
-        ('{"pattern": "\\ud800"}', "1:13: error: a lone surrogate"),
+        ("{", "1:2: error: #: unexpected end of the text"),
+        ('{"type": "a", "type": "b"}', "1:15: error: #: the key 'type' occurs twice"),
+        ('{"pattern": "\\ud800"}', "1:13: error: #/pattern: a lone surrogate"),
         ("5", "1:1: error: #: a schema is an object, true or false"),
         ('{"items": 5}', "1:11: error: #/items: a schema is an object, true or false"),
         ('{"type": "strnig"}', "#/type: there is no type 'strnig'"),
@@ -97,6 +98,76 @@ def test_references_to_references_lead_to_their_end_however_many_they_are() -> N
 
 
 def test_schemas_of_one_value_inside_each_other_end_with_a_pointer() -> None:
-    """Where they nest too deep to be followed."""
-    with pytest.raises(ConstrainError, match="1:1: error: #: schemas inside schemas"):
+    """Where they nest too deep to be followed; a circle of them is called one."""
+    with pytest.raises(ConstrainError, match=r"error: #/not/.*not: schemas inside schemas"):
         members('{"not": ' * 900 + "{}" + "}" * 900)
+    circle = {f"d{i}": {"allOf": [{"$ref": f"#/$defs/d{(i + 1) % 500}"}]} for i in range(500)}
+    with pytest.raises(ConstrainError, match=r"error: #/\$defs/d\d+: the schema refers to itself"):
+        members({"$defs": circle, "$ref": "#/$defs/d0"})
+
+
+# Values that no keyword of their name can have, and where in them what is wrong stands.
+_NUMBERS = "maximum minimum exclusiveMaximum exclusiveMinimum multipleOf"
+_COUNTS = "maxItems maxLength maxProperties minItems minLength minProperties"
+_SCHEMAS = "additionalProperties contains else if not propertyNames then unevaluatedItems"
+_SHAPES = [
+    *((name, value, "") for name in _NUMBERS.split() for value in ("1", [], None)),
+    *((name, value, "") for name in _COUNTS.split() for value in ("1", -1, 1.5, True, None)),
+    *((name, value, "") for name in ("maxContains", "minContains") for value in ("1", -1)),
+    *((name, value, "") for name in _SCHEMAS.split() for value in ("1", [], None)),
+    *((name, value, "") for name in ("allOf", "anyOf", "oneOf") for value in ({}, 5, [])),
+    *((name, [True, 5], "/1") for name in ("allOf", "anyOf", "oneOf", "prefixItems", "items")),
+    *((f"{name}", {"a/b": 5}, "/a~1b") for name in ("$defs", "definitions", "dependentSchemas")),
+    *((f"{name}", {"a": 5}, "/a") for name in ("dependencies", "patternProperties", "properties")),
+    *((name, value, "") for name in ("$defs", "properties", "dependencies") for value in (5, [])),
+    *((name, 5, "") for name in ("$id", "$ref", "$anchor", "$dynamicRef", "$schema", "format")),
+    ("dependentRequired", {"a": [1]}, "/a"),
+    ("dependentRequired", {"a": {}}, "/a"),
+    ("dependencies", {"a": ["b", 1]}, "/a"),
+    ("required", [1], ""),
+    ("required", True, ""),
+    ("type", [{}], "/0"),
+    ("type", ["null", "strnig"], "/1"),
+    ("type", [], ""),
+    ("type", {}, ""),
+    ("enum", {}, ""),
+    ("multipleOf", 0, ""),
+    ("pattern", 5, ""),
+    ("items", "a", ""),
+    ("uniqueItems", "true", ""),
+    ("$recursiveAnchor", "true", ""),
+]
+
+
+@pytest.mark.parametrize("around", ["", "/properties/a", "/$defs/unused", "/items/anyOf/1/not"])
+def test_values_that_a_keyword_cannot_have_are_errors_wherever_they_stand(around: str) -> None:
+    """Also in a schema that nothing refers to, or that asks for values of another type."""
+    for keyword, value, inside in _SHAPES:
+        schema: Any = {"type": "null", keyword: value} if keyword != "type" else {keyword: value}
+        for step in reversed(around.split("/")[1:]):
+            schema = [True, schema] if step == "1" else {step: schema}
+
+        message = refusal(schema).splitlines()[0]
+        assert f": error: #{around}/{keyword}{inside}: " in message, (schema, message)
+
+
+def test_keywords_of_another_draft_and_those_that_describe_may_have_any_value() -> None:
+    """What asks nothing is not looked at; several errors are said together."""
+    any_value = {"title": 5, "examples": {}, "readOnly": "no", "deprecated": 1, "default": [5]}
+    later = {"const": 1, "propertyNames": 5, "if": 5, "dependentRequired": 5, "$anchor": 5}
+
+    assert members({**any_value, "type": "null"}).accepts("null")
+    assert members({**later, "$schema": "http://json-schema.org/draft-04/schema#"}).accepts("5")
+    assert refusal({"minLength": "a", "maxLength": "b", "not": 5}).count("error: #/") == 3
+
+
+def test_a_text_of_megabytes_takes_memory_of_its_own_size(tmp_path: Any) -> None:
+    """Nothing is kept for each character of a string; one of 20 MB is more than a grammar has."""
+    path = tmp_path / "s.schema.json"
+    path.write_text(json.dumps({"description": "x" * 4_000_000}))
+
+    found = measured("check", path, "--max-memory", 100_000_000)
+    found.check(memory=100_000_000)
+    assert found.code == 0
+    path.write_text("[" * 20_000_000)
+    assert measured("check", path).code == 3

@@ -41,18 +41,25 @@ def test_each_value_has_the_span_of_its_text_by_its_pointer() -> None:
 @pytest.mark.parametrize(
     ("text", "place"),
     [
-        ("", "1:1: error: unexpected end of the text (read as json-schema); expected a value"),
-        ("[1,]", "1:4: error: unexpected ']' (read as json-schema); expected a value"),
-        ('{"a":1,}', "1:8: error: unexpected '}' (read as json-schema); expected a key"),
-        ('{"a" 1}', "1:6: error: unexpected '1' (read as json-schema); expected ':'"),
-        ("[1 2]", "1:4: error: unexpected '2' (read as json-schema); expected ',' or ']'"),
-        ("{} x", "1:4: error: unexpected 'x' (read as json-schema); expected the end of the text"),
-        ('{"a":1,\n"a":2}', "2:1: error: the schema: the key 'a' occurs twice"),
-        ('{"b":{"a":1,"a":2}}', "1:13: error: /b: the key 'a' occurs twice"),
-        ('"\\ud800"', "1:1: error: a lone surrogate is no character"),
-        ("[01]", "1:2: error: unexpected '01'"),
-        ("[NaN]", "1:2: error: unexpected 'NaN'"),
-        ('["a\nb"]', "1:2: error: unexpected string with a wrong escape"),
+        ("", "1:1: error: #: unexpected end of the text (read as json-schema); expected a value"),
+        ("[1,]", "1:4: error: #/1: unexpected ']' (read as json-schema); expected a value"),
+        ('{"a":1,}', "1:8: error: #: unexpected '}' (read as json-schema); expected a key"),
+        ('{"a" 1}', "1:6: error: #: unexpected '1' (read as json-schema); expected ':'"),
+        ("[1 2]", "1:4: error: #: unexpected '2' (read as json-schema); expected ',' or ']'"),
+        (
+            "{} x",
+            "1:4: error: #: unexpected 'x' (read as json-schema); expected the end of the text",
+        ),
+        ('{"a":1,\n"a":2}', "2:1: error: #: the key 'a' occurs twice"),
+        ('{"b":[0, "\\udc00"]}', "1:10: error: #/b/1: a lone surrogate is no character"),
+        ('{"b":{"c":tru}}', "1:11: error: #/b/c: unexpected 'tru'"),
+        ('{"b":{"c": 1 "d"}}', "1:14: error: #/b: unexpected string"),
+        ('{"\\u001b": [}', "1:13: error: #/␛/0: unexpected '}'"),
+        ('{"b":{"a":1,"a":2}}', "1:13: error: #/b: the key 'a' occurs twice"),
+        ('"\\ud800"', "1:1: error: #: a lone surrogate is no character"),
+        ("[01]", "1:2: error: #/0: unexpected '01'"),
+        ("[NaN]", "1:2: error: #/0: unexpected 'NaN'"),
+        ('["a\nb"]', "1:2: error: #/0: unexpected string with a wrong escape"),
     ],
 )
 def test_what_is_no_json_is_an_error_with_its_place(text: str, place: str) -> None:
@@ -66,7 +73,7 @@ def test_what_is_no_json_is_an_error_with_its_place(text: str, place: str) -> No
 def test_values_nest_a_thousand_deep_and_no_deeper(deep: int) -> None:
     """Pointers are as long as values are deep."""
     assert "/0" * 999 in read("[" * 1000 + "]" * 1000).spans
-    with pytest.raises(DialectError, match="1:1001: error: values nest more than 1,000 levels"):
+    with pytest.raises(DialectError, match=r"1:1001: error: #/0.*/0: values nest more than 1,000"):
         read("[" * deep + "]" * deep)
 
 

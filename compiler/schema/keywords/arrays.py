@@ -20,6 +20,7 @@ from ..formulas import (
 from ..goals import ANYTHING, Goal, Goals
 from ..places import Place
 from .objects import sizes
+from .shapes import CALLED_PREFIX, NO_SCHEMA, NO_TRUTH
 
 
 def array_clauses(place: Place, goals: Goals) -> Iterator[Clause]:
@@ -39,7 +40,7 @@ def array_clauses(place: Place, goals: Goals) -> Iterator[Clause]:
 def _is_unique(place: Place) -> bool:
     found = place.schema.get("uniqueItems", False)
     if not isinstance(found, bool):
-        raise place.refused("this must be true or false", "", "uniqueItems")
+        raise place.refused(NO_TRUTH, "", "uniqueItems")
     return found
 
 
@@ -54,8 +55,7 @@ def _of_items(place: Place, goals: Goals) -> Iterator[Clause]:
     items = schema.get("items")
     if isinstance(items, list):
         if not draft.until(2019):
-            hint = "draft 2020-12 calls this prefixItems"
-            raise place.refused("a schema is an object, true or false", hint, "items")
+            raise place.refused(NO_SCHEMA, CALLED_PREFIX, "items")
         first = [goals.inside(place, "items", i) for i in range(len(items))]
         if "additionalItems" in schema:
             rest = goals.inside(place, "additionalItems")

@@ -7,7 +7,6 @@ Here are the keywords for values of all types: ``type``, ``enum``, ``const``, re
 
 from collections.abc import Iterator
 from decimal import Decimal
-from difflib import get_close_matches
 
 from .. import numbers
 from ..formulas import (
@@ -31,6 +30,7 @@ from ..sets import Names, Values
 from .arrays import array_clauses
 from .objects import object_clauses
 from .scalars import number_clauses, string_clauses
+from .shapes import NO_BRANCH, TYPES, unknown_type
 
 _OF_TYPE = {
     Type.NUMBER: number_clauses,
@@ -38,7 +38,6 @@ _OF_TYPE = {
     Type.OBJECT: object_clauses,
     Type.ARRAY: array_clauses,
 }
-_NAMES = ("null", "boolean", "integer", "number", "string", "array", "object")
 
 
 def clauses_of(place: Place, goals: Goals, type_: Type) -> list[Clause]:
@@ -84,10 +83,8 @@ def _of_types(place: Place, goals: Goals, type_: Type) -> Iterator[Clause]:
     given = place.schema["type"]
     wanted = [given] if isinstance(given, str) else place.strings("type")
     for name in wanted:
-        if name not in _NAMES:
-            close = get_close_matches(name, _NAMES, n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"types are {', '.join(_NAMES)}"
-            raise place.refused(f"there is no type {name!r}", hint, "type")
+        if name not in TYPES:
+            raise place.refused(*unknown_type(name), "type")
     if type_.value in wanted:
         yield clause(TRUE, FALSE)
     elif type_ is Type.NUMBER and "integer" in wanted:
@@ -184,7 +181,7 @@ def _applied(place: Place, goals: Goals) -> Iterator[Clause]:
 def _branches(keyword: str, place: Place, goals: Goals) -> tuple[Goal, ...]:
     listed = place.listing(keyword)
     if keyword in place.schema and not listed:
-        raise place.refused("this must have a schema at least", "", keyword)
+        raise place.refused(NO_BRANCH, "", keyword)
     return tuple(goals.inside(place, keyword, i) for i in range(len(listed)))
 
 
@@ -222,7 +219,7 @@ def applied(place: Place, goals: Goals) -> Iterator[Goal]:
     for keyword in ("allOf", "anyOf", "oneOf"):
         yield from (goals.inside(place, keyword, i) for i in range(len(schema.get(keyword, ()))))
     for keyword in ("not", "if", "then", "else"):
-        if keyword in schema:
+        if keyword in schema and (keyword == "not" or draft.since(7)):
             yield goals.inside(place, keyword)
     for keyword in ("dependencies", "dependentSchemas"):
         for name, value in place.mapping(keyword).items():

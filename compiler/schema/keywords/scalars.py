@@ -14,6 +14,7 @@ from ..formulas import FALSE, Clause, Formula, In
 from ..options import ASSERT, IGNORE, REFUSE_UNKNOWN
 from ..patterns import PatternError, search
 from ..sets import Ends, Lengths, Numbers, Texts, Values, lengths, nonempty, without_exponent
+from .shapes import NO_PATTERN, NOT_ABOVE_ZERO
 
 if TYPE_CHECKING:
     from ..goals import Goals
@@ -44,7 +45,7 @@ def number_clauses(place: "Place", goals: "Goals") -> Iterator[Clause]:
     divisor = place.fraction("multipleOf")
     if divisor is not None:
         if divisor <= 0:
-            raise place.refused("this must be above 0", "", "multipleOf")
+            raise place.refused(NOT_ABOVE_ZERO, "", "multipleOf")
         yield Clause(
             lambda: In(_multiples(divisor, place, goals)),
             lambda: In(_others(divisor, place, goals)),
@@ -147,7 +148,7 @@ def pattern_texts(place: "Place", goals: "Goals", *steps: str) -> Dfa:
     """
     pattern = place.schema[steps[0]] if len(steps) == 1 else steps[-1]
     if not isinstance(pattern, str):
-        raise place.refused("a pattern is a string", "", *steps)
+        raise place.refused(NO_PATTERN, "", *steps)
     try:
         return search(pattern, goals.limits)
     except PatternError as error:

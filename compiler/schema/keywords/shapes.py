@@ -1,0 +1,254 @@
+"""What the value of each keyword is: a number, a schema, an array of strings, …
+
+Values that are something else are errors wherever they stand, also in schemas that nothing refers
+to. Keywords that only describe (``title``, ``examples``, …) may have any value.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from decimal import Decimal
+from difflib import get_close_matches
+from typing import TypeAlias
+
+from ..drafts import Draft
+from ..notes import Refused
+from ..read import Document, Json, escaped
+from .known import schemas_in
+
+# Of a value that is wrong: the steps to where, what it must be, and what helps.
+_Wrong: TypeAlias = Iterator[tuple[tuple[str | int, ...], str, str]]
+
+TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
+
+NO_SCHEMA = "a schema is an object, true or false"
+NO_OBJECT = "this must be an object"
+NO_ARRAY = "this must be an array"
+NO_STRINGS = "this must be an array of strings"
+NO_NUMBER = "this must be a number"
+NO_COUNT = "this must be an integer, and not below 0"
+NO_BRANCH = "this must have a schema at least"
+NO_TRUTH = "this must be true or false"
+NO_STRING = "this must be a string"
+NO_REFERENCE = "a reference is a string"
+NO_PATTERN = "a pattern is a string"
+NOT_ABOVE_ZERO = "this must be above 0"
+CALLED_PREFIX = "draft 2020-12 calls this prefixItems"
+
+# Errors of one text that are reported.
+_MOST_ERRORS = 20
+
+
+def unknown_type(name: str) -> tuple[str, str]:
+    """What is said of a type that there is not, and what helps."""
+    close = get_close_matches(name, TYPES, n=1)
+    hint = f"did you mean {close[0]!r}?" if close else f"types are {', '.join(TYPES)}"
+    return f"there is no type {name!r}", hint
+
+
+def misshapen(
+    document: Document, root: Draft, draft_of: Callable[[Json, Draft], Draft]
+) -> list[Refused]:
+    """The keywords of a document whose values cannot be theirs, the first ones of many.
+
+    ``root``: the draft of the document. ``draft_of``: of a schema by its ``$schema``, else what is
+    given. Raises ``Refused`` for a draft that is not known.
+    """
+    found: list[Refused] = []
+    # Schemas inside others that say a draft of their own: the pointers of all in them begin so.
+    own: list[tuple[str, Draft]] = []
+    for pointer, schema in schemas_in(document.value):
+        draft = next((d for at, d in reversed(own) if f"{pointer}/".startswith(at)), root)
+        if pointer and "$schema" in schema:
+            draft = draft_of(schema, draft)
+            own.append((f"{pointer}/", draft))
+        for keyword, value in schema.items():
+            check = _CHECKS.get(keyword)
+            if check is None or (keyword in _VALIDATION and not draft.has_validation):
+                continue
+            for steps, message, hint in check(value, draft):
+                at = "".join(f"/{escaped(step)}" for step in (keyword, *steps))
+                found.append(Refused(f"#{pointer}{at}", message, hint))
+            if len(found) >= _MOST_ERRORS:
+                return found
+    return found
+
+
+def _schema(value: Json, _: Draft) -> _Wrong:
+    if not isinstance(value, Mapping | bool):
+        yield (), NO_SCHEMA, ""
+
+
+def _listed(value: list[Json], draft: Draft) -> _Wrong:
+    for i, inner in enumerate(value):
+        for _, message, hint in _schema(inner, draft):
+            yield (i,), message, hint
+
+
+def _branches(value: Json, draft: Draft) -> _Wrong:
+    if not isinstance(value, list):
+        yield (), NO_ARRAY, ""
+    elif not value:
+        yield (), NO_BRANCH, ""
+    else:
+        yield from _listed(value, draft)
+
+
+def _prefix(value: Json, draft: Draft) -> _Wrong:
+    if value != [] and draft.since(2020):
+        yield from _branches(value, draft)
+
+
+def _items(value: Json, draft: Draft) -> _Wrong:
+    if not isinstance(value, list):
+        yield from _schema(value, draft)
+    elif draft.until(2019):
+        yield from _listed(value, draft)
+    else:
+        yield (), NO_SCHEMA, CALLED_PREFIX
+
+
+def _named(value: Json, draft: Draft) -> _Wrong:
+    if not isinstance(value, Mapping):
+        yield (), NO_OBJECT, ""
+        return
+    for name, inner in value.items():
+        for _, message, hint in _schema(inner, draft):
+            yield (name,), message, hint
+
+
+def _dependencies(value: Json, draft: Draft) -> _Wrong:
+    if not isinstance(value, Mapping):
+        yield (), NO_OBJECT, ""
+        return
+    for name, inner in value.items():
+        check = _strings if isinstance(inner, list) else _schema
+        # Before draft 4 one name could stand for itself.
+        for _, message, hint in check(inner, draft) if not isinstance(inner, str) else ():
+            yield (name,), message, hint
+
+
+def _dependent(value: Json, draft: Draft) -> _Wrong:
+    if not isinstance(value, Mapping):
+        yield (), NO_OBJECT, ""
+        return
+    for name, inner in value.items():
+        for _, message, hint in _strings(inner, draft):
+            yield (name,), message, hint
+
+
+def _strings(value: Json, _: Draft) -> _Wrong:
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        yield (), NO_STRINGS, ""
+
+
+def _type(value: Json, draft: Draft) -> _Wrong:
+    named = [value] if isinstance(value, str) else value
+    if not isinstance(named, list) or not named:
+        yield (), "this must be the name of a type, or an array of them", ""
+        return
+    for i, name in enumerate(named):
+        steps = (i,) if named is value else ()
+        if not isinstance(name, str):
+            yield steps, f"the name of a type is a string: one of {', '.join(TYPES)}", ""
+        elif name not in TYPES:
+            yield (steps, *unknown_type(name))
+
+
+def _is_number(value: Json) -> bool:
+    return isinstance(value, int | Decimal) and not isinstance(value, bool)
+
+
+def _number(value: Json, _: Draft) -> _Wrong:
+    if not _is_number(value):
+        yield (), NO_NUMBER, ""
+
+
+def _exclusive(value: Json, draft: Draft) -> _Wrong:
+    if isinstance(value, bool):
+        if not draft.until(4):
+            yield (), NO_NUMBER, "true is of draft 4: give the bound itself"
+    elif draft.since(6):
+        yield from _number(value, draft)
+    else:
+        yield (), NO_TRUTH, "draft 4 has the bound beside it; numbers are of draft 6"
+
+
+def _positive(value: Json, draft: Draft) -> _Wrong:
+    yield from _number(value, draft)
+    if _is_number(value) and value <= 0:
+        yield (), NOT_ABOVE_ZERO, ""
+
+
+def _count(value: Json, draft: Draft) -> _Wrong:
+    if not _is_number(value):
+        yield (), NO_NUMBER, ""
+    elif value < 0 or (isinstance(value, Decimal) and not _is_whole(value)):
+        yield (), NO_COUNT, ""
+
+
+def _is_whole(value: Decimal) -> bool:
+    """Whether a number is an integer; one of too many digits is looked at where it is read."""
+    return value.adjusted() > 1_000 or value == value.to_integral_value()
+
+
+def _of(kind: type, message: str) -> Callable[[Json, Draft], _Wrong]:
+    def check(value: Json, _: Draft) -> _Wrong:
+        if not isinstance(value, kind):
+            yield (), message, ""
+
+    return check
+
+
+def _since(
+    number: int, check: Callable[[Json, Draft], _Wrong], until: int = 2020
+) -> Callable[[Json, Draft], _Wrong]:
+    """The check of a keyword that only some drafts have."""
+
+    def checked(value: Json, draft: Draft) -> _Wrong:
+        if draft.since(number) and draft.until(until):
+            yield from check(value, draft)
+
+    return checked
+
+
+_TEXT, _TRUTH = _of(str, NO_STRING), _of(bool, NO_TRUTH)
+
+# Keywords of the vocabulary of validation.
+_OF_VALUES: Mapping[str, Callable[[Json, Draft], _Wrong]] = {
+    **dict.fromkeys(("maxItems", "maxLength", "maxProperties"), _count),
+    **dict.fromkeys(("minItems", "minLength", "minProperties"), _count),
+    **dict.fromkeys(("maxContains", "minContains"), _since(2019, _count)),
+    **dict.fromkeys(("exclusiveMaximum", "exclusiveMinimum"), _exclusive),
+    **dict.fromkeys(("maximum", "minimum"), _number),
+    "dependentRequired": _since(2019, _dependent),
+    "enum": _of(list, NO_ARRAY),
+    "multipleOf": _positive,
+    "pattern": _of(str, NO_PATTERN),
+    "required": _strings,
+    "type": _type,
+    "uniqueItems": _TRUTH,
+}
+_VALIDATION = frozenset(_OF_VALUES)
+_CHECKS: Mapping[str, Callable[[Json, Draft], _Wrong]] = {
+    **_OF_VALUES,
+    **dict.fromkeys(("additionalProperties", "not"), _schema),
+    **dict.fromkeys(("contains", "propertyNames"), _since(6, _schema)),
+    **dict.fromkeys(("else", "if", "then"), _since(7, _schema)),
+    **dict.fromkeys(("unevaluatedItems", "unevaluatedProperties"), _since(2019, _schema)),
+    **dict.fromkeys(("allOf", "anyOf", "oneOf"), _branches),
+    **dict.fromkeys(("definitions", "patternProperties", "properties"), _named),
+    **dict.fromkeys(("$defs", "dependentSchemas"), _since(2019, _named)),
+    "$anchor": _since(2019, _TEXT),
+    "$dynamicAnchor": _since(2020, _TEXT),
+    "$dynamicRef": _since(2020, _of(str, NO_REFERENCE)),
+    "$id": _since(6, _TEXT),
+    "$recursiveAnchor": _since(2019, _TRUTH, until=2019),
+    "$recursiveRef": _since(2019, _of(str, NO_REFERENCE), until=2019),
+    "$ref": _of(str, NO_REFERENCE),
+    "$schema": _TEXT,
+    "$vocabulary": _since(2019, _of(Mapping, NO_OBJECT)),
+    "additionalItems": _since(4, _schema, until=2019),
+    "dependencies": _dependencies,
+    "format": _TEXT,
+    "items": _items,
+    "prefixItems": _prefix,
+}
