@@ -1,4 +1,4 @@
-"""What the value of each keyword is: a number, a schema, an array of strings, …
+"""Which values each keyword may have: numbers, schemas, arrays of strings and so on.
 
 Values that are something else are errors wherever they stand, also in schemas that nothing refers
 to. Keywords that only describe (``title``, ``examples``, …) may have any value.
