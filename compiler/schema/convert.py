@@ -50,10 +50,18 @@ def _grammar(
     normal = Normal(goals)
     goal = goals.at(start)
     if normal.is_surely_empty(goal):
+        if not normal.is_certainly_empty(goal):
+            raise _all_left_out(notes, start)
         raise _nothing(document, goals, normal, start)
     emitter = Emitter(goals, normal)
     rules, name = emitter.grammar_of(goal)
     return Grammar(document.source, rules, name, notes=notes.placed(document.spans))
+
+
+def _all_left_out(notes: Notes, start: str) -> Refused:
+    """The error of a schema of whose values the options, or what is known in part, leave none."""
+    pointer, message = next(iter(notes.left_out()), (start, "they cannot be written"))
+    return Refused(pointer, f"all values of the schema {start} are left out: {message}", "")
 
 
 # Schemas of which it is asked whether they are what no value satisfies.

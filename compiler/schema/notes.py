@@ -1,9 +1,12 @@
 """What a schema's grammar leaves out, and what is refused: each by its JSON pointer."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from ..diagnostics import Diagnostic, Span, visible
+
+# The end of a note about what is left out.
+_NARROWED = "[narrowed]"
 
 
 class Refused(Exception):  # noqa: N818
@@ -35,7 +38,13 @@ class Notes:
     def narrowed(self, pointer: str, message: str, hint: str = "") -> None:
         """Valid instances are left out at a pointer."""
         self.narrowings += 1
-        self.add(pointer, f"{message} [narrowed]", hint)
+        self.add(pointer, f"{message} {_NARROWED}", hint)
+
+    def left_out(self) -> Iterator[tuple[str, str]]:
+        """What is left out, each with its pointer."""
+        for pointer, message in self._found:
+            if message.endswith(_NARROWED):
+                yield pointer, message.removesuffix(_NARROWED).rstrip()
 
     def add(self, pointer: str, message: str, hint: str = "") -> None:
         """Something to know about a place; said once."""

@@ -28,7 +28,8 @@ class SchemaOptions:
       most one space; a number: at most so many characters.
     - ``integer``: ``plain`` writes integers in digits alone, ``decimal`` also as 1.0.
     - ``formats``: ``assert`` holds texts to the formats that are known, ``refuse-unknown`` refuses
-      the others besides, ``ignore`` takes all of them for annotations.
+      the others besides, ``ignore`` takes all of them for annotations. So it is with the contents
+      of texts that draft 7 names, and no other draft.
     - ``unique``: ``refuse`` a ``uniqueItems`` that no automaton decides, or ``ignore`` it.
     - ``ascii``: write what is not ASCII as escapes.
     - ``max_count``: the longest text or array that is counted; greater bounds are narrowed to it.

@@ -8,7 +8,7 @@ from ...automata import boolean
 from ...automata.dfa import Dfa
 from ...diagnostics import LimitError
 from ...limits import Limits
-from .. import numbers
+from .. import contents, numbers
 from ..formats import NARROWED, language
 from ..formulas import FALSE, Clause, Formula, In
 from ..options import ASSERT, IGNORE, REFUSE_UNKNOWN
@@ -89,7 +89,7 @@ def _others(divisor: Fraction, place: "Place", goals: "Goals") -> Numbers:
 
 
 def string_clauses(place: "Place", goals: "Goals") -> Iterator[Clause]:
-    """``pattern``, ``format``, ``minLength`` and ``maxLength``."""
+    """``pattern``, ``format``, ``minLength``, ``maxLength``, and in draft 7 ``content…``."""
     schema = place.schema
     has_validation = place.draft.has_validation
     if "pattern" in schema and has_validation:
@@ -99,6 +99,8 @@ def string_clauses(place: "Place", goals: "Goals") -> Iterator[Clause]:
     name = schema.get("format")
     if isinstance(name, str) and goals.options.formats != IGNORE:
         yield from _format(name, place, goals)
+    if place.draft.number == 7 and goals.options.formats != IGNORE:
+        yield from _contents(place, goals)
     if not has_validation:
         return
     least, most = place.count("minLength"), place.count("maxLength")
@@ -168,15 +170,52 @@ def _format(name: str, place: "Place", goals: "Goals") -> Iterator[Clause]:
     if left_out is None:
         yield Clause(lambda: In(texts), lambda: In(goals.texts.complement(texts)))
         return
-    pointer = place.at("format")
+    yield _part(name, texts, left_out, place.at("format"), goals)
+
+
+def _part(name: str, texts: Texts, left_out: str, pointer: str, goals: "Goals") -> Clause:
+    """The clause of texts that are a part of those that are asked for."""
 
     def allowed() -> Formula:
         goals.notes.narrowed(pointer, f"of {name} this is left out: {left_out}")
         return In(texts)
 
     def others() -> Formula:
-        # The automaton has less than the format, so its complement has more than is forbidden.
+        # The automaton has less than is asked for, so its complement has more than is forbidden.
         goals.notes.narrowed(pointer, f"texts that are no {name} are left out")
         return FALSE
 
-    yield Clause(allowed, others)
+    return Clause(allowed, others)
+
+
+def _contents(place: "Place", goals: "Goals") -> Iterator[Clause]:
+    """``contentEncoding`` and ``contentMediaType``: draft 7 alone lets them be asserted."""
+    encoding = _content_name("contentEncoding", ("base64",), place, goals)
+    media = _content_name("contentMediaType", ("application/json",), place, goals)
+    if "contentEncoding" not in place.schema and media:
+        levels = contents.LEVELS
+        texts, left_out = contents.json_texts(levels), f"more than {levels} levels of values"
+        yield _part("JSON", texts, left_out, place.at("contentMediaType"), goals)
+    elif encoding and media:
+        levels = contents.LEVELS_IN_BASE64
+        texts = contents.base64(contents.json_texts(levels))
+        left_out = f"more than {levels} levels of values, line breaks in base64"
+        yield _part("JSON in base64", texts, left_out, place.at("contentMediaType"), goals)
+    elif encoding:
+        pointer = place.at("contentEncoding")
+        yield _part("base64", contents.base64(), "line breaks", pointer, goals)
+
+
+def _content_name(keyword: str, known: tuple[str, ...], place: "Place", goals: "Goals") -> bool:
+    """Whether a keyword names one of the contents that are known. Raises ``Refused`` for another
+    one where the options ask that."""
+    name = place.schema.get(keyword)
+    if not isinstance(name, str):
+        return False
+    if name.partition(";")[0].strip().lower() in known:
+        return True
+    if goals.options.formats == REFUSE_UNKNOWN:
+        hint = f"--formats {ASSERT} takes it for an annotation"
+        raise place.refused(f"contents {name!r} are not known", hint, keyword)
+    goals.notes.add(place.at(keyword), f"{name!r} is not known, and asserts nothing")
+    return False
