@@ -17,19 +17,20 @@ and it alone is kept: at most least + 1 are left.
 from collections.abc import Iterable, Mapping, Sequence
 
 from ..network.configurations import BOTTOM, REFUSED, Entries, Network, Stacks, Threads
-from ..network.counts import UNBOUNDED
 from ..network.tables import DEAD, NetworkTables
 from ..tokens.memo import ENTRY_BYTES
+from .relative_steps import Effect, Single, SingleThreads
 
 # Bits of the state and the stack; stacks are far fewer than memory holds.
 _STACK_BITS = 48
 _STACK_MASK = (1 << _STACK_BITS) - 1
 
+# Where the counts are in a configuration; all below is the state, the stack and which of both forms
+# it has.
+COUNT_SHIFT = _STACK_BITS + 1
+
 # Threads that are followed one by one within a token.
 _MOST_SINGLE = 16
-
-# A state, a stack without counts, and the counts.
-Single = tuple[int, int, int]
 
 
 class CountedStacks(Network):
@@ -145,13 +146,9 @@ class CountingConfigurations:
         self.network = CountedStacks(tables)
         # Stacks without counts: frame S + c is counter c.
         self.stacks = Stacks()
-        self._states, self._ends, self._rows = tables.states, tables.ends, tables.rows
-        self._first = self.network.first_transitions
-        self.widths = [
-            (least if most == UNBOUNDED else most).bit_length()
-            for _, least, most, _ in self.counters.rows
-        ]
-        self._masks = [(1 << width) - 1 for width in self.widths]
+        self._states, self._ends = tables.states, tables.ends
+        self.singles = SingleThreads(tables, self.network.first_transitions, self.stacks)
+        self.widths, self._masks = self.singles.widths, self.singles.masks
         self._several: list[Threads] = []
         self._numbers: dict[Threads, int] = {}
         self._threads = 0
@@ -206,29 +203,20 @@ class CountingConfigurations:
                 counts >>= self.widths[counter]
         return False
 
-    def read(self, configuration: int, text: bytes) -> int:
-        """The configuration after a token, or ``REFUSED``."""
+    def read(self, configuration: int, text: bytes) -> tuple[int, Effect | None]:
+        """The configuration after a token, or ``REFUSED``; and what the token does to all of one
+        state and stack, whose counts may be others, where it finds and leaves one thread."""
         begun = self.single(configuration)
         if begun is None:
             threads = self.network.read_threads(dict(self._several[configuration >> 1]), text)
-            return self._number(threads) if threads else REFUSED
-        plain, rows = self._first.plain, self._rows
-        state, node, counts = begun
-        for place, octet in enumerate(text):
-            # Most bytes are read where nothing is called and nothing ends.
-            if plain[state]:
-                state = rows[state][octet]
-                if state == DEAD:
-                    return REFUSED
-                continue
-            found = self._read_byte([(state, node, counts)], octet)
-            if len(found) > 1:
-                threads = self._read_several(found, text[place + 1 :])
-                return self._number(threads) if threads else REFUSED
-            if not found:
-                return REFUSED
-            [(state, node, counts)] = found
-        return self._packed(state, node, counts)
+            return self._number(threads) if threads else REFUSED, None
+        found, done, effect = self.singles.read(begun, text)
+        if effect is not None:
+            return self.packed(*found[0]), effect
+        if not found:
+            return REFUSED, None
+        threads = self._read_several(found, text[done:])
+        return self._number(threads) if threads else REFUSED, None
 
     def viable(self, text: bytes) -> int:
         """The length of the longest prefix of a text that some member begins with."""
@@ -245,55 +233,14 @@ class CountingConfigurations:
         for place, octet in enumerate(text):
             if len(threads) > _MOST_SINGLE:
                 return self.network.read_threads(self._united(threads), text[place:])
-            threads = self._read_byte(threads, octet)
+            each = [reached for thread in threads for reached in self.singles.byte(thread, octet)]
+            threads = list(dict.fromkeys(each))
         return self._united(threads)
-
-    def _read_byte(self, threads: Sequence[Single], octet: int) -> list[Single]:
-        pending = list(threads)
-        seen = set(pending) if len(pending) > 1 else None
-        found: dict[Single, None] = {}
-        for thread in pending:
-            state, node, counts = thread
-            for target, frames in self._first.of(state, octet):
-                reached, with_new = node, counts
-                for frame in frames:
-                    reached = self.stacks.push(frame, reached)
-                    if frame >= self._states:
-                        with_new = with_new << self.widths[frame - self._states] | 1
-                found[target, reached, with_new] = None
-            if self._ends[state]:
-                if seen is None:
-                    seen = set(pending)
-                for popped in self._pops(node, counts):
-                    if popped not in seen:
-                        seen.add(popped)
-                        pending.append(popped)
-        return list(found)
-
-    def _pops(self, node: int, counts: int) -> Iterable[Single]:
-        """``Counters.pops`` of the frame on top, the counts being beside the stack."""
-        frame, below = self.stacks.entries[node][0]
-        if frame == DEAD:
-            return ()
-        if frame < self._states:
-            return ((frame, below, counts),)
-        counter = frame - self._states
-        width = self.widths[counter]
-        begun = counts & self._masks[counter]
-        found = []
-        for state, again in self.counters.pops(self.counters.frame(counter, begun)):
-            if again == DEAD:
-                found.append((state, below, counts >> width))
-            elif again < self._states:
-                found.append((state, self.stacks.push(again, below), counts >> width))
-            else:
-                _, more = self.counters.split(again)
-                found.append((state, node, counts - begun + more))
-        return found
 
     # --- from one form to the other
 
-    def _packed(self, state: int, node: int, counts: int) -> int:
+    def packed(self, state: int, node: int, counts: int) -> int:
+        """The configuration of one thread over one stack."""
         return (counts << _STACK_BITS | node * self._states + state) << 1
 
     def _number(self, threads: Mapping[int, int]) -> int:
@@ -302,7 +249,7 @@ class CountingConfigurations:
             [(state, node)] = threads.items()
             found = self._without_counts(node)
             if found is not None:
-                return self._packed(state, *found)
+                return self.packed(state, *found)
         key = tuple(sorted(threads.items()))
         number = self._numbers.setdefault(key, len(self._several))
         if number == len(self._several):

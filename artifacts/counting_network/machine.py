@@ -16,17 +16,41 @@ from ..network.tables import DEAD, NetworkTables
 from ..summaries.node_sets import NOTHING, ROOT
 from ..tokens import tokenset
 from ..tokens.interning import InterningMachine, Lock
-from ..tokens.memo import CacheBudget
+from ..tokens.memo import ENTRY_BYTES, CacheBudget
 from ..tokens.tokenset import Words
 from ..tokens.trie import Trie
 from ..tokens.vocabulary import Vocabulary
-from .configurations import CountingConfigurations, Single
+from .configurations import COUNT_SHIFT, CountingConfigurations
+from .relative_steps import Checked, Effect, Single
 from .summaries import CountingSummaries
 
-# How a budget is divided: summaries with their rows, and what is interned.
-_SUMMARIES, _INTERNED = 30, 2
+# How a budget is divided: summaries with their rows, steps, and what is interned.
+_SUMMARIES, _STEPS, _INTERNED = 29, 1, 2
+
+# The bytes of a step, and how many there may be however small the budget is.
+_STEP_BYTES, _FEWEST_STEPS = 2 * ENTRY_BYTES, 64
 
 _EOS = -1
+
+# All of a configuration but its counts.
+_BELOW_COUNTS = (1 << COUNT_SHIFT) - 1
+
+# A step of all configurations that differ in counts alone: the mask, the least and the most of the
+# topmost count, and the others that are checked; by how many bits the counts are made less and more
+# in the configuration, and what is then added to it.
+_Step = tuple[int, int, int, list[Checked], int, int, int]
+
+# In place of a count, where none is looked at.
+_UNCHECKED = (Checked(0, 0, 0, 0),)
+
+
+def _hold(checked: list[Checked], counts: int) -> bool:
+    """Whether all counts are between what they may be."""
+    # A generator takes twice as long.
+    for shift, mask, least, most in checked:  # noqa: SIM110
+        if not least <= counts >> shift & mask <= most:
+            return False
+    return True
 
 
 class CountingMasks(InterningMachine):
@@ -47,7 +71,9 @@ class CountingMasks(InterningMachine):
         caches: CacheBudget | None = None,
         lock: Lock | None = None,
     ) -> None:
-        summaries, self._interned = (caches or CacheBudget()).divide(_SUMMARIES, _INTERNED)
+        budgets = (caches or CacheBudget()).divide(_SUMMARIES, _STEPS, _INTERNED)
+        summaries, steps, self._interned = budgets
+        self._most_steps = max(steps.limit // _STEP_BYTES, _FEWEST_STEPS)
         self.summaries = CountingSummaries(tables, trie, vocab_size, precomputed, summaries)
         self._vocabulary, self._vocab_size = vocabulary, vocab_size
         self._eos = tokenset.from_ids(list(eos), vocab_size)
@@ -56,6 +82,9 @@ class CountingMasks(InterningMachine):
 
     def _begin(self, configurations: CountingConfigurations, lock: Lock | None) -> None:
         self.configurations = configurations
+        self._steps: dict[tuple[int, int], _Step] = {}
+        # By what steps are: of which counts a mask is, and the mask.
+        self._rows: dict[int, tuple[list[Checked], Words]] = {}
         self.begin_interning(self._interned, lock)
         self._states, self._counters = configurations.tables.states, configurations.counters
 
@@ -94,6 +123,16 @@ class CountingMasks(InterningMachine):
 
     def take(self, state: int, token_id: int) -> int | None:
         """The configuration after a token, or None if it may not come next."""
+        step = self._steps.get((state & _BELOW_COUNTS, token_id))
+        if step is not None:
+            mask, least, most, others, popped, pushed, added = step
+            counts = state >> COUNT_SHIFT
+            if least <= counts & mask <= most and (not others or _hold(others, counts)):
+                return (counts >> popped << pushed) + added
+        return self._read(state, token_id)
+
+    def _read(self, state: int, token_id: int) -> int | None:
+        """``take`` of a step that is not known."""
         vocabulary = self._vocabulary
         if not 0 <= token_id < self._vocab_size or not vocabulary.is_text(token_id):
             return None
@@ -101,27 +140,51 @@ class CountingMasks(InterningMachine):
         if not text:
             return None
         with self.lock:
-            target = self.configurations.read(state, text)
+            target, effect = self.configurations.read(state, text)
+            if effect is not None:
+                if len(self._steps) >= self._most_steps:
+                    self._steps.clear()
+                self._steps[state & _BELOW_COUNTS, token_id] = self._step_of(effect)
             self.look()
         return None if target == REFUSED else target
+
+    def _step_of(self, effect: Effect) -> _Step:
+        first, *others = effect.checked or _UNCHECKED
+        below = self.configurations.packed(effect.state, effect.node, 0)
+        added = (effect.added << COUNT_SHIFT) + below
+        pushed = effect.pushed + COUNT_SHIFT
+        return first.mask, first.least, first.most, others, effect.popped, pushed, added
 
     def row(self, state: int) -> Words:
         """The mask of a configuration, uint32 (W,), read-only."""
         if state == self.start and self._first is not None:
             return self._first
+        known = self._rows.get(state & _BELOW_COUNTS)
+        if known is not None and _hold(known[0], state >> COUNT_SHIFT):
+            return known[1]
         with self.lock:
-            summaries, configurations = self.summaries, self.configurations
-            if summaries.is_full:
-                summaries.forget()
-            rows = set[int]()
-            single = configurations.single(state)
-            if single is None:
-                self._add_rows(rows, configurations.threads(state))
-            else:
-                self._add_rows_of_stack(rows, single)
-            if configurations.may_end(state):
-                rows.add(summaries.rows.constant(_EOS, self._eos))
-            return summaries.rows[summaries.rows.union(rows)]
+            return self._computed(state)
+
+    def _computed(self, state: int) -> Words:
+        summaries, configurations = self.summaries, self.configurations
+        if summaries.is_full:
+            self._rows.clear()
+            summaries.forget()
+        rows, checked = set[int](), list[Checked]()
+        single = configurations.single(state)
+        if single is None:
+            self._add_rows(rows, configurations.threads(state))
+        else:
+            self._add_rows_of_stack(rows, checked, single)
+        # subtle: where what ends may end the text depends on the same counts by the same levels.
+        if configurations.may_end(state):
+            rows.add(summaries.rows.constant(_EOS, self._eos))
+        row = summaries.rows[summaries.rows.union(rows)]
+        if single is not None:
+            if len(self._rows) >= self._most_steps:
+                self._rows.clear()
+            self._rows[state & _BELOW_COUNTS] = checked, row
+        return row
 
     def row_via_stacks(self, state: int) -> Words:
         """The same by the sets of stacks, whose frames hold the counts."""
@@ -131,11 +194,13 @@ class CountingMasks(InterningMachine):
             rows.add(self.summaries.rows.constant(_EOS, self._eos))
         return self.summaries.rows[self.summaries.rows.union(rows)]
 
-    def _add_rows_of_stack(self, rows: set[int], thread: Single) -> None:
-        """row(e0, p) | row(e1, g1) | … down one stack, until nothing is suspended."""
+    def _add_rows_of_stack(self, rows: set[int], checked: list[Checked], thread: Single) -> None:
+        """row(e0, p) | row(e1, g1) | … down one stack, until nothing is suspended; and of which
+        counts these are the rows."""
         summaries, states = self.summaries, self._states
         entries = self.configurations.stacks.entries
         state, node, counts = thread
+        shift = 0
         row, suspended = summaries.summary(ROOT, state)
         rows.add(row)
         while suspended != NOTHING:
@@ -147,9 +212,11 @@ class CountingMasks(InterningMachine):
             else:
                 counter = frame - states
                 width = self.configurations.widths[counter]
-                begun = counts & ((1 << width) - 1)
-                counts >>= width
-                row, suspended = summaries.below(suspended, counter, begun)
+                mask = (1 << width) - 1
+                begun = counts >> shift & mask
+                row, still = summaries.below(suspended, counter, begun)
+                checked.append(Checked(shift, mask, *summaries.alike(suspended, counter, begun)))
+                suspended, shift = still, shift + width
             rows.add(row)
 
     def _add_rows(self, rows: set[int], threads: Sequence[tuple[int, int]]) -> None:

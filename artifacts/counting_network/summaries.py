@@ -115,15 +115,32 @@ class CountingSummaries(Summaries):
     def counted(self, suspended: int, counter: int, begun: int) -> _Summary | None:
         """G(suspended, begun) of a counter, if it is cached."""
         item, least, most, _ = self._counters.rows[counter]
-        walked = self._walked.get((suspended, item))
-        if walked is not None:
-            length = len(walked.items) - walked.shift
-        elif (suspended, item) in self._items:
-            length = len(self._items[suspended, item][0])
-        else:
+        length = self._length(suspended, item)
+        if length is None:
             return None
         low, high = _levels(begun, least, most, length)
         return self._levels.get((suspended, counter, low, high))
+
+    def alike(self, suspended: int, counter: int, begun: int) -> tuple[int, int]:
+        """The least and the most count of which G is that of ``begun``, which is known."""
+        item, least, most, _ = self._counters.rows[counter]
+        length = self._length(suspended, item) or 0
+        low, high = _levels(begun, least, most, length)
+        first, last = begun, begun
+        if low in (0, length) and high == length:
+            first = least if low == 0 else 1
+            last = most - length if most != UNBOUNDED else least
+            if low:
+                last = min(last, least - length)
+        return first, last
+
+    def _length(self, suspended: int, item: int) -> int | None:
+        """L, if it is known."""
+        walked = self._walked.get((suspended, item))
+        if walked is not None:
+            return len(walked.items) - walked.shift
+        found = self._items.get((suspended, item))
+        return None if found is None else len(found[0])
 
     def below(self, suspended: int, counter: int, begun: int) -> _Summary:
         """G(suspended, begun) of a counter."""
