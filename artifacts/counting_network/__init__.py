@@ -2,7 +2,7 @@
 
     network/counts    what a frame that counts does where a call on it ends
     configurations    a text as threads over stacks, the counts of one stack beside it
-    relative_steps    what a token does to one stack, for all counts that it cannot tell apart
+    relative_steps    what a token does to one stack, for all counts with the same effect
     summaries         which tokens fit in front of a counter, by the few levels that tokens tell
     item_walk         all those levels by one walk of the trie, where a token is read in one way
     closure           what stacks of any height need of them, for a few of all counts

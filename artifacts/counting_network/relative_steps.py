@@ -1,4 +1,4 @@
-"""What a token does to one thread over one stack, for all counts that it cannot tell apart.
+"""What a token does to one thread over one stack, for all counts with the same effect.
 
     a string of at most 1,000 characters, of which k are read: "the" leads to k + 3, for k <= 996
 
