@@ -28,12 +28,16 @@ from .tree_rules import (
 
 # A rule of so many states is called where all its copies together have more than that: if it ends
 # by a byte of its own, and if it does not.
-CALLED_FROM, COPIES = 30, 600
+CALLED_FROM, COPIES = 20, 600
 OPEN_COPIES = 20_000
 
 # A rule of so many states is called though it is named once: chains of such rules are not one
 # automaton.
 ONE_COPY = 4_000
+
+# More ends of one rule than so many are not told apart; what has none of its own has those of the
+# rule that it stands in. In grammars of so few states none of this is asked.
+_MOST_ENDS, _INHERITED, _FEW_STATES = 64, 0, 200
 
 # Estimates of sizes go no further.
 _LARGE = 10**9
@@ -176,11 +180,7 @@ class _Planner:
 
     def _call_large(self, procedures: set[int]) -> None:
         """Add the rules whose copies would be too large."""
-        calls = self.calls
-        uses: dict[int, int] = {}
-        for copies in calls.copies.values():
-            for used, count in copies.items():
-                uses[used] = uses.get(used, 0) + count
+        uses = self._uses(procedures)
         whole: dict[int, int] = {}
         for rule in self.callees_first(procedures):
             if rule not in uses:
@@ -193,6 +193,57 @@ class _Planner:
                 most = OPEN_COPIES
             if size * uses[rule] > most:
                 procedures.add(rule)
+
+    def _uses(self, procedures: Set[int]) -> dict[int, int]:
+        """How often each rule is copied: where it is named by calls that are no tail calls, and
+        where tail calls of several rules lead to it, in front of how many ends those stand."""
+        calls = self.calls
+        uses: dict[int, int] = {}
+        for copies in calls.copies.values():
+            for used, count in copies.items():
+                uses[used] = uses.get(used, 0) + count
+        if sum(calls.sizes.values()) > _FEW_STATES:
+            for used, count in self._joined(procedures):
+                uses[used] = max(uses.get(used, 0), count)
+        return uses
+
+    def _joined(self, procedures: Set[int]) -> Iterator[tuple[int, int]]:
+        """The rules that tail calls from different ends lead to, and how many ends those are; from
+        the ends of one rule alone they are no more copies than that rule has."""
+        calls = self.calls
+        ends: dict[int, set[int]] = {rule: set() for rule in calls.callees}
+        for rule in calls.callees:
+            for used, end in self._ends(rule):
+                if len(ends[used]) < _MOST_ENDS:
+                    ends[used].add(end)
+        joined: dict[int, None] = {}
+        for rule in reversed(list(self.callees_first(procedures))):
+            here = {-1 - rule} if rule in procedures else ends[rule]
+            for used in sorted(calls.callees[rule] - calls.framed[rule] - procedures):
+                there = ends[used]
+                if there and not there >= here:
+                    joined[used] = None
+                if len(there) < _MOST_ENDS:
+                    there |= here
+        return ((rule, len(ends[rule])) for rule in joined)
+
+    def _ends(self, rule: int) -> Iterator[tuple[int, int]]:
+        """What a rule names where something follows: (rule, what it stands at the end of)."""
+        rules, loop = self.rules, self.rules.loops[rule]
+        behind = -1 - rule if loop.tails else _INHERITED
+        pending = [(e, behind) for e in (*loop.heads, *loop.tails)]
+        while pending:
+            e, end = pending.pop()
+            kind, parts = rules.kinds[e], rules.parts[e]
+            if kind == RULE and end != _INHERITED:
+                yield rules.rule(e), end
+            elif kind == ALL:
+                pending.extend((part, part) for part in parts[:-1])
+                pending.append((parts[-1], end))
+            elif kind == ANY or (kind == TIMES and rules.times(e)[1] == 1):
+                pending.extend((part, end) for part in parts)
+            elif kind == TIMES:
+                pending.append((parts[0], parts[0]))
 
     def callees_first(self, procedures: Set[int] = frozenset()) -> Iterator[int]:
         """The rules that are reached, those that others copy before them, but for cycles: where

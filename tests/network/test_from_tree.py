@@ -335,3 +335,18 @@ def test_networks_do_not_depend_on_hashes() -> None:
         for seed in ("1", "2")
     }
     assert len(found) == 1
+
+
+def test_what_several_rules_end_with_is_called_where_copies_would_multiply() -> None:
+    """Definitions whose last parts are others: those are copied with what they end with."""
+
+    def grammar(count: int) -> str:
+        rules = ["d0 ::= '{\"last\":0}';", f"start ::= d{count - 1};"]
+        for i in range(1, count):
+            inside = f"'\"number{i}\":' #'[0-9]{{9}}' (',\"a\":' d{i - 1})?"
+            rules.append(f"d{i} ::= '{{' m{i} '}}'; m{i} ::= k{i} (',\"b\":' d{i // 2})?;")
+            rules.append(f"k{i} ::= {inside};")
+        return "\n".join(rules)
+
+    small, large = (network_from_tree(rules_of(grammar(n)), LIMITS).states for n in (10, 40))
+    assert large < 6 * small
