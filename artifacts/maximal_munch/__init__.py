@@ -5,8 +5,9 @@ lexer            bytes -> states of the lexer, built by subset construction over
 parser_heads     configurations of the network, split into a head and the frames below it
 parser_transitions, configurations
                  lexemes -> heads and frames; bytes -> configurations of lexer and parser
-lexer_trie       token trie -> rows and suspended nodes, by the lexer alone
+lexer_trie, lexer_reads
+                 token trie -> rows and suspended nodes, by the lexer alone
 summaries        heads -> procedure summaries, of which masks are composed (``lazy_masks``:
-                 one mask in one pass over the trie)
+                 those that were not precomputed, of parts that they share)
 machine          what a matcher steps: tokens -> configurations -> mask rows
 """

@@ -1,35 +1,44 @@
-"""One mask in one pass over the token trie: all tokens are read at once, byte by byte.
+"""Masks that were not precomputed, put together of parts that masks share.
 
 Maximal munch leaves no choice, so each trie node is reached with one state of the lexer, one head
-and certain frames above its hole. A frontier of the trie is three arrays side by side:
+and certain frames above its hole. What is read from a set of suspended nodes with a complete head,
+whatever lies below that, is a *part*: the tokens that fit, and the nodes that are pending, where a
+head needs a frame out of the hole. So a part is made of what the lexer reads (``lexer_reads.py``),
+and of the parts of the heads behind the lexemes that end there:
+
+    in "f(x", at the tokens that go on with a name:    the name ends before "+", ")", " +", "(b" …
+        behind "+"      the same part as in all calls and brackets
+        behind ")"      pending: what follows is decided by the frames below
+
+Few nodes are read on byte by byte, together for all heads, as a frontier of three arrays side by
+side:
 
     nodes [12, 13, 57]   places [0, 0, 4]   states [8, 8, 3]
 
 where a place is a head with the frames above its hole, and states are those of the lexer. A byte is
 one step of the lexer for the whole frontier, and one transition of the parser for each different
-(place, accept set) at which lexemes end. Where a head needs a frame out of the hole, nodes become
-*pending*, as ``summaries.py`` has it. That file composes the same summary of shared parts, which is
-faster where all are precomputed; this one computes a single summary.
+(place, accept set) at which lexemes end.
 
 Source: llguidance, "Optimizing": the walk of the trie by a lexer, the parser at lexemes' ends.
 """
 
-from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..dfa.stacked_dfas import DEAD
+from ..summaries.node_sets import Nodes
 from ..summaries.rows import EMPTY
+from ..tokens import tokenset
 from ..tokens.memo import ENTRY_BYTES, CacheBudget
 from ..tokens.subtrees import Subtrees
 from ..tokens.tokenset import Words
 from ..tokens.trie import expand, grouped
 from .lexer import BETWEEN, NO_ACCEPT
+from .lexer_reads import LexerReads, tokens_of, united
 from .parser_heads import NO_FRAMES, REFUSED, FrameTree
-from .slices import Covered
 from .summaries import HeadSummaries, Key, Summary
 
 # A frontier of at most so many nodes is read node by node.
@@ -38,13 +47,16 @@ _FEW = 32
 # Up to so many ends of lexemes are looked up without removing duplicates.
 _MOST_WITH_DUPLICATES = 48
 
-# Walks by the lexer alone from so many nodes in one state are cached.
-_SHARED = 64
+# From so many nodes on parts are kept, so deep inside each other.
+_SHARED, _DEEPEST = 16, 64
 
 # In place of a state of the lexer where the head needs a frame.
 _PENDING = -1
 
 _Ints = NDArray[np.int32]
+
+# Suspended nodes, the place there, and the state of the lexer.
+_Item = tuple[Nodes, int, int]
 
 
 class _Frontier(NamedTuple):
@@ -58,25 +70,30 @@ class _Frontier(NamedTuple):
 _NOTHING = _Frontier(*np.zeros((3, 0), dtype=np.int32))
 
 
-class _Found(NamedTuple):
-    """What has been met: intervals of allowed tokens in the order of ``Subtrees``, and the nodes
-    and places that are pending. ``lexemes``: for a walk by the lexer alone the nodes, places and
-    accept sets at which lexemes end; None for others."""
+class _Part(NamedTuple):
+    """What fits: ``row`` (None: none) and ``ids``; and what is pending, by head."""
 
-    begins: list[_Ints]
-    ends: list[_Ints]
-    pending: list[tuple[_Ints, _Ints]]
-    lexemes: list[tuple[_Ints, _Ints, _Ints]] | None = None
+    row: Words | None
+    ids: Sequence[int]
+    pending: Sequence[tuple[int, Nodes]]
 
 
-class _LexerWalk(NamedTuple):
-    """What the lexer reads from n nodes in one state: the tokens that end within a lexeme; and the
-    nodes at which lexemes end, with which of the n, from 0 on, they are below, and accept sets."""
+class _Found:
+    """What has been met: rows and ids of tokens; intervals of others in the order of ``Subtrees``;
+    and the nodes and places that are pending."""
 
-    row: Words
-    nodes: _Ints
-    origins: _Ints
-    accept_sets: _Ints
+    def __init__(self) -> None:
+        self.row: Words | None = None
+        self.ids: list[int] = []
+        self.begins: list[_Ints] = []
+        self.ends: list[_Ints] = []
+        self.pending: list[tuple[_Ints, _Ints]] = []
+
+    def add(self, row: Words | None, ids: Sequence[int]) -> None:
+        """Add tokens."""
+        if row is not None:
+            self.row = row if self.row is None else self.row | row
+        self.ids.extend(ids)
 
 
 def _chosen(frontier: _Frontier, flags: NDArray[np.bool_]) -> _Frontier:
@@ -85,27 +102,11 @@ def _chosen(frontier: _Frontier, flags: NDArray[np.bool_]) -> _Frontier:
     return _Frontier(frontier.nodes[which], frontier.places[which], frontier.states[which])
 
 
-def _joined(parts: Sequence[_Frontier]) -> _Frontier:
-    return _Frontier(*map(np.concatenate, zip(_NOTHING, *parts, strict=True)))
-
-
-def _by_state(frontier: _Frontier) -> list[_Frontier]:
-    """The entries of each state, nodes ascending."""
-    nodes, places, states = frontier
-    order = np.argsort(states.astype(np.int64) << 32 | nodes)
-    nodes, places, states = nodes[order], places[order], states[order]
-    bounds = [0, *((states[1:] != states[:-1]).nonzero()[0] + 1).tolist(), len(states)]
-    return [
-        _Frontier(nodes[low:high], places[low:high], states[low:high])
-        for low, high in pairwise(bounds)
-    ]
-
-
 class LazyMasks:
     """Computes summaries for a ``HeadSummaries``, one at a time, with the same result.
 
-    Trie nodes that are read count among those that its walks have visited. ``caches``: for places
-    and stacks of frames; when they take more, all are evicted.
+    Trie nodes that are read count among those that its walks have visited. ``caches``: for places,
+    stacks of frames and parts; when they take more, all are evicted.
     """
 
     def __init__(
@@ -115,128 +116,130 @@ class LazyMasks:
         self._summaries, self._walks, self._runs = summaries, summaries.walks, summaries.runs
         self._heads, self._lexer = summaries.heads, summaries.lexer
         self._vocab_size = vocab_size
-        self._views_of: tuple[Subtrees, tuple[memoryview, ...]] | None = None
+        self._reads = LexerReads(self._walks, self._lexer, vocab_size)
         # A place is a complete head with the frames above the hole, or a head that needs a frame.
         self._places: list[tuple[int, int]] = []
         self._numbers: dict[tuple[int, int], int] = {}
         self._behind: dict[int, tuple[int, int]] = {}
         self._frames = FrameTree()
-        # By state and nodes.
-        self._by_lexer: dict[tuple[int, bytes], _LexerWalk] = {}
-        self._by_lexer_bytes = 0
+        # By head, state of the lexer, and nodes.
+        self._parts: dict[tuple[int, int, bytes], _Part] = {}
+        self._part_bytes = 0
 
     def compute(self, key: Key) -> Summary:
         """The summary that ``HeadSummaries`` has under a key."""
         self._evict_if_full()
+        found = _Found()
         if len(key) == 2:
             summary, frame = key
-            row, pending = self._summaries.summary(summary)
-            plugged = [(nodes, self._heads.plug(head, frame)) for head, nodes in pending]
-            begun = [(nodes, *self._place(head, NO_FRAMES)) for nodes, head in plugged]
-            return self._summary(row, begun)
-        nodes, head, state = key
-        place, start = self._place(head, NO_FRAMES)
-        return self._summary(EMPTY, [(nodes, place, start if state == BETWEEN else state)])
+            row, waiting = self._summaries.summary(summary)
+            plugged = [(nodes, self._heads.plug(head, frame)) for head, nodes in waiting]
+            begun = [
+                (self._walks.nodes(nodes), *self._place(head, NO_FRAMES)) for nodes, head in plugged
+            ]
+        else:
+            number, head, state = key
+            place, start = self._place(head, NO_FRAMES)
+            row = EMPTY
+            # subtle: no lexeme has begun where the head is refused or needs a frame.
+            state = start if state == BETWEEN else state
+            begun = [(self._walks.nodes(number), place, state)]
+        words = self._walks.rows[row]
+        self._follow(begun, found, 0)
+        words = self._with(words, found)
+        number_of = self._walks.suspended.number
+        pending = [(head, number_of(nodes)) for head, nodes in self._pending(found)]
+        return Summary(self._walks.rows.number(words), tuple(pending))
+
+    def _with(self, words: Words, found: _Found) -> Words:
+        """A row, which stays as it is, with what was found."""
+        if found.row is not None:
+            words = words | found.row
+        elif found.ids:
+            words = words.copy()
+        if found.ids:
+            ids = np.array(found.ids, dtype=np.int64)
+            words = words | tokenset.from_ids(ids, self._vocab_size)
+        return words
 
     def _evict_if_full(self) -> None:
         entries = 2 * len(self._places) + len(self._behind)
-        size = ENTRY_BYTES * entries + self._frames.nbytes + self._by_lexer_bytes
+        size = ENTRY_BYTES * entries + self._frames.nbytes + self._part_bytes + self._reads.nbytes
         if size > self._most_bytes:
-            self._by_lexer.clear()
-            self._by_lexer_bytes = 0
+            self._reads.forget()
+            self._parts.clear()
+            self._part_bytes = 0
             self._places.clear()
             self._numbers.clear()
             self._behind.clear()
             self._frames = FrameTree()
 
-    def _summary(self, row: int, begun: Iterable[tuple[int, int, int]]) -> Summary:
-        """The summary of a row and of all from (suspended nodes, place, state) on."""
-        walks = self._walks
-        found = _Found([], [], [])
-        parts = []
-        words, skip = walks.rows[row], None
-        for suspended, place, state in begun:
-            nodes = walks.nodes(suspended)
-            places = np.full(len(nodes), place, dtype=np.int32)
+    def _follow(self, items: list[_Item], found: _Found, depth: int) -> None:
+        """Add what is read on from items, to which those behind them are added."""
+        rest: list[_Item] = []
+        for nodes, place, state in items:
             if state == _PENDING:
-                found.pending.append((nodes, places))
-            elif state != DEAD:
-                states = np.full(len(nodes), state, dtype=np.int32)
-                parts.append(_Frontier(nodes, places, states))
-                skip = walks.skipped(suspended, state)
-        frontier, rest = _joined(parts), []
-        while len(frontier.nodes):
-            parts = []
-            for group in _by_state(frontier):
-                if len(group.nodes) < _SHARED:
-                    rest.append(group)
-                    continue
-                key = int(group.states[0]), group.nodes.tobytes()
-                walk = self._by_lexer.get(key) or self._walked(key, group, skip)
-                words = words | walk.row
-                parts.append(self._following(walk, group.places[walk.origins], found))
-            # What is skipped is in the row already.
-            frontier, skip = _joined(parts), None
-        words = self._read(_joined(rest), words, found)
-        return Summary(walks.rows.number(words), self._pending(found))
+                found.pending.append((nodes, np.full(len(nodes), place, dtype=np.int32)))
+            elif state == DEAD:
+                continue
+            elif len(nodes) < _SHARED or depth > _DEEPEST:
+                rest.append((nodes, place, state))
+            else:
+                head, frames = self._places[place]
+                part = self._part(head, nodes, state, depth)
+                found.add(part.row, part.ids)
+                for behind, waiting in part.pending:
+                    items.append((waiting, *self._place(behind, frames)))
+        if rest:
+            self._read(rest, found)
 
-    def _following(self, walk: _LexerWalk, places: _Ints, found: _Found) -> _Frontier:
-        """The nodes at which lexemes have ended, with the places behind these."""
-        if not len(walk.nodes):
-            return _NOTHING
-        places, starts = self._after(places, walk.accept_sets)
-        waiting = starts == _PENDING
-        if waiting.any():
-            found.pending.append((walk.nodes[waiting], places[waiting]))
-        return _chosen(_Frontier(walk.nodes, places, starts), starts > DEAD)
+    def _part(self, head: int, nodes: Nodes, state: int, depth: int) -> _Part:
+        """What is read from nodes with a complete head, the lexer being in a state."""
+        key = head, state, nodes.tobytes()
+        part = self._parts.get(key)
+        if part is None:
+            walks, found = self._walks, _Found()
+            place = self._number(head, NO_FRAMES)
+            read = self._reads.read(self._reads.set_of(nodes), state)
+            found.add(read.row, read.ids)
+            behind: dict[tuple[int, int], list[Nodes]] = {}
+            for accept_set, ended in read.ends:
+                walks.parsed += len(ended)
+                reached = self._behind_one(place << 32 | accept_set)
+                behind.setdefault(reached, []).append(ended)
+            self._follow([(united(p), *reached) for reached, p in behind.items()], found, depth + 1)
+            part = self._parts[key] = _Part(found.row, found.ids, self._pending(found))
+            size = sum(ENTRY_BYTES + waiting.nbytes for _, waiting in part.pending)
+            size += ENTRY_BYTES + len(key[2]) + 8 * len(part.ids)
+            self._part_bytes += size + (0 if part.row is None else part.row.nbytes)
+        return part
 
-    def _walked(self, key: tuple[int, bytes], group: _Frontier, skip: Covered | None) -> _LexerWalk:
-        """What the lexer reads from a group of nodes, cached."""
-        lexemes = [(_NOTHING.nodes,) * 3]
-        found = _Found([], [], [], lexemes)
-        origins = np.arange(len(group.nodes), dtype=np.int32)
-        frontier = _Frontier(group.nodes, origins, group.states)
-        words = self._read(frontier, self._walks.rows[EMPTY], found, skip)
-        walk = _LexerWalk(words, *map(np.concatenate, zip(*lexemes, strict=True)))
-        self._by_lexer[key] = walk
-        self._by_lexer_bytes += words.nbytes + 3 * walk.nodes.nbytes + len(key[1]) + ENTRY_BYTES
-        return walk
-
-    def _read(
-        self, frontier: _Frontier, words: Words, found: _Found, skip: Covered | None = None
-    ) -> Words:
-        """Follow a frontier to its end; ``words`` with the tokens that were met."""
+    def _read(self, items: Sequence[_Item], found: _Found) -> None:
+        """Follow all items together to their ends."""
+        nodes = np.concatenate([nodes for nodes, _, _ in items])
+        counts = [len(nodes) for nodes, _, _ in items]
+        others = np.array([item[1:] for item in items], dtype=np.int32).repeat(counts, axis=0)
+        frontier = _Frontier(nodes, others[:, 0].copy(), others[:, 1].copy())
         walks = self._walks
         tokens = walks.tokens(reading=0)
         while size := len(frontier.nodes):
-            if skip is not None:
-                frontier = _chosen(frontier, skip.needed[frontier.nodes])
             if size <= _FEW:
                 frontier = self._singly(frontier, tokens, found)
                 continue
             if (made := walks.tokens(reading=size)) is not tokens:
                 # Intervals are of one order of the tokens.
-                words, tokens = words | self._row(found, tokens), made
+                self._take(found, tokens)
+                tokens = made
             frontier = self._together(frontier, tokens, found)
+        self._take(found, tokens)
+
+    def _take(self, found: _Found, tokens: Subtrees) -> None:
+        """Make ids or a row of the intervals so far."""
         if found.begins:
-            words = words | self._row(found, tokens)
-        return words if skip is None else words | skip.row
-
-    def _row(self, found: _Found, tokens: Subtrees) -> Words:
-        """The row of the intervals so far, which are removed."""
-        begins = np.concatenate((_NOTHING.nodes, *found.begins))
-        ends = np.concatenate((_NOTHING.nodes, *found.ends))
-        found.begins.clear()
-        found.ends.clear()
-        return tokens.row(begins, ends, self._vocab_size)
-
-    def _views(self, tokens: Subtrees) -> tuple[memoryview, ...]:
-        """Views of the trie and its subtrees, whose items are Python integers."""
-        if self._views_of is None or self._views_of[0] is not tokens:
-            trie = self._walks.trie()
-            parts = trie.octets, trie.first, tokens.begin, tokens.end, tokens.own, tokens.below
-            self._views_of = tokens, tuple(part.data for part in parts)
-        return self._views_of[1]
+            begins, ends = np.concatenate(found.begins), np.concatenate(found.ends)
+            found.begins.clear()
+            found.ends.clear()
+            found.add(*tokens_of(tokens, begins, ends, self._vocab_size))
 
     def _together(self, frontier: _Frontier, tokens: Subtrees, found: _Found) -> _Frontier:
         """Read the byte of each node; the nodes below them."""
@@ -254,9 +257,7 @@ class LazyMasks:
         accept_sets = lexer.accept_numbers[states[ended]]
         accepting = accept_sets != NO_ACCEPT
         ended, accept_sets = ended[accepting], accept_sets[accepting]
-        if found.lexemes is not None:
-            found.lexemes.append((nodes[ended], places[ended], accept_sets))
-        elif len(ended):
+        if len(ended):
             walks.parsed += len(ended)
             places[ended], starts = self._after(places[ended], accept_sets)
             waiting = ended[starts == _PENDING]
@@ -276,45 +277,52 @@ class LazyMasks:
 
     def _singly(self, frontier: _Frontier, tokens: Subtrees, found: _Found) -> _Frontier:
         """The same node by node, and on to the nodes below as long as they are few."""
-        octets, first, begin, end, own, below = self._views(tokens)
-        rows, accept_of = self._lexer.rows, self._lexer.accept_of
-        leaving = self._walks.stays.leaving().tolist()
-        begins: list[int] = []
-        ends: list[int] = []
-        lexemes: list[tuple[int, int, int]] = []
+        octets, first, ids, begin, end, own, below = self._reads.views(tokens)
+        rows, accept_of, behind = self._lexer.rows, self._lexer.accept_of, self._behind
+        leaving = self._walks.stays.leaving().data
+        taken: list[int] = found.ids
+        wholes: list[tuple[int, int]] = []
+        waiting: list[tuple[int, int]] = []
+        visited = parsed = 0
         pending = list(zip(*(part.tolist() for part in frontier), strict=True))
         while pending and len(pending) <= 2 * _FEW:
             node, place, state = pending.pop()
-            self._walks.visited += 1
+            visited += 1
             octet = octets[node]
             target = rows[state][octet]
-            if target == DEAD and accept_of[state] != NO_ACCEPT:
-                if found.lexemes is not None:
-                    lexemes.append((node, place, accept_of[state]))
+            if target == DEAD:
+                if accept_of[state] == NO_ACCEPT:
                     continue
-                self._walks.parsed += 1
-                place, start = self._behind_one(place << 32 | accept_of[state])
+                parsed += 1
+                key = place << 32 | accept_of[state]
+                place, start = behind.get(key) or self._behind_one(key)
                 if start == _PENDING:
-                    one = np.array([node], dtype=np.int32), np.array([place], dtype=np.int32)
-                    found.pending.append(one)
+                    waiting.append((node, place))
                     continue
                 target = rows[start][octet]
-            if target == DEAD:
-                continue
-            if target >= len(leaving):
-                leaving = self._walks.stays.leaving().tolist()
-            whole = not below[node] & leaving[target]
-            if whole or own[node]:
-                begins.append(begin[node])
-                ends.append(end[node] if whole else begin[node] + own[node])
-            if not whole:
-                children = range(first[node], first[node + 1])
-                pending.extend([(child, place, target) for child in children])
-        found.begins.append(np.array(begins, dtype=np.int32))
-        found.ends.append(np.array(ends, dtype=np.int32))
-        if lexemes and found.lexemes is not None:
-            nodes, places, accept_sets = np.array(lexemes, dtype=np.int32).T
-            found.lexemes.append((nodes, places, accept_sets))
+                if target == DEAD:
+                    continue
+                if target >= len(leaving):
+                    leaving = self._walks.stays.leaving().data
+            low = begin[node]
+            if classes := below[node]:
+                if classes & leaving[target]:
+                    taken.extend(ids[low : low + own[node]])
+                    children = range(first[node], first[node + 1])
+                    pending.extend([(child, place, target) for child in children])
+                else:
+                    wholes.append((low, end[node]))
+            else:
+                taken.extend(ids[low : low + own[node]])
+        self._walks.visited += visited
+        self._walks.parsed += parsed
+        if wholes:
+            begins, ends = np.array(wholes, dtype=np.int32).T
+            found.begins.append(begins)
+            found.ends.append(ends)
+        if waiting:
+            nodes, places = np.array(waiting, dtype=np.int32).T
+            found.pending.append((nodes, places))
         return _Frontier(*np.array(pending, dtype=np.int32).reshape(-1, 3).T)
 
     def _after(self, places: _Ints, accept_sets: _Ints) -> tuple[_Ints, _Ints]:
@@ -345,13 +353,18 @@ class LazyMasks:
         if needs_frame:
             # Heads with the same masks would only make for more summaries.
             head = self._runs.shortened(head)
-        number = self._numbers.setdefault((head, frames), len(self._places))
-        if number == len(self._places):
-            self._places.append((head, frames))
+        number = self._number(head, frames)
         if head == REFUSED:
             return number, DEAD
         allowed = self._heads.view(head).allowed
         return number, _PENDING if needs_frame else self._lexer.start(allowed)
+
+    def _number(self, head: int, frames: int) -> int:
+        """The number of a place."""
+        number = self._numbers.setdefault((head, frames), len(self._places))
+        if number == len(self._places):
+            self._places.append((head, frames))
+        return number
 
     def _completed(self, head: int, frames: int) -> tuple[int, int]:
         """The complete and smallest head, and the frames that then lie below it and above the hole;
@@ -366,9 +379,8 @@ class LazyMasks:
         head, split = self._heads.split_off(head)
         return head, self._frames.push(split, frames)
 
-    def _pending(self, found: _Found) -> tuple[tuple[int, int], ...]:
-        """(head, suspended nodes) pairs, by head."""
+    def _pending(self, found: _Found) -> list[tuple[int, Nodes]]:
+        """Heads that need a frame, ascending, and the nodes there."""
         waiting = [(nodes, places) for nodes, places in found.pending if len(nodes)]
-        number = self._walks.suspended.number
-        pairs = [(self._places[place][0], number(nodes)) for place, nodes in grouped(waiting)]
-        return tuple(sorted(pairs))
+        pairs = [(self._places[place][0], nodes) for place, nodes in grouped(waiting)]
+        return sorted(pairs, key=lambda pair: pair[0])

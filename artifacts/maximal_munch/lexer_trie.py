@@ -1,8 +1,8 @@
 """What walks of the token trie by the lexer share: subtrees, slices, and numbers of what they give.
 
 A walk reads a frontier of trie nodes byte by byte, and takes subtrees and slices of tokens whole
-(``artifacts/tokens/subtrees.py``, ``slices.py``). ``lazy_masks.py`` makes one for each mask that
-was not precomputed.
+(``artifacts/tokens/subtrees.py``, ``slices.py``). ``lexer_reads.py`` makes those of masks that were
+not precomputed.
 """
 
 from collections.abc import Callable
@@ -95,6 +95,11 @@ class LexerTrie:
         if self._leaves is None:
             self._leaves = Subtrees.leaves(trie)
         return self._leaves
+
+    @property
+    def takes_subtrees(self) -> bool:
+        """Whether more than leaves are taken whole."""
+        return self._slices is not None and self._slices.made
 
     def nodes(self, suspended: int) -> Nodes:
         """int32: the nodes of a set, for ``ROOT`` the first bytes of all tokens."""

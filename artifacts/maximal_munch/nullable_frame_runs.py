@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from ..errors import ArtifactError
 from ..network.tables import DEAD
 from ..tokens.memo import ENTRY_BYTES
+from ..tokens.trie import ranges
 from ..tokens.vocabulary import Vocabulary
 from .lexer import LexerTables
 from .parser_heads import MARKS, Heads
@@ -106,12 +107,18 @@ class NullableFrameRuns:
             return 0
         octets = (dfas.table[starts] != DEAD).any(axis=0)[dfas.columns[:256]]
         length = min(_shortest(dfas.table, dfas.accepting, int(start)) for start in starts)
-        vocabulary = self._vocabulary
-        fitting = np.zeros(len(vocabulary.data) + 1, dtype=np.int32)
-        np.cumsum(octets.take(vocabulary.data), out=fitting[1:])
-        begun = np.diff(fitting[vocabulary.offsets])
-        most: int = np.minimum(begun, (vocabulary.lengths + length - 1) // length).max()
-        return int(most)
+        vocabulary, most = self._vocabulary, 0
+        # The longest tokens first, of which there are few.
+        least = int(vocabulary.lengths.max(initial=0)) + 1
+        while least > 1 and most * length < least - 1:
+            longer, least = least, (least + 1) // 2
+            which = np.flatnonzero((vocabulary.lengths >= least) & (vocabulary.lengths < longer))
+            if len(which):
+                lengths = vocabulary.lengths[which]
+                read = octets.take(vocabulary.data[ranges(vocabulary.offsets[which], lengths)])
+                begun = np.add.reduceat(read, lengths.cumsum() - lengths, dtype=np.int32)
+                most = max(most, int(np.minimum(begun, (lengths + length - 1) // length).max()))
+        return most
 
 
 def _shortest(table: NDArray[np.int32], accepting: NDArray[np.uint8], start: int) -> int:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from ..dfa.stacked_dfas import DEAD
 from ..tokens import tokenset
-from ..tokens.subtrees import Subtrees, levels_of, subtrees_of
+from ..tokens.subtrees import Subtrees, levels_of, made_subtrees, subtrees_of
 from ..tokens.tokenset import Words
 from ..tokens.trie import Trie
 from .lexer import Lexer
@@ -59,14 +59,19 @@ class Slices:
         self._covered: dict[int, Covered | None] = {}
         self._by_fit: dict[tuple[int, ...], Covered | None] = {}
         self._subtrees: Subtrees | None = None
-        self._made = False
+        # Whether subtrees are taken whole.
+        self.made = False
 
     def subtrees(self, *, make: bool) -> Subtrees:
-        """The subtrees that are taken whole without a slice; leaves alone until ``make`` is set."""
-        if make and not self._made:
-            self._subtrees, self._made = subtrees_of(self._trie), True
-        elif self._subtrees is None:
-            self._subtrees = Subtrees.leaves(self._trie)
+        """The subtrees that are taken whole without a slice; leaves alone until they are made, as
+        ``make`` says."""
+        if not self.made:
+            made = subtrees_of(self._trie) if make else made_subtrees(self._trie)
+            if made is not None:
+                self._subtrees, self.made = made, True
+            elif self._subtrees is None:
+                self._subtrees = Subtrees.leaves(self._trie)
+        assert self._subtrees is not None
         return self._subtrees
 
     def covered(self, lexer: Lexer, state: int) -> Covered | None:

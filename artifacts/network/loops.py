@@ -68,12 +68,10 @@ class StateLoops:
         """The characters that lead a state back to itself; None for fewer than two. All characters
         outside ASCII are among them or, as far as this says, none."""
         if self._kinds[state] == _UNKNOWN:
-            inside = self.targets(state)[:128] == state
-            loops = state != DEAD and np.count_nonzero(inside) > 1
-            self._kinds[state] = _LOOPS if loops else _NO_LOOP
-            if loops:
-                others = _loops_outside_ascii(self._table, self._columns, self._stops, state)
-                self._loops[state] = Loop(inside.tobytes(), others)
+            loop = loop_of(self._table, self._columns, self._stops, state)
+            self._kinds[state] = _NO_LOOP if loop is None else _LOOPS
+            if loop is not None:
+                self._loops[state] = loop
         return self._loops.get(state)
 
     def targets(self, state: int) -> NDArray[np.int32]:
@@ -82,8 +80,26 @@ class StateLoops:
         return found
 
 
+def loop_of(
+    table: NDArray[np.int32],
+    columns: NDArray[np.integer],
+    stops: NDArray[np.bool_],
+    state: int,
+) -> Loop | None:
+    """The loop of a state (``StateLoops.loop``). ``table``: int32 (S, C), next state by column.
+    ``columns``: (256,), the column of each byte. ``stops``: bool (S,), the states that are no loop
+    if they are in the middle of a character."""
+    inside = table[state].take(columns[:128]) == state
+    if state == DEAD or np.count_nonzero(inside) < 2:
+        return None
+    return Loop(inside.tobytes(), _loops_outside_ascii(table, columns, stops, state))
+
+
 def _loops_outside_ascii(
-    table: NDArray[np.int32], columns: NDArray[np.uint8], stops: NDArray[np.bool_], state: int
+    table: NDArray[np.int32],
+    columns: NDArray[np.integer],
+    stops: NDArray[np.bool_],
+    state: int,
 ) -> bool:
     """Whether each character outside ASCII leads back to a state, nothing else does so far as
     bytes outside ASCII go, and nothing stops in the middle of one."""
@@ -149,9 +165,14 @@ class LoopWalk:
         if loop.others:
             leads[128:] = False
         octets = np.flatnonzero(leads)
+        nodes, counts = self.children_by(octets)
+        return nodes, targets[octets].repeat(counts)
+
+    def children_by(self, octets: NDArray[np.int64]) -> tuple[Nodes, NDArray[np.int64]]:
+        """The children of single nodes by some bytes, and how many there are by each."""
         nodes, starts = self._by_octet
         counts = starts[octets + 1] - starts[octets]
-        return nodes[ranges(starts[octets], counts)], targets[octets].repeat(counts)
+        return nodes[ranges(starts[octets], counts)], counts
 
 
 class LoopWalks:

@@ -1,11 +1,15 @@
 """The different values of arrays. ``np.unique`` imports ``numpy.ma`` when it is first called, which
 takes longer than to load an artifact."""
 
+from typing import TypeVar
+
 import numpy as np
 from numpy.typing import NDArray
 
+_Number = TypeVar("_Number", bound=np.integer)
 
-def distinct(values: NDArray[np.int32]) -> NDArray[np.int32]:
+
+def distinct(values: NDArray[_Number]) -> NDArray[_Number]:
     """The different values, ascending."""
     ordered = np.sort(values)
     return ordered[_begins(ordered)]

@@ -214,6 +214,11 @@ def subtrees_of(trie: Trie) -> Subtrees:
     return found
 
 
+def made_subtrees(trie: Trie) -> Subtrees | None:
+    """The subtrees of a trie if they are made."""
+    return _MADE.get(trie)
+
+
 def to_arrays(trie: Trie) -> dict[str, NDArray[Any]]:
     """A trie and its subtrees as named arrays; ``from_arrays`` is the inverse."""
     parts = subtrees_of(trie)
