@@ -22,12 +22,13 @@ from ..errors import ArtifactError
 from ..network.configurations import BOTTOM, Network
 from ..network.tables import DEAD, NetworkTables
 from ..pretokenizer.dfa import PretokenizerDfa
+from ..summaries.node_sets import ROOT
 from ..tokens.distinct import first_places
 from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.search import Trail, search_alive
 from ..tokens.trie import Trie
 from .contexts import ReturnContexts, StackContexts
-from .trie_walk import ROOT, Group, TokenWalks
+from .trie_walk import Group, TokenWalks
 
 # State, pre-tokenizer state, set of stacks.
 Place = tuple[int, int, int]

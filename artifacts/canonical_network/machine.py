@@ -21,8 +21,8 @@ from ..network.lazy_token_effects import LazyTokenEffects
 from ..network.tables import NetworkTables
 from ..normalizer.machine import WithNormalForm
 from ..normalizer.normal_form_dfa import NormalFormDfa, Runs
+from ..summaries.rows import RowTable
 from ..tokens import tokenset
-from ..tokens.interned_rows import InternedRows
 from ..tokens.interning import FEWEST_BYTES, Lock
 from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.tokenset import Words
@@ -125,7 +125,7 @@ class UndecidedTokens:
         self._precomputed: Words | None = None
         if precomputed is not None and len(precomputed):
             self._precomputed = tokenset.from_ids(precomputed, masks.vocab_size)
-        self._rows = InternedRows(masks.vocab_size, rows.limit)
+        self._rows = RowTable(masks.vocab_size, capacity=rows.limit)
         self._known: BoundedCache[tuple[Thread, ...], Words] = sets.cache()
 
     @cached_property
@@ -177,7 +177,7 @@ class UndecidedTokens:
     def _of_thread(self, state: int, pre_state: int, node: int, plane: int) -> Words:
         live = self._masks.rows[self._masks.lazy_rows.row(state, pre_state, node, plane)]
         if self._rows.is_full or self._inert_rows.nbytes > self._most_lazy:
-            self._rows.clear()
+            self._rows.forget()
             self._inert_rows.forget()
         try:
             decided = self._rows[self._inert_rows.row(state, pre_state, node, plane)]

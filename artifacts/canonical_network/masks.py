@@ -28,14 +28,15 @@ from numpy.typing import NDArray
 from ..errors import ArtifactError
 from ..network.configurations import BOTTOM
 from ..network.tables import DEAD
+from ..summaries.node_sets import ROOT
+from ..summaries.rows import EMPTY, RowTable
 from ..tokens import tokenset
-from ..tokens.interned_rows import NOTHING, InternedRows
 from ..tokens.interning import FEWEST_BYTES, InterningMachine, Lock
 from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.tokenset import Words
 from .precomputed_rows import PrecomputedRows
 from .pretokenized import PretokenizedNetwork
-from .trie_walk import ROOT, Group, WalkKey
+from .trie_walk import Group, WalkKey
 
 # State, pre-tokenizer state, set of stacks, and the plane in which tokens begin.
 Thread: TypeAlias = tuple[int, int, int, int]
@@ -63,7 +64,7 @@ class LazyRows:
     what it reads). ``rows``: where the rows that are found are numbered.
     """
 
-    def __init__(self, network: PretokenizedNetwork, rows: InternedRows) -> None:
+    def __init__(self, network: PretokenizedNetwork, rows: RowTable) -> None:
         self._network, self._rows = network, rows
         self._stacks, self._contexts = network.network.stacks, network.contexts
         self._stack_contexts = network.stack_contexts
@@ -74,21 +75,20 @@ class LazyRows:
     def row(self, state: int, pre_state: int, node: int, plane: int) -> int:
         """The number of a row; the tokens begin in ``plane``. Walks down the stacks of ``node``
         until nothing is suspended. Raises ``ArtifactError`` where a search meets too much."""
-        row = NOTHING
+        parts = set[int]()
         waiting = [((ROOT, state, pre_state, plane), node)]
         seen = set(waiting)
         for key, below in waiting:
             at_boundary, others = self._split(key, self._stack_contexts.of_node(below))
-            row = self._rows.union(row, at_boundary)
-            for group in others:
-                row = self._rows.union(row, self._live_row(group, below))
+            parts.add(at_boundary)
+            parts.update(self._live_row(group, below) for group in others)
             for after, left, left_plane in self._read(*key).suspended:
                 for frame, lower in self._stacks.entries[below]:
                     more = (left, frame, after, left_plane), lower
                     if frame != DEAD and more not in seen:
                         seen.add(more)
                         waiting.append(more)
-        return row
+        return self._rows.union(parts)
 
     @property
     def nbytes(self) -> int:
@@ -185,7 +185,8 @@ class CanonicalMasks(InterningMachine):
         # What has been met.
         self._states: _Numbered[tuple[int, int, int]] = _Numbered()
         self._sets: _Numbered[tuple[int, ...]] = _Numbered()
-        self.rows = InternedRows(self.vocab_size, row_budget.limit)
+        stored = None if precomputed is None else precomputed.rows
+        self.rows = RowTable(self.vocab_size, stored, row_budget.limit)
         # What is cached. Threads without precomputed rows count as interned, since they are looked
         # up for as long as masks are cached.
         row_bytes = 4 * tokenset.word_count(self.vocab_size) + ENTRY_BYTES
@@ -193,11 +194,10 @@ class CanonicalMasks(InterningMachine):
         self._masks: BoundedCache[int, Words] = masks.cache(row_bytes)
         self._forbidden_rows: BoundedCache[int, Words] = forbidden.cache(row_bytes)
         self._steps: BoundedCache[tuple[int, int], int] = step_budget.cache()
-        pre_steps, first, unions, lazy = others.divide(1, 2, 1, 2)
+        pre_steps, first, lazy = others.divide(1, 3, 2)
         self._most_lazy = max(lazy.limit, FEWEST_BYTES)
         self._pre_steps: BoundedCache[tuple[int, int, bool], int] = pre_steps.cache()
         self._first: BoundedCache[tuple[int, int, int], int] = first.cache()
-        self._unions: BoundedCache[frozenset[int], int] = unions.cache()
         self._missing: dict[tuple[int, int, int], tuple[Thread, ...]] = {}
         # Reused: so large an array costs more to allocate than to clear.
         self._flags = np.zeros(32 * tokenset.word_count(self.vocab_size), dtype=np.bool_)
@@ -324,8 +324,7 @@ class CanonicalMasks(InterningMachine):
         key = configuration, pre_states, starts
         row = self._first.get(key)
         if row is None:
-            row = NOTHING
-            ahead: set[int] = set()
+            parts = set[int]()
             missing: list[Thread] = []
             for pre_state in self._sets[pre_states]:
                 for state, node in self.network.threads[configuration]:
@@ -336,10 +335,10 @@ class CanonicalMasks(InterningMachine):
                             found = self.precomputed.find(self.network.stacks, *thread)
                         if found is None:
                             missing.append(thread)
-                            row = self.rows.union(row, self.lazy_rows.row(*thread))
+                            parts.add(self.lazy_rows.row(*thread))
                         else:
-                            ahead |= found
-            row = self.rows.union(row, self._union(frozenset(ahead)))
+                            parts |= found
+            row = self.rows.union(parts)
             self._first.keep(key, row)
             if missing:
                 self._missing[key] = tuple(missing)
@@ -352,7 +351,7 @@ class CanonicalMasks(InterningMachine):
         mask = self.rows[self.first(configuration, pre_states, 1)].copy()
         if after:
             number = self.first(configuration, pre_states, 0)
-            if number != NOTHING:
+            if number != EMPTY:
                 mask |= self.rows[number] & ~self._forbidden_after(after)
         if self._may_end(configuration, pre_states):
             mask |= self._eos
@@ -371,19 +370,8 @@ class CanonicalMasks(InterningMachine):
             cached = self._forbidden_rows.keep(after, tokenset.from_flags(self._flags))
         return cached
 
-    def _union(self, precomputed: frozenset[int]) -> int:
-        """The number of the union of precomputed rows."""
-        if not precomputed or self.precomputed is None:
-            return NOTHING
-        number = self._unions.get(precomputed)
-        if number is None:
-            number = self.rows.number(self.precomputed.union(precomputed))
-            self._unions.keep(precomputed, number, ENTRY_BYTES + 64 * len(precomputed))
-        return number
-
     def _forget(self) -> None:
-        self.rows.clear()
-        self._unions.clear()
+        self.rows.forget()
         self._first.clear()
         if "lazy_rows" in self.__dict__:
             self.lazy_rows.forget()

@@ -12,8 +12,7 @@ For lists of numbers: behind ``[1`` the tokens that go on inside the number need
 list alone; a token ``]]`` ends the call, so that its trie nodes are an entry of the frame below.
 """
 
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -21,20 +20,23 @@ from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..container.sections import Arrays
 from ..network.configurations import Stacks
 from ..network.tables import DEAD
+from ..summaries.results import Results, pair_at
 from ..tokens.memo import ENTRY_BYTES
 from ..tokens.tokenset import Words
+from ..tokens.trie import ranges
 
 # In place of a row: the next frame decides.
 DEEPER = -1
 # The frame of a suffix of which nothing but the context is known; the context of no stack.
 UNKNOWN, TEXT_END = -1, 0
 
-# In place of a summary's place: there is none, or no frame decides.
-_ABSENT, _UNDECIDED = -1, -2
+# In place of a row: there is no summary, or no frame decides.
+_ABSENT, _UNDECIDED = -2, -3
 
 # Frames that have been looked at, the uppermost first; the set of stacks below; its context.
 _Below: TypeAlias = tuple[tuple[int, ...], int, int]
@@ -59,6 +61,12 @@ class PrecomputedRows:
     pre_states: int
     _contexts_of: dict[int, tuple[int, ...]] = field(default_factory=dict)
 
+    @cached_property
+    def rows(self) -> "ListedRows":
+        """The rows, by their numbers plus 1."""
+        packed, ids, offsets = (self.arrays[f"closed.{n}"] for n in ("rows", "ids", "id_offsets"))
+        return ListedRows(packed, ids, offsets)
+
     @property
     def nbytes(self) -> int:
         """About the size of what is cached of sets of stacks."""
@@ -73,7 +81,7 @@ class PrecomputedRows:
     def find(
         self, stacks: Stacks, state: int, pre_state: int, node: int, plane: int
     ) -> set[int] | None:
-        """The rows that a thread's row is the union of; None if part of it is not here."""
+        """Which of ``rows`` a thread's row is the union of; None if part of it is not here."""
         found: set[int] = set()
         if state == DEAD:
             return found
@@ -81,13 +89,13 @@ class PrecomputedRows:
         seen = set(waiting)
         for entry, at, below in waiting:
             suspended = 0
-            for place in self._places(stacks, entry, at, below):
-                if place == _ABSENT and self._has_all:
+            for number, left in self._summaries(stacks, entry, at, below):
+                if number == _ABSENT and self._has_all:
                     continue
-                if place < 0:
+                if number < 0:
                     return None
-                number, suspended = self._summary(place)
-                found.add(number)
+                found.add(number + 1)
+                suspended = left
             for left in self._entry_sets[suspended]:
                 for frame, lower in stacks.entries[below]:
                     more = left, frame, lower
@@ -96,40 +104,23 @@ class PrecomputedRows:
                         waiting.append(more)
         return found
 
-    def union(self, numbers: Iterable[int]) -> Words:
-        """The packed union of some rows."""
-        packed, ids, offsets = (
-            self.arrays[f"closed.{name}"] for name in ("rows", "ids", "id_offsets")
-        )
-        words: Words = np.zeros(packed.shape[1], dtype=np.uint32)
-        for number in numbers:
-            if number < len(packed):
-                words |= packed[number]
-            else:
-                low, high = offsets[number - len(packed) : number - len(packed) + 2].tolist()
-                listed = ids[low:high]
-                np.bitwise_or.at(
-                    words, listed >> 5, np.uint32(1) << (listed & 31).astype(np.uint32)
-                )
-        return words
-
-    def _places(self, stacks: Stacks, entry: int, state: int, node: int) -> Iterator[int]:
-        """The places of the summaries for all stacks of ``node``; ``_ABSENT`` for one that is not
-        here, ``_UNDECIDED`` where no frame that is here decides."""
+    def _summaries(
+        self, stacks: Stacks, entry: int, state: int, node: int
+    ) -> Iterator[tuple[int, int]]:
+        """The summaries for all stacks of ``node``; row ``_ABSENT`` for one that is not here,
+        ``_UNDECIDED`` where no frame that is here decides."""
         first = (entry * self.states + state) * len(self.arrays["closed.suffixes"])
         waiting: list[_Below] = [((), node, context) for context in self._contexts(stacks, node)]
         for frames, below, context in waiting:
-            suffix = self._suffix(frames, self._ground.get(context, -1))
-            place = self._place(first + suffix) if suffix >= 0 else -1
-            if place < 0 or self._summary(place)[0] != DEEPER:
-                yield _UNDECIDED if place < 0 and frames else place
+            found = self._found(first, self._suffix(frames, self._ground.get(context, -1)))
+            if found is None or found[0] != DEEPER:
+                yield found or (_UNDECIDED if frames else _ABSENT, 0)
                 continue
             for frame, lower in stacks.entries[below]:
                 if frame == DEAD:
                     if context == TEXT_END:
-                        ending = self._suffix(frames, 0)
-                        place = self._place(first + ending) if ending >= 0 else _ABSENT
-                        yield place if place >= 0 and self._summary(place)[0] >= 0 else _UNDECIDED
+                        found = self._found(first, self._suffix(frames, 0))
+                        yield (_UNDECIDED, 0) if found is None or found[0] < 0 else found
                     continue
                 for deeper in self._contexts(stacks, lower):
                     if self._pushed.get((frame, deeper)) == context:
@@ -163,27 +154,17 @@ class PrecomputedRows:
             ground = self._above.get((frame, ground), -1)
         return ground
 
-    def _place(self, key: int) -> int:
-        keys = self._keys
-        place = bisect_left(keys, key)
-        return place if place < len(keys) and keys[place] == key else -1
-
-    def _summary(self, place: int) -> tuple[int, int]:
-        summaries = self._summaries
-        return summaries[2 * place], summaries[2 * place + 1]
+    def _found(self, first: int, suffix: int) -> tuple[int, int] | None:
+        """The summary of a suffix, the keys of whose entry and state begin at ``first``."""
+        return self._results.get(first + suffix) if suffix >= 0 else None
 
     @cached_property
     def _has_all(self) -> bool:
         return bool(self.arrays["closed.all"][0])
 
     @cached_property
-    def _keys(self) -> memoryview:
-        # Memoryviews answer integer indices several times faster than arrays.
-        return np.ascontiguousarray(self.arrays["closed.keys"]).data
-
-    @cached_property
-    def _summaries(self) -> memoryview:
-        return np.ascontiguousarray(self.arrays["closed.answers"]).reshape(-1).data
+    def _results(self) -> Results[tuple[int, int]]:
+        return Results(self.arrays["closed.keys"], pair_at(self.arrays["closed.answers"]))
 
     @cached_property
     def _entry_sets(self) -> list[list[int]]:
@@ -214,4 +195,42 @@ class PrecomputedRows:
     @cached_property
     def _suffixes(self) -> list[tuple[int, int]]:
         found: list[tuple[int, int]] = self.arrays["closed.suffixes"].tolist()
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class ListedRows:
+    """Rows ``packed``, uint32 (R, W), and behind them those of which the ids are listed; row 0 is
+    empty."""
+
+    packed: NDArray[np.uint32]
+    ids: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        """The number of rows, with the empty one."""
+        return len(self.packed) + len(self.offsets)
+
+    def row(self, number: int, vocab_size: int) -> Words:
+        """A row, uint32 (W,), read-only."""
+        row: Words
+        if 0 < number <= len(self.packed):
+            row = self.packed[number - 1]
+        else:
+            row = self.rows(slice(number, number + 1), vocab_size)[0]
+        return row
+
+    def rows(self, numbers: slice, vocab_size: int) -> NDArray[np.uint32]:
+        """Some rows, uint32 (n, W), read-only."""
+        which = np.arange(len(self))[numbers]
+        found = np.zeros((len(which), self.packed.shape[1]), dtype=np.uint32)
+        packed = (which > 0) & (which <= len(self.packed))
+        found[packed] = self.packed[which[packed] - 1]
+        places = np.flatnonzero(which > len(self.packed))
+        lists = which[places] - len(self.packed) - 1
+        counts = np.diff(self.offsets)[lists]
+        ids = self.ids[ranges(self.offsets[lists], counts)]
+        bits = np.uint32(1) << (ids & 31).astype(np.uint32)
+        np.bitwise_or.at(found, (places.repeat(counts), ids >> 5), bits)
+        found.flags.writeable = False
         return found

@@ -18,20 +18,16 @@ from numpy.typing import NDArray
 from ..bpe.forbidden_pairs import ForbiddenPairs
 from ..network.tables import DEAD, NetworkTables
 from ..pretokenizer.dfa import PretokenizerDfa
+from ..summaries.node_sets import Nodes, NodeSets
 from ..tokens.memo import ENTRY_BYTES, solve_recursive
 from ..tokens.trie import Trie, grouped, ranges
 from ..tokens.vocabulary import HOLE, TEXT, Vocabulary
 from ..tokens.watch import Watch, unwatched
 from .contexts import ReturnContexts
 
-# The set of trie nodes that holds the root alone.
-ROOT = 0
-
 Frames = tuple[int, ...]
 # Set of trie nodes, state, pre-tokenizer state, plane.
 WalkKey = tuple[int, int, int, int]
-
-_Nodes = NDArray[np.int32]
 
 # Tokens or trie nodes, each with the states that it leads to or was met in, as one number.
 _Found = list[tuple[NDArray[np.int32], NDArray[np.int64]]]
@@ -69,7 +65,7 @@ class Walk:
 
 
 class TokenWalks:
-    """Walks by key, each made once; sets of trie nodes are numbered. ``tries``: see
+    """Walks by key, each made once; ``sets`` of trie nodes. ``tries``: see
     ``token_tries``."""
 
     def __init__(
@@ -93,9 +89,7 @@ class TokenWalks:
         ]
         self._classes = tables.classes.tolist(), pretokenizer.classes.tolist()
         self._stops = (tables.accepting != 0) | (np.diff(tables.call_offsets) > 0)
-        root = np.zeros(1, dtype=np.int32)
-        self._node_sets: list[_Nodes] = [root]
-        self._numbers: dict[bytes, int] = {root.tobytes(): ROOT}
+        self.sets = NodeSets()
         self._walks: dict[WalkKey, Walk] = {}
         self._groups = 0
         # For each node of each trie the walk, and the pair of states, that it was met in last.
@@ -112,8 +106,8 @@ class TokenWalks:
     @property
     def nbytes(self) -> int:
         """About the size of all walks and sets of trie nodes."""
-        entries = 2 * len(self._walks) + self._groups + len(self._node_sets)
-        return ENTRY_BYTES * entries + self._array_bytes
+        entries = 2 * len(self._walks) + self._groups
+        return ENTRY_BYTES * entries + self._array_bytes + self.sets.nbytes
 
     @property
     def trie(self) -> Trie:
@@ -129,17 +123,17 @@ class TokenWalks:
 
     def _steps(self, key: WalkKey) -> Generator[WalkKey, Walk, Walk]:
         node_set, state, pre_state, plane = key
-        tokens, stopped = self._walked(self._node_sets[node_set], state, pre_state, plane)
+        tokens, stopped = self._walked(self.sets[node_set], state, pre_state, plane)
         found: dict[tuple[int, int, Frames], list[NDArray[np.int32]]] = {}
         for (p, q), ids in tokens:
             found.setdefault((p, q, ()), []).append(ids)
-        suspended: dict[tuple[int, int], list[_Nodes]] = {}
+        suspended: dict[tuple[int, int], list[Nodes]] = {}
         for (p, q), nodes in _without_root(stopped):
             at_root = plane if not nodes[0] else 0
             if self._tables.accepting[p]:
                 suspended.setdefault((q, at_root), []).append(nodes)
             for start, frame in self._tables.calls[p]:
-                inner = yield self.node_set_number(nodes), start, q, at_root
+                inner = yield self.sets.number(nodes), start, q, at_root
                 for group in inner.groups:
                     place = group.state, group.pre_state, (frame, *group.frames)
                     found.setdefault(place, []).append(group.ids)
@@ -150,7 +144,7 @@ class TokenWalks:
                         found.setdefault(place, []).append(group.ids)
                     for still_q, still, still_plane in outer.suspended:
                         left_nodes = suspended.setdefault((still_q, still_plane), [])
-                        left_nodes.append(self._node_sets[still])
+                        left_nodes.append(self.sets[still])
         groups = []
         self._watch(_WALK_WORK + _GROUP_WORK * len(found), 0)
         for (p, q, frames), parts in sorted(found.items()):
@@ -161,7 +155,7 @@ class TokenWalks:
         walk = Walk(
             tuple(groups),
             tuple(
-                (q, self.node_set_number(united(parts)), at_root)
+                (q, self.sets.number(united(parts)), at_root)
                 for (q, at_root), parts in sorted(suspended.items())
             ),
         )
@@ -169,9 +163,9 @@ class TokenWalks:
         return walk
 
     def _walked(
-        self, nodes: _Nodes, state: int, pre_state: int, plane: int
+        self, nodes: Nodes, state: int, pre_state: int, plane: int
     ) -> tuple[
-        list[tuple[tuple[int, int], NDArray[np.int32]]], list[tuple[tuple[int, int], _Nodes]]
+        list[tuple[tuple[int, int], NDArray[np.int32]]], list[tuple[tuple[int, int], Nodes]]
     ]:
         """Walk the trie from ``nodes`` by the automaton's own edges.
 
@@ -301,20 +295,6 @@ class TokenWalks:
     def _flat_views(self) -> list[memoryview]:
         return [table.data for table in self._flat]
 
-    def node_set(self, number: int) -> _Nodes:
-        """The nodes of a set, ascending."""
-        return self._node_sets[number]
-
-    def node_set_number(self, nodes: _Nodes) -> int:
-        """The number of a set of trie nodes, ascending."""
-        key = nodes.tobytes()
-        number = self._numbers.get(key)
-        if number is None:
-            number = self._numbers[key] = len(self._node_sets)
-            self._node_sets.append(nodes)
-            self._array_bytes += 2 * nodes.nbytes
-        return number
-
 
 def united(parts: list[NDArray[np.int32]]) -> NDArray[np.int32]:
     """The values of all parts, each of which is ascending, once."""
@@ -341,8 +321,8 @@ def _trie_of(ids: NDArray[np.int32], vocabulary: Vocabulary) -> Trie:
 
 
 def _without_root(
-    stopped: list[tuple[tuple[int, int], _Nodes]],
-) -> Iterator[tuple[tuple[int, int], _Nodes]]:
+    stopped: list[tuple[tuple[int, int], Nodes]],
+) -> Iterator[tuple[tuple[int, int], Nodes]]:
     """The root by itself: tokens that begin there are in the plane of the walk."""
     for place, nodes in stopped:
         if not nodes[0]:

@@ -32,8 +32,11 @@ class CompressedRows(Protocol):
 
     def __len__(self) -> int: ...
 
-    def rows(self, numbers: slice | list[int], vocab_size: int) -> NDArray[np.uint32]:
-        """Some rows, uint32 (n, W), read-only. Raises ``ArtifactError`` where they are damaged."""
+    def row(self, number: int, vocab_size: int) -> Words:
+        """A row, read-only. Raises ``ArtifactError`` where it is damaged."""
+
+    def rows(self, numbers: slice, vocab_size: int) -> NDArray[np.uint32]:
+        """Some rows, uint32 (n, W), the same way."""
 
 
 StoredRows: TypeAlias = NDArray[np.uint32] | CompressedRows
@@ -136,7 +139,7 @@ class RowTable:
         if isinstance(self._stored, np.ndarray):
             row = self._stored[number]
         else:
-            row = self._stored.rows([number], self._vocab_size)[0]
+            row = self._stored.row(number, self._vocab_size)
             self._hold()
         self._rows[number] = row
         return row

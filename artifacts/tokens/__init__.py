@@ -2,6 +2,6 @@
 
 sections vocab.* -> check -> vocabulary.Vocabulary (the bytes of each token) -> trie.Trie
 trie -> subtrees (what an automaton reads without leaving a state)
-masks: tokenset (one bit a token) -> interned_rows (equal masks are one number)
+masks: tokenset (one bit a token)
 memo: caches within one limit in bytes, recursion without Python's own stack
 """

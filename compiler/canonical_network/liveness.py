@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from constrain.artifacts.canonical_network.liveness import DeadEnds, Place
 from constrain.artifacts.canonical_network.precomputed_rows import DEEPER
 from constrain.artifacts.canonical_network.pretokenized import PretokenizedNetwork
-from constrain.artifacts.canonical_network.trie_walk import ROOT, Frames
+from constrain.artifacts.canonical_network.trie_walk import Frames
 from constrain.artifacts.errors import ArtifactError
 from constrain.artifacts.network.configurations import BOTTOM
+from constrain.artifacts.summaries.node_sets import ROOT
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.tokenset import Words
 from constrain.artifacts.tokens.trie import ranges

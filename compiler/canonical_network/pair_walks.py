@@ -212,7 +212,7 @@ class PairWalks:
 
     def _numbered(self, left: _Left) -> tuple[Suspended, ...]:
         return tuple(
-            (pre_state, self.inner.node_set_number(united(parts)), plane)
+            (pre_state, self.inner.sets.number(united(parts)), plane)
             for (pre_state, plane), parts in sorted(left.items())
         )
 
@@ -230,7 +230,7 @@ class PairWalks:
         if self.tables.accepting[state]:
             suspended.setdefault((pre_state, plane), []).append(nodes)
         for start, frame in self.tables.calls[state]:
-            node_set = self.inner.node_set_number(nodes)
+            node_set = self.inner.sets.number(nodes)
             inside = self.inner.walk(node_set, start, pre_state, plane)
             more += found.add(inside, (frame,))
             for left_q, left, left_plane in inside.suspended:
@@ -238,5 +238,5 @@ class PairWalks:
                 more += found.add(after, ())
                 for still_q, still, still_plane in after.suspended:
                     parts = suspended.setdefault((still_q, still_plane), [])
-                    parts.append(self.inner.node_set(still))
+                    parts.append(self.inner.sets[still])
         return more

@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 
 from constrain.artifacts.canonical_network.precomputed_rows import DEEPER, UNKNOWN
 from constrain.artifacts.canonical_network.pretokenized import PretokenizedNetwork
-from constrain.artifacts.canonical_network.trie_walk import ROOT, Frames
+from constrain.artifacts.canonical_network.trie_walk import Frames
 from constrain.artifacts.network.configurations import BOTTOM
+from constrain.artifacts.summaries.node_sets import ROOT
 
 from ..limits import MOST_WORK, Effort, Exhausted
 from .liveness import DecidedBlocks, Liveness, SearchedTokens, Summaries

@@ -14,9 +14,9 @@ from constrain.artifacts.canonical_network.contexts import TEXT_END
 from constrain.artifacts.canonical_network.masks import CanonicalMasks
 from constrain.artifacts.canonical_network.precomputed_rows import DEEPER, UNKNOWN, PrecomputedRows
 from constrain.artifacts.canonical_network.pretokenized import PretokenizedNetwork
-from constrain.artifacts.canonical_network.trie_walk import ROOT
 from constrain.artifacts.network.configurations import Network
 from constrain.artifacts.pretokenizer.dfa import PretokenizerDfa
+from constrain.artifacts.summaries.node_sets import ROOT
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.vocabulary import Vocabulary
 from constrain.compiler.bpe.forbidden_pairs import build_forbidden_pairs
@@ -98,12 +98,11 @@ def test_tokens_of_state_2(network: PretokenizedNetwork) -> None:
 
 def test_masks(network: PretokenizedNetwork) -> None:
     """Computed lazily and precomputed."""
-    lazy, precomputed = masks_of(network, [EOS]), masks_of(network, [EOS])
     found = precompute_rows(network, PlainLiveness(network), 1000, 10**6, Effort(Limits(), ()))
     states = network.network.tables.states
-    precomputed.precomputed = PrecomputedRows(found.arrays, states, len(network.final))
+    rows = PrecomputedRows(found.arrays, states, len(network.final))
     assert found.is_complete
-    for masks in (lazy, precomputed):
+    for masks in (masks_of(network, [EOS]), masks_of(network, [EOS], rows)):
         assert ["(", "a", "ab"] == behind(masks, "")
         assert ["(", "a", "ab)"] == behind(masks, "(") == behind(masks, "( (")
         assert [")"] == behind(masks, "( a") == behind(masks, "( ( ab)")

@@ -8,7 +8,8 @@ import pytest
 
 from constrain.artifacts.canonical_network import trie_walk
 from constrain.artifacts.canonical_network.pretokenized import PretokenizedNetwork
-from constrain.artifacts.canonical_network.trie_walk import ROOT, Frames
+from constrain.artifacts.canonical_network.trie_walk import Frames
+from constrain.artifacts.summaries.node_sets import ROOT
 from constrain.compiler import CompileOptions, Tokenizer
 from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
 from constrain.compiler.canonical_network import trie_walks
@@ -54,8 +55,8 @@ def test_sets_of_nodes_hold_each_node_once(default_tokenizer: Tokenizer) -> None
     below: list[int] = []
     for pair in range(1, len(contexts.states)):
         state, pre_state = int(contexts.states[pair]), int(contexts.pre_states[pair])
-        walk = walks.walk(0, state, pre_state, 0)
-        below += [nodes for _, nodes, _ in walk.suspended if nodes]
+        walk = walks.walk(ROOT, state, pre_state, 0)
+        below += [nodes for _, nodes, _ in walk.suspended if nodes != ROOT]
     assert below
     for nodes in sorted(set(below))[:20]:
         for pair in range(1, len(contexts.states), 5):
@@ -64,7 +65,7 @@ def test_sets_of_nodes_hold_each_node_once(default_tokenizer: Tokenizer) -> None
             for group in walk.groups:
                 assert (np.diff(group.ids) > 0).all()
             for _, left, _ in walk.suspended:
-                assert (np.diff(walks.node_set(left)) > 0).all()
+                assert (np.diff(walks.sets[left]) > 0).all()
 
 
 @pytest.mark.parametrize("size", [200, 1 << 12])
@@ -171,7 +172,7 @@ def test_walks_node_by_node_are_those_by_arrays(
                 found[-1].append(
                     (
                         [(g.pair, g.frames, g.ids.tolist()) for g in walk.groups],
-                        [(q, walks.node_set(n).tolist(), at) for q, n, at in walk.suspended],
+                        [(q, walks.sets[n].tolist(), at) for q, n, at in walk.suspended],
                     )
                 )
     assert groups > 40

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from constrain.artifacts.canonical_network.machine import CanonicalMachine
 from constrain.artifacts.canonical_network.masks import CanonicalMasks
+from constrain.artifacts.canonical_network.precomputed_rows import PrecomputedRows
 from constrain.artifacts.canonical_network.pretokenized import PretokenizedNetwork
 from constrain.artifacts.network.configurations import REFUSED, Network
 from constrain.artifacts.network.tables import NetworkTables
@@ -70,13 +71,15 @@ def machine_of(
     return masks_of(network, eos_of(tokenizer))
 
 
-def masks_of(network: PretokenizedNetwork, eos: Sequence[int]) -> CanonicalMasks:
-    """Its masks, none of them precomputed; tokens are read byte by byte."""
+def masks_of(
+    network: PretokenizedNetwork, eos: Sequence[int], precomputed: PrecomputedRows | None = None
+) -> CanonicalMasks:
+    """Its masks; tokens are read byte by byte."""
 
     def read(configuration: int, token: int) -> int:
         return network.network.read(configuration, network.vocabulary.token(token))
 
-    return CanonicalMasks(network, read, eos)
+    return CanonicalMasks(network, read, eos, precomputed)
 
 
 def eos_of(tokenizer: Tokenizer) -> list[int]:
