@@ -27,6 +27,7 @@ from constrain.artifacts.container.manifest import (
 
 from .diagnostics import CheckError, Diagnostic, LimitError, NotRegularError, TokenizerError
 from .dialects import JSON_SCHEMA
+from .grammar.expand_permutations import permutations_of, uses_of_parts
 from .grammar.tree import Grammar
 from .limits import Limits
 from .options import ANY, AUTO, CANONICAL, CARTESIAN, DFA, DIRECT, AnyTokenizer, CompileOptions
@@ -62,8 +63,9 @@ class EngineChoice:
     ``semantics``: ``exact`` or ``maximal-munch``. ``engine``: ``dfa``, ``network``, ``earley`` or
     ``greedy``. ``others``: the engines that are tried after this one, in order. ``refused``: the
     limit that a DFA met, which is the error if no other engine can be built either.
-    ``counted_from``: repetitions whose copies have more states are counted while decoding; None
-    where that cannot be, as it can under any tokenization alone.
+    ``counted_from``: repetitions whose copies have more states are counted while decoding, and
+    permutations whose orders have; None where that cannot be, as it can under any tokenization
+    alone.
     """
 
     semantics: str
@@ -155,8 +157,12 @@ def next_engine(choice: EngineChoice, error: NotRegularError | LimitError) -> En
 
 
 def counted_from(grammar: Grammar, semantics: str, options: CompileOptions) -> int | None:
-    """The most states of repetitions that are copied, None where all are."""
-    if semantics != EXACT or options.tokenization != ANY or grammar.tokens:
+    """The most states of repetitions that are copied, and of permutations whose orders are written
+    out, None where all are."""
+    is_any = options.tokenization == ANY
+    if options.tokenization is None:
+        is_any = any(uses_of_parts(p) > options.limits.states for p in permutations_of(grammar))
+    if semantics != EXACT or not is_any or grammar.tokens:
         return None
     return FEW_COPIED_STATES if options.prewarm == 0 else COPIED_STATES
 
@@ -169,6 +175,15 @@ def counted_instead(choice: EngineChoice, copies: int) -> EngineChoice:
     if choice.others[:1] != (NETWORK,) or copies <= most:
         return choice
     reason = f"a repetition of {copies:,} states is counted"
+    return replace(choice, engine=NETWORK, reason=reason, others=choice.others[1:])
+
+
+def permuted_instead(choice: EngineChoice, parts: int) -> EngineChoice:
+    """The network instead of a DFA, as permutations of up to so many ``parts`` are held in its
+    frames; it may be the choice already."""
+    if choice.engine == NETWORK:
+        return choice
+    reason = f"a permutation of {parts} parts is a set in a frame"
     return replace(choice, engine=NETWORK, reason=reason, others=choice.others[1:])
 
 
@@ -275,6 +290,13 @@ def _check_canonical(grammar: Grammar, engine: EngineChoice, tokenizer: "Tokeniz
         message = f"canonical masks need the engine dfa or network, and this is {engine.engine}"
         hint = f"{engine.reason}; say --tokenization any, or --max-depth to bound the nesting"
         raise CheckError(grammar.source, [Diagnostic(message, help=hint)])
+    if engine.engine == NETWORK and engine.counted_from is not None:
+        message = "canonical masks cannot follow a permutation of so many parts"
+        found = [
+            Diagnostic(message, p.span, help="say --tokenization any")
+            for p in permutations_of(grammar)
+        ]
+        raise CheckError(grammar.source, found)
     if engine.engine == NETWORK and grammar.tokens:
         message = "canonical masks of a grammar that nests cannot follow token terminals"
         hint = "say --tokenization any"

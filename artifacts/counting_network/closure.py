@@ -2,12 +2,14 @@
 
 As ``network/closure``: which frames can lie right below a state is a local relation of the network.
 Of a counter, which is a frame for each count, three stand for all: where one item has begun, where
-just enough have, and where the last has. What other counts need is mostly that, too.
+just enough have, and where the last has. What other counts need is mostly that, too. In place of a
+set stand the states that it leads to: each part, what separates them, and the one behind all.
 """
 
 from collections.abc import Iterable, Iterator
 
 from ..network import closure as network_closure
+from ..network.sets import NO_SEPARATOR
 from ..network.tables import DEAD, NetworkTables
 from .summaries import CountingSummaries
 
@@ -21,11 +23,20 @@ def frames_below(tables: NetworkTables) -> dict[int, list[int]]:
     for calls in tables.calls:
         for start, frame in calls:
             found = frames.setdefault(start, set())
-            found.add(frame)
-            if frame >= states:
-                counter = frame - states
+            if frame < states:
+                found.add(frame)
+                continue
+            counter, _ = counters.split(frame)
+            if counter < len(counters.rows):
                 _, least, _, back = counters.rows[counter]
-                found.update((counters.frame(counter, least), back))
+                found.update((frame, counters.frame(counter, least), back))
+    for rule in counters.set_rules:
+        behind = {rule.back, *rule.parts}
+        if rule.separator != NO_SEPARATOR:
+            behind.add(rule.separator)
+            frames.setdefault(rule.separator, set()).update(rule.parts)
+        for part in rule.parts:
+            frames.setdefault(part, set()).update(behind)
     below: dict[int, set[int]] = {state: set() for state in range(states)}
     for start, returns in frames.items():
         for state in _inside(tables, start):

@@ -5,9 +5,9 @@ themselves, beside the stack without them, so that a step within a count makes n
 
     2 (counts << 48 | stack * S + state)
 
-where ``counts`` has the number of each counter on the stack, the topmost in its lowest bits. All
-other configurations are sets of threads over sets of stacks, whose frames hold the counts (2 n + 1
-for the n-th of them).
+where ``counts`` has the value of each counter and set on the stack, the topmost in its lowest bits.
+All other configurations are sets of threads over sets of stacks, whose frames hold the counts
+(2 n + 1 for the n-th of them).
 
 Where the end of an item cannot be told, as in (a|aa){3,5}, a set holds stacks that differ in a
 count. Of counts that are enough, over the same rest, the smallest can do all that the others can,
@@ -17,6 +17,7 @@ and it alone is kept: at most least + 1 are left.
 from collections.abc import Iterable, Mapping, Sequence
 
 from ..network.configurations import BOTTOM, REFUSED, Entries, Network, Stacks, Threads
+from ..network.sets import SetRule
 from ..network.tables import DEAD, NetworkTables
 from ..tokens.memo import ENTRY_BYTES
 from .relative_steps import Effect, Single, SingleThreads
@@ -121,20 +122,33 @@ class CountedStacks(Network):
         return BOTTOM if frame == DEAD else self.stacks.push(frame, below)
 
     def _kept(self, entries: Sequence[tuple[int, int]]) -> Entries:
-        """Of counts that are enough, over the same rest, the smallest."""
+        """Of counts that are enough, over the same rest, the smallest, and of sets alike."""
         counters = self.counters
-        best: dict[tuple[int, int], int] = {}
         kept = []
+        best: dict[tuple[int, int], int] = {}
+        sets: dict[tuple[int, int], list[int]] = {}
         for frame, below in entries:
-            if frame >= counters.states:
-                counter, begun = counters.split(frame)
-                if begun >= counters.rows[counter][1]:
-                    key = counter, below
-                    best[key] = min(best.get(key, frame), frame)
-                    continue
-            kept.append((frame, below))
+            if frame < counters.states:
+                kept.append((frame, below))
+                continue
+            counter, value = counters.split(frame)
+            rule, key = counters.set_rule(counter), (counter, below)
+            if rule is not None:
+                _add_undominated(sets.setdefault(key, []), value, rule)
+            elif value >= counters.rows[counter][1]:
+                best[key] = min(best.get(key, frame), frame)
+            else:
+                kept.append((frame, below))
         kept += [(frame, below) for (_, below), frame in best.items()]
+        for (counter, below), values in sets.items():
+            kept += [(counters.frame(counter, value), below) for value in values]
         return tuple(sorted(kept))
+
+
+def _add_undominated(values: list[int], value: int, rule: SetRule) -> None:
+    if not any(rule.is_dominated(value, other) for other in values):
+        values[:] = [v for v in values if not rule.is_dominated(v, value)]
+        values.append(value)
 
 
 class CountingConfigurations:
@@ -144,7 +158,7 @@ class CountingConfigurations:
     def __init__(self, tables: NetworkTables) -> None:
         self.tables, self.counters = tables, tables.some_counters
         self.network = CountedStacks(tables)
-        # Stacks without counts: frame S + c is counter c.
+        # Stacks without counts: frame S + c is counter or set c.
         self.stacks = Stacks()
         self._states, self._ends = tables.states, tables.ends
         self.singles = SingleThreads(tables, self.network.first_transitions, self.stacks)
@@ -197,9 +211,9 @@ class CountingConfigurations:
             state = frame
             if frame >= self._states:
                 counter = frame - self._states
-                _, least, _, state = self.counters.rows[counter]
-                if counts & self._masks[counter] < least:
+                if not self.counters.may_return(counter, counts & self._masks[counter]):
                     return False
+                state = self.counters.ends[counter]
                 counts >>= self.widths[counter]
         return False
 

@@ -9,6 +9,8 @@ configurations, of which each count has its own.
 from collections.abc import Callable, Sequence
 from copy import copy
 
+import numpy as np
+
 from ..errors import ArtifactError
 from ..network.configurations import REFUSED, Entries
 from ..network.summary_tables import SummaryTables
@@ -16,7 +18,7 @@ from ..network.tables import DEAD, NetworkTables
 from ..summaries.node_sets import NOTHING, ROOT
 from ..tokens import tokenset
 from ..tokens.interning import InterningMachine, Lock
-from ..tokens.memo import ENTRY_BYTES, CacheBudget
+from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.tokenset import Words
 from ..tokens.trie import Trie
 from ..tokens.vocabulary import Vocabulary
@@ -24,8 +26,13 @@ from .configurations import COUNT_SHIFT, CountingConfigurations
 from .relative_steps import Checked, Effect, Single
 from .summaries import CountingSummaries
 
-# How a budget is divided: summaries with their rows, steps, and what is interned.
-_SUMMARIES, _STEPS, _INTERNED = 29, 1, 2
+# How a budget is divided: summaries with their rows, masks of many rows, steps, and what is
+# interned.
+_SUMMARIES, _MASKS, _STEPS, _INTERNED = 25, 4, 1, 2
+
+# A mask that unites more rows than this is evicted by itself: where a part of a set begins, there
+# is a mask for each set.
+_FEW_ROWS = 4
 
 # The bytes of a step, and how many there may be however small the budget is.
 _STEP_BYTES, _FEWEST_STEPS = 2 * ENTRY_BYTES, 64
@@ -71,8 +78,10 @@ class CountingMasks(InterningMachine):
         caches: CacheBudget | None = None,
         lock: Lock | None = None,
     ) -> None:
-        budgets = (caches or CacheBudget()).divide(_SUMMARIES, _STEPS, _INTERNED)
-        summaries, steps, self._interned = budgets
+        budgets = (caches or CacheBudget()).divide(_SUMMARIES, _MASKS, _STEPS, _INTERNED)
+        summaries, masks, steps, self._interned = budgets
+        # By the numbers of the rows that they unite.
+        self._united: BoundedCache[tuple[int, ...], Words] = masks.cache()
         self._most_steps = max(steps.limit // _STEP_BYTES, _FEWEST_STEPS)
         self.summaries = CountingSummaries(tables, trie, vocab_size, precomputed, summaries)
         self._vocabulary, self._vocab_size = vocabulary, vocab_size
@@ -169,6 +178,7 @@ class CountingMasks(InterningMachine):
         summaries, configurations = self.summaries, self.configurations
         if summaries.is_full:
             self._rows.clear()
+            self._united.clear()
             summaries.forget()
         rows, checked = set[int](), list[Checked]()
         single = configurations.single(state)
@@ -179,12 +189,26 @@ class CountingMasks(InterningMachine):
         # subtle: where what ends may end the text depends on the same counts by the same levels.
         if configurations.may_end(state):
             rows.add(summaries.rows.constant(_EOS, self._eos))
+        if len(rows) > _FEW_ROWS:
+            return self._unite(tuple(sorted(rows)))
         row = summaries.rows[summaries.rows.union(rows)]
         if single is not None:
             if len(self._rows) >= self._most_steps:
                 self._rows.clear()
             self._rows[state & _BELOW_COUNTS] = checked, row
         return row
+
+    def _unite(self, key: tuple[int, ...]) -> Words:
+        """A mask of many rows."""
+        found = self._united.get(key)
+        if found is not None:
+            return found
+        rows = self.summaries.rows
+        row = rows[key[0]] | rows[key[1]]
+        for number in key[2:]:
+            np.bitwise_or(row, rows[number], out=row)
+        row.flags.writeable = False
+        return self._united.keep(key, row, row.nbytes + ENTRY_BYTES)
 
     def row_via_stacks(self, state: int) -> Words:
         """The same by the sets of stacks, whose frames hold the counts."""
@@ -214,6 +238,11 @@ class CountingMasks(InterningMachine):
                 width = self.configurations.widths[counter]
                 mask = (1 << width) - 1
                 begun = counts >> shift & mask
+                if self._counters.set_rule(counter) is not None:
+                    checked.append(Checked(shift, mask, begun, begun))
+                    suspended = summaries.add_rows_of_set(rows, suspended, counter, begun)
+                    shift += width
+                    continue
                 row, still = summaries.below(suspended, counter, begun)
                 checked.append(Checked(shift, mask, *summaries.alike(suspended, counter, begun)))
                 suspended, shift = still, shift + width
@@ -234,8 +263,13 @@ class CountingMasks(InterningMachine):
             for frame, lower in entries[node] if suspended != NOTHING else ():
                 if frame == DEAD:
                     continue
-                row, still = self.summaries.summary(suspended, frame)
-                rows.add(row)
+                counter = -1 if frame < self._states else self._counters.split(frame)[0]
+                if counter >= 0 and self._counters.set_rule(counter) is not None:
+                    value = self._counters.split(frame)[1]
+                    still = self.summaries.add_rows_of_set(rows, suspended, counter, value)
+                else:
+                    row, still = self.summaries.summary(suspended, frame)
+                    rows.add(row)
                 if (still, lower) not in seen:
                     seen.add((still, lower))
                     waiting.append((still, lower))

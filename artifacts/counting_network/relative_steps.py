@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from ..network.configurations import Stacks
 from ..network.counts import UNBOUNDED
+from ..network.sets import NONE
 from ..network.tables import DEAD, FirstTransitions, NetworkTables
 
 # A state, a stack without counts, and the counts.
@@ -59,16 +60,13 @@ class _Looked:
 
 
 class SingleThreads:
-    """Reads texts by one thread over one stack of ``stacks``, where frame S + c is counter c."""
+    """Reads texts by one thread over one stack of ``stacks``, where frame S + c is counter or set c."""
 
     def __init__(self, tables: NetworkTables, first: FirstTransitions, stacks: Stacks) -> None:
         self._counters, self._stacks, self._first = tables.some_counters, stacks, first
         self._states, self._ends, self._rows = tables.states, tables.ends, tables.rows
-        # Bits that the count of each counter takes.
-        self.widths = [
-            (least if most == UNBOUNDED else most).bit_length()
-            for _, least, most, _ in self._counters.rows
-        ]
+        # Bits that the count of each counter, and the value of each set takes.
+        self.widths = self._counters.widths
         self.masks = [(1 << width) - 1 for width in self.widths]
         # Where bytes lead, that can do nothing but begin another item.
         self._again: dict[int, int] = {}
@@ -139,9 +137,9 @@ class SingleThreads:
     def _room(self, frame: int, counts: int) -> int:
         """How many items more may begin, all of them with the frame of a counter, which is on top;
         0 for others."""
-        if frame < self._states:
-            return 0
         counter = frame - self._states
+        if frame < self._states or self._counters.set_rule(counter) is not None:
+            return 0
         return self._last(counter) - (counts & self.masks[counter])
 
     def _last(self, counter: int) -> int:
@@ -177,10 +175,12 @@ class SingleThreads:
             for target, frames in self._first.of(state, octet):
                 reached, with_new, more = node, counts, fresh
                 for frame in frames:
-                    reached = self._stacks.push(frame, reached)
                     if frame >= self._states:
-                        with_new = with_new << self.widths[frame - self._states] | 1
+                        counter, value = self._counters.split(frame)
+                        with_new = with_new << self.widths[counter] | value
+                        frame = self._states + counter
                         more += 1
+                    reached = self._stacks.push(frame, reached)
                 found[target, reached, with_new, popped, more] = None
             if self._ends[state]:
                 ended = self._pops(node, counts, popped, fresh, looked)
@@ -202,6 +202,16 @@ class SingleThreads:
             self._look(looked, counter, now, popped).narrow(now, *self._alike(counter, now))
         rest = (counts >> width, popped if fresh else popped + 1, fresh - 1 if fresh else 0)
         found: list[_Thread] = []
+        rule = self._counters.set_rule(counter)
+        if rule is not None:
+            for state, value in rule.pops(now):
+                if value == NONE:
+                    found.append((state, below, *rest))
+                elif rule.is_full(value):
+                    found.append((state, self._stacks.push(rule.back, below), *rest))
+                else:
+                    found.append((state, node, counts - now + value, popped, fresh))
+            return found
         for state, again in self._counters.pops(self._counters.frame(counter, now)):
             if again == DEAD:
                 found.append((state, below, *rest))
@@ -214,6 +224,8 @@ class SingleThreads:
 
     def _alike(self, counter: int, now: int) -> tuple[int, int]:
         """The least and the most count of which ``Counters.pops`` says the same."""
+        if self._counters.set_rule(counter) is not None:
+            return now, now
         least, last = self._counters.rows[counter][1], self._last(counter)
         if now == last:
             return now, now

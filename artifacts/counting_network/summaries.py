@@ -10,15 +10,24 @@ because inside a token the call on the frame ends for the i-th time with ei susp
 item may begin if i < most - k, and the counter may return if i >= least - k. So G depends on k by
 (lo, hi) alone: along all counts there are at most 2 L + 2 of them. Where a node is read in one way,
 one walk finds F of all ei (``item_walk``); else they are found one by one.
+
+In front of what lies below a set V of parts, of which R must be there,
+
+    G(e, V) = row(F(e, part i)) for all i that are not in V, with G(e', V and i) of what that leaves
+              |  F(e, back) if R is in V
+
+of which a text needs one wherever a part begins or ends: it is found while decoding, from rows that
+do not depend on V.
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Collection, Generator
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from ..network.counts import UNBOUNDED
+from ..network.sets import NONE
 from ..network.summaries import Summaries
 from ..network.summary_tables import SummaryTables
 from ..network.tables import NetworkTables
@@ -65,7 +74,7 @@ class CountingSummaries(Summaries):
         self._exits: dict[tuple[int, int, int], Exits | None] = {}
         self._item_walk: ItemWalk | None = None
         self._walked_bytes = 0
-        # By (set, counter, lo, hi).
+        # By (set, counter, lo, hi), or (set, set of parts, its value, 0).
         self._levels: dict[tuple[int, int, int, int], _Summary] = {}
 
     @property
@@ -113,7 +122,9 @@ class CountingSummaries(Summaries):
         return self.counted(suspended, counter, begun)
 
     def counted(self, suspended: int, counter: int, begun: int) -> _Summary | None:
-        """G(suspended, begun) of a counter, if it is cached."""
+        """G(suspended, begun) of a counter, or of a set with that value, if it is cached."""
+        if counter >= len(self._counters.rows):
+            return self._levels.get((suspended, counter, begun, 0))
         item, least, most, _ = self._counters.rows[counter]
         length = self._length(suspended, item)
         if length is None:
@@ -155,6 +166,11 @@ class CountingSummaries(Summaries):
         if state < self._states:
             return (yield from super()._steps(key))
         counter, begun = self._counters.split(state)
+        if counter >= len(self._counters.rows):
+            united = set[int]()
+            left = yield from self._set_steps(united, suspended, counter, begun)
+            found = self._levels[suspended, counter, begun, 0] = self.rows.union(united), left
+            return found
         item, least, most, back = self._counters.rows[counter]
         walked = self._items_of(suspended, item)
         exits = walked and self._exits_of(walked, item, back)
@@ -208,10 +224,7 @@ class CountingSummaries(Summaries):
             parts.add(row)
             pending[left] = None
         pending.pop(NOTHING, None)
-        still = next(iter(pending), NOTHING)
-        if len(pending) > 1:
-            still = self.sets.number(self._whole_walk().merged([self.sets[n] for n in pending]))
-        return low, high, (self.rows.union(parts), still)
+        return low, high, (self.rows.union(parts), self._merged(pending))
 
     @property
     def _walk_of_items(self) -> ItemWalk:
@@ -248,6 +261,53 @@ class CountingSummaries(Summaries):
             self.watch(walk.work, 0)
             self._walked_bytes += exits.nbytes if exits else 0
         return self._exits[key]
+
+    def _merged(self, pending: Collection[int]) -> int:
+        """The set of the nodes of several."""
+        if len(pending) < 2:
+            return next(iter(pending), NOTHING)
+        return self.sets.number(self._whole_walk().merged([self.sets[n] for n in pending]))
+
+    def add_rows_of_set(self, rows: set[int], suspended: int, counter: int, value: int) -> int:
+        """Add the rows of what is suspended above a set; what it leaves suspended in turn.
+
+        They are not united here: where a part begins, each set has a row of its own.
+        """
+        steps = self._set_steps(rows, suspended, counter, value)
+        try:
+            key = next(steps)
+            while True:
+                key = steps.send(self.summary(*key))
+        except StopIteration as done:
+            left: int = done.value
+            return left
+
+    def _set_steps(
+        self, rows: set[int], suspended: int, counter: int, value: int
+    ) -> Generator[_Key, _Summary, int]:
+        """G(suspended, value) of a set: F of all that may follow, and G of what that leaves, by
+        the values that the set has then."""
+        rule = self._counters.set_rules[counter - len(self._counters.rows)]
+        waiting, pending = [(suspended, value)], dict[int, None]()
+        seen = set(waiting)
+        for nodes, current in waiting:
+            if rule.is_full(current):
+                row, left = yield nodes, rule.back
+                rows.add(row)
+                pending[left] = None
+                continue
+            for state, again in rule.pops(current):
+                row, left = yield nodes, state
+                rows.add(row)
+                if left == NOTHING:
+                    continue
+                if again == NONE:
+                    pending[left] = None
+                elif (left, again) not in seen:
+                    seen.add((left, again))
+                    waiting.append((left, again))
+        pending.pop(NOTHING, None)
+        return self._merged(pending)
 
 
 def _levels(begun: int, least: int, most: int, length: int) -> tuple[int, int]:

@@ -20,6 +20,7 @@ from ..container.sections import (
 from ..tokens import tokenset
 from ..tokens.distinct import distinct
 from .counts import MOST_ITEMS, UNBOUNDED
+from .sets import MOST_PARTS, NO_SEPARATOR, REPEATED, REQUIRED
 
 # Sections: dtype and number of axes.
 _NETWORK = {
@@ -53,6 +54,7 @@ def check_network(
     require(int(offsets[1]) == 0, "network.call_offsets")
     require(len(arrays["network.call_returns"]) == len(starts), "network.call_returns")
     require(counted or "count.items" not in arrays, "count.items")
+    require(counted or "set.parts" not in arrays, "set.parts")
     counters = _check_counters(arrays, int(states)) if counted else 0
     require_range(arrays, "network.call_returns", 1, states + counters)
     require_range(arrays, "network.call_starts", 1, states)
@@ -75,10 +77,11 @@ _COUNTERS = {
 
 
 def _check_counters(arrays: Arrays, states: int) -> int:
-    """How many counters there are."""
+    """How many counters there are, and parts of sets."""
     check_types(arrays, _COUNTERS)
     count = len(arrays["count.items"])
-    require(count > 0, "count.items")
+    has_sets = "set.parts" in arrays
+    require(count > 0 or has_sets, "count.items")
     for name in _COUNTERS:
         require(len(arrays[name]) == count, name)
     for name in ("count.items", "count.backs"):
@@ -92,11 +95,68 @@ def _check_counters(arrays: Arrays, states: int) -> int:
     bounded = most != UNBOUNDED
     require(bool((most[bounded] >= np.maximum(least[bounded], 2)).all()), "count.most")
     starts, returns = arrays["network.call_starts"], arrays["network.call_returns"]
+    parts = _check_sets(arrays, states) if has_sets else 0
     counted = returns >= states
     inside = returns[counted] - states
-    require(bool((inside < count).all()), "network.call_returns")
-    require(np.array_equal(arrays["count.items"][inside], starts[counted]), "count.items")
-    return count
+    require(bool((inside < count + parts).all()), "network.call_returns")
+    begun = arrays["count.items"]
+    if has_sets:
+        begun = np.concatenate((begun, arrays["set.parts"]))
+    require(np.array_equal(begun[inside], starts[counted]), "network.call_returns")
+    return count + parts
+
+
+_SETS = {
+    "set.adjoining": ("u1", 1),
+    "set.backs": ("i4", 1),
+    "set.flags": ("u1", 1),
+    "set.least": ("i4", 1),
+    "set.most": ("i4", 1),
+    "set.offsets": ("i8", 1),
+    "set.parts": ("i4", 1),
+    "set.separators": ("i4", 1),
+}
+
+
+def _check_sets(arrays: Arrays, states: int) -> int:
+    """How many parts there are."""
+    check_types(arrays, _SETS)
+    parts, flags, offsets = (arrays[f"set.{name}"] for name in ("parts", "flags", "offsets"))
+    least, most, separators = (arrays[f"set.{name}"] for name in ("least", "most", "separators"))
+    count = len(separators)
+    require(count > 0, "set.separators")
+    for name in ("adjoining", "backs", "least", "most"):
+        require(len(arrays[f"set.{name}"]) == count, f"set.{name}")
+    require_offsets(arrays, "set.offsets", count, len(parts))
+    sizes = np.diff(offsets)
+    require(bool((sizes >= 1).all() and (sizes <= MOST_PARTS).all()), "set.offsets")
+    require(len(flags) == len(parts), "set.flags")
+    require_range(arrays, "set.flags", 0, (REQUIRED | REPEATED) + 1)
+    require_range(arrays, "set.parts", 1, states)
+    require_range(arrays, "set.backs", 1, states)
+    require_range(arrays, "set.separators", NO_SEPARATOR, states)
+    require_range(arrays, "set.adjoining", 0, 2)
+    # Neither a part nor a separator matches ε.
+    accepting = arrays["network.accepting"]
+    require(not accepting[parts].any(), "set.parts")
+    require(not accepting[separators].any(), "set.separators")
+    firsts = offsets[:-1]
+    required = np.add.reduceat((flags & REQUIRED).astype(np.int64), firsts)
+    is_repeating = np.logical_or.reduceat((flags & REPEATED) != 0, firsts)
+    require(bool((least >= 0).all() and (least <= most).all()), "set.least")
+    require(bool((most <= sizes).all() and (most >= np.maximum(required, 1)).all()), "set.most")
+    require(not bool((is_repeating & ((least > 0) | (most < sizes))).any()), "set.flags")
+    # Equal parts stand side by side, one that is repeated as the last of them.
+    owners = np.repeat(np.arange(count), sizes)
+    names = owners * np.int64(states) + parts
+    changes = np.flatnonzero(names[1:] != names[:-1])
+    require(len(changes) + 1 == len(distinct(names)), "set.parts")
+    same = names[1:] == names[:-1]
+    require(not bool((same & ((flags[:-1] & REPEATED) != 0)).any()), "set.flags")
+    # Those that must be there come before those that may.
+    rises = (flags[1:] & REQUIRED) > (flags[:-1] & REQUIRED)
+    require(not bool((same & rises).any()), "set.flags")
+    return len(parts)
 
 
 _EFFECTS = {

@@ -1,4 +1,4 @@
-"""Counted calls: frames that hold a number, so that A{m,n} needs no copies of A.
+"""Counted calls: frames that hold a number, so that A{m,n} needs no copies of A, or a set.
 
     s ::= '"' [a-z]{2,9} '"';
 
@@ -9,7 +9,8 @@ A *counter* is the frame of such a call: which of the network's counters it is, 
 have begun (a counting automaton's register: Becchi and Crowley, Extending finite automata to
 efficiently match Perl-compatible regular expressions, 2008; Turoňová et al., Regex matching with
 counting-set automata, 2020). ``Counters.pops`` is the one place that says what a frame does where
-the call on it ends; the frame of a plain call does one thing, it returns.
+the call on it ends; the frame of a plain call does one thing, it returns. A frame may also be a
+set of parts (``sets``).
 """
 
 from collections.abc import Mapping
@@ -19,6 +20,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .sets import NAMES, SetRule, Sets
 
 # In place of a frame that is put back.
 _NONE = 0
@@ -32,15 +35,16 @@ MOST_ITEMS = 1 << 40
 
 @dataclass(frozen=True, eq=False)
 class Counters:
-    """C counters of a network of ``states`` S.
+    """C counters of a network of ``states`` S, and its ``sets``, T of them.
 
     ``items``: int32 (C,), the state that each item starts in. ``least``, ``most``: int64 (C,), how
     many items there are, at least 1; ``UNBOUNDED`` for no most. ``backs``: int32 (C,), the state to
     go on in behind the last. No item matches ε.
 
-    A frame is a state, to which it returns; or S + C * (k - 1) + c, counter c where k items have
-    begun. Frames are equal where their futures are: the last item has the plain frame
-    ``backs[c]``, and without a most k stays at the least.
+    A frame is a state, to which it returns; or S + (C + T) * (value - 1) + c, where c < C is
+    counter c, its value being how many items have begun, and c >= C is set c - C
+    (``SetRule.value``). Frames are equal where their futures are: the last item has the plain frame
+    ``backs[c]``, and without a most the value stays at the least; so has the last part of a set.
     """
 
     states: int
@@ -48,19 +52,23 @@ class Counters:
     least: NDArray[np.int64]
     most: NDArray[np.int64]
     backs: NDArray[np.int32]
+    sets: Sets | None = None
 
     @classmethod
     def from_arrays(cls, states: int, arrays: Mapping[str, NDArray[Any]]) -> "Counters":
         """The sections of an artifact."""
-        return cls(states, *(arrays[f"count.{name}"] for name in _NAMES))
+        sets = Sets.from_arrays(arrays) if f"set.{NAMES[0]}" in arrays else None
+        items, least, most, backs = (arrays[f"count.{name}"] for name in _NAMES)
+        return cls(states, items, least, most, backs, sets)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """``from_arrays`` is the inverse."""
-        return {f"count.{name}": getattr(self, name) for name in _NAMES}
+        sets = {} if self.sets is None else self.sets.arrays()
+        return {**{f"count.{name}": getattr(self, name) for name in _NAMES}, **sets}
 
     def __len__(self) -> int:
-        """The number of counters, C."""
-        return len(self.items)
+        """The number of counters and sets, C + T."""
+        return len(self.items) + len(self.set_rules)
 
     @cached_property
     def rows(self) -> list[tuple[int, int, int, int]]:
@@ -68,17 +76,62 @@ class Counters:
         columns = (getattr(self, name).tolist() for name in _NAMES)
         return list(zip(*columns, strict=True))
 
-    def frame(self, counter: int, begun: int) -> int:
-        """The frame of a counter where so many items have begun, in the form of its future."""
-        _, least, most, back = self.rows[counter]
-        if most == UNBOUNDED:
-            begun = min(begun, least)
-        elif begun == most:
-            return back
-        return self.states + (begun - 1) * len(self) + counter
+    @cached_property
+    def set_rules(self) -> list[SetRule]:
+        """What each set does."""
+        return [] if self.sets is None else self.sets.rules
+
+    @cached_property
+    def widths(self) -> list[int]:
+        """How many bits the value of each counter and each set takes."""
+        counts = [least if most == UNBOUNDED else most for _, least, most, _ in self.rows]
+        return [n.bit_length() for n in counts] + [rule.width for rule in self.set_rules]
+
+    @cached_property
+    def ends(self) -> list[int]:
+        """Of each counter and each set the state to go on in behind it."""
+        return [back for *_, back in self.rows] + [rule.back for rule in self.set_rules]
+
+    def set_rule(self, counter: int) -> SetRule | None:
+        """What a set does, None for a counter."""
+        counters = len(self.rows)
+        return None if counter < counters else self.set_rules[counter - counters]
+
+    def called(self, call_return: int) -> int:
+        """The frame of a call in the tables (``NetworkTables.call_returns``): S + c for counter c
+        with one item, S + C + p for the set that part p is of, where it alone has begun."""
+        part = call_return - self.states - len(self.rows)
+        if part < 0:
+            return call_return
+        assert self.sets is not None
+        number = int(self.sets.owners[part])
+        rule = self.set_rules[number]
+        begun = rule.first(part - int(self.sets.offsets[number]))
+        return self.frame(len(self.rows) + number, rule.value(begun))
+
+    def may_return(self, counter: int, value: int) -> bool:
+        """Whether the network may go on behind a counter or a set."""
+        rule = self.set_rule(counter)
+        if rule is None:
+            return value >= self.rows[counter][1]
+        return bool(value & 1) and rule.may_end(value >> 1)
+
+    def frame(self, counter: int, value: int) -> int:
+        """The frame of a counter or a set with a value, in the form of its future."""
+        rule = self.set_rule(counter)
+        if rule is not None:
+            if rule.is_full(value):
+                return rule.back
+        else:
+            _, least, most, back = self.rows[counter]
+            if most == UNBOUNDED:
+                value = min(value, least)
+            elif value == most:
+                return back
+        return self.states + (value - 1) * len(self) + counter
 
     def split(self, frame: int) -> tuple[int, int]:
-        """The counter of a frame that is no state, and how many of its items have begun."""
+        """The counter or the set of a frame that is no state, and its value."""
         before, counter = divmod(frame - self.states, len(self))
         return counter, before + 1
 
@@ -87,11 +140,17 @@ class Counters:
         back, or 0 for none."""
         if frame < self.states:
             return [(frame, _NONE)]
-        counter, begun = self.split(frame)
+        counter, value = self.split(frame)
+        rule = self.set_rule(counter)
+        if rule is not None:
+            return [
+                (state, self.frame(counter, again) if again else _NONE)
+                for state, again in rule.pops(value)
+            ]
         item, least, _, back = self.rows[counter]
         # The last item has a plain frame, so that there may always be one more.
-        found = [(item, self.frame(counter, begun + 1))]
-        if begun >= least:
+        found = [(item, self.frame(counter, value + 1))]
+        if value >= least:
             found.append((back, _NONE))
         return found
 

@@ -36,8 +36,8 @@ class NetworkTables:
     starts in, and ``call_returns``, int32, the frame to push. No callee matches ε. ``start``: a
     state. ``nullable_start``: ε is a member. For messages, ``names``: the rules that are called,
     the start's first, and ``entries``: int32, the state that each of them starts in.
-    ``counters``: what calls may count with, if there are any; then a call's frame may be one of
-    theirs (``counts``), beyond the states.
+    ``counters``: what calls may count with, and sets of parts, if there are any; then a call's
+    frame may be one of theirs (``Counters.called``), beyond the states.
     """
 
     table: NDArray[np.int32]
@@ -75,16 +75,23 @@ class NetworkTables:
 
     @cached_property
     def call_ends(self) -> NDArray[np.int32]:
-        """The state that each call goes on in behind its end, that of a counter's last item."""
+        """The state that each call goes on in behind its end, that of a counter's last item and of
+        a set's last part."""
         if self.counters is None:
             return self.call_returns
-        ends = np.concatenate((np.arange(self.states, dtype=np.int32), self.counters.backs))
+        plain, sets = np.arange(self.states, dtype=np.int32), self.counters.sets
+        ends = np.concatenate((plain, self.counters.backs))
+        if sets is not None:
+            ends = np.concatenate((ends, sets.backs[sets.owners]))
         return ends[self.call_returns]
 
     @cached_property
     def calls(self) -> list[list[tuple[int, int]]]:
         """For each state its (start, frame)."""
-        pairs = list(zip(self.call_starts.tolist(), self.call_returns.tolist(), strict=True))
+        frames = self.call_returns.tolist()
+        if self.counters is not None and self.counters.sets is not None:
+            frames = [f if f < self.states else self.counters.called(f) for f in frames]
+        pairs = list(zip(self.call_starts.tolist(), frames, strict=True))
         ends = self.call_offsets.tolist()
         found: list[list[tuple[int, int]]] = [_NO_CALLS] * self.states
         for state in np.flatnonzero(self.call_offsets[1:] > self.call_offsets[:-1]).tolist():

@@ -1,6 +1,7 @@
 """KBNF, the dialect of "Implementing a Constrained Decoding Engine" (its 2024 form)."""
 
 import re
+from collections.abc import Sequence
 from typing import ClassVar
 
 from lark import Token
@@ -10,7 +11,7 @@ from ..automata.boolean import embedded, shortest_matches, substrings
 from ..automata.determinize import determinize
 from ..automata.regex_ir import ANY_CHARACTER
 from ..automata.thompson import thompson
-from ..grammar.tree import Excluding, Expr, Literal, Rule
+from ..grammar.tree import MOST_PARTS, Excluding, Expr, Literal, Part, Permutation, Rule
 from .builder import (
     USUAL_TOKENS,
     EbnfBuilder,
@@ -43,6 +44,8 @@ class KbnfBuilder(EbnfBuilder):
         "REGEX": 'a regex #"…"',
         "ANY": "any!",
         "EXCEPT": "except!(…)",
+        "PERMUTE": "permute!(…)",
+        "PERMUTE_BY": "permute_by!(…)",
         "NUMBER": "a number",
     }
     hints: ClassVar[dict[str, str]] = {
@@ -122,6 +125,27 @@ class KbnfBuilder(EbnfBuilder):
     def any_char(self, items: list[Token]) -> Expr:
         """any!: one character, whatever it is."""
         return pattern_of(ANY_CHARACTER, "any!", span_of(items[0]))
+
+    def part(self, items: list[Item]) -> Part:
+        """A part of a permutation: item, item?, item* or item+"""
+        mark = str(items[-1]) if isinstance(items[-1], Token) else ""
+        return Part(inner(items)[0], mark in ("", "+"), mark in ("*", "+"))
+
+    def permutation(self, items: list[Token | Part]) -> Expr:
+        """permute!(a, b, c?): the parts in any order"""
+        return self._permuted(items, None)
+
+    def separated(self, items: list[Token | Part | Expr]) -> Expr:
+        """permute_by!(",", a, b, c?): the same with a text between each two"""
+        separator = next(i for i in items if not isinstance(i, Token | Part))
+        return self._permuted(items, separator)
+
+    def _permuted(self, items: Sequence[Token | Part | Expr], separator: Expr | None) -> Expr:
+        parts = tuple(item for item in items if isinstance(item, Part))
+        if len(parts) > MOST_PARTS:
+            message = f"a permutation has at most {MOST_PARTS} parts, and this one {len(parts)}"
+            self.report(message, span_of(items[0]))
+        return Permutation(parts, separator, span_of(items[0]).cover(span_of(items[-1])))
 
     def excluding(self, items: list[Item]) -> Expr:
         """except!(item) and except!(item, n)"""

@@ -3,8 +3,26 @@
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 
+from ..automata import regex_ir as regex
+from ..automata.folding import fold
 from ..diagnostics import CheckError, Diagnostic
-from .tree import Grammar, Reference, Token, references, walk
+from .expand_permutations import permutations_of
+from .tree import (
+    Choice,
+    Difference,
+    Expr,
+    Grammar,
+    Literal,
+    Pattern,
+    Permutation,
+    Reference,
+    Repetition,
+    Sequence,
+    Token,
+    children,
+    references,
+    walk,
+)
 
 # For so many uses names are compared with all others.
 _MOST_SUGGESTIONS = 50
@@ -12,7 +30,8 @@ _MOST_SUGGESTIONS = 50
 
 def check(grammar: Grammar) -> None:
     """Raise ``CheckError`` with every use of a rule that is not defined; or with every
-    terminal that uses a rule or a token, and with terminals that contain themselves."""
+    terminal that uses a rule or a token, with terminals that contain themselves, and with parts of
+    permutations that would leave nothing between two separators."""
     names = {rule.name for rule in grammar.rules}
     uses = [use for rule in grammar.rules for use in rule.uses]
     uses += (use for body in grammar.ignored for use in references(body))
@@ -24,7 +43,11 @@ def check(grammar: Grammar) -> None:
         )
         for number, expr in enumerate(expr for expr in uses if expr.name not in names)
     ]
-    found = found or [*_wrong_in_terminals(grammar), *_recursive_terminals(grammar)]
+    found = found or [
+        *_wrong_in_terminals(grammar),
+        *_recursive_terminals(grammar),
+        *_empty_parts(grammar),
+    ]
     if found:
         raise CheckError(grammar.source, found)
 
@@ -88,6 +111,53 @@ def _recursive_terminals(grammar: Grammar) -> Iterator[Diagnostic]:
             rules[name].name_span,
             f"repeat with '*' or '+', or {_made_a_rule(grammar)}",
         )
+
+
+def _empty_parts(grammar: Grammar) -> Iterator[Diagnostic]:
+    """Parts that match the empty text, where something separates them."""
+    separated = [expr for expr in permutations_of(grammar) if expr.separator is not None]
+    if not separated:
+        return
+    found: set[str] = set()
+    empty: set[int] = set()
+
+    def note(expr: Expr, inside: list[bool]) -> bool:
+        if _is_nullable(expr, inside, found):
+            empty.add(id(expr))
+        return id(expr) in empty
+
+    before = -1
+    while before < (before := len(found)):
+        found |= {rule.name for rule in grammar.rules if fold(rule.body, children, note)}
+    for permutation in separated:
+        for part in permutation.parts:
+            if id(part.item) in empty:
+                message = "a part that is separated from others must not match the empty text"
+                hint = "let the part be missing as a whole: write ? behind it"
+                yield Diagnostic(message, part.item.span, hint)
+
+
+def _is_nullable(expr: Expr, inside: list[bool], rules: set[str]) -> bool:
+    match expr:
+        case Literal():
+            return not expr.data
+        case Reference():
+            return expr.name in rules
+        case Pattern():
+            return regex.is_nullable(expr.node)
+        case Sequence():
+            return all(inside)
+        case Choice():
+            return any(inside)
+        case Repetition():
+            return expr.min_times == 0 or inside[0]
+        case Permutation():
+            parts = zip(expr.parts, inside, strict=False)
+            return not expr.least and all(is_empty or not p.is_required for p, is_empty in parts)
+        case Difference():
+            return inside[0] and not inside[1]
+        case _:
+            return False
 
 
 def _made_a_rule(grammar: Grammar) -> str:

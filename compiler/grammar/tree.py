@@ -120,8 +120,47 @@ class Excluding:
     span: Span
 
 
+# The most parts of a permutation, which are counted while decoding as the bits of a set.
+MOST_PARTS = 256
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """What may stand in a permutation: ``item``, once, if it ``is_required`` or may be missing, or
+    ``is_repeated`` any number of times, between any others."""
+
+    item: "Expr"
+    is_required: bool = True
+    is_repeated: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Permutation:
+    """``parts`` in any order, with ``separator`` between each two, if there is one.
+
+    A part that matches the empty text may be missing; what is missing needs no separator.
+    ``least`` to ``most`` of the parts are there (None: all), which is said only if none is
+    repeated.
+    """
+
+    parts: tuple[Part, ...]
+    separator: "Expr | None"
+    span: Span
+    least: int = 0
+    most: int | None = None
+
+
 Expr: TypeAlias = (
-    Literal | Pattern | Token | Reference | Sequence | Choice | Repetition | Difference | Excluding
+    Literal
+    | Pattern
+    | Token
+    | Reference
+    | Sequence
+    | Choice
+    | Repetition
+    | Permutation
+    | Difference
+    | Excluding
 )
 
 
@@ -196,6 +235,9 @@ def children(expr: Expr) -> tuple[Expr, ...]:
             return (expr.item,)
         case Difference():
             return (expr.left, expr.right)
+        case Permutation():
+            inside = tuple(part.item for part in expr.parts)
+            return inside if expr.separator is None else (*inside, expr.separator)
         case _:
             return ()
 
@@ -211,7 +253,8 @@ def distinct_tokens(rules: Iterable[Rule]) -> tuple[Token, ...]:
 
 
 def with_children(expr: Expr, parts: tuple[Expr, ...]) -> Expr:
-    """A sequence, choice or repetition of other parts; any other expression as it is."""
+    """A sequence, choice, repetition or permutation of other parts; any other expression as it
+    is."""
     match expr:
         case Sequence():
             return replace(expr, items=parts)
@@ -219,6 +262,11 @@ def with_children(expr: Expr, parts: tuple[Expr, ...]) -> Expr:
             return replace(expr, options=parts)
         case Repetition():
             return replace(expr, item=parts[0])
+        case Permutation():
+            items = zip(expr.parts, parts, strict=False)
+            inside = tuple(replace(part, item=item) for part, item in items)
+            separator = None if expr.separator is None else parts[-1]
+            return replace(expr, parts=inside, separator=separator)
         case _:
             return expr
 

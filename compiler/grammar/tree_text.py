@@ -9,6 +9,7 @@ from .tree import (
     Grammar,
     Literal,
     Pattern,
+    Permutation,
     Reference,
     Repetition,
     Rule,
@@ -31,6 +32,17 @@ def tree_text(grammar: Grammar) -> str:
             lines.append(f"{'  ' * depth}{_head(expr)}  {_span(expr.span)}")
             pending.extend((depth + 1, child) for child in reversed(children(expr)))
     return "\n".join(lines) + "\n"
+
+
+def permutation_label(expr: Permutation) -> str:
+    """Which parts a permutation has, as ``of #1 #2? #3*, and what separates them``."""
+    marks = {(True, False): "", (False, False): "?", (True, True): "+", (False, True): "*"}
+    parts = [f"#{i + 1}{marks[p.is_required, p.is_repeated]}" for i, p in enumerate(expr.parts)]
+    between = "" if expr.separator is None else ", and what separates them"
+    count = ""
+    if expr.least or expr.most is not None:
+        count = f", {expr.least} to {len(parts) if expr.most is None else expr.most} of them"
+    return f"of {' '.join(parts)}{between}{count}"
 
 
 def _rule_head(rule: Rule) -> str:
@@ -59,6 +71,8 @@ def _head(expr: Expr) -> str:
         case Repetition():
             most = "" if expr.max_times is None else expr.max_times
             return f"repetition {{{expr.min_times},{most}}}"
+        case Permutation():
+            return f"permutation {permutation_label(expr)}"
         case Difference():
             return "difference"
         case Excluding():

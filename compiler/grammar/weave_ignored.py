@@ -20,6 +20,7 @@ from .tree import (
     Expr,
     Grammar,
     Literal,
+    Permutation,
     Reference,
     Repetition,
     Rule,
@@ -61,11 +62,13 @@ class _Weaver:
 
     @staticmethod
     def _inside(expr: Expr) -> tuple[Expr, ...]:
-        return children(expr) if isinstance(expr, Sequence | Choice | Repetition) else ()
+        return (
+            children(expr) if isinstance(expr, Sequence | Choice | Repetition | Permutation) else ()
+        )
 
     def _woven(self, expr: Expr, parts: list[Expr]) -> Expr:
         match expr:
-            case Sequence() | Choice() | Repetition():
+            case Sequence() | Choice() | Repetition() | Permutation():
                 return with_children(expr, tuple(parts))
             case Literal() if not expr.data:
                 return expr

@@ -12,7 +12,9 @@ from ..grammar.tree import (
     Expr,
     Grammar,
     Literal,
+    Part,
     Pattern,
+    Permutation,
     Reference,
     Repetition,
     Rule,
@@ -89,6 +91,8 @@ def _is_productive(found: set[str], expr: Expr, inside: list[bool]) -> bool:
             return expr.min_times == 0 or inside[0]
         case Pattern():
             return not (isinstance(expr.node, regex.Alt) and not expr.node.options)
+        case Permutation():
+            return all(is_there for _, is_there in _required(expr, inside))
         case _:
             return all(inside)
 
@@ -124,8 +128,15 @@ def _is_nullable(found: set[str], expr: Expr, inside: list[bool]) -> bool:
             return any(inside)
         case Repetition():
             return expr.min_times == 0 or inside[0]
+        case Permutation():
+            return not expr.least and all(is_empty for _, is_empty in _required(expr, inside))
         case _:
             return False
+
+
+def _required(expr: Permutation, inside: list[bool]) -> Iterator[tuple[Part, bool]]:
+    """The parts that must be there, with what is known of each."""
+    return ((p, of) for p, of in zip(expr.parts, inside, strict=False) if p.is_required)
 
 
 def unit_cycles(grammar: Grammar) -> Iterator[Finding]:
@@ -173,6 +184,14 @@ def _alone(whole: Expr, nullable: set[str]) -> Iterator[str]:
             case Sequence():
                 full = [item for item in current.items if id(item) not in empty]
                 pending.extend(full if len(full) == 1 else () if full else current.items)
+            case Permutation():
+                full = [
+                    part.item
+                    for part in current.parts
+                    if part.is_required and id(part.item) not in empty
+                ]
+                every = [part.item for part in current.parts]
+                pending.extend(full if len(full) == 1 else () if full else every)
             case _:
                 pending.extend(children(current))
 
@@ -238,5 +257,7 @@ def _corners(expr: Expr, nullable: set[str]) -> Iterator[str]:
                         break
             case Difference() | Excluding():
                 pass
+            case Permutation():
+                pending.extend(part.item for part in current.parts)
             case _:
                 pending.extend(children(current))

@@ -1,5 +1,6 @@
 """From the tree to Loup's normal form, pass by pass.
 
+    expand_permutations  (of the tree) all orders of their parts become rules
     flatten_nested       groups, options and repetitions get names; bodies become flat
     expand_repetitions   items that repeat become left-recursive rules
     remove_useless       what has no finite member, adds no text, or is out of reach
@@ -38,6 +39,7 @@ and rules that have become equal to others, in the order in which these are then
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
+from ..grammar.expand_permutations import expand_permutations
 from ..grammar.tree import Grammar
 from ..limits import Limits
 from .flatten import expand_repetitions, flatten_nested, merge_terminals
@@ -87,7 +89,7 @@ def _run(passes: Iterable[Callable[[Lnf], Lnf]], grammar: Grammar, limits: Limit
     if grammar.ignored:
         raise ValueError("a normal form has no ignored text: weave_ignored goes before it")
     limits = (limits or Limits()).started()
-    lnf = flatten_nested(grammar)
+    lnf = flatten_nested(expand_permutations(grammar, limits))
     for normal_pass in passes:
         if normal_pass is expand_repetitions:
             lnf = expand_repetitions(lnf, limits)

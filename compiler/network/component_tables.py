@@ -13,7 +13,7 @@ from constrain.artifacts.network.tables import NetworkTables
 
 from ..automata.nfa import FIRST_TERMINAL
 from ..limits import Limits
-from .counter_tables import Times, counted
+from .counter_tables import Called, counted
 
 _STAGE = "the grammar's network"
 
@@ -23,13 +23,13 @@ def tables_of(
     accepting: Sequence[bool],
     names: Sequence[str],
     entries: Sequence[int],
-    times: Sequence[Times | None],
+    called_as: Sequence[Called | None],
     limits: Limits,
     terminals: int,
     nullable_start: bool,
 ) -> NetworkTables:
     """The network of rows, state 0 being dead; ``entries``: where the rules ``names`` start, or
-    items that are counted in these, with their bounds in ``times``.
+    what is counted or permuted in these, as ``called_as`` says.
 
     A row is flat: low, high, target, low, … over bytes, token terminals and calls of ``names``.
     Raises ``LimitError``.
@@ -59,8 +59,8 @@ def tables_of(
         table = np.concatenate((table, behind), axis=1)
     begun = np.array(entries, dtype=np.int32)
     called = low[is_call] - first_call
-    returns, counters = counted(states, begun, times, called, targets[is_call])
-    rules_called = [i for i, bounds in enumerate(times) if bounds is None]
+    returns, counters = counted(states, begun, called_as, called, targets[is_call])
+    rules_called = [i for i, bounds in enumerate(called_as) if bounds is None]
     return NetworkTables(
         table=table,
         classes=classes,

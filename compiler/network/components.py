@@ -28,6 +28,7 @@ from ..automata.nfa import Origins
 from ..limits import Limits
 from ..lnf.form import ENOUGH
 from .component_tables import tables_of
+from .counter_tables import PartOf
 
 _STAGE = "the grammar's network"
 
@@ -88,11 +89,12 @@ class Procedure:
     """What is called: the rule's ``name``, for messages, and the state that it ``start``s in.
 
     ``times``: an item that is counted, the least and the most (None: any number) of it, in the rule
-    ``name``."""
+    ``name``. ``part``: of a permutation in that rule, or what separates those."""
 
     name: str
     start: int
     times: tuple[int, int | None] | None = None
+    part: PartOf | None = None
 
 
 class TooManySetsError(Exception):
@@ -211,8 +213,8 @@ class _Sets:
     def tables(self, limits: Limits, terminals: int, nullable_start: bool) -> NetworkTables:
         """The same as a network."""
         names = [procedure.name for procedure in self.procedures]
-        times = [procedure.times for procedure in self.procedures]
-        given = self.rows, self.accepting, names, self.entries, times
+        called = [procedure.part or procedure.times for procedure in self.procedures]
+        given = self.rows, self.accepting, names, self.entries, called
         return tables_of(*given, limits, terminals, nullable_start)
 
     def origins(self, of_states: Sequence[int]) -> Iterator[Origins]:

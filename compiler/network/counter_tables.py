@@ -1,44 +1,112 @@
-"""The counters of a network, from its calls of items that are counted."""
+"""The counters and the sets of a network, from its calls of what is counted and permuted."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from constrain.artifacts.network.counts import UNBOUNDED, Counters
+from constrain.artifacts.network.sets import NO_SEPARATOR, Sets
 from constrain.artifacts.network.tables import DEAD, NetworkTables
 
 # The least and the most items, None for any number.
-Times = tuple[int, int | None]
+Times: TypeAlias = tuple[int, int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Permuted:
+    """A permutation: the number of each part and its flags, equal ones side by side
+    (``Sets``); that of what separates them, or None, and whether that may be missing; and how many
+    parts there are."""
+
+    parts: tuple[tuple[int, int], ...]
+    separator: int | None
+    is_adjoining: bool
+    least: int
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
+class PartOf:
+    """What a permutation calls: the part of that place, or None for what separates the parts."""
+
+    whole: Permuted
+    place: int | None
+
+
+Called: TypeAlias = Times | PartOf
 
 
 def counted(
     states: int,
     starts: NDArray[np.int32],
-    times: Sequence[Times | None],
+    called_as: Sequence[Called | None],
     called: NDArray[np.int64],
     returns: NDArray[np.int64],
 ) -> tuple[NDArray[np.int32], Counters | None]:
-    """The frames of calls, int32, and the counters that they are of, if there are any.
+    """What ``NetworkTables.call_returns`` says of calls, int32, and the counters that they are of,
+    if there are any.
 
-    Of each procedure ``starts`` says where it begins, and ``times`` its bounds if it is an item.
-    Call i is of procedure ``called[i]`` and goes on in state ``returns[i]``.
+    Of each procedure ``starts`` says where it begins, and ``called_as`` what it is if it is no
+    rule. Call i is of procedure ``called[i]`` and goes on in state ``returns[i]``.
     """
     frames = returns.astype(np.int32)
     numbers: dict[tuple[int, int, int, int], int] = {}
-    for place in np.flatnonzero([times[p] is not None for p in called.tolist()]).tolist():
-        procedure = int(called[place])
-        bounds = times[procedure]
-        assert bounds is not None
-        least, most = bounds
+    sets: dict[tuple[Permuted, int], int] = {}
+    of_sets: list[tuple[int, int, int]] = []
+    for place in np.flatnonzero([called_as[p] is not None for p in called.tolist()]).tolist():
+        procedure, back = int(called[place]), int(returns[place])
+        what = called_as[procedure]
+        assert what is not None
+        if isinstance(what, PartOf):
+            number = sets.setdefault((what.whole, back), len(sets))
+            assert what.place is not None
+            of_sets.append((place, number, what.place))
+            continue
+        least, most = what
         most = UNBOUNDED if most is None else most
-        key = int(starts[procedure]), least, most, int(returns[place])
+        key = int(starts[procedure]), least, most, back
         frames[place] = states + numbers.setdefault(key, len(numbers))
-    if not numbers:
+    if not numbers and not sets:
         return frames, None
-    items, least_, most_, backs = np.array(list(numbers), dtype=np.int64).T
-    counters = Counters(states, items.astype(np.int32), least_, most_, backs.astype(np.int32))
+    columns = np.array(list(numbers), dtype=np.int64).reshape(-1, 4).T
+    items, least_, most_, backs = columns
+    parts: Sets | None = None
+    if sets:
+        begins = {what: int(starts[p]) for p, what in enumerate(called_as) if what is not None}
+        parts = _sets(list(sets), begins)
+        for place, number, part in of_sets:
+            frames[place] = states + len(numbers) + int(parts.offsets[number]) + part
+    counters = Counters(
+        states, items.astype(np.int32), least_, most_, backs.astype(np.int32), parts
+    )
     return frames, counters
+
+
+def _sets(found: Sequence[tuple[Permuted, int]], begins: Mapping[Called, int]) -> Sets:
+    """The sets of permutations with the states behind them. ``begins``: where each part starts."""
+    starts, flags, separators = [], [], []
+    for whole, _ in found:
+        # Of equal parts one alone is called.
+        first = {number: i for i, (number, _) in reversed(list(enumerate(whole.parts)))}
+        starts += [begins[PartOf(whole, first[number])] for number, _ in whole.parts]
+        flags += [flag for _, flag in whole.parts]
+        between = NO_SEPARATOR
+        if whole.separator is not None:
+            between = begins[PartOf(whole, None)]
+        separators.append(between)
+    return Sets(
+        np.cumsum([0, *(len(whole.parts) for whole, _ in found)]).astype(np.int64),
+        np.array(starts, dtype=np.int32),
+        np.array(flags, dtype=np.uint8),
+        np.array(separators, dtype=np.int32),
+        np.array([whole.is_adjoining for whole, _ in found], dtype=np.uint8),
+        np.array([whole.least for whole, _ in found], dtype=np.int32),
+        np.array([whole.most for whole, _ in found], dtype=np.int32),
+        np.array([back for _, back in found], dtype=np.int32),
+    )
 
 
 def has_open_items(tables: NetworkTables, most: int) -> bool:

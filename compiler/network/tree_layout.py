@@ -4,6 +4,7 @@
     a rule behind which nothing  a jump to where the rule is written with that end: once for each
     but one state follows        rule and state, which copies it
     a repetition that is counted a call of its item, with the bounds
+    a permutation                a call of each part that it may begin with
 
 A rule that ends its component so becomes states of it, whether others call it or not. Rules are
 written in the order in which they are first named, so that of a chain of optional parts the later
@@ -13,11 +14,14 @@ ones have larger numbers (see ``components``).
 from collections.abc import Collection, Sequence
 from typing import TypeAlias
 
+from constrain.artifacts.network.sets import MOST_PARTS, REPEATED, REQUIRED
+
 from ..automata.nfa import FIRST_TERMINAL, Nfa
 from ..limits import Limits
 from .components import END, STATE_BYTES, Components, Procedure
+from .counter_tables import PartOf, Permuted
 from .tree_counts import Items
-from .tree_rules import ALL, ANY, AUTOMATON, CHARACTER, LITERAL, RULE, RUNS, Rules
+from .tree_rules import ALL, ANY, AUTOMATON, CHARACTER, LITERAL, ORDERS, RULE, RUNS, Rules
 
 _STAGE = "the grammar's network"
 
@@ -52,10 +56,10 @@ class Layout:
         # Calls that may turn out to be tail calls: state, rule, the state behind it.
         self._calls: list[tuple[int, int, int]] = []
         self._calling: set[int] = set()
-        # What is called: rules, and items with their bounds.
-        self._numbers: dict[int | _Counted, int] = {}
+        # What is called: rules, items with their bounds, and parts of permutations.
+        self._numbers: dict[int | _Counted | PartOf, int] = {}
         self._items = Items(rules)
-        # By the number of an item where it starts, and the rule that it was first met in.
+        # By the number of an item or a part where it starts, and the rule that it was first met in.
         self._item_starts: dict[int, tuple[int, int]] = {}
         self._items_waiting: list[tuple[int, int, int]] = []
         self._number(rules.start)
@@ -69,9 +73,16 @@ class Layout:
             self._start(rule, END)
         return self._numbers[rule]
 
-    def _procedure(self, called: "int | _Counted") -> Procedure:
+    def _procedure(self, called: "int | _Counted | PartOf") -> Procedure:
         if isinstance(called, int):
             return Procedure(self._rules.names[called], self._starts[called, END])
+        if isinstance(called, PartOf):
+            item = called.whole.separator
+            if called.place is not None:
+                item = called.whole.parts[called.place][0]
+            assert item is not None
+            start, owner = self._item_starts[item]
+            return Procedure(self._rules.names[owner], start, part=called)
         item, least, most = called
         start, owner = self._item_starts[item]
         return Procedure(self._rules.names[owner], start, (least, most))
@@ -166,6 +177,8 @@ class Layout:
                 assert isinstance(content, Nfa)
                 self._check_room(content.states, owner)
                 self._lay_automaton(content, start, end)
+            elif kind == ORDERS:
+                self._lay_orders(e, start, end, owner)
             elif e in rules.counted:
                 self._lay_counted(e, start, end, owner)
             else:
@@ -258,14 +271,54 @@ class Layout:
         if low == 0 or self._rules.nullable[part]:
             components.add_epsilon(start, end)
             low = 1
-        item = self._items.number(part)
-        if item not in self._item_starts:
-            begin = components.new_state()
-            self._item_starts[item] = begin, owner
-            self._items_waiting.append((part, begin, owner))
-        number = self._numbers.setdefault((item, low, high), len(self._numbers))
+        number = self._numbers.setdefault((self._item(part, owner), low, high), len(self._numbers))
         symbol = self._first_call + number
         components.arcs[start] += (symbol, symbol, end)
+
+    def _item(self, part: int, owner: int) -> int:
+        """The number of what is called for a part of a rule, which is written once."""
+        item = self._items.number(part)
+        if item not in self._item_starts:
+            begin = self.components.new_state()
+            self._item_starts[item] = begin, owner
+            self._items_waiting.append((part, begin, owner))
+        return item
+
+    def _lay_orders(self, e: int, start: int, end: int, owner: int) -> None:
+        """A call of each part, which holds a set; where none may be there, an ε edge beside it."""
+        rules, orders = self._rules, self._rules.orders(e)
+        uses = rules.parts[e]
+        separator = rules.parts[uses[-1]][0] if orders.has_separator else None
+        alike: dict[int, list[tuple[bool, bool]]] = {}
+        for use in uses[:-1] if orders.has_separator else uses:
+            (part,) = rules.parts[use]
+            low, high, _ = rules.times(use)
+            is_required = low > 0 and not rules.nullable[part]
+            alike.setdefault(self._item(part, owner), []).append((is_required, high is None))
+        parts = tuple((item, f) for item, found in alike.items() for f in _flags_of_equal(found))
+        required = tuple((item, flags) for item, flags in parts if flags & REQUIRED)
+        if orders.most is not None and len(required) >= orders.most:
+            parts = required
+        whole = Permuted(
+            parts,
+            None if separator is None else self._item(separator, owner),
+            separator is None or bool(rules.nullable[separator]),
+            orders.least,
+            len(parts) if orders.most is None else min(orders.most, len(parts)),
+        )
+        if len(parts) > MOST_PARTS:
+            names = [rules.names[owner]]
+            self._limits.within(MOST_PARTS).check_states(len(parts), "a permutation", names)
+        if rules.nullable[e] and not orders.least:
+            self.components.add_epsilon(start, end)
+        if separator is not None:
+            self._numbers.setdefault(PartOf(whole, None), len(self._numbers))
+        places: dict[int, int] = {}
+        for place, (item, _) in enumerate(parts):
+            if places.setdefault(item, place) == place:
+                called = PartOf(whole, place)
+                symbol = self._first_call + self._numbers.setdefault(called, len(self._numbers))
+                self.components.arcs[start] += (symbol, symbol, end)
 
     def _times(self, e: int, start: int, end: int, owner: int) -> list[tuple[int, int, int]]:
         """The copies of a repetition, the first one first."""
@@ -294,3 +347,14 @@ class Layout:
             found.append((part, start, behind))
             start = behind
         return found
+
+
+def _flags_of_equal(parts: Sequence[tuple[bool, bool]]) -> list[int]:
+    """The flags of parts that are written alike, of which it is known whether they must be there,
+    and may be repeated: first those that must, and one alone, the last, that may be repeated."""
+    required = sum(is_required for is_required, _ in parts)
+    if not any(is_repeated for _, is_repeated in parts):
+        return [REQUIRED] * required + [0] * (len(parts) - required)
+    if any(is_required and is_repeated for is_required, is_repeated in parts):
+        return [REQUIRED] * (required - 1) + [REQUIRED | REPEATED]
+    return [REQUIRED] * required + [REPEATED]

@@ -20,6 +20,7 @@ from .tree_rules import (
     AUTOMATON,
     CHARACTER,
     LITERAL,
+    ORDERS,
     RULE,
     RUNS,
     TIMES,
@@ -307,6 +308,8 @@ class _Planner:
                 pending.append(parts[-1])
             elif kind == ANY:
                 pending.extend(parts)
+            elif kind == ORDERS:
+                return uses, True
             elif kind == TIMES:
                 low, high, _ = rules.times(e)
                 if high is None or high > max(low, 1):

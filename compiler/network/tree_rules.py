@@ -26,9 +26,11 @@ from ..grammar.tree import (
     Grammar,
     Literal,
     Pattern,
+    Permutation,
     Reference,
     Repetition,
     Token,
+    children,
 )
 from ..grammar.tree import Sequence as Concatenation
 from ..limits import Limits, blaming
@@ -44,6 +46,7 @@ RULE = 4  # the rule's number
 ALL = 5  # nothing: its parts follow each other
 ANY = 6  # nothing: it is one of its parts
 TIMES = 7  # nothing: it is its part so many times as ``Rules.times`` says
+ORDERS = 8  # ``Orders``: its parts, each so many times as one of ``TIMES``, in any order
 
 # The least and the most (None: any number), and how its author wrote that, for messages.
 _Times: TypeAlias = tuple[int, int | None, str]
@@ -52,6 +55,16 @@ _STAGE = "the grammar's rules"
 
 # Characters of a part that a message may want to show.
 _SHOWN = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Orders:
+    """A permutation: whether the last part separates the others, and how many of these there are
+    (None: all)."""
+
+    has_separator: bool
+    least: int
+    most: int | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,7 +112,7 @@ class Rules:
         self._replace_leaves()
         self._prune()
         self.nullable = self._holding(
-            lambda e: self._is_nullable_leaf(e), all_of=lambda e: self.kinds[e] == ALL
+            lambda e: self._is_nullable_leaf(e), all_of=lambda e: self.kinds[e] in (ALL, ORDERS)
         )
 
     # --- from the tree
@@ -143,6 +156,12 @@ class Rules:
                         continue
                     times = expr.min_times, expr.max_times, self._written(expr)
                     found = self._repeated(done[id(expr.item)], times)
+                case Permutation():
+                    missing = [item for item in children(expr) if id(item) not in done]
+                    if missing:
+                        pending.extend(missing)
+                        continue
+                    found = self._permutation(expr, done)
                 case Pattern():
                     found = self._pattern(resolved(expr.node, self._limits))
                 case Token():
@@ -154,6 +173,16 @@ class Rules:
             done[id(expr)] = found
             self._limits.check_resources(_STAGE, self._longest)
         return done[id(root)]
+
+    def _permutation(self, expr: Permutation, done: dict[int, int]) -> int:
+        parts = []
+        for part in expr.parts:
+            times = int(part.is_required), None if part.is_repeated else 1, ""
+            parts.append(self._repeated(done[id(part.item)], times))
+        if expr.separator is not None:
+            parts.append(self._repeated(done[id(expr.separator)], (0, 1, "")))
+        content = Orders(expr.separator is not None, expr.least, expr.most)
+        return self._new(ORDERS, tuple(parts), content)
 
     def _written(self, expr: Repetition) -> str:
         if expr.max_times in (None, 1) and expr.min_times <= 1:
@@ -272,6 +301,12 @@ class Rules:
         """Of an expression of the kind ``TIMES`` the least and the most, and its text."""
         return self._times[e]
 
+    def orders(self, e: int) -> Orders:
+        """Of an expression of the kind ``ORDERS`` what is said of its parts."""
+        orders = self.contents[e]
+        assert isinstance(orders, Orders)
+        return orders
+
     def _is_nullable_leaf(self, e: int) -> bool:
         kind = self.kinds[e]
         if kind == LITERAL:
@@ -285,7 +320,7 @@ class Rules:
         kinds = self.kinds
         productive = self._holding(
             lambda e: (self.times(e)[0] == 0) if kinds[e] == TIMES else kinds[e] < RULE,
-            all_of=lambda e: kinds[e] == ALL,
+            all_of=lambda e: kinds[e] in (ALL, ORDERS),
         )
         self.is_empty = not productive[self.bodies[self.start]]
         if self.is_empty:
@@ -299,6 +334,11 @@ class Rules:
 
     def _leave_out(self, productive: bytearray, with_text: bytearray) -> None:
         if not all(productive):
+            for e in (e for e, kind in enumerate(self.kinds) if kind == ORDERS):
+                separator = self.parts[self.parts[e][-1]][0]
+                if self.orders(e).has_separator and not productive[separator]:
+                    # No second part follows.
+                    self.contents[e] = replace(self.orders(e), most=1)
             # Text that only what is left out has is none.
             for e, parts in enumerate(self.parts):
                 if not productive[e]:
@@ -319,6 +359,16 @@ class Rules:
                 self.kinds[e], self.parts[e], self.contents[e] = LITERAL, (), b""
             elif self.kinds[e] == ALL:
                 self.parts[e] = tuple(part for part in parts if with_text[part])
+            elif self.kinds[e] == ORDERS:
+                self._leave_out_parts(e, [bool(with_text[part]) for part in parts])
+
+    def _leave_out_parts(self, e: int, with_text: list[bool]) -> None:
+        """Leave out the parts without text, what separates the others among them."""
+        orders, parts = self.orders(e), self.parts[e]
+        if orders.has_separator and not with_text[-1]:
+            orders = replace(orders, has_separator=False)
+        self.parts[e] = tuple(p for p, kept in zip(parts, with_text, strict=True) if kept)
+        self.contents[e] = orders
 
     # --- rules
 
@@ -414,14 +464,19 @@ class Rules:
             e = pending.pop()
             if self.kinds[e] == RULE:
                 found.add(self.rule(e))
-            for part in self.parts[e]:
+            parts = self.parts[e]
+            if self.kinds[e] == ORDERS and self.orders(e).has_separator:
+                parts = parts[:-1]
+            for part in parts:
                 pending.append(part)
                 if self.kinds[e] == ALL and not self.nullable[part]:
                     break
         return found
 
     def repeated(self, e: int) -> bool:
-        """Whether an expression is a part more than once."""
+        """Whether an expression is a part more than once, or one part behind another."""
+        if self.kinds[e] == ORDERS:
+            return True
         if self.kinds[e] != TIMES:
             return False
         high = self.times(e)[1]
@@ -443,6 +498,8 @@ class Rules:
                 pending.extend((part, last, count) for part in parts[-1:])
             elif kind == ANY:
                 pending.extend((part, last, count) for part in parts)
+            elif kind == ORDERS:
+                pending.extend((self.parts[part][0], False, count) for part in parts)
             elif kind == TIMES:
                 low, high, _ = self.times(e)
                 copies = max(low + 1 if high is None else high, 1)

@@ -12,7 +12,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ..grammar.expand_permutations import expand_permutations, uses_of_parts
 from ..grammar.weave_ignored import weave_ignored
+from ..limits import Limits
 from .gbnf import write_gbnf
 from .iso14977 import write_iso14977
 from .kbnf import write_kbnf
@@ -23,8 +25,7 @@ from .w3c import write_w3c
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..grammar.tree import Grammar
-    from ..limits import Limits
+    from ..grammar.tree import Grammar, Permutation
 
 __all__ = [
     "WRITERS",
@@ -37,6 +38,10 @@ __all__ = [
     "write_regex",
     "write_w3c",
 ]
+
+
+# A permutation is written as rules for all its orders if these use its parts so often: seven parts.
+_MOST_USES = 500
 
 
 def _for_lark(grammar: "Grammar") -> str:
@@ -66,9 +71,21 @@ WRITERS: "Mapping[str, Callable[[Grammar], str]]" = {
 def write(grammar: "Grammar", dialect: str, limits: "Limits | None" = None) -> str:
     """The grammar in another dialect. Raises ``WriterError``; for ``regex``, which builds
     automata, also ``NotRegularError`` and ``LimitError``."""
+    grammar = _in_orders(grammar, dialect, limits or Limits())
     if dialect == "regex":
         return write_regex(weave_ignored(grammar), limits)
     return WRITERS[dialect](grammar)
+
+
+def _in_orders(grammar: "Grammar", dialect: str, limits: "Limits") -> "Grammar":
+    """The grammar without permutations of few parts, where a dialect has none."""
+
+    def stays(permutation: "Permutation") -> bool:
+        if uses_of_parts(permutation) > _MOST_USES:
+            return True
+        return dialect == "kbnf" and not permutation.least and permutation.most is None
+
+    return expand_permutations(grammar, limits, stays)
 
 
 def losses(grammar: "Grammar", target: str) -> list[str]:

@@ -3,7 +3,7 @@
 import re
 
 from ..automata.regex_ir import ANY_CHARACTER
-from ..grammar.tree import Grammar, Pattern, Token
+from ..grammar.tree import Grammar, Pattern, Permutation, Repetition, Token
 from .printer import (
     ATOM,
     CodePoints,
@@ -18,6 +18,9 @@ from .regex import RegexStyle
 
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\0": "\\0"}
 _SUFFIX = {(0, 1): "?", (0, None): "*", (1, None): "+"}
+
+# Behind a part: whether it must be there, and whether it may be repeated.
+_MARKS = {(True, False): "", (False, False): "?", (True, True): "+", (False, True): "*"}
 
 
 class KbnfStyle:
@@ -57,6 +60,19 @@ class KbnfStyle:
     def difference(self, left: Text, right: Text) -> Text:
         """There is none."""
         raise NoCounterpart("KBNF has no set difference")
+
+    def permutation(self, permutation: Permutation, inside: list[Text]) -> Text:
+        """permute!(a, b?), or permute_by!(",", a, b?)"""
+        if permutation.least or permutation.most is not None:
+            raise NoCounterpart("KBNF's permutations do not count their parts")
+        texts = []
+        for part, text in zip(permutation.parts, inside, strict=False):
+            bare = isinstance(part.item, Repetition)
+            written = f"({text.text})" if bare else text.within(ATOM)
+            texts.append(written + _MARKS[part.is_required, part.is_repeated])
+        if permutation.separator is None:
+            return Text(f"permute!({', '.join(texts)})", ATOM)
+        return Text(f"permute_by!({', '.join([inside[-1].within(ATOM), *texts])})", ATOM)
 
     def excluding(self, item: Text, at_most: int | None) -> Text:
         """except!(item, n)"""

@@ -18,6 +18,7 @@ from ..grammar.tree import (
     Grammar,
     Literal,
     Pattern,
+    Permutation,
     Reference,
     Repetition,
     Sequence,
@@ -93,6 +94,14 @@ class RegexStyle(Protocol):
         """A repetition that prefers fewer times."""
 
 
+@runtime_checkable
+class PermutingStyle(Protocol):
+    """A style that has permutations."""
+
+    def permutation(self, permutation: Permutation, inside: list[Text]) -> Text:
+        """Parts in any order; ``inside``: them, and what separates them."""
+
+
 def write_expr(expr: Expr, style: Style, names: Mapping[str, str], source: Source) -> str:
     """The text of a rule's body. Raises ``WriterError``."""
 
@@ -121,6 +130,11 @@ def _combined(expr: Expr, inside: list[Text], style: Style, names: Mapping[str, 
             return _joined(inside, style.bar, CHOICE)
         case Repetition():
             return style.repetition(inside[0], expr.min_times, expr.max_times)
+        case Permutation():
+            if isinstance(style, PermutingStyle):
+                return style.permutation(expr, inside)
+            message = f"the orders of {len(expr.parts)} parts are too many to be written"
+            raise NoCounterpart(message)
         case Difference():
             return style.difference(inside[0], inside[1])
         case Excluding():

@@ -1,0 +1,185 @@
+"""Calls that hold a set: permutations of n parts need no 2ⁿ states.
+
+    o ::= '{' permute(a, b, c?) '}';
+
+    state 2   calls a, b and c, each with the set that holds that part alone; where a part ends,
+              another begins that is not in the set, or, if a and b are, the network goes on in 3
+
+A *set* is the frame of such a call: which of the network's sets it is, and which parts have begun.
+``Sets.pops`` is the one place that says what it does where the call on it ends. Between parts
+there may be a separator, which is called with the same frame: a bit says that it is the
+separator that is read.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+# The most parts of a set.
+MOST_PARTS = 256
+
+# What a part may be.
+REQUIRED, REPEATED = 1, 2
+
+# The separator of parts that stand side by side.
+NO_SEPARATOR = 0
+
+# In place of a set that is put back.
+NONE = 0
+
+# A set in an integer, from 1 on: 1 + (twice the bits of the parts, and 1 within a separator).
+Value = int
+
+
+@dataclass(frozen=True, eq=False)
+class Sets:
+    """T sets of a network. Set t has the parts ``offsets[t]`` to ``offsets[t + 1] - 1``.
+
+    ``offsets``: int64 (T + 1,). ``parts``: int32 (P,), the state that each part starts in; equal
+    ones of one set stand side by side. ``flags``: uint8 (P,), ``REQUIRED`` and ``REPEATED`` (any
+    number of times, between any others). ``separators``: int32 (T,), the state in which what stands
+    between parts starts, or ``NO_SEPARATOR``; ``adjoining``: uint8 (T,), 1 if it may be missing.
+    ``least``, ``most``: int32 (T,), how many parts there are; 0 and all where one is repeated.
+    ``backs``: int32 (T,), the state to go on in behind the last. No part and no separator
+    matches ε.
+    """
+
+    offsets: NDArray[np.int64]
+    parts: NDArray[np.int32]
+    flags: NDArray[np.uint8]
+    separators: NDArray[np.int32]
+    adjoining: NDArray[np.uint8]
+    least: NDArray[np.int32]
+    most: NDArray[np.int32]
+    backs: NDArray[np.int32]
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "Sets":
+        """The sections of an artifact."""
+        return cls(*(arrays[f"set.{name}"] for name in NAMES))
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """``from_arrays`` is the inverse."""
+        return {f"set.{name}": getattr(self, name) for name in NAMES}
+
+    def __len__(self) -> int:
+        """The number of sets, T."""
+        return len(self.backs)
+
+    @cached_property
+    def rules(self) -> "list[SetRule]":
+        """What each set does."""
+        ends = self.offsets.tolist()
+        parts, flags = self.parts.tolist(), self.flags.tolist()
+        others = zip(*(getattr(self, name).tolist() for name in NAMES[3:]), strict=True)
+        return [
+            SetRule(parts[first:end], flags[first:end], *other)
+            for first, end, other in zip(ends, ends[1:], others, strict=False)
+        ]
+
+    @cached_property
+    def owners(self) -> NDArray[np.int64]:
+        """The set that each part is of, int64 (P,)."""
+        return np.repeat(np.arange(len(self)), np.diff(self.offsets))
+
+
+NAMES = ("offsets", "parts", "flags", "separators", "adjoining", "least", "most", "backs")
+
+
+class SetRule:
+    """What one set does, for any parts that have begun; these are bits of an integer."""
+
+    def __init__(
+        self,
+        parts: list[int],
+        flags: list[int],
+        separator: int,
+        adjoining: int,
+        least: int,
+        most: int,
+        back: int,
+    ) -> None:
+        self.parts, self.separator, self.least, self.most = parts, separator, least, most
+        self.back, self.all_parts = back, (1 << len(parts)) - 1
+        self._is_adjoining = adjoining or separator == NO_SEPARATOR
+        self.required = sum(1 << i for i, flag in enumerate(flags) if flag & REQUIRED)
+        self.width = len(parts) + 2
+        # Bits that say nothing are never set: that an optional part that is repeated has begun.
+        self._bits = [
+            0 if flag & REPEATED and not flag & REQUIRED else 1 << i for i, flag in enumerate(flags)
+        ]
+        # subtle: equal parts begin in their order, so that which of them have begun is a count.
+        self._repeated = [bool(flag & REPEATED) for flag in flags]
+        self._repeats = any(self._repeated)
+        self._equal = [i > 0 and parts[i] == parts[i - 1] for i in range(len(parts))]
+
+    def begins(self, begun: int) -> Iterator[tuple[int, int]]:
+        """The parts that may follow, with the sets that they lead to."""
+        missing = self._missing(begun)
+        for i, bit in enumerate(self._bits):
+            if not missing & bit and not self._repeated[i]:
+                continue
+            if self._equal[i] and not begun & self._bits[i - 1]:
+                continue
+            yield i, begun | bit
+
+    def _missing(self, begun: int) -> int:
+        """The parts that there is room for, as bits."""
+        room = self.most - begun.bit_count()
+        required = self.required & ~begun
+        if room <= 0:
+            return 0
+        return required if required.bit_count() >= room else self.all_parts & ~begun
+
+    def first(self, part: int) -> int:
+        """The set that holds a part alone."""
+        return self._bits[part]
+
+    def may_end(self, begun: int) -> bool:
+        """Whether parts enough have begun."""
+        if self.required & ~begun:
+            return False
+        return begun.bit_count() >= self.least
+
+    def has_next(self, begun: int) -> bool:
+        """Whether a part may follow."""
+        # Of equal parts the first that has not begun may.
+        return self._repeats or self._missing(begun) != 0
+
+    def pops(self, value: Value) -> list[tuple[int, Value]]:
+        """Where a part or a separator ends: the states to go on in, each with the value that the
+        set has then, ``NONE`` where it is put back no more."""
+        begun, in_separator = divmod(value - 1, 2)
+        found = []
+        if in_separator or self._is_adjoining:
+            for i, following in self.begins(begun):
+                found.append((self.parts[i], self.value(following)))
+        if not in_separator:
+            if self.separator != NO_SEPARATOR and self.has_next(begun):
+                found.append((self.separator, value + 1))
+            if self.may_end(begun):
+                found.append((self.back, NONE))
+        return found
+
+    def value(self, begun: int) -> Value:
+        """The value of a set whose last part is being read."""
+        return 1 + 2 * begun
+
+    def is_full(self, value: Value) -> bool:
+        """Whether nothing is left but to go on behind the last part."""
+        begun, in_separator = divmod(value - 1, 2)
+        return not in_separator and not self.has_next(begun)
+
+    def is_dominated(self, value: Value, by: Value) -> bool:
+        """Whether all that can follow one set can follow another: it has begun no part that the
+        first has not, and nothing is missing from it that the first has."""
+        mine, theirs = value - 1, by - 1
+        if mine & 1 != theirs & 1 or theirs & ~mine:
+            return False
+        if self.required & (mine >> 1) & ~(theirs >> 1):
+            return False
+        return (theirs >> 1).bit_count() >= self.least or mine == theirs
