@@ -61,7 +61,9 @@ def assemble(
     if tables is not None:
         sizes = {"network_states": tables.states - 1, "calls": len(tables.call_starts)}
         if tables.counters is not None:
-            sizes["counters"] = len(tables.counters)
+            sizes["counters"] = len(tables.counters.items)
+            if tables.counters.sets is not None:
+                sizes["sets"] = len(tables.counters.sets)
     manifest = manifest_of(
         parser.grammar,
         request,

@@ -31,7 +31,7 @@ from .tree import (
     with_children,
 )
 
-_STAGE = "the orders of a permutation"
+_STAGE = "all orders of a permutation"
 
 # States of a leaf that is no text, roughly.
 _LEAF = 8
