@@ -43,7 +43,7 @@ _SHOWN = 80
 def permutations_of(grammar: Grammar) -> Iterator[Permutation]:
     """The permutations in a grammar's rules."""
     for rule in grammar.rules:
-        yield from (expr for expr in walk(rule.body) if isinstance(expr, Permutation))
+        yield from (expr for expr in rule.expressions if isinstance(expr, Permutation))
 
 
 def uses_of_parts(permutation: Permutation) -> int:
@@ -74,7 +74,7 @@ def expand_permutations(
     found: list[Rule] = []
     has_changed = False
     for rule in grammar.rules:
-        if not any(isinstance(expr, Permutation) for expr in walk(rule.body)):
+        if not any(isinstance(expr, Permutation) for expr in rule.expressions):
             found.append(rule)
             continue
         orders = _Orders(rule, grammar, names, limits)
