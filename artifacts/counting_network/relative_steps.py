@@ -60,7 +60,7 @@ class _Looked:
 
 
 class SingleThreads:
-    """Reads texts by one thread over one stack of ``stacks``, where frame S + c is counter or set c."""
+    """Reads texts by one thread over one stack of ``stacks``: frame S + c is counter or set c."""
 
     def __init__(self, tables: NetworkTables, first: FirstTransitions, stacks: Stacks) -> None:
         self._counters, self._stacks, self._first = tables.some_counters, stacks, first
