@@ -27,7 +27,12 @@ from constrain.artifacts.container.manifest import (
 
 from .diagnostics import CheckError, Diagnostic, LimitError, NotRegularError, TokenizerError
 from .dialects import JSON_SCHEMA
-from .grammar.expand_permutations import permutations_of, uses_of_parts
+from .grammar.expand_permutations import (
+    expand_permutations,
+    permutations_of,
+    states_of_orders,
+    uses_of_parts,
+)
 from .grammar.tree import Grammar
 from .limits import Limits
 from .options import ANY, AUTO, CANONICAL, CARTESIAN, DFA, DIRECT, AnyTokenizer, CompileOptions
@@ -178,13 +183,23 @@ def counted_instead(choice: EngineChoice, copies: int) -> EngineChoice:
     return replace(choice, engine=NETWORK, reason=reason, others=choice.others[1:])
 
 
-def permuted_instead(choice: EngineChoice, parts: int) -> EngineChoice:
-    """The network instead of a DFA, as permutations of up to so many ``parts`` are held in its
-    frames; it may be the choice already."""
-    if choice.engine == NETWORK:
-        return choice
-    reason = f"a permutation of {parts} parts is a set in a frame"
-    return replace(choice, engine=NETWORK, reason=reason, others=choice.others[1:])
+def permuted(
+    choice: EngineChoice, grammar: Grammar, limits: Limits
+) -> tuple[EngineChoice, Grammar]:
+    """The grammar without permutations, but for those that a network holds in its frames, which is
+    then the choice. Raises ``LimitError``."""
+    if not any(permutations_of(grammar)):
+        return choice, grammar
+    most = choice.counted_from
+    may_hold = choice.engine == NETWORK or choice.others[:1] == (NETWORK,)
+    if most is None or not may_hold:
+        return choice, expand_permutations(grammar, limits)
+    found = expand_permutations(grammar, limits, lambda p: states_of_orders(p) > most)
+    held = [len(p.parts) for p in permutations_of(found)]
+    if not held or choice.engine == NETWORK:
+        return choice, found
+    reason = f"a permutation of {max(held)} parts is a set in a frame"
+    return replace(choice, engine=NETWORK, reason=reason, others=choice.others[1:]), found
 
 
 def by_calls(choice: EngineChoice) -> EngineChoice:

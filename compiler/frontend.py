@@ -22,15 +22,11 @@ from .automata.determinize import determinize
 from .automata.dfa import Dfa, as_nfa
 from .automata.minimize import minimize
 from .automata.nfa import Nfa
-from .choose import EngineChoice, by_calls, counted_instead, next_engine, permuted_instead
+from .choose import EngineChoice, by_calls, counted_instead, next_engine, permuted
 from .diagnostics import CheckError, Diagnostic, LimitError, NotRegularError
 from .dialects import read_grammar
 from .grammar.check import check
-from .grammar.expand_permutations import (
-    expand_permutations,
-    permutations_of,
-    states_of_orders,
-)
+from .grammar.expand_permutations import expand_permutations
 from .grammar.tree import Difference, Excluding, Grammar
 from .limits import Limits, blaming
 from .lnf import Lnf, normalize, normalize_without_nullable
@@ -39,8 +35,7 @@ from .lnf.components import components, strongly_connected
 from .lnf.empty_patterns import empty_patterns
 from .options import DFA, CompileOptions
 
-# What regular grammars do not need is imported where it is met: that costs as much as compiling
-# a small grammar.
+# What regular grammars do not need is imported where it is met: that takes as long as they do.
 if TYPE_CHECKING:
     from constrain.artifacts.dfa.stacked_dfas import StackedDfas
     from constrain.artifacts.earley.recogniser import Earley
@@ -255,7 +250,7 @@ def _compile_exactly(grammar: Grammar, choice: EngineChoice, options: CompileOpt
     limits, resolved = options.limits, without_exceptions(grammar, options.limits)
     if options.max_depth is not None:
         return _unrolled(grammar, choice, normalize(resolved, limits), options)
-    choice, resolved = _permuted(choice, resolved, limits)
+    choice, resolved = permuted(choice, resolved, limits)
     rules, nests = None, choice.engine == DFA and recurses(resolved)
     is_soon = options.wants_masks_alone and not grammar.tokens
     if choice.others and (nests or is_soon):
@@ -282,21 +277,6 @@ def _compile_exactly(grammar: Grammar, choice: EngineChoice, options: CompileOpt
             return _parser(resolved, choice, limits, rules)
         except (NotRegularError, LimitError) as error:
             choice = next_engine(choice, error)
-
-
-def _permuted(
-    choice: EngineChoice, grammar: Grammar, limits: Limits
-) -> tuple[EngineChoice, Grammar]:
-    """The grammar without permutations, but for those that a network holds in its frames."""
-    if not any(permutations_of(grammar)):
-        return choice, grammar
-    most = choice.counted_from
-    may_hold = choice.engine == NETWORK or choice.others[:1] == (NETWORK,)
-    if most is None or not may_hold:
-        return choice, expand_permutations(grammar, limits)
-    found = expand_permutations(grammar, limits, lambda p: states_of_orders(p) > most)
-    held = [len(p.parts) for p in permutations_of(found)]
-    return permuted_instead(choice, max(held)) if held else choice, found
 
 
 def recurses(grammar: Grammar) -> bool:

@@ -5,7 +5,7 @@ NFA", where ``accepts`` is the latter).
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 FIRST_TERMINAL = 256
@@ -114,3 +114,28 @@ class Nfa:
     def accepts(self, symbols: Iterable[int]) -> bool:
         """Whether ``symbols`` is a member."""
         return not self.finals.isdisjoint(self.run(symbols))
+
+
+def without_dead_ends(automaton: Nfa) -> Nfa:
+    """The same automaton without edges to states from which no final one is reached."""
+    before: list[list[int]] = [[] for _ in automaton.arcs]
+    for state, arcs in enumerate(automaton.arcs):
+        for target in (*automaton.epsilon[state], *(arc.target for arc in arcs)):
+            before[target].append(state)
+    live, pending = set(automaton.finals), sorted(automaton.finals)
+    for state in pending:
+        for source in before[state]:
+            if source not in live:
+                live.add(source)
+                pending.append(source)
+    if len(live) == automaton.states:
+        return automaton
+    alive = [[arc for arc in leaving if arc.target in live] for leaving in automaton.arcs]
+    epsilon = [[target for target in targets if target in live] for targets in automaton.epsilon]
+    return replace(automaton, arcs=alive, epsilon=epsilon)
+
+
+def matches_empty(automaton: object) -> bool:
+    """Whether an ``Nfa`` accepts ε."""
+    assert isinstance(automaton, Nfa)
+    return not automaton.finals.isdisjoint(automaton.epsilon_closure([automaton.start]))

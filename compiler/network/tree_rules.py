@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 from ..automata import regex_ir as regex
 from ..automata.assertions import resolved
-from ..automata.nfa import FIRST_TERMINAL, Nfa
+from ..automata.nfa import FIRST_TERMINAL, matches_empty, without_dead_ends
 from ..grammar.tree import (
     Choice,
     Difference,
@@ -141,13 +141,13 @@ class Rules:
                     found = self._new(LITERAL, (), expr.data)
                 case Reference():
                     found = self._new(RULE, (), self._numbers[expr.name])
-                case Concatenation(items) | Choice(items):
+                case Concatenation() | Choice() | Permutation():
+                    items = children(expr)
                     missing = [item for item in items if id(item) not in done]
                     if missing:
                         pending.extend(missing)
                         continue
-                    kind = ALL if isinstance(expr, Concatenation) else ANY
-                    found = self._new(kind, tuple(done[id(item)] for item in items))
+                    found = self._compound(expr, [done[id(item)] for item in items])
                 case Repetition(max_times=0):
                     found = self._new(LITERAL, (), b"")
                 case Repetition():
@@ -156,12 +156,6 @@ class Rules:
                         continue
                     times = expr.min_times, expr.max_times, self._written(expr)
                     found = self._repeated(done[id(expr.item)], times)
-                case Permutation():
-                    missing = [item for item in children(expr) if id(item) not in done]
-                    if missing:
-                        pending.extend(missing)
-                        continue
-                    found = self._permutation(expr, done)
                 case Pattern():
                     found = self._pattern(resolved(expr.node, self._limits))
                 case Token():
@@ -174,15 +168,13 @@ class Rules:
             self._limits.check_resources(_STAGE, self._longest)
         return done[id(root)]
 
-    def _permutation(self, expr: Permutation, done: dict[int, int]) -> int:
-        parts = []
-        for part in expr.parts:
-            times = int(part.is_required), None if part.is_repeated else 1, ""
-            parts.append(self._repeated(done[id(part.item)], times))
-        if expr.separator is not None:
-            parts.append(self._repeated(done[id(expr.separator)], (0, 1, "")))
-        content = Orders(expr.separator is not None, expr.least, expr.most)
-        return self._new(ORDERS, tuple(parts), content)
+    def _compound(self, expr: Concatenation | Choice | Permutation, items: list[int]) -> int:
+        if not isinstance(expr, Permutation):
+            return self._new(ALL if isinstance(expr, Concatenation) else ANY, tuple(items))
+        times = [(int(p.is_required), None if p.is_repeated else 1, "") for p in expr.parts]
+        times += [(0, 1, "")] * (expr.separator is not None)
+        parts = tuple(map(self._repeated, items, times))
+        return self._new(ORDERS, parts, Orders(expr.separator is not None, expr.least, expr.most))
 
     def _written(self, expr: Repetition) -> str:
         if expr.max_times in (None, 1) and expr.min_times <= 1:
@@ -506,28 +498,3 @@ class Rules:
                 if e in self.counted:
                     copies = 1
                 pending.append((parts[0], last and high == 1, count * copies))
-
-
-def without_dead_ends(automaton: Nfa) -> Nfa:
-    """The same automaton without edges to states from which no final one is reached."""
-    before: list[list[int]] = [[] for _ in automaton.arcs]
-    for state, arcs in enumerate(automaton.arcs):
-        for target in (*automaton.epsilon[state], *(arc.target for arc in arcs)):
-            before[target].append(state)
-    live, pending = set(automaton.finals), sorted(automaton.finals)
-    for state in pending:
-        for source in before[state]:
-            if source not in live:
-                live.add(source)
-                pending.append(source)
-    if len(live) == automaton.states:
-        return automaton
-    alive = [[arc for arc in leaving if arc.target in live] for leaving in automaton.arcs]
-    epsilon = [[target for target in targets if target in live] for targets in automaton.epsilon]
-    return replace(automaton, arcs=alive, epsilon=epsilon)
-
-
-def matches_empty(automaton: object) -> bool:
-    """Whether an ``Nfa`` accepts ε."""
-    assert isinstance(automaton, Nfa)
-    return not automaton.finals.isdisjoint(automaton.epsilon_closure([automaton.start]))
