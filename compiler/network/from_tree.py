@@ -24,12 +24,15 @@ from .components import TooManySetsError, dfa_of, network_of
 from .counter_tables import has_open_items
 from .tree_counts import MOST_OPEN, copy_most, count_large, repeats
 from .tree_layout import Layout
-from .tree_plan import Openness, procedures_of, sizes_of
+from .tree_plan import Openness, procedures_of, sizes_of, text_size
 from .tree_rules import Rules
 
 # Sets of states for each state of the automata, and beyond them, that copies may cost; chains of
 # optional parts take one or two, and copies that overlap take dozens.
 _GROWTH, _SLACK = 3, 1500
+
+# States of one automaton, for each state of the text of all rules.
+_OF_TEXT = 2
 
 # Copies of so many states, before the subset construction, take less time than all else.
 _MANY_COPIED = 10_000
@@ -83,14 +86,19 @@ def network_from_tree(
 ) -> NetworkTables:
     """The network of a grammar that is not left-recursive but directly, and not empty.
 
-    ``most_states``: of any one rule, if that is bounded by less than ``limits``. Where copies
+    ``most_states``: of any one rule, if that is bounded by less than ``limits``; a long text may
+    have twice as many states as its own rules. Where copies
     overlap with what follows them, the one that goes on with the most bytes where it may also end
     is called. Raises ``LimitError``.
     """
     limits = (limits or Limits()).started()
     called: frozenset[int] = frozenset()
+    bounded = False
     while True:
         layout = Layout(rules, procedures_of(rules, called), limits)
+        if most_states is not None and not bounded and layout.components.states > most_states:
+            # Rules that only follow each other are one automaton, as large as their text.
+            most_states, bounded = max(most_states, _OF_TEXT * text_size(rules)), True
         open_to_calls = sorted(layout.copied)
         try:
             return network_of(

@@ -79,6 +79,11 @@ def sizes_of(rules: Rules) -> Mapping[int, int]:
     return whole
 
 
+def text_size(rules: Rules) -> int:
+    """The states of all rules together, each once, no other being copied into it."""
+    return sum(_Planner(rules).calls.sizes.values())
+
+
 def sizes_of_uses(rules: Rules, expressions: Sequence[int]) -> list[int]:
     """The states of a copy of each expression, at least 1."""
     planner, whole = _Planner(rules), dict[int, int]()
