@@ -220,7 +220,7 @@ def _cutset(plan: Calls, members: Iterable[int]) -> set[int]:
     inside = set(members)
     found = {goal for goal in inside if goal in plan.framed[goal]}
     inside -= found
-    callees = {goal: set(plan.callees[goal] & inside - {goal}) for goal in sorted(inside)}
+    callees = {goal: set(plan.callees[goal] & inside) - {goal} for goal in sorted(inside)}
     callers: dict[int, set[int]] = {goal: set() for goal in callees}
     for caller, called in callees.items():
         for callee in called:

@@ -129,13 +129,13 @@ class _Planner:
         while more := chosen(calls, calls.callees.keys() - found - cutting):
             cutting |= more
         left = most_followed(calls)
-        for member in sorted(cutting):
-            others = (found | cutting) - {member}
-            needed, followed = framed_cycle(calls, member, others, left)
-            left -= followed
-            if not needed:
-                cutting.discard(member)
         found |= cutting
+        for member in sorted(cutting - set(called)):
+            found.discard(member)
+            needed, followed = framed_cycle(calls, member, found, left)
+            left -= followed
+            if needed:
+                found.add(member)
         self._call_large(found)
         return found
 
