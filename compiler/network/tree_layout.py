@@ -21,7 +21,7 @@ from ..limits import Limits
 from .components import END, STATE_BYTES, Components, Procedure
 from .counter_tables import PartOf, Permuted
 from .tree_counts import Items
-from .tree_rules import ALL, ANY, AUTOMATON, CHARACTER, LITERAL, ORDERS, RULE, RUNS, Rules
+from .tree_rules import ALL, ANY, AUTOMATON, CHARACTER, LITERAL, ORDERS, RULE, RUNS, TIMES, Rules
 
 _STAGE = "the grammar's network"
 
@@ -165,8 +165,8 @@ class Layout:
                 self._lay_use(rules.rule(e), start, end)
             elif kind == ALL:
                 states = [start, *(components.new_state() for _ in parts[1:]), end]
-                between = zip(parts, states, states[1:], strict=False)
-                pending.extend(reversed(list(between)))
+                between = list(zip(parts, states, states[1:], strict=False))
+                pending.extend(reversed([between[0], *map(self._again, between[1:])]))
             elif kind == ANY:
                 others = self._not_words(parts, start, end, owner)
                 pending.extend((part, start, end) for part in others)
@@ -184,6 +184,16 @@ class Layout:
             else:
                 pending.extend(reversed(self._times(e, start, end, owner)))
             self._check_room(0, owner)
+
+    def _again(self, step: tuple[int, int, int]) -> tuple[int, int, int]:
+        """What is left to write between two states where only what is before leads to the first:
+        any number of parts go back to it. So in "x (y x)*" both have the same end, and one copy."""
+        e, start, end = step
+        rules = self._rules
+        if rules.kinds[e] != TIMES or e in rules.counted or rules.times(e)[:2] != (0, None):
+            return step
+        self.components.add_epsilon(start, end)
+        return rules.parts[e][0], start, start
 
     def _check_room(self, more: int, owner: int, part: str = "") -> None:
         """Raise ``LimitError`` if there are too many states with so many more."""
