@@ -9,7 +9,7 @@ from ..canonical_network.check import check_inert, check_precomputed, check_stor
 from ..container.manifest import Manifest
 from ..container.sections import Arrays, check_types, require
 from ..matcher import Begun
-from ..tokens.allowance import Precomputed
+from ..tokens.allowance import Allowance, Precomputed
 from ..tokens.vocabulary import TEXT
 from . import network
 from .check_tokenizer import check_normal_form, check_pairs, check_pretokenizer
@@ -59,7 +59,7 @@ class CanonicalNetworkRuntime(NetworkGrammar):
     def precompute(self, seconds: float | None, answers: int | None) -> Precomputed:
         """Masks that walks by masks meet."""
         with self.contents.precomputing:
-            return self._walks.precompute(seconds, answers)
+            return self._walks.precompute(Allowance(seconds, answers))
 
     @cached_property
     def _walks(self) -> "MaskWalks":

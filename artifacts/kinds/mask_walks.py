@@ -43,9 +43,10 @@ class MaskWalks:
         self._random = Random(0)
         self._seen: set[bytes] = set()
 
-    def precompute(self, seconds: float | None, answers: int | None) -> Precomputed:
-        """Walk until that is spent, or nothing new is met."""
-        allowance, before, idle = Allowance(seconds, answers), len(self._seen), 0
+    def precompute(self, allowance: Allowance, found: int = 0) -> Precomputed:
+        """Walk until that is spent, or nothing new is met; so many answers were ``found``
+        before."""
+        before, idle = len(self._seen) - found, 0
         while idle < _IDLE_WALKS:
             matcher = Matcher(self._begin, self._eos, self._vocab_size)
             known = len(self._seen)

@@ -9,15 +9,18 @@ from ..container.manifest import Manifest
 from ..container.sections import Arrays
 from ..matcher import Begun
 from ..maximal_munch.check import check_greedy
-from ..tokens.allowance import Precomputed
+from ..tokens.allowance import Allowance, Precomputed
 from .check_tokenizer import check_vocabulary
 from .contents import Contents
 from .generations import Generations
 from .parser import names_of, network_of
 
 if TYPE_CHECKING:
+    from ..maximal_munch.closure.precomputation import Precomputation
     from ..maximal_munch.machine import MaximalMunchMasks
+    from ..maximal_munch.parser_transitions import ParserTransitionTables
     from ..maximal_munch.slices import Slices
+    from ..maximal_munch.summary_tables import HeadSummaryTables
     from ..maximal_munch.tables import MaximalMunchTables
     from .mask_walks import MaskWalks
 
@@ -40,9 +43,39 @@ class MaximalMunchRuntime:
         return self._generations.machine()
 
     def precompute(self, seconds: float | None, answers: int | None) -> Precomputed:
-        """Masks that walks by masks meet."""
-        with self.contents.precomputing:
-            return self._walks.precompute(seconds, answers)
+        """The summaries of heads that texts have met come first, then those of all others, about
+        few frames before about many. Matchers go on with what was found when the call ends. Where
+        heads grow with the depth of texts, masks that walks by masks meet come last."""
+        c, allowance = self.contents, Allowance(seconds, answers)
+        with c.precomputing:
+            work = self._work = self._work or self._begun_work()
+            before, was_complete = work.results, work.is_complete
+            with c.lock:
+                live = self._generations.latest()
+                met = live.places_met()
+            ended = work.go_on(live.configurations, met, allowance)
+            found = work.results - before
+            # What the file has is more than that at first.
+            if work.results > self._stored_results and (found or work.is_complete > was_complete):
+                self._precomputed = work.tables()
+                self._generations.renew()
+            if ended is None:
+                return self._walks.precompute(allowance, found)
+            return Precomputed(found, ended)
+
+    # What was precomputed since the artifact was loaded, and how far that has come.
+    _precomputed: "tuple[HeadSummaryTables, ParserTransitionTables] | None" = None
+    _work: "Precomputation | None" = None
+
+    def _begun_work(self) -> "Precomputation":
+        from ..maximal_munch.closure.precomputation import Precomputation
+
+        given, masks = self._made(), self._machine(None, None)
+        return Precomputation(given, masks, self.contents.caches.limit)
+
+    @property
+    def _stored_results(self) -> int:
+        return sum(len(self.contents.arrays[f"greedy.{name}"]) for name in ("firsts", "feeds"))
 
     @cached_property
     def _walks(self) -> "MaskWalks":
@@ -89,9 +122,20 @@ class MaximalMunchRuntime:
         return self._made() if following is None else following
 
     def _made(self) -> "MaximalMunchMasks":
-        from ..maximal_munch.machine import MaximalMunchMasks
         from ..maximal_munch.parser_transitions import ParserTransitionTables
         from ..maximal_munch.summary_tables import HeadSummaryTables
+
+        a = self.contents.arrays
+        given = HeadSummaryTables.from_arrays(a), ParserTransitionTables.from_arrays(a)
+        return self._machine(*(self._precomputed or given))
+
+    def _machine(
+        self,
+        summaries: "HeadSummaryTables | None",
+        transitions: "ParserTransitionTables | None",
+    ) -> "MaximalMunchMasks":
+        """A machine that begins with these."""
+        from ..maximal_munch.machine import MaximalMunchMasks
 
         c = self.contents
         a, m = c.arrays, c.manifest
@@ -102,8 +146,8 @@ class MaximalMunchRuntime:
             m.eos,
             m.vocab_size,
             self._slices if len(a["slices.starts"]) else None,
-            HeadSummaryTables.from_arrays(a),
-            ParserTransitionTables.from_arrays(a),
+            summaries,
+            transitions,
             c.caches,
             c.lock,
         )

@@ -9,5 +9,6 @@ lexer_trie, lexer_reads
                  token trie -> rows and suspended nodes, by the lexer alone
 summaries        heads -> procedure summaries, of which masks are composed (``lazy_masks``:
                  those that were not precomputed, of parts that they share)
+closure          the summaries that texts of any depth need, before decoding or beside it
 machine          what a matcher steps: tokens -> configurations -> mask rows
 """

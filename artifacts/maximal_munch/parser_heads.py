@@ -174,6 +174,23 @@ class Heads:
         lies_on = [pair for node in self._nodes(head) for pair in entries[node]]
         return on_it | {f for f, rest in lies_on if f > BELOW_ALL and ends_here(rest)}
 
+    def same_head(self, other: "Heads", head: int) -> int:
+        """The number here of a head of others of the same network."""
+        stacks, entries = self.stacks, other.stacks.entries
+        images = {BOTTOM: BOTTOM}
+        pending = [node for _, node in other.threads[head]]
+        while pending:
+            node = pending[-1]
+            missing = [rest for _, rest in entries[node] if rest not in images]
+            if node not in images and missing:
+                pending.extend(missing)
+                continue
+            pending.pop()
+            if node not in images:
+                parts = [stacks.push(frame, images[rest]) for frame, rest in entries[node]]
+                images[node] = reduce(stacks.union, parts)
+        return self.head_of((state, images[node]) for state, node in other.threads[head])
+
     def _shorter(self, head: int) -> tuple[int, int] | None:
         """The head without the lowest frame of all its stacks, and that frame; None if they do not
         share it, or the head would need it."""

@@ -65,7 +65,7 @@ class HeadSummaries:
         stored: HeadSummaryTables | None = None,
     ) -> None:
         self.heads, self.lexer, self.walks, self.runs = heads, lexer, walks, runs
-        self._stored = stored
+        self.stored = stored
         self._first = 0 if stored is None else len(stored.known)
         self._stored_rows: Sequence[int] = () if stored is None else stored.finished_rows.data
         self._decoded: dict[int, Summary] = {}
@@ -87,8 +87,8 @@ class HeadSummaries:
             return self._added[number - self._first]
         found = self._decoded.get(number)
         if found is None:
-            assert self._stored is not None
-            found = self._decoded[number] = Summary(*self._stored.summary(number))
+            assert self.stored is not None
+            found = self._decoded[number] = Summary(*self.stored.summary(number))
         return found
 
     def row(self, head: int, state: int, frames: int, entries: Sequence[tuple[int, int]]) -> int:
@@ -137,13 +137,16 @@ class HeadSummaries:
         summary = self._added[number - self._first]
         return _PENDING if summary.pending else summary.row
 
+    def find(self, key: Key) -> int | None:
+        """A result if it is stored, or was found."""
+        return self.results[len(key) == 3].get(_key_of(key))
+
     def _compute(self, key: Key) -> int:
-        kind = len(key) == 3
-        number = first_key(*key) if kind else feed_key(*key)
-        found = self.results[kind].get(number)
+        found = self.find(key)
         if found is None:
             assert self.compute is not None
-            found = self.results[kind].found[number] = self._number(self.compute(key))
+            found = self._number(self.compute(key))
+            self.results[len(key) == 3].found[_key_of(key)] = found
         return found
 
     def _number(self, summary: Summary) -> int:
@@ -154,3 +157,7 @@ class HeadSummaries:
             number = self._numbers[summary] = len(self)
             self._added.append(summary)
         return number
+
+
+def _key_of(key: Key) -> int:
+    return first_key(*key) if len(key) == 3 else feed_key(*key)

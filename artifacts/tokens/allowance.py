@@ -40,6 +40,10 @@ class Allowance:
         self._end = None if seconds is None else monotonic() + seconds
         self._answers = answers
 
+    def left(self, answers: int) -> int | None:
+        """How many more answers may be found behind so many; None for all."""
+        return None if self._answers is None else max(0, self._answers - answers)
+
     def spent(self, answers: int) -> Ended | None:
         """Why no more may be found, after so many answers."""
         if self._answers is not None and answers >= self._answers:

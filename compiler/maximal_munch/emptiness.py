@@ -11,10 +11,10 @@ text: where no end is, there is no member.
 from collections.abc import Iterator
 from functools import cached_property
 
+from constrain.artifacts.maximal_munch.closure.frames_below import FramesBelow
 from constrain.artifacts.maximal_munch.configurations import Configurations
 from constrain.artifacts.maximal_munch.lexer import BETWEEN, NO_ACCEPT
-from constrain.artifacts.maximal_munch.parser_heads import BELOW_ALL, REFUSED, Heads
-from constrain.artifacts.network.closure import frames_below, states_inside
+from constrain.artifacts.maximal_munch.parser_heads import REFUSED
 from constrain.artifacts.network.tables import DEAD
 
 from ..limits import Effort, Exhausted
@@ -25,24 +25,6 @@ _MOST_WORK, _MOST_HEADS = 20_000, 200
 
 # A complete head, with the frames that can lie right below it.
 _Above = tuple[int, frozenset[int]]
-
-
-class FramesBelow:
-    """Which frames can lie right below the states of a network, ``BELOW_ALL`` for none."""
-
-    def __init__(self, heads: Heads) -> None:
-        self._heads = heads
-        tables = heads.tables
-        self.of_state = [frozenset(frames) for frames in frames_below(tables)]
-        for state in states_inside(tables, tables.start) - {DEAD}:
-            self.of_state[state] |= {BELOW_ALL}
-
-    def of_head(self, head: int) -> frozenset[int]:
-        """The frames that can stand in a head's hole."""
-        above = self._heads.above_hole(head) - {DEAD}
-        if not above:
-            return frozenset([BELOW_ALL])
-        return frozenset.intersection(*(self.of_state[state] for state in above))
 
 
 def is_surely_empty(machine: Configurations, effort: Effort) -> bool:

@@ -4,23 +4,23 @@
 
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 from support.maximal_munch import masks_of, vocabulary_of
 
+from constrain.artifacts.maximal_munch.closure.compose import FEED, WALK, Composer
+from constrain.artifacts.maximal_munch.closure.lexer_walks import LexerWalks
+from constrain.artifacts.maximal_munch.closure.row_unions import RowUnions
 from constrain.artifacts.maximal_munch.lazy_masks import LazyMasks
 from constrain.artifacts.maximal_munch.summaries import Summary
 from constrain.artifacts.summaries.node_sets import ROOT
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.subtrees import Subtrees
 from constrain.artifacts.tokens.trie import Trie
-from constrain.compiler.maximal_munch.compose import FEED, WALK, Composer
-from constrain.compiler.maximal_munch.lexer_walks import LexerWalks
 from constrain.compiler.maximal_munch.precompute import Precomputed, precompute
-from constrain.compiler.maximal_munch.row_unions import RowUnions
 
 CODE = (Path(__file__).parents[2] / "examples" / "code.lark").read_text(encoding="utf-8")
 TOKENS = [
@@ -45,9 +45,9 @@ def reached() -> tuple[Precomputed, Counter[int]]:
         counts[key[0]] += 1
         return steps(self, key)
 
-    def walking(self: LexerWalks, keys: Sequence[tuple[int, int]]) -> None:
+    def walking(self: LexerWalks, keys: Sequence[tuple[int, int]]) -> Iterator[None]:
         counts[WALK] += 1
-        walk(self, keys)
+        return walk(self, keys)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Composer, "_steps", counting)

@@ -121,7 +121,7 @@ def test_precomputing_stops_at_a_limit() -> None:
 
 def test_precomputing_stops_where_heads_grow(monkeypatch: pytest.MonkeyPatch) -> None:
     """Beyond so many heads nothing more is precomputed."""
-    monkeypatch.setattr("constrain.compiler.maximal_munch.precompute.MOST_HEADS", 20)
+    monkeypatch.setattr("constrain.artifacts.maximal_munch.closure.worklist.MOST_HEADS", 20)
     text = 'start: x\nx: A x B | B x A | "c"\nA: /[ab]/\nB: /[bc]/\n'
     reached = precompute(masks_of(text, [b"a", b"b", b"c"]))
     assert (False, 21) == (reached.complete, reached.heads)

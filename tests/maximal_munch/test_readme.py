@@ -6,11 +6,11 @@
 import pytest
 from support.maximal_munch import masks_of, read
 
+from constrain.artifacts.maximal_munch.closure.lexer_walks import LexerWalks
 from constrain.artifacts.maximal_munch.machine import MaximalMunchMasks
 from constrain.artifacts.summaries.node_sets import ROOT
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.subtrees import subtrees_of
-from constrain.compiler.maximal_munch.lexer_walks import LexerWalks
 
 GRAMMAR = """
 start: "if" start ["else" start] | NAME | "(" start ")"
@@ -96,7 +96,7 @@ def test_the_walk_and_the_summary(masks: MaximalMunchMasks) -> None:
     head, _, state = masks.configurations.parts(read(masks, b"((a"))
     lexer, trie = masks.configurations.lexer, masks.walks.trie()
     walks = LexerWalks(lexer, trie, subtrees_of(trie), masks.vocab_size, lambda: None)
-    walks.walk([(ROOT, state)])
+    list(walks.walk([(ROOT, state)]))
     row, ((_, held),) = walks.walked[ROOT, state]
     (ids,) = walks.rows.block_rows([row]).rows(slice(None), masks.vocab_size)
     assert INSIDE_A_NAME == {TOKENS[i] for i in tokenset.to_ids(ids).tolist()}

@@ -1,6 +1,6 @@
 """Walks of the token trie by the lexer alone: tokens that end in a lexeme, and suspended nodes.
 
-From a set e of suspended trie nodes (``artifacts/summaries/node_sets.py``) and a state s of the
+From a set e of suspended trie nodes (``summaries/node_sets.py``) and a state s of the
 lexer
 
     W(e, s) = (row, ends)
@@ -13,22 +13,21 @@ side in one frontier that is read byte by byte:
     walks [0, 0, 1]   nodes [12, 13, 57]   states [8, 8, 3]
 
 Subtrees of tokens are taken whole where the lexer stays in a state
-(``artifacts/tokens/subtrees.py``).
+(``tokens/subtrees.py``).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from constrain.artifacts.dfa.stacked_dfas import DEAD
-from constrain.artifacts.maximal_munch.lexer import NO_ACCEPT, Lexer
-from constrain.artifacts.maximal_munch.lexer_trie import Stays
-from constrain.artifacts.summaries.node_sets import ROOT, Nodes, NodeSets
-from constrain.artifacts.tokens.subtrees import Subtrees
-from constrain.artifacts.tokens.trie import Trie, expand
-
+from ...dfa.stacked_dfas import DEAD
+from ...summaries.node_sets import ROOT, Nodes, NodeSets
+from ...tokens.subtrees import Subtrees
+from ...tokens.trie import Trie, expand
+from ..lexer import NO_ACCEPT, Lexer
+from ..lexer_trie import Stays
 from .row_unions import RowUnions
 
 # Nodes with which a frontier begins at most, and bits of a node and of an accept set in a key.
@@ -66,8 +65,8 @@ class LexerWalks:
             return np.arange(first[0], first[1], dtype=np.int32)
         return self.suspended[suspended]
 
-    def walk(self, keys: Sequence[tuple[int, int]]) -> None:
-        """Add W of different (suspended nodes, state) pairs."""
+    def walk(self, keys: Sequence[tuple[int, int]]) -> Iterator[None]:
+        """Add W of different (suspended nodes, state) pairs; yields behind each part of them."""
         begun: list[Nodes] = []
         first = size = 0
         for i, (suspended, _) in enumerate(keys):
@@ -76,6 +75,7 @@ class LexerWalks:
             if size >= _MOST_AT_ONCE or i + 1 == len(keys):
                 self._walk(keys[first : i + 1], begun)
                 begun, first, size = [], i + 1, 0
+                yield
 
     def _walk(self, keys: Sequence[tuple[int, int]], begun: Sequence[Nodes]) -> None:
         trie, tokens, left = self._trie, self._tokens, self._stays.leaving()

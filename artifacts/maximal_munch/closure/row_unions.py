@@ -16,11 +16,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from constrain.artifacts.summaries.rows import EMPTY
-from constrain.artifacts.tokens.block_rows import BlockRows, shared_blocks
-from constrain.artifacts.tokens.subtrees import Subtrees
-from constrain.artifacts.tokens.tokenset import Words
-
+from ...summaries.rows import EMPTY
+from ...tokens import tokenset
+from ...tokens.block_rows import BLOCK, BlockRows, shared_blocks
+from ...tokens.memo import ENTRY_BYTES
+from ...tokens.subtrees import Subtrees
+from ...tokens.tokenset import Words
 from .shared_unions import SharedUnions
 
 _Ints = NDArray[np.int32]
@@ -52,6 +53,12 @@ class RowUnions:
     def __len__(self) -> int:
         """How many rows there are."""
         return len(self._sums)
+
+    @property
+    def nbytes(self) -> int:
+        """About the size of all rows, when they are blocks."""
+        blocks = -(-tokenset.word_count(self._vocab_size) // BLOCK)
+        return (ENTRY_BYTES + 6 * blocks) * len(self)
 
     def of_intervals(self, begins: _Ints, ends: _Ints, offsets: NDArray[np.int64]) -> list[int]:
         """The numbers of rows, the i-th of the disjoint intervals ``offsets[i]`` to

@@ -8,23 +8,23 @@ A summary is a row and a set of pending pairs. What becomes of the pairs by a fr
 The table of all of them is what an artifact stores.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from constrain.artifacts.maximal_munch.configurations import Configurations
-from constrain.artifacts.maximal_munch.summary_tables import (
+from ...summaries.node_sets import NOTHING, ROOT
+from ...tokens.memo import ENTRY_BYTES
+from ..configurations import Configurations
+from ..summary_tables import (
     HeadSummaryTables,
     encoded,
     feed_key,
     first_key,
 )
-from constrain.artifacts.summaries.node_sets import NOTHING, ROOT
-
 from .compose import DECIDED, FEED, FIRST, Composer
-from .emptiness import FramesBelow
+from .frames_below import FramesBelow
 
 _Ints = NDArray[np.int64]
 
@@ -75,13 +75,20 @@ class SummaryArrays:
         return len(self._composer.known) + self._fed
 
     @property
+    def nbytes(self) -> int:
+        """About the size of all of them, with the rows that they name."""
+        entries = 2 * len(self._keys) + len(self._composer.known) + len(self._known_feeds)
+        return ENTRY_BYTES * entries + 16 * self._fed + self._composer.walks.rows.nbytes
+
+    @property
     def depth(self) -> int | None:
         """How many frames the next summaries to be fed look at, None if there are none."""
         return min(self._waiting, default=None)
 
-    def begin(self, depth: int, begun: Sequence[tuple[int, int, frozenset[int]]]) -> None:
-        """Find ``first`` of heads and states of the lexer, to be fed the frames below next."""
-        self._composer.solve((FIRST, ROOT, head, state) for head, state, _ in begun)
+    def begin(self, depth: int, begun: Sequence[tuple[int, int, frozenset[int]]]) -> Iterator[None]:
+        """Find ``first`` of heads and states of the lexer, to be fed the frames below next. Yields
+        now and then, as ``feed`` does."""
+        yield from self._composer.solve((FIRST, ROOT, head, state) for head, state, _ in begun)
         tasks = []
         for head, state, below in begun:
             row, pending = self._composer.known[FIRST, ROOT, head, state]
@@ -91,7 +98,7 @@ class SummaryArrays:
                 tasks.append(number << _SHIFT | self._below_number(below))
         self._add(depth, tasks)
 
-    def feed(self, most: int) -> None:
+    def feed(self, most: int) -> Iterator[None]:
         """Feed up to ``most`` of the summaries that look at the fewest frames."""
         depth = min(self._waiting)
         waiting = self._waiting[depth]
@@ -104,7 +111,8 @@ class SummaryArrays:
         keys = np.array([self._keys[number] for number in summaries.tolist()], dtype=np.int64)
         # Frames that are fed to the same pairs.
         groups, which = np.unique((keys & _LOW) << _SHIFT | below, return_inverse=True)
-        found = self._feeds_of(groups.tolist())
+        yield from self._find_feeds(groups.tolist())
+        found = [self._known_feeds[group] for group in groups.tolist()]
         sizes = np.array([len(feeds.frames) for feeds in found])
         bases = np.cumsum(sizes) - sizes
         counts = sizes[which]
@@ -127,11 +135,11 @@ class SummaryArrays:
         go_on = np.flatnonzero(pending != DECIDED)
         self._add(depth + 1, np.unique(numbers[go_on] << _SHIFT | next_below[go_on]).tolist())
 
-    def _feeds_of(self, groups: Sequence[int]) -> list[_Feeds]:
+    def _find_feeds(self, groups: Sequence[int]) -> Iterator[None]:
         """By pending << _SHIFT | number of the frames below."""
         known = self._composer.known
         new = [group for group in groups if group not in self._known_feeds]
-        self._composer.solve(
+        yield from self._composer.solve(
             (FEED, group >> _SHIFT, frame) for group in new for frame in self._below[group & _LOW]
         )
         for group in new:
@@ -140,7 +148,6 @@ class SummaryArrays:
             below = [self._below_number(self._of_state[frame]) for frame in frames]
             columns = frames, [row for row, _ in found], [pending for _, pending in found], below
             self._known_feeds[group] = _Feeds(*np.array(columns, dtype=np.int64))
-        return [self._known_feeds[group] for group in groups]
 
     def _add(self, depth: int, tasks: Sequence[int]) -> None:
         """Feed summaries next that were not fed the same frames before."""

@@ -1,6 +1,6 @@
 """Summaries composed of parts that they share, many at a time.
 
-A summary (``artifacts/maximal_munch/summaries.py``) is a row and what is pending; its row is what
+A summary (``summaries.py``) is a row and what is pending; its row is what
 the lexer's walk gives, and what follows each of its ends, which is the same behind many walks:
 
     F(e, p, s)  = W(e, s) and G(e', p') over its ends A -> e', p' being behind p by A
@@ -11,17 +11,16 @@ What is wanted is followed until walks are missing everywhere; then these are ma
 are pending beside many rows, which are added to what becomes of them.
 """
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from constrain.artifacts.maximal_munch.lexer import BETWEEN, Lexer
-from constrain.artifacts.maximal_munch.nullable_frame_runs import NullableFrameRuns
-from constrain.artifacts.maximal_munch.parser_heads import REFUSED, Heads
-from constrain.artifacts.maximal_munch.summary_tables import Pairs
-from constrain.artifacts.summaries.rows import EMPTY
-
+from ...summaries.rows import EMPTY
+from ..lexer import BETWEEN, Lexer
+from ..nullable_frame_runs import NullableFrameRuns
+from ..parser_heads import REFUSED, Heads
+from ..summary_tables import Pairs
 from .lexer_walks import LexerWalks
 
 # The kinds of keys: W(nodes, state), F(nodes, head, state), and feed(pending, frame).
@@ -66,10 +65,8 @@ class Composer:
         lexer: Lexer,
         runs: NullableFrameRuns,
         walks: LexerWalks,
-        check: Callable[[], None],
     ) -> None:
         self.heads, self.lexer, self.runs, self.walks = heads, lexer, runs, walks
-        self._check = check
         self.known: dict[Key, Composed] = {}
         self.pending: list[Pairs] = [()]
         self._pending_numbers: dict[Pairs, int] = {(): DECIDED}
@@ -77,16 +74,16 @@ class Composer:
         self._behind: dict[tuple[int, int], int] = {}
         self._unions: dict[tuple[int, int], int] = {}
 
-    def solve(self, keys: Iterable[Key]) -> None:
-        """Find these results, and what they need."""
+    def solve(self, keys: Iterable[Key]) -> Iterator[None]:
+        """Find these results, and what they need; now and then yields, and may be left there."""
         known = self.known
         ready = [_Task(key, self._steps(key)) for key in dict.fromkeys(keys) if key not in known]
         waiting: dict[Key, list[_Task]] = {task.key: [] for task in ready}
         wanted: list[Key] = []
         while ready or wanted:
-            self._check()
+            yield
             if not ready:
-                self.walks.walk([(nodes, state) for _, nodes, state in wanted])
+                yield from self.walks.walk([(nodes, state) for _, nodes, state in wanted])
                 for key in wanted:
                     _release(waiting.pop(key), ready)
                 wanted = []

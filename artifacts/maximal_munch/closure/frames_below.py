@@ -1,0 +1,23 @@
+"""Which frames can lie right below the heads of a network over lexemes."""
+
+from ...network.closure import frames_below, states_inside
+from ...network.tables import DEAD
+from ..parser_heads import BELOW_ALL, Heads
+
+
+class FramesBelow:
+    """Which frames can lie right below the states of a network, ``BELOW_ALL`` for none."""
+
+    def __init__(self, heads: Heads) -> None:
+        self._heads = heads
+        tables = heads.tables
+        self.of_state = [frozenset(frames) for frames in frames_below(tables)]
+        for state in states_inside(tables, tables.start) - {DEAD}:
+            self.of_state[state] |= {BELOW_ALL}
+
+    def of_head(self, head: int) -> frozenset[int]:
+        """The frames that can stand in a head's hole."""
+        above = self._heads.above_hole(head) - {DEAD}
+        if not above:
+            return frozenset([BELOW_ALL])
+        return frozenset.intersection(*(self.of_state[state] for state in above))
