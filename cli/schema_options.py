@@ -80,8 +80,9 @@ class OfSchemas:
         typer.Option(
             rich_help_panel=_SCHEMA_PANEL,
             min=1,
-            max=12,
-            help="Keys that may come in any order; each doubles the states.  [default: 6]",
+            max=256,
+            help="Keys that may come in any order. Each doubles the states, but not where counts "
+            "are kept while decoding.  [default: 256 there, else 6]",
         ),
     ] = None
     whitespace: Annotated[

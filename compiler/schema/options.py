@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from ..grammar.tree import MOST_PARTS
+
 # Names of drafts, as ``--draft`` takes them, and the numbers that they are compared by.
 DRAFTS = {"4": 4, "6": 6, "7": 7, "2019-09": 2019, "2020-12": 2020}
 
@@ -10,6 +12,9 @@ FLEXIBLE, COMPACT, PYTHON, ONE = "flexible", "compact", "python", "one"
 PLAIN, DECIMAL = "plain", "decimal"
 ASSERT, IGNORE, REFUSE_UNKNOWN = "assert", "ignore", "refuse-unknown"
 REFUSE = "refuse"
+
+# So many parts come in any order where each doubles the states and nothing else is asked for.
+PERMUTED = 6
 
 # Counts that are copies go so far, where nothing else is asked for.
 COPIED = 2_000
@@ -22,7 +27,8 @@ class SchemaOptions:
     - ``draft``: a name in ``DRAFTS``, of schemas that do not say theirs by ``$schema``; by default
       those may have the keywords of all drafts.
     - ``order``: of an object's named keys. ``fixed``: as the schema's text has them, additional
-      ones behind; ``any``: every order, of at most ``any_limit`` keys.
+      ones behind; ``any``: every order, of at most ``any_limit`` keys. By default 256 where sets
+      are kept while decoding, as counts are, and 6 where each key doubles the states.
     - ``whitespace``: between the tokens of a text. ``flexible``: any number of spaces, tabs and
       line ends; ``compact``: none; ``python``: one space behind each comma and colon; ``one``: at
       most one space; a number: at most so many characters.
@@ -43,7 +49,7 @@ class SchemaOptions:
 
     draft: str | None = None
     order: str = FIXED
-    any_limit: int = 6
+    any_limit: int | None = None
     whitespace: str = FLEXIBLE
     integer: str = PLAIN
     formats: str = ASSERT
@@ -76,6 +82,11 @@ class SchemaOptions:
             given = getattr(self, name)
             if given is not None and given < 1:
                 raise ValueError(f"{name} must be at least 1, not {given}")
+
+    @property
+    def most_permuted(self) -> int:
+        """How many keys may come in any order, and values of which no two are equal."""
+        return self.any_limit or (MOST_PARTS if self.keeps_counts else PERMUTED)
 
     @property
     def longest(self) -> int | None:

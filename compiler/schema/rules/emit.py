@@ -98,6 +98,13 @@ class Emitter(Writer):
             return self.literal(b"")
         return item if least == most == 1 else tree.Repetition(item, least, most, self._span)
 
+    def permutation(
+        self, parts: Sequence[tree.Part], separator: tree.Expr, least: int, most: int | None
+    ) -> tree.Expr:
+        if most is not None and most >= len(parts):
+            most = None
+        return tree.Permutation(tuple(parts), separator, self._span, least, most)
+
     def helper(self) -> str:
         return self._fresh(f"{self._name} ")
 

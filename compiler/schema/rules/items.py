@@ -14,16 +14,16 @@ from ..formulas import Conjunction, Contains, Item, Items, Size, Type, Unique
 from ..goals import Goal
 from ..normal import Normal
 from ..notes import Refused
-from ..options import IGNORE
+from ..options import IGNORE, PERMUTED
 from ..sets import Ends, Names, Values, decimal_text, quoted
 from .writer import Writer
 
 # States of an array with counts.
 _MOST_STATES = 4_000
 
-# Values that items may have where no two are equal: any order of so many, or of so many where
-# places differ, or so many in one order.
-_ANY_ORDER, _MOST_DISTINCT, _IN_ORDER = 6, 10, 64
+# Values that items may have where no two are equal, beyond those that come in any order: so many
+# where places differ, or so many in one order.
+_MOST_DISTINCT, _IN_ORDER = 10, 64
 
 
 def array(found: Conjunction, normal: Normal, writer: Writer) -> list[tree.Expr]:
@@ -218,7 +218,12 @@ class _Array:
             raise Refused(pointer, message, "--unique ignore leaves it to the reader")
         distinct = list(dict.fromkeys(value for each in values for value in each))
         most = len(distinct) if self.most is None else min(self.most, len(distinct))
-        if len(distinct) > _ANY_ORDER and len(values) == 1:
+        if len(values) == 1 and len(distinct) <= self._most_permuted:
+            if most < self.least:
+                return self.writer.choice([])
+            parts = [tree.Part(self.writer.literal(value), is_required=False) for value in distinct]
+            return self.writer.permutation(parts, self.writer.comma(), self.least, most)
+        if len(values) == 1:
             self.writer.notes.narrowed(pointer, "the values come in the order of the schema")
             return self._in_order(distinct, most)
         if len(distinct) > _MOST_DISTINCT:
@@ -243,7 +248,11 @@ class _Array:
             found += [quoted(text, self.writer.options.ascii) for text in texts.texts]
         elif texts is not Ends.NONE:
             return None
-        return found if len(found) <= _IN_ORDER else None
+        return found if len(found) <= max(_IN_ORDER, self._most_permuted) else None
+
+    @property
+    def _most_permuted(self) -> int:
+        return max(PERMUTED, self.writer.options.most_permuted)
 
     def _each_once(
         self, values: Sequence[Sequence[str]], distinct: Sequence[str], most: int

@@ -25,7 +25,7 @@ from ..goals import Goal
 from ..keywords.objects import is_among
 from ..normal import Normal
 from ..notes import Refused
-from ..options import ANY_ORDER
+from ..options import ANY_ORDER, PERMUTED
 from ..sets import Ends, Names, Texts
 from .writer import Writer
 
@@ -226,7 +226,16 @@ class _Object:
     @property
     def _is_any_order(self) -> bool:
         options = self.writer.options
-        return options.order == ANY_ORDER and len(self.named) <= options.any_limit
+        if options.order != ANY_ORDER:
+            return False
+        if self._is_permutation:
+            return len(self.named) + bool(self.cells) <= options.most_permuted
+        return len(self.named) <= (options.any_limit or PERMUTED)
+
+    @property
+    def _is_permutation(self) -> bool:
+        """Whether members depend on no others but in which of them are there."""
+        return not self.open and not (self.cells and self._is_counting)
 
     def write(self) -> str:
         """The rules of what stands between the brackets; the name of the first one."""
@@ -238,12 +247,25 @@ class _Object:
                 f"{len(self.named)} keys come in the order of the schema",
                 "--any-limit allows more, with twice the states for each",
             )
+        if self._is_any_order and self._is_permutation and self.named:
+            return self._permuted()
         if not (self._is_any_order or self._is_counting or self.open):
             return self._in_sequence()
         first = self._name_of(_State())
         while self.pending:
             state = self.pending.pop()
             self.writer.rule(self.rules[state], list(self._options(state)))
+        return first
+
+    def _permuted(self) -> str:
+        """In any order, other keys anywhere between the named ones."""
+        writer = self.writer
+        parts = [tree.Part(self._member(m, m.goal), m.is_required) for m in self.named]
+        if self.cells:
+            other = writer.choice([self._member(cell, cell.goal) for cell in self.cells])
+            parts.append(tree.Part(other, is_required=False, is_repeated=True))
+        first = writer.helper()
+        writer.rule(first, [writer.permutation(parts, writer.comma(), self.least, self.most)])
         return first
 
     def _in_sequence(self) -> str:

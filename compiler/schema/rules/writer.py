@@ -34,6 +34,11 @@ class Writer(Protocol):
     def repetition(self, item: tree.Expr, least: int, most: int | None) -> tree.Expr:
         """An item so many times."""
 
+    def permutation(
+        self, parts: Sequence[tree.Part], separator: tree.Expr, least: int, most: int | None
+    ) -> tree.Expr:
+        """Parts in any order, so many of them."""
+
     def helper(self) -> str:
         """A name for a rule that a part of the goal at work needs."""
 
