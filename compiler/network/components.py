@@ -418,7 +418,12 @@ class _Lists:
             return [arcs[0], arcs[1], target if target >= 0 else self.closure(arcs[2])]
         found: Runs = []
         after = -1
-        for low, high, target in sorted(zip(arcs[::3], arcs[1::3], arcs[2::3], strict=True)):
+        place = self._place
+        behind = [-place[target] for target in arcs[2::3]]
+        # Of equal bytes the last target first, so that each next one stands before a list.
+        for low, high, _, target in sorted(
+            zip(arcs[::3], arcs[1::3], behind, arcs[2::3], strict=True)
+        ):
             run = [low, high, self.closure(target)]
             if low > after:
                 found += run

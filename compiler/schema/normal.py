@@ -158,7 +158,9 @@ class Normal(ScalarForms):
                     disjoint = self._one_of_disjoint(branches, type_, marks)
                     if disjoint is not None:
                         return disjoint
-                return self._of_formula(self.of_one(branches, is_negated), type_, marks)
+                    live = {goal for goal in branches if self.conjunctions(goal, type_, marks)}
+                    return self._of_formula(self.of_one(branches, False, live), type_, marks)
+                return self._of_formula(self.of_one(branches, True), type_, marks)
             case KeysHold(goal, is_negated):
                 return self._keys_hold(goal, is_negated)
             case In():
@@ -264,6 +266,8 @@ class Normal(ScalarForms):
                 continue
             self.goals.limits.check_resources(_STAGE)
             following: dict[Conjunction, None] = {}
+            # Alternatives that are combined with nothing are as many as the schema has.
+            most = max(self.goals.options.max_conj, len(form) if len(found) == 1 else 0)
             is_choice = len(form) > 1 and not any(each.marks for each in form)
             for left in found:
                 if is_choice and any(self._entails(left, right) for right in form):
@@ -273,11 +277,11 @@ class Normal(ScalarForms):
                     joined = left.joined(right)
                     if joined not in following and not self._contradicts(joined):
                         following[joined] = None
-                if len(following) > self.goals.options.max_conj:
+                if len(following) > most:
                     break
             found = list(following)
-            if len(found) > self.goals.options.max_conj:
-                found = found[: self.goals.options.max_conj]
+            if len(found) > most:
+                found = found[:most]
                 message = f"of the combinations of alternatives {len(found)} are kept"
                 pointer = self._pointer_of_busy()
                 self.notes.narrowed(pointer, message, "--max-conj keeps more")

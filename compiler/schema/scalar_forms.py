@@ -7,10 +7,11 @@ the clauses, so what is left out on the way lets nothing else in.
 """
 
 import typing
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import combinations
-from typing import cast
+from typing import TypeVar, cast
 
 from ..automata.dfa import Dfa
 from ..limits import blaming
@@ -27,9 +28,11 @@ from .goals import (
 from .keywords.clauses import applied, clauses_of
 from .keywords.scalars import counted
 from .places import Place
-from .sets import Bits, Ends, Lengths, Names, Scalar, Texts
+from .sets import Bits, Ends, Lengths, Names, Scalar, Texts, Values
 
 _STAGE = "the schema's normal form"
+
+T = TypeVar("T")
 
 
 class UndecidedError(Exception):
@@ -146,19 +149,26 @@ class ScalarForms:
 
     def _one_of_scalars(self, branches: Sequence[Goal], type_: Type, is_negated: bool) -> Scalar:
         """As ``of_one`` says, but only branches that have scalars are followed in pairs."""
-        live = [goal for goal in branches if not self.is_none(self.scalars(goal, type_))]
+        before = self.notes.narrowings
+        sets = {goal: self.scalars(goal, type_) for goal in branches}
+        live = [goal for goal in branches if not self.is_none(sets[goal])]
         if is_negated:
-            dead = [goal for goal in branches if goal not in live]
+            dead = [goal for goal in branches if self.is_none(sets[goal])]
             none = All(tuple(self.refuted(goal) for goal in (*live, *dead)))
-            pairs = combinations(live, 2)
-            both = (self._meet(type_, *(self.scalars(g, type_) for g in pair)) for pair in pairs)
+            both = (self._meet(type_, sets[a], sets[b]) for a, b in combinations(live, 2))
             return self._join(type_, (self._scalar_formula(none, type_), *both))
-        found = []
-        for i, branch in enumerate(branches):
-            if branch in live:
-                others = (self.refuted(goal) for j, goal in enumerate(branches) if j != i)
-                found.append(self._scalar_formula(All((Holds(branch), *others)), type_))
-        return self._join(type_, found)
+        if not live:
+            return self._join(type_, ())
+        if self.notes.narrowings == before:
+            # Nothing was left out, so what is not in a set of values fails the branch.
+            found = [sets[goal] for goal in live]
+            if all(isinstance(each, Names) for each in found):
+                texts = _once(cast("Names", each).texts for each in found)
+                return Names(texts) if texts else Ends.NONE
+            if all(isinstance(each, Values) for each in found):
+                values = _once(cast("Values", each).values for each in found)
+                return Values(values) if values else Ends.NONE
+        return self._scalar_formula(self.of_one(branches, False, set(live)), type_)
 
     def of_alternatives(self, member: Alternatives, is_positive: bool) -> Formula:
         if is_positive:
@@ -168,17 +178,22 @@ class ScalarForms:
     def refuted(self, goal: Goal) -> Formula:
         return Any(tuple(Holds(each, is_marked=False) for each in self.goals.refutations(goal)))
 
-    def of_one(self, branches: Sequence[Goal], is_negated: bool) -> Formula:
-        """Just one branch holds, or if negated none or two of them."""
+    def of_one(
+        self, branches: Sequence[Goal], is_negated: bool, live: Collection[Goal] | None = None
+    ) -> Formula:
+        """Just one branch holds, and of those in ``live``; or if negated none or two of them."""
         if is_negated:
             none = All(tuple(self.refuted(goal) for goal in branches))
             pairs = combinations(branches, 2)
             return Any((none, *(All((Holds(a, False), Holds(b, False))) for a, b in pairs)))
-        options = []
-        for i, branch in enumerate(branches):
-            others = (self.refuted(goal) for j, goal in enumerate(branches) if j != i)
-            options.append(All((Holds(branch), *others)))
-        return Any(tuple(options))
+        fails = [self.refuted(goal) for goal in branches]
+        return Any(
+            tuple(
+                All((Holds(branch), *fails[:i], *fails[i + 1 :]))
+                for i, branch in enumerate(branches)
+                if live is None or branch in live
+            )
+        )
 
     @contextmanager
     def once(self, literal: int, type_: Type) -> Iterator[None]:
@@ -217,3 +232,9 @@ class ScalarForms:
                         seen.add(inner)
                         pending.append(inner)
         return place.refused(TOO_DEEP, NAME_THEM)
+
+
+def _once(sets: Iterable[tuple[T, ...]]) -> tuple[T, ...]:
+    """What is in one of the sets alone, in order."""
+    counts = Counter(each for found in sets for each in dict.fromkeys(found))
+    return tuple(each for each, count in counts.items() if count == 1)

@@ -148,3 +148,28 @@ def test_unique_items_are_values_that_no_automaton_can_distinguish() -> None:
     assert members(few).allows(["b", 1, "a"])
     assert not members(few).allows(["b", "b"])
     assert ["#/uniqueItems: equal items are not kept out"] == members(schema, unique="ignore").notes
+
+
+def test_just_one_of_many_constants_is_each_of_them_that_no_other_branch_has() -> None:
+    """Of strings, and of numbers by their value; by the values alone, not branch by branch."""
+    texts = [{"enum": ["a", f"b{i}", f"c{i // 2}"]} for i in range(400)]
+    numbers = [{"enum": [0, i, -1 - i // 2]} for i in range(1, 401)]
+    found = members({"oneOf": [*texts, *numbers, {"const": "b7"}, {"const": 7.0}]}, seconds=10)
+
+    assert found.allows("b5")
+    assert found.allows(5)
+    for twice in ("a", "c3", "b7", 0, 7, -2):
+        assert not found.allows(twice)
+
+
+def test_a_oneof_of_many_tagged_objects_keeps_all_of_them() -> None:
+    """``--max-conj`` is about combinations."""
+    branches = [
+        {"properties": {"kind": {"const": f"k{i}"}, "n": {"const": i}}, "required": ["kind", "n"]}
+        for i in range(30)
+    ]
+    found = members({"type": "object", "oneOf": branches}, max_conj=5)
+
+    assert [] == found.notes
+    assert found.allows({"kind": "k29", "n": 29})
+    assert not found.allows({"kind": "k29", "n": 28})
