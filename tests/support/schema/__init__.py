@@ -57,22 +57,27 @@ class Members:
 
 def members(schema: Any, *, seconds: float = 60, **options: Any) -> Members:
     """The members of a schema, by default as the suite is read; ``schema``: a text or a value."""
-    text = schema if isinstance(schema, str) else json.dumps(schema)
-    source = Source(text, "s.schema.json", "json-schema")
     limits = Limits(seconds=seconds).started()
     try:
-        grammar = schema_grammar(source, SchemaOptions(**(SUITE | options)), limits)
+        grammar = _grammar(schema, limits, options)
     except CheckError as error:
-        if "no value satisfies this schema" not in str(error):
+        nothing = ("no value satisfies this schema", "all values of the schema # are left out")
+        if not any(message in str(error) for message in nothing):
             raise
         return Members(None, limits)
     return Members(grammar, limits)
 
 
 def refusal(schema: Any, **options: Any) -> str:
-    """The message of a schema that is refused."""
+    """The message of a schema that is refused, or that has no members."""
     try:
-        members(schema, **options)
+        grammar = _grammar(schema, Limits(), options)
     except CheckError as error:
         return str(error)
-    raise AssertionError("the schema is read")
+    raise AssertionError(f"the schema is read: {grammar.rules[0].name}")
+
+
+def _grammar(schema: Any, limits: Limits, options: dict[str, Any]) -> Grammar:
+    text = schema if isinstance(schema, str) else json.dumps(schema)
+    source = Source(text, "s.schema.json", "json-schema")
+    return schema_grammar(source, SchemaOptions(**(SUITE | options)), limits)
