@@ -1,13 +1,11 @@
 """The machine of a product, from the sections of an artifact."""
 
 import dataclasses
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, Union
 
 from ..bpe.forbidden_pairs import ForbiddenPairs
 from ..container.manifest import Manifest
 from ..container.sections import Arrays
-from ..normalizer.machine import WithNormalForm
-from ..normalizer.normal_form_dfa import NormalFormDfa, PromptRuns, Runs
 from ..pretokenizer.dfa import PretokenizerDfa, whole_pieces
 from ..tokens.block_rows import BlockRows
 from ..tokens.interning import Lock
@@ -16,7 +14,10 @@ from ..tokens.vocabulary import Vocabulary
 from .machine import ProductMachine, ProductRows
 from .transitions import Transitions
 
-AnyProduct: TypeAlias = ProductMachine | WithNormalForm[ProductMachine]
+if TYPE_CHECKING:
+    from ..normalizer.machine import WithNormalForm
+
+AnyProduct: TypeAlias = Union[ProductMachine, "WithNormalForm[ProductMachine]"]
 
 # Marks of a pre-tokenizer DFA in which no token is read apart.
 _MARKS = 2
@@ -37,7 +38,7 @@ def product_machine(
 
     ``full``: the machine of these sections whose place it takes.
     """
-    before = full.inner if isinstance(full, WithNormalForm) else full
+    before = full if full is None or isinstance(full, ProductMachine) else full.inner
     budget = caches or CacheBudget()
     own, effects, both = budget.divide(_PRODUCT, _NORMAL_FORM, _BOTH)
     is_alone = "stable.table" not in arrays
@@ -95,6 +96,9 @@ def product_machine(
         product.take_over(before)
     if is_alone:
         return product
+    from ..normalizer.machine import WithNormalForm
+    from ..normalizer.normal_form_dfa import NormalFormDfa, PromptRuns, Runs
+
     normal_form = NormalFormDfa.from_arrays(arrays)
     runs = PromptRuns if "stable.prompts" in arrays else Runs
     return WithNormalForm(product, runs(normal_form, vocabulary, effects), caches=both)
@@ -102,11 +106,11 @@ def product_machine(
 
 def members(machine: AnyProduct, state: int) -> tuple[int, ...]:
     """The product states that the text so far may be in."""
-    if isinstance(machine, WithNormalForm):
-        return machine.inner.members(machine.inner_state(state))
-    return machine.members(state)
+    if isinstance(machine, ProductMachine):
+        return machine.members(state)
+    return machine.inner.members(machine.inner_state(state))
 
 
 def forbidden_pairs(machine: AnyProduct) -> ForbiddenPairs:
     """The pairs of tokens that no encoding holds."""
-    return machine.inner.pairs if isinstance(machine, WithNormalForm) else machine.pairs
+    return machine.pairs if isinstance(machine, ProductMachine) else machine.inner.pairs

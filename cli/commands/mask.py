@@ -125,11 +125,14 @@ def _answer_text(artifact: "Artifact", prefix: bytes, format_: Format, most: int
 
 
 def _boundaries(artifact: "Artifact", prefix: bytes) -> "list[Boundary]":
-    from constrain.artifacts.kinds.wordpiece import WordPieceRuntime
+    from constrain.artifacts.container.manifest import WORD_DFA
     from constrain.artifacts.prefix import boundaries
 
-    if not isinstance(artifact.runtime, WordPieceRuntime):
+    if artifact.manifest.kind != WORD_DFA:
         return boundaries(artifact, prefix)
+    from constrain.artifacts.kinds.wordpiece import WordPieceRuntime
+
+    assert isinstance(artifact.runtime, WordPieceRuntime)
     try:
         text = prefix.decode("utf-8")
     except UnicodeDecodeError:
