@@ -5,6 +5,7 @@
     relative_steps    what a token does to one stack, for all counts with the same effect
     summaries         which tokens fit in front of a counter, by the few levels that tokens tell
     item_walk         all those levels by one walk of the trie, where a token is read in one way
+    stored_items      what a file has of these walks: a byte a token
     closure           what stacks of any height need of them, for a few of all counts
     machine           all of it as the machine that a matcher steps
 

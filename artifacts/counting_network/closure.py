@@ -1,17 +1,23 @@
 """The summaries that stacks of any height need, found without a stack, for a few of all counts.
 
 As ``network/closure``: which frames can lie right below a state is a local relation of the network.
-Of a counter, which is a frame for each count, three stand for all: where one item has begun, where
-just enough have, and where the last has. What other counts need is mostly that, too. In place of a
+Of a counter, which is a frame for each count, a few stand for all: where one item has begun, where
+just enough have, where a few are left, and where the last has begun. What other counts need is
+mostly that, too. In place of a
 set stand the states that it leads to: each part, what separates them, and the one behind all.
 """
 
 from collections.abc import Iterable, Iterator
 
 from ..network import closure as network_closure
+from ..network.counts import UNBOUNDED
 from ..network.sets import NO_SEPARATOR
 from ..network.tables import DEAD, NetworkTables
 from .summaries import CountingSummaries
+
+# How many items may be left where a counter's end is near. Few tokens hold more of them and what
+# follows; nodes of so many levels are then looked at by themselves.
+_LEFT = (*range(1, 12), 32)
 
 _Key = tuple[int, int]
 
@@ -28,8 +34,10 @@ def frames_below(tables: NetworkTables) -> dict[int, list[int]]:
                 continue
             counter, _ = counters.split(frame)
             if counter < len(counters.rows):
-                _, least, _, back = counters.rows[counter]
+                _, least, most, back = counters.rows[counter]
                 found.update((frame, counters.frame(counter, least), back))
+                if most != UNBOUNDED:
+                    found.update(counters.frame(counter, max(most - n, 1)) for n in _LEFT)
     for rule in counters.set_rules:
         behind = {rule.back, *rule.parts}
         if rule.separator != NO_SEPARATOR:

@@ -34,6 +34,9 @@ _MOST_ITEMS = 255
 # which takes less time for each.
 _SPARSE = 64
 
+# So many nodes are counted off, and not sorted.
+_MANY = 1 << 12
+
 # Integers that index without being converted.
 _Places = NDArray[np.intp]
 
@@ -81,19 +84,17 @@ class Levels:
 @dataclass(frozen=True, eq=False)
 class Items:
     """``needs``: uint8 (32 W,), how many items have begun where each token ends inside one, 0 where
-    it does not. ``nodes``: e_i for each of the L levels that has some."""
+    it does not. ``nodes``: e_i for each of the ``count`` levels L that has some; None if they come
+    from a file, which has what follows them instead."""
 
     needs: NDArray[np.uint8]
-    nodes: Levels
-
-    def __len__(self) -> int:
-        """How many levels have nodes, L."""
-        return len(self.nodes.starts) - 1
+    nodes: Levels | None
+    count: int
 
     @property
     def nbytes(self) -> int:
         """The size of the arrays."""
-        return self.needs.nbytes + self.nodes.nbytes
+        return self.needs.nbytes + (0 if self.nodes is None else self.nodes.nbytes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +125,26 @@ class _Loop:
     start: int
     ends: int
     one: int
+
+
+def level_row(items: Items, exits: Exits, shift: int, low: int, high: int) -> Words:
+    """The tokens that end inside the first ``high`` items, or behind ``low`` to ``high`` of
+    them, where ``shift`` items have been read already; uint32 (W,)."""
+    # subtle: as unsigned numbers, those of no item are larger than all others.
+    flags = items.needs - np.uint8(shift + 1) < np.uint8(high)
+    top = min(shift + high + 1, items.count)
+    flags[exits.tokens.between(min(shift + low, top), top)] = True
+    return tokenset.from_flags(flags)
+
+
+def distinct(nodes: Nodes) -> Nodes:
+    """Each node once, ascending."""
+    if len(nodes) < _MANY:
+        nodes = np.sort(nodes)
+        return nodes[np.diff(nodes, prepend=-1) > 0]
+    flags = np.zeros(int(nodes.max()) + 1, dtype=np.bool_)
+    flags[nodes] = True
+    return np.flatnonzero(flags).astype(np.int32)
 
 
 class ItemWalk:
@@ -174,7 +195,8 @@ class ItemWalk:
         # Those at the start have begun none.
         first = np.zeros(len(suspended), dtype=np.intp)
         most = int(left.max(initial=0)) + 1
-        return Items(needs, Levels.of([suspended, nodes.take(stops)], [first, left], most))
+        levels = Levels.of([suspended, nodes.take(stops)], [first, left], most)
+        return Items(needs, levels, most)
 
     def exits(self, items: Levels, back: int) -> Exits | None:
         """What is read in ``back`` behind each number of items; None if that is too much."""
@@ -229,24 +251,6 @@ class ItemWalk:
             Levels.of(ended, ended_levels, count),
             {q: Levels.of(*found, count) for q, found in sorted(calling.items())},
         )
-
-    def row(self, items: Items, exits: Exits, shift: int, low: int, high: int) -> Words:
-        """The tokens that end inside the first ``high`` items, or behind ``low`` to ``high`` of
-        them, where ``shift`` items have been read already; uint32 (W,)."""
-        # subtle: as unsigned numbers, those of no item are larger than all others.
-        flags = items.needs - np.uint8(shift + 1) < np.uint8(high)
-        top = min(shift + high + 1, len(items))
-        flags[exits.tokens.between(min(shift + low, top), top)] = True
-        return tokenset.from_flags(flags)
-
-    def distinct(self, nodes: Nodes) -> Nodes:
-        """Each node once, ascending."""
-        if len(nodes) * _SPARSE < self.work:
-            nodes = np.sort(nodes)
-            return nodes[np.diff(nodes, prepend=-1) > 0]
-        flags = np.zeros(self.work, dtype=np.bool_)
-        flags[nodes] = True
-        return np.flatnonzero(flags).astype(np.int32)
 
     def _tokens(self, nodes: _Places) -> tuple[_Places, NDArray[np.int32]]:
         """The tokens that end at some nodes, and how many at each."""

@@ -24,6 +24,7 @@ from ..tokens.trie import Trie
 from ..tokens.vocabulary import Vocabulary
 from .configurations import COUNT_SHIFT, CountingConfigurations
 from .relative_steps import Checked, Effect, Single
+from .stored_items import StoredItems
 from .summaries import CountingSummaries
 
 # How a budget is divided: summaries with their rows, masks of many rows, steps, and what is
@@ -77,13 +78,14 @@ class CountingMasks(InterningMachine):
         precomputed: SummaryTables | None = None,
         caches: CacheBudget | None = None,
         lock: Lock | None = None,
+        stored: StoredItems | None = None,
     ) -> None:
         budgets = (caches or CacheBudget()).divide(_SUMMARIES, _MASKS, _STEPS, _INTERNED)
         summaries, masks, steps, self._interned = budgets
         # By the numbers of the rows that they unite.
         self._united: BoundedCache[tuple[int, ...], Words] = masks.cache()
         self._most_steps = max(steps.limit // _STEP_BYTES, _FEWEST_STEPS)
-        self.summaries = CountingSummaries(tables, trie, vocab_size, precomputed, summaries)
+        self.summaries = CountingSummaries(tables, trie, vocab_size, precomputed, summaries, stored)
         self._vocabulary, self._vocab_size = vocabulary, vocab_size
         self._eos = tokenset.from_ids(list(eos), vocab_size)
         self._first: Words | None = None

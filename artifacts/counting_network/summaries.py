@@ -32,12 +32,14 @@ from ..network.summaries import Summaries
 from ..network.summary_tables import SummaryTables
 from ..network.tables import NetworkTables
 from ..summaries.node_sets import NOTHING, ROOT
+from ..tokens import tokenset
 from ..tokens.memo import ENTRY_BYTES, CacheBudget, solve_recursive
 from ..tokens.trie import Trie
-from .item_walk import Exits, Items, ItemWalk
+from .item_walk import Exits, Items, ItemWalk, distinct, level_row
+from .stored_items import StoredItems
 
-# Nodes of a set that is large.
-_LARGE = 256
+# Nodes of a set that is large; and bytes of rows, beyond which no summaries of others are stored.
+_LARGE, _SMALL_ROWS = 256, 1 << 20
 
 _Key = tuple[int, int]
 _Summary = tuple[int, int]
@@ -61,8 +63,10 @@ class CountingSummaries(Summaries):
         vocab_size: int,
         precomputed: SummaryTables | None = None,
         caches: CacheBudget | None = None,
+        stored: StoredItems | None = None,
     ) -> None:
         super().__init__(tables, trie, vocab_size, precomputed, caches)
+        self._stored = stored or StoredItems.of({}, {}, vocab_size)
         self._counters = tables.some_counters
         self._states = tables.states
         # By (set, item): e0, e1, …, and the rows of the first 0, 1, … items.
@@ -94,25 +98,35 @@ class CountingSummaries(Summaries):
         self._walked_bytes = 0
         self._levels.clear()
 
-    def large(self) -> SummaryTables:
-        """The summaries of large sets alone, to begin with another time: others are found sooner
-        than a row is read."""
-        kept = {
-            key: found
-            for key, found in sorted(self.known().items())
-            if key[0] == ROOT or len(self.sets[key[0]]) >= _LARGE
+    def large(self) -> tuple[SummaryTables, StoredItems]:
+        """What takes long to find, to begin with another time: the walks of items, and summaries,
+        those of large sets first, as long as rows take not too much."""
+        walked = {
+            key: found and found.items
+            for key, found in self._walked.items()
+            if (len(self.sets[key[0]]) < _LARGE if found is None else not found.shift)
         }
+        exits = {key: found for key, found in self._exits.items() if found}
+        known = sorted(self.known().items())
+        known.sort(key=lambda pair: pair[0][0] != ROOT and len(self.sets[pair[0][0]]) < _LARGE)
         rows, sets = {NOTHING: 0}, {NOTHING: 0, ROOT: 1}
-        for (suspended, _), (row, left) in kept.items():
-            rows.setdefault(row, len(rows))
+        for suspended, _ in walked:
             sets.setdefault(suspended, len(sets))
-            sets.setdefault(left, len(sets))
-        renamed = {
-            (sets[suspended], state): (rows[row], sets[left])
-            for (suspended, state), (row, left) in kept.items()
-        }
+        renamed = dict[_Key, _Summary]()
+        for (suspended, state), (row, left) in known:
+            is_large = suspended == ROOT or len(self.sets[suspended]) >= _LARGE
+            if not is_large and len(rows) * self.rows.row_bytes > _SMALL_ROWS:
+                break
+            numbers = sets.setdefault(suspended, len(sets)), sets.setdefault(left, len(sets))
+            renamed[numbers[0], state] = rows.setdefault(row, len(rows)), numbers[1]
         nodes = [self.sets[number] for number in sets]
-        return SummaryTables.of([self.rows[number] for number in rows], nodes, renamed)
+        tables = SummaryTables.of([self.rows[number] for number in rows], nodes, renamed)
+        items = StoredItems.of(
+            {(sets[suspended], item): found for (suspended, item), found in walked.items()},
+            {(sets[key[0]], *key[1:]): found for key, found in exits.items()},
+            self._vocab_size,
+        )
+        return tables, items
 
     def find(self, suspended: int, state: int) -> _Summary | None:
         """F(suspended, state), or G where ``state`` is a counter's frame, if it is cached."""
@@ -149,7 +163,7 @@ class CountingSummaries(Summaries):
         """L, if it is known."""
         walked = self._walked.get((suspended, item))
         if walked is not None:
-            return len(walked.items) - walked.shift
+            return walked.items.count - walked.shift
         found = self._items.get((suspended, item))
         return None if found is None else len(found[0])
 
@@ -175,7 +189,7 @@ class CountingSummaries(Summaries):
         walked = self._items_of(suspended, item)
         exits = walked and self._exits_of(walked, item, back)
         if walked and exits:
-            low, high = _levels(begun, least, most, len(walked.items) - walked.shift)
+            low, high = _levels(begun, least, most, walked.items.count - walked.shift)
             summary = yield from self._level(walked, exits, low, high)
         else:
             low, high, summary = yield from self._level_one_by_one(suspended, counter, begun)
@@ -187,21 +201,22 @@ class CountingSummaries(Summaries):
     ) -> Generator[_Key, _Summary, _Summary]:
         """G of (lo, hi)."""
         items, _, shift = walked
-        row = self._walk_of_items.row(items, exits, shift, low, high)
-        top = min(shift + high + 1, len(items))
+        row = level_row(items, exits, shift, low, high)
+        top = min(shift + high + 1, items.count)
         low = min(shift + low, top)
-        pending = [exits.nodes.between(low, top)]
+        pending = [self.sets.number(distinct(exits.nodes.between(low, top)))]
         for state, called in exits.calls.items():
             # All levels at once, of which most masks are, or each, once for all masks.
-            whole = low == 0 and top == len(items)
+            whole = low == 0 and top == items.count
             for first, last in [(low, top)] if whole else pairwise(range(low, top + 1)):
                 nodes = called.between(first, last)
                 if len(nodes):
-                    part, left = yield self.sets.number(self._walk_of_items.distinct(nodes)), state
+                    part, left = yield self.sets.number(distinct(nodes)), state
                     row |= self.rows[part]
-                    pending.append(self.sets[left])
-        nodes = self._walk_of_items.distinct(np.concatenate(pending))
-        return self.rows.add(row), self.sets.number(nodes)
+                    pending.append(left)
+        different = dict.fromkeys(pending)
+        different.pop(NOTHING, None)
+        return self.rows.add(row), self._merged(different)
 
     def _level_one_by_one(
         self, suspended: int, counter: int, begun: int
@@ -243,9 +258,12 @@ class CountingSummaries(Summaries):
                 whole = self._items_of(ROOT, item)
                 found = whole and _Walked(whole.items, ROOT, 1)
             else:
-                walk = self._walk_of_items
-                items = walk.items(self.sets[suspended], item)
-                self.watch(walk.work, 0)
+                size = 32 * tokenset.word_count(self._vocab_size)
+                if self._stored.has(suspended, item):
+                    items = self._stored.items(suspended, item, size)
+                else:
+                    items = self._walk_of_items.items(self.sets[suspended], item)
+                    self.watch(self._walk_of_items.work, 0)
                 if items is not None:
                     found = _Walked(items, suspended, 0)
                     self._walked_bytes += items.nbytes
@@ -256,9 +274,15 @@ class CountingSummaries(Summaries):
         """What follows a counter behind its items."""
         key = walked.base, item, back
         if key not in self._exits:
-            walk = self._walk_of_items
-            exits = self._exits[key] = walk.exits(walked.items.nodes, back)
-            self.watch(walk.work, 0)
+            exits = self._stored.following(*key)
+            if exits is None:
+                walk, nodes = self._walk_of_items, walked.items.nodes
+                if nodes is None:
+                    again = walk.items(self.sets[walked.base], item)
+                    nodes = None if again is None else again.nodes
+                exits = None if nodes is None else walk.exits(nodes, back)
+                self.watch(walk.work, 0)
+            self._exits[key] = exits
             self._walked_bytes += exits.nbytes if exits else 0
         return self._exits[key]
 
@@ -266,7 +290,7 @@ class CountingSummaries(Summaries):
         """The set of the nodes of several."""
         if len(pending) < 2:
             return next(iter(pending), NOTHING)
-        return self.sets.number(self._whole_walk().merged([self.sets[n] for n in pending]))
+        return self.sets.number(distinct(np.concatenate([self.sets[n] for n in pending])))
 
     def add_rows_of_set(self, rows: set[int], suspended: int, counter: int, value: int) -> int:
         """Add the rows of what is suspended above a set; what it leaves suspended in turn.

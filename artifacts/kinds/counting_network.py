@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..container.manifest import Manifest
 from ..container.sections import Arrays
+from ..counting_network.check import check_items
 from ..matcher import Begun
 from ..network.check import check_effects, check_network, check_summaries
 from ..tokens.allowance import Allowance, Ended, Precomputed
@@ -27,6 +28,7 @@ def check(manifest: Manifest, arrays: Arrays) -> None:
     # Productions of counted repetitions would be copies, and the grammar names no tokens.
     states = check_network(manifest, names_of(manifest), arrays, 0, counted=True)
     check_summaries(manifest, arrays, states)
+    check_items(arrays, manifest.vocab_size, states)
     check_effects(arrays, manifest.vocab_size, states)
     check_first_row(manifest, arrays)
     check_trie_sections(arrays)
@@ -109,6 +111,7 @@ class CountingRuntime:
         if full is not None:
             return full.following()
         from ..counting_network.machine import CountingMasks
+        from ..counting_network.stored_items import StoredItems
         from ..network.summary_tables import SummaryTables
 
         c, m = self.contents, self.contents.manifest
@@ -121,6 +124,7 @@ class CountingRuntime:
             SummaryTables.from_arrays(c.arrays),
             c.caches,
             c.lock,
+            StoredItems.from_arrays(c.arrays),
         )
         if FIRST_ROW in c.arrays:
             machine.begin_with(c.arrays[FIRST_ROW])

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from constrain.artifacts.counting_network.stored_items import StoredItems
 from constrain.artifacts.counting_network.summaries import CountingSummaries
 from constrain.artifacts.network.mask_automaton import MaskAutomaton
 from constrain.artifacts.network.summaries import Summaries
@@ -43,17 +44,20 @@ _COPIES = 4
 @dataclass(frozen=True, slots=True, eq=False)
 class Precomputed:
     """What a network's masks and steps begin with. ``is_complete``: no summary is missing.
-    ``note``: why there are few, where that is no limit."""
+    ``items``: of a network with counters the walks of their items. ``note``: why there are few,
+    where that is no limit."""
 
     summaries: SummaryTables
     automaton: MaskAutomaton
     effects: TokenEffects
     is_complete: bool
+    items: StoredItems | None = None
     note: str = ""
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The sections of an artifact."""
-        return self.summaries.arrays() | self.automaton.arrays() | self.effects.arrays()
+        items = {} if self.items is None else self.items.arrays()
+        return self.summaries.arrays() | self.automaton.arrays() | self.effects.arrays() | items
 
     @property
     def counts(self) -> dict[str, int]:
@@ -78,17 +82,21 @@ def precompute(
     summaries = PREWARM if options.prewarm is None else options.prewarm
     memory = min(options.max_artifact_bytes - taken, limits.memory // _COPIES)
     automaton = MaskAutomaton.of(tables, {}, {})
+    items = None if tables.counters is None else StoredItems.of({}, {}, size)
     if not summaries or memory <= 0:
         empty = SummaryTables.empty(size)
-        return Precomputed(empty, automaton, TokenEffects.empty(), is_complete=not summaries)
+        return Precomputed(empty, automaton, TokenEffects.empty(), not summaries, items)
     vocabulary, trie = request.vocabulary, request.trie
     if tables.counters is not None:
         counting = CountingSummaries(tables, lambda: trie, size)
         effort.begin("the masks of the network", MOST_WORK)
         precompute_summaries(tables, counting, summaries, memory, effort)
         effort.end()
-        large, effects = counting.large(), TokenEffects.empty()
-        return Precomputed(large, automaton, effects, is_complete=False, note=_COUNTED)
+        large, found_items = counting.large()
+        if found_items.nbytes + sum(array.nbytes for array in large.arrays().values()) <= memory:
+            items = found_items
+        effects = TokenEffects.empty()
+        return Precomputed(large, automaton, effects, is_complete=False, items=items, note=_COUNTED)
     found = Summaries(tables, lambda: trie, size)
     effort.begin("the effects of the tokens")
     effects = token_effects(tables, vocabulary, terminals, min(memory, _EFFECTS_BYTES), effort)

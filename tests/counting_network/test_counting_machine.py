@@ -42,6 +42,25 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Artifact:
     )
 
 
+@pytest.fixture(scope="module")
+def ahead(small: Artifact, tmp_path_factory: pytest.TempPathFactory) -> Artifact:
+    """One whose file has walks of items, and what follows them."""
+    folder = tmp_path_factory.mktemp("ahead")
+    merges = ["a b", "ab b", "a a", "a )"]
+    tokenizer = tokenizer_of(folder, "ab()", merges, added=[(8, "<eos>", True)])
+    artifact = compile_grammar(
+        'root ::= "b" ( "a" | "ba" ){2,900} ( "b" root )? ")" | "(" root ")"',
+        dialect="gbnf",
+        tokenizer=tokenizer,
+        tokenization="any",
+        engine="network",
+        eos=["<eos>"],
+    )
+    for name in ("walks", "exits", "calls", "values", "levels"):
+        assert len(artifact.arrays[f"items.{name}"]), name
+    return artifact
+
+
 def machine_of(artifact: Artifact) -> CountingMasks:
     """The machine of an artifact with counters."""
     machine = artifact.machine()
@@ -111,9 +130,73 @@ def test_flipped_bits_are_found(small: Artifact, full: bool) -> None:
     check_every_bit_counts(small, None if full else 100)
 
 
-def test_flipped_bits_do_no_harm_unverified(small: Artifact, full: bool) -> None:
+@pytest.mark.parametrize("name", ["small", "ahead"])
+def test_flipped_bits_do_no_harm_unverified(
+    name: str, request: pytest.FixtureRequest, full: bool
+) -> None:
     """A file with right checksums is refused or walked, and no other error comes of it."""
-    check_flipped_bits_do_no_harm(small, exercise, 2000 if full else 250)
+    check_flipped_bits_do_no_harm(request.getfixturevalue(name), exercise, 2000 if full else 200)
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "value"),
+    [
+        ("walks", (0, 0), 99),
+        ("walks", (0, 1), 0),
+        ("walks", (0, 2), 256),
+        ("walks", (0, 3), 9),
+        ("exits", (0, 0), 9),
+        ("exits", (0, 1), 99),
+        ("calls", (0, 0), -1),
+        ("calls", (0, 1), 0),
+        ("levels", -1, 200),
+        ("offsets", 1, 9999),
+        ("values", 0, -1),
+        ("values", -1, 9999),
+        ("needs", None, 0),
+        ("walks", None, 0),
+    ],
+)
+@pytest.mark.quick
+def test_walks_that_do_not_fit_are_refused(
+    ahead: Artifact,
+    name: str,
+    place: object,
+    value: int,
+    refused_by: Callable[[bytes], str],
+) -> None:
+    """Sets, states, nodes and tokens that are not there, levels beyond the last; missing parts."""
+    array = None
+    if place is not None:
+        array = ahead.arrays[f"items.{name}"].copy()
+        array[place] = value
+    assert f"section 'items.{name}'" in refused_by(encoded(ahead, {f"items.{name}": array}))
+
+
+def test_files_have_all_that_masks_near_the_ends_of_counts_need(
+    default_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Along a text that comes to the end of its count the trie is not walked, and the masks are
+    those of an artifact that finds them all."""
+    string = r'"\"" ( [^"\\] | "\\" ["n] ){0,120} "\""'
+    lazy, found = (
+        compile_grammar(
+            f'root ::= "[" ( {string} ", "? ){{1,100000}} "]"',
+            dialect="gbnf",
+            tokenizer=default_tokenizer,
+            tokenization="any",
+            **options,  # type: ignore[arg-type]
+        )
+        for options in ({"prewarm": 0}, {})
+    )
+    stored = load_bytes(found.to_bytes(), verify=True)
+    monkeypatch.setattr(machine_of(stored).summaries, "_make_trie", None)
+    one, other = lazy.matcher(), stored.matcher()
+    for token in default_tokenizer.encode('["a", "' + "the quick brown fox " * 6 + '", "'):
+        assert one.mask().tolist() == other.mask().tolist()
+        one.advance(token)
+        other.advance(token)
+    assert 0 == machine_of(stored).summaries.computed
 
 
 @pytest.mark.parametrize(
