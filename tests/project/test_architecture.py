@@ -51,7 +51,7 @@ ARTIFACTS: dict[str, set[str]] = {
     "canonical_network": {"bpe", "container", "errors", "network", "normalizer", "pretokenizer"}
     | {"summaries", "tokens"},
     "matcher": {"errors", "tokens"},
-    "counting_network": {"errors", "network", "summaries", "tokens"},
+    "counting_network": {"container", "errors", "network", "summaries", "tokens"},
     "kinds": {"bpe", "canonical_network", "cartesian", "container", "counting_network", "dfa"}
     | {"earley", "errors"}
     | {"matcher", "maximal_munch", "network", "normalizer", "pretokenizer", "tokens", "wordpiece"},
