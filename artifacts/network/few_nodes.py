@@ -24,8 +24,9 @@ from .tables import DEAD, NetworkTables
 # children.
 FEW, _FEW_EDGES = 24, 16
 
-# The nodes that a patch may meet, and the tokens that it may change.
-_MOST_PATCHED, _MOST_CHANGED = 400, 1 << 12
+# The nodes that a patch may meet, the children that are looked for, and the tokens that it may
+# change.
+_MOST_PATCHED, _MOST_COMPARED, _MOST_CHANGED = 400, 1200, 1 << 12
 
 # Pairs of states whose differences are kept.
 _MOST_DIFFERENCES = 1 << 12
@@ -132,6 +133,7 @@ class FewNodes:
         if stops[other]:
             met.stopped.append((node, other))
         pending = [(node, one, other)]
+        compared = 0
         for upper, before, after in pending:
             low, high = first[upper], first[upper + 1]
             differing: Iterable[tuple[int, int, int]]
@@ -139,7 +141,9 @@ class FewNodes:
                 places = [(child, columns[octets[child]]) for child in range(low, high)]
                 one, other = before * width, after * width
                 differing = [(c, flat[one + column], flat[other + column]) for c, column in places]
+                compared += high - low
             else:
+                compared += len(self._differing(before, after))
                 found = (
                     (octets.find(octet, low, high), then, now)
                     for octet, then, now in self._differing(before, after)
@@ -163,7 +167,7 @@ class FewNodes:
                 if stops[now]:
                     met.stopped.append((child, now))
                 pending.append((child, then, now))
-            if len(pending) > _MOST_PATCHED:
+            if len(pending) > _MOST_PATCHED or compared > _MOST_COMPARED:
                 return None
         changed = sum(self._end[node] - self._begin[node] for node in (*cut, *met.whole))
         return None if changed > _MOST_CHANGED else Patch(met, cut, passed)

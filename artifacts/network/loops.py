@@ -30,6 +30,9 @@ from .trie_index import TrieIndex
 # What is kept for one trie, in bytes.
 _MOST_BYTES = 1 << 24
 
+# So few nodes are read node by node: runs of what is repeated leave one for a hundred levels.
+_FEW = 24
+
 # About the size of a walk for each of its single nodes, and each of its inner ones.
 _SINGLE_BYTES, _INNER_BYTES = 64, 4
 
@@ -148,6 +151,10 @@ class LoopWalk:
             self._inner.append(both[np.diff(both, prepend=-1) > 0])
         return self._inner[0]
 
+    def compact(self, index: TrieIndex) -> Nodes:
+        """The same with roots of subtrees in place of their nodes (``TrieIndex.whole``)."""
+        return np.concatenate((self.single, index.whole(self.whole)))
+
     @cached_property
     def _by_octet(self) -> tuple[Nodes, NDArray[np.int64]]:
         """The children of single nodes by the byte that leads to them, and where each begins."""
@@ -210,6 +217,12 @@ class LoopWalks:
         met = 0
         read = np.full(len(nodes), BETWEEN, dtype=np.uint8)
         while len(nodes):
+            if len(nodes) <= _FEW:
+                nodes, read, *more = self._few(nodes, read, leaving, steps.tobytes())
+                for parts, found in zip((single, whole, within), more, strict=True):
+                    parts.append(found)
+                met += sum(map(len, more))
+                continue
             starts = first.take(nodes)
             fan_out = first.take(nodes + 1) - starts
             nodes, read = ranges(starts, fan_out), read.repeat(fan_out)
@@ -233,6 +246,42 @@ class LoopWalks:
         row = tokens.row(np.concatenate(begins), np.concatenate(ends), vocab_size)
         row.flags.writeable = False
         return LoopWalk(row, distinct(np.concatenate(single)), taken, met, self._octets, first)
+
+    def _few(
+        self, nodes: Nodes, read: NDArray[np.uint8], leaving: np.uint64, steps: bytes
+    ) -> tuple[Nodes, NDArray[np.uint8], Nodes, Nodes, Nodes]:
+        """The walk node by node as long as few are left, which are given with what was read; and
+        the nodes that were met: single ones, whole ones, and those within characters."""
+        tokens, left = self._subtrees, int(leaving)
+        octets, first = self._octets.data, self._first.data
+        below, within = tokens.below.data, tokens.within.data
+        single: list[int] = []
+        whole: list[int] = []
+        inside: list[int] = []
+        pending = list(zip(nodes.tolist(), read.tolist(), strict=True))
+        while 0 < len(pending) <= _FEW:
+            frontier, pending = pending, []
+            for node, before in frontier:
+                for child in range(first[node], first[node + 1]):
+                    # A character of several bytes is read before its bytes are.
+                    if not within[child] & left:
+                        whole.append(child)
+                        continue
+                    after = steps[before << 8 | octets[child]]
+                    if after == ILL:
+                        continue
+                    if not below[child] & left:
+                        whole.append(child)
+                        continue
+                    (single if after == BETWEEN else inside).append(child)
+                    pending.append((child, after))
+        rest = np.array(pending, dtype=np.int32).reshape(-1, 2)
+        left_read = rest[:, 1].astype(np.uint8)
+        return rest[:, 0], left_read, _nodes(single), _nodes(whole), _nodes(inside)
+
+
+def _nodes(found: list[int]) -> Nodes:
+    return np.array(found, dtype=np.int32)
 
 
 _MADE: WeakKeyDictionary[Trie, LoopWalks] = WeakKeyDictionary()

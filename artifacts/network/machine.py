@@ -210,7 +210,11 @@ class NetworkMasks(InterningMachine):
     ) -> None:
         budgets = (caches or CacheBudget()).divide(_SUMMARIES, _EFFECTS, _STEPS, _MASKS, _INTERNED)
         summaries, self._effect_budget, self._step_budget, masks, self._interned = budgets
-        self.summaries = Summaries(tables, trie, vocab_size, precomputed, summaries)
+        # Sets are compared with those that were precomputed.
+        compact = precomputed is None or not len(precomputed.keys)
+        self.summaries = Summaries(
+            tables, trie, vocab_size, precomputed, summaries, compact=compact
+        )
         self._automaton = automaton or MaskAutomaton.of(tables, {}, {})
         self._effects = effects or TokenEffects.empty()
         self._vocabulary = vocabulary

@@ -53,7 +53,8 @@ class Summaries:
     Begins with what is ``precomputed``, and computes the others lazily. ``trie`` is made when the
     first summary is missing. ``results``: F by key (``key_of``) as (row, set). ``caches``: for all
     beside what is precomputed. ``watch``: bounds what is computed; where it ends that, what was
-    found so far stays. ``computed``: how many were.
+    found so far stays. ``computed``: how many were. ``compact``: sets that are found are so
+    (``SummaryWalk``), which those of ``precomputed`` are not.
     """
 
     def __init__(
@@ -63,6 +64,8 @@ class Summaries:
         vocab_size: int,
         precomputed: SummaryTables | None = None,
         caches: CacheBudget | None = None,
+        *,
+        compact: bool = False,
     ) -> None:
         row_budget, summaries, self._children = (caches or CacheBudget()).divide(
             _ROWS, _SUMMARIES, _CHILDREN
@@ -70,7 +73,7 @@ class Summaries:
         self.watch: Watch = unwatched
         self._network, self._make_trie, self._vocab_size = tables, trie, vocab_size
         self._given = precomputed or SummaryTables.empty(vocab_size)
-        self.computed = 0
+        self.computed, self._compact = 0, compact
         self._walk: SummaryWalk | None = None
         self._most_bytes = summaries.limit
         self.rows = RowTable(vocab_size, self._given.rows, row_budget.limit)
@@ -115,6 +118,8 @@ class Summaries:
         """All that was found so far, to begin with another time."""
         rows = [self.rows[number] for number in range(len(self.rows))]
         sets = [self.sets[number] for number in range(len(self.sets))]
+        if self._walk is not None:
+            sets = [self._walk.flat(nodes) for nodes in sets]
         return SummaryTables.of(rows, sets, self.known())
 
     def known(self) -> dict[_Key, _Summary]:
@@ -130,7 +135,9 @@ class Summaries:
 
             trie = self._make_trie()
             self.sets.check(trie, "memo.exit_nodes")
-            self._walk = SummaryWalk(self._network, trie, self._vocab_size, self._children)
+            self._walk = SummaryWalk(
+                self._network, trie, self._vocab_size, self._children, compact=self._compact
+            )
         return self._walk
 
     def _steps(self, key: _Key) -> Generator[_Key, _Summary, _Summary]:

@@ -8,7 +8,6 @@ are counted off instead.
 """
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +17,7 @@ from ..summaries.node_sets import Nodes
 from ..tokens import tokenset
 from ..tokens.distinct import distinct
 from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
-from ..tokens.subtrees import subtrees_of
+from ..tokens.subtrees import BROKEN, CLASS_BITS, subtrees_of
 from ..tokens.tokenset import Words
 from ..tokens.trie import Trie, ranges
 from .few_nodes import FEW, FewMet, FewNodes
@@ -26,7 +25,7 @@ from .loops import StateLoops, loop_walks_of
 from .read_through import ReadThrough, inside_calls
 from .tables import DEAD, NetworkTables
 from .trie_index import index_of
-from .walk_parts import Found, States, joined
+from .walk_parts import Found, States, WalkRows, joined
 
 # Sets of so many nodes have their children grouped by column.
 _LARGE = 256
@@ -45,9 +44,9 @@ _SPARSE = 64
 _FEW_MET, _FEW_TOKENS = 64, 256
 
 # Below a node of so many tokens it is tried to patch another walk. What walks are patched, and
-# children of sets, have these parts of the budget.
+# children of sets, have these parts of the budget; and sets whose nodes stand for themselves.
 _WORTH_PATCHING = 1 << 12
-_CHILDREN, _BASES = 3, 1
+_CHILDREN, _BASES, _FLATS = 3, 1, 1
 
 # Below nodes of so many tokens what a state reads by looping is kept with the trie.
 _WORTH_LOOPING = 1 << 8
@@ -89,6 +88,9 @@ class SummaryWalk:
     children are grouped by the column of their byte, once, and a walk begins with those whose
     column its state reads. A set may hold a node and another below it: what a walk has met in the
     same state before it does not follow again.
+
+    ``compact``: sets have roots of subtrees in place of all nodes below (``TrieIndex.whole``), as
+    most states behind a name need not look at these; equal sets may differ so.
     """
 
     def __init__(
@@ -97,7 +99,10 @@ class SummaryWalk:
         trie: Trie,
         vocab_size: int,
         caches: CacheBudget | None = None,
+        *,
+        compact: bool = False,
     ) -> None:
+        self._compact = compact
         self._tables, self._trie, self._vocab_size = tables, trie, vocab_size
         self._caches = caches or CacheBudget()
         self._table = np.ascontiguousarray(tables.table)
@@ -109,12 +114,15 @@ class SummaryWalk:
         self._stops = self.returns | self._calling
         self._subtrees = subtrees_of(trie)
         self._words = tokenset.word_count(vocab_size)
+        self._rows = WalkRows(trie, vocab_size)
         self._through: ReadThrough | None = None
         self._most_before = _MANY + _FOR_EACH_STATE * len(self._table)
         self._visited = 0
         # For each node the walk and the state that it was met in last.
         self._met = np.zeros(len(trie.octets), dtype=np.int64)
         self._walks = 0
+        # The classes of characters that a state reads the first bytes of.
+        self._reads: dict[int, np.uint64] = {}
         self._few = FewNodes(tables, trie, self._subtrees, self._stops.data)
         self._loops, self._loop_walks = StateLoops(tables, self._stops), loop_walks_of(trie)
         self.forget()
@@ -124,26 +132,23 @@ class SummaryWalk:
         """How many children each node has."""
         return self._trie.fan_out
 
-    @cached_property
-    def _all(self) -> NDArray[np.bool_]:
-        """All tokens, as flags."""
-        flags = np.zeros(32 * self._words, dtype=np.bool_)
-        flags[self._trie.ids] = True
-        return flags
-
     def _columns_of(self, nodes: Nodes) -> NDArray[np.uint8]:
         return self._tables.classes.take(self._trie.octets.take(nodes))
 
     def forget(self) -> None:
         """Drop what is cached by the numbers of sets, which are given again."""
         self._begun: dict[int, int] = {}
-        children, bases = self._caches.divide(_CHILDREN, _BASES)
+        children, bases, flats = self._caches.divide(_CHILDREN, _BASES, _FLATS)
+        self._flats: BoundedCache[int, Nodes] = flats.cache()
         self._children: BoundedCache[int, _Children] = children.cache()
         self._bases: BoundedCache[tuple[int, int], _Base] = bases.cache()
 
     def walk(self, number: int, suspended: Nodes, state: int) -> Walked:
         """What tokens come to from set ``number``, whose nodes are ``suspended``."""
         self._walks += 1
+        begun = suspended
+        if self._compact and len(suspended) and suspended[-1] >= len(self._fan_out):
+            number, suspended = self._read_from(number, suspended, state)
         alone = len(suspended) == 1
         if alone and (patched := self._patched(number, suspended, state)):
             return patched
@@ -155,7 +160,7 @@ class SummaryWalk:
             met = FewMet([], [], [])
             rest = self._few.follow(frontier, met)
             if not rest and len(met.single) + len(met.whole) <= _FEW_MET:
-                return self._of_few(suspended, state, met)
+                return self._of_few(begun, state, met)
             if rest is not frontier:
                 found.add(suspended, met, is_complete=not rest)
             pairs = np.array(rest, dtype=np.int32).reshape(-1, 2)
@@ -178,13 +183,35 @@ class SummaryWalk:
             if len(nodes):
                 nodes, states = self._met_now(nodes, states, alone, found)
         self._visited += found.count
-        row = self._row(found, suspended)
+        row = self._rows.of(found, suspended)
         inside = self._inside(found.stopped_whole)
         for looping, walk in found.loops:
             if self._stops[looping]:
-                inside.setdefault(looping, []).append(walk.inner(index_of(self._trie)))
-        stopped = self._by_state(suspended, state, found.stopped, inside)
+                index = index_of(self._trie)
+                nodes = walk.compact(index) if self._compact else walk.inner(index)
+                inside.setdefault(looping, []).append(nodes)
+        stopped = self._by_state(begun, state, found.stopped, inside)
         return Walked(row, stopped, found.count)
+
+    def _read_from(self, number: int, suspended: Nodes, state: int) -> tuple[int, Nodes]:
+        """The nodes of a set that a state may read from, each by itself, and their number."""
+        index = index_of(self._trie)
+        single, roots = index.parts(suspended)
+        if state not in self._reads:
+            read = self._table[state].take(self._tables.classes) != DEAD
+            broken = np.uint64(1 << BROKEN if read[128:].any() else 0)
+            self._reads[state] = np.bitwise_or.reduce(CLASS_BITS[read], initial=broken)
+        if not (self._subtrees.below.take(roots) & self._reads[state]).any():
+            return number, single
+        flat = self._flats.get(number)
+        if flat is None:
+            flat = index.flat(suspended)
+            self._flats.keep(number, flat, flat.nbytes + ENTRY_BYTES)
+        return ~number, flat
+
+    def flat(self, nodes: Nodes) -> Nodes:
+        """A set with all nodes, each by itself."""
+        return index_of(self._trie).flat(nodes) if self._compact else nodes
 
     def _begins_loop(self, suspended: Nodes, state: int) -> bool:
         """Whether a state loops from a node, or behind its first byte, and much is below it."""
@@ -232,6 +259,7 @@ class SummaryWalk:
         base = self._bases.get((number, base_state))
         if base is None:
             row, stopped, met = self.walk(number, suspended, base_state)
+            stopped = [(q, self.flat(nodes)) for q, nodes in stopped]
             size = row.nbytes + ENTRY_BYTES + sum(nodes.nbytes for _, nodes in stopped)
             base = _Base(row.tobytes(), stopped, met)
             self._bases.keep((number, base_state), base, size)
@@ -250,7 +278,7 @@ class SummaryWalk:
         if len(whole) and int((end.take(whole) - begin.take(whole)).sum()) > _FEW_TOKENS:
             found = Found(is_known=False)
             found.add(suspended, met, is_complete=False)
-            row = self._row(found, suspended)
+            row = self._rows.of(found, suspended)
         else:
             bits = bytearray(4 * self._words)
             self._few.mark(bits, met)
@@ -294,7 +322,7 @@ class SummaryWalk:
         if not parts:
             return np.zeros(0, dtype=np.int32)
         nodes = np.concatenate(parts)
-        size = len(self._fan_out)
+        size = len(self._fan_out) << self._compact
         if len(nodes) * _SPARSE < size:
             nodes.sort()
             return nodes[np.diff(nodes, prepend=-1) > 0]
@@ -414,58 +442,14 @@ class SummaryWalk:
         rest = np.array(left, dtype=np.int32).reshape(-1, 2)
         return rest[:, 0], rest[:, 1]
 
-    def _row(self, found: Found, suspended: Nodes) -> Words:
-        tokens = self._subtrees
-        single, whole = joined(found.single), joined(found.whole)
-        begins, owns = tokens.begin.take(single), tokens.own.take(single)
-        firsts, lasts = tokens.begin.take(whole), tokens.end.take(whole)
-        count = int(owns.sum()) + int((lasts - firsts).sum())
-        if found.is_known and not found.loops and count > _MANY:
-            node = int(suspended[0])
-            low, high = int(tokens.begin[node] + tokens.own[node]), int(tokens.end[node])
-            if 2 * count > high - low:
-                return self._row_without(found, low, high)
-        begins, ends = np.concatenate((begins, firsts)), np.concatenate((begins + owns, lasts))
-        row = tokens.row(begins, ends, self._vocab_size)
-        for _, walk in found.loops:
-            row |= walk.row
-        return row
-
-    def _row_without(self, found: Found, low: int, high: int) -> Words:
-        """The tokens from ``low`` to ``high`` in the order of texts, without those that do not
-        fit."""
-        tokens = self._subtrees
-        if high - low == len(tokens.ids):
-            flags = self._all.copy()
-        else:
-            flags = np.zeros_like(self._all)
-            flags[tokens.ids[low:high]] = True
-        dead = joined([nodes[~live] for nodes, live in found.read])
-        self._set(flags, tokens.begin.take(dead), tokens.end.take(dead), fits=False)
-        left = joined(found.left)
-        begins = tokens.begin.take(left) + tokens.own.take(left)
-        self._set(flags, begins, tokens.end.take(left), fits=False)
-        if len(left):
-            singles, wholes = found.before
-            single, whole = joined(found.single[singles:]), joined(found.whole[wholes:])
-            begins = tokens.begin.take(single)
-            self._set(flags, begins, begins + tokens.own.take(single), fits=True)
-            self._set(flags, tokens.begin.take(whole), tokens.end.take(whole), fits=True)
-        return tokenset.from_flags(flags)
-
-    def _set(self, flags: NDArray[np.bool_], begins: Nodes, ends: Nodes, *, fits: bool) -> None:
-        flags[self._subtrees.ids.take(ranges(begins, ends - begins))] = fits
-
     def _inside(self, stopped: list[tuple[Nodes, States]]) -> dict[int, list[Nodes]]:
         """By state all nodes with children at and below some."""
         if not stopped:
             return {}
         nodes, states = (np.concatenate(parts) for parts in zip(*stopped, strict=True))
         index = index_of(self._trie)
-        return {
-            state: [index.inner_nodes(nodes[states == state])]
-            for state in np.unique(states).tolist()
-        }
+        below = index.whole if self._compact else index.inner_nodes
+        return {state: [below(nodes[states == state])] for state in np.unique(states).tolist()}
 
     def _by_state(
         self,

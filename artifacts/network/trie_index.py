@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..summaries.node_sets import Nodes
+from ..tokens.distinct import distinct
 from ..tokens.subtrees import characters, levels_of, subtrees_of
 from ..tokens.trie import Trie, ranges
 
@@ -37,6 +38,25 @@ class TrieIndex:
         low, high = (np.searchsorted(self._in_order, keys) for keys in (begins, ends))
         found: Nodes = self._in_order_nodes.take(ranges(low, high - low))
         return found
+
+    def whole(self, roots: Nodes) -> Nodes:
+        """What stands in a set of nodes for all inner nodes at and below ``roots``, ascending:
+        numbers beyond those of nodes, each once."""
+        found = distinct(roots[self._fan_out.take(roots) > 0])
+        found += np.int32(len(self._fan_out))
+        return found
+
+    def parts(self, nodes: Nodes) -> tuple[Nodes, Nodes]:
+        """The nodes of an ascending set that stand for themselves, and the roots of those that
+        stand for all inner nodes at and below them."""
+        size = len(self._fan_out)
+        first = int(np.searchsorted(nodes, size))
+        return nodes[:first], nodes[first:] - np.int32(size)
+
+    def flat(self, nodes: Nodes) -> Nodes:
+        """A set in which each node stands for itself."""
+        single, roots = self.parts(nodes)
+        return distinct(np.concatenate((single, self.inner_nodes(roots)))) if len(roots) else nodes
 
     def children_by(self, flags: NDArray[np.bool_], octet: int) -> Nodes:
         """The children by one byte of the nodes that are flagged, bool (N,)."""

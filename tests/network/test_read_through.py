@@ -39,6 +39,7 @@ n ::= #'[a-z_][a-z_0-9]*' | '"' #'[^"]*' '"';""",
     "open": "s ::= n | n '(' s ')'; n ::= #'[ag]+';",
     "others": r"s ::= t | '(' s ')'; t ::= #'([^\x00-\x1f(]|\n)+' '(' | '<' #'[a-zé]*' '>';",
     "parts": r"s ::= #'[a-z0-9é]*' t; t ::= '\xe6\x97' s | '(' s ')' | '>';",
+    "called": r"s ::= #'[a-z0-9 é]+' | '(' s ')' | '=' s 'a';",
     "two": r"s ::= #'[ \n]*' #'[a-z]+' #'[ \n]*' | '(' s ')';",
 }
 PIECES = [b"a", b"g", b"z", b"0", b" ", b"\n", b'"', b"(", b">", b"=", "é".encode(), "日".encode()]
@@ -219,6 +220,38 @@ def test_loops_are_read_as_node_by_node(
                     s: at.tolist() for s, at in right.items()
                 }
     assert sum(looped) > 100
+
+
+@pytest.mark.parametrize("name", ["expressions", "two", "called"])
+def test_compact_sets_are_read_as_their_nodes(
+    monkeypatch: pytest.MonkeyPatch, name: str, full: bool
+) -> None:
+    """Where a state may read on below roots of subtrees, and where it is not looked at them."""
+    monkeypatch.setattr(module, "_WORTH_LOOPING", 0)
+    monkeypatch.setattr(module, "_WORTH_PATCHING", 0)
+    monkeypatch.setattr(module, "_MANY", 0)
+    monkeypatch.setattr(module, "FEW", 1)
+    rng = random.Random(10)
+    tables = network(nullable_lnf_of(LOOPS[name]))
+    compact = 0
+    for _ in range(20 if full else 3):
+        trie = random_trie(rng)
+        walk = SummaryWalk(tables, trie, len(trie.ids), compact=True)
+        sets = [np.zeros(1, dtype=np.int32)]
+        for number, nodes in enumerate(sets):
+            flat = walk.flat(nodes)
+            compact += len(flat) > len(nodes)
+            for state in range(tables.states):
+                found = walk.walk(number, nodes, state)
+                expected = walk.walk_via_levels(flat, state)
+                assert expected.row.tolist() == found.row.tolist()
+                assert {s: at.tolist() for s, at in expected.stopped} == {
+                    s: walk.flat(at).tolist() for s, at in found.stopped
+                }
+                new = [at for _, at in found.stopped if at is not nodes]
+                if len(sets) < 12 and new:
+                    sets += [*new, walk.merged(new)]
+    assert compact > 2
 
 
 def test_loops_are_read_once_for_all_grammars(
