@@ -5,6 +5,7 @@ sections network.*, cuts.*, pairs.*   pretokenized.PretokenizedNetwork
   -> contexts         what a stack leaves possible
   -> trie_walk        where each token leads from a place
   -> liveness         which of them are live: certificates, then an exact search
-sections closed.*   -> precomputed_rows   rows that need none of that
+  -> closure          rows that need none of that, for all stacks; before decoding or beside it
+sections closed.*   -> precomputed_rows   such rows
   -> masks            rows to masks; machine: beside a normal-form DFA, if there is one
 """

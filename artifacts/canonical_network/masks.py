@@ -190,8 +190,11 @@ class CanonicalMasks(InterningMachine):
         # What is cached. Threads without precomputed rows count as interned, since they are looked
         # up for as long as masks are cached.
         row_bytes = 4 * tokenset.word_count(self.vocab_size) + ENTRY_BYTES
-        masks, forbidden = mask_budget.divide(3, 1)
+        masks, by_rows, forbidden = mask_budget.divide(2, 1, 1)
         self._masks: BoundedCache[int, Words] = masks.cache(row_bytes)
+        # Few states differ in more than their stacks: masks by First1, First0, the last token where
+        # First0 has any, and whether the text may end.
+        self._by_rows: BoundedCache[tuple[int, int, int, bool], Words] = by_rows.cache(row_bytes)
         self._forbidden_rows: BoundedCache[int, Words] = forbidden.cache(row_bytes)
         self._steps: BoundedCache[tuple[int, int], int] = step_budget.cache()
         pre_steps, first, lazy = others.divide(1, 3, 2)
@@ -233,6 +236,16 @@ class CanonicalMasks(InterningMachine):
     def begin_with(self, row: Words) -> None:
         """The mask before any token is known: read-only."""
         self._masks.keep(self.start, row)
+
+    def pairs_met(self) -> list[tuple[int, int]]:
+        """The states of the network and of the pre-tokenizer DFA at which masks are cached, the
+        last first."""
+        found = dict[tuple[int, int], None]()
+        for number in reversed(self._masks.keys()):
+            configuration, pre_states, _ = self._states[number]
+            for state, _ in self.network.threads[configuration]:
+                found |= dict.fromkeys((state, q) for q in self._sets[pre_states] if state != DEAD)
+        return list(found)
 
     def state_after(self, after: Sequence[int]) -> int:
         """The state behind a prompt. Raises ``ArtifactError`` if no member can follow it."""
@@ -348,14 +361,19 @@ class CanonicalMasks(InterningMachine):
         lazy_bytes = self.lazy_rows.nbytes if "lazy_rows" in self.__dict__ else 0
         if self.rows.is_full or lazy_bytes > self._most_lazy:
             self._forget()
-        mask = self.rows[self.first(configuration, pre_states, 1)].copy()
-        if after:
-            number = self.first(configuration, pre_states, 0)
-            if number != EMPTY:
-                mask |= self.rows[number] & ~self._forbidden_after(after)
-        if self._may_end(configuration, pre_states):
-            mask |= self._eos
-        mask.flags.writeable = False
+        starting = self.first(configuration, pre_states, 1)
+        continuing = self.first(configuration, pre_states, 0) if after else EMPTY
+        may_end = self._may_end(configuration, pre_states)
+        key = starting, continuing, after if continuing != EMPTY else 0, may_end
+        mask = self._by_rows.get(key)
+        if mask is None:
+            mask = self.rows[starting]
+            if continuing != EMPTY:
+                mask = mask | (self.rows[continuing] & ~self._forbidden_after(after))
+            if may_end:
+                mask = mask | self._eos
+            mask.flags.writeable = False
+            self._by_rows.keep(key, mask)
         return mask
 
     def _may_end(self, configuration: int, pre_states: int) -> bool:
@@ -373,6 +391,7 @@ class CanonicalMasks(InterningMachine):
     def _forget(self) -> None:
         self.rows.forget()
         self._first.clear()
+        self._by_rows.clear()
         if "lazy_rows" in self.__dict__:
             self.lazy_rows.forget()
 

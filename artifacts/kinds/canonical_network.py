@@ -9,6 +9,7 @@ from ..canonical_network.check import check_inert, check_precomputed, check_stor
 from ..container.manifest import Manifest
 from ..container.sections import Arrays, check_types, require
 from ..matcher import Begun
+from ..normalizer.machine import WithNormalForm
 from ..tokens.allowance import Allowance, Precomputed
 from ..tokens.vocabulary import TEXT
 from . import network
@@ -19,6 +20,7 @@ from .generations import Generations
 from .network import NetworkGrammar
 
 if TYPE_CHECKING:
+    from ..canonical_network.closure.precomputation import Precomputation
     from ..canonical_network.machine import CanonicalMachine
     from .mask_walks import MaskWalks
 
@@ -57,9 +59,41 @@ class CanonicalNetworkRuntime(NetworkGrammar):
         return self._generations.machine()
 
     def precompute(self, seconds: float | None, answers: int | None) -> Precomputed:
-        """Masks that walks by masks meet."""
-        with self.contents.precomputing:
-            return self._walks.precompute(Allowance(seconds, answers))
+        """The rows that are needed where texts have been come first, then those of all other
+        places. Matchers go on with what was found when the call ends. Where single tokens are left
+        to searches while decoding, masks that walks by masks meet come last."""
+        c, allowance = self.contents, Allowance(seconds, answers)
+        with c.precomputing:
+            work = self._work = self._work or self._begun_work()
+            before, was_complete = work.results, work.is_complete
+            with c.lock:
+                live = self._generations.latest()
+                met = (live.inner if isinstance(live, WithNormalForm) else live).pairs_met()
+            ended = work.go_on(met, allowance)
+            found = work.results - before
+            # What the file has is more than that at first.
+            if work.results > len(c.arrays.get("closed.keys", ())) and (
+                found or work.is_complete > was_complete
+            ):
+                self._arrays = {**c.arrays, **work.arrays()}
+                self._generations.renew()
+            if ended is None:
+                return self._walks.precompute(allowance, found)
+            return Precomputed(found, ended)
+
+    # What was precomputed since the artifact was loaded, and how far that has come.
+    _arrays: "Arrays | None" = None
+    _work: "Precomputation | None" = None
+
+    def _begun_work(self) -> "Precomputation":
+        from ..canonical_network.closure.precomputation import Precomputation
+        from ..canonical_network.pretokenized import PretokenizedNetwork
+
+        c = self.contents
+        own = PretokenizedNetwork.from_arrays(self.network, c.arrays, c.vocabulary, c.caches)
+        inert = own.inert(c.arrays) if "stable.table" in c.arrays else None
+        is_complete = "closed.all" in c.arrays and bool(c.arrays["closed.all"][1])
+        return Precomputation(own, inert, c.caches.limit, is_complete=is_complete)
 
     @cached_property
     def _walks(self) -> "MaskWalks":
@@ -84,12 +118,11 @@ class CanonicalNetworkRuntime(NetworkGrammar):
         from ..canonical_network.machine import canonical_machine, following_machine
 
         c = self.contents
+        arrays, eos = self._arrays or c.arrays, c.manifest.eos
         if full is not None:
-            machine = following_machine(full, c.arrays, c.manifest.eos, c.caches)
+            machine = following_machine(full, arrays, eos, c.caches)
         else:
-            machine = canonical_machine(
-                self.network, c.arrays, c.manifest.eos, c.vocabulary, c.caches, c.lock
-            )
+            machine = canonical_machine(self.network, arrays, eos, c.vocabulary, c.caches, c.lock)
         if FIRST_ROW in c.arrays:
             machine.begin_with(c.arrays[FIRST_ROW])
         return machine

@@ -1,42 +1,18 @@
-"""Precompute the rows of all threads that can come about, on all stacks.
+"""Precompute the rows of all threads on all stacks (``artifacts/canonical_network/closure``), as
+far as there is room in an artifact: the same on each machine."""
 
-    trie_walks.reach    the pairs of states, by the calls that they lie in
-    pair_walks          where tokens lead from each pair, in each plane
-    liveness            which of them are live, dead or undecided, whatever lies below
-    search              the undecided ones one by one, with nothing given of the stacks but the
-                        context, then with one to four frames (``liveness.SearchedTokens``)
-    liveness.Summaries  what was found, encoded as the sections ``closed.*``
-
-A walk that leaves its call goes on at the frame below, in the calls that it can lie on. Rows that
-are not found here are computed lazily while decoding.
-"""
-
-from collections import deque
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from constrain.artifacts.canonical_network.precomputed_rows import DEEPER, UNKNOWN
+from constrain.artifacts.canonical_network.closure.all_rows import AllRows
+from constrain.artifacts.canonical_network.closure.token_liveness import Liveness
 from constrain.artifacts.canonical_network.pretokenized import PretokenizedNetwork
-from constrain.artifacts.canonical_network.trie_walk import Frames
-from constrain.artifacts.network.configurations import BOTTOM
-from constrain.artifacts.summaries.node_sets import ROOT
 
 from ..limits import MOST_WORK, Effort, Exhausted
-from .liveness import DecidedBlocks, Liveness, SearchedTokens, Summaries
-from .pair_walks import ByTarget, PairWalks, Part, Suspended
-from .trie_walks import TEXT, Calls, reach
 
 _STAGE = "the canonical masks of the network"
-
-# Frames that are looked at one by one.
-_FRAMES = 4
-
-# What a token of a walk, a row, and a place that has one cost in trie nodes that are met.
-_TOKEN_WORK, _ROW_WORK, _PLACE_WORK = 2, 6_000, 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,210 +31,12 @@ def precompute_rows(
     """Stops beyond so many ``summaries``, bytes of ``memory``, or the work that ``effort`` counts,
     which watches the network: the same grammar gives the same rows. Raises ``LimitError`` for time
     and resident memory."""
-    run = _Precomputation(network, liveness, effort, summaries, memory)
-    run.run()
-    return Precomputed(run.arrays(), len(run.summaries.found), run.is_complete)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Threads:
-    """Where one row is wanted: ``places`` of entry, state, and the set of entries at which the walk
-    goes on; and the calls that all of them can be in."""
-
-    places: Sequence[tuple[int, int, int]]
-    calls: tuple[int, ...]
-
-
-class _Precomputation:
-    def __init__(
-        self,
-        network: PretokenizedNetwork,
-        liveness: Liveness,
-        effort: Effort,
-        most: int,
-        memory: int,
-    ) -> None:
-        self.network, self.liveness, self.effort = network, liveness, effort
-        self.most, self.memory = most, memory
-        self.contexts, joint = network.contexts, liveness.joint
-        self.calls = reach(network, joint)
-        self.walks = PairWalks(network.network.tables, self.contexts, joint, network.walks)
-        liveness.follow(self.contexts.pushes())
-        self.summaries = Summaries(
-            network.vocabulary.size, network.planes, len(network.pretokenizer.table)
-        )
-        self.decisions = _Decisions(network, liveness, self.calls, self.summaries, effort)
-        # Whether what has no summary has no tokens.
-        self.has_all = True
-
-    def run(self) -> None:
-        """Find all rows, as far as there is room."""
-        self.effort.begin(_STAGE, MOST_WORK)
-        try:
-            self._find_all()
-        except Exhausted:
-            self.has_all = False
-        self.effort.end()
-
-    def _find_all(self) -> None:
-        """Those where a pre-token may start or the text end first."""
-        reached = np.array(self.calls.reached)
-        pairs = np.flatnonzero(reached.any(axis=0))
-        at_boundary = np.zeros(len(reached[0]), dtype=np.bool_)
-        for context in set(self.calls.contexts):
-            at_boundary |= self.liveness.at_boundary(context)
-        pairs = pairs[np.argsort(~at_boundary[pairs], kind="stable")]
-        keys = [(pair, plane) for plane in range(self.network.planes) for pair in pairs.tolist()]
-        below: deque[tuple[Suspended, int, int]] = deque()
-        for places, part in self.walks.walk(keys):
-            threads = []
-            for index, suspended in zip(places, part.suspended, strict=True):
-                pair, plane = keys[index]
-                entry = self.summaries.root_entry(int(self.contexts.pre_states[pair]), plane)
-                calls = tuple(np.flatnonzero(reached[:, pair]).tolist())
-                after = self.summaries.entry_set(suspended)
-                state = int(self.contexts.states[pair])
-                threads.append(_Threads([(entry, state, after)], calls))
-                below.extend(self._below(suspended, calls))
-            self._add(part, threads)
-        seen = set()
-        while below:
-            item = below.popleft()
-            if item in seen:
-                continue
-            seen.add(item)
-            where, frame, call = item
-            part = self.walks.below(where, frame)
-            after = self.summaries.entry_set(part.suspended[0])
-            place = self.summaries.entry(where), frame, after
-            self._add(part, [_Threads([place], (call,))])
-            below.extend(self._below(part.suspended[0], [call]))
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether nothing is left to decoding."""
-        return self.has_all and self.decisions.is_complete
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """The sections."""
-        contexts = np.array(sorted(self.contexts.pushes()), np.int32).reshape(-1, 3)
-        return {
-            "closed.all": np.array([self.has_all, self.is_complete], dtype=np.uint8),
-            "closed.contexts": contexts,
-            **self.summaries.arrays(self.network.network.tables.states),
-            **self.liveness.arrays(self.summaries, has_all=self.has_all),
-        }
-
-    def _below(
-        self, suspended: Sequence[Suspended], calls: Sequence[int]
-    ) -> list[tuple[Suspended, int, int]]:
-        """What is suspended, with the frame below each call and the calls that this lies in. At
-        the root all is found anyway."""
-        return [
-            (left, self.calls.calls[call][0], caller)
-            for left in suspended
-            if left[1] != ROOT
-            for call in calls
-            for caller in sorted(self.calls.callers[call])
-        ]
-
-    def _add(self, part: Part, threads: Sequence[_Threads]) -> None:
-        """The rows of a part in all contexts, of its walks by ``threads``."""
-        contexts_of: dict[tuple[int, ...], set[int]] = {}
-        by_context: dict[int, list[int]] = {}
-        for number, thread in enumerate(threads):
-            if thread.calls not in contexts_of:
-                contexts_of[thread.calls] = {self.calls.contexts[call] for call in thread.calls}
-            for context in contexts_of[thread.calls]:
-                by_context.setdefault(context, []).append(number)
-        for context, numbers in sorted(by_context.items()):
-            mine = part.only(np.array(numbers))
-            self.effort.spend(_TOKEN_WORK * len(mine.ids))
-            decided = DecidedBlocks(mine, self.liveness.decide(mine, context))
-            # Most walks meet what others meet.
-            alike: dict[tuple[bytes, tuple[int, ...]], list[int]] = {}
-            for walk, content in enumerate(decided.contents()):
-                alike.setdefault((content, threads[numbers[walk]].calls), []).append(walk)
-            for (_, calls), walks in alike.items():
-                self.effort.spend(_PLACE_WORK * len(walks))
-                room = self.most - len(self.summaries.found)
-                if room <= 0 or self.summaries.nbytes > self.memory:
-                    raise Exhausted
-                places = [threads[numbers[walk]].places[0] for walk in walks[:room]]
-                live, undecided = decided.of(walks[0])
-                wanted = _Threads(places, calls)
-                self.decisions.decide(wanted, live, undecided, (), (UNKNOWN, context))
-                if room < len(walks):
-                    raise Exhausted
-
-
-class _Decisions:
-    """Decides undecided tokens with as little as possible given of the stacks. ``is_complete``:
-    whether all were decided."""
-
-    def __init__(
-        self,
-        network: PretokenizedNetwork,
-        liveness: Liveness,
-        calls: Calls,
-        summaries: Summaries,
-        effort: Effort,
-    ) -> None:
-        self.is_complete = True
-        self._effort = effort
-        self._calls, self._stacks, self._liveness = calls, network.network.stacks, liveness
-        self._contexts, self._dead_ends = network.contexts, network.dead_ends
-        self._stack_contexts = network.stack_contexts
-        self._searched = SearchedTokens(network.dead_ends, effort.spend)
-        self._summaries = summaries
-
-    def decide(
-        self,
-        threads: _Threads,
-        live: NDArray[np.int32],
-        undecided: ByTarget,
-        frames: Frames,
-        ground: tuple[int, int],
-    ) -> None:
-        """The summaries above ``frames``, the uppermost first, and a stack of one context
-        (``ground``, a suffix); where that does not decide, those for all frames that can lie
-        below."""
-        self._effort.spend(_ROW_WORK)
-        node, suffix = BOTTOM, 0
-        if ground[0] == UNKNOWN:
-            node = self._stack_contexts.unknown(ground[1])
-            suffix = self._summaries.suffix(*ground)
-        for frame in reversed(frames):
-            node = self._stacks.push(frame, node)
-            suffix = self._summaries.suffix(frame, suffix)
-        left: ByTarget = {}
-        found = [live]
-        for target, ids in undecided.items():
-            pair, pushed = target
-            leads = self._dead_ends.push_all(pushed, node)
-            place = int(self._contexts.states[pair]), int(self._contexts.pre_states[pair]), leads
-            results = self._searched.of(place, ids, whole=ground[0] != UNKNOWN)
-            of_ids = [results.get(token) for token in ids.tolist()]
-            found.append(ids[[result is True for result in of_ids]])
-            if len(found[-1]):
-                self._liveness.found_live(target, found[-1], frames, ground)
-            if None in of_ids:
-                left[target] = ids[[result is None for result in of_ids]]
-        live = np.concatenate(found)
-        row = DEEPER if left else self._summaries.rows.add(live)
-        for entry, state, after in threads.places:
-            self._summaries.found[entry, state, suffix] = row, after
-        if not left:
-            return
-        if ground[0] != UNKNOWN or len(frames) == _FRAMES or self._searched.has_given_up:
-            self.is_complete = False
-            return
-        for call in threads.calls:
-            if self._calls.contexts[call] != ground[1]:
-                continue
-            frame, below = self._calls.calls[call]
-            under = _Threads(threads.places, tuple(sorted(self._calls.callers[call])))
-            if frame == TEXT:
-                self.decide(under, live, left, frames, (TEXT, BOTTOM))
-            else:
-                self.decide(under, live, left, (*frames, frame), (UNKNOWN, below))
+    rows = AllRows(network, liveness, effort.spend, summaries, memory)
+    effort.begin(_STAGE, MOST_WORK)
+    try:
+        for _ in rows.steps():
+            pass
+    except Exhausted:
+        pass
+    effort.end()
+    return Precomputed(rows.arrays(), len(rows.summaries.found), rows.is_complete)

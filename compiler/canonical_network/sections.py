@@ -19,6 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from constrain.artifacts.canonical_network.closure.inert_tokens import NormalizedLiveness
+from constrain.artifacts.canonical_network.closure.token_liveness import Liveness, PlainLiveness
 from constrain.artifacts.canonical_network.contexts import TEXT_END
 from constrain.artifacts.canonical_network.machine import CanonicalMachine, machine_of
 from constrain.artifacts.canonical_network.pretokenized import PretokenizedNetwork
@@ -43,8 +45,7 @@ from ..pretokenizer.boundary_tables import PretokenizerTables
 from ..pretokenizer.marked_dfa import DEAD, synchronous_product
 from ..progress import Progress, silent
 from ..tokenizers import Tokenizer
-from .liveness import Liveness, PlainLiveness
-from .normalized import NormalizedLiveness
+from .normalized import SplitCharacterEnds
 from .precompute import Precomputed, precompute_rows
 
 # A patch: the states whose rows are others, or new, int32 (n,), and their rows, (n, P, J).
@@ -197,7 +198,8 @@ def precompute(
     else:
         liveness: Liveness = PlainLiveness(network)
         if merged.inert is not None and merged.normal_form is not None:
-            liveness = NormalizedLiveness(network, merged.inert, merged.normal_form)
+            ends = SplitCharacterEnds(network, merged.normal_form)
+            liveness = NormalizedLiveness(network, merged.inert, ends)
         found = precompute_rows(network, liveness, rows, memory, merged.effort)
     if (found.arrays and found.is_complete) or room < first:
         return found

@@ -19,11 +19,11 @@ from support.corpus.encodings import following
 from support.grammars import nullable_lnf_of
 
 from constrain.artifacts import ArtifactError
+from constrain.artifacts.canonical_network.closure.token_liveness import PlainLiveness
 from constrain.artifacts.canonical_network.masks import CanonicalMasks
 from constrain.artifacts.canonical_network.precomputed_rows import PrecomputedRows
 from constrain.artifacts.network.configurations import Stacks
 from constrain.artifacts.tokens import tokenset
-from constrain.compiler.canonical_network.liveness import PlainLiveness
 from constrain.compiler.canonical_network.precompute import Precomputed, precompute_rows
 from constrain.compiler.diagnostics import CheckError
 from constrain.compiler.limits import Effort, Limits

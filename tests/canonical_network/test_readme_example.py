@@ -10,6 +10,7 @@ from support.canonical import masks_of
 from support.grammars import nullable_lnf_of
 from support.merge import derived
 
+from constrain.artifacts.canonical_network.closure.token_liveness import PlainLiveness
 from constrain.artifacts.canonical_network.contexts import TEXT_END
 from constrain.artifacts.canonical_network.masks import CanonicalMasks
 from constrain.artifacts.canonical_network.precomputed_rows import DEEPER, UNKNOWN, PrecomputedRows
@@ -20,7 +21,6 @@ from constrain.artifacts.summaries.node_sets import ROOT
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.vocabulary import Vocabulary
 from constrain.compiler.bpe.forbidden_pairs import build_forbidden_pairs
-from constrain.compiler.canonical_network.liveness import PlainLiveness
 from constrain.compiler.canonical_network.precompute import precompute_rows
 from constrain.compiler.limits import Effort, Limits
 from constrain.compiler.network import build as networks

@@ -7,19 +7,22 @@ import numpy as np
 import pytest
 
 from constrain.artifacts.canonical_network import trie_walk
+from constrain.artifacts.canonical_network.closure import joint_walks
+from constrain.artifacts.canonical_network.closure.context_status import (
+    IS_LIVE,
+    IS_UNDECIDED,
+    StatusByContext,
+)
+from constrain.artifacts.canonical_network.closure.pair_walks import PairWalks
+from constrain.artifacts.canonical_network.closure.token_liveness import (
+    DecidedBlocks,
+    PlainLiveness,
+)
 from constrain.artifacts.canonical_network.pretokenized import PretokenizedNetwork
 from constrain.artifacts.canonical_network.trie_walk import Frames
 from constrain.artifacts.summaries.node_sets import ROOT
 from constrain.compiler import CompileOptions, Tokenizer
 from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
-from constrain.compiler.canonical_network import trie_walks
-from constrain.compiler.canonical_network.context_status import (
-    IS_LIVE,
-    IS_UNDECIDED,
-    StatusByContext,
-)
-from constrain.compiler.canonical_network.liveness import DecidedBlocks, PlainLiveness
-from constrain.compiler.canonical_network.pair_walks import PairWalks
 from constrain.compiler.canonical_network.sections import merge
 from constrain.compiler.options import request_of
 from constrain.compiler.pipeline import build_engine
@@ -75,15 +78,15 @@ def test_walks_of_many_pairs_are_those_of_each_and_share_their_tokens(
 ) -> None:
     """Where tokens lead from each pair and what is suspended, by the recursion for one pair; and
     which are live in any context, if those of each block are found once."""
-    monkeypatch.setattr(trie_walks, "_PART_WALKS", size)
+    monkeypatch.setattr(joint_walks, "_PART_WALKS", size)
     network = pretokenized(text, default_tokenizer)
     contexts, liveness = network.contexts, PlainLiveness(network)
-    trie_walks.reach(network, liveness.joint)
+    joint_walks.reach(network, liveness.joint)
     walks = PairWalks(network.network.tables, contexts, liveness.joint, network.walks)
     pairs = np.arange(1, len(contexts.states), 5).tolist()
     keys = [(pair, plane) for plane in range(network.planes) for pair in pairs]
     everything = {(frame, context) for frame, context, _ in contexts.pushes()}
-    above = sorted({contexts.push(*push) for push in everything} | {trie_walks.TEXT})
+    above = sorted({contexts.push(*push) for push in everything} | {joint_walks.TEXT})
     met = tokens = live = 0
     for places, part in walks.walk(keys):
         statuses = [liveness.decide(part, context) for context in above]
@@ -135,10 +138,10 @@ def test_some_walks_of_a_part_have_the_tokens_that_they_have_in_it(
     pairs = np.arange(1, len(network.contexts.states)).tolist()
     count = empty = 0
     for _, part in walks.walk([(pair, 0) for pair in pairs]):
-        whole = DecidedBlocks(part, liveness.decide(part, trie_walks.TEXT))
+        whole = DecidedBlocks(part, liveness.decide(part, joint_walks.TEXT))
         for walk in range(0, len(part.suspended), 3):
             some = part.only(np.array([walk]))
-            decided = DecidedBlocks(some, liveness.decide(some, trie_walks.TEXT))
+            decided = DecidedBlocks(some, liveness.decide(some, joint_walks.TEXT))
             one, other = decided.of(0), whole.of(walk)
             assert set(one[0].tolist()) == set(other[0].tolist())
             assert one[1].keys() == other[1].keys()
@@ -182,8 +185,8 @@ def test_walks_node_by_node_are_those_by_arrays(
 def test_certificates_do_not_depend_on_what_is_asked_first(default_tokenizer: Tokenizer) -> None:
     """Of all pairs at once, and of each pair alone, which is live then behind a shortest text."""
     network = pretokenized(JSON, default_tokenizer)
-    trie_walks.reach(network, trie_walks.joint_table(network))
-    above = sorted({context for _, _, context in network.contexts.pushes()} | {trie_walks.TEXT})
+    joint_walks.reach(network, joint_walks.joint_table(network))
+    above = sorted({context for _, _, context in network.contexts.pushes()} | {joint_walks.TEXT})
     tokens = np.array(default_tokenizer.encode('a, 1] " \\n 12 é \n\n'))
     undecided = certain = 0
     for context in above:

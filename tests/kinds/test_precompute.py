@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from support.grammars import JSON, SAMPLES, STATEMENTS
 
 from constrain.artifacts import Artifact
+from constrain.artifacts.canonical_network.masks import CanonicalMasks, LazyRows
 from constrain.artifacts.dfa.walked_rows import WalkedRows
 from constrain.artifacts.maximal_munch.closure import worklist
 from constrain.artifacts.maximal_munch.lexer_trie import LexerTrie
@@ -106,6 +107,7 @@ def test_masks_are_the_same_before_during_and_after(
 WALKS: dict[str, tuple[type, str]] = {
     "network": (SummaryWalk, "walk"),
     "maximal munch": (LexerTrie, "nodes"),
+    "canonical network": (LazyRows, "row"),
 }
 
 
@@ -141,6 +143,10 @@ def tables_of(artifact: Artifact) -> dict[str, NDArray[Any]]:
     machine = artifact.runtime.machine()
     if isinstance(machine, NetworkMasks):
         return machine.summaries.tables().arrays()
+    if isinstance(machine, CanonicalMasks):
+        assert machine.precomputed is not None
+        arrays = machine.precomputed.arrays.items()
+        return {name: array for name, array in arrays if name.startswith("closed.")}
     assert isinstance(machine, MaximalMunchMasks)
     stored = machine.summaries.stored
     assert stored is not None

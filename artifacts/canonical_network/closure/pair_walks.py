@@ -16,18 +16,17 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from constrain.artifacts.canonical_network.contexts import ReturnContexts
-from constrain.artifacts.canonical_network.trie_walk import (
+from ...network.tables import NetworkTables
+from ...tokens.trie import grouped, ranges
+from ..contexts import ReturnContexts
+from ..trie_walk import (
     Frames,
     Group,
     TokenWalks,
     Walk,
     united,
 )
-from constrain.artifacts.network.tables import NetworkTables
-from constrain.artifacts.tokens.trie import grouped, ranges
-
-from .trie_walks import Below, Joint, Walks, bounds_of, walk_all
+from .joint_walks import Below, Joint, Walks, bounds_of, walk_all
 
 # Pre-tokenizer state, set of trie nodes, plane: where a walk goes on at the frame below.
 Suspended = tuple[int, int, int]

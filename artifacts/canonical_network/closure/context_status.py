@@ -13,14 +13,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from constrain.artifacts.bpe.forbidden_pairs import ForbiddenPairs
-from constrain.artifacts.canonical_network.contexts import ReturnContexts
-from constrain.artifacts.canonical_network.pretokenized import PretokenizedNetwork
-from constrain.artifacts.canonical_network.trie_walk import Frames
-from constrain.artifacts.network.tables import DEAD
-from constrain.artifacts.tokens.watch import Watch
-
-from .trie_walks import Joint, joint_table
+from ...bpe.forbidden_pairs import ForbiddenPairs
+from ...network.tables import DEAD
+from ...tokens.watch import Watch
+from ..contexts import ReturnContexts
+from ..pretokenized import PretokenizedNetwork
+from ..trie_walk import Frames
+from .joint_walks import Joint, joint_table
 
 IS_DEAD, IS_LIVE, IS_UNDECIDED = 0, 1, 2
 

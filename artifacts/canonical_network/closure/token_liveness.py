@@ -15,21 +15,20 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from constrain.artifacts.canonical_network.liveness import DeadEnds, Place
-from constrain.artifacts.canonical_network.precomputed_rows import DEEPER
-from constrain.artifacts.canonical_network.pretokenized import PretokenizedNetwork
-from constrain.artifacts.canonical_network.trie_walk import Frames
-from constrain.artifacts.errors import ArtifactError
-from constrain.artifacts.network.configurations import BOTTOM
-from constrain.artifacts.summaries.node_sets import ROOT
-from constrain.artifacts.tokens import tokenset
-from constrain.artifacts.tokens.tokenset import Words
-from constrain.artifacts.tokens.trie import ranges
-from constrain.artifacts.tokens.watch import Watch
-
+from ...errors import ArtifactError
+from ...network.configurations import BOTTOM
+from ...summaries.node_sets import ROOT
+from ...tokens import tokenset
+from ...tokens.tokenset import Words
+from ...tokens.trie import ranges
+from ...tokens.watch import Watch
+from ..liveness import DeadEnds, Place
+from ..precomputed_rows import DEEPER
+from ..pretokenized import PretokenizedNetwork
+from ..trie_walk import Frames
 from .context_status import IS_LIVE, IS_UNDECIDED, StatusByContext
+from .joint_walks import TEXT, Joint, bounds_of
 from .pair_walks import ByTarget, Part, Suspended
-from .trie_walks import TEXT, Joint, bounds_of
 
 # Rows of more tokens are encoded as bits.
 LONGEST_LIST = 512

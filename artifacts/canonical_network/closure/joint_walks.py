@@ -18,11 +18,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from constrain.artifacts.canonical_network.contexts import TEXT_END, ReturnContexts
-from constrain.artifacts.canonical_network.pretokenized import PretokenizedNetwork
-from constrain.artifacts.network.tables import DEAD, NetworkTables
-from constrain.artifacts.tokens.trie import Trie, ranges
-from constrain.artifacts.tokens.watch import Watch
+from ...network.tables import DEAD, NetworkTables
+from ...tokens.trie import Trie, ranges
+from ...tokens.watch import Watch
+from ..contexts import TEXT_END, ReturnContexts
+from ..pretokenized import PretokenizedNetwork
 
 # The call that is the text itself: no frame is 0.
 TEXT = 0
