@@ -5,7 +5,7 @@ the wrong shape of a keyword is said where the keyword is read.
 """
 
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -82,7 +82,7 @@ class Draft:
 
 def _subschemas(schema: Json) -> Iterator[Json]:
     """The objects that stand where schemas may."""
-    if not isinstance(schema, Mapping):
+    if not isinstance(schema, dict):
         return
     for keyword in _SCHEMA:
         if _may_be_schema(schema.get(keyword)):
@@ -92,13 +92,13 @@ def _subschemas(schema: Json) -> Iterator[Json]:
         yield from filter(_may_be_schema, listed) if isinstance(listed, list) else ()
     for keyword in _OBJECT:
         named = schema.get(keyword)
-        if isinstance(named, Mapping):
+        if isinstance(named, dict):
             yield from filter(_may_be_schema, named.values())
 
 
 def _may_be_schema(value: Json) -> bool:
     """Whether ``referencing`` can look at a value."""
-    return isinstance(value, Mapping) and isinstance(value.get("$schema", ""), str)
+    return isinstance(value, dict) and isinstance(value.get("$schema", ""), str)
 
 
 def _specification(number: int) -> "Specification[Json]":
@@ -110,15 +110,15 @@ def _specification(number: int) -> "Specification[Json]":
     identifier = "id" if number == 4 else "$id"
 
     def id_of(schema: Json) -> str | None:
-        name = schema.get(identifier) if isinstance(schema, Mapping) else None
-        has_reference = number <= 7 and isinstance(schema, Mapping) and "$ref" in schema
+        name = schema.get(identifier) if isinstance(schema, dict) else None
+        has_reference = number <= 7 and isinstance(schema, dict) and "$ref" in schema
         is_anchor = number <= 7 and isinstance(name, str) and name.startswith("#")
         return name if isinstance(name, str) and not has_reference and not is_anchor else None
 
     def anchors_in(
         specification: "Specification[Json]", schema: Json
     ) -> Iterator[Anchor[Json] | known.DynamicAnchor]:
-        if not isinstance(schema, Mapping):
+        if not isinstance(schema, dict):
             return
         resource = specification.create_resource(schema)
         name = schema.get(identifier)

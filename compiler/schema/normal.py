@@ -36,7 +36,7 @@ from .formulas import (
 )
 from .goals import ANYTHING, NOTHING, Alternatives, Goal, Goals
 from .keywords.annotations import all_others, some_other_fails, unevaluated
-from .keywords.clauses import clauses_of
+from .keywords.clauses import clauses_of, excludes
 from .scalar_forms import ScalarForms, UndecidedError
 from .sets import Ends, Names, TextAlgebra, Texts
 
@@ -101,10 +101,9 @@ class Normal(ScalarForms):
             marks = Marks.NONE
         key = (literal, type_, marks)
         if key not in self._forms:
-            with self.once(literal, type_):
-                before = self.notes.narrowings
-                found = self._new_form(literal, type_, marks)
-                self._forms[key] = found, self.notes.narrowings > before
+            before = self.notes.narrowings
+            found = self.once(literal, type_, lambda of, type_: self._new_form(of, type_, marks))
+            self._forms[key] = found, self.notes.narrowings > before
         found, is_narrowed = self._forms[key]
         self.notes.narrowings += is_narrowed
         return found
@@ -114,6 +113,8 @@ class Normal(ScalarForms):
         is_positive = literal % 2 == 0
         if isinstance(member, Alternatives):
             return self._of_formula(self.of_alternatives(member, is_positive), type_, Marks.NONE)
+        if is_positive and excludes(member, type_):
+            return []
         rest = unevaluated(member, self.goals, type_)
         clauses = clauses_of(member, self.goals, type_)
         if is_positive:

@@ -85,7 +85,7 @@ class Place:
     def mapping(self, keyword: str) -> Mapping[str, Json]:
         """The object that a keyword has, empty where it is missing."""
         found = self.schema.get(keyword, {})
-        if not isinstance(found, Mapping):
+        if not isinstance(found, dict):
             raise self.refused(NO_OBJECT, "", keyword)
         return found
 
@@ -226,7 +226,7 @@ class Places:
         self, contents: Json, base: str, name: str, scope: tuple[str, ...]
     ) -> tuple[Json, str]:
         """Where ``$dynamicRef`` leads: the outermost resource with that dynamic anchor."""
-        if not isinstance(contents, Mapping) or contents.get("$dynamicAnchor") != name:
+        if not isinstance(contents, dict) or contents.get("$dynamicAnchor") != name:
             return contents, base
         for uri in scope:
             try:
@@ -239,11 +239,11 @@ class Places:
 
     def _recursive(self, contents: Json, base: str, scope: tuple[str, ...]) -> tuple[Json, str]:
         """Where ``$recursiveRef`` leads: the outermost resource that is marked."""
-        if not isinstance(contents, Mapping) or contents.get("$recursiveAnchor") is not True:
+        if not isinstance(contents, dict) or contents.get("$recursiveAnchor") is not True:
             return contents, base
         for uri in scope:
             found = self._registry.resolver(uri).lookup("#").contents
-            if isinstance(found, Mapping) and found.get("$recursiveAnchor") is True:
+            if isinstance(found, dict) and found.get("$recursiveAnchor") is True:
                 return found, uri
         return contents, base
 
@@ -263,7 +263,7 @@ class Places:
         own = self.document.pointers.get(id(schema))
         if own is not None:
             pointer, span = f"#{own}", self.document.spans[own]
-        if not isinstance(schema, Mapping):
+        if not isinstance(schema, dict):
             raise Refused(pointer, NO_SCHEMA)
         if isinstance(schema.get("$schema"), str):
             draft = self.draft_of(schema, draft)
@@ -285,7 +285,7 @@ class Places:
 
     def draft_of(self, schema: Json, otherwise: Draft) -> Draft:
         """What ``$schema`` says, also by way of a metaschema of one's own. Raises ``Refused``."""
-        uri = schema.get("$schema") if isinstance(schema, Mapping) else None
+        uri = schema.get("$schema") if isinstance(schema, dict) else None
         has_validation = True
         for _ in range(8):
             if not isinstance(uri, str):
@@ -298,11 +298,11 @@ class Places:
                 raise Refused("#/$schema", message, f"drafts are {', '.join(DRAFTS)}")
             resource = self._registry.get(uri.rstrip("#"))
             contents = resource.contents if resource is not None else None
-            if not isinstance(contents, Mapping):
+            if not isinstance(contents, dict):
                 self.notes.add("#/$schema", f"{uri!r} is not known: keywords of all drafts")
                 break
             used = contents.get("$vocabulary")
-            if isinstance(used, Mapping):
+            if isinstance(used, dict):
                 has_validation &= any(name.endswith("/vocab/validation") for name in used)
             uri = contents.get("$schema")
         return otherwise

@@ -8,13 +8,12 @@ the clauses, so what is left out on the way lets nothing else in.
 
 import typing
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import combinations
 from typing import TypeVar, cast
 
 from ..automata.dfa import Dfa
-from ..limits import blaming
+from ..diagnostics import LimitError
 from .formulas import All, Any, AnyOf, Formula, Holds, In, OneOf, Type
 from .goals import (
     COMES_BACK,
@@ -25,13 +24,14 @@ from .goals import (
     Goal,
     Goals,
 )
-from .keywords.clauses import applied, clauses_of
+from .keywords.clauses import applied, clauses_of, excludes
 from .keywords.scalars import counted
 from .places import Place
 from .sets import Bits, Ends, Lengths, Names, Scalar, Texts, Values
 
 _STAGE = "the schema's normal form"
 
+R = TypeVar("R")
 T = TypeVar("T")
 
 
@@ -106,10 +106,9 @@ class ScalarForms:
         if literal < 0:
             return self._join(type_, ())
         if key not in self._scalars:
-            with self.once(literal, type_):
-                before = self.notes.narrowings
-                found = self._new_scalars(literal, type_)
-                self._scalars[key] = found, self.notes.narrowings > before
+            before = self.notes.narrowings
+            found = self.once(literal, type_, self._new_scalars)
+            self._scalars[key] = found, self.notes.narrowings > before
         found, is_narrowed = self._scalars[key]
         self.notes.narrowings += is_narrowed
         return found
@@ -117,6 +116,8 @@ class ScalarForms:
     def _new_scalars(self, literal: int, type_: Type) -> Scalar:
         member = self.goals.member(literal)
         is_positive = literal % 2 == 0
+        if is_positive and isinstance(member, Place) and excludes(member, type_):
+            return self._join(type_, ())
         if isinstance(member, Alternatives):
             formula: Formula = self.of_alternatives(member, is_positive)
             return self._scalar_formula(formula, type_)
@@ -195,9 +196,9 @@ class ScalarForms:
             )
         )
 
-    @contextmanager
-    def once(self, literal: int, type_: Type) -> Iterator[None]:
-        """Work out a literal, which must not ask for itself on the way. Raises ``Refused``."""
+    def once(self, literal: int, type_: Type, make: Callable[[int, Type], R]) -> R:
+        """What ``make`` says of a literal, which must not ask for itself on the way. Raises
+        ``Refused``."""
         member, key = self.goals.member(literal), (literal, type_)
         pointer = member.pointer if isinstance(member, Place) else "#"
         if self._busy.get(key, self.depth) < self.depth:
@@ -210,8 +211,11 @@ class ScalarForms:
         self.goals.limits.check_resources(_STAGE, [pointer])
         self._busy[key] = self.depth
         try:
-            with blaming([pointer]):
-                yield
+            return make(literal, type_)
+        except LimitError as error:
+            if error.rules:
+                raise
+            raise error.blaming([pointer]) from error
         except RecursionError:
             raise self._too_deep(literal) from None
         finally:

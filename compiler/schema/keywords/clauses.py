@@ -57,6 +57,19 @@ def clauses_of(place: Place, goals: Goals, type_: Type) -> list[Clause]:
     return found
 
 
+def excludes(place: Place, type_: Type) -> bool:
+    """Whether the keyword ``type`` alone lets no value of a type satisfy a place: then nothing else
+    must be asked."""
+    wanted = place.schema.get("type")
+    if wanted is None or wanted == type_.value or not place.draft.has_validation:
+        return False
+    if "$ref" in place.schema and place.draft.until(7):
+        return False
+    names = (wanted,) if isinstance(wanted, str) else tuple(wanted)
+    is_number = type_ is Type.NUMBER and "integer" in names
+    return not is_number and type_.value not in names
+
+
 def type_of(value: Json) -> Type:
     """The type of a JSON value."""
     match value:

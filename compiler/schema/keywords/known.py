@@ -69,7 +69,7 @@ def schemas_in(schema: Json) -> Iterator[tuple[str, Mapping[str, Json]]]:
     pending = [("", schema)]
     while pending:
         pointer, current = pending.pop()
-        if not isinstance(current, Mapping):
+        if not isinstance(current, dict):
             continue
         yield pointer, current
         inside: list[tuple[str, Json]] = []
@@ -77,7 +77,7 @@ def schemas_in(schema: Json) -> Iterator[tuple[str, Mapping[str, Json]]]:
             at = f"{pointer}/{escaped(keyword)}"
             if isinstance(value, list) and keyword in _SEVERAL:
                 inside += [(f"{at}/{i}", each) for i, each in enumerate(value)]
-            elif isinstance(value, Mapping) and keyword in _NAMED:
+            elif isinstance(value, dict) and keyword in _NAMED:
                 inside += [(f"{at}/{escaped(name)}", each) for name, each in value.items()]
             elif keyword in _ONE:
                 inside.append((at, value))

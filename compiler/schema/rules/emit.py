@@ -58,6 +58,8 @@ class Emitter(Writer):
         self._names_of: dict[int, list[str]] = {}
         self._span = Span(0, 0)
         self._name = "#"
+        known = {FLEXIBLE: None, COMPACT: 0, PYTHON: 0, ONE: 1}
+        self._most_spaces = known.get(self.options.whitespace, self.options.most_spaces)
 
     def grammar_of(self, goal: Goal) -> tuple[tuple[tree.Rule, ...], str]:
         """The rules, and the name of the first one. Raises ``Refused`` and ``LimitError``."""
@@ -115,8 +117,7 @@ class Emitter(Writer):
         return tree.Reference(name, self._span)
 
     def space(self) -> tree.Expr:
-        kind = self.options.whitespace
-        most = {FLEXIBLE: None, COMPACT: 0, PYTHON: 0, ONE: 1}.get(kind, self.options.most_spaces)
+        kind, most = self.options.whitespace, self._most_spaces
         if most == 0:
             return self.literal(b"")
 
