@@ -1,6 +1,7 @@
 """Where ``sample`` takes members from: the DFA of a regular grammar, or a network.
 
-Regular   uniform over texts, by the counts of a DFA
+Regular   uniform over texts, by the counts of a DFA; over readings where repetitions are counted
+          whose copies would be too many
 Nesting   uniform over readings, by the counts of a network; of a grammar read by maximal munch
           those members of its network that the lexer accepts as well
 """
@@ -11,7 +12,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
-from .compiling import recogniser_of, refuse_tokens, say_depth, subject_of
+from .compiling import grammar_of, recogniser_of, refuse_tokens, say_depth, subject_of
 from .console import UsageError
 from .options import Engine, Given, Meaning
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from constrain.compiler.automata.dfa import Dfa
     from constrain.compiler.limits import Limits
     from constrain.compiler.options import CompileOptions
+
+# States of a repetition's copies, from which on they are counted.
+_MANY_COPIES = 20_000
 
 # So many draws in a row are tried for one that is a member by maximal munch.
 _DRAWS = 100_000
@@ -98,6 +102,7 @@ class Nesting:
 
 def source_of(path: str, given: Given, limits: "Limits") -> Source:
     """The members of the grammar or artifact at ``path``; token terminals are refused."""
+    from constrain.artifacts.kinds.counting_network import CountingRuntime
     from constrain.artifacts.kinds.network import NetworkGrammar
     from constrain.compiler.automata.dfa import from_tables
 
@@ -106,8 +111,11 @@ def source_of(path: str, given: Given, limits: "Limits") -> Source:
         return _of_grammar(found, path, given.compile_options(path, limits))
     if found.is_regular:
         return _regular(from_tables(found.byte_dfa), path, limits)
-    if isinstance(found.runtime, NetworkGrammar):
-        return _nesting(found.runtime.network, path, limits)
+    if isinstance(found.runtime, NetworkGrammar | CountingRuntime):
+        network = found.runtime.network
+        # Of orders of many parts none is counted: the grammar's copies are.
+        if network.counters is None or not network.counters.set_rules:
+            return _nesting(network, path, limits)
     m = found.manifest
     if m.source is None:
         raise UsageError(
@@ -123,6 +131,9 @@ def _of_grammar(text: str, path: str, wanted: "CompileOptions") -> Source:
     from constrain.compiler.maximal_munch.to_dfa import accepts, text_machine
 
     limits = wanted.limits
+    counted = _counted(text, path, wanted)
+    if counted is not None:
+        return _nesting(counted, path, limits)
     found = recogniser_of(text, path, replace(wanted, parser="network"))
     say_depth(found, wanted)
     if isinstance(found, Automaton):
@@ -137,6 +148,27 @@ def _of_grammar(text: str, path: str, wanted: "CompileOptions") -> Source:
     assert isinstance(whole, Parser)
     assert whole.network is not None
     return _nesting(whole.network, path, limits, partial(accepts, machine))
+
+
+def _counted(text: str, path: str, wanted: "CompileOptions") -> "NetworkTables | None":
+    """The network whose repetitions are counted, if their copies would be many."""
+    from constrain.compiler.diagnostics import LimitError
+    from constrain.compiler.frontend import Parser
+    from constrain.compiler.network.counter_tables import copied_states
+    from constrain.compiler.network.tree_counts import repeats
+    from constrain.compiler.options import ANY
+
+    if wanted.max_depth is not None or not repeats(grammar_of(text, path, wanted)):
+        return None
+    try:
+        found = recogniser_of(text, path, replace(wanted, parser="network", tokenization=ANY))
+    except LimitError:
+        return None
+    network = found.network if isinstance(found, Parser) else None
+    counters = None if network is None else network.counters
+    if network is None or counters is None or counters.set_rules:
+        return None
+    return network if copied_states(network) > _MANY_COPIES else None
 
 
 def _regular(dfa: "Dfa", path: str, limits: "Limits") -> Regular:

@@ -109,6 +109,13 @@ def _sets(found: Sequence[tuple[Permuted, int]], begins: Mapping[Called, int]) -
     )
 
 
+def copied_states(tables: NetworkTables) -> int:
+    """About the states that the copies of the largest repetition that is counted would have."""
+    rows = () if tables.counters is None else tables.counters.rows
+    sizes = {item: len(_reached(tables, item)) for item, *_ in rows}
+    return max((max(least, most) * sizes[item] for item, least, most, _ in rows), default=0)
+
+
 def has_open_items(tables: NetworkTables, most: int) -> bool:
     """Whether some counter needs more than ``most`` items, whose ends cannot be told from the byte
     behind them: sets of stacks may hold as many counts.

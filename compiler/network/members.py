@@ -10,7 +10,8 @@ C(p) its calls,
             + sum of r(s, k) r(f, n - k) over the calls (s, f) in C(p) and 1 <= k <= n
 
 A callee matches no empty text and no chain of first calls leads back to its beginning, so these
-numbers are found length by length, callees first. All are exact.
+numbers are found length by length, callees first. All are exact. In place of r(s, k) of a call that
+is repeated stand the readings of all its items (``counted_items``).
 """
 
 import random
@@ -18,11 +19,14 @@ from collections.abc import Generator, Iterator
 from functools import cached_property
 from graphlib import TopologicalSorter
 
+from constrain.artifacts.counting_network.configurations import CountedStacks
 from constrain.artifacts.network.configurations import REFUSED, Network
+from constrain.artifacts.network.counts import UNBOUNDED
 from constrain.artifacts.network.tables import DEAD, NetworkTables
 from constrain.artifacts.tokens.memo import solve_recursive
 
 from ..limits import Limits
+from .counted_items import CountedItems
 
 _STAGE = "the counting of members"
 
@@ -31,18 +35,28 @@ _INTEGER = 36
 
 
 class NetworkMembers:
-    """The members of a network that names no tokens; ``LimitError`` (memory, time) where
-    counting takes too much."""
+    """The members of a network that names no tokens and has no sets; ``LimitError`` (memory, time)
+    where counting takes too much."""
 
     def __init__(self, tables: NetworkTables, limits: Limits | None = None) -> None:
         if tables.terminals:
             raise ValueError("members are counted without token terminals")
+        counters = tables.counters
+        if counters is not None and counters.set_rules:
+            raise ValueError("members are counted without sets")
         self._limits = (limits or Limits()).started()
-        self._tables, self._calls = tables, tables.calls
+        self._tables, self._counters = tables, counters
+        rows = [] if counters is None else counters.rows
+        self._items = [
+            CountedItems(least, None if most == UNBOUNDED else most, self._check)
+            for _, least, most, _ in rows
+        ]
+        # (start, counter, frame) by state, counter -1 for calls that are not repeated.
+        self._calls = [[self._call(*call) for call in calls] for calls in tables.calls]
         # r(p, n) as [n][p].
         self._counts: list[list[int]] = [list(map(int, tables.ends))]
         self._memory = 0
-        self._network = Network(tables)
+        self._network = Network(tables) if counters is None else CountedStacks(tables)
         self._targets: dict[tuple[int, int], int] = {}
         # Bit n: some n bytes lead from a state, or from a set of stacks, to the end; for the
         # lengths that are counted.
@@ -118,11 +132,12 @@ class NetworkMembers:
             for state in self._order:
                 self._limits.check_resources(_STAGE)
                 count = sum(before[target] * len(octets) for target, octets in self._edges[state])
-                for start, frame in calls[state]:
+                for start, counter, frame in calls[state]:
+                    if counter >= 0 and len(self._items[counter].ways) <= size:
+                        self._items[counter].append(row[start])
+                    inside = self._inside(start, counter, size)
                     count += sum(
-                        counts[k][start] * counts[size - k][frame]
-                        for k in range(1, size + 1)
-                        if counts[k][start]
+                        ways * counts[size - k][frame] for k, ways in enumerate(inside) if ways
                     )
                 row[state] = count
                 self._lengths[state] |= (count > 0) << size
@@ -131,6 +146,22 @@ class NetworkMembers:
             self._limits.check_memory(self._memory, _STAGE)
             self._limits.check_resources(_STAGE)
         return counts[length]
+
+    def _inside(self, start: int, counter: int, size: int) -> list[int]:
+        """The readings of what a call reads, by its length, up to ``size``; none has no byte."""
+        if counter >= 0:
+            return self._items[counter].ways[: size + 1]
+        return [0, *(row[start] for row in self._counts[1 : size + 1])]
+
+    def _call(self, start: int, frame: int) -> tuple[int, int, int]:
+        counters = self._counters
+        if counters is None or frame < self._tables.states:
+            return start, -1, frame
+        counter, _ = counters.split(frame)
+        return start, counter, counters.rows[counter][3]
+
+    def _check(self) -> None:
+        self._limits.check_resources(_STAGE)
 
     def _drawn(self, length: int, rng: random.Random) -> bytes:
         """A text of ``length`` bytes, each of its readings equally likely."""
@@ -152,19 +183,21 @@ class NetworkMembers:
                     break
                 place -= each * len(octets)
             else:
-                state, inside, frame = self._called(state, left, place)
+                state, counter, inside, frame = self._called(state, left, place)
                 waiting.append((frame, left - inside))
-                left = inside
+                items = [inside] if counter < 0 else self._items[counter].drawn(inside, rng)
+                waiting += [(state, size) for size in items[:0:-1]]
+                left = items[0]
         return bytes(word)
 
-    def _called(self, state: int, left: int, place: int) -> tuple[int, int, int]:
-        """The call of the reading at ``place`` of those that begin with one: where it starts,
-        how many bytes it reads, and the frame behind it."""
-        for start, frame in self._calls[state]:
-            for inside in range(1, left + 1):
-                here = self._counts[inside][start] * self._counts[left - inside][frame]
+    def _called(self, state: int, left: int, place: int) -> tuple[int, int, int, int]:
+        """The call of the reading at ``place`` of those that begin with one: where it starts, its
+        counter, how many bytes it reads, and the frame behind it."""
+        for start, counter, frame in self._calls[state]:
+            for inside, ways in enumerate(self._inside(start, counter, left)):
+                here = ways * self._counts[left - inside][frame]
                 if place < here:
-                    return start, inside, frame
+                    return start, counter, inside, frame
                 place -= here
         raise IndexError("there are not so many readings")
 
@@ -198,8 +231,31 @@ class NetworkMembers:
             if frame == DEAD:
                 found |= 1
             else:
-                found |= self._sums(self._lengths[frame], (yield lower))
+                found |= self._sums(self._of_frame(frame), (yield lower))
         self._stack_lengths[node] = found
+        return found
+
+    def _of_frame(self, frame: int) -> int:
+        """The lengths that are read from a frame on."""
+        if self._counters is None or frame < self._tables.states:
+            return self._lengths[frame]
+        counter, begun = self._counters.split(frame)
+        item, least, most, back = self._counters.rows[counter]
+        fewest = max(least - begun, 0)
+        # More items than there are bytes change nothing.
+        more = min(len(self._counts) if most == UNBOUNDED else most - begun, len(self._counts))
+        each = self._lengths[item]
+        found = self._sums(self._times(each, fewest), self._times(each | 1, max(more - fewest, 0)))
+        return self._sums(found, self._lengths[back])
+
+    def _times(self, lengths: int, number: int) -> int:
+        """The sums of so many lengths."""
+        found, power = 1, lengths
+        while number and found:
+            if number & 1:
+                found = self._sums(found, power)
+            power = self._sums(power, power)
+            number >>= 1
         return found
 
     def _sums(self, first: int, second: int) -> int:
@@ -214,7 +270,7 @@ class NetworkMembers:
     @cached_property
     def _order(self) -> list[int]:
         """The states, each behind those that its calls start in."""
-        graph = {state: {start for start, _ in calls} for state, calls in enumerate(self._calls)}
+        graph = {state: {start for start, *_ in calls} for state, calls in enumerate(self._calls)}
         return list(TopologicalSorter(graph).static_order())
 
     @cached_property
