@@ -156,7 +156,8 @@ class OfSchemas:
     ] = None
 
     def schema_options(self, dialect: str, path: str) -> "SchemaOptions | None":
-        """How a JSON Schema is read; None where nothing is said of that. Raises ``UsageError``."""
+        """How a JSON Schema is read, also one inside Lark's grammars; None where nothing is said of
+        that. Raises ``UsageError``."""
         from constrain.compiler.dialects import JSON_SCHEMA
         from constrain.compiler.schema import SchemaOptions
 
@@ -164,7 +165,7 @@ class OfSchemas:
         said = {name: value for name, value in said.items() if value is not None}
         if not said:
             return None
-        if dialect != JSON_SCHEMA:
+        if dialect not in (JSON_SCHEMA, "lark"):
             option = next(iter(said)).replace("_", "-")
             raise UsageError(f"--{option} is about JSON Schema, and {path} is read as {dialect}")
         if "schemas" in said:

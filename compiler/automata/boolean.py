@@ -5,7 +5,7 @@ A state of the product is a pair of states; which pairs accept is a table of fou
 difference from all texts, and what follows of one half of a pair alone is in the product, too.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -141,15 +141,15 @@ def shortest_matches(dfa: Dfa) -> Dfa:
     return minimize(trimmed(Dfa(table, dfa.classes, dfa.accepting, dfa.start, dfa.origins)))
 
 
-def substrings(text: str) -> regex.Node:
-    """Any run of neighbouring characters of ``text``, the empty one too."""
+def substrings(text: Sequence[str]) -> regex.Node:
+    """Any run of neighbouring characters of ``text``, or of longer pieces, the empty one too."""
     nfa = Nfa()
-    letters = [char.encode("utf-8") for char in text]
+    letters = [piece.encode("utf-8") for piece in text]
     ends = np.cumsum([0, *map(len, letters)]).tolist()
     total = ends[-1] + 1
     nfa.arcs = [[] for _ in range(total + 1)]
     nfa.epsilon = [[] for _ in range(total + 1)]
-    for place, octet in enumerate(text.encode("utf-8")):
+    for place, octet in enumerate(b"".join(letters)):
         nfa.arcs[place].append(Arc(octet, octet, place + 1, frozenset()))
     nfa.start = total
     nfa.epsilon[total] = ends

@@ -27,9 +27,10 @@ from lark.lark import PostLex
 
 from ..automata import regex_ir as regex
 from ..diagnostics import Diagnostic, Source, Span
-from ..grammar.tree import Choice, Expr, Literal, Pattern, Reference, Repetition, Rule
+from ..grammar.tree import Choice, Embedded, Expr, Literal, Pattern, Reference, Repetition, Rule
 from ..grammar.tree import Sequence as SequenceNode
 from ..limits import Limits
+from ..schema.options import SchemaOptions
 from .lalr_driver import Driver
 
 SIMPLE = {
@@ -200,8 +201,18 @@ class Builder:
         self.ignored: list[Expr] = []
         # Whether a lexer would follow a string and a regex of one length both.
         self.follows_all = False
+        # Parts in other languages, what is to be known of them, and how schemas are read.
+        self.embedded: list[Embedded] = []
+        self.notes: list[Diagnostic] = []
+        self.schema: SchemaOptions | None = None
         # Groups leave no node behind, so a rule that nothing ends asks where the last one ended.
         self.last_group_end = 0
+
+    @property
+    def extents(self) -> Mapping[str, Callable[[int, int], int]]:
+        """Of tokens whose end no regex finds, that end, by where they and their regex's match
+        begin and end."""
+        return {}
 
     def tokens(self, parser: Driver) -> Iterator[Token]:
         """Feed the parser with the source's tokens; each one that it has taken."""

@@ -5,7 +5,7 @@ are those of Lark (Aho, Sethi and Ullman 1986, algorithm 4.7); what is not expec
 which says what it is: its parser and this one have their stacks in common.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from lark import Lark, Token
@@ -45,10 +45,18 @@ class LalrTables:
 
 
 class Driver:
-    """Reads the text of ``interactive``, whose stacks it moves; ``tables``: of the same parser."""
+    """Reads the text of ``interactive``, whose stacks it moves; ``tables``: of the same parser.
+    ``extents``: of tokens whose end no regex finds, that end."""
 
-    def __init__(self, tables: LalrTables, interactive: InteractiveParser, text: str) -> None:
+    def __init__(
+        self,
+        tables: LalrTables,
+        interactive: InteractiveParser,
+        text: str,
+        extents: Mapping[str, Callable[[int, int], int]],
+    ) -> None:
         self._tables, self._interactive, self._text = tables, interactive, text
+        self._extents = extents
         state = interactive.parser_state
         self._states, self._values = state.state_stack, state.value_stack
 
@@ -92,7 +100,7 @@ class Driver:
     def _tokens(self) -> Iterator[Token]:
         """The tokens that may stand where the parser is, but for those that are ignored."""
         text, states, matcher = self._text, self._states, self._tables.matcher
-        place, end, last = 0, len(text), None
+        place, end, last, extents = 0, len(text), None, self._extents
         while place < end:
             match, ignored, calls = matcher(states[-1])
             found = match(text, place)
@@ -102,7 +110,11 @@ class Driver:
             begin, place, kind = place, found.end(), found.lastgroup
             if kind in ignored:
                 continue
-            token = Token(kind, found[0], begin, None, None, None, None, place)
+            inside = found[0]
+            if kind in extents:
+                place = extents[kind](begin, place)
+                inside = text[begin:place]
+            token = Token(kind, inside, begin, None, None, None, None, place)
             if kind in calls:
                 token = calls[kind](token)
             last = token

@@ -78,6 +78,7 @@ class LarkBuilder(StatementsBuilder):
             elif isinstance(item, list):
                 rules.extend(item)
         self.report_redefinitions(rules)
+        rules += self.rules_of_schemas(rules)
         self.report_undefined(rules)
         return tuple(rules)
 

@@ -13,7 +13,8 @@ from lark import Token
 from ..diagnostics import Source, Span
 from ..grammar.tree import Reference, Rule, walk
 from ..limits import Limits
-from .builder import USUAL_TOKENS, EbnfBuilder, Item, Unescaped, pattern_of, span_of
+from .builder import USUAL_TOKENS, Item, Unescaped, pattern_of, span_of
+from .lark_json import JsonBuilder
 from .lark_library import COMMON
 from .regex import parse_pattern
 
@@ -66,7 +67,7 @@ MISTAKES: tuple[tuple[str, str, str], ...] = (
     (r"//?(?=[ \t]*[\r\n])", "regex without an end", "it ends with / and its flags"),
     (r"/\*", "", "comments begin with '//' or '#'"),
     (r"/(?!(\\[^\r\n]|[^/\\\r\n])+/)", "regex without an end", r"it ends with /; write \/ for '/'"),
-    (r"%(json|regex|lark)\b", "", _NOT_SUPPORTED),
+    (r"%lark\b", "", _NOT_SUPPORTED),
     (r"%llguidance\b", "options in %llguidance", "only the empty %llguidance {} is supported"),
     (r"%\w*", "", "the statements are %ignore, %import and %declare"),
     (r"\{", "template", "templates are not supported: write a rule for each use"),
@@ -87,7 +88,7 @@ MISTAKES: tuple[tuple[str, str, str], ...] = (
 )
 
 
-class StatementsBuilder(EbnfBuilder):
+class StatementsBuilder(JsonBuilder):
     """The part of ``LarkBuilder`` that reads statements and names."""
 
     def __init__(self, source: Source, limits: Limits) -> None:

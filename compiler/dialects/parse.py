@@ -82,7 +82,7 @@ def _parse_from(builder: Builder, begin: int) -> tuple[Rule, ...]:
     text = " " * begin + builder.source.text[begin:]
     parser, tables = _parser(builder.grammar_file, builder.postlex)
     interactive = parser.parse_interactive(text)
-    driver = Driver(tables, interactive, text)
+    driver = Driver(tables, interactive, text, builder.extents)
     token = None
     depth = count = 0
     rule: int | None = None

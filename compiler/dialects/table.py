@@ -108,6 +108,7 @@ def _read(
             limits.meter.blamed = tuple(grammar.longest_rule())
         return grammar
     builder = row.builder(source, limits)
+    builder.schema = schema
     rules = parse(builder, recover=recover)
     names = [rule.name for rule in rules]
     if not rules:
@@ -122,7 +123,8 @@ def _read(
             hint += "; name one with --start"
         raise CheckError(source, [Diagnostic(message, help=hint)])
     tokens, ignored = distinct_tokens(rules), tuple(builder.ignored)
-    grammar = Grammar(source, rules, wanted, tokens, ignored, builder.follows_all)
+    notes, embedded = tuple(builder.notes), tuple(builder.embedded)
+    grammar = Grammar(source, rules, wanted, tokens, ignored, builder.follows_all, notes, embedded)
     if limits.meter is not None:
         limits.meter.blamed = tuple(grammar.longest_rule())
     return grammar

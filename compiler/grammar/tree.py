@@ -27,7 +27,7 @@ class Pattern:
     """A regular expression used as a terminal; ``text`` is how the author wrote it.
 
     ``kind``: ``regex``, or for KBNF's special ones ``e`` (shortest matches) or ``substrs``, or
-    ``string`` for a text in either case.
+    ``string`` for a text in either case, or ``structured`` for llguidance's ``%regex``.
     """
 
     node: regex.Node
@@ -191,6 +191,19 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Embedded:
+    """A part of a grammar that its author wrote in another language, such as a JSON Schema.
+
+    ``name``: of the rule that stands for it. ``text``: as it was written. ``rules``: the names of
+    all rules that it became, inside which nothing is ignored.
+    """
+
+    name: str
+    text: str
+    rules: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Grammar:
     """The rules in the order of the text, and the name of the start rule.
 
@@ -199,7 +212,7 @@ class Grammar:
     ``ignored``: what may stand any number of times before each terminal and at the end.
     ``follows_all``: a lexer that finds a string and a regex of one length follows both, as
     llguidance does; else the string wins, as in Lark. ``notes``: what to know about places of the
-    text, such as members that were left out.
+    text, such as members that were left out. ``embedded``: what stands in it in other languages.
     """
 
     source: Source
@@ -209,6 +222,12 @@ class Grammar:
     ignored: tuple[Expr, ...] = ()
     follows_all: bool = False
     notes: tuple[Diagnostic, ...] = ()
+    embedded: tuple[Embedded, ...] = ()
+
+    @property
+    def embedded_rules(self) -> frozenset[str]:
+        """The names of the rules that nobody has written as rules."""
+        return frozenset(name for each in self.embedded for name in each.rules)
 
     @property
     def terminals(self) -> frozenset[str]:

@@ -7,7 +7,7 @@
 
 A grammar with ignored text reads so without a lexer: any number of ignored texts stand before
 each terminal that a rule uses, whether it has a name or not, and at the end; never inside a
-terminal. A lexer by maximal munch would allow less.
+terminal, or inside what is embedded. A lexer by maximal munch would allow less.
 """
 
 from collections.abc import Iterable
@@ -40,14 +40,18 @@ def weave_ignored(grammar: Grammar) -> Grammar:
     names = {rule.name for rule in grammar.rules}
     place = _over(grammar.ignored)
     gap = Reference(_unused("ignored", names), place)
-    weave = _Weaver(gap, grammar.terminals)
+    embedded = grammar.embedded_rules
+    weave = _Weaver(gap, grammar.terminals | {each.name for each in grammar.embedded})
     start = weave(Reference(grammar.start, place))
     # A start of its own: at the end of a rule that uses itself, the gap would nest it.
     whole = Rule(_unused("whole", names), place, Sequence((start, gap), place), place)
     options = grammar.ignored
     one = options[0] if len(options) == 1 else Choice(options, place)
     ignored = Rule(gap.name, place, Repetition(one, 0, None, place), place, terminal=True)
-    rules = (r if r.terminal else replace(r, body=weave(r.body)) for r in grammar.rules)
+    rules = (
+        rule if rule.terminal or rule.name in embedded else replace(rule, body=weave(rule.body))
+        for rule in grammar.rules
+    )
     return replace(grammar, rules=(*rules, whole, ignored), start=whole.name, ignored=())
 
 

@@ -41,6 +41,7 @@ from ..grammar.tree import (
     walk,
 )
 from ..grammar.tree import Sequence as Concatenation
+from ..grammar.weave_ignored import weave_ignored
 from ..limits import Limits, blaming
 from ..lnf import normalize
 from ..lnf.automaton import to_nfa
@@ -136,6 +137,9 @@ def lexeme_grammar(grammar: Grammar, limits: Limits | None = None) -> LexemeGram
             "read this grammar without a lexer",
         )
         raise CheckError(grammar.source, [found])
+    if grammar.embedded:
+        # What is ignored elsewhere is not ignored inside these. They are llguidance's.
+        grammar = replace(weave_ignored(grammar), follows_all=True)
     return _Numbering(resolve_exclusions(grammar, limits), limits).run()
 
 

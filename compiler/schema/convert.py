@@ -21,15 +21,24 @@ def grammar_of(
 ) -> Grammar:
     """The grammar of a schema, as ``schema_grammar`` says."""
     limits = (limits or Limits()).started()
-    document = read_json(source, limits)
+    return grammar_of_document(read_json(source, limits), options, limits, start)
+
+
+def grammar_of_document(
+    document: Document, options: SchemaOptions, limits: Limits, start: str = "#"
+) -> Grammar:
+    """The grammar of a schema that was read. Rules that write one scalar are terminals.
+
+    Raises ``CheckError`` and ``LimitError``.
+    """
     notes = Notes()
     try:
         return _grammar(document, options, notes, limits, start)
     except Refused as error:
-        raise CheckError(source, [error.placed(document.spans)]) from None
+        raise CheckError(document.source, [error.placed(document.spans)]) from None
     except RecursionError:
         found = Refused(start, TOO_DEEP, NAME_THEM)
-        raise CheckError(source, [found.placed(document.spans)]) from None
+        raise CheckError(document.source, [found.placed(document.spans)]) from None
 
 
 def opened(source: Source, limits: Limits) -> tuple[Document, Goals, Normal]:

@@ -64,7 +64,13 @@ def escaped(key: str | int) -> str:
 
 def read_json(source: Source, limits: Limits | None = None) -> Document:
     """The JSON of a text. Raises ``DialectError`` with its place, ``LimitError``."""
-    return _Reader(source, limits or Limits()).read()
+    return _Reader(source, limits or Limits()).whole()
+
+
+def read_value(source: Source, place: int, limits: Limits) -> Document:
+    """The JSON value that begins at a place of a text, whatever stands behind it. Raises as
+    ``read_json`` does."""
+    return _Reader(source, limits).read(place)
 
 
 class _Reader:
@@ -79,8 +85,17 @@ class _Reader:
         # Of each container that is open: itself, its pointer, where it begins.
         self.stack: list[tuple[Json, str, int]] = []
 
-    def read(self) -> Document:
-        text, place, stack = self.source.text, 0, self.stack
+    def whole(self) -> Document:
+        """The value that is all of the text."""
+        found = self.read(0)
+        rest = _SPACE.match(self.source.text, found.spans[""].end)
+        if rest is not None and rest.end() < len(self.source.text):
+            raise self._unexpected(rest.end(), "the end of the text")
+        return found
+
+    def read(self, place: int) -> Document:
+        """The value at a place of the text."""
+        text, stack = self.source.text, self.stack
         value: Json = None
         key, pointer, count = "", "", 0
         while True:
@@ -139,9 +154,6 @@ class _Reader:
             key, pointer, place, value, is_done = self._close(stack, place)
             if is_done:
                 break
-        rest = _SPACE.match(text, place)
-        if rest is not None and rest.end() < len(text):
-            raise self._unexpected(rest.end(), "the end of the text")
         if self.doubled:
             raise DialectError(self.source, self.doubled)
         return Document(self.source, value, self.spans, self.keys, self.pointers)

@@ -17,20 +17,21 @@ from constrain.artifacts.container.manifest import EXACT
 from ..automata.boolean import difference
 from ..automata.dfa import Dfa
 from ..automata.eliminate_states import NotTextError, TooLongError, eliminate_states
+from ..automata.folding import fold
 from ..automata.members import shortest
 from ..automata.minimize import minimal
 from ..automata.regex_ir import Embedded
 from ..choose import AS_ASKED, EngineChoice, engine_of, semantics_of
 from ..diagnostics import Diagnostic, LimitError, NotRegularError
 from ..frontend import Automaton, compile_regular, compile_texts
-from ..grammar.tree import Grammar, Pattern, Rule
+from ..grammar.tree import Expr, Grammar, Pattern, Rule, children, with_children
 from ..grammar.weave_ignored import weave_ignored
 from ..options import DFA, CompileOptions
 from . import losses, write
 from .one_regex import LONGEST
 from .printer import WriterError
 
-_LARK = "lark"
+_LARK, _KBNF = "lark", "kbnf"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,7 @@ def _as_rules(
     grammar: Grammar, target: str, options: CompileOptions, notes: tuple[str, ...]
 ) -> Conversion:
     """The rules as they are read exactly."""
-    grammar = _spelled_out(grammar, options)
+    grammar = _spelled_out(grammar, options, target)
     woven = grammar
     if target == _LARK:
         woven = replace(weave_ignored(grammar), follows_all=False)
@@ -96,22 +97,33 @@ def _as_rules(
     return Conversion(text, (*notes, *losses(grammar, target)))
 
 
-def _spelled_out(grammar: Grammar, options: CompileOptions) -> Grammar:
+def _spelled_out(grammar: Grammar, options: CompileOptions, target: str) -> Grammar:
     """The grammar with expressions for finished automata, which schemas have. Raises
     ``WriterError`` for one that has none of a readable length."""
-    rules = []
-    for rule in grammar.rules:
-        body = rule.body
-        if isinstance(body, Pattern) and isinstance(body.node, Embedded):
-            dfa = minimal(body.node.automaton, options.limits)
-            try:
-                node = eliminate_states(dfa, LONGEST, options.limits)
-            except (NotTextError, TooLongError):
-                message = f"as an expression this has more than {LONGEST:,} characters"
-                raise WriterError(grammar.source, [Diagnostic(message, rule.span)]) from None
-            rule = replace(rule, body=replace(body, node=node))
-        rules.append(rule)
+    kept = grammar.embedded_rules if target == _LARK else frozenset[str]()
+
+    def spelled(expr: Expr, parts: list[Expr]) -> Expr:
+        if not isinstance(expr, Pattern) or not isinstance(expr.node, Embedded):
+            return with_children(expr, tuple(parts))
+        if _is_kept(expr, target):
+            return expr
+        dfa = minimal(expr.node.automaton, options.limits)
+        try:
+            return replace(expr, node=eliminate_states(dfa, LONGEST, options.limits), kind="regex")
+        except (NotTextError, TooLongError):
+            message = f"as an expression this has more than {LONGEST:,} characters"
+            raise WriterError(grammar.source, [Diagnostic(message, expr.span)]) from None
+
+    rules = (
+        rule if rule.name in kept else replace(rule, body=fold(rule.body, children, spelled))
+        for rule in grammar.rules
+    )
     return replace(grammar, rules=tuple(rules))
+
+
+def _is_kept(pattern: Pattern, target: str) -> bool:
+    """Whether a dialect writes an automaton as its author did."""
+    return (pattern.kind, target) in (("structured", _LARK), ("e", _KBNF), ("substrs", _KBNF))
 
 
 def _by_maximal_munch(grammar: Grammar, options: CompileOptions) -> Dfa:

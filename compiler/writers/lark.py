@@ -1,6 +1,7 @@
 """Write grammars for Lark and llguidance."""
 
 import re
+from dataclasses import replace
 
 from ..automata.regex_ir import ANY_CHARACTER
 from ..grammar.tree import Grammar, Pattern, Rule, Token
@@ -43,7 +44,7 @@ class LarkStyle:
 
     def pattern(self, pattern: Pattern) -> Text | None:
         """A regex between slashes, or a text in either case."""
-        if pattern.kind == "string":
+        if pattern.kind in ("string", "structured"):
             return Text(pattern.text, ATOM)
         return _regex(node_text(pattern.node, RegexStyle()))
 
@@ -80,6 +81,10 @@ def write_lark(grammar: Grammar) -> str:
 
     Raises ``WriterError``.
     """
+    embedded = grammar.embedded_rules
+    if embedded:
+        kept = tuple(rule for rule in grammar.rules if rule.name not in embedded)
+        grammar = replace(grammar, rules=kept)
     terminals = grammar.terminals
     # Lark itself has no hyphens in names.
     hyphens = "-" if grammar.source.dialect == "lark" else ""
@@ -91,6 +96,8 @@ def write_lark(grammar: Grammar) -> str:
     names = unique_names(
         grammar, lambda name: name if name in terminals else _valid(name, hyphens), fixed
     )
+    # Their text stands where they are used.
+    names |= {each.name: each.text for each in grammar.embedded}
     style = LarkStyle()
     heads: dict[str, Rule] = {}
     for rule in grammar.rules:

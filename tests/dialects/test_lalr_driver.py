@@ -15,6 +15,8 @@ from constrain.compiler.dialects.lalr_driver import Driver
 pytestmark = pytest.mark.quick
 
 TEXTS = [(path.read_bytes().decode("utf-8"), path.name) for path in map(grammar_of, FOLDERS)]
+# Lark's own loop cannot read JSON, whose end no regex finds.
+TEXTS = [(text, name) for text, name in TEXTS if "%json {" not in text and "%regex {" not in text]
 
 
 def outcome(text: str, dialect: str) -> tuple[bool, str]:
@@ -29,7 +31,7 @@ def lark_instead(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Let Lark's interactive parser stand in the driver's place; the texts that it has read."""
     read: list[str] = []
 
-    def lark(_: object, interactive: InteractiveParser, text: str) -> InteractiveParser:
+    def lark(_: object, interactive: InteractiveParser, text: str, __: object) -> InteractiveParser:
         read.append(text)
         return interactive
 

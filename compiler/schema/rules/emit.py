@@ -181,9 +181,8 @@ class Emitter(Writer):
                 "character", "character", lambda: _embedded(strings.character(is_ascii))
             )
             quote = self.literal('"')
-            self.rule(
-                known, [self.sequence(quote, self.repetition(one, texts.least, texts.most), quote)]
-            )
+            body = self.sequence(quote, self.repetition(one, texts.least, texts.most), quote)
+            self.rules.append(tree.Rule(known, self._span, body, self._span, terminal=True))
         return self.reference(known)
 
     def order_of_places(self, goal: Goal) -> dict[int, int]:
@@ -227,7 +226,7 @@ class Emitter(Writer):
             known = self._fresh(name)
             self._terminals[key] = known
             body = tree.Pattern(node(), "", self._span)
-            self.rules.append(tree.Rule(known, self._span, body, self._span))
+            self.rules.append(tree.Rule(known, self._span, body, self._span, terminal=True))
         return tree.Reference(known, self._span)
 
     def _goal(self, goal: Goal) -> None:
