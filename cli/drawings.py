@@ -145,20 +145,21 @@ def write_all_drawings(compilation: "Compilation", folder: Path) -> None:
 def _draw_parser(stage: Stage, parser: "Parser | MaximalMunchGrammar", size: "Size") -> "Drawing":
     from constrain.compiler.drawing import draw_lexer, draw_network, draw_rules
     from constrain.compiler.earley.union_lexer import joint_lexer
-    from constrain.compiler.frontend import Parser
+    from constrain.compiler.frontend import MaximalMunchGrammar, Parser
 
     title, names = parser.grammar.start, parser.token_names
-    if isinstance(parser, Parser):
-        network, dfas, texts = parser.network, parser.lexer, parser.layout.tables.texts
-    else:
-        network, dfas = parser.tables.network, parser.tables.lexer.dfas
-        texts = parser.tables.lexer.texts
     if stage is Stage.RULES:
         return draw_rules(parser.grammar, size=size)
     if stage is Stage.PARSER:
-        assert network is not None
-        symbols = names if isinstance(parser, Parser) else texts
-        return draw_network(network, title=title, terminal_names=symbols, size=size)
+        if isinstance(parser, MaximalMunchGrammar):
+            network, symbols = parser.tables.network, parser.tables.lexer.texts
+            return draw_network(network, title=title, terminal_names=symbols, size=size)
+        assert parser.network is not None
+        return draw_network(parser.network, title=title, terminal_names=names, size=size)
+    if isinstance(parser, Parser):
+        dfas, texts = parser.lexer, parser.layout.tables.texts
+    else:
+        dfas, texts = parser.tables.lexer.dfas, parser.tables.lexer.texts
     return draw_lexer(
         joint_lexer(dfas),
         title=title,

@@ -191,7 +191,7 @@ def permuted(
     if not any(permutations_of(grammar)):
         return choice, grammar
     most = choice.counted_from
-    may_hold = choice.engine == NETWORK or choice.others[:1] == (NETWORK,)
+    may_hold = choice.engine == NETWORK or bool(choice.others)
     if most is None or not may_hold:
         return choice, expand_permutations(grammar, limits)
     found = expand_permutations(grammar, limits, lambda p: states_of_orders(p) > most)

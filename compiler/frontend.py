@@ -26,7 +26,7 @@ from .choose import EngineChoice, by_calls, counted_instead, next_engine, permut
 from .diagnostics import CheckError, Diagnostic, LimitError, NotRegularError
 from .dialects import read_grammar
 from .grammar.check import check
-from .grammar.expand_permutations import expand_permutations
+from .grammar.expand_permutations import expand_permutations, in_any_number
 from .grammar.tree import Difference, Excluding, Grammar
 from .limits import Limits, blaming
 from .lnf import Lnf, normalize, normalize_without_nullable
@@ -118,12 +118,11 @@ class Automaton:
 
 @dataclass(frozen=True, eq=False)
 class Parser:
-    """A grammar that nests, its exceptions resolved and ignored text woven in, and the tables of a
-    parser for it.
+    """A grammar that nests, without exceptions and ignored text, and the tables of a parser for it.
 
     ``layout`` and ``lexer``: for Earley's recogniser, which also explains texts; made when they
-    are first needed, within ``limits`` whose clock starts then. ``network``: None for the
-    engine ``earley``.
+    are first needed, within ``limits`` whose clock starts then. Where the network holds sets, they
+    are of parts in any number. ``network``: None for the engine ``earley``.
     """
 
     grammar: Grammar
@@ -138,8 +137,9 @@ class Parser:
 
         limits = replace(self.limits, meter=None).started()
         with blaming([self.grammar.start]):
-            lnf = normalize_without_nullable(self.grammar, limits, merge=False)
-            return layout(lnf, limits)
+            holds_sets = self.network is not None and self.network.has_sets
+            grammar = in_any_number(self.grammar) if holds_sets else self.grammar
+            return layout(normalize_without_nullable(grammar, limits, merge=False), limits)
 
     @cached_property
     def lexer(self) -> "StackedDfas":

@@ -66,6 +66,13 @@ class CountedStacks(Network):
             self._returning[current] = empty or any(self._returning[inner] for inner in lower)
         return self._returning[node]
 
+    def is_member(self, threads: Mapping[int, int]) -> bool:
+        """Whether a text that leads to these sets of stacks by state is a member."""
+        return any(
+            state == DEAD or (self._ends[state] and self.may_return(node))
+            for state, node in threads.items()
+        )
+
     def _returns(self, frame: int) -> bool:
         """Whether a frame may return and end the call that it is in."""
         return any(
@@ -195,11 +202,7 @@ class CountingConfigurations:
         found = self.single(configuration)
         if found is not None:
             return self._single_may_end(found)
-        ends, network = self._ends, self.network
-        return any(
-            state == DEAD or (ends[state] and network.may_return(node))
-            for state, node in self._several[configuration >> 1]
-        )
+        return self.network.is_member(dict(self._several[configuration >> 1]))
 
     def _single_may_end(self, thread: Single) -> bool:
         state, node, counts = thread

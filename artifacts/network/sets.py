@@ -104,7 +104,7 @@ class SetRule:
         back: int,
     ) -> None:
         self.parts, self.separator, self.least, self.most = parts, separator, least, most
-        self.back, self.all_parts = back, (1 << len(parts)) - 1
+        self.back, self.flags, self.all_parts = back, flags, (1 << len(parts)) - 1
         self._is_adjoining = adjoining or separator == NO_SEPARATOR
         self.required = sum(1 << i for i, flag in enumerate(flags) if flag & REQUIRED)
         self.width = len(parts) + 2

@@ -73,6 +73,11 @@ class NetworkTables:
         assert self.counters is not None
         return self.counters
 
+    @property
+    def has_sets(self) -> bool:
+        """Whether some frames are sets of parts."""
+        return self.counters is not None and self.counters.sets is not None
+
     @cached_property
     def call_ends(self) -> NDArray[np.int32]:
         """The state that each call goes on in behind its end, that of a counter's last item and of
@@ -89,8 +94,9 @@ class NetworkTables:
     def calls(self) -> list[list[tuple[int, int]]]:
         """For each state its (start, frame)."""
         frames = self.call_returns.tolist()
-        if self.counters is not None and self.counters.sets is not None:
-            frames = [f if f < self.states else self.counters.called(f) for f in frames]
+        if self.has_sets:
+            called = self.some_counters.called
+            frames = [f if f < self.states else called(f) for f in frames]
         pairs = list(zip(self.call_starts.tolist(), frames, strict=True))
         ends = self.call_offsets.tolist()
         found: list[list[tuple[int, int]]] = [_NO_CALLS] * self.states

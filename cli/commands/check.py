@@ -116,6 +116,7 @@ def _findings(
     from constrain.compiler.dialects import read_grammar
     from constrain.compiler.frontend import normal_form
     from constrain.compiler.grammar.check import check as check_tree
+    from constrain.compiler.grammar.expand_permutations import in_one_order
     from constrain.compiler.limits import blaming
     from constrain.compiler.lints import NOTES, lint
 
@@ -140,7 +141,7 @@ def _findings(
         found = lint(grammar, limits, defined=errors is None, added=added)
     if errors is None:
         try:
-            normal_form(grammar, limits)
+            normal_form(in_one_order(grammar), limits)
         except GrammarError as error:
             errors = error
             # Which rules match nothing is then said by the error.

@@ -14,6 +14,7 @@ from ..inputs import STDIN, read_bytes
 
 if TYPE_CHECKING:
     from constrain.artifacts import Artifact
+    from constrain.artifacts.network.tables import NetworkTables
     from constrain.compiler.explain.report import Verdict
     from constrain.compiler.frontend import MaximalMunchGrammar, Recogniser
 
@@ -59,6 +60,9 @@ def explain(
     text = read_bytes(file)
     if isinstance(found, str):
         wanted = replace(given.compile_options(subject), parser="earley")
+        if wanted.schema is not None and wanted.schema.order == "any":
+            # Sets are held by networks, under any tokenization, of which a text has none.
+            wanted = replace(wanted, parser="network", tokenization="any")
         recogniser = recogniser_of(found, subject, wanted)
         say_depth(recogniser, wanted)
         verdict = _by_grammar(recogniser, text)
@@ -69,7 +73,10 @@ def explain(
     return 0 if verdict.status is Status.ACCEPTED else 1
 
 
-def _by_grammar(recogniser: "Recogniser", text: bytes) -> "Verdict":
+def _by_grammar(
+    recogniser: "Recogniser", text: bytes, counted: "NetworkTables | None" = None
+) -> "Verdict":
+    """``counted``: the network of an artifact, which has the last word."""
     from constrain.compiler.dialects import JSON_SCHEMA
     from constrain.compiler.explain.earley import explain_parser
     from constrain.compiler.explain.json_schema import explain_instance
@@ -81,9 +88,10 @@ def _by_grammar(recogniser: "Recogniser", text: bytes) -> "Verdict":
     if isinstance(recogniser, MaximalMunchGrammar):
         return explain_maximal_munch(text_machine(recogniser.tables), text, recogniser)
     if isinstance(recogniser, Parser) and recogniser.grammar.source.dialect == JSON_SCHEMA:
-        return explain_instance(recogniser.recogniser(), text)
+        return explain_instance(recogniser.recogniser(), text, counted or recogniser.network)
     if isinstance(recogniser, Parser):
-        return explain_parser(recogniser.recogniser(), text, recogniser.token_names)
+        names, tables = recogniser.token_names, counted or recogniser.network
+        return explain_parser(recogniser.recogniser(), text, names, tables)
     origins, of_state = recogniser.origins, recogniser.dfa.origins
     rules = [[origins[o][0] for o in sorted(state)] for state in of_state]
     return explain(recogniser.dfa.tables(), rules.__getitem__, text, recogniser.token_names)
@@ -110,7 +118,7 @@ def _by_artifact(artifact: "Artifact", text: bytes) -> "Verdict":
         names = [ids_text(ids.tolist()) for ids in artifact.runtime.named]
         return explain_parser(artifact.runtime.recogniser(), text, names)
     if isinstance(artifact.runtime, CountingRuntime):
-        return _by_grammar(_copied(artifact), text)
+        return _by_grammar(_copied(artifact), text, artifact.runtime.network)
     dfa = artifact.byte_dfa
     rules = [[o.rule for o in artifact.origins_of(state)] for state in range(dfa.states)]
     return explain(dfa, rules.__getitem__, text, terminal_names(dfa))

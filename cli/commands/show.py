@@ -1,16 +1,18 @@
 """``constrain show``: every stage of a compilation as text."""
 
+from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .. import options
-from ..compiling import automaton_of, compilation_of, grammar_of, subject_of
+from ..compiling import automaton_of, compilation_of, grammar_of, recogniser_of, subject_of
 from ..console import UsageError, note, write_pieces
 
 if TYPE_CHECKING:
     from constrain.artifacts import Artifact
+    from constrain.artifacts.network.tables import NetworkTables
     from constrain.compiler.options import CompileOptions
 
 
@@ -107,10 +109,22 @@ def _facts(artifact: "Artifact") -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
+def _with_sets(text: str, path: str, wanted: "CompileOptions") -> "NetworkTables":
+    """The network that artifacts of any token sequences have, which holds sets in its frames."""
+    from constrain.compiler.frontend import Parser
+
+    chosen = replace(wanted, engine="network", tokenization="any", max_depth=None)
+    found = recogniser_of(text, path, chosen)
+    assert isinstance(found, Parser)
+    assert found.network is not None
+    return found.network
+
+
 def _of_any(stage: Stage, text: str, path: str, wanted: "CompileOptions") -> str:
     """The stages that every grammar has."""
     from constrain.compiler.choose import semantics_of
     from constrain.compiler.frontend import normal_form
+    from constrain.compiler.grammar.expand_permutations import permutations_of
     from constrain.compiler.grammar.tree_text import tree_text
     from constrain.compiler.lnf.dump import lnf_text
     from constrain.compiler.maximal_munch.dump import lexemes_text
@@ -126,8 +140,10 @@ def _of_any(stage: Stage, text: str, path: str, wanted: "CompileOptions") -> str
     if meaning == options.Meaning.EXACT:
         if stage is Stage.LEXEMES:
             raise UsageError(f"{path} is read exactly ({reason}); say --meaning maximal-munch")
-        lnf = normal_form(tree, limits)[1]
         names = [token.text for token in tree.tokens]
+        if stage is Stage.NETWORK and any(permutations_of(tree)):
+            return network_text(_with_sets(text, path, wanted), names)
+        lnf = normal_form(tree, limits)[1]
     else:
         note(f"read by maximal munch: {reason}")
         found = lexeme_grammar(tree, limits)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from constrain.artifacts.network.tables import NetworkTables
 
-from ..network.dump import edges_of, end_of_call, rules_of_entries
+from ..network.dump import edges_of, end_of_call, is_of_set, rules_of_entries, sets_called
 from .dot import to_dot
 from .drawing import Drawing
 from .labels import byte_label
@@ -29,6 +29,7 @@ def draw_network(
     def targets(state: int) -> list[int]:
         calls = [(end_of_call(tables, frame)[0], start) for start, frame in tables.calls[state]]
         ends = [end for call in calls for end in call]
+        ends += [rule.separator for _, rule, _ in sets_called(tables, state) if rule.separator]
         return [*edges_of(tables, state), *ends]
 
     reached, visible, left_out = extent(tables.start, targets, size)
@@ -46,12 +47,23 @@ def draw_network(
             left_out=left_out,
             names={
                 state: Label(f"{rule}: {state}", frozenset([Notation.ENTRY]))
-                for state, rule in rules.items()
+                for state, rule in {**_parts(tables), **rules}.items()
                 if state in visible
             },
             colors={_CALL: "a call"} if len(tables.call_starts) else {},
         )
     )
+
+
+def _parts(tables: NetworkTables) -> dict[int, str]:
+    """What starts in the states that sets lead to."""
+    found: dict[int, list[str]] = {}
+    for i, rule in enumerate(tables.counters.set_rules if tables.counters else ()):
+        for state in dict.fromkeys(rule.parts):
+            found.setdefault(state, []).append(f"part of set {i + 1}")
+        if rule.separator:
+            found.setdefault(rule.separator, []).append(f"separator of set {i + 1}")
+    return {state: ", ".join(texts) for state, texts in found.items()}
 
 
 def _edges(
@@ -70,7 +82,14 @@ def _edges(
                 ranges, terminals=[names[t] for t in terminals], narrow=source == end
             )
             edges.append(Edge(source, end, label))
+        for number, rule, back in sets_called(tables, source):
+            marks = f"permute {len(rule.parts)} parts of set {number}"
+            label = Label(marks, frozenset([Notation.CALL]))
+            end = back if back in inside else None
+            edges.append(Edge(source, end, label, reads=False, color=_CALL))
         for start, frame in tables.calls[source]:
+            if is_of_set(tables, frame):
+                continue
             back, times = end_of_call(tables, frame)
             label = Label(f"call {rules.get(start, start)}{times}", frozenset([Notation.CALL]))
             end = back if back in inside else None

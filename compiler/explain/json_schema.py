@@ -10,8 +10,10 @@ import re
 from dataclasses import replace
 
 from constrain.artifacts.earley.recogniser import Earley
+from constrain.artifacts.network.tables import NetworkTables
 
-from .earley import explain_parser, path_of
+from .counted import Counted
+from .earley import explain_parser, live_items, path_of
 from .report import Status, Verdict
 
 # Schemas and expectations that are listed at most.
@@ -28,19 +30,21 @@ _KINDS = {"string": "a string", "number": "a number", "integer": "an integer"}
 _TOKEN = re.compile(rb'[ \t\n\r]+|("(?:[^"\\]|\\.)*"?)|[][{},:]|[^][{},: \t\n\r"]+', re.DOTALL)
 
 
-def explain_instance(earley: Earley, text: bytes) -> Verdict:
-    """The verdict on an instance. ``earley``: of a schema's grammar, before any text."""
-    verdict = explain_parser(earley, text)
+def explain_instance(earley: Earley, text: bytes, tables: NetworkTables | None = None) -> Verdict:
+    """The verdict on an instance. ``earley``: of a schema's grammar, before any text; ``tables``:
+    as for ``explain_parser``."""
+    verdict = explain_parser(earley, text, tables=tables)
     if verdict.status is Status.ACCEPTED:
         return verdict
-    tables, offset = earley.tables, verdict.offset
+    spoken, offset = earley.tables, verdict.offset
+    counted = Counted.of(tables)
+    if counted is not None:
+        counted.feed(text[:offset])
     schemas: dict[str, None] = {}
     expected: dict[str, None] = {}
     around: dict[str, None] = {}
-    for item in earley.items(offset):
-        terminal = ~int(tables.symbols[item[0]])
-        if terminal < 0:
-            continue
+    for item in live_items(earley, offset, counted):
+        terminal = ~int(spoken.symbols[item[0]])
         path = path_of(earley, item)
         named = [_BEHIND.sub("", name) for name in path if _is_schema(name)]
         is_fresh = item[1] == earley.terminals.start(terminal)
@@ -48,7 +52,7 @@ def explain_instance(earley: Earley, text: bytes) -> Verdict:
             around.update(dict.fromkeys(named[-1:]))
             continue
         kind = path[-1].rpartition(" ")[2]
-        expected[_KINDS.get(kind, tables.texts[terminal])] = None
+        expected[_KINDS.get(kind, spoken.texts[terminal])] = None
         schemas.update(dict.fromkeys(named[-1:]))
     return replace(
         verdict,

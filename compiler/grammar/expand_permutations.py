@@ -24,6 +24,7 @@ from .tree import (
     Pattern,
     Permutation,
     Reference,
+    Repetition,
     Rule,
     Sequence,
     children,
@@ -91,6 +92,48 @@ def expand_permutations(
         has_changed |= bool(orders.rules)
         found += [replace(rule, body=body), *orders.rules]
     return replace(grammar, rules=tuple(found)) if has_changed else grammar
+
+
+def in_one_order(grammar: Grammar) -> Grammar:
+    """The grammar with the parts of permutations as they are written, and nothing between them:
+    it has a member just if the other has, and the same rules match nothing."""
+
+    def ordered(permutation: Permutation, parts: list[Expr]) -> Expr:
+        items = zip(parts, permutation.parts, strict=False)
+        span = permutation.span
+        return Sequence(
+            tuple(e if p.is_required else Repetition(e, 0, 1, span) for e, p in items), span
+        )
+
+    return _rewritten(grammar, ordered)
+
+
+def in_any_number(grammar: Grammar) -> Grammar:
+    """The grammar in which all parts of permutations may stand any number of times: it has the
+    members of the other, and what is around a place in one of them is the same."""
+
+    def repeated(permutation: Permutation, parts: list[Expr]) -> Expr:
+        span = permutation.span
+        some = _choice(parts[: len(permutation.parts)], span)
+        if permutation.separator is None:
+            return Repetition(some, 0, None, span)
+        more = Repetition(Sequence((parts[-1], some), span), 0, None, span)
+        return Repetition(Sequence((some, more), span), 0, 1, span)
+
+    return _rewritten(grammar, repeated)
+
+
+def _rewritten(grammar: Grammar, rewrite: Callable[[Permutation, list[Expr]], Expr]) -> Grammar:
+    if not any(permutations_of(grammar)):
+        return grammar
+
+    def rewritten(expr: Expr, parts: list[Expr]) -> Expr:
+        if isinstance(expr, Permutation):
+            return rewrite(expr, parts)
+        return with_children(expr, tuple(parts)) if parts else expr
+
+    rules = (replace(r, body=fold(r.body, children, rewritten)) for r in grammar.rules)
+    return replace(grammar, rules=tuple(rules))
 
 
 class _Orders:

@@ -3,9 +3,13 @@
 from collections.abc import Sequence
 
 from constrain.artifacts.network.counts import UNBOUNDED
+from constrain.artifacts.network.sets import NO_SEPARATOR, REPEATED, REQUIRED, SetRule
 from constrain.artifacts.network.tables import DEAD, NetworkTables
 
 from ..automata.dump import class_text
+
+# Behind a part: whether it must be there, and whether it may be repeated.
+_MARKS = {(True, False): "", (False, False): "?", (True, True): "+", (False, True): "*"}
 
 
 def network_text(tables: NetworkTables, names: Sequence[str] = ()) -> str:
@@ -13,7 +17,8 @@ def network_text(tables: NetworkTables, names: Sequence[str] = ()) -> str:
 
     ``call v from 3, then 7``: what rule v matches, which starts in state 3, is read, and then
     the network goes on in 7, its frame; ``call {2,9} from 3, then 7``: 2 to 9 of what starts in
-    3. ``names``: of the token terminals.
+    3; ``call of set 1 from 3, then 7``: parts of set 1 in any order, that in 3 first.
+    ``names``: of the token terminals.
     """
     frames = sorted(set(tables.call_ends.tolist()))
     finals = [state for state in range(tables.states) if tables.ends[state]]
@@ -32,16 +37,58 @@ def network_text(tables: NetworkTables, names: Sequence[str] = ()) -> str:
             rule = rules.get(start, "")
             end, times = end_of_call(tables, frame)
             lines.append(f"  {state} -- call {rule}{times} from {start}, then {end}")
+    rows = [] if tables.counters is None else tables.counters.set_rules
+    lines += [f"  set {i + 1}: {set_text(rule)}" for i, rule in enumerate(rows)]
     return "\n".join(lines) + "\n"
 
 
 def end_of_call(tables: NetworkTables, frame: int) -> tuple[int, str]:
-    """The state that a call with a frame goes on in, and how often it is repeated, as ``{2,9}``;
-    empty for once."""
+    """The state that a call with a frame goes on in, and how often it is repeated, as ``{2,9}``, or
+    which set's part it is; empty for once."""
     if tables.counters is None or frame < tables.states:
         return frame, ""
-    _, least, most, back = tables.counters.rows[frame - tables.states]
+    counter, _ = tables.counters.split(frame)
+    back = tables.counters.ends[counter]
+    if tables.counters.set_rule(counter) is not None:
+        return back, f" of set {counter - len(tables.counters.rows) + 1}"
+    _, least, most, _ = tables.counters.rows[counter]
     return back, f"{{{least},{'' if most == UNBOUNDED else most}}}"
+
+
+def is_of_set(tables: NetworkTables, frame: int) -> bool:
+    """Whether a frame is a set."""
+    if tables.counters is None or frame < tables.states:
+        return False
+    return tables.counters.set_rule(tables.counters.split(frame)[0]) is not None
+
+
+def sets_called(tables: NetworkTables, state: int) -> list[tuple[int, SetRule, int]]:
+    """The sets that a state's calls are of, each once: its number, from 1, what it does, and the
+    state behind it."""
+    found = dict.fromkeys(
+        tables.some_counters.split(frame)[0]
+        for _, frame in tables.calls[state]
+        if is_of_set(tables, frame)
+    )
+    counters = tables.counters
+    if counters is None:
+        return []
+    first = len(counters.rows)
+    return [(c - first + 1, counters.set_rules[c - first], counters.ends[c]) for c in found]
+
+
+def set_text(rule: SetRule) -> str:
+    """Where the parts of a set start, as ``5 6? 7*, separated by 9, 1 to 2 of them``."""
+    parts = [
+        f"{start}{_MARKS[bool(flag & REQUIRED), bool(flag & REPEATED)]}"
+        for start, flag in zip(rule.parts, rule.flags, strict=True)
+    ]
+    text = " ".join(parts)
+    if rule.separator != NO_SEPARATOR:
+        text += f", separated by {rule.separator}"
+    if rule.least or rule.most < len(parts):
+        text += f", {rule.least} to {rule.most} of them"
+    return text
 
 
 def rules_of_entries(tables: NetworkTables) -> dict[int, str]:

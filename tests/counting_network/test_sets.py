@@ -5,9 +5,11 @@
 
 import random
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from support import encoded, tokenizer_of
+from support.cli import Cli, content
 from support.container import check_flipped_bits_do_no_harm, walk_two_deep
 
 from constrain.artifacts import Artifact
@@ -412,3 +414,31 @@ def test_canonical_masks_are_of_all_orders(default_tokenizer: Tokenizer) -> None
     )
     assert "canonical" == one.manifest.tokenization
     assert check_equal(one, other, rng, 4, 20) > 10
+
+
+def test_tools_know_permutations(cli: Cli, tmp_path: Path) -> None:
+    """``check`` finds nothing wrong with 30 parts, ``show`` and ``viz`` name the set, ``explain``
+    says which keys are left, and ``convert`` writes them as they are or refuses by name."""
+    path = content(tmp_path / "a.ebnf", keys(30).replace("| start", ""))
+    out = str(tmp_path / "a.cst")
+    assert 0 == cli("check", path).code
+    done = cli("compile", path, "--tokenization", "any", "-o", out)
+    assert 0 == done.code
+    assert "a permutation of 30 parts is a set in a frame" in done.err
+    assert b"sets: 1" in cli("show", out).out
+    assert b"separated by" in cli("show", path, "--stage", "network").out
+    assert b"permutation of #1 #2?" in cli("show", path, "--stage", "tree").out
+    drawn = str(tmp_path / "a.dot")
+    assert 0 == cli("viz", path, "--stage", "parser", "-o", drawn).code
+    assert "permute 30 parts of set 1" in Path(drawn).read_text()
+    text = content(tmp_path / "x.txt", '{"key4": 1, "key4"')
+    for subject in (path, out):
+        said = cli("explain", subject, text)
+        assert 1 == said.code
+        assert b'rejected at "4" (byte 16) in start; expected [0-35-9]' in said.out
+    assert b"permute_by!(" in cli("convert", path, "--to", "kbnf").out
+    assert "30 parts are too many" in cli("convert", path, "--to", "gbnf").err
+    assert "all orders of a permutation" in cli("diff", path, path).err
+    few = content(tmp_path / "b.ebnf", keys(3).replace("| start", ""))
+    again = content(tmp_path / "b.gbnf", cli("convert", few, "--to", "gbnf").out.decode())
+    assert 0 == cli("diff", few, again).code
