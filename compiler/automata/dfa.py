@@ -218,17 +218,40 @@ def as_nfa(dfa: Dfa, rules: Sequence[str] = (), *, keep_origins: bool = True) ->
         finals=frozenset(np.flatnonzero(dfa.accepting).tolist()),
         rules=rules,
     )
-    ranges = dfa.byte_ranges()
-    for terminal in range(dfa.table.shape[1] - len(ranges)):
-        ranges.append([(FIRST_TERMINAL + terminal, FIRST_TERMINAL + terminal)])
-    sources, columns = np.nonzero(dfa.table != DEAD)
-    targets = dfa.table[sources, columns]
-    for state, column, target in zip(
-        sources.tolist(), columns.tolist(), targets.tolist(), strict=True
-    ):
-        origins = dfa.origins[state] if keep_origins else frozenset[int]()
-        nfa.arcs[state].extend([Arc(a, b, target, origins) for a, b in ranges[column]])
+    none = frozenset[int]()
+    for first in range(0, dfa.states, _RUN_ROWS):
+        for state, low, high, target in _runs(dfa, first):
+            origins = dfa.origins[state] if keep_origins else none
+            nfa.arcs[state].append(Arc(low, high, target, origins))
     return nfa
+
+
+# States whose runs are looked for at once.
+_RUN_ROWS = 4096
+
+
+def _runs(dfa: Dfa, first: int) -> Iterator[tuple[int, int, int, int]]:
+    """Runs of symbols with one target that is not dead, of some states from ``first`` on: (state,
+    low, high, target)."""
+    rows = dfa.table[first : first + _RUN_ROWS]
+    whole = np.concatenate([rows[:, dfa.classes], rows[:, dfa.byte_columns :]], axis=1)
+    begins = np.ones(whole.shape, dtype=np.bool_)
+    np.not_equal(whole[:, 1:], whole[:, :-1], out=begins[:, 1:])
+    # Token terminals are not bytes, and stand alone.
+    begins[:, FIRST_TERMINAL:] = True
+    places = np.flatnonzero(begins)
+    ends = np.append(places[1:], whole.size) - 1
+    targets = whole.ravel()[places]
+    live = targets != DEAD
+    places, ends, width = places[live], ends[live], whole.shape[1]
+    states = places // width + first
+    return zip(
+        states.tolist(),
+        (places % width).tolist(),
+        (ends % width).tolist(),
+        targets[live].tolist(),
+        strict=True,
+    )
 
 
 def edges(table: NDArray[np.int32]) -> tuple[NDArray[np.intp], NDArray[np.int32]]:

@@ -56,7 +56,10 @@ def _hides(node: regex.Node) -> bool:
 def is_empty(node: regex.Node, limits: Limits) -> bool:
     """Whether an expression matches no text; no also means too large to be looked at."""
     try:
-        nfa = thompson(resolved(node, limits), limits)
+        if isinstance(node, regex.Embedded):
+            nfa = node.automaton
+        else:
+            nfa = thompson(resolved(node, limits), limits)
     except LimitError as error:
         if error.is_measured:
             raise
