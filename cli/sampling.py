@@ -112,10 +112,7 @@ def source_of(path: str, given: Given, limits: "Limits") -> Source:
     if found.is_regular:
         return _regular(from_tables(found.byte_dfa), path, limits)
     if isinstance(found.runtime, NetworkGrammar | CountingRuntime):
-        network = found.runtime.network
-        # Of orders of many parts none is counted: the grammar's copies are.
-        if network.counters is None or not network.counters.set_rules:
-            return _nesting(network, path, limits)
+        return _nesting(found.runtime.network, path, limits)
     m = found.manifest
     if m.source is None:
         raise UsageError(

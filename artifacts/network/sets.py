@@ -105,7 +105,7 @@ class SetRule:
     ) -> None:
         self.parts, self.separator, self.least, self.most = parts, separator, least, most
         self.back, self.flags, self.all_parts = back, flags, (1 << len(parts)) - 1
-        self._is_adjoining = adjoining or separator == NO_SEPARATOR
+        self.is_adjoining = bool(adjoining) or separator == NO_SEPARATOR
         self.required = sum(1 << i for i, flag in enumerate(flags) if flag & REQUIRED)
         self.width = len(parts) + 2
         # Bits that say nothing are never set: that an optional part that is repeated has begun.
@@ -114,7 +114,7 @@ class SetRule:
         ]
         # subtle: equal parts begin in their order, so that which of them have begun is a count.
         self._repeated = [bool(flag & REPEATED) for flag in flags]
-        self._repeats = any(self._repeated)
+        self.repeats = any(self._repeated)
         self._equal = [i > 0 and parts[i] == parts[i - 1] for i in range(len(parts))]
 
     def begins(self, begun: int) -> Iterator[tuple[int, int]]:
@@ -148,14 +148,14 @@ class SetRule:
     def has_next(self, begun: int) -> bool:
         """Whether a part may follow."""
         # Of equal parts the first that has not begun may.
-        return self._repeats or self._missing(begun) != 0
+        return self.repeats or self._missing(begun) != 0
 
     def pops(self, value: Value) -> list[tuple[int, Value]]:
         """Where a part or a separator ends: the states to go on in, each with the value that the
         set has then, ``NONE`` where it is put back no more."""
         begun, in_separator = divmod(value - 1, 2)
         found = []
-        if in_separator or self._is_adjoining:
+        if in_separator or self.is_adjoining:
             for i, following in self.begins(begun):
                 found.append((self.parts[i], self.value(following)))
         if not in_separator:

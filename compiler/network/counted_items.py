@@ -8,11 +8,15 @@ and those of m to n items of
 A coefficient of S takes one pass over those before it, and so does one of a power: from A = z^v U
 follows U A^j' = j A' A^j, a recurrence for the coefficients of U^j (Knuth, The Art of Computer
 Programming, volume 2, section 4.7). So a million items take no longer than a few, and nothing is
-longer than the texts that are counted. All numbers are exact.
+longer than the texts that are counted. All numbers are exact. Parts of permutations are counted by
+how many of them there are, in any order (``PermutedParts``).
 """
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from math import comb
+
+from constrain.artifacts.network.sets import NO_SEPARATOR, REPEATED, REQUIRED, SetRule
 
 
 class Power:
@@ -119,3 +123,218 @@ class CountedItems:
 
     def _known(self, exponent: int) -> Power:
         return self._powers.setdefault(exponent, self.power(exponent))
+
+
+# Of equal parts: the state that they start in, and how many of them there are (None: any number).
+_Group = tuple[int, int, int | None]
+
+
+class PermutedParts:
+    """The readings of the parts of a set, and of what separates them, in all orders.
+
+    Labelled structures (Flajolet and Sedgewick, section II.2): with D_g(j) the readings of j of the
+    first g kinds of parts in all orders, and A those of one part of the next kind,
+
+        D_(g+1)(j) = sum of binomial(j, t) A^t D_g(j - t)    over the t that there may be of it
+
+    and j parts have j - 1 separators between them. ``readings``: of a state by length; ``check`` is
+    called now and then.
+    """
+
+    def __init__(
+        self, rule: SetRule, readings: Callable[[int, int], int], check: Callable[[], None]
+    ) -> None:
+        self._rule, self._readings, self._check = rule, readings, check
+        self._groups = _groups(rule, 0)
+        self._series: list[list[int]] = [[0] for _ in self._groups]
+        self._powers: dict[tuple[int, int], Power] = {}
+        # D_g(j) by length, as [g][j].
+        self._orders: list[list[list[int]]] = [[[1]] for _ in range(len(self._groups) + 1)]
+        for g, (_, least, _) in enumerate(self._groups):
+            self._orders[g + 1][0][0] = self._orders[g][0][0] * (least == 0)
+        self._between: list[list[int]] = [[1]]
+        # Of one or more parts.
+        self.ways: list[int] = [0]
+
+    def extend(self) -> None:
+        """The next length: the readings of all parts are known up to there."""
+        size = len(self.ways)
+        for (start, _, _), series in zip(self._groups, self._series, strict=True):
+            series.append(self._readings(start, size))
+        self._orders[0][0].append(0)
+        for g in range(len(self._groups)):
+            self._check()
+            self._extend(g, size)
+        total = 0
+        for count, orders in self._counts():
+            for inside, ways in enumerate(orders[: size + 1]):
+                if ways:
+                    total += ways * self._separators(count - 1, size - inside)
+        self.ways.append(total)
+
+    def _extend(self, g: int, size: int) -> None:
+        before, after = self._orders[g], self._orders[g + 1]
+        _, least, most = self._groups[g]
+        more = size if most is None else most
+        while len(after) < min(len(before) + more, size + 1):
+            after.append([0] * size)
+        for count, orders in enumerate(after):
+            total = 0
+            for times in range(least, min(more, count) + 1):
+                if count - times >= len(before):
+                    continue
+                rest, choose = before[count - times], comb(count, times)
+                if not times:
+                    total += rest[size]
+                    continue
+                power = self._power(g, times)
+                total += choose * sum(
+                    power[k] * rest[size - k] for k in range(times, size + 1) if rest[size - k]
+                )
+            orders.append(total)
+
+    def _power(self, g: int, times: int) -> "Power | list[int]":
+        if times == 1:
+            return self._series[g]
+        return self._powers.setdefault((g, times), Power(self._series[g], times))
+
+    def _counts(self) -> Iterator[tuple[int, list[int]]]:
+        """How many parts there may be, and the readings of so many in all orders, by length."""
+        whole = self._orders[-1]
+        low, high = max(self._rule.least, 1), len(whole) - 1
+        if not self._rule.repeats:
+            high = min(high, self._rule.most)
+        return ((count, whole[count]) for count in range(low, high + 1))
+
+    def _separator(self, size: int) -> int:
+        if not size:
+            return int(self._rule.is_adjoining)
+        separator = self._rule.separator
+        return self._readings(separator, size) if separator != NO_SEPARATOR else 0
+
+    def _separators(self, count: int, size: int) -> int:
+        """The readings of so many separators."""
+        known = self._between
+        while len(known) <= count:
+            known.append([])
+        for times in range(count + 1):
+            while len(known[times]) <= size:
+                place = len(known[times])
+                known[times].append(
+                    sum(self._separator(i) * known[times - 1][place - i] for i in range(place + 1))
+                    if times
+                    else int(not place)
+                )
+        return known[count][size]
+
+    def drawn(self, size: int, rng: random.Random) -> list[tuple[int, int]]:
+        """The states that parts and separators of ``size`` bytes together start in, and how many
+        bytes each reads, all readings equally likely."""
+        choices = [
+            (count, inside, ways * self._separators(count - 1, size - inside))
+            for count, orders in self._counts()
+            for inside, ways in enumerate(orders[: size + 1])
+            if ways
+        ]
+        count, inside = _chosen(choices, rng)
+        between = self._split(count - 1, size - inside, rng)
+        found: list[tuple[int, int]] = []
+        for g in reversed(range(len(self._groups))):
+            start, least, most = self._groups[g]
+            high = count if most is None else min(most, count)
+            options = [
+                (times, k, comb(count, times) * self._times(g, times, k) * rest[inside - k])
+                for times in range(least, high + 1)
+                if count - times < len(self._orders[g])
+                for rest in [self._orders[g][count - times]]
+                for k in range(times, inside + 1)
+                if rest[inside - k]
+            ]
+            times, length = _chosen(options, rng)
+            found += [(start, each) for each in self._items(g, times, length, rng)]
+            count, inside = count - times, inside - length
+        rng.shuffle(found)
+        result = found[:1]
+        for part, length in zip(found[1:], between, strict=True):
+            if length:
+                result.append((self._rule.separator, length))
+            result.append(part)
+        return result
+
+    def _times(self, g: int, times: int, size: int) -> int:
+        return self._power(g, times)[size] if times else int(not size)
+
+    def _items(self, g: int, times: int, size: int, rng: random.Random) -> list[int]:
+        """The lengths of so many equal parts."""
+        found = []
+        for left in range(times, 0, -1):
+            options = [
+                (k, size - k, self._series[g][k] * self._times(g, left - 1, size - k))
+                for k in range(1, size + 1)
+            ]
+            length, size = _chosen(options, rng)
+            found.append(length)
+        return found
+
+    def _split(self, count: int, size: int, rng: random.Random) -> list[int]:
+        """The lengths of so many separators."""
+        found = []
+        for left in range(count, 0, -1):
+            options = [
+                (k, size - k, self._separator(k) * self._separators(left - 1, size - k))
+                for k in range(size + 1)
+            ]
+            length, size = _chosen(options, rng)
+            found.append(length)
+        return found
+
+    def lengths(self, value: int, lengths: Sequence[int], sums: Callable[[int, int], int]) -> int:
+        """The lengths, as bits, that parts and separators may have behind a part, or a separator,
+        where the set has a value. ``lengths``: of states; ``sums``: of two sets of lengths, as far
+        as they matter."""
+        rule, (begun, in_separator) = self._rule, divmod(value - 1, 2)
+        orders = [1]
+        for start, least, most in _groups(rule, begun):
+            each, found = lengths[start], [0] * (len(orders) + (0 if most is None else most))
+            power, times = 1, 0
+            while power and (most is None or times <= most):
+                if times >= least:
+                    found += [0] * (len(orders) + times - len(found))
+                    for count, before in enumerate(orders):
+                        found[count + times] |= sums(before, power)
+                power, times = sums(power, each), times + 1
+            orders = found
+        between = 1 if rule.separator == NO_SEPARATOR else lengths[rule.separator]
+        between |= int(rule.is_adjoining)
+        result, separators = 0, 1
+        for count, inside in enumerate(orders):
+            fits = rule.repeats or rule.least <= begun.bit_count() + count <= rule.most
+            if (count and in_separator) or not in_separator:
+                result |= sums(inside, separators) if fits else 0
+                separators = sums(separators, between)
+        return result
+
+
+def _groups(rule: SetRule, begun: int) -> list[_Group]:
+    """Of equal parts how many there may be besides those that have begun."""
+    found: dict[int, tuple[int, int | None]] = {}
+    for i, (start, flag) in enumerate(zip(rule.parts, rule.flags, strict=True)):
+        least, most = found.get(start, (0, 0))
+        is_left = not begun >> i & 1
+        least += bool(flag & REQUIRED and is_left)
+        if flag & REPEATED or most is None:
+            most = None
+        else:
+            most += is_left
+        found[start] = least, most
+    return [(start, least, most) for start, (least, most) in found.items()]
+
+
+def _chosen(options: Sequence[tuple[int, int, int]], rng: random.Random) -> tuple[int, int]:
+    """One of several pairs, by its weight."""
+    place = rng.randrange(sum(weight for _, _, weight in options))
+    for first, second, weight in options:
+        if place < weight:
+            return first, second
+        place -= weight
+    raise IndexError("there are not so many readings")

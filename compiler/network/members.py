@@ -11,7 +11,8 @@ C(p) its calls,
 
 A callee matches no empty text and no chain of first calls leads back to its beginning, so these
 numbers are found length by length, callees first. All are exact. In place of r(s, k) of a call that
-is repeated stand the readings of all its items (``counted_items``).
+is repeated stand the readings of all its items, and of calls that begin a permutation those of all
+its parts in all orders (``counted_items``).
 """
 
 import random
@@ -26,7 +27,7 @@ from constrain.artifacts.network.tables import DEAD, NetworkTables
 from constrain.artifacts.tokens.memo import solve_recursive
 
 from ..limits import Limits
-from .counted_items import CountedItems
+from .counted_items import CountedItems, PermutedParts
 
 _STAGE = "the counting of members"
 
@@ -35,15 +36,13 @@ _INTEGER = 36
 
 
 class NetworkMembers:
-    """The members of a network that names no tokens and has no sets; ``LimitError`` (memory, time)
-    where counting takes too much."""
+    """The members of a network that names no tokens; ``LimitError`` (memory, time) where counting
+    takes too much."""
 
     def __init__(self, tables: NetworkTables, limits: Limits | None = None) -> None:
         if tables.terminals:
             raise ValueError("members are counted without token terminals")
         counters = tables.counters
-        if counters is not None and counters.set_rules:
-            raise ValueError("members are counted without sets")
         self._limits = (limits or Limits()).started()
         self._tables, self._counters = tables, counters
         rows = [] if counters is None else counters.rows
@@ -51,8 +50,14 @@ class NetworkMembers:
             CountedItems(least, None if most == UNBOUNDED else most, self._check)
             for _, least, most, _ in rows
         ]
-        # (start, counter, frame) by state, counter -1 for calls that are not repeated.
-        self._calls = [[self._call(*call) for call in calls] for calls in tables.calls]
+        rules = [] if counters is None else counters.set_rules
+        self._parts = [PermutedParts(rule, self._readings_of, self._check) for rule in rules]
+        # (start, counter, frame) by state, counter -1 for calls that are not repeated. All calls of
+        # the parts of one set are one, of the set.
+        self._calls = [
+            list({(c, f, 0 if self._is_set(c) else s): (s, c, f) for s, c, f in found}.values())
+            for found in ([self._call(*call) for call in calls] for calls in tables.calls)
+        ]
         # r(p, n) as [n][p].
         self._counts: list[list[int]] = [list(map(int, tables.ends))]
         self._memory = 0
@@ -133,7 +138,11 @@ class NetworkMembers:
                 self._limits.check_resources(_STAGE)
                 count = sum(before[target] * len(octets) for target, octets in self._edges[state])
                 for start, counter, frame in calls[state]:
-                    if counter >= 0 and len(self._items[counter].ways) <= size:
+                    if self._is_set(counter):
+                        parts = self._parts[counter - len(self._items)]
+                        if len(parts.ways) <= size:
+                            parts.extend()
+                    elif counter >= 0 and len(self._items[counter].ways) <= size:
                         self._items[counter].append(row[start])
                     inside = self._inside(start, counter, size)
                     count += sum(
@@ -149,6 +158,8 @@ class NetworkMembers:
 
     def _inside(self, start: int, counter: int, size: int) -> list[int]:
         """The readings of what a call reads, by its length, up to ``size``; none has no byte."""
+        if self._is_set(counter):
+            return self._parts[counter - len(self._items)].ways[: size + 1]
         if counter >= 0:
             return self._items[counter].ways[: size + 1]
         return [0, *(row[start] for row in self._counts[1 : size + 1])]
@@ -158,7 +169,13 @@ class NetworkMembers:
         if counters is None or frame < self._tables.states:
             return start, -1, frame
         counter, _ = counters.split(frame)
-        return start, counter, counters.rows[counter][3]
+        return start, counter, counters.ends[counter]
+
+    def _is_set(self, counter: int) -> bool:
+        return counter >= len(self._items)
+
+    def _readings_of(self, state: int, length: int) -> int:
+        return self._counts[length][state]
 
     def _check(self) -> None:
         self._limits.check_resources(_STAGE)
@@ -185,10 +202,19 @@ class NetworkMembers:
             else:
                 state, counter, inside, frame = self._called(state, left, place)
                 waiting.append((frame, left - inside))
-                items = [inside] if counter < 0 else self._items[counter].drawn(inside, rng)
-                waiting += [(state, size) for size in items[:0:-1]]
-                left = items[0]
+                (state, left), *behind = self._drawn_calls(state, counter, inside, rng)
+                waiting += reversed(behind)
         return bytes(word)
+
+    def _drawn_calls(
+        self, start: int, counter: int, inside: int, rng: random.Random
+    ) -> list[tuple[int, int]]:
+        """The states that what a call reads starts in, and how many bytes each reads."""
+        if counter < 0:
+            return [(start, inside)]
+        if self._is_set(counter):
+            return self._parts[counter - len(self._items)].drawn(inside, rng)
+        return [(start, size) for size in self._items[counter].drawn(inside, rng)]
 
     def _called(self, state: int, left: int, place: int) -> tuple[int, int, int, int]:
         """The call of the reading at ``place`` of those that begin with one: where it starts, its
@@ -240,6 +266,10 @@ class NetworkMembers:
         if self._counters is None or frame < self._tables.states:
             return self._lengths[frame]
         counter, begun = self._counters.split(frame)
+        if self._is_set(counter):
+            parts = self._parts[counter - len(self._items)]
+            found = parts.lengths(begun, self._lengths, self._sums)
+            return self._sums(found, self._lengths[self._counters.ends[counter]])
         item, least, most, back = self._counters.rows[counter]
         fewest = max(least - begun, 0)
         # More items than there are bytes change nothing.
@@ -270,7 +300,8 @@ class NetworkMembers:
     @cached_property
     def _order(self) -> list[int]:
         """The states, each behind those that its calls start in."""
-        graph = {state: {start for start, *_ in calls} for state, calls in enumerate(self._calls)}
+        calls = self._tables.calls
+        graph = {state: {start for start, _ in called} for state, called in enumerate(calls)}
         return list(TopologicalSorter(graph).static_order())
 
     @cached_property

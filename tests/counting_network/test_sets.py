@@ -4,7 +4,9 @@
 # ruff: noqa: SIM300
 
 import random
+from collections import Counter
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -15,11 +17,14 @@ from support.container import check_flipped_bits_do_no_harm, walk_two_deep
 from constrain.artifacts import Artifact
 from constrain.artifacts.counting_network.configurations import CountedStacks
 from constrain.artifacts.counting_network.machine import CountingMasks
+from constrain.artifacts.network.tables import NetworkTables
 from constrain.artifacts.prefix import boundaries
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler import Tokenizer, WeakerMasksWarning, choose, compile_grammar
 from constrain.compiler.diagnostics import CheckError, DialectError, LimitError
+from constrain.compiler.frontend import Parser
+from constrain.compiler.network.members import NetworkMembers
 from constrain.compiler.pipeline import build_engine
 
 LETTERS = 'abehinmst ,:"{}<>!'
@@ -167,10 +172,12 @@ def test_equal_parts_are_a_count(parts: list[str], letters: Tokenizer, all_held:
     assert all(1 == len(network.stacks.entries[node]) for node in threads.values())
 
 
-def network_of(text: str) -> object:
+def network_of(text: str) -> NetworkTables:
     """The network of a grammar."""
     found = build_engine(text, dialect="kbnf", tokenization="any", engine="network")
-    return found.network  # type: ignore[union-attr]
+    assert isinstance(found, Parser)
+    assert found.network is not None
+    return found.network
 
 
 def test_permutations_in_permutations_and_in_recursion(letters: Tokenizer, all_held: None) -> None:
@@ -442,3 +449,29 @@ def test_tools_know_permutations(cli: Cli, tmp_path: Path) -> None:
     few = content(tmp_path / "b.ebnf", keys(3).replace("| start", ""))
     again = content(tmp_path / "b.gbnf", cli("convert", few, "--to", "gbnf").out.decode())
     assert 0 == cli("diff", few, again).code
+
+
+def test_members_are_counted_and_drawn_as_of_all_orders(all_held: None, full: bool) -> None:
+    """Readings by length, and members in order, are those of rules for each set of parts; each is
+    drawn, about as often as the others."""
+    rng = random.Random(3)
+    for _ in range(60 if full else 8):
+        words = rng.sample("abcdefgh", rng.randrange(2, 6))
+        texts = [f'"{w}"' + rng.choice(["", ' #"[01]{1,2}"', ' #"[01]*"']) for w in words]
+        parts = [(text, rng.random() < 0.5, rng.random() < 0.25) for text in texts]
+        separator = rng.choice([None, '","', '","?', '";"+'])
+        held, orders = (
+            NetworkMembers(network_of(f'start ::= "<" {part} ">" ("!" start)?;\n{rules}'))
+            for part, rules in (
+                (permuted(parts, separator), ""),
+                ("o", in_all_orders(parts, separator)),
+            )
+        )
+        readings = [orders.readings(length) for length in range(9)]
+        assert readings == [held.readings(length) for length in range(9)]
+        members = list(orders.up_to(7))
+        assert members == list(held.up_to(7))
+        if 0 < len(members) < 60 and sum(readings[:8]) == len(members):
+            drawn = Counter(islice(held.draws(7, 1), 40 * len(members)))
+            assert set(members) == set(drawn)
+            assert sum((count - 40) ** 2 / 40 for count in drawn.values()) < 3 * len(members) + 30
