@@ -56,6 +56,8 @@ NETWORK_STATES = 20_000
 # so many instead of a DFA.
 COPIED_STATES, FEW_COPIED_STATES, SOON_COPIED_STATES = 1_000, 64, 500
 
+# The same for canonical masks, which are precomputed where repetitions are copied alone.
+CANONICAL_COPIED_STATES = 6_000
 
 # Where the engine is not asked for, products with larger tables are left to a network.
 TABLE_BYTES = 16_000_000
@@ -68,9 +70,9 @@ class EngineChoice:
     ``semantics``: ``exact`` or ``maximal-munch``. ``engine``: ``dfa``, ``network``, ``earley`` or
     ``greedy``. ``others``: the engines that are tried after this one, in order. ``refused``: the
     limit that a DFA met, which is the error if no other engine can be built either.
-    ``counted_from``: repetitions whose copies have more states are counted while decoding, and
-    permutations whose orders have; None where that cannot be, as it can under any tokenization
-    alone.
+    ``counted_from``: repetitions whose copies have more states are counted while decoding; None
+    where all are copied. ``written_from``: permutations whose orders have more are sets; None where
+    all are written out.
     """
 
     semantics: str
@@ -79,6 +81,7 @@ class EngineChoice:
     others: tuple[str, ...] = ()
     refused: LimitError | None = None
     counted_from: int | None = None
+    written_from: int | None = None
 
     @property
     def table_bytes(self) -> int | None:
@@ -126,12 +129,13 @@ def engine_of(grammar: Grammar, options: CompileOptions) -> EngineChoice:
     elif depth is not None:
         return EngineChoice(semantics, DFA, "the nesting is bounded")
     counted = counted_from(grammar, semantics, options)
+    written = written_from(grammar, semantics, options)
     if engine != AUTO:
-        return EngineChoice(semantics, engine, AS_ASKED, counted_from=counted)
+        return EngineChoice(semantics, engine, AS_ASKED, (), None, counted, written)
     if grammar.source.dialect == JSON_SCHEMA:
         # Mostly it nests, and where it does not the automaton of all orders of choices is large.
         engine = NETWORK if options.parser == AUTO else options.parser
-        return EngineChoice(semantics, engine, OF_SCHEMAS, counted_from=counted)
+        return EngineChoice(semantics, engine, OF_SCHEMAS, (), None, counted, written)
     others = {AUTO: (NETWORK, EARLEY)}.get(options.parser, (options.parser,))
     return EngineChoice(
         semantics,
@@ -139,6 +143,7 @@ def engine_of(grammar: Grammar, options: CompileOptions) -> EngineChoice:
         "the grammar is regular",
         (GREEDY,) if semantics == MAXIMAL_MUNCH else others,
         counted_from=counted,
+        written_from=written,
     )
 
 
@@ -156,14 +161,20 @@ def next_engine(choice: EngineChoice, error: NotRegularError | LimitError) -> En
         else:
             reason, refused = f"{choice.reason}, and {_cause(error)}", choice.refused
     engine, *others = choice.others
-    return EngineChoice(
-        choice.semantics, engine, reason, tuple(others), refused, choice.counted_from
-    )
+    return replace(choice, engine=engine, reason=reason, others=tuple(others), refused=refused)
 
 
 def counted_from(grammar: Grammar, semantics: str, options: CompileOptions) -> int | None:
-    """The most states of repetitions that are copied, and of permutations whose orders are written
-    out, None where all are."""
+    """The most states of repetitions that are copied, None where all are."""
+    if semantics != EXACT or grammar.tokens:
+        return None
+    if options.tokenization != ANY:
+        return CANONICAL_COPIED_STATES if options.prewarm != 0 else SOON_COPIED_STATES
+    return FEW_COPIED_STATES if options.prewarm == 0 else COPIED_STATES
+
+
+def written_from(grammar: Grammar, semantics: str, options: CompileOptions) -> int | None:
+    """The most states of permutations whose orders are written out, None where all are."""
     is_any = options.tokenization == ANY
     if options.tokenization is None:
         is_any = any(uses_of_parts(p) > options.limits.states for p in permutations_of(grammar))
@@ -175,8 +186,9 @@ def counted_from(grammar: Grammar, semantics: str, options: CompileOptions) -> i
 def counted_instead(choice: EngineChoice, copies: int) -> EngineChoice:
     """The network instead of a DFA where the engine was left open, if the copies of one
     repetition, so many states, are many; else the same choice."""
-    is_soon = choice.counted_from == FEW_COPIED_STATES
-    most = SOON_COPIED_STATES if is_soon else COPIED_STATES
+    most = choice.counted_from or 0
+    if most == FEW_COPIED_STATES:
+        most = SOON_COPIED_STATES
     if choice.others[:1] != (NETWORK,) or copies <= most:
         return choice
     reason = f"a repetition of {copies:,} states is counted"
@@ -190,7 +202,7 @@ def permuted(
     then the choice. Raises ``LimitError``."""
     if not any(permutations_of(grammar)):
         return choice, grammar
-    most = choice.counted_from
+    most = choice.written_from
     may_hold = choice.engine == NETWORK or bool(choice.others)
     if most is None or not may_hold:
         return choice, expand_permutations(grammar, limits)
@@ -285,7 +297,7 @@ def tokenization_of(
 
 
 def without_canonical(
-    error: CheckError | TokenizerError, options: CompileOptions
+    error: CheckError | TokenizerError | LimitError, options: CompileOptions
 ) -> TokenizationChoice:
     """What follows where canonical masks cannot be had: raises ``error`` if they are asked for."""
     if options.tokenization == CANONICAL:
@@ -305,12 +317,12 @@ def _check_canonical(grammar: Grammar, engine: EngineChoice, tokenizer: "Tokeniz
         message = f"canonical masks need the engine dfa or network, and this is {engine.engine}"
         hint = f"{engine.reason}; say --tokenization any, or --max-depth to bound the nesting"
         raise CheckError(grammar.source, [Diagnostic(message, help=hint)])
-    if engine.engine == NETWORK and engine.counted_from is not None:
-        message = "canonical masks cannot follow a permutation of so many parts"
-        found = [
-            Diagnostic(message, p.span, help="say --tokenization any")
-            for p in permutations_of(grammar)
-        ]
+    held = permutations_of(grammar) if engine.engine == NETWORK else ()
+    message, hint = (
+        "canonical masks cannot follow a permutation of so many parts",
+        "say --tokenization any",
+    )
+    if found := [Diagnostic(message, p.span, help=hint) for p in held]:
         raise CheckError(grammar.source, found)
     if engine.engine == NETWORK and grammar.tokens:
         message = "canonical masks of a grammar that nests cannot follow token terminals"

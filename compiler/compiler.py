@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from constrain.artifacts.artifact import Artifact
 
+from .bpe.shared_tables import SharedTables
 from .cache import CacheChoice, cache_of
 from .diagnostics import WeakerMasksWarning
 from .limits import Limits
 from .options import AnyTokenizer, CompileOptions, with_changes
-from .pipeline import SharedTables, build_artifact, build_engine
+from .pipeline import build_artifact, build_engine
 from .progress import Progress, silent
 
 if TYPE_CHECKING:

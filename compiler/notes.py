@@ -24,6 +24,18 @@ from .grammar.tree import Grammar
 from .options import ANY, AUTO, AnyTokenizer, CompileOptions
 from .tokenizers import Tokenizer
 
+PARTLY = (
+    "not all masks were precomputed: the others are computed at run time (--prewarm, "
+    "--max-artifact-bytes)"
+)
+
+DEAD_ENDS = (
+    "dead ends are possible: where the grammar nests, it is not decided whether maximal munch "
+    "leaves a way to the end of a text behind each token"
+)
+
+LAZY = "no masks were precomputed: they are computed at run time, the first ones slowly"
+
 
 def notes_of(recogniser: Recogniser, options: CompileOptions) -> Iterator[str]:
     """How a grammar is read, where that is no matter of course."""

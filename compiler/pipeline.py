@@ -10,12 +10,13 @@ The table of ``README.md`` beside this file has a row for each step.
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.container.manifest import EXACT, NETWORK
 
+from .bpe.shared_tables import SharedTables
 from .cache import Cache
 from .choose import (
     AS_ASKED,
@@ -43,7 +44,15 @@ from .frontend import (
 )
 from .grammar.check import check
 from .limits import Effort, Limits, blaming
-from .notes import added_tokens_as_text, end_of_text, notes_of, without_effect
+from .notes import (
+    DEAD_ENDS,
+    LAZY,
+    PARTLY,
+    added_tokens_as_text,
+    end_of_text,
+    notes_of,
+    without_effect,
+)
 from .options import (
     ANY,
     AUTO,
@@ -74,20 +83,7 @@ if TYPE_CHECKING:
     from .wordpiece import WordPieceTokenizer
     from .wordpiece.tokenizer_dfa import CanonicalWords
 
-# A recogniser of a grammar that nests.
 R = TypeVar("R", Parser, MaximalMunchGrammar)
-
-_PARTLY = (
-    "not all masks were precomputed: the others are computed at run time (--prewarm, "
-    "--max-artifact-bytes)"
-)
-
-_DEAD_ENDS = (
-    "dead ends are possible: where the grammar nests, it is not decided whether maximal munch "
-    "leaves a way to the end of a text behind each token"
-)
-
-_LAZY = "no masks were precomputed: they are computed at run time, the first ones slowly"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,34 +106,6 @@ class Compilation:
     closure: "Precomputed | None" = None
     weakened: str = ""
     findings: tuple[Diagnostic, ...] = ()
-
-
-class SharedTables:
-    """The tables of a tokenizer, made when a grammar first needs them: of its tokens, and those
-    that canonical masks depend on, which only BPE tokenizers have here."""
-
-    def __init__(
-        self, tokenizer: AnyTokenizer, cache: Cache | None, tables: "TokenizerTables | None" = None
-    ) -> None:
-        self._tokenizer, self._cache, self._given = tokenizer, cache, tables
-
-    @cached_property
-    def tokens(self) -> "VocabularyTables":
-        """The vocabulary, its trie, and subtrees of that."""
-        from .tokenizers.vocabulary_tables import token_tables
-
-        return self._given.tokens if self._given else token_tables(self._tokenizer, self._cache)
-
-    @cached_property
-    def canonical(self) -> "TokenizerTables | None":
-        """Pre-tokenizer DFA, forbidden pairs and normal forms."""
-        from .tokenizers import Tokenizer
-
-        if self._given or not isinstance(self._tokenizer, Tokenizer):
-            return self._given
-        from .bpe.tokenizer_tables import TokenizerTables
-
-        return TokenizerTables(self._tokenizer, self._cache, self.tokens)
 
 
 def build_engine(
@@ -175,9 +143,12 @@ def build_artifact(
     """The steps that need a tokenizer, by the engine of a recogniser; as ``Compiler.compile``, but
     that nothing is kept between runs without a ``cache``. ``shared``: tables of the
     tokenizer, which go before ``tables`` and ``cache``."""
-    from .assemble.size import check_size, with_room_for_header
+    from .assemble.size import check_size, counts, with_room_for_header
+    from .tokenizers import Tokenizer
 
     wanted = with_changes(options, changes)
+    if not isinstance(tokenizer, Tokenizer) and counts(recogniser):
+        recogniser = _copied(recogniser, wanted)
     choice = tokenization_of(recogniser.grammar, recogniser.choice, tokenizer, wanted)
     shared = shared or SharedTables(tokenizer, cache, tables)
     tables = shared.canonical if choice.is_canonical else None
@@ -323,7 +294,7 @@ def _of_canonical_network_instead(
         if isinstance(other, LimitError) and other.is_measured:
             raise
         raise error from None
-    return replace(built, notes=(*built.notes, _LAZY))
+    return replace(built, notes=(*built.notes, LAZY))
 
 
 def _columns_of(automaton: Automaton, request: ArtifactRequest["Tokenizer"]) -> "TokenColumns":
@@ -385,13 +356,19 @@ def _of_spelled(
     if request.options.prewarm != 0:
         parser = with_fewest_states(parser, request.limits)
     if choice.is_canonical:
+        from .assemble.size import counts
         from .canonical_network.sections import merge
+        from .canonical_network.settled_counts import check_settled
 
-        assert parser.network is not None
-        assert tables is not None
+        assert parser.network is not None and tables is not None
         try:
             merged = merge(parser.grammar, parser.network, request, tables, progress)
+            check_settled(merged.network, parser.network, request.limits, merged.effort)
         except (CheckError, TokenizerError) as error:
+            choice = without_canonical(error, request.options)
+        except LimitError as error:
+            if error.is_measured or not counts(parser):
+                raise
             choice = without_canonical(error, request.options)
         else:
             return _of_canonical_network(parser, request, merged)
@@ -404,7 +381,9 @@ def _of_canonical_network(
     """The canonical token sequences of a network: rows of all its stacks."""
     from .assemble.dfa import size_of
     from .assemble.parser import assemble, encode, no_summaries
+    from .assemble.size import counts
     from .canonical_network.sections import counts_of, precompute
+    from .network.mask_tables import COUNTED
 
     assert parser.network is not None
     sections = encode(parser, (), request) | merged.sections
@@ -412,8 +391,15 @@ def _of_canonical_network(
     rows = precompute(merged, request, size_of(sections))
     sections |= rows.arrays
     artifact = assemble(parser, sections, counts_of(rows), request, CANONICAL)
-    notes = merged.notes if rows.is_complete else (*merged.notes, _PARTLY)
-    return Compilation(parser, None, artifact, notes)
+    why = () if rows.is_complete else (COUNTED if counts(parser) else PARTLY,)
+    return Compilation(parser, None, artifact, (*merged.notes, *why))
+
+
+def _copied(parser: Recogniser, options: CompileOptions) -> Recogniser:
+    """What recognises the same texts, and counts none of their parts."""
+    choice = engine_of(parser.grammar, options)
+    choice = replace(choice, counted_from=None, written_from=None)
+    return compile_texts(parser.grammar, choice, options)
 
 
 def _of_network(
@@ -437,7 +423,7 @@ def _of_network(
         masks = precompute(parser.network, terminals, request, size_of(sections), progress)
         sections |= masks.arrays()
         counts = masks.counts
-        notes += [] if masks.is_complete else [masks.note or _PARTLY]
+        notes += [] if masks.is_complete else [masks.note or PARTLY]
         is_lazy = not masks.is_complete or not len(masks.summaries.keys)
     if is_lazy:
         sections |= for_lazy_masks(size_of(sections), request)
@@ -474,7 +460,7 @@ def _over_lexemes(
     masks = precompute_within(parser.tables, request, size_of(sections), progress)
     artifact = assemble(parser, sections, masks, request)
     partly = request.options.prewarm != 0 and not masks.reached.complete
-    notes = (*spelled, *choice.notes, _DEAD_ENDS, *((_PARTLY,) if partly else ()))
+    notes = (*spelled, *choice.notes, DEAD_ENDS, *((PARTLY,) if partly else ()))
     return Compilation(parser, None, artifact, notes, closure=masks.reached, weakened=choice.note)
 
 

@@ -7,5 +7,6 @@ sections network.*, cuts.*, pairs.*   pretokenized.PretokenizedNetwork
   -> liveness         which of them are live: certificates, then an exact search
   -> closure          rows that need none of that, for all stacks; before decoding or beside it
 sections closed.*   -> precomputed_rows   such rows
+  -> usual_counts     masks that need not know how far a count is
   -> masks            rows to masks; machine: beside a normal-form DFA, if there is one
 """

@@ -11,7 +11,8 @@ the whole stack, in few respects:
                     end (*live*), and of them those *at a boundary*, where at once the text may end
                     or a pre-token may start, so that what follows is encoded by itself
 
-Pushing a frame on a stack maps contexts to contexts. ``compiler/canonical_network/README.md`` has
+Pushing a frame on a stack maps contexts to contexts. Of a counter's frame the context depends on
+that of the frame of one item more (``counts.Levels``). ``compiler/canonical_network/README.md`` has
 the lemmas.
 """
 
@@ -19,9 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..network.configurations import BOTTOM, Stacks
+from ..network.counts import Levels
 from ..network.tables import DEAD, NetworkTables
 from ..pretokenizer.dfa import PretokenizerDfa
 from ..tokens.memo import ENTRY_BYTES
+from ..tokens.watch import Watch, unwatched
 from .return_tables import ReturnTables
 
 _Flags = NDArray[np.bool_]
@@ -45,9 +48,10 @@ class ReturnContexts:
         pretokenizer: PretokenizerDfa,
         final: _Flags,
         returns: ReturnTables,
+        watch: Watch = unwatched,
     ) -> None:
         """``final``: bool (Q,), the pre-tokenizer states that a text may end in."""
-        self._tables, self._returns = tables, returns
+        self._tables, self._returns, self._watch = tables, returns, watch
         self.states, self.pre_states = returns.states, returns.pre_states
         self.return_states = returns.return_states
         self._slot = np.full(len(pretokenizer.table), -1, dtype=np.int64)
@@ -66,6 +70,9 @@ class ReturnContexts:
         self._live: list[_Flags] = []
         self._starts: list[_Flags] = []
         self._pushed_sets: dict[tuple[int, int], int] = {}
+        # Of counters, by what is below: contexts, and sets of return states.
+        self._context_levels: dict[tuple[int, int], Levels] = {}
+        self._set_levels: dict[tuple[int, int], Levels] = {}
         self._starting_pairs: dict[tuple[int, int], bool] = {}
         # Contexts: the number of the live set, and the return states at a boundary.
         self._contexts: list[tuple[int, _Flags]] = []
@@ -122,14 +129,31 @@ class ReturnContexts:
         return found
 
     def push(self, frame: int, context: int) -> int:
-        """The context of a call that returns to ``frame``."""
+        """The context of a call that returns to ``frame``, which may be a counter's."""
         number = self._pushed.get((frame, context))
-        if number is None:
-            pairs = self.pair[frame, self.return_states].tolist()
-            ends = np.array([self.at_boundary(pair, context) for pair in pairs], dtype=np.bool_)
-            live = self._pushed_set(frame, self._contexts[context][0])
-            number = self._pushed[frame, context] = self._context(live, ends)
+        if number is not None:
+            return number
+        if frame >= self._tables.states:
+            counter, begun = self._tables.some_counters.split(frame)
+            return self._levels_of(counter, context).of(begun)
+        pairs = self.pair[frame, self.return_states].tolist()
+        ends = np.array([self.at_boundary(pair, context) for pair in pairs], dtype=np.bool_)
+        live = self._pushed_set(frame, self._contexts[context][0])
+        number = self._pushed[frame, context] = self._context(live, ends)
         return number
+
+    def _levels_of(self, counter: int, context: int) -> Levels:
+        found = self._context_levels.get((counter, context))
+        if found is None:
+            item, least, most, back = self._tables.some_counters.rows[counter]
+            found = self._context_levels[counter, context] = Levels(
+                least,
+                most,
+                self.push(back, context),
+                lambda following: self.push(item, following),
+                lambda one, other: self.union([one, other]),
+            )
+        return found
 
     def push_all(self, frames: tuple[int, ...], context: int) -> int:
         """The context with ``frames`` pushed, the lowest first."""
@@ -146,6 +170,7 @@ class ReturnContexts:
         """About the size of all contexts, and of what is cached of them."""
         entries = len(self._contexts) + len(self._pushed) + len(self._at_boundary)
         entries += len(self._pushed_sets) + len(self._starting_pairs)
+        entries += 4 * (len(self._context_levels) + len(self._set_levels))
         return ENTRY_BYTES * entries + self._array_bytes
 
     def union(self, contexts: list[int]) -> int:
@@ -181,14 +206,32 @@ class ReturnContexts:
             starts[sources[live[targets]]] = True
             self._starts.append(starts)
             self._array_bytes += live.nbytes + starts.nbytes + 2 * return_states.nbytes
+            self._watch(len(live), self._array_bytes)
         return number
 
     def _pushed_set(self, frame: int, live: int) -> int:
         number = self._pushed_sets.get((frame, live))
-        if number is None:
-            number = self._set(self._live[live][self.pair[frame, self.return_states]])
-            self._pushed_sets[frame, live] = number
+        if number is not None:
+            return number
+        if frame >= self._tables.states:
+            counter, begun = self._tables.some_counters.split(frame)
+            return self._set_levels_of(counter, live).of(begun)
+        number = self._set(self._live[live][self.pair[frame, self.return_states]])
+        self._pushed_sets[frame, live] = number
         return number
+
+    def _set_levels_of(self, counter: int, live: int) -> Levels:
+        found = self._set_levels.get((counter, live))
+        if found is None:
+            item, least, most, back = self._tables.some_counters.rows[counter]
+            found = self._set_levels[counter, live] = Levels(
+                least,
+                most,
+                self._pushed_set(back, live),
+                lambda following: self._pushed_set(item, following),
+                lambda one, other: self._set(self._sets[one] | self._sets[other]),
+            )
+        return found
 
     def _may_start(self, pair: int, live: int) -> bool:
         """Whether a byte may start a pre-token at once, or in a call. No callee matches ε, and no

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ..bpe.forbidden_pairs import ForbiddenPairs
 from ..errors import ArtifactError
 from ..network.configurations import BOTTOM, Network
-from ..network.tables import DEAD, NetworkTables
+from ..network.tables import DEAD
 from ..pretokenizer.dfa import PretokenizerDfa
 from ..summaries.node_sets import ROOT
 from ..tokens.distinct import first_places
@@ -28,10 +28,14 @@ from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.search import Trail, search_alive
 from ..tokens.trie import Trie
 from .contexts import ReturnContexts, StackContexts
-from .trie_walk import Group, TokenWalks
+from .distances import distances
+from .trie_walk import Group, TokenWalks, Walk, WalkKey
 
 # State, pre-tokenizer state, set of stacks.
 Place = tuple[int, int, int]
+
+# A walk, and the stacks below it.
+Begun: TypeAlias = tuple[WalkKey, int]
 
 # Certificates of one place, each by another first byte.
 _CERTIFICATES = 6
@@ -41,6 +45,22 @@ _LONGEST = 24
 
 # Bytes of a place's certificates and of the search that goes on with them, about.
 _SEARCH_BYTES = 1 << 10
+
+
+def goes_on(network: Network, walk: Walk, below: int) -> Iterator[Begun]:
+    """The walks that go on where one over the stacks of ``below`` leaves off, as far as these are
+    known."""
+    push = network.stacks.push
+    for key, frames in walk.counted:
+        node = below
+        for frame in frames:
+            node = push(frame, node)
+        yield key, node
+    if walk.suspended:
+        popped = network.popped(below)
+        for after, left, left_plane in walk.suspended:
+            for frame, lower in popped:
+                yield (left, frame, after, left_plane), lower
 
 
 class Certificates:
@@ -67,7 +87,7 @@ class Certificates:
         self._tables = network.tables
         self._pre_rows: list[list[int]] = pretokenizer.table[:, 0].tolist()
         self._pre_classes: list[int] = pretokenizer.classes.tolist()
-        self._distance = _distances(network.tables)
+        self._distance = distances(network.tables)
         self._below: dict[int, int] = {BOTTOM: 0}
         self._trie = trie
         self._found: BoundedCache[Place, tuple[list[int], Iterator[int]]] = caches.cache(
@@ -153,6 +173,10 @@ class Certificates:
         search_alive(place, expand, lambda expanded, _found: expanded >= steps)
         return texts[ends[0]] if ends else b""
 
+    def comes_to_boundary(self, place: Place, steps: int) -> bool:
+        """Whether so many steps of a search lead from a place to one at a boundary."""
+        return bool(self._shortest(place, b"-", steps))
+
     def distance(self, place: Place) -> int:
         """At least so many bytes lead to the end of the text."""
         return int(self._distance[place[0]]) + self._distance_below(place[2])
@@ -170,11 +194,19 @@ class Certificates:
                 pending.extend(missing)
                 continue
             pending.pop()
-            lengths = [int(self._distance[f]) + self._below[r] for f, r in entries]
+            lengths = [self._distance_of(f) + self._below[r] for f, r in entries]
             if len(entries) < len(self._network.stacks.entries[current]):
                 lengths.append(0)
             self._below[current] = min(lengths)
         return self._below[node]
+
+    def _distance_of(self, frame: int) -> int:
+        """At least so many bytes lead from a frame to the end of its call."""
+        if frame < self._tables.states:
+            return int(self._distance[frame])
+        counter, begun = self._tables.some_counters.split(frame)
+        item, least, _, back = self._tables.some_counters.rows[counter]
+        return max(least - begun, 0) * int(self._distance[item]) + int(self._distance[back])
 
     def first_token(self, text: bytes) -> int:
         """The first token of the encoding of ``text``, -1 if its letters have no tokens.
@@ -204,23 +236,6 @@ class Certificates:
             node = place
             for token in trie.ids[trie.held[node] : trie.held[node + 1]].tolist():
                 yield end + 1, token
-
-
-def _distances(tables: NetworkTables) -> NDArray[np.int64]:
-    """Bytes from each state to the end of its call, at least; int64 (S,)."""
-    far = np.int64(1) << 40
-    distance = np.where(tables.accepting != 0, 0, far)
-    distance[DEAD] = far
-    while True:
-        nearer: NDArray[np.int64] = np.minimum(distance, distance[tables.table].min(axis=1) + 1)
-        for state in np.flatnonzero(np.diff(tables.call_offsets)).tolist():
-            through = [distance[start] + distance[frame] for start, frame in tables.calls[state]]
-            nearer[state] = min(nearer[state], *through)
-        np.minimum(nearer, far, out=nearer)
-        nearer[DEAD] = far
-        if (nearer == distance).all():
-            return nearer
-        distance = nearer
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,21 +300,18 @@ class DeadEnds:
     def groups(self, place: Place, plane: int) -> Iterator[tuple[Group, int]]:
         """The tokens that may be read at a place, with the stacks below their frames."""
         state, pre_state, node = place
-        entries = self._network.stacks.entries
-        waiting = [(ROOT, state, pre_state, plane, node)]
+        waiting: list[Begun] = [((ROOT, state, pre_state, plane), node)]
         seen = set(waiting)
-        for nodes, at, q, plane, below in waiting:
-            walk = self._walks.walk(nodes, at, q, plane)
+        for key, below in waiting:
+            walk = self._walks.walk(*key)
             for group in walk.groups:
                 yield group, below
-            for after, left, left_plane in walk.suspended:
-                for frame, lower in entries[below]:
-                    more = (left, frame, after, left_plane, lower)
-                    if frame < DEAD:
-                        self._needs_frame = True
-                    elif frame != DEAD and more not in seen:
-                        seen.add(more)
-                        waiting.append(more)
+            if walk.suspended and self._network.stacks.entries[below][0][0] < DEAD:
+                self._needs_frame = True
+            for more in goes_on(self._network, walk, below):
+                if more not in seen:
+                    seen.add(more)
+                    waiting.append(more)
 
     def place(self, group: Group, node: int) -> Place:
         """Where the tokens of a group lead above the stacks of ``node``."""

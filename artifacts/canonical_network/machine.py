@@ -96,13 +96,22 @@ def machine_of(
     elif "closed.keys" in arrays:
         states = network.network.tables.states
         precomputed = PrecomputedRows(arrays, states, len(arrays["cuts.table"]))
-    readings = LazyTokenEffects(network.network, lambda token: [vocabulary.token(token)], reading)
+    step = _steps(network, reading)
     if inert is None:
-        return CanonicalMasks(network, readings.step, eos, precomputed, caches, lock)
-    masks = CanonicalMasks(network, readings.step, eos, precomputed, inner, lock)
+        return CanonicalMasks(network, step, eos, precomputed, caches, lock)
+    masks = CanonicalMasks(network, step, eos, precomputed, inner, lock)
     runs = Runs(NormalFormDfa.from_arrays(arrays), vocabulary, effects)
     undecided = UndecidedTokens(masks, inert, arrays.get("closed.doubtful"), others)
     return WithNormalForm(masks, runs, undecided, both)
+
+
+def _steps(network: PretokenizedNetwork, caches: CacheBudget) -> Callable[[int, int], int]:
+    """The configuration after a token."""
+    over, vocabulary = network.network, network.vocabulary
+    if over.tables.counters is None:
+        return LazyTokenEffects(over, lambda token: [vocabulary.token(token)], caches).step
+    # Each count has a frame of its own, so that what a token does is seldom met again.
+    return lambda configuration, token_id: over.read(configuration, vocabulary.token(token_id))
 
 
 class UndecidedTokens:

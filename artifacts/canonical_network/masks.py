@@ -25,6 +25,7 @@ from typing import Generic, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ..counting_network.configurations import CountedStacks
 from ..errors import ArtifactError
 from ..network.configurations import BOTTOM
 from ..network.tables import DEAD
@@ -34,15 +35,23 @@ from ..tokens import tokenset
 from ..tokens.interning import FEWEST_BYTES, InterningMachine, Lock
 from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.tokenset import Words
+from .liveness import Begun, goes_on
 from .precomputed_rows import PrecomputedRows
 from .pretokenized import PretokenizedNetwork
 from .trie_walk import Group, WalkKey
+from .usual_counts import UsualCounts
 
 # State, pre-tokenizer state, set of stacks, and the plane in which tokens begin.
 Thread: TypeAlias = tuple[int, int, int, int]
 
-# The row of what leads to a boundary, and the groups that lead to other places.
-_Split: TypeAlias = tuple[int, tuple[Group, ...]]
+# The number of a row, or the ids of a few tokens.
+_Tokens: TypeAlias = int | NDArray[np.int32]
+
+# What leads to a boundary, and the groups that lead to other places.
+_Split: TypeAlias = tuple[_Tokens, tuple[Group, ...]]
+
+# So many tokens are a row.
+_FEW = 256
 
 # How a budget is divided: rows, masks, steps, what texts intern, walks of the trie with contexts,
 # and all else.
@@ -66,39 +75,64 @@ class LazyRows:
 
     def __init__(self, network: PretokenizedNetwork, rows: RowTable) -> None:
         self._network, self._rows = network, rows
-        self._stacks, self._contexts = network.network.stacks, network.contexts
+        self._contexts = network.contexts
         self._stack_contexts = network.stack_contexts
         self._read = network.reading.walk
         self._splits: dict[tuple[WalkKey, int], _Split] = {}
-        self._live: dict[tuple[int, int], int] = {}
+        self._live: dict[tuple[int, int], _Tokens] = {}
+        counting = network.network if isinstance(network.network, CountedStacks) else None
+        self._usual = UsualCounts(counting) if counting is not None else None
+        self._usual_rows: dict[tuple[int, ...], int] = {}
 
     def row(self, state: int, pre_state: int, node: int, plane: int) -> int:
-        """The number of a row; the tokens begin in ``plane``. Walks down the stacks of ``node``
-        until nothing is suspended. Raises ``ArtifactError`` where a search meets too much."""
-        parts = set[int]()
-        waiting = [((ROOT, state, pre_state, plane), node)]
+        """The number of a row; the tokens begin in ``plane``. Raises ``ArtifactError`` where a
+        search meets too much."""
+        if self._usual is not None:
+            less, more = self._usual.between(node)
+            if more != node:
+                row = self._usual_row(state, pre_state, more, plane)
+                if row == self._usual_row(state, pre_state, less, plane):
+                    return row
+        return self._row(state, pre_state, node, plane)
+
+    def _usual_row(self, *thread: int) -> int:
+        row = self._usual_rows.get(thread)
+        if row is None:
+            row = self._usual_rows[thread] = self._row(*thread)
+        return row
+
+    def _row(self, state: int, pre_state: int, node: int, plane: int) -> int:
+        """Walks down the stacks of ``node`` until nothing is suspended."""
+        parts, few = set[int](), list[NDArray[np.int32]]()
+        waiting: list[Begun] = [((ROOT, state, pre_state, plane), node)]
         seen = set(waiting)
         for key, below in waiting:
             at_boundary, others = self._split(key, self._stack_contexts.of_node(below))
-            parts.add(at_boundary)
-            parts.update(self._live_row(group, below) for group in others)
-            for after, left, left_plane in self._read(*key).suspended:
-                for frame, lower in self._stacks.entries[below]:
-                    more = (left, frame, after, left_plane), lower
-                    if frame != DEAD and more not in seen:
-                        seen.add(more)
-                        waiting.append(more)
+            found = [at_boundary, *(self._live_tokens(group, below) for group in others)]
+            for tokens in found:
+                if isinstance(tokens, int):
+                    parts.add(tokens)
+                else:
+                    few.append(tokens)
+            for more in goes_on(self._network.network, self._read(*key), below):
+                if more not in seen:
+                    seen.add(more)
+                    waiting.append(more)
+        if few:
+            parts.add(self._number(np.concatenate(few)))
         return self._rows.union(parts)
 
     @property
     def nbytes(self) -> int:
         """About the size of what is found beside rows."""
-        return 2 * ENTRY_BYTES * len(self._splits) + ENTRY_BYTES * len(self._live)
+        found = ENTRY_BYTES * (len(self._live) + len(self._usual_rows))
+        return 2 * ENTRY_BYTES * len(self._splits) + found
 
     def forget(self) -> None:
         """Rows are numbered from 0 again."""
         self._splits.clear()
         self._live.clear()
+        self._usual_rows.clear()
 
     def _split(self, key: WalkKey, context: int) -> _Split:
         """The tokens of a walk that lead to a boundary, whatever the stacks of a context; and the
@@ -116,16 +150,20 @@ class LazyRows:
                 elif contexts.is_live(pair, above):
                     others.append(group)
             ids = np.concatenate(found) if found else np.zeros(0, dtype=np.int32)
-            cached = self._splits[key, context] = self._number(ids), tuple(others)
+            cached = self._splits[key, context] = self._tokens(ids), tuple(others)
         return cached
 
-    def _live_row(self, group: Group, node: int) -> int:
-        """The row of the tokens of a group that are no dead ends above ``node``."""
-        row = self._live.get((group.number, node))
-        if row is None:
+    def _live_tokens(self, group: Group, node: int) -> _Tokens:
+        """The tokens of a group that are no dead ends above ``node``."""
+        found = self._live.get((group.number, node))
+        if found is None:
             ids = self._network.dead_ends.live_tokens(group, node)
-            row = self._live[group.number, node] = self._number(ids)
-        return row
+            found = self._live[group.number, node] = self._tokens(ids)
+        return found
+
+    def _tokens(self, ids: NDArray[np.int32]) -> _Tokens:
+        # A row for each few tokens would be most of all memory.
+        return ids if len(ids) < _FEW else self._number(ids)
 
     def _number(self, ids: NDArray[np.int32]) -> int:
         return self._rows.number(tokenset.from_ids(ids, self._network.vocabulary.size))

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from ..bpe.forbidden_pairs import ForbiddenPairs
 from ..container.sections import Arrays, check_trie
+from ..counting_network.configurations import network_over
 from ..network.configurations import Network
 from ..network.tables import NetworkTables
 from ..pretokenizer.dfa import PretokenizerDfa, whole_pieces
@@ -35,6 +36,7 @@ from .contexts import ReturnContexts, StackContexts
 from .liveness import Certificates, DeadEnds
 from .return_tables import ReturnTables, text_begins
 from .trie_walk import TokenWalks, token_tries
+from .usual_counts import with_usual_counters
 
 # How the budget is divided.
 _CERTIFICATES, _DEAD_ENDS = 1, 3
@@ -71,7 +73,7 @@ class PretokenizedNetwork:
     ) -> "PretokenizedNetwork":
         """``tables``: of the grammar; texts begin behind the prefix of ``cuts.prefix``."""
         prefix = arrays["cuts.prefix"].tobytes()
-        whole = behind_prefix(tables, prefix) if prefix else tables
+        whole = with_usual_counters(behind_prefix(tables, prefix) if prefix else tables)
         pretokenizer = PretokenizerDfa(
             arrays["cuts.table"],
             arrays["cuts.classes"],
@@ -80,7 +82,7 @@ class PretokenizedNetwork:
             whole_pieces(arrays),
         )
         return cls(
-            Network(whole),
+            network_over(whole),
             pretokenizer,
             arrays["cuts.final"].astype(np.bool_),
             ForbiddenPairs.from_arrays(arrays, "pairs."),
@@ -116,7 +118,8 @@ class PretokenizedNetwork:
     @cached_property
     def contexts(self) -> ReturnContexts:
         """The pairs of states, and the contexts of stacks."""
-        return ReturnContexts(self.network.tables, self.pretokenizer, self.final, self.returns)
+        tables = self.network.tables
+        return ReturnContexts(tables, self.pretokenizer, self.final, self.returns, self.watch)
 
     @cached_property
     def returns(self) -> ReturnTables:
@@ -252,6 +255,10 @@ def behind_prefix(tables: NetworkTables, prefix: bytes) -> NetworkTables:
     more[[0, -1]] = tables.nullable_start
     low, high = tables.call_offsets[tables.start : tables.start + 2].tolist()
     end = int(tables.call_offsets[-1])
+    counters = tables.counters and replace(tables.counters, states=len(table))
+    # Frames of counters are behind all states.
+    returns = np.where(tables.call_returns < size, 0, len(prefix) + 1) + tables.call_returns
+    returns = returns.astype(np.int32)
     offsets = [*[end] * len(prefix), end + high - low]
     return replace(
         tables,
@@ -260,9 +267,10 @@ def behind_prefix(tables: NetworkTables, prefix: bytes) -> NetworkTables:
         accepting=np.append(tables.accepting, more),
         call_offsets=np.append(tables.call_offsets, offsets).astype(np.int64),
         call_starts=np.append(tables.call_starts, tables.call_starts[low:high]),
-        call_returns=np.append(tables.call_returns, tables.call_returns[low:high]),
+        call_returns=np.append(returns, returns[low:high]),
         start=size,
         nullable_start=False,
+        counters=counters,
     )
 
 

@@ -166,7 +166,7 @@ def reached_pairs(
     width = len(pretokenizer.table)
     size = tables.states * width
     columns, pre_columns = _joint_columns(tables, pretokenizer)
-    frames = np.unique(tables.call_returns).astype(np.int64)
+    frames = _resumed(tables)
     watch(0, 5 * size)
     seen = np.zeros(size, dtype=np.bool_)
     # An edge is one integer, source · size + target.
@@ -219,6 +219,15 @@ def reached_pairs(
     )
 
 
+def _resumed(tables: NetworkTables) -> NDArray[np.int64]:
+    """The states in which something goes on where a call ends."""
+    returns, counters = tables.call_returns, tables.counters
+    if counters is not None:
+        plain = returns[returns < tables.states]
+        returns = np.concatenate((plain, counters.items, counters.backs))
+    return np.unique(returns).astype(np.int64)
+
+
 def call_returns(
     tables: NetworkTables,
     pairs: ReachedPairs,
@@ -230,6 +239,8 @@ def call_returns(
 
     returns(p, q) = {q where p may end} | returns of the pairs that a byte leads to
                   | for calls (s, g): returns(g, q') for each q' of returns(s, q)
+
+    Of a counted call, each q' is one where enough items have ended, and not too many.
     """
     watch(0, 2 * len(pairs.states) * len(return_states))
     found = np.zeros((len(pairs.states), len(return_states)), dtype=np.bool_)
@@ -245,6 +256,10 @@ def call_returns(
         for start, frame in tables.calls[state]
     ]
     width = len(return_states)
+
+    def unpacked(packed: NDArray[np.uint8]) -> _Flags:
+        return np.unpackbits(packed, axis=1)[:, :width].view(np.bool_)
+
     while True:
         before = words.copy()
         while len(heads):
@@ -255,12 +270,51 @@ def call_returns(
             words[heads] = more
         for callers, start, frame in calls:
             watch(len(callers), 4 * len(callers) * width)
-            inner = np.unpackbits(words[pairs.number[start, pairs.pre_states[callers]]], axis=1)
-            behind = np.unpackbits(words[pairs.number[frame, return_states]], axis=1)
-            inner, behind = inner[:, :width], behind[:, :width]
-            through = inner.astype(np.float32) @ behind.astype(np.float32) > 0
-            words[callers] |= np.packbits(through, axis=1)
+            inner = unpacked(words[pairs.number[start, pairs.pre_states[callers]]])
+            back = frame
+            if frame >= tables.states:
+                _, least, most, back = tables.some_counters.rows[frame - tables.states]
+                again = unpacked(words[pairs.number[start, return_states]])
+                inner = _ended(inner, again, least - 1, most - least if most > 0 else None, watch)
+            behind = unpacked(words[pairs.number[back, return_states]])
+            words[callers] |= np.packbits(_joined(inner, behind), axis=1)
         if (words == before).all():
-            found = np.unpackbits(words, axis=1)[:, :width].view(np.bool_)
+            found = unpacked(words)
             found[DEAD] = False
             return found
+
+
+def _ended(
+    begun: _Flags, again: _Flags, least: int, more: int | None, watch: Watch = unwatched
+) -> _Flags:
+    """Where items end that follow one that ends in ``begun``: ``least`` of them and up to ``more``
+    others, None for any number. ``again[i, j]``: an item that begins in i may end in j. Powers of
+    relations, by squares (all bool)."""
+    found, power, left = begun, again, least
+    while left:
+        watch(len(again), 6 * again.size)
+        if left & 1:
+            found = _joined(found, power)
+        left >>= 1
+        square = _joined(power, power) if left else power
+        if left and (square == power).all():
+            # All further powers are this one.
+            return _ended(_joined(found, power), again, 0, more, watch)
+        power = square
+    power, left = again | np.eye(len(again), dtype=np.bool_), -1 if more is None else more
+    while left:
+        watch(len(again), 6 * again.size)
+        if left & 1:
+            found = _joined(found, power)
+        left >>= 1
+        square = _joined(power, power)
+        if (square == power).all():
+            return _joined(found, power) if left else found
+        power = square
+    return found
+
+
+def _joined(left: _Flags, right: _Flags) -> _Flags:
+    """The composition of two relations, bool."""
+    found: _Flags = left.astype(np.float32) @ right.astype(np.float32) > 0
+    return found

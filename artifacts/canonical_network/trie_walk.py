@@ -58,10 +58,12 @@ class Group:
 @dataclass(frozen=True, slots=True, eq=False)
 class Walk:
     """``groups``; ``suspended``: (pre-tokenizer state, set of trie nodes, plane) at which the call
-    ends inside a token, or before it."""
+    ends inside a token, or before it; ``counted``: walks that go on in the item of a counter, each
+    with the frames pushed."""
 
     groups: tuple[Group, ...]
     suspended: tuple[tuple[int, int, int], ...]
+    counted: tuple[tuple[WalkKey, Frames], ...]
 
 
 class TokenWalks:
@@ -123,22 +125,31 @@ class TokenWalks:
 
     def _steps(self, key: WalkKey) -> Generator[WalkKey, Walk, Walk]:
         node_set, state, pre_state, plane = key
+        count = self._tables.states
         tokens, stopped = self._walked(self.sets[node_set], state, pre_state, plane)
         found: dict[tuple[int, int, Frames], list[NDArray[np.int32]]] = {}
         for (p, q), ids in tokens:
             found.setdefault((p, q, ()), []).append(ids)
         suspended: dict[tuple[int, int], list[Nodes]] = {}
+        counted: list[tuple[WalkKey, Frames]] = []
         for (p, q), nodes in _without_root(stopped):
             at_root = plane if not nodes[0] else 0
             if self._tables.accepting[p]:
                 suspended.setdefault((q, at_root), []).append(nodes)
             for start, frame in self._tables.calls[p]:
-                inner = yield self.sets.number(nodes), start, q, at_root
+                begun = self.sets.number(nodes), start, q, at_root
+                if frame >= count:
+                    # Each item is begun by whoever knows the frames, and not here by all of them.
+                    counted.append((begun, (frame,)))
+                    continue
+                inner = yield begun
+                counted += [(key, (frame, *frames)) for key, frames in inner.counted]
                 for group in inner.groups:
                     place = group.state, group.pre_state, (frame, *group.frames)
                     found.setdefault(place, []).append(group.ids)
                 for left_q, left, left_plane in inner.suspended:
                     outer = yield left, frame, left_q, left_plane
+                    counted += outer.counted
                     for group in outer.groups:
                         place = group.state, group.pre_state, group.frames
                         found.setdefault(place, []).append(group.ids)
@@ -158,6 +169,7 @@ class TokenWalks:
                 (q, self.sets.number(united(parts)), at_root)
                 for (q, at_root), parts in sorted(suspended.items())
             ),
+            tuple(dict.fromkeys(counted)),
         )
         self._walks[key] = walk
         return walk

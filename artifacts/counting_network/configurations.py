@@ -48,6 +48,10 @@ class CountedStacks(Network):
         """About the size of all that was interned."""
         return super().nbytes + ENTRY_BYTES // 2 * len(self._pruned)
 
+    def following(self) -> "CountedStacks":
+        """The same network, which has read nothing."""
+        return CountedStacks(self.tables)
+
     def may_return(self, node: int) -> bool:
         """Whether some stack of a set has nothing on it but frames that may return."""
         pending = [node]
@@ -90,19 +94,15 @@ class CountedStacks(Network):
         found = super()._read(threads, symbol)
         return {state: self.without_dominated(node) for state, node in found.items()}
 
-    def _returned(self, threads: Mapping[int, int]) -> list[tuple[int, int]]:
-        pending = list(threads.items())
-        found = set(pending)
-        for state, node in pending:
-            if not self._ends[state]:
-                continue
-            for frame, below in self.stacks.entries[node]:
-                for target, again in self.counters.pops(frame) if frame != DEAD else ():
-                    thread = target, self.stacks.push(again, below) if again else below
-                    if thread not in found:
-                        found.add(thread)
-                        pending.append(thread)
-        return pending
+    def popped(self, node: int) -> Sequence[tuple[int, int]]:
+        """The threads that go on where a call on the stacks of a node ends."""
+        push, pops = self.stacks.push, self.counters.pops
+        return [
+            (target, push(again, below) if again else below)
+            for frame, below in self.stacks.entries[node]
+            if frame > DEAD
+            for target, again in pops(frame)
+        ]
 
     def without_dominated(self, node: int) -> int:
         """A set of stacks without those that can do no more than others of them."""
@@ -156,6 +156,11 @@ def _add_undominated(values: list[int], value: int, rule: SetRule) -> None:
     if not any(rule.is_dominated(value, other) for other in values):
         values[:] = [v for v in values if not rule.is_dominated(v, value)]
         values.append(value)
+
+
+def network_over(tables: NetworkTables) -> Network:
+    """A network that has read nothing, with counters if its tables have some."""
+    return Network(tables) if tables.counters is None else CountedStacks(tables)
 
 
 class CountingConfigurations:

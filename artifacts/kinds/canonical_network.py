@@ -12,7 +12,7 @@ from ..matcher import Begun
 from ..normalizer.machine import WithNormalForm
 from ..tokens.allowance import Allowance, Precomputed
 from ..tokens.vocabulary import TEXT
-from . import network
+from . import counting_network, network
 from .check_tokenizer import check_normal_form, check_pairs, check_pretokenizer
 from .contents import Contents
 from .first_row import FIRST_ROW
@@ -27,13 +27,16 @@ if TYPE_CHECKING:
 
 def check(manifest: Manifest, arrays: Arrays) -> None:
     """Raise ``ArtifactError`` naming the first section that does not fit."""
-    network.check(manifest, arrays)
+    if network.COUNTED in arrays:
+        counting_network.check(manifest, arrays)
+    else:
+        network.check(manifest, arrays)
+        # Grammars that name tokens have no canonical network.
+        require(len(arrays["terminals.ids"]) == 0, "terminals.ids")
     check_types(arrays, {"cuts.final": ("u1", 1)})
     check_pretokenizer(manifest, arrays)
     merged = check_pairs(manifest, arrays)
     check_normal_form(manifest, arrays)
-    # Grammars that name tokens have no canonical network.
-    require(len(arrays["terminals.ids"]) == 0, "terminals.ids")
     require(len(arrays["cuts.final"]) == len(arrays["cuts.table"]), "cuts.final")
     # What merging gives is text; so is what fills in for it.
     offsets = arrays["vocab.offsets"]

@@ -54,10 +54,10 @@ class NetworkGrammar(NestingGrammar):
 
     def viable_bytes(self, text: bytes) -> int:
         """How many bytes of ``text`` can begin a member."""
-        from ..network.configurations import Network
+        from ..counting_network.configurations import network_over
 
         # A network for each text: matchers share no configuration with it, nor threads.
-        return Network(self.network).viable(text)
+        return network_over(self.network).viable(text)
 
 
 class NetworkRuntime(NetworkGrammar):

@@ -261,7 +261,7 @@ class Network:
         for state, node in pending:
             new = [(start, self.stacks.push(frame, node)) for start, frame in self._calls[state]]
             if self._ends[state]:
-                new.extend(entry for entry in self.stacks.entries[node] if entry[0] > DEAD)
+                new.extend(self.popped(node))
             for thread in new:
                 if thread not in found:
                     found.add(thread)
@@ -283,11 +283,18 @@ class Network:
         pending = list(threads.items())
         found = set(pending)
         for state, node in pending:
-            for entry in self.stacks.entries[node] if self._ends[state] else ():
-                if entry[0] > DEAD and entry not in found:
-                    found.add(entry)
-                    pending.append(entry)
+            for thread in self.popped(node) if self._ends[state] else ():
+                if thread not in found:
+                    found.add(thread)
+                    pending.append(thread)
         return pending
+
+    def popped(self, node: int) -> Sequence[tuple[int, int]]:
+        """The threads that go on where a call on the stacks of a node ends; none of frames that are
+        not known."""
+        entries = self.stacks.entries[node]
+        known = entries[0][0] > DEAD  # Frames ascend.
+        return entries if known else [entry for entry in entries if entry[0] > DEAD]
 
     def configuration(self, threads: Mapping[int, int]) -> int:
         """The number of a configuration: sets of stacks by state."""

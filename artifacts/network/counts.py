@@ -13,8 +13,8 @@ the call on it ends; the frame of a plain call does one thing, it returns. A fra
 set of parts (``sets``).
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -156,3 +156,63 @@ class Counters:
 
 
 _NAMES = ("items", "least", "most", "backs")
+
+
+@dataclass(eq=False)
+class Levels:
+    """What is known of a counter's frames, by how many items have begun: numbers from finite sets.
+
+    ``last``: of the plain frame behind the last item. ``before``: where another item follows, of
+    what is known of its frame. ``either``: of a frame that may do what either of two may, which
+    loses nothing, so that levels of enough items only grow the more may follow.
+
+    The levels of enough items stand still some way in front of the last, and those in front of them
+    repeat: each depends on the next alone. So they are found once, however many items there are.
+    """
+
+    least: int
+    most: int
+    last: int
+    before: Callable[[int], int]
+    either: Callable[[int, int], int]
+    # From the last item to where enough are, and from there to the first.
+    _enough: list[int] = field(default_factory=list)
+    _few: list[int] = field(default_factory=list)
+    # Where levels of few items are the first time, and how many repeat, when that is known.
+    _met: dict[int, int] = field(default_factory=dict)
+    _period: int = 0
+    _stands: bool = False
+
+    def of(self, begun: int) -> int:
+        """The level where so many items have begun."""
+        if begun >= self.least:
+            return self._of_enough(begun)
+        few = self._few
+        if not few:
+            few.append(self._of_enough(self.least))
+            self._met[few[0]] = 0
+        place = self.least - begun
+        while place >= len(few) and not self._period:
+            level = self.before(few[-1])
+            if level in self._met:
+                self._period = len(few) - self._met[level]
+            else:
+                self._met[level] = len(few)
+                few.append(level)
+        if place >= len(few):
+            place -= -(-(place - len(few) + 1) // self._period) * self._period
+        return few[place]
+
+    def _of_enough(self, begun: int) -> int:
+        enough = self._enough
+        if not enough:
+            enough.append(self.last)
+        # Without a most, so many that nothing changes any more.
+        place = self.most - begun if self.most != UNBOUNDED else MOST_ITEMS
+        while place >= len(enough) and not self._stands:
+            level = self.either(self.before(enough[-1]), self.last)
+            if level == enough[-1]:
+                self._stands = True
+            else:
+                enough.append(level)
+        return enough[min(place, len(enough) - 1)]

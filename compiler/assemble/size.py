@@ -38,10 +38,11 @@ def with_room_for_header(recogniser: Recogniser, options: CompileOptions) -> Com
     return replace(options, max_artifact_bytes=max(1, options.max_artifact_bytes - size))
 
 
-def counts(parser: Parser) -> bool:
+def counts(found: Recogniser) -> bool:
     """Whether repetitions are counted while decoding. Then no productions are in the file, which
     would be their copies."""
-    return parser.network is not None and parser.network.counters is not None
+    network = found.network if isinstance(found, Parser) else None
+    return network is not None and network.counters is not None
 
 
 def explains_later(parser: Parser, options: CompileOptions) -> bool:

@@ -24,9 +24,10 @@ from constrain.artifacts.canonical_network.closure.token_liveness import Livenes
 from constrain.artifacts.canonical_network.contexts import TEXT_END
 from constrain.artifacts.canonical_network.machine import CanonicalMachine, machine_of
 from constrain.artifacts.canonical_network.pretokenized import PretokenizedNetwork
+from constrain.artifacts.counting_network.configurations import network_over
 from constrain.artifacts.errors import ArtifactError
 from constrain.artifacts.kinds.first_row import FIRST_ROW
-from constrain.artifacts.network.configurations import REFUSED, Network
+from constrain.artifacts.network.configurations import REFUSED
 from constrain.artifacts.network.tables import NetworkTables
 from constrain.artifacts.normalizer.machine import WithNormalForm
 from constrain.artifacts.pretokenizer.dfa import begins_character
@@ -193,7 +194,8 @@ def precompute(
     room = options.max_artifact_bytes - taken
     first = 4 * word_count(request.vocab_size)
     memory = min(room - first, request.limits.memory // _COPIES)
-    if not rows or memory <= 0:
+    counts = network.network.tables.counters is not None
+    if not rows or memory <= 0 or counts:
         found = Precomputed({}, 0, is_complete=not rows)
     else:
         liveness: Liveness = PlainLiveness(network)
@@ -247,7 +249,7 @@ def counts_of(found: Precomputed) -> dict[str, int]:
 
 def _begins_with(network: NetworkTables, prefix: bytes) -> bool:
     """Whether some member may begin with ``prefix``."""
-    found = Network(network)
+    found = network_over(network)
     return found.read(found.start, prefix) != REFUSED
 
 

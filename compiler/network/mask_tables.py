@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _AUTOMATON_BYTES = 1 << 24
 _EFFECTS_BYTES = 1 << 24
 
-_COUNTED = "repetitions are counted, not copied; masks are put together at run time"
+COUNTED = "repetitions are counted, not copied; masks are put together at run time"
 
 # How often a row is in memory at most: as itself, as the key of its number, in the table, and in
 # the file that is being written.
@@ -96,7 +96,7 @@ def precompute(
         if found_items.nbytes + sum(array.nbytes for array in large.arrays().values()) <= memory:
             items = found_items
         effects = TokenEffects.empty()
-        return Precomputed(large, automaton, effects, is_complete=False, items=items, note=_COUNTED)
+        return Precomputed(large, automaton, effects, is_complete=False, items=items, note=COUNTED)
     found = Summaries(tables, lambda: trie, size)
     effort.begin("the effects of the tokens")
     effects = token_effects(tables, vocabulary, terminals, min(memory, _EFFECTS_BYTES), effort)

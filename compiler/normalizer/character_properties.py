@@ -208,7 +208,7 @@ def read_classes(tables: NetworkTables, characters: CharacterProperties) -> NDAr
     inside = (tables.table[:, tables.classes[0x80:0xC0]] != DEAD).any(axis=1)
     calls = np.diff(tables.call_offsets) > 0
     meets = calls | (tables.accepting != 0)
-    meets[np.concatenate([tables.call_starts, tables.call_returns, [tables.start]])] = True
+    meets[np.concatenate([tables.call_starts, tables.call_ends, [tables.start]])] = True
     if (inside & meets).any():
         return np.arange(len(characters.combining))
     nothing = (frozenset[int](),) * tables.states

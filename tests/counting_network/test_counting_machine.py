@@ -245,7 +245,7 @@ def refused_by() -> Callable[[bytes], str]:
 def test_counters_elsewhere_are_refused(
     small: Artifact, kind: str, refused_by: Callable[[bytes], str]
 ) -> None:
-    """Neither canonical masks nor a lexer know counters."""
+    """Canonical masks need a tokenizer's sections, and a lexer's counters are others."""
     manifest = {"kind": kind, "tokenization": "canonical" if kind == "network" else "any"}
     assert "file.cst" in refused_by(encoded(small, None, manifest))
 
@@ -280,8 +280,8 @@ def test_stripped_artifacts_with_counters_are_not_explained(cli: Cli, tmp_path: 
     assert "whose text was stripped" in done.err
 
 
-def test_canonical_masks_are_of_copies(default_tokenizer: Tokenizer) -> None:
-    """Counters are of any tokenization alone."""
+def test_canonical_masks_are_of_copies_where_these_are_few(default_tokenizer: Tokenizer) -> None:
+    """Their rows can be precomputed."""
     artifact = compile_grammar(
         'root ::= [a-c]{2,70} | "(" root ")"',
         dialect="gbnf",

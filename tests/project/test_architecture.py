@@ -48,8 +48,8 @@ ARTIFACTS: dict[str, set[str]] = {
     "wordpiece": {"container", "dfa", "errors", "tokens"},
     "cartesian": {"bpe", "container", "errors", "normalizer", "pretokenizer", "tokens"},
     "maximal_munch": {"container", "dfa", "errors", "network", "summaries", "tokens"},
-    "canonical_network": {"bpe", "container", "errors", "network", "normalizer", "pretokenizer"}
-    | {"summaries", "tokens"},
+    "canonical_network": {"bpe", "container", "counting_network", "errors", "network"}
+    | {"normalizer", "pretokenizer", "summaries", "tokens"},
     "matcher": {"errors", "tokens"},
     "counting_network": {"container", "errors", "network", "summaries", "tokens"},
     "kinds": {"bpe", "canonical_network", "cartesian", "container", "counting_network", "dfa"}
@@ -82,7 +82,7 @@ COMPILER: dict[str, set[str]] = {
     "wordpiece": BASE | {"automata"},
     "options": BASE | {"schema", "tokenizers", "wordpiece"},
     "choose": BASE | {"dialects", "grammar", "options", "tokenizers"},
-    "bpe": BASE | {"cache", "normalizer", "pretokenizer", "tokenizers"},
+    "bpe": BASE | {"cache", "normalizer", "pretokenizer", "tokenizers", "wordpiece"},
     "cartesian": BASE | {"automata", "bpe", "normalizer", "pretokenizer"},
     "network": BASE | {"automata", "grammar", "lnf", "options", "tokenizers", "unicode"},
     "earley": BASE | {"automata", "lnf"},

@@ -1,0 +1,84 @@
+"""Which counts of a network may stay counts under canonical tokenization.
+
+Whether a token is live behind a count is searched while decoding: as far as a piece of the
+pre-tokenizer may end, or the text. So where many items must follow, a piece must be able to end
+soon in what follows, wherever an item ends, for any count that is left:
+
+    ([a-z]+ ){1000}    settles: a piece ends in front of the next blank
+    [a-z]{1000}        does not: with most tokenizers that is one piece, to its end
+
+Where it is not, each mask is searched to the end of the count, which is done for some thousand
+items and refused for more. Where no items must follow the end of the text is near, for any count.
+"""
+
+from collections.abc import Iterator
+
+from constrain.artifacts.canonical_network.contexts import TEXT_END
+from constrain.artifacts.canonical_network.pretokenized import PretokenizedNetwork
+from constrain.artifacts.network.tables import DEAD, NetworkTables
+
+from ..limits import Effort, Limits
+
+# So many items may be searched to the last.
+MOST_UNSETTLED = 10_000
+
+# Steps of a search for the end of a piece, and contexts that are looked at.
+_STEPS, _MOST_CONTEXTS = 400, 64
+
+_STAGE = (
+    "the search to the end of a count in which no piece of the tokenizer ends, "
+    "which --tokenization any does without,"
+)
+
+
+def check_settled(
+    network: PretokenizedNetwork, tables: NetworkTables, limits: Limits, effort: Effort
+) -> None:
+    """Raise ``LimitError`` unless that holds for the counters of ``tables``, which ``network`` is
+    made of, that ask for many items."""
+    rows = [] if tables.counters is None else tables.counters.rows
+    long = [counter for counter, row in enumerate(rows) if row[1] > MOST_UNSETTLED]
+    if not long:
+        return
+    contexts = _contexts(network, tables)
+    comes_to_boundary = network.certificates.comes_to_boundary
+    for counter in long:
+        for context in contexts:
+            for place in _behind_items(network, counter, context, effort):
+                if len(contexts) == _MOST_CONTEXTS or not comes_to_boundary(place, _STEPS):
+                    limits.within(MOST_UNSETTLED).check_states(rows[counter][1], _STAGE)
+
+
+def _contexts(network: PretokenizedNetwork, tables: NetworkTables) -> list[int]:
+    """The contexts of stacks, as far as those of first items tell."""
+    contexts, counters = network.contexts, tables.some_counters
+    added = network.network.tables.states - tables.states
+    frames = [f if f < tables.states else f + added for f in tables.frames.tolist()]
+    frames += counters.backs.tolist()
+    found = {TEXT_END: None}
+    pending = [TEXT_END]
+    for context in pending:
+        for frame in frames:
+            above = contexts.push(frame, context)
+            if above not in found and len(found) < _MOST_CONTEXTS:
+                found[above] = None
+                pending.append(above)
+    return list(found)
+
+
+def _behind_items(
+    network: PretokenizedNetwork, counter: int, context: int, effort: Effort
+) -> Iterator[tuple[int, int, int]]:
+    """The places behind a counter's first item from which the end of the text is reached, over
+    the stacks of a context."""
+    counters, contexts = network.network.tables.some_counters, network.contexts
+    item = counters.rows[counter][0]
+    frame = counters.frame(counter, 2)
+    above = contexts.push(frame, context)
+    node = network.network.stacks.push(frame, network.stack_contexts.unknown(context))
+    live = contexts.live(above)
+    for pre_state in contexts.return_states.tolist():
+        effort.spend(_STEPS)
+        pair = contexts.number(item, pre_state)
+        if pair != DEAD and live[pair]:
+            yield item, pre_state, node

@@ -1,0 +1,282 @@
+"""Canonical masks of repetitions that are counted: those of their copies, for any count."""
+
+# Tests here say `expected == actual`.
+# ruff: noqa: SIM300
+
+import random
+import warnings
+from collections.abc import Callable
+
+import pytest
+from support import encoded, tokenizer_of
+
+from constrain.artifacts import Artifact, ArtifactError
+from constrain.artifacts.canonical_network.masks import CanonicalMasks
+from constrain.artifacts.kinds.canonical_network import CanonicalNetworkRuntime
+from constrain.artifacts.network.counts import UNBOUNDED, Levels
+from constrain.artifacts.normalizer.machine import WithNormalForm
+from constrain.artifacts.read import load_bytes
+from constrain.artifacts.tokens import tokenset
+from constrain.compiler import Tokenizer, choose, compile_grammar
+from constrain.compiler.compiler import WeakerMasksWarning
+from constrain.compiler.diagnostics import LimitError
+
+# Tokens that hold many items, that end within one, and that begin with a blank.
+LETTERS = 'abeinhst ,.!"\\[]()u0123'
+MERGES = ["a a", "aa aa", "aaaa aaaa", "e e", "t h", "th e", "Ġ the", "a b", "ab ab", "i n"]
+MERGES += ["0 0", "00 00", "0 1", "Ġ a", "Ġa a", "in e", "s Ġ", ", Ġ", "b aa", "1 0", "] ,"]
+
+WORD = "[a-z] [a-z]*"
+LIST = '\nlist ::= "[" ( ( list | [a-z] ) ( "," ( list | [a-z] ) )* )? "]"'
+
+# Grammars over "@", which stands for so many items of the kind before it, and the engine that
+# copies them.
+KINDS = {
+    "letters": ("[a-z]", '"\\"" @ "\\""', "dfa"),
+    "digits, which make one piece": ("[0-9]", "@", "dfa"),
+    "one token again and again": ('"a"', '@ "!"?', "dfa"),
+    "what follows overlaps": ("[a-z]", '@ [abe]* "e"', "dfa"),
+    "letters and blanks": ("[a-t ]", "@", "dfa"),
+    "characters": ('[^"\\\\] | "\\\\" ["u]', '"\\"" @ "\\""', "dfa"),
+    "words": (f'{WORD} " "', '"\\"" @ "\\""', "dfa"),
+    "words with separators": (f'", " {WORD}', f"{WORD} @", "dfa"),
+    "ends that cannot be told": ('"a" | "aa" | "e"', '@ "!"', "dfa"),
+    "item and separator overlap": (f"{WORD} [ t]?", "@", "dfa"),
+    "empty items": ("[ae]*", '"\\"" @ "\\""', "dfa"),
+    "counts in counts": ('[a-z]{1,3} " "', '@ "."', "dfa"),
+    "counts in counts whose ends cannot be told": ("[a-z]{2,3}", '@ "."', "dfa"),
+    "two counters": ("[a-z]", '( @ | [ab]{1,4} "e" )+ "."', "dfa"),
+    "lists": ("list", f"@{LIST}", "network"),
+    "recursion": ("[a-z] | root", '"[" @ "]"', "network"),
+}
+
+# Of these bounds up to 40 are tried, of the others up to 12.
+FAR = ("letters", "digits, which make one piece", "one token again and again", "words")
+
+
+@pytest.fixture(scope="module", params=[True, False], ids=["pieces", "no pieces"])
+def letters(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Tokenizer:
+    """A tokenizer small enough for many grammars, with a pre-tokenizer and without."""
+    added = [(len(LETTERS) + len(MERGES), "<eos>", True)]
+    folder = tmp_path_factory.mktemp("letters")
+    return tokenizer_of(folder, LETTERS, MERGES, added=added, splits=request.param)
+
+
+def both(
+    text: str, tokenizer: Tokenizer, engine: str, monkeypatch: pytest.MonkeyPatch
+) -> tuple[Artifact, Artifact]:
+    """The artifacts of a GBNF grammar whose repetitions are copied, by ``engine``, and counted."""
+    found = []
+    for most, by in ((1 << 40, engine), (0, "network")):
+        monkeypatch.setattr(choose, "CANONICAL_COPIED_STATES", most)
+        found.append(
+            compile_grammar(
+                text,
+                dialect="gbnf",
+                tokenizer=tokenizer,
+                tokenization="canonical",
+                engine=by,
+                eos=["<eos>"] if "<eos>" in tokenizer.added.values() else None,
+            )
+        )
+    return found[0], found[1]
+
+
+def check_equal(copied: Artifact, counted: Artifact, rng: random.Random, steps: int) -> int:
+    """Masks of both along random texts, with tokens taken back; how many were compared."""
+    one, other = copied.matcher(), counted.matcher()
+    vocabulary, done = copied.vocabulary, 0
+    for _ in range(steps):
+        mask = one.mask()
+        assert mask.tolist() == other.mask().tolist()
+        assert one.is_accepting == other.is_accepting
+        done += 1
+        ids = tokenset.to_ids(mask).tolist()
+        if not ids or one.is_finished:
+            break
+        short = [i for i in ids if not vocabulary.is_text(i) or len(vocabulary.token(i)) < 3]
+        token = rng.choice(short if short and rng.random() < 0.6 else ids)
+        one.advance(token)
+        other.advance(token)
+        if rng.random() < 0.1 and done > 2:
+            one.rollback(2)
+            other.rollback(2)
+            done -= 2
+    return done
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_canonical_masks_of_counters_are_those_of_copies(
+    kind: str, letters: Tokenizer, monkeypatch: pytest.MonkeyPatch, full: bool
+) -> None:
+    """Bit by bit, with the end of the text, against products and networks of copies."""
+    rng = random.Random(f"{kind} {letters.splits}")
+    largest = 40 if kind in FAR else 12
+    if not full:
+        # Copies of what nests take seconds.
+        largest = 3 if KINDS[kind][2] == "network" else 12
+    bounds: list[tuple[int, int | None]] = [
+        (m, n) for n in range(1, largest + 1) for m in range(n + 1)
+    ]
+    bounds += [(m, None) for m in range(2, 13)]
+    item, whole, engine = KINDS[kind]
+    compared = 0
+    for least, most in bounds if full else rng.sample(bounds, 1):
+        times = f"( {item} ){{{least},{'' if most is None else most}}}"
+        copied, counted = both(
+            "root ::= " + whole.replace("@", times), letters, engine, monkeypatch
+        )
+        if "count.items" in counted.arrays:
+            counted = load_bytes(counted.to_bytes())
+            compared += sum(check_equal(copied, counted, rng, 25) for _ in range(3))
+    assert not full or compared > 1000
+
+
+@pytest.mark.parametrize(
+    ("name", "item"),
+    [("gpt2", "[a-z ]"), ("gpt2", "[0-9]"), ("qwen2_5", "[a-z ]"), ("qwen2_5", "[0-9]")],
+)
+def test_masks_at_both_ends_of_a_thousand_are_those_of_copies(
+    name: str,
+    item: str,
+    real: Callable[[str], Tokenizer],
+    default_tokenizer: Tokenizer,
+    monkeypatch: pytest.MonkeyPatch,
+    full: bool,
+) -> None:
+    """At the beginning, and where few items may or must follow, with the tokens of real
+    tokenizers."""
+    if not full and (name, item) != ("gpt2", "[0-9]"):
+        pytest.skip("a sample without --full")
+    rng = random.Random(5)
+    tokenizer = real(name) if full else default_tokenizer
+    for times in ("1,1000", "990,1000", "1000") if full else ("1,1000",):
+        copied, counted = both(f'root ::= "(" {item}{{{times}}} ")"', tokenizer, "dfa", monkeypatch)
+        assert "count.items" in counted.arrays
+        assert check_equal(copied, counted, rng, 8)
+        for left in (1, 2, 5, 17, 60):
+            one, other = copied.matcher(), counted.matcher()
+            letter = "1" if "0" in item else "a "
+            text = "(" + (letter * 1000)[: 1000 - left]
+            for token in tokenizer.encode(text)[:-1]:
+                one.advance(token)
+                other.advance(token)
+            for _ in range(6):
+                mask = one.mask()
+                assert mask.tolist() == other.mask().tolist()
+                ids = tokenset.to_ids(mask).tolist()
+                if not ids or one.is_finished:
+                    break
+                token = rng.choice(ids)
+                one.advance(token)
+                other.advance(token)
+
+
+@pytest.mark.quick
+def test_levels_of_many_items_are_found_by_those_of_few() -> None:
+    """They stand still where more items may only add, and else repeat: here with period 3."""
+    asked = list[int]()
+
+    def before(level: int) -> int:
+        asked.append(level)
+        return 1 + level % 3
+
+    exact = Levels(10**12, 10**12, 1, before, max)
+    assert [1, 2, 3, 1] == [exact.of(10**12 - back) for back in range(4)]
+    assert 1 + (10**12 - 1) % 3 == exact.of(1)
+    any_number = Levels(1, UNBOUNDED, 1, lambda level: min(level + 1, 5), max)
+    assert 5 == any_number.of(1)
+    assert len(asked) < 10
+
+
+def test_states_and_files_do_not_grow_with_counts(default_tokenizer: Tokenizer) -> None:
+    """A million costs what a thousand does."""
+    sizes = []
+    for most in (10_000, 1_000_000):
+        made = compile_grammar(
+            f'root ::= "<" [0-9]{{0,{most}}} ">"', dialect="gbnf", tokenizer=default_tokenizer
+        )
+        assert "canonical" == made.manifest.tokenization
+        sizes.append((made.manifest.counts, len(made.to_bytes()) // 1000))
+    assert sizes[0] == sizes[1]
+
+
+def test_masks_in_the_middle_of_a_count_are_found_once(default_tokenizer: Tokenizer) -> None:
+    """Walks of the token trie are made for a few of all counts."""
+    made = compile_grammar("root ::= [a-z ]{0,100000}", dialect="gbnf", tokenizer=default_tokenizer)
+    machine, matcher = made.machine(), made.matcher()
+    assert isinstance(machine, CanonicalMasks)
+    text = " the cat sat on a mat" * 40
+    tokens = default_tokenizer.encode(text)
+    for token in tokens[:40]:
+        matcher.mask()
+        matcher.advance(token)
+    found = machine.lazy_rows.nbytes
+    for token in tokens[40:]:
+        matcher.mask()
+        matcher.advance(token)
+    assert found == machine.lazy_rows.nbytes
+
+
+@pytest.mark.parametrize("tokenization", ["canonical", None])
+def test_long_counts_of_one_piece_are_weakened_or_refused(
+    tokenization: str | None, default_tokenizer: Tokenizer
+) -> None:
+    """Where no piece ends inside the count each mask would be searched to its end: any sequences
+    are allowed instead, with a warning, unless canonical ones are asked for."""
+    options = {"dialect": "gbnf", "tokenizer": default_tokenizer, "tokenization": tokenization}
+    if tokenization is not None:
+        with pytest.raises(LimitError, match="no piece of the tokenizer ends"):
+            compile_grammar("root ::= [a-z]{900000}", **options)  # type: ignore[arg-type]
+        return
+    with pytest.warns(WeakerMasksWarning, match="no piece of the tokenizer ends"):
+        made = compile_grammar("root ::= [a-z]{900000}", **options)  # type: ignore[arg-type]
+    assert "any" == made.manifest.tokenization
+    assert "count.items" in made.arrays
+
+
+def test_counts_where_pieces_end_stay_counts(default_tokenizer: Tokenizer) -> None:
+    """Also where so many items must follow."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        made = compile_grammar(
+            'root ::= ( [a-z]{1,9} " " ){900000} "."',
+            dialect="gbnf",
+            tokenizer=default_tokenizer,
+            tokenization="canonical",
+        )
+    assert "count.items" in made.arrays
+    matcher = made.matcher()
+    for token in default_tokenizer.encode("the cat sat on a mat and"):
+        assert token in tokenset.to_ids(matcher.mask()).tolist()
+        matcher.advance(token)
+
+
+def test_a_prefix_leaves_counters_as_they_are(real: Callable[[str], Tokenizer], full: bool) -> None:
+    """Tokenizers that put a blank before a text have more states, and frames behind them."""
+    if not full:
+        pytest.skip("loading the tokenizer takes seconds: --full")
+    tokenizer = real("mistral-v3")
+    made = compile_grammar(
+        "root ::= [a-z ]{1,100000}", dialect="gbnf", tokenizer=tokenizer, tokenization="canonical"
+    )
+    assert "count.items" in made.arrays
+    matcher = made.matcher()
+    for token in tokenizer.encode("the cat sat on the mat"):
+        assert token in tokenset.to_ids(matcher.mask()).tolist()
+        matcher.advance(token)
+    assert matcher.is_accepting
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("count.items", 0), ("count.backs", 99), ("count.most", 1)]
+)
+def test_damaged_counters_are_refused(name: str, value: int, default_tokenizer: Tokenizer) -> None:
+    """As under any tokenization."""
+    made = compile_grammar("root ::= [a-z ]{0,100000}", dialect="gbnf", tokenizer=default_tokenizer)
+    assert isinstance(made.runtime, CanonicalNetworkRuntime)
+    assert not isinstance(made.machine(), WithNormalForm)
+    array = made.arrays[name].copy()
+    array[-1] = value
+    with pytest.raises(ArtifactError, match="section"):
+        load_bytes(encoded(made, {name: array}))
