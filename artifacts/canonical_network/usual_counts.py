@@ -8,7 +8,7 @@ follow, what may follow lies between
 
 so that its row is that of both where these have one row: the *usual* row, which is found once, for
 all such counts and at any height of the stack. Elsewhere a row is found for its count: where fewer
-items may follow than tokens can tell apart, and where items must follow, which no two counts have
+items may follow than a token holds, and where items must follow, which no two counts have
 in common.
 
 The two are counters of their own, behind those of the network.

@@ -9,6 +9,7 @@ from ..canonical_network.check import check_inert, check_precomputed, check_stor
 from ..container.manifest import Manifest
 from ..container.sections import Arrays, check_types, require
 from ..matcher import Begun
+from ..network.sets import NAMES
 from ..normalizer.machine import WithNormalForm
 from ..tokens.allowance import Allowance, Precomputed
 from ..tokens.vocabulary import TEXT
@@ -29,6 +30,7 @@ def check(manifest: Manifest, arrays: Arrays) -> None:
     """Raise ``ArtifactError`` naming the first section that does not fit."""
     if network.COUNTED in arrays:
         counting_network.check(manifest, arrays)
+        require(f"set.{NAMES[0]}" not in arrays, f"set.{NAMES[0]}")
     else:
         network.check(manifest, arrays)
         # Grammars that name tokens have no canonical network.
