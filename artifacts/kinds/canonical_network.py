@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def check(manifest: Manifest, arrays: Arrays) -> None:
     """Raise ``ArtifactError`` naming the first section that does not fit."""
     if network.COUNTED in arrays:
-        counting_network.check(manifest, arrays)
+        counting_network.check_counted(manifest, arrays)
         require(f"set.{NAMES[0]}" not in arrays, f"set.{NAMES[0]}")
     else:
         network.check(manifest, arrays)

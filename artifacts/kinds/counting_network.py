@@ -24,14 +24,20 @@ if TYPE_CHECKING:
 
 def check(manifest: Manifest, arrays: Arrays) -> None:
     """Raise ``ArtifactError`` naming the first section that does not fit."""
+    states = check_counted(manifest, arrays)
+    check_items(arrays, manifest.vocab_size, states)
+
+
+def check_counted(manifest: Manifest, arrays: Arrays) -> int:
+    """The same of what does not depend on the tokenization; the number of states."""
     check_vocabulary(manifest, arrays)
     # Productions of counted repetitions would be copies, and the grammar names no tokens.
     states = check_network(manifest, names_of(manifest), arrays, 0, counted=True)
     check_summaries(manifest, arrays, states)
-    check_items(arrays, manifest.vocab_size, states)
     check_effects(arrays, manifest.vocab_size, states)
     check_first_row(manifest, arrays)
     check_trie_sections(arrays)
+    return states
 
 
 class _SpentError(Exception):
