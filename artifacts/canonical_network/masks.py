@@ -20,12 +20,11 @@ lemmas.
 from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property
 from itertools import chain
-from typing import Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..counting_network.configurations import CountedStacks
 from ..errors import ArtifactError
 from ..network.configurations import BOTTOM
 from ..network.tables import DEAD
@@ -39,7 +38,9 @@ from .liveness import Begun, goes_on
 from .precomputed_rows import PrecomputedRows
 from .pretokenized import PretokenizedNetwork
 from .trie_walk import Group, WalkKey
-from .usual_counts import UsualCounts
+
+if TYPE_CHECKING:
+    from .usual_counts import UsualCounts
 
 # State, pre-tokenizer state, set of stacks, and the plane in which tokens begin.
 Thread: TypeAlias = tuple[int, int, int, int]
@@ -80,8 +81,11 @@ class LazyRows:
         self._read = network.reading.walk
         self._splits: dict[tuple[WalkKey, int], _Split] = {}
         self._live: dict[tuple[int, int], _Tokens] = {}
-        counting = network.network if isinstance(network.network, CountedStacks) else None
-        self._usual = UsualCounts(counting) if counting is not None else None
+        self._usual: UsualCounts | None = None
+        if network.network.tables.counters is not None:
+            from .usual_counts import UsualCounts
+
+            self._usual = UsualCounts(network.network)
         self._usual_rows: dict[tuple[int, ...], int] = {}
 
     def row(self, state: int, pre_state: int, node: int, plane: int) -> int:

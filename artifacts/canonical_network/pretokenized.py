@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 
 from ..bpe.forbidden_pairs import ForbiddenPairs
 from ..container.sections import Arrays, check_trie
-from ..counting_network.configurations import network_over
 from ..network.configurations import Network
 from ..network.tables import NetworkTables
 from ..pretokenizer.dfa import PretokenizerDfa, whole_pieces
@@ -36,7 +35,6 @@ from .contexts import ReturnContexts, StackContexts
 from .liveness import Certificates, DeadEnds
 from .return_tables import ReturnTables, text_begins
 from .trie_walk import TokenWalks, token_tries
-from .usual_counts import with_usual_counters
 
 # How the budget is divided.
 _CERTIFICATES, _DEAD_ENDS = 1, 3
@@ -73,7 +71,7 @@ class PretokenizedNetwork:
     ) -> "PretokenizedNetwork":
         """``tables``: of the grammar; texts begin behind the prefix of ``cuts.prefix``."""
         prefix = arrays["cuts.prefix"].tobytes()
-        whole = with_usual_counters(behind_prefix(tables, prefix) if prefix else tables)
+        whole = behind_prefix(tables, prefix) if prefix else tables
         pretokenizer = PretokenizerDfa(
             arrays["cuts.table"],
             arrays["cuts.classes"],
@@ -82,7 +80,7 @@ class PretokenizedNetwork:
             whole_pieces(arrays),
         )
         return cls(
-            network_over(whole),
+            network_of(whole),
             pretokenizer,
             arrays["cuts.final"].astype(np.bool_),
             ForbiddenPairs.from_arrays(arrays, "pairs."),
@@ -232,6 +230,16 @@ class PretokenizedNetwork:
         for prefix in prefixes:
             check_trie(self.stored, prefix, self.vocabulary.size)
         return [trie_of(self.stored, prefix) for prefix in prefixes]
+
+
+def network_of(tables: NetworkTables) -> Network:
+    """The network that reads texts; with counters for the usual ones of its counts, too."""
+    if tables.counters is None:
+        return Network(tables)
+    from ..counting_network.configurations import CountedStacks
+    from .usual_counts import with_usual_counters
+
+    return CountedStacks(with_usual_counters(tables))
 
 
 def behind_prefix(tables: NetworkTables, prefix: bytes) -> NetworkTables:

@@ -18,8 +18,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..counting_network.configurations import CountedStacks
-from ..network.configurations import BOTTOM
+from ..network.configurations import BOTTOM, Network
 from ..network.counts import UNBOUNDED, Counters
 from ..network.tables import DEAD, NetworkTables
 
@@ -47,9 +46,9 @@ def with_usual_counters(tables: NetworkTables) -> NetworkTables:
 class UsualCounts:
     """Sets of stacks with usual counts in place of their own."""
 
-    def __init__(self, network: CountedStacks) -> None:
-        self._stacks, self._counters = network.stacks, network.counters
-        self._count = len(network.counters) // (2 + len(HORIZONS))
+    def __init__(self, network: Network) -> None:
+        self._stacks, self._counters = network.stacks, network.tables.some_counters
+        self._count = len(self._counters) // (2 + len(HORIZONS))
         # By node the sets that hold less, and more.
         self._known: dict[int, tuple[int, int]] = {BOTTOM: (BOTTOM, BOTTOM)}
 

@@ -66,9 +66,12 @@ class CanonicalNetworkRuntime(NetworkGrammar):
     def precompute(self, seconds: float | None, answers: int | None) -> Precomputed:
         """The rows that are needed where texts have been come first, then those of all other
         places. Matchers go on with what was found when the call ends. Where single tokens are left
-        to searches while decoding, masks that walks by masks meet come last."""
+        to searches while decoding, masks that walks by masks meet come last; with counters these
+        are all."""
         c, allowance = self.contents, Allowance(seconds, answers)
         with c.precomputing:
+            if self.network.counters is not None:
+                return self._walks.precompute(allowance, 0)
             work = self._work = self._work or self._begun_work()
             before, was_complete = work.results, work.is_complete
             with c.lock:
