@@ -81,11 +81,7 @@ class LazyRows:
         self._read = network.reading.walk
         self._splits: dict[tuple[WalkKey, int], _Split] = {}
         self._live: dict[tuple[int, int], _Tokens] = {}
-        self._usual: UsualCounts | None = None
-        if network.network.tables.counters is not None:
-            from .usual_counts import UsualCounts
-
-            self._usual = UsualCounts(network.network)
+        self._usual = _usual_counts(network)
         self._usual_rows: dict[tuple[int, ...], int] = {}
 
     def row(self, state: int, pre_state: int, node: int, plane: int) -> int:
@@ -171,6 +167,14 @@ class LazyRows:
 
     def _number(self, ids: NDArray[np.int32]) -> int:
         return self._rows.number(tokenset.from_ids(ids, self._network.vocabulary.size))
+
+
+def _usual_counts(network: PretokenizedNetwork) -> "UsualCounts | None":
+    if network.network.tables.counters is None:
+        return None
+    from .usual_counts import UsualCounts
+
+    return UsualCounts(network.network)
 
 
 class _Numbered(Generic[T]):

@@ -13,7 +13,7 @@ from ..network.sets import NAMES
 from ..normalizer.machine import WithNormalForm
 from ..tokens.allowance import Allowance, Precomputed
 from ..tokens.vocabulary import TEXT
-from . import counting_network, network
+from . import network
 from .check_tokenizer import check_normal_form, check_pairs, check_pretokenizer
 from .contents import Contents
 from .first_row import FIRST_ROW
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 def check(manifest: Manifest, arrays: Arrays) -> None:
     """Raise ``ArtifactError`` naming the first section that does not fit."""
     if network.COUNTED in arrays:
+        from . import counting_network
+
         counting_network.check_counted(manifest, arrays)
         require(f"set.{NAMES[0]}" not in arrays, f"set.{NAMES[0]}")
     else:
