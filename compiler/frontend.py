@@ -463,14 +463,15 @@ def _compile_over_lexemes(
     grammar: Grammar, choice: EngineChoice, limits: Limits
 ) -> Automaton | MaximalMunchGrammar:
     """A DFA where nothing nests, else the tables over lexemes."""
-    from .maximal_munch.lexemes import lexeme_grammar
+    from .maximal_munch.lexemes import ignored_outside, lexeme_grammar
     from .maximal_munch.lexer_tables import tables_over
     from .maximal_munch.to_dfa import maximal_munch_dfa
     from .network.from_tree import numbered
     from .network.minimal_network import minimal_network
     from .network.nesting import check_nesting
 
-    found = lexeme_grammar(expand_permutations(grammar, limits), limits)
+    woven = expand_permutations(ignored_outside(grammar), limits)
+    found = lexeme_grammar(woven, limits)
     rules = numbered(found.grammar, limits)
     with blaming([grammar.start]):
         tables = tables_over(found.lexemes, rules, limits)

@@ -130,6 +130,7 @@ def lexeme_grammar(grammar: Grammar, limits: Limits | None = None) -> LexemeGram
     itself, ``LimitError``.
     """
     limits = (limits or Limits()).started()
+    grammar = ignored_outside(grammar)
     if grammar.tokens:
         found = Diagnostic(
             "tokens that a grammar names cannot be read by maximal munch",
@@ -137,10 +138,15 @@ def lexeme_grammar(grammar: Grammar, limits: Limits | None = None) -> LexemeGram
             "read this grammar without a lexer",
         )
         raise CheckError(grammar.source, [found])
-    if grammar.embedded:
-        # What is ignored elsewhere is not ignored inside these. They are llguidance's.
-        grammar = replace(weave_ignored(grammar), follows_all=True)
     return _Numbering(resolve_exclusions(grammar, limits), limits).run()
+
+
+def ignored_outside(grammar: Grammar) -> Grammar:
+    """The grammar whose ignored text is a lexeme of the rules, where something is embedded: what is
+    ignored elsewhere is not ignored inside. It is llguidance's, which follows all lexemes."""
+    if not grammar.embedded:
+        return grammar
+    return replace(weave_ignored(grammar), follows_all=True, embedded=())
 
 
 class _Numbering:

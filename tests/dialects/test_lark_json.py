@@ -81,6 +81,22 @@ def test_what_is_ignored_elsewhere_is_not_ignored_inside_a_schema(
         assert not is_member(default_tokenizer, made, other), other
 
 
+@pytest.mark.parametrize("meaning", ["exact", "maximal-munch"])
+def test_keys_of_a_schema_in_a_rule_come_in_any_order(
+    default_tokenizer: Tokenizer, meaning: str
+) -> None:
+    """Nothing is ignored inside, either."""
+    keys = {name: {"type": "integer"} for name in "abc"}
+    schema = json.dumps({"type": "object", "properties": keys, "additionalProperties": False})
+    text = f'start: "x" %json {schema}\n%ignore "-"'
+    made = compiled(default_tokenizer, text, meaning=meaning, schema=SchemaOptions(order="any"))
+
+    for member in ('-x-{"c":1,"a":-2, "b":3}', 'x{"b":-1}-', "x{}"):
+        assert is_member(default_tokenizer, made, member), member
+    for other in ('x{"c":1,-"a":2}', 'x{-"c":1}', 'x{"a":1,"a":2}', 'x{"c":--1,"b":3}'):
+        assert not is_member(default_tokenizer, made, other), other
+
+
 def test_schemas_stand_beside_each_other_in_one_rule(default_tokenizer: Tokenizer) -> None:
     """As llguidance's documentation has it: the keyword in strings, comments and regexes is none,
     and what a schema's text looks like is no rule."""

@@ -54,6 +54,50 @@ def document(rng: random.Random, depth: int = 3) -> Any:
     return {**found, "$defs": {name: schema(rng, 2) for name in NAMES}}
 
 
+# Keywords that a draft does not have.
+_LATER = {
+    7: ("minContains", "maxContains", "unevaluatedItems", "unevaluatedProperties"),
+    4: ("contains", "const", "propertyNames", "if", "then", "else"),
+}
+
+
+def in_draft(found: Any, draft: int) -> Any:
+    """A schema of draft 2020-12 in the words of draft 7 or 4, as far as there are any."""
+    if draft == 2020:
+        return found
+    if isinstance(found, bool):
+        return found if draft == 7 else {} if found else {"not": {}}
+    gone = _LATER[7] + (_LATER[4] if draft == 4 else ())
+    found = {keyword: value for keyword, value in found.items() if keyword not in gone}
+    for keyword in ("items", "contains", "propertyNames", "not", "if", "then", "else"):
+        if keyword in found:
+            found[keyword] = in_draft(found[keyword], draft)
+    # Draft 4 has booleans there, but nowhere else.
+    rest = found.get("additionalProperties", True)
+    if not isinstance(rest, bool):
+        found["additionalProperties"] = in_draft(rest, draft)
+    for keyword in ("allOf", "anyOf", "oneOf", "prefixItems"):
+        if keyword in found:
+            found[keyword] = [in_draft(each, draft) for each in found[keyword]]
+    for keyword in ("properties", "patternProperties", "dependentSchemas", "$defs"):
+        if keyword in found:
+            found[keyword] = {name: in_draft(x, draft) for name, x in found[keyword].items()}
+    if "prefixItems" in found:
+        more = {"additionalItems": found["items"]} if "items" in found else {}
+        found |= {"items": found.pop("prefixItems"), **more}
+    asked = {**found.pop("dependentRequired", {}), **found.pop("dependentSchemas", {})}
+    found |= {"dependencies": asked} if asked else {}
+    if "$defs" in found:
+        found["definitions"] = found.pop("$defs")
+    if "$ref" in found:
+        found["$ref"] = found["$ref"].replace("$defs", "definitions")
+    for bound in ("Minimum", "Maximum") if draft == 4 else ():
+        limit = found.pop(f"exclusive{bound}", None)
+        if limit is not None:
+            found |= {bound.lower(): limit, f"exclusive{bound}": True}
+    return found
+
+
 def _some(rng: random.Random, **chances: tuple[float, Any]) -> dict[str, Any]:
     """Each keyword with its chance; values are made when they are wanted."""
     return {name: make() for name, (chance, make) in chances.items() if rng.random() < chance}
