@@ -1,6 +1,6 @@
 """The manifest: what an artifact says about itself, as a frozen dataclass and as JSON."""
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, TypeVar, get_args, get_origin
 
 from ..errors import ArtifactError
@@ -55,7 +55,8 @@ class Manifest:
     ``byte_start`` are start states. ``counts`` are for people: states, transitions, distinct
     rows. ``parser`` is there in ``network``, ``earley`` and ``greedy`` alone. ``meaning``: how
     the grammar reads a text, ``exact`` or ``maximal-munch``. ``notes``: what the compiler said of
-    the grammar, its tokenizer and its options, for people.
+    the grammar, its tokenizer and its options, for people. ``schema``: the options that a JSON
+    Schema was read with, as the command line has them; empty where there is none.
     """
 
     kind: str
@@ -76,6 +77,7 @@ class Manifest:
     parser: ParserNames | None = None
     meaning: str = EXACT
     notes: tuple[str, ...] = ()
+    schema: dict[str, str] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """A JSON-serialisable object; ``from_json`` is its inverse."""
@@ -84,7 +86,7 @@ class Manifest:
         value["origins"] = [{"rule": each.rule, "spans": each.spans} for each in self.origins]
         if self.parser is not None:
             value["parser"] = asdict(self.parser)
-        for name in ("parser", "notes"):
+        for name in ("parser", "notes", "schema"):
             if not value[name]:
                 del value[name]
         return value
@@ -121,8 +123,8 @@ class Manifest:
         return cls(**read)
 
 
-# Fields with a default: the exact meaning, and no notes.
-_OPTIONAL = frozenset({"meaning", "notes"})
+# Fields with a default: the exact meaning, no notes, no schema.
+_OPTIONAL = frozenset({"meaning", "notes", "schema"})
 
 
 def _parser(value: object) -> ParserNames | None:

@@ -101,6 +101,7 @@ def _facts(artifact: "Artifact") -> str:
         f"tokenization: {m.tokenization}",
         f"dialect: {m.dialect}",
         f"start: {m.start}",
+        *(["schema: " + ", ".join(map(" ".join, m.schema.items()))] if m.schema else []),
         f"tokenizer: sha256 {m.tokenizer_sha256}",
         f"vocabulary: {m.vocab_size:,} ids; end of text {', '.join(map(str, m.eos))}",
         *(f"{name.replace('_', ' ')}: {count:,}" for name, count in m.counts.items()),

@@ -169,6 +169,7 @@ def manifest_of(
         origins=origins,
         parser=parser,
         meaning=meaning,
+        schema=request.options.of_schemas.said if grammar.has_schema else {},
     )
 
 

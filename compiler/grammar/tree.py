@@ -225,6 +225,11 @@ class Grammar:
     embedded: tuple[Embedded, ...] = ()
 
     @property
+    def has_schema(self) -> bool:
+        """Whether it is made of a JSON Schema, or has one inside."""
+        return self.source.dialect == "json-schema" or bool(self.embedded)
+
+    @property
     def embedded_rules(self) -> frozenset[str]:
         """The names of the rules that nobody has written as rules."""
         return frozenset(name for each in self.embedded for name in each.rules)

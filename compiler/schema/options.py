@@ -99,6 +99,25 @@ class SchemaOptions:
         return self.max_count or COPIED
 
     @property
+    def said(self) -> dict[str, str]:
+        """The options by name, as the command line has them, defaults included. Of folders there
+        are the base URIs alone: where they lie says nothing on another machine."""
+        found = {
+            "order": self.order,
+            "whitespace": self.whitespace,
+            "integer": self.integer,
+            "formats": self.formats,
+            "unique": self.unique,
+            "ascii": str(self.ascii).lower(),
+            "max-conj": str(self.max_conj),
+        }
+        counts = {"draft": self.draft, "max-count": self.max_count, "any-limit": self.any_limit}
+        found |= {name: str(value) for name, value in counts.items() if value is not None}
+        if self.schemas:
+            found["schemas"] = " ".join(uri for uri, _ in self.schemas)
+        return found
+
+    @property
     def most_spaces(self) -> int | None:
         """The number that ``whitespace`` is, None if it is a name."""
         digits = self.whitespace

@@ -47,6 +47,29 @@ def test_a_schema_compiles_to_an_artifact_of_its_instances(cli: Cli, path: str) 
     assert 0 == cli("mask", "p.cst", "--prefix", '{"name": "x", "age": ').code
 
 
+def test_an_artifact_says_how_its_schema_was_read_and_what_is_left_out(
+    cli: Cli, tmp_path: Path
+) -> None:
+    """The options, as the command line has them, and notes by pointer; also of a schema in a
+    grammar of Lark, and nothing of other grammars."""
+    schema = {"properties": {"a": {"format": "email"}, "b": {"uniqueItems": True}}}
+    (tmp_path / "s.schema.json").write_text(json.dumps(schema))
+    (tmp_path / "s.lark").write_text(f"start: %json {json.dumps(schema)}")
+    (tmp_path / "s.ebnf").write_text('start ::= "a";')
+    options = ("--unique", "ignore", "--whitespace", "compact", "--tokenization", "any", "--lazy")
+    for name in ("s.schema.json", "s.lark"):
+        assert 0 == cli("compile", name, "-o", "s.cst", *options).code
+        made = load("s.cst").manifest
+
+        said = {"unique": "ignore", "whitespace": "compact", "order": "fixed", "ascii": "false"}
+        assert said == {key: made.schema[key] for key in said}
+        assert any("#/properties/a/format: of email this is left out" in n for n in made.notes)
+        assert any("#/properties/b/uniqueItems: equal items are not" in n for n in made.notes)
+        assert b"whitespace compact" in cli("show", "s.cst").out
+    assert 0 == cli("compile", "s.ebnf", "-o", "s.cst").code
+    assert {} == load("s.cst").manifest.schema
+
+
 def test_samples_of_a_schema_are_valid(cli: Cli, path: str) -> None:
     """As ``jsonschema`` says."""
     found = cli("sample", path, "-n", "5", "--max-bytes", "50", "--format", "raw0")
