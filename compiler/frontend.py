@@ -470,8 +470,7 @@ def _compile_over_lexemes(
     from .network.minimal_network import minimal_network
     from .network.nesting import check_nesting
 
-    woven = expand_permutations(ignored_outside(grammar), limits)
-    found = lexeme_grammar(woven, limits)
+    found = lexeme_grammar(expand_permutations(ignored_outside(grammar), limits), limits)
     rules = numbered(found.grammar, limits)
     with blaming([grammar.start]):
         tables = tables_over(found.lexemes, rules, limits)
