@@ -15,12 +15,17 @@ from .options import OF_A_GRAMMAR, Given
 
 if TYPE_CHECKING:
     from constrain.artifacts import Artifact
+    from constrain.artifacts.network.tables import NetworkTables
     from constrain.compiler.automata.dfa import Dfa
     from constrain.compiler.frontend import Automaton, Recogniser
     from constrain.compiler.grammar.tree import Grammar
     from constrain.compiler.limits import Limits
     from constrain.compiler.options import CompileOptions
     from constrain.compiler.pipeline import Compilation
+
+
+# States of a repetition's copies, from which on they are counted.
+MANY_COPIES = 20_000
 
 
 def grammar_of(text: str, path: str, options: "CompileOptions") -> "Grammar":
@@ -43,6 +48,33 @@ def say_depth(recogniser: "Recogniser", options: "CompileOptions") -> None:
 
     for message in depth_without_effect(recogniser, options):
         note(message)
+
+
+def counted_network(
+    text: str, path: str, options: "CompileOptions", most: int = MANY_COPIES
+) -> "NetworkTables | None":
+    """The network of a grammar whose repetitions are counted, if their copies would have more than
+    ``most`` states: by default so many that nothing is made of them."""
+    from constrain.compiler.diagnostics import LimitError
+    from constrain.compiler.frontend import Parser
+    from constrain.compiler.network.tree_counts import repeats
+    from constrain.compiler.options import ANY
+
+    if options.max_depth is not None or not repeats(grammar_of(text, path, options)):
+        return None
+    try:
+        found = recogniser_of(text, path, replace(options, parser="network", tokenization=ANY))
+    except LimitError:
+        return None
+    network = found.network if isinstance(found, Parser) else None
+    return network if network is not None and is_much_copied(network, most) else None
+
+
+def is_much_copied(network: "NetworkTables", most: int = MANY_COPIES) -> bool:
+    """Whether the copies of a repetition would have more than so many states."""
+    from constrain.compiler.network.counter_tables import copied_states
+
+    return copied_states(network) > most
 
 
 def automaton_of(text: str, path: str, options: "CompileOptions") -> "Automaton":

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from constrain.artifacts.errors import ConstrainError
 
-from .compiling import canonical_text, compilation_of, grammar_of, recogniser_of
+from .compiling import canonical_text, compilation_of, counted_network, grammar_of, recogniser_of
 from .console import UsageError, note, status
 from .options import Engine, Given, Meaning
 
@@ -51,6 +51,8 @@ def stage_for(
         return wanted
     if isinstance(subject, str):
         chosen = replace(given.compile_options(path, limits), parser="earley")
+        if counted_network(subject, path, chosen) is not None:
+            return Stage.PARSER
         is_regular = isinstance(recogniser_of(subject, path, chosen), Automaton)
     else:
         is_regular = subject.is_regular
@@ -68,13 +70,18 @@ def draw_grammar(
 ) -> "Drawing":
     """The drawing of a grammar's stage; ``prefix``: of a WordPiece tokenizer what it uses."""
     from constrain.compiler.choose import semantics_of
-    from constrain.compiler.drawing import draw_rules
+    from constrain.compiler.drawing import draw_network, draw_rules
     from constrain.compiler.frontend import Automaton
 
     _check_prefix(prefix, stage in _OF_ANY)
     wanted = given.compile_options(path, limits)
     if stage is Stage.RULES:
         return draw_rules(grammar_of(text, path, wanted), size=size)
+    if stage is Stage.PARSER and wanted.max_depth is None:
+        counted = counted_network(text, path, wanted, 0)
+        if counted is not None:
+            start = grammar_of(text, path, wanted).start
+            return draw_network(counted, title=start, size=size)
     if stage in _OF_ANY:
         grammar = grammar_of(text, path, wanted)
         engine = Engine.NETWORK if stage is Stage.PARSER else Engine.EARLEY

@@ -12,7 +12,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
-from .compiling import grammar_of, recogniser_of, refuse_tokens, say_depth, subject_of
+from .compiling import counted_network, recogniser_of, refuse_tokens, say_depth, subject_of
 from .console import UsageError
 from .options import Engine, Given, Meaning
 
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from constrain.compiler.automata.dfa import Dfa
     from constrain.compiler.limits import Limits
     from constrain.compiler.options import CompileOptions
-
-# States of a repetition's copies, from which on they are counted.
-_MANY_COPIES = 20_000
 
 # So many draws in a row are tried for one that is a member by maximal munch.
 _DRAWS = 100_000
@@ -128,8 +125,9 @@ def _of_grammar(text: str, path: str, wanted: "CompileOptions") -> Source:
     from constrain.compiler.maximal_munch.to_dfa import accepts, text_machine
 
     limits = wanted.limits
-    counted = _counted(text, path, wanted)
-    if counted is not None:
+    counted = counted_network(text, path, wanted)
+    # Orders of parts are not counted.
+    if counted is not None and not counted.some_counters.set_rules:
         return _nesting(counted, path, limits)
     found = recogniser_of(text, path, replace(wanted, parser="network"))
     say_depth(found, wanted)
@@ -145,27 +143,6 @@ def _of_grammar(text: str, path: str, wanted: "CompileOptions") -> Source:
     assert isinstance(whole, Parser)
     assert whole.network is not None
     return _nesting(whole.network, path, limits, partial(accepts, machine))
-
-
-def _counted(text: str, path: str, wanted: "CompileOptions") -> "NetworkTables | None":
-    """The network whose repetitions are counted, if their copies would be many."""
-    from constrain.compiler.diagnostics import LimitError
-    from constrain.compiler.frontend import Parser
-    from constrain.compiler.network.counter_tables import copied_states
-    from constrain.compiler.network.tree_counts import repeats
-    from constrain.compiler.options import ANY
-
-    if wanted.max_depth is not None or not repeats(grammar_of(text, path, wanted)):
-        return None
-    try:
-        found = recogniser_of(text, path, replace(wanted, parser="network", tokenization=ANY))
-    except LimitError:
-        return None
-    network = found.network if isinstance(found, Parser) else None
-    counters = None if network is None else network.counters
-    if network is None or counters is None or counters.set_rules:
-        return None
-    return network if copied_states(network) > _MANY_COPIES else None
 
 
 def _regular(dfa: "Dfa", path: str, limits: "Limits") -> Regular:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .. import options
-from ..compiling import recogniser_of, say_depth, subject_of
+from ..compiling import counted_network, is_much_copied, recogniser_of, say_depth, subject_of
 from ..console import UsageError, write_text
 from ..inputs import STDIN, read_bytes
 
@@ -54,6 +54,7 @@ def explain(
     """
     if subject == file == STDIN:
         raise UsageError("the grammar and the text cannot both come from standard input")
+    from constrain.compiler.explain.network import explain_network
     from constrain.compiler.explain.report import Status
 
     found = subject_of(subject, given)
@@ -63,9 +64,13 @@ def explain(
         if wanted.schema is not None and wanted.schema.order == "any":
             # Sets are held by networks, under any tokenization, of which a text has none.
             wanted = replace(wanted, parser="network", tokenization="any")
-        recogniser = recogniser_of(found, subject, wanted)
-        say_depth(recogniser, wanted)
-        verdict = _by_grammar(recogniser, text)
+        counted = counted_network(found, subject, wanted)
+        if counted is not None:
+            verdict = explain_network(counted, text)
+        else:
+            recogniser = recogniser_of(found, subject, wanted)
+            say_depth(recogniser, wanted)
+            verdict = _by_grammar(recogniser, text)
     else:
         verdict = _by_artifact(found, text)
     name = "<stdin>" if file == STDIN else file
@@ -106,6 +111,7 @@ def _by_artifact(artifact: "Artifact", text: bytes) -> "Verdict":
     from constrain.compiler.explain.earley import explain_parser
     from constrain.compiler.explain.json_schema import explain_instance
     from constrain.compiler.explain.maximal_munch import explain_maximal_munch
+    from constrain.compiler.explain.network import explain_network
     from constrain.compiler.explain.report import explain
 
     if isinstance(artifact.runtime, MaximalMunchRuntime):
@@ -118,6 +124,8 @@ def _by_artifact(artifact: "Artifact", text: bytes) -> "Verdict":
         names = [ids_text(ids.tolist()) for ids in artifact.runtime.named]
         return explain_parser(artifact.runtime.recogniser(), text, names)
     if isinstance(artifact.runtime, CountingRuntime):
+        if is_much_copied(artifact.runtime.network):
+            return explain_network(artifact.runtime.network, text)
         return _by_grammar(_copied(artifact), text, artifact.runtime.network)
     dfa = artifact.byte_dfa
     rules = [[o.rule for o in artifact.origins_of(state)] for state in range(dfa.states)]

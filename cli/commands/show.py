@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .. import options
-from ..compiling import automaton_of, compilation_of, grammar_of, recogniser_of, subject_of
+from ..compiling import (
+    automaton_of,
+    compilation_of,
+    counted_network,
+    grammar_of,
+    recogniser_of,
+    subject_of,
+)
 from ..console import UsageError, note, write_pieces
 
 if TYPE_CHECKING:
@@ -139,6 +146,10 @@ def _of_any(stage: Stage, text: str, path: str, wanted: "CompileOptions") -> str
         return tree_text(tree)
     meaning, reason = semantics_of(tree, wanted.meaning)
     if meaning == options.Meaning.EXACT:
+        counted = counted_network(text, path, wanted, 0) if stage is Stage.NETWORK else None
+        if counted is not None:
+            note("repetitions are counted, as under --tokenization any, and not copied")
+            return network_text(counted)
         if stage is Stage.LEXEMES:
             raise UsageError(f"{path} is read exactly ({reason}); say --meaning maximal-munch")
         names = [token.text for token in tree.tokens]

@@ -1,0 +1,88 @@
+"""Why a text is or is not a member of a grammar, by the threads of its network.
+
+For grammars whose repetitions are counted, and whose copies no recogniser of items holds. A thread
+says what it reads next, and its frames in which rules it is:
+
+    v ::= '[' 'x'{2,1000000} ']';   "[x]"  ->  rejected at 1:3 in v, expected "x"
+"""
+
+from collections.abc import Iterable
+
+from constrain.artifacts.counting_network.configurations import CountingConfigurations
+from constrain.artifacts.network.configurations import REFUSED
+from constrain.artifacts.network.tables import DEAD, NetworkTables
+
+from .report import Status, Verdict, common, position, ranges, shortened, without_line_break
+
+# Stacks whose rules are looked at.
+_MOST_STACKS = 16
+
+
+def explain_network(tables: NetworkTables, text: bytes) -> Verdict:
+    """The verdict on ``text``, by a network with counters."""
+    network = CountingConfigurations(tables)
+    shorter, ends_early = len(without_line_break(text)), False
+    current, offset = network.start, 0
+    for offset, octet in enumerate(text):
+        ends_early |= offset == shorter and network.may_end(current)
+        reached, _ = network.read(current, bytes([octet]))
+        if reached == REFUSED:
+            break
+        current = reached
+    else:
+        offset = len(text)
+    may_end = network.may_end(current)
+    status = Status.REJECTED
+    if offset == len(text):
+        status = Status.ACCEPTED if may_end else Status.INCOMPLETE
+    line, column = position(text, offset)
+    expected = (o for o in range(256) if network.read(current, bytes([o]))[0] != REFUSED)
+    return Verdict(
+        status=status,
+        offset=offset,
+        line=line,
+        column=column,
+        rules=(),
+        expected=ranges(expected),
+        tokens=(),
+        may_end=may_end,
+        but_for_line_break=status is Status.REJECTED and ends_early,
+        path=shortened(common(list(_paths(network, current)))),
+    )
+
+
+def _paths(network: CountingConfigurations, configuration: int) -> Iterable[list[str]]:
+    """The rules around each of the first few stacks, the outermost first."""
+    tables = network.tables
+    rules = _rules_of_states(tables)
+    threads = network.threads(configuration)
+    pending = [([state], node) for state, node in threads if state != DEAD]
+    found = 0
+    while pending and found < _MOST_STACKS:
+        states, node = pending.pop()
+        for frame, below in network.network.stacks.entries[node]:
+            if frame != DEAD:
+                if frame >= tables.states:
+                    counters = tables.some_counters
+                    frame = counters.ends[counters.split(frame)[0]]
+                pending.append(([*states, frame], below))
+                continue
+            found += 1
+            path = [rules.get(state, "") for state in reversed(states)]
+            named = [rule for rule in path if rule]
+            yield [b for a, b in zip(["", *named], named, strict=False) if a != b]
+
+
+def _rules_of_states(tables: NetworkTables) -> dict[int, str]:
+    """The rule that each state is in, of those that are called; empty for states of several."""
+    ends, offsets = tables.call_ends.tolist(), tables.call_offsets.tolist()
+    found: dict[int, str] = {}
+    for name, entry in dict(zip(tables.names, tables.entries.tolist(), strict=True)).items():
+        pending, seen = [entry], {entry, DEAD}
+        for state in pending:
+            found[state] = name if found.get(state, name) == name else ""
+            behind = ends[offsets[state] : offsets[state + 1]]
+            new = {*tables.table[state].tolist(), *behind} - seen
+            seen |= new
+            pending.extend(new)
+    return found
