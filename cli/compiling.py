@@ -117,11 +117,17 @@ def subject_of(path: str, given: Given) -> "Artifact | str":
 
 def language_of(path: str, given: Given, limits: "Limits") -> "Dfa":
     """The byte DFA of the grammar or artifact at ``path``; token terminals are refused."""
+    from constrain.artifacts.container.manifest import LAZY_DFA
     from constrain.compiler.automata.dfa import from_tables
 
     found = subject_of(path, given)
     if isinstance(found, str):
         dfa = automaton_of(found, path, given.compile_options(path, limits)).dfa
+    elif found.manifest.kind == LAZY_DFA and found.manifest.source is not None:
+        m = found.manifest
+        named = replace(given, dialect=m.dialect, start=m.start, extended=False)
+        wanted = named.compile_options(path, limits)
+        dfa = automaton_of(found.manifest.source, path, wanted).dfa
     else:
         if not found.is_regular:
             raise UsageError(

@@ -59,6 +59,11 @@ COPIED_STATES, FEW_COPIED_STATES, SOON_COPIED_STATES = 1_000, 64, 500
 # The same for canonical masks, which are precomputed where repetitions are copied alone.
 CANONICAL_COPIED_STATES = 6_000
 
+# The states of an intersection or a complement whose DFA would have more than this are made while
+# decoding, if no masks are precomputed; else if it would have so many more.
+SOON_LAZY_STATES, LAZY_STATES = 2_000, 50_000
+
+
 # Where the engine is not asked for, products with larger tables are left to a network.
 TABLE_BYTES = 16_000_000
 
@@ -72,7 +77,8 @@ class EngineChoice:
     limit that a DFA met, which is the error if no other engine can be built either.
     ``counted_from``: repetitions whose copies have more states are counted while decoding; None
     where all are copied. ``written_from``: permutations whose orders have more are sets; None where
-    all are written out.
+    all are written out. ``is_lazy``: the states of the DFA are made while decoding, which is so
+    under any tokenization alone.
     """
 
     semantics: str
@@ -82,6 +88,7 @@ class EngineChoice:
     refused: LimitError | None = None
     counted_from: int | None = None
     written_from: int | None = None
+    is_lazy: bool = False
 
     @property
     def table_bytes(self) -> int | None:
@@ -214,6 +221,25 @@ def permuted(
     return replace(choice, engine=NETWORK, reason=reason, others=choice.others[1:]), found
 
 
+def may_be_lazy(choice: EngineChoice, options: CompileOptions) -> bool:
+    """Whether states of a DFA may be made while decoding: the engine was left open, and canonical
+    masks are not asked for."""
+    is_open = choice.engine == DFA and bool(choice.others) and choice.semantics == EXACT
+    return is_open and options.max_depth is None and options.tokenization != CANONICAL
+
+
+def lazy_instead(choice: EngineChoice, states: int, options: CompileOptions) -> EngineChoice | None:
+    """States made while decoding instead of a DFA of about so many; None if it is small enough."""
+    most = SOON_LAZY_STATES if options.wants_masks_alone else LAZY_STATES
+    return as_lazy(choice) if states > most else None
+
+
+def as_lazy(choice: EngineChoice) -> EngineChoice:
+    """The same choice, with states that are made while decoding."""
+    reason = "an intersection or a complement is too large to be built"
+    return replace(choice, reason=reason, is_lazy=True)
+
+
 def by_calls(choice: EngineChoice) -> EngineChoice:
     """The network instead of a DFA that it is much smaller than."""
     reason = "a rule that is used often is called, so that the first mask is there sooner"
@@ -287,6 +313,9 @@ def tokenization_of(
         return without_canonical(found, options)
     if wanted == ANY:
         return TokenizationChoice(ANY, AS_ASKED)
+    if engine.is_lazy:
+        message = f"there are no canonical masks where {engine.reason}"
+        return without_canonical(CheckError(grammar.source, [Diagnostic(message)]), options)
     reason = AS_ASKED if wanted else "the default, where there are such masks"
     choice = TokenizationChoice(CANONICAL, reason)
     try:

@@ -2,6 +2,7 @@
 
     tree -> normal form -> NFA -> minimal DFA                       Automaton
     tree -> DFA, not minimal, for masks alone; the others later     Automaton
+    tree -> conjunctions, whose states are made while decoding      Automaton
     tree -> network; normal form -> Earley's tables                 Parser
     tree -> lexemes, network and lexer over them (-> minimal DFA)   MaximalMunchGrammar (Automaton)
 
@@ -22,7 +23,16 @@ from .automata.determinize import determinize
 from .automata.dfa import Dfa, as_nfa
 from .automata.minimize import minimize
 from .automata.nfa import Nfa
-from .choose import EngineChoice, by_calls, counted_instead, next_engine, permuted
+from .choose import (
+    EngineChoice,
+    as_lazy,
+    by_calls,
+    counted_instead,
+    lazy_instead,
+    may_be_lazy,
+    next_engine,
+    permuted,
+)
 from .diagnostics import CheckError, Diagnostic, LimitError, NotRegularError
 from .dialects import read_grammar
 from .grammar.check import check
@@ -43,6 +53,7 @@ if TYPE_CHECKING:
     from constrain.artifacts.network.tables import NetworkTables
 
     from .earley.tables import Layout
+    from .lazy_dfa.conjunctions import Operation
     from .maximal_munch.lexemes import Lexeme
     from .network.tree_rules import Rules
 
@@ -72,7 +83,8 @@ class Automaton:
     starts then. ``cut``: the rules whose nesting was cut at a depth. ``for_masks``: where they are
     left for later a trimmed DFA, not minimal, whose states have no origins. By maximal munch,
     origins are named after lexemes, and ``nfa`` is the DFA; so it is where rules share so much that
-    the DFA is made from the tree.
+    the DFA is made from the tree. ``operation``: where the states are made while decoding what they
+    are made of; the automata, which are left for later then, may be too large for any limit.
     """
 
     grammar: Grammar
@@ -80,6 +92,7 @@ class Automaton:
     found: Automata | Callable[[], Automata]
     cut: tuple[str, ...] = ()
     for_masks: Dfa | None = None
+    operation: "Operation | None" = None
 
     @cached_property
     def _automata(self) -> Automata:
@@ -247,7 +260,16 @@ def compile_texts(grammar: Grammar, choice: EngineChoice, options: CompileOption
 
 
 def _compile_exactly(grammar: Grammar, choice: EngineChoice, options: CompileOptions) -> Recogniser:
-    limits, resolved = options.limits, without_exceptions(grammar, options.limits)
+    limits, operation = options.limits, None
+    if may_be_lazy(choice, options):
+        from .lazy_dfa.operation import operation_in
+
+        operation = operation_in(grammar, limits)
+        if operation is not None:
+            chosen = lazy_instead(choice, operation.states, options)
+            if chosen is not None:
+                return _lazy(grammar, chosen, operation, limits)
+    resolved = without_exceptions(grammar, limits)
     if options.max_depth is not None:
         return _unrolled(grammar, choice, normalize(resolved, limits), options)
     choice, resolved = permuted(choice, resolved, limits)
@@ -274,9 +296,28 @@ def _compile_exactly(grammar: Grammar, choice: EngineChoice, options: CompileOpt
                 if found is not None:
                     return found
                 choice = by_calls(choice)
-            return _parser(resolved, choice, limits, rules)
+            return parser_of(resolved, choice, limits, rules)
         except (NotRegularError, LimitError) as error:
+            is_counted = isinstance(error, LimitError) and not error.is_measured
+            if operation is not None and choice.engine == DFA and is_counted:
+                return _lazy(grammar, as_lazy(choice), operation, limits)
             choice = next_engine(choice, error)
+
+
+def _lazy(
+    grammar: Grammar, choice: EngineChoice, operation: "Operation", limits: Limits
+) -> Automaton:
+    def later() -> Automata:
+        from .lazy_dfa.built import built
+
+        again = replace(limits, meter=None).started()
+        with blaming([grammar.start]):
+            dfa = built(operation, again)
+            if dfa is None:
+                return _automata(grammar, normal_form(grammar, again)[1], again)
+            return Automata(as_nfa(dfa, [grammar.start]), dfa, [grammar.place_of_start])
+
+    return Automaton(grammar, choice, later, operation=operation)
 
 
 def recurses(grammar: Grammar) -> bool:
@@ -290,47 +331,6 @@ def recurses(grammar: Grammar) -> bool:
     return any(
         len(members) > 1 or members[0] in uses[members[0]] for members in strongly_connected(uses)
     )
-
-
-def without_bytes(parser: Parser, missing: NDArray[np.bool_], limits: Limits) -> Parser:
-    """The same engine for the members that hold none of the bytes ``missing``, bool (256,).
-
-    Raises ``CheckError`` if there is none, and ``LimitError``.
-    """
-    from .lnf.without_bytes import without_bytes as terminals_without_bytes
-
-    grammar = terminals_without_bytes(parser.grammar, missing, limits)
-    return _parser(grammar, parser.choice, limits)
-
-
-def over_lexemes_without_bytes(
-    found: MaximalMunchGrammar, missing: NDArray[np.bool_], limits: Limits
-) -> MaximalMunchGrammar:
-    """The same for a grammar that is read by maximal munch."""
-    from .maximal_munch.lexemes import LexemeGrammar
-    from .maximal_munch.lexer_tables import tables_over
-    from .network.from_tree import numbered
-
-    rest = LexemeGrammar(found.lexemes, found.numbered).without_bytes(missing)
-    tables = tables_over(rest.lexemes, numbered(rest.grammar, limits), limits)
-    return replace(found, numbered=rest.grammar, lexemes=rest.lexemes, tables=tables)
-
-
-def with_fewest_states(parser: Parser, limits: Limits) -> Parser:
-    """The same with a minimal network: each state costs masks, rows and effects of tokens."""
-    from .network.minimal_network import minimal_network
-
-    if parser.network is None:
-        return parser
-    return replace(parser, network=minimal_network(parser.network, limits))
-
-
-def over_fewest_states(found: MaximalMunchGrammar, limits: Limits) -> MaximalMunchGrammar:
-    """The same for a grammar that is read by maximal munch."""
-    from .network.minimal_network import minimal_network
-
-    network = minimal_network(found.tables.network, limits)
-    return replace(found, tables=replace(found.tables, network=network))
 
 
 def compile_regular(grammar: Grammar, choice: EngineChoice, limits: Limits) -> Automaton:
@@ -442,7 +442,7 @@ def _unrolled(
     return Automaton(grammar, choice, found, tuple(unrolled.cut))
 
 
-def _parser(
+def parser_of(
     grammar: Grammar, choice: EngineChoice, limits: Limits, rules: "Rules | None" = None
 ) -> Parser:
     """The tables of a grammar whose exceptions are resolved and ignored text woven in, and whose

@@ -12,6 +12,7 @@ from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.container.manifest import (
     BYTE_DFA,
     GREEDY,
+    LAZY_DFA,
     MAXIMAL_MUNCH,
     NETWORK,
     WORD_DFA,
@@ -44,6 +45,8 @@ def notes_of(recogniser: Recogniser, options: CompileOptions) -> Iterator[str]:
     if not isinstance(recogniser, Automaton):
         if recogniser.reason not in (AS_ASKED, OF_SCHEMAS):
             yield f"engine {recogniser.engine}: {recogniser.reason}"
+    elif recogniser.operation is not None:
+        yield f"states are made while decoding: {recogniser.choice.reason}"
     elif recogniser.cut:
         rules = ", ".join(repr(rule) for rule in recogniser.cut)
         yield f"members that nest {rules} more than {options.max_depth} deep are left out"
@@ -77,7 +80,8 @@ def without_effect(
     is_dfa = isinstance(recogniser, Automaton)
     yield from depth_without_effect(recogniser, options)
     lazily = options.prewarm == 0
-    if options.prewarm is not None and kind not in (NETWORK, GREEDY, *[BYTE_DFA] * lazily):
+    about_it = (NETWORK, GREEDY, *[BYTE_DFA, LAZY_DFA] * lazily)
+    if options.prewarm is not None and kind not in about_it:
         name = "--lazy (--prewarm 0)" if lazily else f"--prewarm {options.prewarm}"
         about = "networks and byte DFAs" if lazily else "networks"
         yield f"{name} changes nothing: it is about {about}, and this artifact is a {kind}"

@@ -8,10 +8,10 @@ The table of ``README.md`` beside this file has a row for each step.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.container.manifest import EXACT, NETWORK
@@ -36,14 +36,10 @@ from .frontend import (
     Recogniser,
     compile_regular,
     compile_texts,
-    over_fewest_states,
-    over_lexemes_without_bytes,
     read,
-    with_fewest_states,
-    without_bytes,
 )
 from .grammar.check import check
-from .limits import Effort, Limits, blaming
+from .limits import Effort, blaming
 from .notes import (
     DEAD_ENDS,
     LAZY,
@@ -65,13 +61,17 @@ from .options import (
     with_changes,
 )
 from .progress import Progress, silent
+from .reduced.recognisers import (
+    over_fewest_states,
+    over_lexemes_without_bytes,
+    spellable,
+    with_fewest_states,
+    without_bytes,
+)
 
 # What one engine or tokenizer needs is imported in its step: it costs as much as compiling a
 # small grammar.
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from .bpe.tokenizer_tables import TokenizerTables
     from .canonical_network.sections import CanonicalTables
     from .cartesian.cartesian_merge import CartesianDfa
@@ -82,8 +82,6 @@ if TYPE_CHECKING:
     from .tokenizers.vocabulary_tables import VocabularyTables
     from .wordpiece import WordPieceTokenizer
     from .wordpiece.tokenizer_dfa import CanonicalWords
-
-R = TypeVar("R", Parser, MaximalMunchGrammar)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -177,7 +175,8 @@ def build_artifact(
 
 def _largest_rule(recogniser: Recogniser) -> Iterator[str]:
     """The rule behind most states of a DFA, else the one that members begin with."""
-    if isinstance(recogniser, Automaton) and recogniser.for_masks is None:
+    is_made = isinstance(recogniser, Automaton) and recogniser.operation is None
+    if isinstance(recogniser, Automaton) and is_made and recogniser.for_masks is None:
         behind = Counter(origin for origins in recogniser.dfa.origins for origin in origins)
         yield from (recogniser.rules[origin] for origin, _ in behind.most_common(1))
     else:
@@ -204,6 +203,8 @@ def _by_engine(
         return _over_lexemes(recogniser, request, choice, progress)
     if isinstance(recogniser, Parser):
         return _of_nesting(recogniser, request, choice, tables, progress)
+    if recogniser.operation is not None:
+        return _of_lazy_states(recogniser, request, choice)
     if choice.is_canonical:
         assert tables is not None
         return _of_canonical_tokens(recogniser, request, tables, progress)
@@ -231,6 +232,22 @@ def _of_any_tokens(
     artifact = assemble(automaton, columns, sections, masks, request, masks_of)
     notes = (*choice.notes, *columns.notes, *masks.notes)
     return Compilation(automaton, None, artifact, notes, weakened=choice.note)
+
+
+def _of_lazy_states(
+    automaton: Automaton, request: ArtifactRequest["Tokenizer"], choice: TokenizationChoice
+) -> Compilation:
+    """A regular grammar whose states are made while decoding."""
+    from .assemble.dfa import size_of
+    from .assemble.lazy_dfa import assemble, encode, spelled
+    from .dfa.precompute import for_lazy_masks
+
+    assert automaton.operation is not None
+    operation, notes = spelled(automaton.grammar, automaton.operation, request)
+    sections = encode(operation, request)
+    sections |= for_lazy_masks(size_of(sections), request)
+    artifact = assemble(automaton, operation, sections, request)
+    return Compilation(automaton, None, artifact, (*choice.notes, *notes), weakened=choice.note)
 
 
 def _of_canonical_tokens(
@@ -315,35 +332,9 @@ def _of_nesting(
 ) -> Compilation:
     """A grammar that nests, and which of its token sequences masks can follow."""
     table, columns = parser.reading
-    parser, notes = _spelled(parser, table, columns, request, without_bytes)
+    parser, notes = spellable(parser, table, columns, request, without_bytes)
     built = _of_spelled(parser, request, choice, tables, progress)
     return replace(built, notes=(*notes, *built.notes))
-
-
-def _spelled(
-    found: R,
-    table: "NDArray[np.integer]",
-    columns: "NDArray[np.integer]",
-    request: ArtifactRequest["Tokenizer"],
-    without: Callable[[R, "NDArray[np.bool_]", Limits], R],
-) -> tuple[R, tuple[str, ...]]:
-    """The recogniser of the members that the tokenizer has a token for each byte of, and a note.
-
-    ``table``, ``columns``: of what reads the bytes. ``without``: the recogniser without some of
-    them.
-    """
-    from .token_ids import listed, unspelled_bytes
-
-    lost = unspelled_bytes(table, columns, request)
-    if not lost.any():
-        return found, ()
-    bytes_ = f"the byte{'s' * bool(lost.sum() > 1)} {listed(lost)}"
-    try:
-        rest = without(found, lost, request.limits)
-    except CheckError:
-        message = f"the tokenizer can spell no member: it has no token for {bytes_}"
-        raise CheckError(found.grammar.source, [Diagnostic(message)]) from None
-    return rest, (f"members with {bytes_} are left out: the tokenizer has no token for them",)
 
 
 def _of_spelled(
@@ -449,7 +440,7 @@ def _over_lexemes(
 
     lexer = parser.tables.lexer.dfas
     without = over_lexemes_without_bytes
-    parser, spelled = _spelled(parser, lexer.table, lexer.columns, request, without)
+    parser, spelled = spellable(parser, lexer.table, lexer.columns, request, without)
     if request.options.prewarm != 0:
         parser = over_fewest_states(parser, request.limits)
     effort = Effort(request.limits, parser.tables.network.names[:1])

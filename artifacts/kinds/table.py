@@ -67,6 +67,10 @@ def kind_of(manifest: Manifest) -> Kind:
             from . import wordpiece
 
             return wordpiece
+        case "lazy-dfa":
+            from . import lazy_dfa
+
+            return lazy_dfa
         case "network" if manifest.tokenization == "canonical":
             from . import canonical_network
 

@@ -85,6 +85,7 @@ def _by_grammar(
     from constrain.compiler.dialects import JSON_SCHEMA
     from constrain.compiler.explain.earley import explain_parser
     from constrain.compiler.explain.json_schema import explain_instance
+    from constrain.compiler.explain.lazy_dfa import explain_lazy, reader_of
     from constrain.compiler.explain.maximal_munch import explain_maximal_munch
     from constrain.compiler.explain.report import explain
     from constrain.compiler.frontend import MaximalMunchGrammar, Parser
@@ -97,6 +98,9 @@ def _by_grammar(
     if isinstance(recogniser, Parser):
         names, tables = recogniser.token_names, counted or recogniser.network
         return explain_parser(recogniser.recogniser(), text, names, tables)
+    if recogniser.operation is not None:
+        reader = reader_of(recogniser.operation.conjunctions)
+        return explain_lazy(reader, text, recogniser.grammar.start)
     origins, of_state = recogniser.origins, recogniser.dfa.origins
     rules = [[origins[o][0] for o in sorted(state)] for state in of_state]
     return explain(recogniser.dfa.tables(), rules.__getitem__, text, recogniser.token_names)
@@ -104,12 +108,14 @@ def _by_grammar(
 
 def _by_artifact(artifact: "Artifact", text: bytes) -> "Verdict":
     from constrain.artifacts.kinds.counting_network import CountingRuntime
+    from constrain.artifacts.kinds.lazy_dfa import LazyDfaRuntime
     from constrain.artifacts.kinds.maximal_munch import MaximalMunchRuntime
     from constrain.artifacts.kinds.parser import NestingGrammar
     from constrain.compiler.automata.dump import ids_text, terminal_names
     from constrain.compiler.dialects import JSON_SCHEMA
     from constrain.compiler.explain.earley import explain_parser
     from constrain.compiler.explain.json_schema import explain_instance
+    from constrain.compiler.explain.lazy_dfa import explain_lazy
     from constrain.compiler.explain.maximal_munch import explain_maximal_munch
     from constrain.compiler.explain.network import explain_network
     from constrain.compiler.explain.report import explain
@@ -123,6 +129,8 @@ def _by_artifact(artifact: "Artifact", text: bytes) -> "Verdict":
             return explain_instance(artifact.runtime.recogniser(), text)
         names = [ids_text(ids.tolist()) for ids in artifact.runtime.named]
         return explain_parser(artifact.runtime.recogniser(), text, names)
+    if isinstance(artifact.runtime, LazyDfaRuntime):
+        return explain_lazy(artifact.runtime.reader, text, artifact.manifest.start)
     if isinstance(artifact.runtime, CountingRuntime):
         if is_much_copied(artifact.runtime.network):
             return explain_network(artifact.runtime.network, text)

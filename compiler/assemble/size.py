@@ -24,7 +24,9 @@ def with_room_for_header(recogniser: Recogniser, options: CompileOptions) -> Com
     if not options.max_artifact_bytes:
         return options
     is_later = isinstance(recogniser, Parser) and explains_later(recogniser, options)
-    if is_later or (isinstance(recogniser, Automaton) and recogniser.for_masks is not None):
+    if isinstance(recogniser, Automaton):
+        is_later = recogniser.for_masks is not None or recogniser.operation is not None
+    if is_later:
         # There are no rows that would have to be bounded.
         return options
     texts = [] if options.strip else [recogniser.grammar.source.text]

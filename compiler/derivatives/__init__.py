@@ -4,8 +4,9 @@
              -> byte_expressions    numbers them, similar ones once
              -> construct           derivatives lazily: states as far as a text is read, or all
 
-No stage of the compiler runs this construction. It needs no NFA, takes intersections and
-complements as they are and can be walked without being built, which a lexer built while a text is
-read would use; today it is the oracle of the other construction, and that one its own: both must
-give the same minimal automaton.
+No stage of the compiler runs this construction. It needs no NFA and takes intersections and
+complements as they are; it is the oracle of the other construction, and that one its own: both must
+give the same minimal automaton. Automata that are too large to be built are walked by derivatives
+while decoding, operand by operand (``constrain.artifacts.lazy_dfa``); this construction is their
+oracle, too.
 """

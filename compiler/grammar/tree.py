@@ -239,6 +239,12 @@ class Grammar:
         """The names of the rules that are terminals."""
         return frozenset(rule.name for rule in self.rules if rule.terminal)
 
+    @property
+    def place_of_start(self) -> tuple[str, int, int]:
+        """The start rule, and the characters where its first definition begins and ends."""
+        span = next(rule.span for rule in self.rules if rule.name == self.start)
+        return self.start, span.start, span.end
+
     def longest_rule(self) -> Iterator[str]:
         """The name of the rule with the most text, which limits blame where a step knows none."""
         yield max(self.rules, key=lambda rule: rule.span.end - rule.span.start).name

@@ -54,8 +54,19 @@ def _hides(node: regex.Node) -> bool:
 
 
 def is_empty(node: regex.Node, limits: Limits) -> bool:
-    """Whether an expression matches no text; no also means too large to be looked at."""
+    """Whether an expression matches no text; no also means too large to be looked at.
+
+    A member of an intersection or a complement is looked for state by state: what all have together
+    may be too large to be built.
+    """
+    from ..lazy_dfa.conjunctions import operation_of
+    from ..lazy_dfa.expression import is_operation, is_text
+
     try:
+        if is_operation(node) and is_text(node):
+            operation = operation_of(node, limits)
+            if operation is not None:
+                return not operation.conjunctions
         if isinstance(node, regex.Embedded):
             nfa = node.automaton
         else:

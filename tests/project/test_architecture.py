@@ -52,8 +52,9 @@ ARTIFACTS: dict[str, set[str]] = {
     | {"normalizer", "pretokenizer", "summaries", "tokens"},
     "matcher": {"errors", "tokens"},
     "counting_network": {"container", "errors", "network", "summaries", "tokens"},
+    "lazy_dfa": {"container", "errors", "tokens"},
     "kinds": {"bpe", "canonical_network", "cartesian", "container", "counting_network", "dfa"}
-    | {"earley", "errors"}
+    | {"earley", "errors", "lazy_dfa"}
     | {"matcher", "maximal_munch", "network", "normalizer", "pretokenizer", "tokens", "wordpiece"},
     "artifact": {"container", "dfa", "kinds", "matcher", "tokens"},
     "prefix": {"artifact", "container", "kinds", "tokens", "wordpiece"},
@@ -75,7 +76,7 @@ COMPILER: dict[str, set[str]] = {
     "grammar": BASE | {"automata"},
     "schema": BASE | {"automata", "grammar", "unicode"},
     "dialects": BASE | {"automata", "grammar", "schema", "unicode"},
-    "lnf": BASE | {"automata", "grammar"},
+    "lnf": BASE | {"automata", "grammar", "lazy_dfa"},
     "lints": BASE | {"automata", "grammar", "lnf", "schema"},
     "pretokenizer": BASE | {"automata", "tokenizers"},
     "normalizer": BASE | {"automata", "pretokenizer", "tokenizers"},
@@ -88,9 +89,22 @@ COMPILER: dict[str, set[str]] = {
     "earley": BASE | {"automata", "lnf"},
     "maximal_munch": BASE
     | {"automata", "earley", "grammar", "lnf", "network", "options", "tokenizers"},
+    "lazy_dfa": BASE | {"automata", "grammar"},
     "frontend": BASE
-    | {"automata", "choose", "dialects", "earley", "grammar", "lnf", "maximal_munch", "network"}
+    | {
+        "automata",
+        "choose",
+        "dialects",
+        "earley",
+        "grammar",
+        "lazy_dfa",
+        "lnf",
+        "maximal_munch",
+        "network",
+    }
     | {"options"},
+    "reduced": BASE
+    | {"frontend", "lnf", "maximal_munch", "network", "options", "token_ids", "tokenizers"},
     "writers": BASE | {"automata", "choose", "frontend", "grammar", "lnf", "options", "unicode"},
     "token_ids": BASE | {"automata", "frontend", "grammar", "options", "tokenizers"},
     "merge": BASE
@@ -102,7 +116,8 @@ COMPILER: dict[str, set[str]] = {
     "explain": BASE | {"earley", "frontend", "lnf", "maximal_munch"},
     "drawing": BASE | {"automata", "earley", "grammar", "maximal_munch", "network"},
     "assemble": BASE
-    | {"automata", "bpe", "cartesian", "dfa", "frontend", "grammar", "maximal_munch", "merge"}
+    | {"automata", "bpe", "cartesian", "dfa", "frontend", "grammar", "lazy_dfa", "maximal_munch"}
+    | {"merge"}
     | {"normalizer", "options", "pretokenizer", "token_ids", "tokenizers", "wordpiece"},
     "notes": BASE | {"choose", "frontend", "grammar", "options", "tokenizers"},
     "pipeline": BASE
@@ -117,8 +132,8 @@ COMPILER: dict[str, set[str]] = {
         "frontend",
         "grammar",
     }
-    | {"maximal_munch", "merge", "network", "notes", "options", "token_ids", "tokenizers"}
-    | {"wordpiece"},
+    | {"maximal_munch", "merge", "network", "notes", "options", "reduced", "token_ids"}
+    | {"tokenizers", "wordpiece"},
     "compiler": BASE | {"bpe", "cache", "options", "pipeline"},
     # The names that the package as a whole offers; they load on first use.
     "__init__": {

@@ -1,0 +1,134 @@
+"""Conjunctions as arrays: each a DFA, bounds of the length, and operands that have no DFA.
+
+    texts of the DFA, of ``least`` to ``most`` characters, that every operand has or excludes
+
+The length is counted in characters by their first bytes, which are all but 0x80 to 0xBF.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+DEAD = 0
+
+# Instead of the most characters: any number.
+UNBOUNDED = -1
+
+# Bytes that continue a character.
+CONTINUES = slice(0x80, 0xC0)
+
+
+@dataclass(frozen=True, eq=False)
+class Operand:
+    """An NFA without ε whose texts are required, or excluded.
+
+    ``offsets``: int64 (S * C + 1,), the targets of state s by column c are those from
+    ``offsets[s * C + c]`` on in ``targets``, int32. ``accepting``: uint8 (S,). ``starts``: int32.
+    """
+
+    excludes: bool
+    offsets: NDArray[np.int64]
+    targets: NDArray[np.int32]
+    accepting: NDArray[np.uint8]
+    starts: NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Conjunction:
+    """``table``: int32 (S, C), next state by column, state 0 dead. ``classes``: uint8 (256,), the
+    column of each byte; bytes that continue a character share none with others. ``accepting``:
+    uint8 (S,). ``least``, ``most``: characters of a member, ``UNBOUNDED`` for any number."""
+
+    table: NDArray[np.int32]
+    classes: NDArray[np.uint8]
+    accepting: NDArray[np.uint8]
+    start: int
+    least: int
+    most: int
+    operands: tuple[Operand, ...] = ()
+
+    @property
+    def counts(self) -> bool:
+        """Whether a state has a number of characters."""
+        return self.least > 0 or self.most != UNBOUNDED
+
+    @cached_property
+    def columns(self) -> list[int]:
+        """The column of each byte."""
+        found: list[int] = self.classes.tolist()
+        return found
+
+    @cached_property
+    def rows(self) -> list[list[int]]:
+        """The table as lists."""
+        found: list[list[int]] = self.table.tolist()
+        return found
+
+    @cached_property
+    def begins(self) -> NDArray[np.bool_]:
+        """Which columns begin a character, bool (C,)."""
+        found = np.ones(self.table.shape[1], dtype=np.bool_)
+        found[self.classes[CONTINUES]] = False
+        return found
+
+
+def from_sections(arrays: Mapping[str, NDArray[Any]]) -> tuple[Conjunction, ...]:
+    """The conjunctions in the sections ``lazy.*``, which have been checked."""
+    states, width = arrays["lazy.states"].tolist(), arrays["lazy.table"].shape[1]
+    cells, sets = arrays["lazy.set_cells"], arrays["lazy.set_states"].tolist()
+    of, begun = arrays["lazy.set_of"].tolist(), arrays["lazy.set_start_offsets"].tolist()
+    operands: list[list[Operand]] = [[] for _ in arrays["lazy.starts"]]
+    for i, (conjunction, excludes) in enumerate(of):
+        span = cells[sets[i] * width : sets[i + 1] * width + 1]
+        operands[conjunction].append(
+            Operand(
+                bool(excludes),
+                span - span[0],
+                arrays["lazy.set_targets"][int(span[0]) : int(span[-1])],
+                arrays["lazy.set_accepting"][sets[i] : sets[i + 1]],
+                arrays["lazy.set_starts"][begun[i] : begun[i + 1]],
+            )
+        )
+    found = []
+    for i, start in enumerate(arrays["lazy.starts"].tolist()):
+        least, most = arrays["lazy.bounds"][i].tolist()
+        table = arrays["lazy.table"][states[i] : states[i + 1]]
+        accepting = arrays["lazy.accepting"][states[i] : states[i + 1]]
+        classes, own = arrays["lazy.classes"], tuple(operands[i])
+        found.append(Conjunction(table, classes, accepting, start, least, most, own))
+    return tuple(found)
+
+
+def to_sections(conjunctions: Sequence[Conjunction]) -> dict[str, NDArray[Any]]:
+    """The inverse; all conjunctions have the same ``classes``."""
+    operands = [(i, each) for i, c in enumerate(conjunctions) for each in c.operands]
+    counts = [len(each.accepting) for _, each in operands]
+    lengths = [np.diff(each.offsets) for _, each in operands]
+    nobody = np.zeros(0, dtype=np.int32)
+    return {
+        "lazy.accepting": np.concatenate([c.accepting for c in conjunctions]),
+        "lazy.bounds": np.array([(c.least, c.most) for c in conjunctions], dtype=np.int64),
+        "lazy.classes": conjunctions[0].classes,
+        "lazy.set_accepting": np.concatenate(
+            [np.zeros(0, dtype=np.uint8), *(each.accepting for _, each in operands)]
+        ),
+        "lazy.set_cells": _offsets(np.concatenate([nobody, *lengths])),
+        "lazy.set_of": np.array(
+            [(i, each.excludes) for i, each in operands], dtype=np.int32
+        ).reshape(-1, 2),
+        "lazy.set_start_offsets": _offsets([len(each.starts) for _, each in operands]),
+        "lazy.set_starts": np.concatenate([nobody, *(each.starts for _, each in operands)]),
+        "lazy.set_states": _offsets(counts),
+        "lazy.set_targets": np.concatenate([nobody, *(each.targets for _, each in operands)]),
+        "lazy.starts": np.array([c.start for c in conjunctions], dtype=np.int32),
+        "lazy.states": _offsets([len(c.table) for c in conjunctions]),
+        "lazy.table": np.concatenate([c.table for c in conjunctions]),
+    }
+
+
+def _offsets(counts: Sequence[int] | NDArray[np.integer]) -> NDArray[np.int64]:
+    return np.concatenate(([0], np.cumsum(np.asarray(counts, dtype=np.int64)))).astype(np.int64)

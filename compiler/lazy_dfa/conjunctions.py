@@ -1,0 +1,278 @@
+"""The tables of conjunctions: a DFA of all that is small together, bounds of the length, and NFAs.
+
+    {[a-z.]{1,253}, labels}    ->    DFA of [a-z.]* & labels, 1 to 253 characters
+    {not .*a.{20}}             ->    DFA of all texts, and the NFA of .*a.{20}, which is excluded
+
+What has a DFA of few states is part of the conjunction's own; of other operands the states are made
+while decoding.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from constrain.artifacts.lazy_dfa.emptiness import MOST_VISITED, UndecidedError
+from constrain.artifacts.lazy_dfa.tables import CONTINUES, UNBOUNDED, Conjunction, Operand
+from constrain.artifacts.lazy_dfa.walked import Walked
+
+from ..automata import regex_ir as regex
+from ..automata.assertions import resolved
+from ..automata.boolean import common, difference
+from ..automata.determinize import determinize
+from ..automata.dfa import DEAD, Dfa, as_nfa
+from ..automata.minimize import minimize
+from ..automata.nfa import Nfa
+from ..automata.thompson import thompson
+from ..diagnostics import LimitError
+from ..limits import Limits
+from .signed_parts import Parts, TooManyError, conjunctions_of, repeated_character
+
+_STAGE = "a search for a member"
+
+# An operand has a DFA if that has at most so many states, or so many times those of its NFA.
+_FEW_STATES, _TIMES_NFA = 512, 2
+
+# The DFA of a conjunction has at most so many states.
+MOST_STATES = 5_000
+
+# Cells of an operand's NFA at most.
+_MOST_CELLS = 1 << 22
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Operation:
+    """Conjunctions whose union are the members. ``states``: about how many a DFA of all would
+    have; with operands that have none it would have more than any limit."""
+
+    conjunctions: tuple[Conjunction, ...]
+    states: int
+
+
+# More states than any limit.
+_ENDLESS = 1 << 62
+
+
+def operation_of(node: regex.Node, limits: Limits) -> Operation | None:
+    """The conjunctions of an expression of text, of those that have a member; None where they are
+    too many or too large. Raises ``LimitError``."""
+    try:
+        forms = conjunctions_of(node)
+        made = [each for parts in forms if (each := _Making(limits).made(parts)) is not None]
+    except TooManyError:
+        return None
+    if not made:
+        return Operation((), 0)
+    classes = _common_classes(made)
+    found = tuple(each.table(classes) for each in made)
+    live = tuple(each for each in found if _has_member(each, limits))
+    if any(not Walked(each).lengths.is_bounded for each in live):
+        return None
+    return Operation(live, sum(map(_states_if_built, live)))
+
+
+def without_bytes_of(operation: Operation, missing: NDArray[np.bool_], limits: Limits) -> Operation:
+    """The members that hold none of the bytes ``missing``, bool (256,); without conjunctions if
+    there is none. Raises ``LimitError``."""
+    found = []
+    for each in operation.conjunctions:
+        table, classes = each.table, each.classes
+        refined, representatives = _refined([classes, missing.astype(np.uint8)])
+        columns = classes[representatives]
+        table = np.where(missing[representatives], DEAD, table[:, columns]).astype(np.int32)
+        width = each.table.shape[1]
+        operands = tuple(_with_columns(operand, width, columns) for operand in each.operands)
+        less = replace(each, table=table, classes=refined, operands=operands)
+        if _has_member(less, limits):
+            found.append(less)
+    return replace(operation, conjunctions=tuple(found))
+
+
+def _with_columns(operand: Operand, width: int, columns: NDArray[np.integer]) -> Operand:
+    """An operand over other columns, each of which was one of ``width``."""
+    states = len(operand.accepting)
+    lengths = np.diff(operand.offsets).reshape(states, width)[:, columns]
+    starts = operand.offsets[:-1].reshape(states, width)[:, columns].ravel()
+    counts = lengths.ravel()
+    offsets = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+    inside = np.arange(int(offsets[-1])) - offsets[:-1].repeat(counts)
+    targets = operand.targets[starts.repeat(counts) + inside]
+    return replace(operand, offsets=offsets, targets=targets)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Made:
+    """A conjunction before its columns are those of all."""
+
+    dfa: Dfa
+    least: int
+    most: int
+    operands: Sequence[tuple[Nfa, bool]]
+
+    def table(self, common: tuple[NDArray[np.uint8], NDArray[np.intp]]) -> Conjunction:
+        classes, representatives = common
+        dfa = self.dfa
+        return Conjunction(
+            np.ascontiguousarray(dfa.table[:, dfa.classes[representatives]]),
+            classes,
+            dfa.accepting.astype(np.uint8),
+            dfa.start,
+            self.least,
+            self.most,
+            tuple(_operand(nfa, excludes, representatives) for nfa, excludes in self.operands),
+        )
+
+
+class _Making:
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+
+    def made(self, parts: Parts) -> _Made | None:
+        """None if it is seen to have no member."""
+        least, most = 0, UNBOUNDED
+        required: list[Dfa] = []
+        excluded: list[Dfa] = []
+        operands: list[tuple[Nfa, bool]] = []
+        for part in parts:
+            node = part.node
+            repeated = repeated_character(node)
+            if repeated is not None and part.is_required:
+                least = max(least, repeated.min_times)
+                if repeated.max_times is not None:
+                    above = repeated.max_times
+                    most = above if most == UNBOUNDED else min(most, above)
+                node = regex.Repeat(repeated.node, 0, None)
+            automaton = self._automaton(node)
+            if isinstance(automaton, Nfa):
+                operands.append((automaton, not part.is_required))
+            else:
+                (required if part.is_required else excluded).append(automaton)
+        if most != UNBOUNDED and most < least:
+            return None
+        required.sort(key=lambda dfa: dfa.states)
+        whole = required[0] if required else self._dfa(regex.EVERYTHING)
+        for dfa in required[1:]:
+            try:
+                whole = common(whole, dfa, self._limits.within(MOST_STATES))
+            except LimitError as error:
+                self._pass_on(error)
+                operands.append((as_nfa(dfa, keep_origins=False), False))
+        for dfa in excluded:
+            try:
+                whole = difference(whole, dfa, self._limits.within(MOST_STATES))
+            except LimitError as error:
+                self._pass_on(error)
+                operands.append((as_nfa(dfa, keep_origins=False), True))
+        return None if whole.is_empty else _Made(whole, least, most, operands)
+
+    def _automaton(self, node: regex.Node) -> Dfa | Nfa:
+        nfa = thompson(resolved(node, self._limits), self._limits)
+        few = self._limits.within(max(_FEW_STATES, _TIMES_NFA * nfa.states))
+        try:
+            return minimize(determinize(nfa, few), self._limits)
+        except LimitError as error:
+            self._pass_on(error)
+            return nfa
+
+    def _dfa(self, node: regex.Node) -> Dfa:
+        return minimize(determinize(thompson(node, self._limits), self._limits), self._limits)
+
+    def _pass_on(self, error: LimitError) -> None:
+        """Raise unless it is the number of states, which another way does without."""
+        if error.limit != "states" or error.is_measured:
+            raise error
+
+
+def _common_classes(made: Sequence[_Made]) -> tuple[NDArray[np.uint8], NDArray[np.intp]]:
+    """The coarsest classes that refine all, and a byte of each."""
+    found: list[NDArray[np.integer]] = []
+    for each in made:
+        found.append(each.dfa.classes)
+        for nfa, _ in each.operands:
+            cuts = np.zeros(257, dtype=np.int64)
+            for leaving in nfa.arcs:
+                for arc in leaving:
+                    cuts[arc.low] = cuts[arc.high + 1] = 1
+            found.append(np.cumsum(cuts)[:256])
+    return _refined(found)
+
+
+def _refined(
+    classes: Sequence[NDArray[np.integer]],
+) -> tuple[NDArray[np.uint8], NDArray[np.intp]]:
+    continues = np.zeros(256, dtype=np.int64)
+    continues[CONTINUES] = 1
+    rows = np.stack([continues, *classes]).T
+    _, first, inverse = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    # Columns are numbered by their first bytes.
+    order = np.argsort(first)
+    numbers = np.empty_like(order)
+    numbers[order] = np.arange(len(order))
+    return numbers[inverse.reshape(-1)].astype(np.uint8), first[order]
+
+
+def _operand(nfa: Nfa, excludes: bool, representatives: NDArray[np.intp]) -> Operand:
+    """An NFA without ε, of states that read or accept and from which a text is accepted."""
+    useful = _useful(nfa)
+    number = {state: i for i, state in enumerate(sorted(useful))}
+    closures: dict[int, list[int]] = {}
+
+    def closure(state: int) -> list[int]:
+        if state not in closures:
+            closures[state] = sorted(number[s] for s in nfa.epsilon_closure({state}) & useful)
+        return closures[state]
+
+    columns = representatives.tolist()
+    if len(number) * len(columns) > _MOST_CELLS:
+        raise TooManyError
+    targets: list[int] = []
+    offsets = [0]
+    for state in number:
+        for octet in columns:
+            reached: set[int] = set()
+            for arc in nfa.arcs[state]:
+                if arc.low <= octet <= arc.high:
+                    reached.update(closure(arc.target))
+            targets.extend(sorted(reached))
+            offsets.append(len(targets))
+    accepting = np.zeros(len(number), dtype=np.uint8)
+    accepting[[number[state] for state in nfa.finals if state in number]] = 1
+    return Operand(
+        excludes,
+        np.array(offsets, dtype=np.int64),
+        np.array(targets, dtype=np.int32),
+        accepting,
+        np.array(closure(nfa.start), dtype=np.int32),
+    )
+
+
+def _useful(nfa: Nfa) -> set[int]:
+    """The states with arcs, or final, that lead to a final one."""
+    before: list[list[int]] = [[] for _ in range(nfa.states)]
+    for state in range(nfa.states):
+        for target in (*nfa.epsilon[state], *(arc.target for arc in nfa.arcs[state])):
+            before[target].append(state)
+    live = set(nfa.finals)
+    pending = list(live)
+    while pending:
+        for state in before[pending.pop()]:
+            if state not in live:
+                live.add(state)
+                pending.append(state)
+    return {state for state in live if nfa.arcs[state] or state in nfa.finals}
+
+
+def _has_member(conjunction: Conjunction, limits: Limits) -> bool:
+    walked = Walked(conjunction)
+    try:
+        return walked.is_live(*walked.first)
+    except UndecidedError:
+        raise LimitError(_STAGE, "states", MOST_VISITED) from None
+
+
+def _states_if_built(conjunction: Conjunction) -> int:
+    if conjunction.operands:
+        return _ENDLESS
+    bound = conjunction.least if conjunction.most == UNBOUNDED else conjunction.most
+    return len(conjunction.table) * (bound + 1)

@@ -1,0 +1,145 @@
+"""The tree of a grammar as one regular expression, where that is an operation on others.
+
+host ::= labels - too_long     ->     labels & ~too_long
+"""
+
+from collections.abc import Mapping, Sequence
+
+from ..automata import regex_ir as regex
+from ..automata.folding import fold
+from ..grammar.tree import (
+    Choice,
+    Difference,
+    Excluding,
+    Expr,
+    Grammar,
+    Literal,
+    Pattern,
+    Reference,
+    Repetition,
+    Rule,
+    children,
+    references,
+)
+from ..grammar.tree import Sequence as Concatenation
+
+_OPERATIONS = (regex.And, regex.Not)
+
+
+def expression_of(grammar: Grammar) -> regex.Node | None:
+    """The expression of the members; None if that is no operation, if rules recur, and where
+    tokens, ignored text or bytes that are no text are read."""
+    if grammar.tokens or grammar.ignored:
+        return None
+    bodies: dict[str, list[Rule]] = {}
+    for rule in grammar.rules:
+        bodies.setdefault(rule.name, []).append(rule)
+    if not _is_operation(bodies[grammar.start], bodies):
+        return None
+    found = _joined(grammar.start, bodies)
+    return found if found is not None and is_text(found) else None
+
+
+def _is_operation(rules: Sequence[Rule], bodies: Mapping[str, Sequence[Rule]]) -> bool:
+    """Whether an intersection or a complement stands in no sequence and no repetition."""
+    seen = {rules[0].name}
+    pending: list[Expr] = [rule.body for rule in rules]
+    while pending:
+        match pending.pop():
+            case Difference() | Excluding():
+                return True
+            case Pattern(node):
+                if is_operation(node):
+                    return True
+            case Choice(options):
+                pending.extend(options)
+            case Reference(name) if name not in seen:
+                seen.add(name)
+                pending.extend(rule.body for rule in bodies.get(name, ()))
+            case _:
+                pass
+    return False
+
+
+def is_operation(node: regex.Node) -> bool:
+    """The same of an expression."""
+    pending = [node]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, _OPERATIONS):
+            return True
+        if isinstance(current, regex.Alt | regex.Optional):
+            pending.extend(regex.parts_of(current))
+    return False
+
+
+def _joined(start: str, bodies: Mapping[str, Sequence[Rule]]) -> regex.Node | None:
+    """The expression of a rule, those that it uses first; None if one uses itself."""
+    done: dict[str, regex.Node] = {}
+    opened: set[str] = set()
+    pending = [start]
+    while pending:
+        name = pending[-1]
+        rules = bodies[name]
+        if name in done:
+            pending.pop()
+            continue
+        used = {use.name for rule in rules for use in references(rule.body)}
+        missing = sorted(used - done.keys())
+        if not missing:
+            parts = [fold(rule.body, children, lambda e, p: _node(e, p, done)) for rule in rules]
+            if any(part is None for part in parts):
+                return None
+            done[name] = regex.alt(*(part for part in parts if part is not None))
+            pending.pop()
+        elif name in opened:
+            return None
+        else:
+            opened.add(name)
+            pending.extend(missing)
+    return done[start]
+
+
+def _node(
+    expr: Expr, parts: list[regex.Node | None], done: Mapping[str, regex.Node]
+) -> regex.Node | None:
+    inside = [part for part in parts if part is not None]
+    if len(inside) < len(parts):
+        return None
+    match expr:
+        case Literal(data):
+            return regex.lit(data)
+        case Pattern(node):
+            return node
+        case Reference(name):
+            return done[name]
+        case Concatenation():
+            return regex.seq(*inside)
+        case Choice():
+            return regex.alt(*inside)
+        case Repetition(_, low, high):
+            return regex.repeat(inside[0], low, high)
+        case Difference():
+            return regex.intersection(inside[0], regex.negation(inside[1]))
+        case Excluding(_, at_most):
+            if regex.is_nullable(inside[0]):
+                return None
+            containing = regex.seq(regex.EVERYTHING, inside[0], regex.EVERYTHING)
+            some = regex.repeat(regex.ANY_CHARACTER, 1, at_most)
+            return regex.intersection(some, regex.negation(containing))
+        case _:
+            return None
+
+
+def is_text(node: regex.Node) -> bool:
+    """Whether all parts match well-formed UTF-8 alone; complements are within that."""
+    for part in regex.walk(node):
+        match part:
+            case regex.ByteClass() | regex.TokenTerminal():
+                return False
+            case regex.Lit(data):
+                try:
+                    data.decode("utf-8")
+                except UnicodeDecodeError:
+                    return False
+    return True

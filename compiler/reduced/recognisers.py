@@ -1,0 +1,86 @@
+"""Recognisers of fewer members, those that a tokenizer can spell, or of fewer states."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..diagnostics import CheckError, Diagnostic
+from ..frontend import MaximalMunchGrammar, Parser, parser_of
+from ..limits import Limits
+from ..options import ArtifactRequest
+
+if TYPE_CHECKING:
+    from ..tokenizers import Tokenizer
+
+# A recogniser of a grammar that nests.
+R = TypeVar("R", Parser, MaximalMunchGrammar)
+
+
+def spellable(
+    found: R,
+    table: "NDArray[np.integer]",
+    columns: "NDArray[np.integer]",
+    request: ArtifactRequest["Tokenizer"],
+    without: Callable[[R, "NDArray[np.bool_]", Limits], R],
+) -> tuple[R, tuple[str, ...]]:
+    """The recogniser of the members that the tokenizer has a token for each byte of, and a note.
+
+    ``table``, ``columns``: of what reads the bytes. ``without``: the recogniser without some of
+    them.
+    """
+    from ..token_ids import listed, unspelled_bytes
+
+    lost = unspelled_bytes(table, columns, request)
+    if not lost.any():
+        return found, ()
+    bytes_ = f"the byte{'s' * bool(lost.sum() > 1)} {listed(lost)}"
+    try:
+        rest = without(found, lost, request.limits)
+    except CheckError:
+        message = f"the tokenizer can spell no member: it has no token for {bytes_}"
+        raise CheckError(found.grammar.source, [Diagnostic(message)]) from None
+    return rest, (f"members with {bytes_} are left out: the tokenizer has no token for them",)
+
+
+def without_bytes(parser: Parser, missing: NDArray[np.bool_], limits: Limits) -> Parser:
+    """The same engine for the members that hold none of the bytes ``missing``, bool (256,).
+
+    Raises ``CheckError`` if there is none, and ``LimitError``.
+    """
+    from ..lnf.without_bytes import without_bytes as terminals_without_bytes
+
+    grammar = terminals_without_bytes(parser.grammar, missing, limits)
+    return parser_of(grammar, parser.choice, limits)
+
+
+def over_lexemes_without_bytes(
+    found: MaximalMunchGrammar, missing: NDArray[np.bool_], limits: Limits
+) -> MaximalMunchGrammar:
+    """The same for a grammar that is read by maximal munch."""
+    from ..maximal_munch.lexemes import LexemeGrammar
+    from ..maximal_munch.lexer_tables import tables_over
+    from ..network.from_tree import numbered
+
+    rest = LexemeGrammar(found.lexemes, found.numbered).without_bytes(missing)
+    tables = tables_over(rest.lexemes, numbered(rest.grammar, limits), limits)
+    return replace(found, numbered=rest.grammar, lexemes=rest.lexemes, tables=tables)
+
+
+def with_fewest_states(parser: Parser, limits: Limits) -> Parser:
+    """The same with a minimal network: each state costs masks, rows and effects of tokens."""
+    from ..network.minimal_network import minimal_network
+
+    if parser.network is None:
+        return parser
+    return replace(parser, network=minimal_network(parser.network, limits))
+
+
+def over_fewest_states(found: MaximalMunchGrammar, limits: Limits) -> MaximalMunchGrammar:
+    """The same for a grammar that is read by maximal munch."""
+    from ..network.minimal_network import minimal_network
+
+    network = minimal_network(found.tables.network, limits)
+    return replace(found, tables=replace(found.tables, network=network))
