@@ -94,6 +94,16 @@ def test_tokens_that_must_come_are_forced(tokenizer: Tokenizer) -> None:
     assert matcher.forced_tokens() == [1]
 
 
+def test_bounds_of_the_length_may_be_any_numbers(tokenizer: Tokenizer) -> None:
+    """No state is made for each number of characters."""
+    artifact = compiled("(a*b*)&~(a)&.{12345678901,}", tokenizer)
+    assert artifact.manifest.counts["dfa_states"] < 9
+    matcher = artifact.matcher()
+    for _ in range(20):
+        matcher.advance(0)
+    assert tokenset.to_ids(matcher.mask()).tolist() == [0, 1, 3, 4]
+
+
 def test_masks_hold_no_dead_ends(small: Artifact) -> None:
     """Whatever is taken, some token or the end may follow."""
     rng = np.random.default_rng(0)
