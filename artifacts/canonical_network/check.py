@@ -11,6 +11,7 @@ from ..container.sections import (
     require_offsets,
     require_range,
 )
+from ..normalizer.split_characters import check_split_characters
 from ..tokens import tokenset
 from .precomputed_rows import DEEPER, UNKNOWN
 from .return_tables import check_return_tables
@@ -36,7 +37,7 @@ def check_inert(arrays: Arrays) -> None:
     require_range(arrays, "inert.rows", 0, size)
 
 
-def check_stored(arrays: Arrays) -> None:
+def check_stored(manifest: Manifest, arrays: Arrays) -> None:
     """Raise ``ArtifactError`` for a section of contexts or tries that is missing or of another type
     or shape. Their values, which most texts never need, are looked at when they are read."""
     if CONTEXTS + "pairs" in arrays:
@@ -47,6 +48,9 @@ def check_stored(arrays: Arrays) -> None:
         check_trie_types(arrays, MERGED_TRIE)
         if (arrays["cuts.fallback"] >= 0).any() or len(arrays.get("cuts.whole", ())):
             check_trie_types(arrays, APART_TRIE)
+    if "split.tails" in arrays:
+        require("stable.table" in arrays, "stable.table")
+        check_split_characters(arrays, manifest.vocab_size)
 
 
 _SECTIONS = {

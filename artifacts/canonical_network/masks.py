@@ -19,7 +19,6 @@ lemmas.
 
 from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property
-from itertools import chain
 from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
 import numpy as np
@@ -236,18 +235,18 @@ class CanonicalMasks(InterningMachine):
         # What is cached. Threads without precomputed rows count as interned, since they are looked
         # up for as long as masks are cached.
         row_bytes = 4 * tokenset.word_count(self.vocab_size) + ENTRY_BYTES
-        masks, by_rows, forbidden = mask_budget.divide(2, 1, 1)
+        masks, by_rows, allowed = mask_budget.divide(2, 1, 1)
         self._masks: BoundedCache[int, Words] = masks.cache(row_bytes)
         # Few states differ in more than their stacks: masks by First1, First0, the last token where
         # First0 has any, and whether the text may end.
         self._by_rows: BoundedCache[tuple[int, int, int, bool], Words] = by_rows.cache(row_bytes)
-        self._forbidden_rows: BoundedCache[int, Words] = forbidden.cache(row_bytes)
+        self._allowed_rows: BoundedCache[int, Words] = allowed.cache(row_bytes)
         self._steps: BoundedCache[tuple[int, int], int] = step_budget.cache()
         pre_steps, first, lazy = others.divide(1, 3, 2)
         self._most_lazy = max(lazy.limit, FEWEST_BYTES)
         self._pre_steps: BoundedCache[tuple[int, int, bool], int] = pre_steps.cache()
-        self._first: BoundedCache[tuple[int, int, int], int] = first.cache()
-        self._missing: dict[tuple[int, int, int], tuple[Thread, ...]] = {}
+        self._firsts: BoundedCache[tuple[int, int, bool], tuple[int, int]] = first.cache()
+        self._missing: dict[tuple[int, int, bool], tuple[Thread, ...]] = {}
         # Reused: so large an array costs more to allocate than to clear.
         self._flags = np.zeros(32 * tokenset.word_count(self.vocab_size), dtype=np.bool_)
         self._found = 0
@@ -325,9 +324,8 @@ class CanonicalMasks(InterningMachine):
 
     def lazy_threads(self, state: int) -> tuple[Thread, ...]:
         """The threads whose rows were not precomputed when the mask of a state was made."""
-        configuration, pre_states, _ = self._states[state]
-        found = (self._missing.get((configuration, pre_states, starts), ()) for starts in (0, 1))
-        return tuple(chain.from_iterable(found))
+        configuration, pre_states, after = self._states[state]
+        return self._missing.get((configuration, pre_states, after > 0), ())
 
     def is_accepting(self, state: int) -> bool:
         """Whether the tokens so far spell a member as the tokenizer would."""
@@ -377,45 +375,42 @@ class CanonicalMasks(InterningMachine):
                     cached = self._masks.keep(state, self._mask(*self._states[state]))
         return cached
 
-    def first(self, configuration: int, pre_states: int, starts: int) -> int:
-        """First1 (``starts`` 1) or First0 (0) of a set of pre-tokenizer states, as the number of a
-        row."""
-        key = configuration, pre_states, starts
-        row = self._first.get(key)
-        if row is None:
-            parts = set[int]()
+    def firsts(self, configuration: int, pre_states: int, *, begun: bool) -> tuple[int, int]:
+        """First1 and First0 of a set of pre-tokenizer states, as the numbers of rows; without a
+        token before, First1 alone."""
+        key = configuration, pre_states, begun
+        found = self._firsts.get(key)
+        if found is None:
+            starting, continuing = set[int](), set[int]()
             missing: list[Thread] = []
-            for pre_state in self._sets[pre_states]:
-                for state, node in self.network.threads[configuration]:
-                    for plane in range(starts, self.pretokenized.planes, 2):
+            stacks, precomputed = self.network.stacks, self.precomputed
+            for state, node in self.network.threads[configuration]:
+                for pre_state in self._sets[pre_states]:
+                    for plane in range(not begun, self.pretokenized.planes, 2 - begun):
                         thread = state, pre_state, node, plane
-                        found = None
-                        if self.precomputed is not None:
-                            found = self.precomputed.find(self.network.stacks, *thread)
-                        if found is None:
+                        rows = None if precomputed is None else precomputed.find(stacks, *thread)
+                        if rows is None:
                             missing.append(thread)
-                            parts.add(self.lazy_rows.row(*thread))
-                        else:
-                            parts |= found
-            row = self.rows.union(parts)
-            self._first.keep(key, row)
+                            rows = {self.lazy_rows.row(*thread)}
+                        (starting if plane % 2 else continuing).update(rows)
+            found = self.rows.union(starting), self.rows.union(continuing)
+            self._firsts.keep(key, found)
             if missing:
                 self._missing[key] = tuple(missing)
-        return row
+        return found
 
     def _mask(self, configuration: int, pre_states: int, after: int) -> Words:
         lazy_bytes = self.lazy_rows.nbytes if "lazy_rows" in self.__dict__ else 0
         if self.rows.is_full or lazy_bytes > self._most_lazy:
             self._forget()
-        starting = self.first(configuration, pre_states, 1)
-        continuing = self.first(configuration, pre_states, 0) if after else EMPTY
+        starting, continuing = self.firsts(configuration, pre_states, begun=after > 0)
         may_end = self._may_end(configuration, pre_states)
         key = starting, continuing, after if continuing != EMPTY else 0, may_end
         mask = self._by_rows.get(key)
         if mask is None:
             mask = self.rows[starting]
             if continuing != EMPTY:
-                mask = mask | (self.rows[continuing] & ~self._forbidden_after(after))
+                mask = mask | (self.rows[continuing] & self._allowed_after(after))
             if may_end:
                 mask = mask | self._eos
             mask.flags.writeable = False
@@ -426,17 +421,17 @@ class CanonicalMasks(InterningMachine):
         ends = any(self.final[q] for q in self._sets[pre_states])
         return ends and self.network.may_end(configuration)
 
-    def _forbidden_after(self, after: int) -> Words:
-        cached = self._forbidden_rows.get(after)
+    def _allowed_after(self, after: int) -> Words:
+        cached = self._allowed_rows.get(after)
         if cached is None:
             self._flags.fill(False)
             self.forbidden.mark(self._token_of[after - 1], self._flags)
-            cached = self._forbidden_rows.keep(after, tokenset.from_flags(self._flags))
+            cached = self._allowed_rows.keep(after, ~tokenset.from_flags(self._flags))
         return cached
 
     def _forget(self) -> None:
         self.rows.forget()
-        self._first.clear()
+        self._firsts.clear()
         self._by_rows.clear()
         if "lazy_rows" in self.__dict__:
             self.lazy_rows.forget()

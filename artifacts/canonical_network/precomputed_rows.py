@@ -88,8 +88,12 @@ class PrecomputedRows:
         waiting = [(plane * self.pre_states + pre_state, state, node)]
         seen = set(waiting)
         for entry, at, below in waiting:
-            suspended = 0
-            for number, left in self._summaries(stacks, entry, at, below):
+            suspended, first = 0, (entry * self.states + at) * self._width
+            contexts = self._contexts_of.get(below) or self._contexts(stacks, below)
+            alone = self._alone(first, contexts[0]) if len(contexts) == 1 else None
+            for number, left in (
+                self._summaries(stacks, first, below) if alone is None else (alone,)
+            ):
                 if number == _ABSENT and self._has_all:
                     continue
                 if number < 0:
@@ -104,12 +108,16 @@ class PrecomputedRows:
                         waiting.append(more)
         return found
 
-    def _summaries(
-        self, stacks: Stacks, entry: int, state: int, node: int
-    ) -> Iterator[tuple[int, int]]:
+    def _alone(self, first: int, context: int) -> tuple[int, int] | None:
+        """The summary for all stacks of a context, where no frame has to be looked at; the keys of
+        its entry and state begin at ``first``."""
+        ground = self._ground.get(context)
+        found = None if ground is None else self._results.get(first + ground)
+        return None if found is None or found[0] == DEEPER else found
+
+    def _summaries(self, stacks: Stacks, first: int, node: int) -> Iterator[tuple[int, int]]:
         """The summaries for all stacks of ``node``; row ``_ABSENT`` for one that is not here,
         ``_UNDECIDED`` where no frame that is here decides."""
-        first = (entry * self.states + state) * len(self.arrays["closed.suffixes"])
         waiting: list[_Below] = [((), node, context) for context in self._contexts(stacks, node)]
         for frames, below, context in waiting:
             found = self._found(first, self._suffix(frames, self._ground.get(context, -1)))
@@ -157,6 +165,10 @@ class PrecomputedRows:
     def _found(self, first: int, suffix: int) -> tuple[int, int] | None:
         """The summary of a suffix, the keys of whose entry and state begin at ``first``."""
         return self._results.get(first + suffix) if suffix >= 0 else None
+
+    @cached_property
+    def _width(self) -> int:
+        return len(self.arrays["closed.suffixes"])
 
     @cached_property
     def _has_all(self) -> bool:

@@ -55,7 +55,7 @@ def check(manifest: Manifest, arrays: Arrays) -> None:
         check_inert(arrays)
     if "closed.keys" in arrays:
         check_precomputed(manifest, arrays)
-    check_stored(arrays)
+    check_stored(manifest, arrays)
 
 
 class CanonicalNetworkRuntime(NetworkGrammar):
@@ -85,15 +85,20 @@ class CanonicalNetworkRuntime(NetworkGrammar):
             if work.results > len(c.arrays.get("closed.keys", ())) and (
                 found or work.is_complete > was_complete
             ):
-                self._arrays = {**c.arrays, **work.arrays()}
+                self._sections = {**c.arrays, **work.arrays()}
                 self._generations.renew()
             if ended is None:
                 return self._walks.precompute(allowance, found)
             return Precomputed(found, ended)
 
     # What was precomputed since the artifact was loaded, and how far that has come.
-    _arrays: "Arrays | None" = None
+    _sections: "Arrays | None" = None
     _work: "Precomputation | None" = None
+
+    @property
+    def sections(self) -> Arrays:
+        """Those of the file, with what was precomputed since."""
+        return self._sections or self.contents.arrays
 
     def _begun_work(self) -> "Precomputation":
         from ..canonical_network.closure.precomputation import Precomputation
@@ -101,9 +106,8 @@ class CanonicalNetworkRuntime(NetworkGrammar):
 
         c = self.contents
         own = PretokenizedNetwork.from_arrays(self.network, c.arrays, c.vocabulary, c.caches)
-        inert = own.inert(c.arrays) if "stable.table" in c.arrays else None
         is_complete = "closed.all" in c.arrays and bool(c.arrays["closed.all"][1])
-        return Precomputation(own, inert, c.caches.limit, is_complete=is_complete)
+        return Precomputation(own, c.arrays, c.caches.limit, is_complete=is_complete)
 
     @cached_property
     def _walks(self) -> "MaskWalks":
@@ -128,7 +132,7 @@ class CanonicalNetworkRuntime(NetworkGrammar):
         from ..canonical_network.machine import canonical_machine, following_machine
 
         c = self.contents
-        arrays, eos = self._arrays or c.arrays, c.manifest.eos
+        arrays, eos = self.sections, c.manifest.eos
         if full is not None:
             machine = following_machine(full, arrays, eos, c.caches)
         else:

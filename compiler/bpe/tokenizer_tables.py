@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constrain.artifacts.bpe.forbidden_pairs import ForbiddenPairs
+from constrain.artifacts.normalizer.split_characters import SplitCharacters
 from constrain.artifacts.tokens.trie import trie_arrays, trie_of
 
 from ..cache import Cache, Tables
@@ -27,7 +28,6 @@ from ..normalizer.character_properties import (
     character_properties,
     text_normalizers,
 )
-from ..normalizer.inert_tokens import SplitCharacters
 from ..normalizer.normalized_members import NormalFormTables, build_normal_form_tables
 from ..pretokenizer.boundary_tables import PretokenizerTables, build_pretokenizer_tables
 from ..pretokenizer.marked_dfa import MarkedDfa

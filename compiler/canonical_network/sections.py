@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from constrain.artifacts.canonical_network.closure.character_ends import SplitCharacterEnds
 from constrain.artifacts.canonical_network.closure.inert_tokens import NormalizedLiveness
 from constrain.artifacts.canonical_network.closure.token_liveness import Liveness, PlainLiveness
 from constrain.artifacts.canonical_network.contexts import TEXT_END
@@ -30,6 +31,7 @@ from constrain.artifacts.kinds.first_row import FIRST_ROW
 from constrain.artifacts.network.configurations import REFUSED
 from constrain.artifacts.network.tables import NetworkTables
 from constrain.artifacts.normalizer.machine import WithNormalForm
+from constrain.artifacts.normalizer.normal_form_dfa import NormalFormDfa
 from constrain.artifacts.pretokenizer.dfa import begins_character
 from constrain.artifacts.tokens.memo import CacheBudget
 from constrain.artifacts.tokens.tokenset import word_count
@@ -46,7 +48,6 @@ from ..pretokenizer.boundary_tables import PretokenizerTables
 from ..pretokenizer.marked_dfa import DEAD, synchronous_product
 from ..progress import Progress, silent
 from ..tokenizers import Tokenizer
-from .normalized import SplitCharacterEnds
 from .precompute import Precomputed, precompute_rows
 
 # A patch: the states whose rows are others, or new, int32 (n,), and their rows, (n, P, J).
@@ -200,7 +201,8 @@ def precompute(
     else:
         liveness: Liveness = PlainLiveness(network)
         if merged.inert is not None and merged.normal_form is not None:
-            ends = SplitCharacterEnds(network, merged.normal_form)
+            tables, dfa = merged.normal_form, NormalFormDfa.from_arrays(merged.sections)
+            ends = SplitCharacterEnds(network, dfa, tables.split, tables.between)
             liveness = NormalizedLiveness(network, merged.inert, ends)
         found = precompute_rows(network, liveness, rows, memory, merged.effort)
     if (found.arrays and found.is_complete) or room < first:
@@ -214,10 +216,14 @@ def precompute(
 
 def _for_lazy_rows(merged: CanonicalTables) -> Iterator[dict[str, NDArray[Any]]]:
     """The sections that rows which are not precomputed are made of, and that depend on no text:
-    what makes contexts, and tries. All or none of each are wanted."""
+    what makes contexts, and tries; and by what ends of characters they are precomputed beside
+    matchers. All or none of each are wanted."""
     networks = [merged.network] if merged.inert is None else [merged.network, merged.inert]
     yield {name: a for network in networks for name, a in network.sections_of_returns().items()}
     yield merged.network.sections_of_tries()
+    if merged.inert is not None and merged.normal_form is not None:
+        between = np.array([merged.normal_form.between], dtype=np.int32)
+        yield {"split.between": between, **merged.normal_form.split.arrays()}
 
 
 def _first_row(

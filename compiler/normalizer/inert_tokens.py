@@ -15,12 +15,12 @@ least sets of tails are stored: a set that holds another is met where that is.
 
 from codecs import getincrementaldecoder
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from constrain.artifacts.normalizer.normal_form_dfa import DEAD, NormalFormDfa
+from constrain.artifacts.normalizer.split_characters import SplitCharacters
 
 _TAIL_END, _LONGEST_TAIL = 0xC0, 3
 _LEAD = b"\xc0"
@@ -71,24 +71,6 @@ def _length(lead: int) -> int:
 
 
 _CONTINUATIONS = range(0x80, 0xC0)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SplitCharacters:
-    """``tails``: int32 (U,), the tokens that begin inside a character. ``tokens``: int32 (T,),
-    the others that lead some state into a character of which not all ends are free. ``sets``:
-    bool (n, U), the least sets of tails that lead to free states: for the token i those from
-    ``offsets[i]`` to ``offsets[i + 1] - 1``, int64 (T + 1,).
-    """
-
-    tails: NDArray[np.int32]
-    tokens: NDArray[np.int32]
-    offsets: NDArray[np.int64]
-    sets: NDArray[np.bool_]
-
-    def sets_of(self, place: int) -> NDArray[np.bool_]:
-        """The sets of a token by its place."""
-        return self.sets[int(self.offsets[place]) : int(self.offsets[place + 1])]
 
 
 def split_characters(

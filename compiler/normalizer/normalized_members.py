@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constrain.artifacts.normalizer.normal_form_dfa import NormalFormDfa
+from constrain.artifacts.normalizer.split_characters import SplitCharacters
 
 from ..automata.dfa import DEAD, Dfa, trimmed
 from ..automata.minimize import minimize
@@ -36,7 +37,7 @@ from .character_properties import (
     readable_characters,
     text_normalizers,
 )
-from .inert_tokens import SplitCharacters, ends_inside, is_inert, is_plain, split_characters
+from .inert_tokens import ends_inside, is_inert, is_plain, split_characters
 
 # A normal-form automaton of so many states over characters becomes part of the grammar's automaton
 # if that grows by no more than this factor.

@@ -5,30 +5,34 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from ...container.sections import Arrays
+from ...normalizer.normal_form_dfa import NormalFormDfa
+from ...normalizer.split_characters import SplitCharacters
 from ...tokens.allowance import Allowance, Ended
 from ...tokens.watch import unwatched
 from ..pretokenized import PretokenizedNetwork
 from .all_rows import AllRows
+from .character_ends import SplitCharacterEnds
 from .inert_tokens import NormalizedLiveness
-from .token_liveness import PlainLiveness
+from .token_liveness import Liveness, PlainLiveness
 
 # Pairs whose rows are found together.
 _AT_ONCE = 64
 
 
 class Precomputation:
-    """``network``, and ``inert`` beside a normal-form DFA: no one else uses them. ``memory``: bytes
-    that all rows may have. ``is_complete``: whether nothing is left, of which the file may tell."""
+    """``network``: no one else uses it. ``sections``: of the file. ``memory``: bytes that all rows
+    may have. ``is_complete``: whether nothing is left, of which the file may tell."""
 
     def __init__(
         self,
         network: PretokenizedNetwork,
-        inert: PretokenizedNetwork | None,
+        sections: Arrays,
         memory: int,
         *,
         is_complete: bool,
     ) -> None:
-        self._network, self._inert, self._memory = network, inert, memory
+        self._network, self._sections, self._memory = network, sections, memory
         self._rows: AllRows | None = None
         self._steps: Iterator[None] = iter(())
         self.is_complete = is_complete
@@ -47,9 +51,7 @@ class Precomputation:
         if ended is not None:
             return ended
         if self._rows is None:
-            liveness: PlainLiveness | NormalizedLiveness = PlainLiveness(self._network)
-            if self._inert is not None:
-                liveness = NormalizedLiveness(self._network, self._inert)
+            liveness = _liveness(self._network, self._sections)
             self._rows = AllRows(self._network, liveness, unwatched, None, self._memory)
             self._steps = self._rows.steps(_AT_ONCE)
         number = self._network.contexts.number
@@ -69,3 +71,15 @@ class Precomputation:
 
 
 _FINISHED = object()
+
+
+def _liveness(network: PretokenizedNetwork, sections: Arrays) -> Liveness:
+    """By the pre-tokenizer DFA alone, or beside the normal-form DFA that the file has. Files of
+    earlier releases do not have what ends of characters are decided by."""
+    if "stable.table" not in sections:
+        return PlainLiveness(network)
+    ends = None
+    if "split.tails" in sections:
+        dfa, split = NormalFormDfa.from_arrays(sections), SplitCharacters.from_arrays(sections)
+        ends = SplitCharacterEnds(network, dfa, split, int(sections["split.between"][0]))
+    return NormalizedLiveness(network, network.inert(sections), ends)

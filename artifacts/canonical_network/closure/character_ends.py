@@ -9,14 +9,13 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from constrain.artifacts.canonical_network.closure.joint_walks import Joint
-from constrain.artifacts.canonical_network.closure.pair_walks import Target
-from constrain.artifacts.canonical_network.closure.token_liveness import Summaries
-from constrain.artifacts.canonical_network.precomputed_rows import DEEPER, UNKNOWN
-from constrain.artifacts.canonical_network.pretokenized import PretokenizedNetwork
-from constrain.artifacts.normalizer.normal_form_dfa import DEAD, NormalFormDfa
-
-from ..normalizer.normalized_members import NormalFormTables
+from ...normalizer.normal_form_dfa import DEAD, NormalFormDfa
+from ...normalizer.split_characters import SplitCharacters
+from ..precomputed_rows import DEEPER, UNKNOWN
+from ..pretokenized import PretokenizedNetwork
+from .joint_walks import Joint
+from .pair_walks import Target
+from .token_liveness import Summaries
 
 _States: TypeAlias = NDArray[np.int64]
 
@@ -24,19 +23,23 @@ _States: TypeAlias = NDArray[np.int64]
 class SplitCharacterEnds:
     """Whether the character that a token ends in can always be ended.
 
-    Of each such token t the tokenizer's tables hold which *tails*, tokens that begin inside a
-    character, end it behind any text: sets of tails, one of each of which must be left
-    (``normalizer.inert_tokens``). Where all rows behind t hold one of each set that may follow t,
-    some end is always left. Where they do not, ends of several tails are searched from each state
-    of the normal-form DFA. ``is_split``: bool (V,), the tokens in question.
+    Of each such token t ``split`` holds which *tails*, tokens that begin inside a character, end it
+    behind any text: sets of tails, one of each of which must be left
+    (``compiler/normalizer/inert_tokens.py``). Where all rows behind t hold one of each set that may
+    follow t, some end is always left. Where they do not, ends of several tails are searched from
+    each state of the normal-form DFA, of which those below ``between`` lie between two characters.
+    ``is_split``: bool (V,), the tokens in question.
     """
 
-    def __init__(self, network: PretokenizedNetwork, tables: NormalFormTables) -> None:
-        self._network, self._split, self._between = network, tables.split, tables.between
-        self._dfa = NormalFormDfa(
-            tables.table, tables.classes, tables.start, tables.tokens, tables.tokens
-        )
-        self._is_free = self._dfa.are_free(np.arange(len(tables.table)))
+    def __init__(
+        self,
+        network: PretokenizedNetwork,
+        dfa: NormalFormDfa,
+        split: SplitCharacters,
+        between: int,
+    ) -> None:
+        self._network, self._split, self._dfa, self._between = network, split, dfa, between
+        self._is_free = dfa.are_free(np.arange(len(dfa.table)))
         self.is_split = np.zeros(network.vocabulary.size, dtype=np.bool_)
         self.is_split[self._split.tokens] = True
         # Pair and context, with the tokens that lead there.
