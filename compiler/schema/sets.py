@@ -207,6 +207,8 @@ class NumberAlgebra(_Algebra[Values]):
             left, right = right, left
         if isinstance(left, Values):
             kept = tuple(value for value in left.values if self._holds(right, value))
+            if isinstance(right, Dfa) and not all(_has_decimals(right, value) for value in kept):
+                return super()._meet(Values(kept), right)
             return Values(kept) if kept else Ends.NONE
         return super()._meet(left, right)
 
@@ -214,7 +216,6 @@ class NumberAlgebra(_Algebra[Values]):
     def _holds(of: Numbers, value: Fraction) -> bool:
         if isinstance(of, Values):
             return value in of.values
-        # All texts of a number are in a set, or none is.
         return of is Ends.ALL or (isinstance(of, Dfa) and of.accepts(decimal_text(value).encode()))
 
     def _join(self, left: Numbers, right: Numbers) -> Numbers:
@@ -227,6 +228,12 @@ class NumberAlgebra(_Algebra[Values]):
             texts = regex.alt(*(spelled(value) for value in of.values))
             return minimal(thompson(texts, self.limits), self.limits)
         return without_exponent()
+
+
+def _has_decimals(of: Dfa, value: Fraction) -> bool:
+    """Whether a set with a number has all its texts. Those of one draft have not: whether 1.0 is an
+    integer draft 4 leaves open."""
+    return value.denominator > 1 or of.accepts(f"{decimal_text(value)}.0".encode())
 
 
 @cache

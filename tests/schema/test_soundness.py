@@ -11,6 +11,22 @@ from support.schema import members, refusal
 pytestmark = pytest.mark.quick
 
 
+@pytest.mark.parametrize(
+    "values", [[0, [1, "a"]], [1, 2.5], [-3, 7.0]], ids=["zero", "a fraction", "decimals"]
+)
+def test_members_of_an_enum_are_integers_of_draft_4_in_digits_alone(values: list[Any]) -> None:
+    """Whether 1.0 is an integer draft 4 leaves open, so it is none, also as a member of an enum."""
+    found = members(
+        {"$schema": "http://json-schema.org/draft-04/schema#", "type": "integer", "enum": values}
+    )
+    whole = str(int(values[0]))
+
+    assert found.accepts(whole)
+    assert not found.accepts(f"{whole}.0")
+    assert not found.accepts("2.5")
+    assert members({"type": "integer", "enum": values}).accepts(f"{whole}.0")
+
+
 @pytest.mark.parametrize("integer", ["plain", "decimal"])
 @pytest.mark.parametrize("text", ["1.0", "1e2", "1", "10E-1"])
 def test_what_is_no_integer_is_none_however_it_is_written(integer: str, text: str) -> None:
