@@ -39,7 +39,7 @@ def check_items(arrays: Arrays, vocab_size: int, states: int) -> None:
     ends[offsets] = True
     require(bool((ends[1:-1] | (levels[1:] >= levels[:-1])).all()), "items.levels")
     of_exits = counts[exits[:, 0]]
-    limits = (1 + counts, of_exits.repeat(2), of_exits[calls[:, 0]])
+    limits = (counts, of_exits.repeat(2), of_exits[calls[:, 0]])
     require(bool((levels < np.concatenate(limits).repeat(sizes)).all()), "items.levels")
     # Of each exit the tokens are followed by nodes; of each call there are nodes.
     tokens = np.ones(len(sizes), dtype=np.bool_)

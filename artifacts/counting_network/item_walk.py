@@ -37,6 +37,9 @@ _SPARSE = 64
 # So many nodes are counted off, and not sorted.
 _MANY = 1 << 12
 
+# Fewer than one node in so many: their tokens are listed.
+_FEW_TOKENS = 16
+
 # Integers that index without being converted.
 _Places = NDArray[np.intp]
 
@@ -77,24 +80,47 @@ class Levels:
         return np.arange(len(self.starts) - 1).repeat(np.diff(self.starts))
 
     def between(self, low: int, high: int) -> NDArray[np.int32]:
-        """All of the levels from ``low`` to below ``high``."""
-        return self.values[int(self.starts[low]) : int(self.starts[high])]
+        """All of the levels from ``low`` to below ``high``; there may be fewer levels."""
+        last = len(self.starts) - 1
+        return self.values[int(self.starts[min(low, last)]) : int(self.starts[min(high, last)])]
+
+    def each(self, low: int, high: int) -> list[NDArray[np.int32]]:
+        """Those of each of these levels that has some."""
+        starts = self.starts[low : high + 1]
+        filled = np.flatnonzero(starts[1:] > starts[:-1]).tolist()
+        return [self.values[int(starts[i]) : int(starts[i + 1])] for i in filled]
 
 
 @dataclass(frozen=True, eq=False)
 class Items:
-    """``needs``: uint8 (32 W,), how many items have begun where each token ends inside one, 0 where
-    it does not. ``nodes``: e_i for each of the ``count`` levels L that has some; None if they come
-    from a file, which has what follows them instead."""
+    """How many items have begun where each token ends inside one, and e_i.
 
-    needs: NDArray[np.uint8]
+    ``tokens``: those of which one item more than i has begun, by i; or, where they are many,
+    ``needs``: uint8 (32 W,), how many have, 0 where a token does not end inside one. ``nodes``: e_i
+    for each of the ``count`` levels L that has some; None if they come from a file, which has what
+    follows them instead.
+    """
+
+    needs: NDArray[np.uint8] | None
+    tokens: Levels | None
     nodes: Levels | None
     count: int
 
     @property
     def nbytes(self) -> int:
         """The size of the arrays."""
-        return self.needs.nbytes + (0 if self.nodes is None else self.nodes.nbytes)
+        parts = (self.needs, self.tokens, self.nodes)
+        return sum(0 if part is None else part.nbytes for part in parts)
+
+    def flags(self, low: int, high: int, size: int) -> NDArray[np.bool_]:
+        """The tokens of which more than ``low`` and at most ``high`` items have begun; (size,)."""
+        if self.needs is None:
+            assert self.tokens is not None
+            flags = np.zeros(size, dtype=np.bool_)
+            flags[self.tokens.between(low, high)] = True
+            return flags
+        # subtle: as unsigned numbers, those of no item are larger than all others.
+        return self.needs - np.uint8(low + 1) < np.uint8(high - low)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,11 +153,10 @@ class _Loop:
     one: int
 
 
-def level_row(items: Items, exits: Exits, shift: int, low: int, high: int) -> Words:
+def level_row(items: Items, exits: Exits, shift: int, low: int, high: int, size: int) -> Words:
     """The tokens that end inside the first ``high`` items, or behind ``low`` to ``high`` of
-    them, where ``shift`` items have been read already; uint32 (W,)."""
-    # subtle: as unsigned numbers, those of no item are larger than all others.
-    flags = items.needs - np.uint8(shift + 1) < np.uint8(high)
+    them, where ``shift`` items have been read already; of ``size`` flags, uint32 (W,)."""
+    flags = items.flags(shift, shift + high, size)
     top = min(shift + high + 1, items.count)
     flags[exits.tokens.between(min(shift + low, top), top)] = True
     return tokenset.from_flags(flags)
@@ -182,21 +207,23 @@ class ItemWalk:
         if int(begun.max(initial=0)) > _MOST_ITEMS:
             return None
         trie = self._trie
-        needs = np.zeros(32 * self._words, dtype=np.uint8)
-        if len(nodes) * _SPARSE >= self.work:
+        needs, tokens = None, None
+        most = int(begun.max(initial=0))
+        if len(nodes) * _FEW_TOKENS >= self.work:
             counts = np.zeros(self.work, dtype=np.uint8)
             counts[nodes] = begun
+            needs = np.zeros(32 * self._words, dtype=np.uint8)
             needs[trie.ids] = counts.take(trie.node_of)
         else:
             ids, owns = self._tokens(nodes)
-            needs[ids] = begun.repeat(owns)
+            tokens = Levels.of([ids], [begun.repeat(owns) - 1], most + 1)
         stops = np.flatnonzero((found & loop.ends) * self._fan_out.take(nodes))
         left = begun.take(stops)
         # Those at the start have begun none.
         first = np.zeros(len(suspended), dtype=np.intp)
-        most = int(left.max(initial=0)) + 1
-        levels = Levels.of([suspended, nodes.take(stops)], [first, left], most)
-        return Items(needs, levels, most)
+        count = int(left.max(initial=0)) + 1
+        levels = Levels.of([suspended, nodes.take(stops)], [first, left], count)
+        return Items(needs, tokens, levels, count)
 
     def exits(self, items: Levels, back: int) -> Exits | None:
         """What is read in ``back`` behind each number of items; None if that is too much."""

@@ -14,9 +14,6 @@ from numpy.typing import NDArray
 
 from .item_walk import Exits, Items, Levels
 
-# Where fewer tokens than one in so many begin an item, they are listed.
-_SPARSE = 4
-
 _NAMES = ("walks", "needs", "exits", "calls", "values", "levels", "offsets")
 
 
@@ -32,8 +29,8 @@ class StoredItems:
 
     Lists are ``values``, int32, beside ``levels``, uint8, which ascend; the i-th is from
     ``offsets[i]`` to ``offsets[i + 1]`` (int64 (B + 2 X + Y + 1,)): of each walk the tokens that
-    are listed, each with how many items it begins; of each exit its tokens, and then its nodes; of
-    each call its nodes.
+    are listed, each with how many items it begins behind the first; of each exit its tokens, and
+    then its nodes; of each call its nodes.
     """
 
     walks: NDArray[np.int32]
@@ -57,14 +54,14 @@ class StoredItems:
         lists = list[tuple[NDArray[np.integer], NDArray[np.integer]]]()
         for key in sorted(items):
             walked = items[key]
-            found = np.zeros(0, np.uint8) if walked is None else walked.needs[:vocab_size]
-            tokens = np.flatnonzero(found)
             place = -1
-            if len(tokens) * _SPARSE > vocab_size:
-                place, tokens = len(needs), tokens[:0]
-                needs.append(found)
-            order = found[tokens].argsort(kind="stable")
-            lists.append((tokens[order], found[tokens[order]]))
+            listed = Levels.of([], [], 0)
+            if walked is not None and walked.needs is not None:
+                place = len(needs)
+                needs.append(walked.needs[:vocab_size])
+            elif walked is not None and walked.tokens is not None:
+                listed = walked.tokens
+            lists.append((listed.values, listed.numbers))
             walks.append((*key, 0 if walked is None else walked.count, place))
         places = {key: place for place, key in enumerate(sorted(items))}
         followed, calls = list[tuple[int, int]](), list[tuple[int, int]]()
@@ -113,13 +110,11 @@ class StoredItems:
         *_, count, row = self.walks[place].tolist()
         if not count:
             return None
+        if row < 0:
+            return Items(None, self._levels(place, count), None, count)
         needs = np.zeros(size, dtype=np.uint8)
-        if row >= 0:
-            needs[: self.needs.shape[1]] = self.needs[row]
-        else:
-            part = slice(*self.offsets[place : place + 2].tolist())
-            needs[self.values[part]] = self.levels[part]
-        return Items(needs, None, count)
+        needs[: self.needs.shape[1]] = self.needs[row]
+        return Items(needs, None, None, count)
 
     def following(self, suspended: int, item: int, back: int) -> Exits | None:
         """What follows them in a state."""

@@ -21,7 +21,6 @@ do not depend on V.
 """
 
 from collections.abc import Callable, Collection, Generator
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -201,15 +200,14 @@ class CountingSummaries(Summaries):
     ) -> Generator[_Key, _Summary, _Summary]:
         """G of (lo, hi)."""
         items, _, shift = walked
-        row = level_row(items, exits, shift, low, high)
+        row = level_row(items, exits, shift, low, high, 32 * tokenset.word_count(self._vocab_size))
         top = min(shift + high + 1, items.count)
         low = min(shift + low, top)
         pending = [self.sets.number(distinct(exits.nodes.between(low, top)))]
         for state, called in exits.calls.items():
             # All levels at once, of which most masks are, or each, once for all masks.
             whole = low == 0 and top == items.count
-            for first, last in [(low, top)] if whole else pairwise(range(low, top + 1)):
-                nodes = called.between(first, last)
+            for nodes in [called.between(low, top)] if whole else called.each(low, top):
                 if len(nodes):
                     part, left = yield self.sets.number(distinct(nodes)), state
                     row |= self.rows[part]

@@ -70,6 +70,8 @@ def test_levels_of_one_walk_are_those_found_one_by_one(
     tables = network(text, default_tokenizer)
     # Nodes are looked at by themselves, or all of the trie is.
     monkeypatch.setattr(item_walk, "_SPARSE", 0 if is_sparse else 1 << 40)
+    # Tokens are listed, or each has a byte.
+    monkeypatch.setattr(item_walk, "_FEW_TOKENS", 0 if is_sparse else 1 << 40)
     walked, plain = (CountingSummaries(tables, lambda: trie[0], trie[1]) for _ in range(2))
     monkeypatch.setattr(plain, "_item_walk", OneByOne(tables, *trie))
     counters = tables.some_counters
