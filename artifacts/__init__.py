@@ -5,7 +5,8 @@ standard library.
 
     file -> read.load (container: sections and manifest) -> artifact.Artifact
     Artifact -> kinds (what its kind's sections must hold, and the machine made of them)
-    machine -> matcher.Matcher: mask, advance, rollback;  prefix.boundaries: masks of a text
+    machine -> matcher.Matcher: mask, advance, rollback;  tokens.bitmask.fill_many: of many texts
+    prefix.boundaries: masks of a text
 
 One room a machine: ``dfa``, ``cartesian``, ``network``, ``canonical_network``, ``maximal_munch``,
 ``earley``, ``wordpiece``; ``tokens``, ``bpe``, ``pretokenizer`` and ``normalizer`` are what they
@@ -20,8 +21,17 @@ if TYPE_CHECKING:
     from .errors import ArtifactError, ConstrainError, TokenRefusedError
     from .matcher import Matcher
     from .read import load
+    from .tokens.bitmask import fill_many
 
-__all__ = ["Artifact", "ArtifactError", "ConstrainError", "Matcher", "TokenRefusedError", "load"]
+__all__ = [
+    "Artifact",
+    "ArtifactError",
+    "ConstrainError",
+    "Matcher",
+    "TokenRefusedError",
+    "fill_many",
+    "load",
+]
 
 _HOME = {
     "Artifact": ".artifact",
@@ -29,6 +39,7 @@ _HOME = {
     "ConstrainError": ".errors",
     "Matcher": ".matcher",
     "TokenRefusedError": ".errors",
+    "fill_many": ".tokens.bitmask",
     "load": ".read",
 }
 

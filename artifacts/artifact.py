@@ -5,7 +5,7 @@ artifact.runtime                its kind's: what the machine is made of
 artifact.matcher(after=ids)     -> Matcher -> mask, advance, rollback
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from os import PathLike
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from .container.manifest import Manifest, Origin
+from .container.manifest import WORD_DFA, Manifest, Origin
 from .kinds.contents import Contents, Later
 from .kinds.table import Kind, Runtime, kind_of
 from .matcher import Machine, Matcher
@@ -35,7 +35,8 @@ class Artifact:
     ``README.md`` says what is counted. The constructor checks that the sections fit together and
     raises ``ArtifactError``, and ``ValueError`` for negative ``cache_bytes``. ``shared_trie``: the
     trie of the vocabulary, where it was made already. ``later``: makes the sections that masks do
-    not need, where they are not there yet; ``completed`` has them.
+    not need, where they are not there yet; ``completed`` has them. ``reload``: opens the
+    file again that the sections are mapped from.
     """
 
     manifest: Manifest
@@ -43,6 +44,7 @@ class Artifact:
     cache_bytes: int = DEFAULT_CACHE_BYTES
     shared_trie: Trie | None = field(default=None, repr=False)
     later: Later | None = field(default=None, repr=False)
+    reload: Callable[[], "Artifact"] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         # Now, by one thread: all that threads share is found under its lock.
@@ -120,6 +122,16 @@ class Artifact:
         return self._contents.trie
 
     @property
+    def is_canonical(self) -> bool:
+        """Whether a text has the tokenizer's own tokens alone."""
+        return self.manifest.tokenization == "canonical"
+
+    @property
+    def spells_bytes(self) -> bool:
+        """Whether tokens spell their own bytes, as all do but WordPiece's."""
+        return self.manifest.kind != WORD_DFA
+
+    @property
     def is_regular(self) -> bool:
         """Whether the file holds the grammar's byte DFA."""
         return "dfa.table" in self.arrays
@@ -161,7 +173,9 @@ class Artifact:
         span = ids[int(offsets[byte_state]) : int(offsets[byte_state + 1])]
         return tuple(whole.manifest.origins[int(i)] for i in span)
 
-    def matcher(self, after: Sequence[int] | None = None) -> Matcher:
+    def matcher(
+        self, after: Sequence[int] | None = None, stop_ids: Sequence[int] | None = None
+    ) -> Matcher:
         """A matcher at the start of the grammar. Any number of threads may share an artifact, each
         with matchers of its own; one matcher is used by one thread at a time. Matchers share what
         the artifact caches, at most ``cache_bytes`` however many they are, and each holds two
@@ -172,12 +186,24 @@ class Artifact:
         a member behind it, wherever the tokenizer keeps the prompt's last boundary. Raises
         ``ArtifactError`` if that leaves nothing, and ``ValueError`` for an id outside the
         vocabulary.
+
+        ``stop_ids`` end this text in the place of the artifact's EOS: masks hold them where it may
+        end and nowhere else, even if they are text.
         """
         m, prompt = self.manifest, tuple(after or ())
         for token_id in prompt:
             if not 0 <= token_id < m.vocab_size:
                 raise ValueError(f"token {token_id} is outside the vocabulary")
-        return Matcher(partial(self.runtime.begun, prompt), m.eos, m.vocab_size)
+        begin = partial(self.runtime.begun, prompt)
+        return Matcher(begin, m.eos, m.vocab_size, stop_ids, self, prompt)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # For pools of processes: of a file its path.
+        if self.reload is not None:
+            return self.reload, ()
+        whole = self.completed
+        arrays = {name: array.copy() for name, array in whole.arrays.items()}
+        return Artifact, (whole.manifest, arrays, self.cache_bytes)
 
     def precompute(self, seconds: float | None = None, answers: int | None = None) -> Precomputed:
         """Find what the file does not have before decoding needs it: what texts so far have met

@@ -104,6 +104,19 @@ class Vocabulary:
         begins, ends = self.offsets[places].tolist(), self.offsets[places + 1].tolist()
         return [data[begin:end] for begin, end in zip(begins, ends, strict=True)]
 
+    def common_prefix(self, ids: NDArray[np.integer]) -> bytes:
+        """What the texts of all these tokens begin with: nothing if one of them has no text."""
+        if not len(ids) or not bool((self.kinds[ids] == TEXT).all()):
+            return b""
+        begins, most = self.offsets[ids], int(self.lengths[ids].min())
+        found = bytearray()
+        for place in range(most):
+            octets = self.data[begins + place]
+            if not bool((octets == octets[0]).all()):
+                break
+            found.append(int(octets[0]))
+        return bytes(found)
+
     @cached_property
     def spelled_bytes(self) -> NDArray[np.bool_]:
         """Which bytes are a token's whole text, bool (256,)."""

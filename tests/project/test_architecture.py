@@ -59,7 +59,7 @@ ARTIFACTS: dict[str, set[str]] = {
     "artifact": {"container", "dfa", "kinds", "matcher", "tokens"},
     "prefix": {"artifact", "container", "kinds", "tokens", "wordpiece"},
     "read": {"artifact", "container", "errors", "tokens"},
-    "__init__": {"artifact", "errors", "matcher", "read"},
+    "__init__": {"artifact", "errors", "matcher", "read", "tokens"},
 }
 
 # The same for the compiler.
