@@ -120,6 +120,7 @@ class Matcher:
     """
 
     __slots__ = (
+        "_apart",
         "_begin",
         "_eos",
         "_eos_row",
@@ -145,6 +146,8 @@ class Matcher:
         own = stop_ids is not None and set(stop_ids) != set(eos)
         self._stops = StopRows(stop_ids or (), eos, vocab_size) if own else None
         self._eos = frozenset(stop_ids if own and stop_ids is not None else eos)
+        # What is more than a step of the machine.
+        self._apart = self._eos.union(eos)
         self._vocab_size = vocab_size
         self._eos_row = tokenset.from_ids(sorted(self._eos), vocab_size)
         self._eos_row.flags.writeable = False
@@ -297,9 +300,24 @@ class Matcher:
 
     def validate(self, token_ids: Sequence[int]) -> int:
         """How many tokens ``accept`` would take. The matcher does not move."""
-        taken = self.accept(token_ids)
-        if taken:
-            self.rollback(taken)
+        machine = self._generation.machine
+        if machine is None:
+            machine = self._moved()
+        state, taken = self._states[-1], 0
+        ends, size, take = self._apart, self._vocab_size, machine.take
+        for token_id in token_ids:
+            if state == _FINISHED:
+                break
+            if token_id in ends or not 0 <= token_id < size:
+                target = self._after(machine, state, token_id)
+            else:
+                target = take(state, token_id)
+            if target is None:
+                break
+            state = target
+            taken += 1
+        if machine.is_full:
+            self._moved()
         return taken
 
     def seek(self, token_ids: Sequence[int]) -> int:
@@ -381,11 +399,11 @@ class Matcher:
         forced: list[int] = []
         try:
             while len(forced) < limit:
-                allowed = tokenset.to_ids(self.mask())
-                if len(allowed) != 1 or self.is_accepting:
+                token_id = tokenset.only_id(self.mask())
+                if token_id is None or self.is_accepting:
                     break
-                self.advance(int(allowed[0]))
-                forced.append(int(allowed[0]))
+                self.advance(token_id)
+                forced.append(token_id)
         finally:
             self.rollback(len(forced))
         return forced
@@ -404,7 +422,11 @@ class Matcher:
         vocabulary = source.vocabulary
         try:
             while source.spells_bytes and len(found) < limit and not self.is_accepting:
-                allowed = tokenset.to_ids(self.mask())
+                mask = self.mask()
+                first, last = tokenset.ends_of(mask)
+                if first > last or vocabulary.begin_apart(first, last):
+                    break
+                allowed = tokenset.to_ids(mask)
                 common = vocabulary.common_prefix(allowed)
                 found += common
                 if source.is_canonical and len(allowed) != 1:

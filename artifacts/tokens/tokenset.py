@@ -53,6 +53,24 @@ def to_flags(words: Words) -> NDArray[np.bool_]:
     return np.unpackbits(octets, bitorder="little").view(np.bool_)
 
 
+def ends_of(words: Words) -> tuple[int, int]:
+    """The lowest and the highest id of a set; of an empty one no ids, the lower one larger."""
+    filled = words != 0
+    first, last = int(filled.argmax()), len(words) - 1 - int(filled[::-1].argmax())
+    low, high = int(words[first]), int(words[last])
+    if not low:
+        return 0, -1
+    return (first << 5) + (low & -low).bit_length() - 1, (last << 5) + high.bit_length() - 1
+
+
+def only_id(words: Words) -> int | None:
+    """The id of a set of one; None if there are none or several."""
+    if np.count_nonzero(words) != 1:
+        return None
+    first, last = ends_of(words)
+    return first if first == last else None
+
+
 def contains(words: Words, token_id: int) -> bool:
     """Whether the set holds ``token_id``; ids outside the words are not held."""
     word = token_id >> 5

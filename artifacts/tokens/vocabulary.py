@@ -104,6 +104,11 @@ class Vocabulary:
         begins, ends = self.offsets[places].tolist(), self.offsets[places + 1].tolist()
         return [data[begin:end] for begin, end in zip(begins, ends, strict=True)]
 
+    def begin_apart(self, one: int, other: int) -> bool:
+        """Whether the texts of two tokens begin with different bytes."""
+        first, second = (self.token(i)[:1] if self.kinds[i] == TEXT else b"" for i in (one, other))
+        return first != second
+
     def common_prefix(self, ids: NDArray[np.integer]) -> bytes:
         """What the texts of all these tokens begin with: nothing if one of them has no text."""
         if not len(ids) or not bool((self.kinds[ids] == TEXT).all()):

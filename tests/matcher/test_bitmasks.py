@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from support.matcher import GRAMMARS, KINDS, Compile, allowed
 
 from constrain.artifacts import Artifact, Matcher, fill_many
+from constrain.artifacts.tokens import tokenset
 
 pytestmark = pytest.mark.quick
 
@@ -165,3 +166,17 @@ def test_what_is_no_tree_is_refused(
     assert () == matcher.taken
     with pytest.raises(ValueError, match="each node"):
         matcher.fill_tree([-1], [-1, -1], [-1], rows_for(artifact, 2))
+
+
+def test_the_ends_of_a_set() -> None:
+    """Of all sets of one id and two, and the id of those of one."""
+    for words in (1, 3):
+        for low in range(words * 32):
+            for high in range(low, words * 32, 7):
+                ids = tokenset.from_ids(sorted({low, high}), words * 32)
+                assert (low, high) == tokenset.ends_of(ids)
+                assert (low if low == high else None) == tokenset.only_id(ids)
+        nothing = tokenset.from_ids([], words * 32)
+        first, last = tokenset.ends_of(nothing)
+        assert first > last
+        assert tokenset.only_id(nothing) is None
