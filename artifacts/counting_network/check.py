@@ -49,6 +49,9 @@ def check_items(arrays: Arrays, vocab_size: int, states: int) -> None:
     require_range(arrays, "items.values", 0, max(nodes, vocab_size))
     highest = np.where(tokens, vocab_size, nodes).repeat(sizes)
     require(bool((values < highest).all()), "items.values")
+    keys = levels.astype(np.int64) << 32 | values
+    are_nodes = ~tokens.repeat(sizes)[1:] & ~ends[1:-1]
+    require(bool((keys[1:] > keys[:-1])[are_nodes].all()), "items.values")
 
 
 def _require_columns(

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from ..network.tables import DEAD, NetworkTables
 from ..summaries.node_sets import Nodes
 from ..tokens import tokenset
+from ..tokens.distinct import distinct
 from ..tokens.subtrees import levels_of
 from ..tokens.tokenset import Words
 from ..tokens.trie import Trie, ranges
@@ -68,6 +69,20 @@ class Levels:
         starts = np.zeros(count + 1, dtype=np.int64)
         np.bincount(narrow, minlength=count).cumsum(out=starts[1:])
         return cls(np.concatenate(values).take(order).astype(np.int32), starts)
+
+    @classmethod
+    def ordered(
+        cls,
+        values: Sequence[NDArray[np.integer]],
+        levels: Sequence[NDArray[np.integer]],
+        count: int,
+    ) -> "Levels":
+        """The same, in each level every value once, ascending; slower where they are many."""
+        if not values:
+            return cls.of([], [], count)
+        both = distinct(np.concatenate(levels).astype(np.int64) << 32 | np.concatenate(values))
+        starts = np.searchsorted(both, np.arange(count + 1, dtype=np.int64) << 32)
+        return cls((both & 0xFFFFFFFF).astype(np.int32), starts.astype(np.int64))
 
     @property
     def nbytes(self) -> int:
@@ -162,13 +177,13 @@ def level_row(items: Items, exits: Exits, shift: int, low: int, high: int, size:
     return tokenset.from_flags(flags)
 
 
-def distinct(nodes: Nodes) -> Nodes:
+def united(nodes: Sequence[Nodes]) -> Nodes:
     """Each node once, ascending."""
-    if len(nodes) < _MANY:
-        nodes = np.sort(nodes)
-        return nodes[np.diff(nodes, prepend=-1) > 0]
-    flags = np.zeros(int(nodes.max()) + 1, dtype=np.bool_)
-    flags[nodes] = True
+    whole = np.concatenate(nodes)
+    if len(whole) < _MANY:
+        return distinct(whole)
+    flags = np.zeros(int(whole.max()) + 1, dtype=np.bool_)
+    flags[whole] = True
     return np.flatnonzero(flags).astype(np.int32)
 
 
@@ -275,8 +290,8 @@ class ItemWalk:
             token_levels.append(levels.repeat(owns))
         return Exits(
             Levels.of(tokens, token_levels, count),
-            Levels.of(ended, ended_levels, count),
-            {q: Levels.of(*found, count) for q, found in sorted(calling.items())},
+            Levels.ordered(ended, ended_levels, count),
+            {q: Levels.ordered(*found, count) for q, found in sorted(calling.items())},
         )
 
     def _tokens(self, nodes: _Places) -> tuple[_Places, NDArray[np.int32]]:

@@ -34,11 +34,13 @@ from ..summaries.node_sets import NOTHING, ROOT
 from ..tokens import tokenset
 from ..tokens.memo import ENTRY_BYTES, CacheBudget, solve_recursive
 from ..tokens.trie import Trie
-from .item_walk import Exits, Items, ItemWalk, distinct, level_row
+from .item_walk import Exits, Items, ItemWalk, level_row, united
 from .stored_items import StoredItems
 
 # Nodes of a set that is large; and bytes of rows, beyond which no summaries of others are stored.
 _LARGE, _SMALL_ROWS = 256, 1 << 20
+
+_NO_NODES = np.zeros(0, dtype=np.int32)
 
 _Key = tuple[int, int]
 _Summary = tuple[int, int]
@@ -203,15 +205,15 @@ class CountingSummaries(Summaries):
         row = level_row(items, exits, shift, low, high, 32 * tokenset.word_count(self._vocab_size))
         top = min(shift + high + 1, items.count)
         low = min(shift + low, top)
-        pending = [self.sets.number(distinct(exits.nodes.between(low, top)))]
+        pending = [self.sets.number(united(exits.nodes.each(low, top) or [_NO_NODES]))]
         for state, called in exits.calls.items():
             # All levels at once, of which most masks are, or each, once for all masks.
             whole = low == 0 and top == items.count
-            for nodes in [called.between(low, top)] if whole else called.each(low, top):
-                if len(nodes):
-                    part, left = yield self.sets.number(distinct(nodes)), state
-                    row |= self.rows[part]
-                    pending.append(left)
+            levels = called.each(low, top)
+            for nodes in [united(levels)] if whole and levels else levels:
+                part, left = yield self.sets.number(nodes), state
+                row |= self.rows[part]
+                pending.append(left)
         different = dict.fromkeys(pending)
         different.pop(NOTHING, None)
         return self.rows.add(row), self._merged(different)
@@ -288,7 +290,7 @@ class CountingSummaries(Summaries):
         """The set of the nodes of several."""
         if len(pending) < 2:
             return next(iter(pending), NOTHING)
-        return self.sets.number(distinct(np.concatenate([self.sets[n] for n in pending])))
+        return self.sets.number(united([self.sets[n] for n in pending]))
 
     def add_rows_of_set(self, rows: set[int], suspended: int, counter: int, value: int) -> int:
         """Add the rows of what is suspended above a set; what it leaves suspended in turn.
