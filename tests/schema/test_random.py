@@ -150,7 +150,7 @@ def test_valid_instances_are_members_unless_a_note_says_what_is_left_out(full: b
             if any("narrowed" in note for note in made.notes):
                 continue
             checks = validity(found, draft)
-            for value in [instance(rng) for _ in range(6)]:
+            for value in [instance(rng) for _ in range(8)]:
                 if all(is_valid(value) for is_valid in checks):
                     accepted += 1
                     assert made.allows(value) or any(map(made.allows, orders(value))), (
@@ -158,4 +158,4 @@ def test_valid_instances_are_members_unless_a_note_says_what_is_left_out(full: b
                         json.dumps(value),
                     )
 
-    assert accepted > 50
+    assert accepted > 40
