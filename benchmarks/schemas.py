@@ -1,31 +1,44 @@
 """JSON Schemas from their text to the first mask, and verdicts on instances, beside other engines.
 
-    python benchmarks/schemas.py TOKENIZER.json [--only NAME] [--runs 5] [--folder DIR]
+    python benchmarks/schemas.py TOKENIZER.json [--only NAME] [--runs 5] [--growth]
+                                 [--folder DIR] [--plot FILE.svg] [--order any] [--integer decimal]
 
 CPU time in one process; the compiler of the tokenizer is ready, and so are the others' tokenizers.
 *Tree* is from a schema's text to its grammar, *written* the first mask of a grammar of the same
-language that was written by hand. With ``--folder``, of files with the keys ``schema`` and
-``tests`` (of which each has ``data`` and ``valid``): how many schemas each engine reads, how many
-of their tests it decides wrongly, and on how many schemas it makes no mistake.
+language that was written by hand.
+
+``--growth``: schemas of one shape and growing size instead, each in a process of its own: CPU time
+to the first mask, the memory that this takes at most, and states of the network.
+
+``--folder``: files with the keys ``schema`` and ``tests`` (of which each has ``data`` and
+``valid``), or arrays of such: how many schemas each engine reads, on how many of them it makes no
+mistake, how many tests it decides wrongly, and times of first and of all masks. ``--plot`` draws
+how those times are distributed.
 """
 
 import argparse
 import json
 import math
+import multiprocessing
+import resource
 import sys
 import time
 from collections.abc import Callable
+from multiprocessing.connection import Connection
 from pathlib import Path
 from statistics import median
 
 import numpy as np
 import workloads.schemas
-from workloads.others import Opened, Session, others
+from workloads.distributions import drawing
+from workloads.others import Opened, Reader, others
 from workloads.request import Request
+from workloads.schema_growth import SHAPES
+from workloads.schema_tests import cases_in, table, verdicts
 
+from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.errors import ConstrainError
-from constrain.artifacts.matcher import Matcher
-from constrain.compiler import Compiler, Tokenizer, load_tokenizer
+from constrain.compiler import Compiler, SchemaOptions, Tokenizer, load_tokenizer
 from constrain.compiler.diagnostics import Source
 from constrain.compiler.schema import schema_grammar
 
@@ -33,8 +46,8 @@ from constrain.compiler.schema import schema_grammar
 class Ours:
     """A matcher as a session."""
 
-    def __init__(self, matcher: Matcher) -> None:
-        self.matcher = matcher
+    def __init__(self, artifact: Artifact) -> None:
+        self.artifact, self.matcher = artifact, artifact.matcher()
 
     def fill(self) -> object:
         return self.matcher.mask()
@@ -46,10 +59,11 @@ class Ours:
         self.matcher.advance(token)
         return True
 
-    def ends(self, end: int) -> bool:
-        """Whether the text may end here."""
-        row = self.matcher.mask()
-        return bool(row[end >> 5] >> (end & 31) & 1)
+    def ends(self) -> bool:
+        return self.matcher.is_accepting
+
+    def again(self) -> "Ours":
+        return Ours(self.artifact)
 
 
 def milliseconds(work: Callable[[], object], runs: int) -> float:
@@ -92,47 +106,39 @@ def first_masks(requests: list[Request], engines: dict[str, Opened], runs: int) 
         )
 
 
-def verdicts(folder: Path, engines: dict[str, Opened], tokenizer: Tokenizer) -> None:
-    """A line for each engine: schemas read, wrong verdicts, schemas without any, times."""
-    end = tokenizer.eos[0]
-    files = sorted(folder.rglob("*.json"))
-    sys.stdout.write(
-        f"\n{'of ' + str(len(files)) + ' schemas':16}{'read':>7}{'clean':>7}{'valid refused':>15}"
-        f"{'invalid taken':>15}{'first mask, ms, p50 / p90 / p99':>36}\n"
-    )
-    for name, opened in engines.items():
-        read = clean = refused = taken = 0
-        times = []
-        for file in files:
-            case = json.loads(file.read_text(encoding="utf-8"))
-            request = Request(file.stem, "json-schema", "", (), json.dumps(case["schema"]))
-            begin = time.process_time()
-            try:
-                opened(request).fill()
-            except (ValueError, ConstrainError):
-                continue
-            times.append((time.process_time() - begin) * 1e3)
-            read += 1
-            wrong = 0
-            for test in case["tests"]:
-                text = json.dumps(test["data"], ensure_ascii=False)
-                is_valid = _accepts(opened(request), tokenizer.encode(text), end)
-                refused += test["valid"] and not is_valid
-                taken += is_valid and not test["valid"]
-                wrong += is_valid != test["valid"]
-            clean += not wrong
-        quantiles = " / ".join(f"{t:,.1f}" for t in np.percentile(times or [0], [50, 90, 99]))
-        sys.stdout.write(f"{name:16}{read:7}{clean:7}{refused:15}{taken:15}{quantiles:>36}\n")
-        sys.stdout.flush()
+def growth(compiler: Compiler, only: str) -> None:
+    """A line for each shape: of each size time, memory and states."""
+    fork = multiprocessing.get_context("fork")
+    for name, (sizes, make) in SHAPES.items():
+        if only not in name:
+            continue
+        cells = []
+        for size in sizes:
+            ours, theirs = fork.Pipe(duplex=False)
+            text = json.dumps(make(size))
+            child = fork.Process(target=_measure, args=(compiler, text, theirs))
+            child.start()
+            theirs.close()
+            cells.append(f"{size:,}: {ours.recv()}")
+            child.join()
+            sys.stdout.write(f"{name:26}{cells[-1]}\n")
+            sys.stdout.flush()
 
 
-def _accepts(session: Session, tokens: list[int], end: int) -> bool:
-    for token in tokens:
-        session.fill()
-        if not session.accept(token):
-            return False
-    session.fill()
-    return session.ends(end) if isinstance(session, Ours) else session.accept(end)
+def _measure(compiler: Compiler, text: str, answer: Connection) -> None:
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    begin = time.process_time()
+    try:
+        artifact = compiler.compile(text, dialect="json-schema", tokenization="any", prewarm=0)
+        artifact.matcher().mask()
+    except ConstrainError as error:
+        answer.send(f"{time.process_time() - begin:8.3f} s, {error}".partition("\n")[0])
+        return
+    taken = time.process_time() - begin
+    more = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    states = len(artifact.arrays["network.accepting"])
+    narrowed = ", narrowed" * any("[narrowed]" in note for note in artifact.manifest.notes)
+    answer.send(f"{taken:8.3f} s {more:7.0f} MB {states:9,} states{narrowed}")
 
 
 def main() -> None:
@@ -143,29 +149,49 @@ def main() -> None:
     parser.add_argument("tokenizer", type=Path)
     parser.add_argument("--only", default="", help="schemas with this text in their name")
     parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--growth", action="store_true", help="growing schemas")
     parser.add_argument("--folder", type=Path, help="schemas with tests")
+    parser.add_argument("--plot", type=Path, help="an SVG of the times of a folder")
+    parser.add_argument("--order", default="fixed", help="of keys: fixed or any")
+    parser.add_argument("--integer", default="plain", help="plain or decimal")
     given = parser.parse_args()
     tokenizer = load_tokenizer(given.tokenizer)
     assert isinstance(tokenizer, Tokenizer)
     compiler = Compiler(tokenizer)
+    options = SchemaOptions(order=given.order, integer=given.integer)
 
-    def opened(text: str, dialect: str) -> Session:
-        artifact = compiler.compile(text, dialect=dialect, tokenization="any", prewarm=0)
-        return Ours(artifact.matcher())
+    def opened(text: str, dialect: str) -> Reader:
+        schema = options if dialect == "json-schema" else None
+        return Ours(
+            compiler.compile(text, dialect=dialect, tokenization="any", prewarm=0, schema=schema)
+        )
 
-    def ours(request: Request) -> Session:
+    def ours(request: Request) -> Reader:
         return opened(request.schema or "", "json-schema")
 
-    def written(request: Request) -> Session:
+    def written(request: Request) -> Reader:
         return opened(request.grammar, request.dialect)
 
+    ours(Request("ready", "json-schema", "", (), '{"type": "object"}')).fill()
+    if given.growth:
+        growth(compiler, given.only)
+        return
     peers = dict(others(tokenizer, given.tokenizer))
-    ours(Request("ready", "json-schema", "", (), '{"type": "object"}'))
-    requests = [request for request in workloads.schemas.requests() if request.schema is not None]
-    requests = [request for request in requests if given.only in request.name]
-    first_masks(requests, {"constrain": ours, "written": written, **peers}, given.runs)
     if given.folder is not None:
-        verdicts(given.folder, {"constrain": ours, **peers}, tokenizer)
+        cases = list(cases_in(given.folder))
+        engines = {"constrain": ours, **peers}
+        found = {name: verdicts(cases, engine, tokenizer) for name, engine in engines.items()}
+        sys.stdout.write(table(found, len(cases)))
+        if given.plot is not None:
+            first = {name: each.first for name, each in found.items()}
+            masks = {name: each.masks for name, each in found.items()}
+            drawn = [("to the first mask, ms of CPU time", first), ("a mask, µs", masks)]
+            given.plot.write_text(drawing(drawn), encoding="utf-8")
+        return
+    longer = [workloads.schemas.max_length(most) for most in (1_000, 10_000)]
+    requests = [*workloads.schemas.requests(), *longer]
+    requests = [each for each in requests if each.schema and given.only in each.name]
+    first_masks(requests, {"constrain": ours, "written": written, **peers}, given.runs)
 
 
 if __name__ == "__main__":

@@ -23,11 +23,22 @@ class Session(Protocol):
         """Take a token; false: it is refused."""
 
 
+class Reader(Session, Protocol):
+    """A session that is asked for verdicts."""
+
+    def ends(self) -> bool:
+        """Whether the text may end here."""
+
+    def again(self) -> "Reader":
+        """A session at the beginning of a text, of the same compiled grammar."""
+
+
 # From a request to a session at the beginning of a text. Raises ValueError for what is not read.
 Opened = Callable[[Request], Session]
+OpenedReader = Callable[[Request], Reader]
 
 
-def others(tokenizer: Tokenizer, file: Path) -> Iterator[tuple[str, Opened]]:
+def others(tokenizer: Tokenizer, file: Path) -> Iterator[tuple[str, OpenedReader]]:
     """Names, and what opens a session; their tokenizers are ready."""
     with suppress(ImportError):
         yield "llguidance", _guidance(tokenizer, file)
@@ -36,8 +47,8 @@ def others(tokenizer: Tokenizer, file: Path) -> Iterator[tuple[str, Opened]]:
 
 
 class _Guidance:
-    def __init__(self, matcher: Any, buffer: Any) -> None:
-        self.matcher, self.buffer = matcher, buffer
+    def __init__(self, make: Callable[[], Any], buffer: Any) -> None:
+        self.make, self.matcher, self.buffer = make, make(), buffer
 
     def fill(self) -> object:
         return self.matcher.unsafe_compute_mask_ptr(self.buffer.ctypes.data, self.buffer.nbytes)
@@ -45,15 +56,21 @@ class _Guidance:
     def accept(self, token: int) -> bool:
         return bool(self.matcher.consume_token(token))
 
+    def ends(self) -> bool:
+        return bool(self.matcher.is_accepting())
 
-def _guidance(tokenizer: Tokenizer, file: Path) -> Opened:
+    def again(self) -> "_Guidance":
+        return _Guidance(self.make, self.buffer)
+
+
+def _guidance(tokenizer: Tokenizer, file: Path) -> OpenedReader:
     from llguidance import LLMatcher, LLTokenizer
     from llguidance.gbnf_to_lark import any_to_lark
 
     theirs = LLTokenizer(file.read_text(encoding="utf-8"), n_vocab=tokenizer.vocab_size)
     buffer = np.zeros(tokenset.word_count(tokenizer.vocab_size), dtype=np.uint32)
 
-    def opened(request: Request) -> Session:
+    def opened(request: Request) -> Reader:
         if request.schema is not None:
             grammar = LLMatcher.grammar_from_json_schema(request.schema)
         elif request.dialect == "regex":
@@ -64,17 +81,17 @@ def _guidance(tokenizer: Tokenizer, file: Path) -> Opened:
             grammar = LLMatcher.grammar_from_lark(any_to_lark(request.grammar))
         else:
             raise ValueError(f"llguidance does not read {request.dialect}")
-        matcher = LLMatcher(theirs, grammar, log_level=0)
-        if matcher.is_error():
-            raise ValueError(matcher.get_error())
-        return _Guidance(matcher, buffer)
+        found = _Guidance(lambda: LLMatcher(theirs, grammar, log_level=0), buffer)
+        if found.matcher.is_error():
+            raise ValueError(found.matcher.get_error())
+        return found
 
     return opened
 
 
 class _Xgrammar:
-    def __init__(self, matcher: Any, bitmask: Any) -> None:
-        self.matcher, self.bitmask = matcher, bitmask
+    def __init__(self, make: Callable[[], Any], bitmask: Any, end: int) -> None:
+        self.make, self.matcher, self.bitmask, self.end = make, make(), bitmask, end
 
     def fill(self) -> object:
         return self.matcher.fill_next_token_bitmask(self.bitmask)
@@ -82,8 +99,14 @@ class _Xgrammar:
     def accept(self, token: int) -> bool:
         return bool(self.matcher.accept_token(token))
 
+    def ends(self) -> bool:
+        return bool(self.matcher.accept_token(self.end))
 
-def _xgrammar(tokenizer: Tokenizer) -> Opened:
+    def again(self) -> "_Xgrammar":
+        return _Xgrammar(self.make, self.bitmask, self.end)
+
+
+def _xgrammar(tokenizer: Tokenizer) -> OpenedReader:
     import xgrammar
 
     size = tokenizer.vocab_size
@@ -91,7 +114,7 @@ def _xgrammar(tokenizer: Tokenizer) -> Opened:
     info = xgrammar.TokenizerInfo(spelled, vocab_size=size, stop_token_ids=list(tokenizer.eos))
     bitmask = xgrammar.allocate_token_bitmask(1, size)
 
-    def opened(request: Request) -> Session:
+    def opened(request: Request) -> Reader:
         compiler = xgrammar.GrammarCompiler(info, max_threads=1, cache_enabled=False)
         try:
             if request.schema is not None:
@@ -104,6 +127,6 @@ def _xgrammar(tokenizer: Tokenizer) -> Opened:
                 raise ValueError(f"xgrammar does not read {request.dialect}")
         except RuntimeError as error:
             raise ValueError(str(error)) from None
-        return _Xgrammar(xgrammar.GrammarMatcher(compiled), bitmask)
+        return _Xgrammar(lambda: xgrammar.GrammarMatcher(compiled), bitmask, tokenizer.eos[0])
 
     return opened

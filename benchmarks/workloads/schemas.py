@@ -29,7 +29,7 @@ def requests() -> list[Request]:
         _enumeration(500),
         _one_of(20),
         _patterns(),
-        _max_length(100),
+        max_length(100),
         _max_items(100),
         _max_items(1_000),
         _max_objects(1_000),
@@ -176,12 +176,13 @@ def _patterns() -> Request:
     return _request("pattern properties", schema, grammar, instance)
 
 
-def _max_length(most: int) -> Request:
+def max_length(most: int) -> Request:
+    """A string of so many characters at most, in an object."""
     schema = {**_object(a={"type": "string", "maxLength": most}), "required": ["a"]}
     text = f'"\\"" char{{0,{most}}} "\\""'
     grammar = with_basics(f'root ::= "{{" ws {pair("a", f"({text})")} ws "}}"')
     instance = {"a": "The quick brown fox jumps over the lazy dog, again."}
-    return _request(f"maxLength {most}", schema, grammar, instance)
+    return _request(f"maxLength {most:,}", schema, grammar, instance)
 
 
 def _max_items(most: int) -> Request:
