@@ -227,8 +227,20 @@ class LexerReads:
             found.end(self._lexer.accept_of[state], ranges(starts, first.take(nodes + 1) - starts))
             self._walks.visited += len(nodes)
             return self._result(found, tokens)
+        if len(nodes) <= _FEW and not self._begins_loop(nodes, state, tokens):
+            _, first_of, ids, begin, _, own, _ = self.views(tokens)
+            items: list[tuple[Sequence[int], int]] = []
+            for node in nodes.tolist():
+                low = begin[node]
+                found.ids.extend(ids[low : low + own[node]])
+                items.append((range(first_of[node], first_of[node + 1]), state))
+            return self._follow(*self._node_by_node(items, found), found)
         states = np.full(len(nodes), state, dtype=np.int32)
         return self._follow(*self._children(nodes, states, tokens, found), found)
+
+    def _begins_loop(self, nodes: Nodes, state: int, tokens: Subtrees) -> bool:
+        """Whether much below nodes is read by looping."""
+        return self._walks.takes_subtrees and self._is_worth_looping(nodes, state, tokens)
 
     def _follow(self, nodes: Nodes, states: _States, found: _Found) -> LexerRead:
         """Read nodes and what is below them to the end."""

@@ -19,6 +19,7 @@ from ..tokens.subtrees import Subtrees
 from ..tokens.trie import Trie
 from .read_through import ReadThrough
 from .tables import DEAD, NetworkTables
+from .trie_index import TrieIndex
 
 # Frontiers of so few nodes are walked node by node, where states have so few edges or nodes so few
 # children.
@@ -188,9 +189,12 @@ class FewNodes:
             for token in self._ids[self._begin[node] : self._end[node]]:
                 bits[token >> 3] &= ~(1 << (token & 7))
 
-    def patched(self, stopped: list[tuple[int, Nodes]], patch: Patch) -> list[tuple[int, Nodes]]:
-        """The nodes by state where calls begin or end, patched; both ascending."""
-        begin, first = self._begin, self._first
+    def patched(
+        self, stopped: list[tuple[int, Nodes]], patch: Patch, index: TrieIndex
+    ) -> list[tuple[int, Nodes]]:
+        """The nodes by state where calls begin or end, patched; both ascending, and compact as
+        ``index`` has it."""
+        first = self._first
         # Where nothing is below, nothing stops.
         cut = [node for node in patch.cut if first[node] < first[node + 1]]
         dropped: dict[int, set[int]] = {}
@@ -198,15 +202,9 @@ class FewNodes:
             dropped.setdefault(state, set()).add(node)
         groups = dict(stopped)
         for state, nodes in stopped:
-            left = nodes
-            if state in dropped:
-                places = np.searchsorted(nodes, sorted(dropped[state]))
-                left = np.delete(nodes, places)
+            left = index.without(nodes, dropped.get(state, ()))
             for upper in cut:
-                # subtle: those above begin where a node does, and have lower numbers.
-                low, high = begin[upper], self._end[upper]
-                starts = np.asarray(begin)[left]
-                left = left[(left < upper) | (starts < low) | (starts >= high)]
+                left = index.without_subtree(left, upper)
             groups[state] = left
         added: dict[int, set[int]] = {}
         for node, state in patch.met.stopped:

@@ -259,7 +259,6 @@ class SummaryWalk:
         base = self._bases.get((number, base_state))
         if base is None:
             row, stopped, met = self.walk(number, suspended, base_state)
-            stopped = [(q, self.flat(nodes)) for q, nodes in stopped]
             size = row.nbytes + ENTRY_BYTES + sum(nodes.nbytes for _, nodes in stopped)
             base = _Base(row.tobytes(), stopped, met)
             self._bases.keep((number, base_state), base, size)
@@ -267,7 +266,9 @@ class SummaryWalk:
         self._few.clear(bits, patch.cut)
         self._few.mark(bits, patch.met)
         row = np.frombuffer(bits, dtype="<u4")
-        return Walked(row, self._few.patched(base.stopped, patch), len(patch.met.single))
+        return Walked(
+            row, self._few.patched(base.stopped, patch, index_of(self._trie)), len(patch.met.single)
+        )
 
     def _of_few(self, suspended: Nodes, state: int, met: FewMet) -> Walked:
         """The same as a row and sets."""

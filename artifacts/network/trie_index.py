@@ -1,5 +1,6 @@
 """Look-ups into a token trie that walks by a network need: what is below, and what is above."""
 
+from collections.abc import Collection
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
@@ -58,6 +59,38 @@ class TrieIndex:
         single, roots = self.parts(nodes)
         return distinct(np.concatenate((single, self.inner_nodes(roots)))) if len(roots) else nodes
 
+    def without(self, nodes: Nodes, dropped: Collection[int]) -> Nodes:
+        """A set without some of its nodes."""
+        if not dropped:
+            return nodes
+        flat = nodes
+        if any(self._is_below(nodes, node) for node in dropped):
+            flat = self.flat(nodes)
+        places = np.searchsorted(flat, sorted(dropped))
+        return np.delete(flat, places)
+
+    def without_subtree(self, nodes: Nodes, upper: int) -> Nodes:
+        """A set without the nodes at and below one."""
+        if self._is_below(nodes, upper, strictly=True):
+            nodes = self.flat(nodes)
+        tokens = self._subtrees
+        low, high = tokens.begin[upper], tokens.end[upper]
+        size = np.int32(len(self._fan_out))
+        own = np.where(nodes < size, nodes, nodes - size)
+        starts = tokens.begin.take(own)
+        # subtle: those above begin where a node does, and have lower numbers.
+        left: Nodes = nodes[(own < upper) | (starts < low) | (starts >= high)]
+        return left
+
+    def _is_below(self, nodes: Nodes, node: int, *, strictly: bool = False) -> bool:
+        """Whether a node is among those that the root of a subtree stands for, or below such a
+        root."""
+        _, roots = self.parts(nodes)
+        tokens = self._subtrees
+        above = (tokens.begin.take(roots) <= tokens.begin[node]) & (roots <= node - strictly)
+        above &= tokens.end.take(roots) >= tokens.end[node]
+        return bool(above.any())
+
     def children_by(self, flags: NDArray[np.bool_], octet: int) -> Nodes:
         """The children by one byte of the nodes that are flagged, bool (N,)."""
         order, starts = self._by_octet
@@ -68,8 +101,10 @@ class TrieIndex:
     @cached_property
     def _in_order(self) -> NDArray[np.int64]:
         nodes = np.flatnonzero((self._fan_out > 0) & self._between)
-        keys = self._subtrees.begin.take(nodes).astype(np.int64) << _NODE_BITS | nodes
-        return np.sort(keys)
+        begins = self._subtrees.begin.take(nodes)
+        # Those of one level ascend, which a stable sort makes use of.
+        order = np.argsort(begins, kind="stable")
+        return begins.take(order).astype(np.int64) << _NODE_BITS | nodes.take(order)
 
     @cached_property
     def _in_order_nodes(self) -> Nodes:

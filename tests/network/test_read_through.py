@@ -15,6 +15,7 @@ from constrain.artifacts.network.read_through import ReadThrough, height_steps, 
 from constrain.artifacts.network.summaries import Summaries
 from constrain.artifacts.network.summary_walk import SummaryWalk
 from constrain.artifacts.network.tables import DEAD, NetworkTables
+from constrain.artifacts.network.trie_index import TrieIndex
 from constrain.artifacts.summaries.node_sets import ROOT
 from constrain.artifacts.tokens.trie import Trie
 from constrain.compiler import Tokenizer
@@ -220,6 +221,61 @@ def test_loops_are_read_as_node_by_node(
                     s: at.tolist() for s, at in right.items()
                 }
     assert sum(looped) > 100
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"""s ::= k | '(' s ')'; k ::= #'[^a"()][^"()]*' | 'a' #'[^g"()][^"()]*';""",
+        r"""s ::= k | '(' s ')'; k ::= #'[a-z][a-z]*' | '"' #'[a-fh-z]' #'[a-z]*';""",
+    ],
+)
+def test_patched_walks_have_compact_sets(
+    monkeypatch: pytest.MonkeyPatch, text: str, gpt2: Tokenizer
+) -> None:
+    """What a patch cuts out of a subtree, or passes over in it, is not read there."""
+    monkeypatch.setattr(module, "_WORTH_PATCHING", 2)
+    monkeypatch.setattr(module, "_MANY", 0)
+    tables = network(nullable_lnf_of(text))
+    trie = Trie.from_vocabulary(gpt2.vocabulary(gpt2.vocab_size))
+    cut = []
+    without = TrieIndex.without_subtree
+
+    def noted(self: TrieIndex, nodes: np.ndarray, upper: int) -> np.ndarray:
+        cut.append(nodes[-1] >= len(trie.octets))
+        return without(self, nodes, upper)
+
+    monkeypatch.setattr(TrieIndex, "without_subtree", noted)
+    walk = SummaryWalk(tables, trie, gpt2.vocab_size, compact=True)
+    for number, node in enumerate([0, *range(1, 257, 3)]):
+        suspended = np.array([node], dtype=np.int32)
+        for state in range(1, tables.states):
+            found = walk.walk(number, suspended, state)
+            plain = walk.walk_via_levels(suspended, state)
+            assert plain.row.tolist() == found.row.tolist()
+            assert {s: at.tolist() for s, at in plain.stopped} == {
+                s: walk.flat(at).tolist() for s, at in found.stopped
+            }
+    assert sum(cut) > 1
+
+
+def test_nodes_are_taken_out_of_compact_sets(full: bool) -> None:
+    """Single ones, and all at and below one, which may be below roots of the set or above them."""
+    rng = random.Random(12)
+    for _ in range(20 if full else 3):
+        trie = random_trie(rng)
+        index = TrieIndex(trie)
+        inner = index.flat(index.whole(np.zeros(1, dtype=np.int32))).tolist()
+        for _ in range(60):
+            roots = index.whole(np.array(rng.sample(inner, rng.randint(0, 5)), dtype=np.int32))
+            single = np.array(sorted(rng.sample(inner, rng.randint(0, 9))), dtype=np.int32)
+            nodes = np.concatenate((single, roots))
+            flat = set(index.flat(nodes).tolist())
+            upper = rng.choice(inner)
+            below = set(index.flat(index.whole(np.array([upper], dtype=np.int32))).tolist())
+            assert flat - below == set(index.flat(index.without_subtree(nodes, upper)).tolist())
+            dropped = set(rng.sample(sorted(flat), min(2, len(flat))))
+            assert flat - dropped == set(index.flat(index.without(nodes, dropped)).tolist())
 
 
 @pytest.mark.parametrize("name", ["expressions", "two", "called"])
