@@ -228,12 +228,16 @@ class LexerReads:
             self._walks.visited += len(nodes)
             return self._result(found, tokens)
         if len(nodes) <= _FEW and not self._begins_loop(nodes, state, tokens):
-            _, first_of, ids, begin, _, own, _ = self.views(tokens)
+            _, firsts, ids, begin, end, own, below = self.views(tokens)
+            leaving = int(self._walks.stays.leaving()[state])
             items: list[tuple[Sequence[int], int]] = []
             for node in nodes.tolist():
                 low = begin[node]
-                found.ids.extend(ids[low : low + own[node]])
-                items.append((range(first_of[node], first_of[node + 1]), state))
+                if below[node] & leaving:
+                    found.ids.extend(ids[low : low + own[node]])
+                    items.append((range(firsts[node], firsts[node + 1]), state))
+                else:
+                    found.ids.extend(ids[low : end[node]])
             return self._follow(*self._node_by_node(items, found), found)
         states = np.full(len(nodes), state, dtype=np.int32)
         return self._follow(*self._children(nodes, states, tokens, found), found)
