@@ -135,6 +135,12 @@ class SetRule:
             return 0
         return required if required.bit_count() >= room else self.all_parts & ~begun
 
+    @property
+    def following(self) -> list[int]:
+        """The states that may start behind a part, but for the one behind the last."""
+        parts = self.parts if self.is_adjoining else []
+        return parts + [self.separator] * (self.separator != NO_SEPARATOR)
+
     def first(self, part: int) -> int:
         """The set that holds a part alone."""
         return self._bits[part]

@@ -1,6 +1,6 @@
 """The counters and the sets of a network, from its calls of what is counted and permuted."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -133,6 +133,54 @@ def has_open_items(tables: NetworkTables, most: int) -> bool:
         if bool((first[ends] & first[item]).any()):
             return True
     return False
+
+
+def has_overlapping_parts(tables: NetworkTables, most: int) -> bool:
+    """Whether more than ``most`` parts of some set cannot be told apart by what they read: one may
+    end where others end, too, or go on as what follows a part does. Then a text leads to as many
+    sets as those parts have subsets.
+
+    Parts that call different rules before they differ are taken to differ there.
+    """
+    rules = [] if tables.counters is None else tables.counters.set_rules
+    first: NDArray[np.bool_] | None = None
+    for rule in rules:
+        pending = [tuple(sorted(set(rule.parts)))]
+        seen = set(pending)
+        for group in pending:
+            if len(group) <= most:
+                continue
+            states = np.array(group)
+            ends = tables.accepting[states] != 0
+            if ends.any():
+                first = _first_bytes(tables) if first is None else first
+                following = np.array(rule.following)
+                behind = first[following].any(axis=0)
+                if int((ends | (first[states] & behind).any(axis=1)).sum()) > most:
+                    return True
+            for targets in _next_groups(tables, states, most):
+                if targets not in seen:
+                    seen.add(targets)
+                    pending.append(targets)
+    return False
+
+
+def _next_groups(
+    tables: NetworkTables, states: NDArray[np.int64], most: int
+) -> Iterator[tuple[int, ...]]:
+    """What states lead to by each byte, and by each call that all of them make; where that is more
+    than ``most`` of them. Each stands for a part, and so does each target."""
+    width = int(tables.classes.max()) + 1
+    columns = tables.table[states, :width].T.tolist()
+    offsets, ends = tables.call_offsets, tables.call_ends
+    calls: dict[int, list[int]] = {}
+    for state in states.tolist():
+        for call in range(int(offsets[state]), int(offsets[state + 1])):
+            calls.setdefault(int(tables.call_starts[call]), []).append(int(ends[call]))
+    for targets in (*columns, *calls.values()):
+        live = tuple(sorted(target for target in targets if target != DEAD))
+        if len(live) > most:
+            yield live
 
 
 def _first_bytes(tables: NetworkTables) -> NDArray[np.bool_]:

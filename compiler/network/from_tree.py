@@ -16,12 +16,13 @@ from constrain.artifacts.network.tables import NetworkTables
 from ..automata.dfa import Dfa, trimmed
 from ..automata.minimize import minimize
 from ..diagnostics import LimitError
+from ..grammar.expand_permutations import expand_permutations
 from ..grammar.tree import Grammar
 from ..limits import Limits
 from ..lnf import normalize
 from .build import network
 from .components import TooManySetsError, dfa_of, network_of
-from .counter_tables import has_open_items
+from .counter_tables import has_open_items, has_overlapping_parts
 from .tree_counts import MOST_OPEN, copy_most, count_large, repeats
 from .tree_layout import Layout
 from .tree_plan import Openness, procedures_of, sizes_of, text_size
@@ -33,6 +34,9 @@ _GROWTH, _SLACK = 3, 1500
 
 # States of one automaton, for each state of the text of all rules.
 _OF_TEXT = 2
+
+# Of the parts of a permutation so many may overlap; a text may lead to each set of them.
+_MOST_OVERLAPPING = 10
 
 # Copies of so many states, before the subset construction, take less time than all else.
 _MANY_COPIED = 10_000
@@ -75,6 +79,9 @@ def network_of_rules(
     if rules.is_left_recursive:
         return network(normalize(rules.grammar, limits), limits, rules.terminals, most_states)
     found = network_from_tree(rules, limits, most_states)
+    if has_overlapping_parts(found, _MOST_OVERLAPPING):
+        orders = numbered(expand_permutations(rules.grammar, limits), limits)
+        return network_of_rules(orders, limits, most_states, counted_from)
     if not has_open_items(found, MOST_OPEN):
         return found
     copy_most(rules)

@@ -24,6 +24,7 @@ from constrain.artifacts.tokens import tokenset
 from constrain.compiler import Tokenizer, WeakerMasksWarning, choose, compile_grammar
 from constrain.compiler.diagnostics import CheckError, DialectError, LimitError
 from constrain.compiler.frontend import Parser
+from constrain.compiler.network import from_tree
 from constrain.compiler.network.members import NetworkMembers
 from constrain.compiler.pipeline import build_engine
 
@@ -134,7 +135,7 @@ def test_masks_of_sets_are_those_of_all_orders(
     follows that does, against a DFA of rules for each set of parts."""
     rng = random.Random(7)
     count = 0
-    for n in range(3, 9) if full else (3, 4, 5, 6):
+    for n in range(3, 9) if full else (3, 4, 5):
         for trial in range(12 if full else 3):
             words = [f'"{word}"' for word in rng.sample(WORDS, n)]
             texts = [word + (' #"[st]*"' if rng.random() < 0.3 else "") for word in words]
@@ -144,7 +145,7 @@ def test_masks_of_sets_are_those_of_all_orders(
             tail = rng.choice(['">"', '"a"? ">"', '""'])
             separator = rng.choice([None, '","', '", "?'])
             count += compared(parts, separator, tail, letters, rng)
-    assert count > (2000 if full else 300)
+    assert count > (2000 if full else 200)
 
 
 @pytest.mark.parametrize(
@@ -286,8 +287,6 @@ def test_many_parts_are_read_under_any_where_nothing_is_asked_for(
     with pytest.warns(WeakerMasksWarning, match="permutation of so many parts"):
         artifact = compile_grammar(keys(30), dialect="kbnf", tokenizer=default_tokenizer, prewarm=0)
     assert "any" == artifact.manifest.tokenization
-    few = compile_grammar(keys(3), dialect="kbnf", tokenizer=default_tokenizer, prewarm=0)
-    assert "canonical" == few.manifest.tokenization
 
 
 @pytest.fixture(scope="module")
@@ -455,7 +454,7 @@ def test_members_are_counted_and_drawn_as_of_all_orders(all_held: None, full: bo
     """Readings by length, and members in order, are those of rules for each set of parts; each is
     drawn, about as often as the others."""
     rng = random.Random(3)
-    for _ in range(60 if full else 8):
+    for _ in range(60 if full else 5):
         words = rng.sample("abcdefgh", rng.randrange(2, 6))
         texts = [f'"{w}"' + rng.choice(["", ' #"[01]{1,2}"', ' #"[01]*"']) for w in words]
         parts = [(text, rng.random() < 0.5, rng.random() < 0.25) for text in texts]
@@ -475,3 +474,22 @@ def test_members_are_counted_and_drawn_as_of_all_orders(all_held: None, full: bo
             drawn = Counter(islice(held.draws(7, 1), 40 * len(members)))
             assert set(members) == set(drawn)
             assert sum((count - 40) ** 2 / 40 for count in drawn.values()) < 3 * len(members) + 30
+
+
+def test_parts_that_overlap_are_written_out_or_refused(
+    all_held: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A text would lead to as many sets as they have subsets; parts that begin alike are not such,
+    nor are parts that a separator ends."""
+    begin_alike = ", ".join(f"'name{i} '" for i in range(40))
+    assert network_of(f"start ::= permute!({begin_alike});").has_sets
+    separated = ", ".join(f"'{'a' * i}'" for i in range(1, 15))
+    assert network_of(f'start ::= permute_by!(",", {separated});').has_sets
+    lengths = ", ".join(f"'{'a' * i}'" for i in range(1, 21))
+    with pytest.raises(LimitError, match=r"all orders of a permutation.*'start'"):
+        network_of(f"start ::= permute!({lengths});")
+    classes = [(f'#"[a-{last}]"', False, False) for last in "cdefgh"]
+    few = f"start ::= {permuted(classes, None)} '.';"
+    assert network_of(few).has_sets
+    monkeypatch.setattr(from_tree, "_MOST_OVERLAPPING", 5)
+    assert not network_of(few).has_sets
