@@ -59,6 +59,9 @@ COPIED_STATES, FEW_COPIED_STATES, SOON_COPIED_STATES = 1_000, 64, 500
 # The same for canonical masks, which are precomputed where repetitions are copied alone.
 CANONICAL_COPIED_STATES = 6_000
 
+# The same by maximal munch, where states are those of rules over lexemes.
+LEXEMES_COPIED_STATES = 10_000
+
 # The states of an intersection or a complement whose DFA would have more than this are made while
 # decoding, if no masks are precomputed; else if it would have so many more.
 SOON_LAZY_STATES, LAZY_STATES = 2_000, 50_000
@@ -130,7 +133,8 @@ def engine_of(grammar: Grammar, options: CompileOptions) -> EngineChoice:
         if depth is not None:
             _refuse(grammar, "--max-depth", semantics, why)
         if engine == GREEDY:
-            return EngineChoice(semantics, GREEDY, why)
+            counted = counted_from(grammar, semantics, options)
+            return EngineChoice(semantics, GREEDY, why, counted_from=counted)
     elif engine == GREEDY:
         _refuse(grammar, f"the engine {engine}", semantics, why)
     elif depth is not None:
@@ -173,11 +177,21 @@ def next_engine(choice: EngineChoice, error: NotRegularError | LimitError) -> En
 
 def counted_from(grammar: Grammar, semantics: str, options: CompileOptions) -> int | None:
     """The most states of repetitions that are copied, None where all are."""
-    if semantics != EXACT or grammar.tokens:
+    if semantics == MAXIMAL_MUNCH:
+        needs_dfa = options.tokenization == CANONICAL or options.engine == DFA
+        return None if needs_dfa else LEXEMES_COPIED_STATES
+    if grammar.tokens:
         return None
     if options.tokenization != ANY:
         return CANONICAL_COPIED_STATES if options.prewarm != 0 else SOON_COPIED_STATES
     return FEW_COPIED_STATES if options.prewarm == 0 else COPIED_STATES
+
+
+def over_lexemes(choice: EngineChoice, *, counts: bool) -> EngineChoice:
+    """The engine over lexemes where their network counts; else the same choice."""
+    if not counts or choice.engine == GREEDY:
+        return choice
+    return replace(choice, engine=GREEDY, reason="a long repetition is counted", others=())
 
 
 def written_from(grammar: Grammar, semantics: str, options: CompileOptions) -> int | None:

@@ -31,6 +31,7 @@ from .choose import (
     lazy_instead,
     may_be_lazy,
     next_engine,
+    over_lexemes,
     permuted,
 )
 from .diagnostics import CheckError, Diagnostic, LimitError, NotRegularError
@@ -456,7 +457,7 @@ def parser_of(
 
         rules = rules or numbered(grammar, limits)
         tables = network_of_rules(rules, limits, choice.most_states, choice.counted_from)
-    return Parser(grammar, choice, tables, limits)
+        return Parser(grammar, choice, tables, limits)
 
 
 def _compile_over_lexemes(
@@ -471,22 +472,21 @@ def _compile_over_lexemes(
     from .network.nesting import check_nesting
 
     found = lexeme_grammar(expand_permutations(ignored_outside(grammar), limits), limits)
-    rules = numbered(found.grammar, limits)
     with blaming([grammar.start]):
-        tables = tables_over(found.lexemes, rules, limits)
+        rules = numbered(found.grammar, limits)
+        tables = tables_over(found.lexemes, rules, limits, choice.counted_from)
+    choice = over_lexemes(choice, counts=tables.network.counters is not None)
     if choice.engine == DFA:
         try:
-            if choice.others:
-                check_nesting(rules)
-            else:
+            if not choice.others:
                 # Which says where the rule stands that nests.
                 components(found.lnf(limits))
-            smaller = replace(tables, network=minimal_network(tables.network, limits))
-            dfa = maximal_munch_dfa(smaller, limits)
+            check_nesting(rules)
+            network = minimal_network(tables.network, limits)
+            dfa = maximal_munch_dfa(replace(tables, network=network), limits)
+            return _automaton_over_lexemes(grammar, choice, dfa, found.lexemes)
         except (NotRegularError, LimitError) as error:
             choice = next_engine(choice, error)
-        else:
-            return _automaton_over_lexemes(grammar, choice, dfa, found.lexemes)
     return MaximalMunchGrammar(grammar, choice, found.grammar, found.lexemes, tables)
 
 
@@ -496,5 +496,5 @@ def _automaton_over_lexemes(
     if dfa.is_empty:
         raise CheckError(grammar.source, [Diagnostic(WITHOUT_MEMBER)])
     origins = [(lexeme.text, lexeme.span.start, lexeme.span.end) for lexeme in lexemes]
-    nfa = as_nfa(dfa, [text for text, _, _ in origins])
-    return Automaton(grammar, choice, Automata(nfa, dfa, origins))
+    found = Automata(as_nfa(dfa, [text for text, _, _ in origins]), dfa, origins)
+    return Automaton(grammar, choice, found)

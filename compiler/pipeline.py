@@ -433,10 +433,12 @@ def _over_lexemes(
     """A grammar read by maximal munch, and all token sequences that spell a member."""
     from .assemble.dfa import size_of
     from .assemble.maximal_munch import assemble, encode
+    from .assemble.size import counts
     from .maximal_munch.emptiness import is_surely_empty
     from .maximal_munch.lexer_tables import json_slices
     from .maximal_munch.precompute import precompute_within
     from .maximal_munch.to_dfa import text_machine
+    from .network.mask_tables import COUNTED
 
     lexer = parser.tables.lexer.dfas
     without = over_lexemes_without_bytes
@@ -451,7 +453,8 @@ def _over_lexemes(
     masks = precompute_within(parser.tables, request, size_of(sections), progress)
     artifact = assemble(parser, sections, masks, request)
     partly = request.options.prewarm != 0 and not masks.reached.complete
-    notes = (*spelled, *choice.notes, DEAD_ENDS, *((PARTLY,) if partly else ()))
+    why = COUNTED if counts(parser) else PARTLY
+    notes = (*spelled, *choice.notes, DEAD_ENDS, *((why,) if partly else ()))
     return Compilation(parser, None, artifact, notes, closure=masks.reached, weakened=choice.note)
 
 

@@ -45,9 +45,12 @@ class MaximalMunchRuntime:
     def precompute(self, seconds: float | None, answers: int | None) -> Precomputed:
         """The summaries of heads that texts have met come first, then those of all others, about
         few frames before about many. Matchers go on with what was found when the call ends. Where
-        heads grow with the depth of texts, masks that walks by masks meet come last."""
+        heads grow with the depth of texts, masks that walks by masks meet come last; with counters
+        these are all."""
         c, allowance = self.contents, Allowance(seconds, answers)
         with c.precomputing:
+            if self.tables.network.counters is not None:
+                return self._walks.precompute(allowance, 0)
             work = self._work = self._work or self._begun_work()
             before, was_complete = work.results, work.is_complete
             with c.lock:

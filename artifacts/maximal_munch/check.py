@@ -21,9 +21,11 @@ from ..container.sections import (
 from ..dfa.check import check_stacked_dfas
 from ..errors import ArtifactError
 from ..network.check import check_network
+from ..network.counts import Counters
+from ..network.sets import NAMES
 from ..tokens import tokenset
 from ..tokens.block_rows import BLOCK, MOST_ROWS
-from .parser_transitions import over_bottom
+from .parser_transitions import MOST_FRAMES, over_bottom
 from .tables import FIRST_LEXEME
 
 _GREEDY = {
@@ -72,7 +74,9 @@ def check_greedy(manifest: Manifest, arrays: Arrays) -> None:
     # Lexemes lie one behind the other.
     starts = arrays["lexer.starts"]
     require(bool((starts[1:] > starts[:-1]).all()), "lexer.starts")
-    states = check_network(manifest, names, arrays, lexemes)
+    states = check_network(manifest, names, arrays, lexemes, counted="count.items" in arrays)
+    if "count.items" in arrays:
+        _check_frames(arrays, states)
     require(
         not arrays["network.table"][:, int(arrays["network.classes"][0])].any(), "network.table"
     )
@@ -88,6 +92,13 @@ def check_greedy(manifest: Manifest, arrays: Arrays) -> None:
     if "trie.octets" in arrays:
         check_trie_types(arrays, "trie.")
         check_trie(arrays, "trie.", manifest.vocab_size)
+
+
+def _check_frames(arrays: Arrays, states: int) -> None:
+    """Frames of counters have numbers; nothing that names one is precomputed."""
+    require(f"set.{NAMES[0]}" not in arrays, f"set.{NAMES[0]}")
+    counters = Counters.from_arrays(states, arrays)
+    require(counters.last_frame < MOST_FRAMES, "count.most")
 
 
 def _check_stacks(arrays: Arrays, states: int) -> int:

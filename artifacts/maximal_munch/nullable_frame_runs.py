@@ -9,14 +9,18 @@ may have begun before the token, one more may be allowed behind it) no token can
 
 and both have one mask. Shortened heads are for masks alone; the text goes on with the head as it
 is. Without this there would be a head, and so a summary, for each depth of nesting.
+
+Nor can a token distinguish counts that are far from their bounds: each item reads a lexeme, so that
+it begins and ends at most as many as it has bytes. Such counts are one count in shortened heads.
 """
 
-from functools import reduce
+from functools import cached_property, reduce
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ArtifactError
+from ..network.counts import UNBOUNDED
 from ..network.tables import DEAD
 from ..tokens.memo import ENTRY_BYTES
 from ..tokens.trie import ranges
@@ -35,6 +39,7 @@ class NullableFrameRuns:
         self._heads, self._lexer, self._vocabulary = heads, lexer, vocabulary
         self._longest: dict[int, int] = {}
         self._shortened: dict[int, int] = {}
+        self._counters = heads.tables.counters
 
     @property
     def nbytes(self) -> int:
@@ -52,6 +57,25 @@ class NullableFrameRuns:
         """The shortened head with one frame more in each run that is as long as ``longest``."""
         return self._mapped(head, extended=True)
 
+    @cached_property
+    def _most_items(self) -> int:
+        """No token begins or ends more items of a counter, with one before it and one behind."""
+        return int(self._vocabulary.lengths.max(initial=0)) + 2
+
+    def usual(self, frame: int) -> int:
+        """The frame that is in place of a counter's frame in shortened heads, and below them."""
+        counters = self._counters
+        if counters is None or frame < counters.states:
+            return frame
+        counter, begun = counters.split(frame)
+        _, least, most, _ = counters.rows[counter]
+        far = self._most_items
+        if begun < least - far and (most == UNBOUNDED or begun < most - far):
+            return counters.frame(counter, 1)
+        if least < begun < most - far:
+            return counters.frame(counter, least)
+        return frame
+
     def longest(self, frame: int) -> int:
         """r: how many copies of a frame one token can observe; 0 if the frame is not nullable."""
         if frame not in self._longest:
@@ -68,9 +92,9 @@ class NullableFrameRuns:
             node, frame, count = place
             # How many copies of the frame stay above each rest, and the place of the rest.
             parts: list[tuple[int, _Place]] = []
-            for top, rest in stacks.entries[node]:
-                if top in MARKS:
-                    continue
+            tops = [self.usual(top) for top, _ in stacks.entries[node] if top not in MARKS]
+            rests = [rest for top, rest in stacks.entries[node] if top not in MARKS]
+            for top, rest in zip(tops, rests, strict=True):
                 length = count + 1 if top == frame else 1
                 longest = self.longest(top)
                 if not longest:
@@ -86,9 +110,8 @@ class NullableFrameRuns:
             pending.pop()
             if place in images:
                 continue
-            tops = [entry for entry in stacks.entries[node] if entry[0] not in MARKS]
             found = [stacks.push(*entry) for entry in stacks.entries[node] if entry[0] in MARKS]
-            for (top, _), (times, below) in zip(tops, parts, strict=True):
+            for top, (times, below) in zip(tops, parts, strict=True):
                 image = images[below]
                 for _ in range(times):
                     image = stacks.push(top, image)

@@ -75,6 +75,7 @@ class Heads:
         self.stacks = stacks or Stacks()
         self.hole = self.stacks.push(_HOLE, BOTTOM)
         self._rows, self._calls, self._ends = tables.rows, tables.calls, tables.ends
+        self._states, self._counters = tables.states, tables.counters
         self.threads: list[Threads] = list(threads)
         self._numbers = {content: number for number, content in enumerate(threads)}
         self._views: dict[int, View] = {}
@@ -110,7 +111,9 @@ class Heads:
                 for frame, rest in self.stacks.entries[node]:
                     needs_frame |= frame == _HOLE
                     may_end |= frame == BELOW_ALL
-                    if frame > BELOW_ALL:
+                    if frame >= self._states:
+                        new.extend(self._popped(frame, rest))
+                    elif frame > BELOW_ALL:
                         new.append((frame, rest))
             for thread in new:
                 if thread not in found:
@@ -119,6 +122,11 @@ class Heads:
         allowed: frozenset[int] = frozenset().union(*(self._lexemes(state) for state, _ in pending))
         view = self._views[head] = View(allowed, may_end, needs_frame, pending)
         return view
+
+    def _popped(self, frame: int, rest: int) -> list[tuple[int, int]]:
+        """The threads that go on where a call on a counter's frame ends."""
+        pops, push = self.tables.some_counters.pops(frame), self.stacks.push
+        return [(state, push(again, rest) if again else rest) for state, again in pops]
 
     def _lexemes(self, state: int) -> frozenset[int]:
         """The lexemes that lead out of a state."""
@@ -259,12 +267,17 @@ class Heads:
 
     def is_nullable(self, frame: int) -> bool:
         """Whether a frame may return without reading a lexeme."""
-        return frame > BELOW_ALL and self._ends[frame]
+        if frame < self._states:
+            return frame > BELOW_ALL and self._ends[frame]
+        pops = self.tables.some_counters.pops(frame)
+        return any(not again and self._ends[state] for state, again in pops)
 
-    def first_lexemes(self, state: int) -> frozenset[int]:
-        """The lexemes that can be read first in a state or in what it calls (FIRST)."""
-        states = {state}
-        pending = [state]
+    def first_lexemes(self, frame: int) -> frozenset[int]:
+        """The lexemes that can be read first behind a frame or in what is called there (FIRST)."""
+        states = {frame}
+        if frame >= self._states:
+            states = {state for state, _ in self.tables.some_counters.pops(frame)}
+        pending = [*states]
         for caller in pending:
             new = {start for start, _ in self._calls[caller]} - states
             states |= new
@@ -287,6 +300,8 @@ class Heads:
             pending.pop()
             if current not in reductions:
                 parts = [(frame, reductions[rest]) for frame, rest in stacks.entries[current]]
+                if self._counters is not None and len(parts) > 1:
+                    parts = self._counters.undominated(parts)
                 covered = self._covered(parts)
                 needed = [stacks.push(*part) for part in parts if part not in covered]
                 reductions[current] = reduce(stacks.union, needed)

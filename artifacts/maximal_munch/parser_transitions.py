@@ -30,6 +30,9 @@ _PREFIX = "transitions."
 # A key is head << _HEAD_SHIFT | accept set, or head << _HEAD_SHIFT | _FRAME | frame.
 _HEAD_SHIFT, _FRAME = 32, 1 << 31
 
+# Frames have smaller numbers.
+MOST_FRAMES = _FRAME
+
 
 class ParserTransition(NamedTuple):
     """``head``: the one that is reached. ``needs_frame``: whether it needs a frame before anything
@@ -77,6 +80,13 @@ class ParserTransitionTables:
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "ParserTransitionTables":
         """The sections of an artifact."""
         return cls(**{field.name: arrays[_PREFIX + field.name] for field in fields(cls)})
+
+    @classmethod
+    def empty(cls) -> "ParserTransitionTables":
+        """No transitions."""
+        none, targets = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
+        table, offsets = np.zeros((0, 5), dtype=np.int32), np.zeros(1, dtype=np.int64)
+        return cls(none, targets, table, targets, offsets)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """``from_arrays`` is the inverse."""

@@ -65,7 +65,7 @@ class HeadSummaries:
         stored: HeadSummaryTables | None = None,
     ) -> None:
         self.heads, self.lexer, self.walks, self.runs = heads, lexer, walks, runs
-        self.stored = stored
+        self.stored, self._states = stored, heads.tables.states
         self._first = 0 if stored is None else len(stored.known)
         self._stored_rows: Sequence[int] = () if stored is None else stored.finished_rows.data
         self._decoded: dict[int, Summary] = {}
@@ -103,6 +103,8 @@ class HeadSummaries:
                 name = "greedy.feeds"
                 raise ArtifactError(f"section {name!r} is damaged: nothing lies below all frames")
             frame, frames = entries[frames]
+            if frame >= self._states:
+                frame = self.runs.usual(frame)
             cached = feeds.get(feed_key(found, frame))
             found = self._compute((found, frame)) if cached is None else cached
         return row

@@ -13,7 +13,7 @@ the call on it ends; the frame of a plain call does one thing, it returns. A fra
 set of parts (``sets``).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -76,6 +76,12 @@ class Counters:
         columns = (getattr(self, name).tolist() for name in _NAMES)
         return list(zip(*columns, strict=True))
 
+    @property
+    def last_frame(self) -> int:
+        """No counter's frame has a higher number."""
+        counts = [least if most == UNBOUNDED else most for _, least, most, _ in self.rows]
+        return self.states + len(self) * max(counts, default=0)
+
     @cached_property
     def set_rules(self) -> list[SetRule]:
         """What each set does."""
@@ -129,6 +135,18 @@ class Counters:
             elif value == most:
                 return back
         return self.states + (value - 1) * len(self) + counter
+
+    def undominated(self, entries: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+        """(frame, rest) pairs without counts that can do no more than others: of those that are
+        enough, over the same rest, the smallest stays. There are no sets."""
+        kept, best = [], dict[tuple[int, int], int]()
+        for frame, rest in entries:
+            counter, begun = self.split(frame) if frame >= self.states else (0, 0)
+            if frame < self.states or begun < self.rows[counter][1]:
+                kept.append((frame, rest))
+            else:
+                best[counter, rest] = min(best.get((counter, rest), frame), frame)
+        return kept + [(frame, rest) for (_, rest), frame in best.items()]
 
     def split(self, frame: int) -> tuple[int, int]:
         """The counter or the set of a frame that is no state, and its value."""

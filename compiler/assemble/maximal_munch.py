@@ -40,6 +40,7 @@ def assemble(
 ) -> Artifact:
     """The artifact."""
     tables = parser.tables
+    counters = tables.network.counters
     texts = tuple("" if request.options.strip else text for text in tables.lexer.texts)
     manifest = manifest_of(
         parser.grammar,
@@ -52,6 +53,7 @@ def assemble(
         counts={
             "network_states": tables.network.states - 1,
             "calls": len(tables.network.call_starts),
+            **({} if counters is None else {"counters": len(counters)}),
             "lexemes": tables.lexer.lexemes,
             "lexer_states": masks.lexer_states,
             "answers": masks.reached.results,

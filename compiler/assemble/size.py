@@ -43,7 +43,9 @@ def with_room_for_header(recogniser: Recogniser, options: CompileOptions) -> Com
 def counts(found: Recogniser) -> bool:
     """Whether repetitions are counted while decoding. Then no productions are in the file, which
     would be their copies."""
-    network = found.network if isinstance(found, Parser) else None
+    if isinstance(found, Automaton):
+        return False
+    network = found.network if isinstance(found, Parser) else found.tables.network
     return network is not None and network.counters is not None
 
 

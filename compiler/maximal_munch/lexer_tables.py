@@ -15,6 +15,7 @@ from functools import cache
 import numpy as np
 
 from constrain.artifacts.maximal_munch.lexer import LexerTables
+from constrain.artifacts.maximal_munch.parser_transitions import MOST_FRAMES
 from constrain.artifacts.maximal_munch.slices import Slice
 from constrain.artifacts.maximal_munch.tables import MaximalMunchTables
 
@@ -51,9 +52,15 @@ def maximal_munch_tables(grammar: Grammar, limits: Limits | None = None) -> Maxi
     return tables_over(found.lexemes, numbered(found.grammar, limits), limits)
 
 
-def tables_over(lexemes: Sequence[Lexeme], rules: Rules, limits: Limits) -> MaximalMunchTables:
-    """The same of numbered lexemes, ``rules`` being those over their numbers."""
-    return MaximalMunchTables(network_of_rules(rules, limits), lexer_tables(lexemes, limits))
+def tables_over(
+    lexemes: Sequence[Lexeme], rules: Rules, limits: Limits, counted_from: int | None = None
+) -> MaximalMunchTables:
+    """The same of numbered lexemes, ``rules`` being those over their numbers. ``counted_from``:
+    repetitions of rules whose copies have more states are counted, as far as frames hold them."""
+    network = network_of_rules(rules, limits, counted_from=counted_from)
+    if network.counters is not None and network.counters.last_frame >= MOST_FRAMES:
+        network = network_of_rules(rules, limits, counted_from=MOST_FRAMES)
+    return MaximalMunchTables(network, lexer_tables(lexemes, limits))
 
 
 # Characters that JSON strings hold without an escape, DEL left out.

@@ -65,7 +65,8 @@ def over_lexemes_without_bytes(
     from ..network.from_tree import numbered
 
     rest = LexemeGrammar(found.lexemes, found.numbered).without_bytes(missing)
-    tables = tables_over(rest.lexemes, numbered(rest.grammar, limits), limits)
+    rules, counted_from = numbered(rest.grammar, limits), found.choice.counted_from
+    tables = tables_over(rest.lexemes, rules, limits, counted_from)
     return replace(found, numbered=rest.grammar, lexemes=rest.lexemes, tables=tables)
 
 

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from ...summaries.node_sets import NOTHING, ROOT
 from ...tokens.memo import ENTRY_BYTES
-from ..configurations import Configurations
+from ..lexer import Lexer
+from ..parser_heads import Heads
 from ..summary_tables import (
     HeadSummaryTables,
     encoded,
@@ -24,7 +25,6 @@ from ..summary_tables import (
     first_key,
 )
 from .compose import DECIDED, FEED, FIRST, Composer
-from .frames_below import FramesBelow
 
 _Ints = NDArray[np.int64]
 
@@ -48,8 +48,9 @@ class SummaryArrays:
     others included. ``tasks``: how many summaries were fed or are to be, once for each set of
     frames."""
 
-    def __init__(self, composer: Composer, below: FramesBelow) -> None:
-        self._composer, self._of_state = composer, below.of_state
+    def __init__(self, composer: Composer, of_state: Sequence[frozenset[int]]) -> None:
+        """``of_state``: the frames that can lie right below each state."""
+        self._composer, self._of_state = composer, of_state
         # A key is row << _SHIFT | pending.
         self._keys: list[int] = []
         self._numbers: dict[int, int] = {}
@@ -171,9 +172,8 @@ class SummaryArrays:
             self._below.append(sorted(below))
         return number
 
-    def tables(self, configurations: Configurations) -> HeadSummaryTables:
+    def tables(self, heads: Heads, lexer: Lexer) -> HeadSummaryTables:
         """All summaries, with the rows and suspended nodes that they name."""
-        heads, lexer = configurations.heads, configurations.lexer
         composer, walks = self._composer, self._composer.walks
         keys = np.array(self._keys, dtype=np.int64)
         rows, known = np.unique(np.append(0, keys >> _SHIFT), return_inverse=True)

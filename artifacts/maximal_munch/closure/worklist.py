@@ -19,10 +19,15 @@ from heapq import heappop, heappush
 
 from ...summaries.node_sets import ROOT
 from ...tokens.subtrees import subtrees_of
-from ..lexer import BETWEEN, NO_ACCEPT
+from ...tokens.trie import Trie
+from ...tokens.vocabulary import Vocabulary
+from ..lexer import BETWEEN, NO_ACCEPT, Lexer
 from ..machine import MaximalMunchMasks
-from ..parser_heads import REFUSED
+from ..nullable_frame_runs import NullableFrameRuns
+from ..parser_heads import REFUSED, Heads
+from ..parser_transitions import ParserTransitionTables
 from ..summary_tables import HeadSummaryTables
+from ..tables import MaximalMunchTables
 from .compose import Composer
 from .feeding import SummaryArrays
 from .frames_below import FramesBelow
@@ -134,7 +139,7 @@ class Worklist:
         trie, lexer = masks.walks.trie(), masks.configurations.lexer
         walks = LexerWalks(lexer, trie, subtrees_of(trie), masks.vocab_size, check)
         composer = Composer(masks.configurations.heads, lexer, masks.runs, walks)
-        self.found = SummaryArrays(composer, self.heads.below)
+        self.found = SummaryArrays(composer, self.heads.below.of_state)
 
     @property
     def is_complete(self) -> bool:
@@ -163,7 +168,18 @@ class Worklist:
 
     def tables(self) -> HeadSummaryTables:
         """What was found."""
-        return self.found.tables(self._configurations)
+        return self.found.tables(self._configurations.heads, self._configurations.lexer)
+
+
+def nothing(
+    tables: MaximalMunchTables, vocabulary: Vocabulary, trie: Trie
+) -> tuple[HeadSummaryTables, ParserTransitionTables]:
+    """What a machine begins with that has met no head but that of the empty text."""
+    heads, lexer = Heads(tables.network), Lexer(tables.lexer)
+    runs = NullableFrameRuns(heads, tables.lexer, vocabulary)
+    walks = LexerWalks(lexer, trie, subtrees_of(trie), vocabulary.size, lambda: None)
+    found = SummaryArrays(Composer(heads, lexer, runs, walks), ())
+    return found.tables(heads, lexer), ParserTransitionTables.empty()
 
 
 def _room(results: int | None, most: int, each: int) -> int:

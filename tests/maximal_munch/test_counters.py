@@ -1,0 +1,163 @@
+"""Repetitions of rules that are counted by maximal munch: the masks of their copies."""
+
+# Tests here say `expected == actual`.
+
+import random
+from typing import Any
+
+import pytest
+from support import encoded, tokenizer_of
+from support.container import check_flipped_bits_do_no_harm, refused, walk_two_deep
+
+from constrain.artifacts import Artifact
+from constrain.artifacts.maximal_munch.machine import MaximalMunchMasks
+from constrain.artifacts.maximal_munch.parser_transitions import MOST_FRAMES
+from constrain.artifacts.prefix import boundaries
+from constrain.artifacts.read import load_bytes
+from constrain.artifacts.tokens import tokenset
+from constrain.compiler import Tokenizer, choose, compile_grammar
+from constrain.compiler.diagnostics import LimitError
+from constrain.compiler.limits import Limits
+
+LETTERS = "abcdn ,.!=;{}[]()+"
+MERGES = ["a a", "aa aa", "a b", "ab ab", ", Ġ", "a ,", "a Ġ", "n ,", "a ,Ġ", "Ġ a", "[ [", "] ]"]
+IGNORED = '\n%ignore " "\n'
+
+# Grammars with "M..N" for the bounds.
+KINDS = {
+    "list": 'start: "[" (item ("," item)~M..N)? "]"\nitem: /[a-z]+/',
+    "recursion through a count": 'start: "[" (start ("," start)~M..N)? "]" | /[a-z]+/',
+    "words": 'start: WORD~M..N "."\nWORD: /[a-z]+/',
+    "statements": 'start: stm~M..N\nstm: NAME "=" expr ";" | "{" stm* "}"\n'
+    'expr: expr "+" expr | NAME | "(" expr ")"\nNAME: /[a-z]+/',
+    "parts that may be missing": 'start: (A B?)~M..N C?\nA: "a"\nB: "b"\nC: "c"',
+    "what follows begins alike": 'start: (NAME ","?)~M..N NAME~0..5 "!"\nNAME: /[a-z]/',
+    "one behind another": 'start: (NAME~M..N ";")~0..30 NAME~0..60 "!"\nNAME: /[a-z]/',
+}
+
+
+@pytest.fixture(scope="module")
+def letters(tmp_path_factory: pytest.TempPathFactory) -> Tokenizer:
+    """A tokenizer with tokens of several lexemes."""
+    added = [(len(LETTERS) + len(MERGES), "<eos>", True)]
+    return tokenizer_of(tmp_path_factory.mktemp("letters"), LETTERS, MERGES, added=added)
+
+
+def made(text: str, tokenizer: Tokenizer, **options: Any) -> Artifact:
+    """The artifact of a grammar of Lark."""
+    return compile_grammar(
+        text + IGNORED,
+        dialect="lark",
+        tokenizer=tokenizer,
+        tokenization="any",
+        engine="greedy",
+        prewarm=0,
+        eos=["<eos>"],
+        **options,
+    )
+
+
+def of_kind(
+    kind: str, least: int, most: int, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> tuple[Artifact, Artifact]:
+    """The artifacts of copies, and of counts."""
+    text = KINDS[kind].replace("M..N", f"{least}..{most}")
+    monkeypatch.setattr(choose, "LEXEMES_COPIED_STATES", 1 << 30)
+    copied = made(text, tokenizer)
+    monkeypatch.setattr(choose, "LEXEMES_COPIED_STATES", 0)
+    return copied, made(text, tokenizer)
+
+
+def check_equal(copied: Artifact, counted: Artifact, rng: random.Random, steps: int) -> int:
+    """Masks of both along random texts, with tokens taken back; how many were compared."""
+    one, other, done = copied.matcher(), counted.matcher(), 0
+    for _ in range(steps):
+        mask = one.mask()
+        assert mask.tolist() == other.mask().tolist()
+        assert one.is_accepting == other.is_accepting
+        done += 1
+        ids = [i for i in tokenset.to_ids(mask).tolist() if i not in copied.manifest.eos]
+        if not ids:
+            break
+        token = rng.choice(ids)
+        one.advance(token)
+        other.advance(token)
+        if rng.random() < 0.1 and done > 2:
+            one.rollback(2)
+            other.rollback(2)
+            done -= 2
+    return done
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_masks_of_counted_rules_are_those_of_copies(
+    kind: str, letters: Tokenizer, monkeypatch: pytest.MonkeyPatch, full: bool
+) -> None:
+    """Bit by bit, with the end of the text: bounds that a token reaches, and those far from any."""
+    rng = random.Random(kind)
+    bounds = [(m, n) for n in range(2, 41) for m in range(n + 1)]
+    far = [(0, 90), (1, 70), (60, 90), (80, 80)]
+    compared = 0
+    for least, most in [*bounds, *far] if full else [rng.choice(bounds), rng.choice(far)]:
+        copied, counted = of_kind(kind, least, most, letters, monkeypatch)
+        if "count.items" in counted.arrays:
+            counted = load_bytes(counted.to_bytes())
+            compared += sum(
+                check_equal(copied, counted, rng, 2 * most) for _ in range(2 if full else 1)
+            )
+    assert compared > 20
+
+
+def test_states_do_not_grow_with_counts_of_rules(default_tokenizer: Tokenizer) -> None:
+    """A million costs what ten thousand do; masks in the middle are found once."""
+    sizes = []
+    for most in (10_000, 1_000_000):
+        text = KINDS["list"].replace("M..N", f"0..{most}") + IGNORED
+        artifact = compile_grammar(
+            text, dialect="lark", tokenizer=default_tokenizer, tokenization="any", prewarm=0
+        )
+        sizes.append((artifact.manifest.counts, len(artifact.to_bytes()) // 100))
+    assert sizes[0] == sizes[1]
+    machine, matcher = artifact.machine(), artifact.matcher()
+    assert isinstance(machine, MaximalMunchMasks)
+    tokens = default_tokenizer.encode("[" + "ab, cd, e, " * 60)
+    for token in tokens[:90]:
+        matcher.mask()
+        matcher.advance(token)
+    found = len(machine.summaries)
+    for token in tokens[90:]:
+        matcher.mask()
+        matcher.advance(token)
+    assert found == len(machine.summaries)
+
+
+def test_counts_that_frames_do_not_hold_are_copied_or_refused(letters: Tokenizer) -> None:
+    """Frames have numbers of 31 bits."""
+    text = KINDS["words"].replace("M..N", f"0..{MOST_FRAMES}")
+    with pytest.raises(LimitError, match="needs more than 900 states"):
+        made(text, letters, limits=Limits(states=900))
+
+
+def test_a_small_cache_counts_on(letters: Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there are heads for too many counts, the next machine goes on."""
+    copied, counted = of_kind("list", 0, 300, letters, monkeypatch)
+    tight = load_bytes(counted.to_bytes(), cache_bytes=1)
+    check_equal(copied, tight, random.Random(2), 200)
+
+
+def test_damaged_counters_do_no_harm(
+    letters: Tokenizer, monkeypatch: pytest.MonkeyPatch, full: bool
+) -> None:
+    """Bounds that do not fit are refused, and others walked."""
+    _, counted = of_kind("recursion through a count", 1, 9, letters, monkeypatch)
+
+    def exercise(artifact: Artifact) -> None:
+        walk_two_deep(artifact)
+        boundaries(artifact, b"[a, [b")
+
+    exercise(counted)
+    for name, value in (("count.items", 0), ("count.most", MOST_FRAMES), ("count.backs", 99)):
+        array = counted.arrays[name].copy()
+        array[-1] = value
+        assert "section" in refused(encoded(counted, {name: array}))
+    check_flipped_bits_do_no_harm(counted, exercise, 1000 if full else 300)
