@@ -146,7 +146,7 @@ class JsonBuilder(EbnfBuilder):
         keyword = Span(place, span.end)
         own = Rule(name, keyword, Reference(names[grammar.start], span), keyword)
         text = self.source.text[place : span.end]
-        self.embedded.append(Embedded(name, text, frozenset([name, *names.values()])))
+        self.embedded.append(Embedded(name, text, span, frozenset([name, *names.values()])))
         self.notes += grammar.notes
         return [own, *inside]
 

@@ -194,12 +194,14 @@ class Rule:
 class Embedded:
     """A part of a grammar that its author wrote in another language, such as a JSON Schema.
 
-    ``name``: of the rule that stands for it. ``text``: as it was written. ``rules``: the names of
-    all rules that it became, inside which nothing is ignored.
+    ``name``: of the rule that stands for it. ``text``: as it was written, keyword included, and
+    ``span`` the place of what stands behind that. ``rules``: the names of all rules that it became,
+    inside which nothing is ignored.
     """
 
     name: str
     text: str
+    span: Span
     rules: frozenset[str]
 
 

@@ -5,7 +5,7 @@
     tree -> language      what parts match: endless white space, redundant alternatives
     tree -> added_tokens  literals that a tokenizer reads as one of its added tokens
     tree -> repetition    texts that a repetition factors in two ways (``automata.ambiguity``)
-    text -> schemas       of a JSON Schema, whose rules nobody has written
+    text -> schemas       of JSON Schemas, whose rules nobody has written
 
 Each lint has a name; a comment that holds ``constrain: allow(NAME, …)`` silences it, for the
 rule that follows if the comment stands right before one, else for the whole file.
@@ -18,7 +18,8 @@ from dataclasses import replace
 
 from constrain.artifacts.errors import ConstrainError
 
-from ..grammar.tree import Grammar
+from ..diagnostics import Span
+from ..grammar.tree import Embedded, Grammar
 from ..grammar.weave_ignored import weave_ignored
 from ..limits import Limits
 from ..lnf.resolve_exclusions import resolve_exclusions
@@ -91,6 +92,8 @@ def lint(
     found += hex_escapes(grammar)
     found += options_as_classes(grammar)
     found += added_tokens(grammar, added or {})
+    for each in grammar.embedded:
+        found += _of_embedded(grammar, each, limits)
     if defined:
         found += unproductive(grammar)
         resolved = _resolved(replace(grammar, ignored=()), limits)
@@ -102,6 +105,15 @@ def lint(
     embedded = grammar.embedded_rules
     found = [each for each in found if each.rule not in embedded and not allowed(each)]
     return sorted(found, key=lambda f: (f.span, f.lint))
+
+
+def _of_embedded(grammar: Grammar, part: Embedded, limits: Limits) -> list[Finding]:
+    """Findings about a JSON Schema inside a grammar, at their places in that."""
+    start, end = part.span.start, part.span.end
+    inside = replace(grammar.source, text=grammar.source.text[start:end], dialect="json-schema")
+    found = of_schema(inside, limits)
+    spans = (Span(start + each.span.start, start + each.span.end) for each in found)
+    return [replace(each, span=span) for each, span in zip(found, spans, strict=True)]
 
 
 def _resolved(grammar: Grammar, limits: Limits) -> Grammar | None:

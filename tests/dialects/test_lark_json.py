@@ -202,6 +202,19 @@ def test_conversion_keeps_the_language_and_to_lark_the_text(dialect: str) -> Non
     assert are_equal(one, other)
 
 
+def test_check_finds_in_a_schema_what_is_probably_not_meant(cli: Cli) -> None:
+    """At its place in the grammar; the schema's rules are none that anybody has written."""
+    schema = '{"type": ["null", "string"],\n "maxlength": 3, "enum": [1, null], "format": "email"}'
+    Path("g.lark").write_text(f'start: "a"+ %json {schema}', encoding="utf-8")
+    found = cli("check", "g.lark")
+    said = found.out.decode()
+
+    assert 1 == found.code
+    assert "g.lark:2:2: warning: #/maxlength: 'maxlength' is no keyword, and asks nothing" in said
+    assert "g.lark:2:27: warning: #/enum/0: this member can never be valid" in said
+    assert 3 == said.count(": warning: ") + said.count(": note: "), said
+
+
 def test_schemas_are_read_with_the_options_for_schemas(
     cli: Cli, default_tokenizer: Tokenizer
 ) -> None:
