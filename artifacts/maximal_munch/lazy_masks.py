@@ -32,6 +32,7 @@ from ..dfa.stacked_dfas import DEAD
 from ..summaries.node_sets import Nodes
 from ..summaries.rows import EMPTY
 from ..tokens import tokenset
+from ..tokens.distinct import distinct
 from ..tokens.memo import ENTRY_BYTES, CacheBudget
 from ..tokens.subtrees import Subtrees
 from ..tokens.tokenset import Words
@@ -331,9 +332,9 @@ class LazyMasks:
         if len(keys) <= _MOST_WITH_DUPLICATES:
             behind = np.array([self._behind_one(key) for key in keys.tolist()], dtype=np.int32)
         else:
-            different, which = np.unique(keys, return_inverse=True)
+            different = distinct(keys)
             found = [self._behind_one(key) for key in different.tolist()]
-            behind = np.array(found, dtype=np.int32)[which]
+            behind = np.array(found, dtype=np.int32)[np.searchsorted(different, keys)]
         return behind[:, 0], behind[:, 1]
 
     def _behind_one(self, key: int) -> tuple[int, int]:

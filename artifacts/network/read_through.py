@@ -14,12 +14,15 @@ it is read from q by successors alone, and no call begins or ends on the way:
 A trie node of height h is taken whole where the classes below it are disjoint from L_h.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..tokens.distinct import distinct
 from ..tokens.subtrees import BROKEN, CLASS_BITS, NO_CLASS_LOOPS, OTHER, characters, levels_of
 from ..tokens.subtrees import UTF8_BETWEEN as BETWEEN
 from ..tokens.subtrees import UTF8_ILL as ILL
@@ -84,6 +87,17 @@ class Heights:
         least = np.searchsorted(steps, np.arange(steps[-1] + 1)).astype(np.uint8)
         return cls(steps, least.take(heights), least.take(heights + 1))
 
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "Heights":
+        """``to_arrays`` is the inverse."""
+        below, within = arrays["heights.below"], arrays["heights.within"]
+        return cls(arrays["heights.steps"].tolist(), below, within)
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """As named arrays."""
+        steps = np.array(self.steps, dtype=np.int64)
+        return {"heights.steps": steps, "heights.below": self.below, "heights.within": self.within}
+
 
 _MADE: WeakKeyDictionary[Trie, Heights] = WeakKeyDictionary()
 
@@ -94,6 +108,11 @@ def heights_of(trie: Trie) -> Heights:
     if found is None:
         found = _MADE[trie] = Heights.of(trie)
     return found
+
+
+def keep_heights(trie: Trie, heights: Heights) -> None:
+    """Have these as the heights of a trie."""
+    _MADE[trie] = heights
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,10 +212,10 @@ def outside_ascii(
     reads = [*range(1, ILL), BETWEEN]
     for read in reads:
         parts = []
-        for following in np.unique(STEPS[read][128:]).tolist():
+        for following in distinct(STEPS[read][128:]).tolist():
             if following != ILL:
                 octets = np.flatnonzero(STEPS[read] == following)
-                used = np.unique(columns[octets[octets >= 128]])
+                used = distinct(columns[octets[octets >= 128]])
                 parts.append(after[following][table[:, used]])
         targets = np.concatenate(parts, axis=1)
         same = (targets == targets[:, :1]).all(axis=1)
@@ -210,7 +229,7 @@ def inside_calls(tables: NetworkTables) -> NDArray[np.bool_]:
     """The states that something which was called can be in, bool (S,)."""
     found = np.zeros(tables.states, dtype=np.bool_)
     calling = np.diff(tables.call_offsets)
-    pending: NDArray[np.integer] = np.unique(tables.call_starts)
+    pending: NDArray[np.integer] = distinct(tables.call_starts)
     while len(pending):
         found[pending] = True
         frames = tables.call_ends[ranges(tables.call_offsets[pending], calling[pending])]

@@ -450,7 +450,7 @@ class SummaryWalk:
         nodes, states = (np.concatenate(parts) for parts in zip(*stopped, strict=True))
         index = index_of(self._trie)
         below = index.whole if self._compact else index.inner_nodes
-        return {state: [below(nodes[states == state])] for state in np.unique(states).tolist()}
+        return {state: [below(nodes[states == state])] for state in distinct(states).tolist()}
 
     def _by_state(
         self,

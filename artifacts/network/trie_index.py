@@ -1,7 +1,8 @@
 """Look-ups into a token trie that walks by a network need: what is below, and what is above."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import cached_property
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -11,6 +12,7 @@ from ..summaries.node_sets import Nodes
 from ..tokens.distinct import distinct
 from ..tokens.subtrees import characters, levels_of, subtrees_of
 from ..tokens.trie import Trie, ranges
+from .read_through import Heights, heights_of, keep_heights
 
 # Begins of nodes are above so many bits of a key, their numbers below.
 _NODE_BITS = 32
@@ -23,10 +25,18 @@ class TrieIndex:
     def __init__(self, trie: Trie) -> None:
         # subtle: not the trie, by which the index is found, and which would so live as long.
         self._subtrees = subtrees_of(trie)
-        self._fan_out = trie.fan_out
+        self._first, self._fan_out = trie.first, trie.fan_out
         self._octets = trie.octets
-        unfinished, _, _ = characters(trie, levels_of(trie))
-        self._between = ~unfinished
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """What takes longest to make, as named arrays."""
+        return {"index.in_order": self._in_order, "index.by_octet": self._by_octet}
+
+    def begin_with(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Take what ``to_arrays`` gave."""
+        # What a cached property has is an attribute.
+        vars(self)["_in_order"] = arrays["index.in_order"]
+        vars(self)["_by_octet"] = arrays["index.by_octet"]
 
     def inner_nodes(self, nodes: Nodes) -> Nodes:
         """The nodes with children at and below some, each as often as it is; those where a
@@ -93,14 +103,17 @@ class TrieIndex:
 
     def children_by(self, flags: NDArray[np.bool_], octet: int) -> Nodes:
         """The children by one byte of the nodes that are flagged, bool (N,)."""
-        order, starts = self._by_octet
+        order, starts = self._by_octet, self._octet_starts
         nodes = order[starts[octet] : starts[octet + 1]]
         found: Nodes = nodes[flags.take(self._parents.take(nodes))]
         return found
 
     @cached_property
     def _in_order(self) -> NDArray[np.int64]:
-        nodes = np.flatnonzero((self._fan_out > 0) & self._between)
+        nothing = np.zeros(0, dtype=np.int32)
+        trie = Trie(self._octets, self._first, nothing, nothing)
+        unfinished, _, _ = characters(trie, levels_of(trie))
+        nodes = np.flatnonzero((self._fan_out > 0) & ~unfinished)
         begins = self._subtrees.begin.take(nodes)
         # Those of one level ascend, which a stable sort makes use of.
         order = np.argsort(begins, kind="stable")
@@ -117,11 +130,15 @@ class TrieIndex:
         return np.concatenate((np.zeros(1, np.int32), nodes.repeat(self._fan_out)))
 
     @cached_property
-    def _by_octet(self) -> tuple[Nodes, list[int]]:
-        """The nodes but the root by the byte that leads to them, and where each byte begins."""
-        order = np.argsort(self._octets[1:], kind="stable").astype(np.int32) + np.int32(1)
-        starts = np.searchsorted(self._octets[1:][order - 1], np.arange(257)).tolist()
-        return order, starts
+    def _by_octet(self) -> Nodes:
+        """The nodes but the root by the byte that leads to them."""
+        return np.argsort(self._octets[1:], kind="stable").astype(np.int32) + np.int32(1)
+
+    @cached_property
+    def _octet_starts(self) -> list[int]:
+        """Where each byte begins in ``_by_octet``."""
+        starts: list[int] = np.searchsorted(self._octets[self._by_octet], np.arange(257)).tolist()
+        return starts
 
 
 _MADE: WeakKeyDictionary[Trie, TrieIndex] = WeakKeyDictionary()
@@ -133,3 +150,14 @@ def index_of(trie: Trie) -> TrieIndex:
     if found is None:
         found = _MADE[trie] = TrieIndex(trie)
     return found
+
+
+def walk_arrays(trie: Trie) -> dict[str, NDArray[Any]]:
+    """What walks of networks need of a trie, whatever the network is, as named arrays."""
+    return index_of(trie).to_arrays() | heights_of(trie).to_arrays()
+
+
+def begin_walks(trie: Trie, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Walks of a trie begin with what ``walk_arrays`` gave for it."""
+    index_of(trie).begin_with(arrays)
+    keep_heights(trie, Heights.from_arrays(arrays))

@@ -1,4 +1,4 @@
-"""What belongs to the tokens of a tokenizer alone: their bytes as arrays, their trie, its subtrees.
+"""What belongs to the tokens of a tokenizer alone: their bytes, their trie, and look-ups into that.
 
     VocabularyTables(tokenizer, cache).trie     made once for all grammars, cached between runs
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from constrain.artifacts.network.trie_index import begin_walks, walk_arrays
 from constrain.artifacts.tokens.subtrees import from_arrays, to_arrays
 from constrain.artifacts.tokens.trie import Trie
 from constrain.artifacts.tokens.vocabulary import HOLE, Vocabulary
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from ..wordpiece import WordPieceTokenizer
 
 # Goes up with every change of what the tables hold or how they are computed.
-_VERSION = 1
+_VERSION = 2
 
 
 class HasVocabulary(Protocol):
@@ -89,7 +90,9 @@ class VocabularyTables:
         arrays = self._cache.cached("vocabulary", key, self._arrays)
         names = ("data", "offsets", "kinds")
         vocabulary = Vocabulary(*(arrays[f"tokens.{name}"] for name in names))
-        return vocabulary, from_arrays(arrays)
+        trie = from_arrays(arrays)
+        begin_walks(trie, arrays)
+        return vocabulary, trie
 
     def _arrays(self) -> Tables:
         vocabulary = self._tokenizer.vocabulary()
@@ -98,7 +101,8 @@ class VocabularyTables:
             "tokens.offsets": vocabulary.offsets,
             "tokens.kinds": vocabulary.kinds,
         }
-        return tokens | to_arrays(Trie.from_vocabulary(vocabulary))
+        trie = Trie.from_vocabulary(vocabulary)
+        return tokens | to_arrays(trie) | walk_arrays(trie)
 
 
 def token_tables(

@@ -5,10 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from constrain.artifacts.network import read_through, trie_index
+from constrain.artifacts.network.trie_index import walk_arrays
 from constrain.artifacts.tokens.subtrees import to_arrays
 from constrain.artifacts.tokens.trie import Trie
 from constrain.compiler import Cache, Tokenizer, compile_grammar
-from constrain.compiler.tokenizers.vocabulary_tables import VocabularyTables
+from constrain.compiler.tokenizers.vocabulary_tables import VocabularyTables, token_tables
 
 pytestmark = pytest.mark.quick
 
@@ -23,6 +25,23 @@ def test_tables_from_the_cache_are_the_same(default_tokenizer: Tokenizer, tmp_pa
         one, other = (t.vocabulary(default_tokenizer.vocab_size) for t in (plain, stored))
         assert one.data.tobytes() == other.data.tobytes()
     assert [path.name.split("-")[0] for path in tmp_path.iterdir()] == ["vocabulary"]
+
+
+def test_what_walks_need_of_the_trie_comes_from_the_cache(
+    default_tokenizer: Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Heights, nodes in the order of texts and by their bytes: the second time none is made."""
+    made = walk_arrays(token_tables(default_tokenizer, Cache(tmp_path)).trie)
+
+    def refused(*_: object) -> None:
+        raise AssertionError("made again")
+
+    monkeypatch.setattr(read_through.Heights, "of", refused)
+    monkeypatch.setattr(trie_index, "characters", refused)
+    read = walk_arrays(token_tables(default_tokenizer, Cache(tmp_path)).trie)
+    assert made.keys() == read.keys()
+    for name, array in made.items():
+        assert np.array_equal(array, read[name]), name
 
 
 def test_padding_is_the_tokenizers_own(default_tokenizer: Tokenizer) -> None:
