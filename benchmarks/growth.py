@@ -1,11 +1,13 @@
 """How compiling grows with the number of rules: CPU time, states, and the exponent fitted to them.
 
 python benchmarks/growth.py [--rules 10 100 1000 10000] [--tokenizer TOKENIZER.json]
+python benchmarks/growth.py --counts [--tokenizer TOKENIZER.json]
 
 Grammars of n rules, as networks without precomputed masks (``prewarm=0``), or as DFAs with all of
 them where nothing nests itself. The exponent is the
 slope of log t over log n, least squares, of times that are above 50 ms: below, what each
-compilation costs counts most.
+compilation costs counts most. With ``--counts``: repetitions of ten, a thousand and a million
+items instead (``workloads/counts.py``).
 """
 
 import argparse
@@ -13,6 +15,8 @@ import sys
 from collections.abc import Callable, Sequence
 from math import log
 from time import process_time
+
+import workloads.counts
 
 from constrain.compiler import Limits, compile_grammar, load_tokenizer
 from constrain.compiler.tokenizers import default_path
@@ -103,8 +107,12 @@ def main() -> None:
     parser.add_argument("--rules", type=int, nargs="+", default=[10, 100, 1000, 10000])
     parser.add_argument("--tokenizer")
     parser.add_argument("--seconds", type=float, default=600.0)
+    parser.add_argument("--counts", action="store_true")
     wanted = parser.parse_args()
     tokenizer = load_tokenizer(wanted.tokenizer or default_path())
+    if wanted.counts:
+        workloads.counts.report(tokenizer)
+        return
     limits = Limits(states=_STATES, seconds=wanted.seconds)
 
     def compiled(text: str) -> tuple[float, int]:

@@ -1,19 +1,15 @@
 """Repetitions that are counted while decoding: what ten, a thousand and a million items cost.
 
-    python benchmarks/counts.py TOKENIZER.json [--runs 5]
-
 CPU time in one process, the tokenizer and its trie being ready. *Lazy* is with nothing
-precomputed: compile, the first mask, and the largest of the first twenty. *Own bytes* are the
-artifact's without the vocabulary and the trie, saved with what is precomputed; *from a file* are
-the same masks of that file, loaded, and *near the end* those of the last 150 counts, each met for
-the first time. *Step*: a token that the same place has not met, and one that it has.
+precomputed: compile, the first mask, and the largest of the first twenty. *Own kB* are the
+artifact's without the vocabulary and the trie, saved with what is precomputed; what follows is of
+that file, loaded: the largest of the same masks, those of the last 150 counts, each met for the
+first time, and a step by a token that the same place has not met, and by one that it has.
 """
 
-import argparse
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from statistics import median
 
 from constrain.artifacts import Artifact
@@ -21,7 +17,7 @@ from constrain.artifacts.counting_network.configurations import COUNT_SHIFT
 from constrain.artifacts.counting_network.machine import CountingMasks
 from constrain.artifacts.errors import TokenRefusedError
 from constrain.artifacts.read import load_bytes
-from constrain.compiler import Compiler, Tokenizer, load_tokenizer
+from constrain.compiler import Compiler, Tokenizer
 
 CHARACTER = r'( [^\x00-\x1f"\\] | "\\" ( ["\\/bfnrt] | "u" [0-9a-f] [0-9a-f] [0-9a-f] [0-9a-f] ) )'
 NUMBER = '"-"? [0-9]+'
@@ -145,15 +141,8 @@ def measure(tokenizer: Tokenizer, kind: str, most: int, runs: int) -> None:
     sys.stdout.flush()
 
 
-def main() -> None:
+def report(tokenizer: Tokenizer, runs: int = 5) -> None:
     """The table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("tokenizer", type=Path)
-    parser.add_argument("--runs", type=int, default=5)
-    given = parser.parse_args()
-    tokenizer = load_tokenizer(given.tokenizer)
     # What all grammars of a tokenizer share.
     warm = Compiler(tokenizer).compile(
         'root ::= "x" [a-z]{0,5000} "."', dialect="gbnf", tokenization="any"
@@ -164,8 +153,4 @@ def main() -> None:
     sys.stdout.write(f"{'':20}{'items':>9}{'states':>8}" + "".join(heads) + "\n")
     for kind in GRAMMARS:
         for most in (10, 1_000, 1_000_000):
-            measure(tokenizer, kind, most, given.runs)
-
-
-if __name__ == "__main__":
-    main()
+            measure(tokenizer, kind, most, runs)
