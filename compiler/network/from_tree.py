@@ -38,6 +38,9 @@ _OF_TEXT = 2
 # Of the parts of a permutation so many may overlap; a text may lead to each set of them.
 _MOST_OVERLAPPING = 10
 
+# Automata may have so many times as many states as the network: many of theirs read nothing.
+_SLACK_OF_LAYOUT = 3
+
 # Copies of so many states, before the subset construction, take less time than all else.
 _MANY_COPIED = 10_000
 
@@ -102,7 +105,7 @@ def network_from_tree(
     called: frozenset[int] = frozenset()
     bounded = False
     while True:
-        layout = Layout(rules, procedures_of(rules, called), limits)
+        layout = Layout(rules, procedures_of(rules, called), limits, _SLACK_OF_LAYOUT)
         if most_states is not None and not bounded and layout.components.states > most_states:
             # Rules that only follow each other are one automaton, as large as their text.
             most_states, bounded = max(most_states, _OF_TEXT * text_size(rules)), True

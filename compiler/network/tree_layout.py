@@ -39,13 +39,17 @@ class Layout:
 
     ``components``: the automata. ``procedures``: the start, and what is called. ``copied``: the
     rules of which there are copies. ``owners``: of each state the rule whose text leaves it.
-    Raises ``LimitError``.
+    ``slack``: how often as many states as the limits allow there may be, most of which read
+    nothing. Raises ``LimitError``.
     """
 
-    def __init__(self, rules: Rules, called: Collection[int], limits: Limits) -> None:
+    def __init__(
+        self, rules: Rules, called: Collection[int], limits: Limits, slack: int = 1
+    ) -> None:
         self._rules, self._called, self._limits = rules, called, limits
         self.components = Components()
-        self._most = min(limits.states, limits.memory // STATE_BYTES)
+        self._slack = slack
+        self._most = min(slack * limits.states, limits.memory // STATE_BYTES)
         self.copied: set[int] = set()
         self.owners = [rules.start]
         self._first_call = FIRST_TERMINAL + rules.terminals
@@ -200,7 +204,7 @@ class Layout:
         states = len(self.components.arcs) + more
         if states <= self._most:
             return
-        if states > self._limits.states:
+        if states > self._slack * self._limits.states:
             self._limits.check_states(states, _STAGE, [self._rules.names[owner]], part)
         if states * STATE_BYTES > self._limits.memory:
             names = [self._rules.names[owner]]

@@ -364,3 +364,13 @@ def test_what_several_rules_end_with_is_called_where_copies_would_multiply() -> 
 
     small, large = (network_from_tree(rules_of(grammar(n)), LIMITS).states for n in (10, 40))
     assert large < 6 * small
+
+
+def test_the_limit_of_states_is_about_those_of_the_network() -> None:
+    """Automata before the subset construction have more: states that read nothing."""
+    text = keys_before_space(30)
+    states = network_from_tree(rules_of(text), LIMITS).states
+
+    assert states == network_from_tree(rules_of(text), Limits(states=states)).states
+    with pytest.raises(LimitError):
+        network_from_tree(rules_of(text), Limits(states=states - 2))
