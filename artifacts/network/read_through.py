@@ -229,7 +229,7 @@ def inside_calls(tables: NetworkTables) -> NDArray[np.bool_]:
     """The states that something which was called can be in, bool (S,)."""
     found = np.zeros(tables.states, dtype=np.bool_)
     calling = np.diff(tables.call_offsets)
-    pending: NDArray[np.integer] = distinct(tables.call_starts)
+    pending: NDArray[np.integer] = tables.callees
     while len(pending):
         found[pending] = True
         frames = tables.call_ends[ranges(tables.call_offsets[pending], calling[pending])]

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from ..tokens.distinct import distinct
 from .counts import Counters
+from .sets import NO_SEPARATOR
 
 DEAD = 0
 
@@ -89,6 +90,16 @@ class NetworkTables:
         if sets is not None:
             ends = np.concatenate((ends, sets.backs[sets.owners]))
         return ends[self.call_returns]
+
+    @cached_property
+    def callees(self) -> NDArray[np.int32]:
+        """The states in which something begins that was called, ascending: also the parts of sets
+        behind the first and the separators between them, which no call of the tables names."""
+        sets = None if self.counters is None else self.counters.sets
+        if sets is None:
+            return distinct(self.call_starts)
+        separators = sets.separators[sets.separators != NO_SEPARATOR]
+        return distinct(np.concatenate((self.call_starts, sets.parts, separators)))
 
     @cached_property
     def calls(self) -> list[list[tuple[int, int]]]:
