@@ -7,7 +7,7 @@ from ..grammar.tree import Grammar
 from ..limits import Limits
 from .goals import NAME_THEM, TOO_DEEP, Goals
 from .keywords.known import schemas_in
-from .keywords.shapes import misshapen
+from .keywords.shapes import misshapen, unreadable_uris
 from .normal import Normal
 from .notes import Notes, Refused
 from .options import SchemaOptions
@@ -51,8 +51,10 @@ def opened(source: Source, limits: Limits) -> tuple[Document, Goals, Normal]:
 def _grammar(
     document: Document, options: SchemaOptions, notes: Notes, limits: Limits, start: str
 ) -> Grammar:
-    places = Places(document, options, notes, limits)
-    wrong = misshapen(document, places.draft, places.draft_of)
+    wrong = unreadable_uris(document)
+    if not wrong:
+        places = Places(document, options, notes, limits)
+        wrong = misshapen(document, places.draft, places.draft_of)
     if wrong:
         raise CheckError(document.source, [each.placed(document.spans) for each in wrong])
     goals = Goals(places, options, notes, limits)

@@ -96,9 +96,13 @@ def _subschemas(schema: Json) -> Iterator[Json]:
             yield from filter(_may_be_schema, named.values())
 
 
+# Keywords that it takes for texts.
+_TEXTS = ("$schema", "$id", "id", "$anchor", "$dynamicAnchor")
+
+
 def _may_be_schema(value: Json) -> bool:
     """Whether ``referencing`` can look at a value."""
-    return isinstance(value, dict) and isinstance(value.get("$schema", ""), str)
+    return isinstance(value, dict) and all(isinstance(value.get(t, ""), str) for t in _TEXTS)
 
 
 def _specification(number: int) -> "Specification[Json]":

@@ -31,6 +31,13 @@ pytestmark = pytest.mark.quick
         ('{"multipleOf": 0}', "#/multipleOf: this must be above 0"),
         ('{"uniqueItems": 1}', "#/uniqueItems: this must be true or false"),
         ('{"pattern": "a(b"}', "#/pattern: character 2 of the pattern: this group is not closed"),
+        ('{"$id": "//["}', "1:9: error: #/$id: '//[' is no URI reference: Invalid IPv6 URL"),
+        ('{"items": {"$ref": "//["}}', "#/items/$ref: '//[' is no URI reference"),
+        (
+            '{"$defs": {"a": {"$id": "urn:a", "$schema": '
+            '"https://json-schema.org/draft/2019-09/schema", "items": {"$id": {}}}}}',
+            "#/$defs/a/items/$id: this must be a string",
+        ),
         ('{"$ref": "#/nowhere"}', "1:10: error: #/$ref: nothing is found at '#/nowhere'"),
         ('{"$ref": "http://example.com/s"}', "#/$ref: nothing is found at 'http://example.com/s'"),
         ('{"$ref": "#"}', "#: the schema refers to itself for one and the same value"),

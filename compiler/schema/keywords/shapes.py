@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from difflib import get_close_matches
 from typing import TypeAlias
+from urllib.parse import urlsplit
 
 from ..drafts import Draft
 from ..notes import Refused
@@ -32,6 +33,8 @@ NO_REFERENCE = "a reference is a string"
 NO_PATTERN = "a pattern is a string"
 NOT_ABOVE_ZERO = "this must be above 0"
 CALLED_PREFIX = "draft 2020-12 calls this prefixItems"
+
+_URIS = frozenset({"$dynamicRef", "$id", "$recursiveRef", "$ref", "$schema", "id"})
 
 # Errors of one text that are reported.
 _MOST_ERRORS = 20
@@ -70,6 +73,21 @@ def misshapen(
             if len(found) >= _MOST_ERRORS:
                 return found
     return found
+
+
+def unreadable_uris(document: Document) -> list[Refused]:
+    """The names and references of a document that are no URIs, whatever its draft; without these
+    it is known which resources it has."""
+    found = []
+    for pointer, schema in schemas_in(document.value):
+        for keyword in _URIS & schema.keys():
+            value = schema[keyword]
+            try:
+                urlsplit(value if isinstance(value, str) else "")
+            except ValueError as error:
+                message = f"{value!r} is no URI reference: {error}"
+                found.append(Refused(f"#{pointer}/{keyword}", message))
+    return found[:_MOST_ERRORS]
 
 
 def _schema(value: Json, _: Draft) -> _Wrong:
