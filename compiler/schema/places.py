@@ -139,7 +139,12 @@ class Places:
         self.draft = self.draft_of(root, self._unsaid)
         resource = self.draft.resource(root)
         self.base = urljoin(_BASE, self.draft.name_of(root) or "")
-        self._registry = self._registry.with_resource(self.base, resource).crawl()
+        try:
+            self._registry = self._registry.with_resource(self.base, resource).crawl()
+        except (AttributeError, TypeError):
+            # ``referencing`` takes it for a text where a schema inside has a draft of its own.
+            hint = "$id, id and anchors are strings"
+            raise Refused("#", "the name of a schema inside is no string", hint) from None
         text = document.source.text
         self._is_dynamic = (
             '"$dynamicRef"' in text

@@ -38,6 +38,11 @@ pytestmark = pytest.mark.quick
             '"https://json-schema.org/draft/2019-09/schema", "items": {"$id": {}}}}}',
             "#/$defs/a/items/$id: this must be a string",
         ),
+        (
+            '{"$defs": {"a": {"id": "urn:a", "$schema": '
+            '"http://json-schema.org/draft-04/schema", "items": {"id": {}}}}}',
+            "#: the name of a schema inside is no string",
+        ),
         ('{"$ref": "#/nowhere"}', "1:10: error: #/$ref: nothing is found at '#/nowhere'"),
         ('{"$ref": "http://example.com/s"}', "#/$ref: nothing is found at 'http://example.com/s'"),
         ('{"$ref": "#"}', "#: the schema refers to itself for one and the same value"),

@@ -82,6 +82,8 @@ def unreadable_uris(document: Document) -> list[Refused]:
     for pointer, schema in schemas_in(document.value):
         for keyword in _URIS & schema.keys():
             value = schema[keyword]
+            if keyword == "$id" and not isinstance(value, str):
+                found.append(Refused(f"#{pointer}/{keyword}", NO_STRING))
             try:
                 urlsplit(value if isinstance(value, str) else "")
             except ValueError as error:
