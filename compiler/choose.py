@@ -244,8 +244,18 @@ def may_be_lazy(choice: EngineChoice, options: CompileOptions) -> bool:
 
 def lazy_instead(choice: EngineChoice, states: int, options: CompileOptions) -> EngineChoice | None:
     """States made while decoding instead of a DFA of about so many; None if it is small enough."""
-    most = SOON_LAZY_STATES if options.wants_masks_alone else LAZY_STATES
-    return as_lazy(choice) if states > most else None
+    return as_lazy(choice) if is_large(states, options) else None
+
+
+def is_large(states: int, options: CompileOptions) -> bool:
+    """Whether the states of a DFA of about so many are made while decoding."""
+    return states > (SOON_LAZY_STATES if options.wants_masks_alone else LAZY_STATES)
+
+
+def with_lazy_terminals(choice: EngineChoice) -> EngineChoice:
+    """A network that calls what is too large to be built."""
+    reason = "an intersection or a complement in it is too large to be built"
+    return replace(choice, engine=NETWORK, reason=reason, others=())
 
 
 def as_lazy(choice: EngineChoice) -> EngineChoice:

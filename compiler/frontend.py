@@ -11,7 +11,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -28,11 +28,13 @@ from .choose import (
     as_lazy,
     by_calls,
     counted_instead,
+    is_large,
     lazy_instead,
     may_be_lazy,
     next_engine,
     over_lexemes,
     permuted,
+    with_lazy_terminals,
 )
 from .diagnostics import CheckError, Diagnostic, LimitError, NotRegularError
 from .dialects import read_grammar
@@ -42,9 +44,9 @@ from .grammar.tree import Difference, Excluding, Grammar
 from .limits import Limits, blaming
 from .lnf import Lnf, normalize, normalize_without_nullable
 from .lnf.automaton import to_nfa
-from .lnf.components import components, strongly_connected
+from .lnf.components import components, recurses
 from .lnf.empty_patterns import empty_patterns
-from .options import DFA, CompileOptions
+from .options import ANY, DFA, CompileOptions
 
 # What regular grammars do not need is imported where it is met: that takes as long as they do.
 if TYPE_CHECKING:
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
 
     from .earley.tables import Layout
     from .lazy_dfa.conjunctions import Operation
+    from .lazy_network.terminals import LazyTerminals
     from .maximal_munch.lexemes import Lexeme
     from .network.tree_rules import Rules
 
@@ -136,13 +139,15 @@ class Parser:
 
     ``layout`` and ``lexer``: for Earley's recogniser, which also explains texts; made when they
     are first needed, within ``limits`` whose clock starts then. Where the network holds sets, they
-    are of parts in any number. ``network``: None for the engine ``earley``.
+    are of parts in any number. ``network``: None for the engine ``earley``. ``lazily``: terminals
+    whose states are made while decoding, which are symbols of the grammar then.
     """
 
     grammar: Grammar
     choice: EngineChoice
     network: "NetworkTables | None"
     limits: Limits
+    lazily: "LazyTerminals | None" = None
 
     @cached_property
     def layout(self) -> "Layout":
@@ -270,6 +275,13 @@ def _compile_exactly(grammar: Grammar, choice: EngineChoice, options: CompileOpt
             chosen = lazy_instead(choice, operation.states, options)
             if chosen is not None:
                 return _lazy(grammar, chosen, operation, limits)
+        elif options.tokenization == ANY:
+            from .lazy_network.terminals import lazy_terminals
+
+            lazily = lazy_terminals(grammar, limits, partial(is_large, options=options))
+            if lazily is not None:
+                chosen = with_lazy_terminals(choice)
+                return Parser(lazily.grammar, chosen, lazily.network, limits, lazily)
     resolved = without_exceptions(grammar, limits)
     if options.max_depth is not None:
         return _unrolled(grammar, choice, normalize(resolved, limits), options)
@@ -319,19 +331,6 @@ def _lazy(
             return Automata(as_nfa(dfa, [grammar.start]), dfa, [grammar.place_of_start])
 
     return Automaton(grammar, choice, later, operation=operation)
-
-
-def recurses(grammar: Grammar) -> bool:
-    """Whether a rule uses itself, directly or by way of others: else no rule nests."""
-    numbers: dict[str, int] = {}
-    for rule in grammar.rules:
-        numbers.setdefault(rule.name, len(numbers))
-    uses: list[list[int]] = [[] for _ in numbers]
-    for rule in grammar.rules:
-        uses[numbers[rule.name]] += (numbers[use.name] for use in rule.uses)
-    return any(
-        len(members) > 1 or members[0] in uses[members[0]] for members in strongly_connected(uses)
-    )
 
 
 def compile_regular(grammar: Grammar, choice: EngineChoice, limits: Limits) -> Automaton:

@@ -13,6 +13,7 @@ from constrain.artifacts.container.manifest import (
     BYTE_DFA,
     GREEDY,
     LAZY_DFA,
+    LAZY_NETWORK,
     MAXIMAL_MUNCH,
     NETWORK,
     WORD_DFA,
@@ -80,7 +81,7 @@ def without_effect(
     is_dfa = isinstance(recogniser, Automaton)
     yield from depth_without_effect(recogniser, options)
     lazily = options.prewarm == 0
-    about_it = (NETWORK, GREEDY, *[BYTE_DFA, LAZY_DFA] * lazily)
+    about_it = (NETWORK, GREEDY, *[BYTE_DFA, LAZY_DFA, LAZY_NETWORK] * lazily)
     if options.prewarm is not None and kind not in about_it:
         name = "--lazy (--prewarm 0)" if lazily else f"--prewarm {options.prewarm}"
         about = "networks and byte DFAs" if lazily else "networks"

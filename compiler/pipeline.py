@@ -201,6 +201,8 @@ def _by_engine(
     request = request_of(tokenizer, wanted, tokens)
     if isinstance(recogniser, MaximalMunchGrammar):
         return _over_lexemes(recogniser, request, choice, progress)
+    if isinstance(recogniser, Parser) and recogniser.lazily is not None:
+        return _of_lazy_terminals(recogniser, request, choice)
     if isinstance(recogniser, Parser):
         return _of_nesting(recogniser, request, choice, tables, progress)
     if recogniser.operation is not None:
@@ -248,6 +250,21 @@ def _of_lazy_states(
     sections |= for_lazy_masks(size_of(sections), request)
     artifact = assemble(automaton, operation, sections, request)
     return Compilation(automaton, None, artifact, (*choice.notes, *notes), weakened=choice.note)
+
+
+def _of_lazy_terminals(
+    parser: Parser, request: ArtifactRequest["Tokenizer"], choice: TokenizationChoice
+) -> Compilation:
+    """A grammar with terminals whose states are made while decoding."""
+    from .assemble.dfa import size_of
+    from .assemble.lazy_network import assemble, encode
+    from .dfa.precompute import for_lazy_masks
+
+    assert parser.lazily is not None
+    sections = encode(parser.lazily, request)
+    sections |= for_lazy_masks(size_of(sections), request)
+    artifact = assemble(parser, parser.lazily, sections, request)
+    return Compilation(parser, None, artifact, choice.notes, weakened=choice.note)
 
 
 def _of_canonical_tokens(

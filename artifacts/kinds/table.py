@@ -71,6 +71,10 @@ def kind_of(manifest: Manifest) -> Kind:
             from . import lazy_dfa
 
             return lazy_dfa
+        case "lazy-network":
+            from . import lazy_network
+
+            return lazy_network
         case "network" if manifest.tokenization == "canonical":
             from . import canonical_network
 

@@ -150,13 +150,13 @@ class TokenWalks:
         cache: BoundedCache[tuple[int, int, bool], Ends],
     ) -> None:
         self._conjunction, self._lengths = conjunction, lengths
-        self._whole, self._tries = _Walk(conjunction, tries.whole, tries.width), tries
+        self._whole, self._tries = TrieWalk(conjunction, tries.whole, tries.width), tries
         self._vocab_size, self._number, self._cache = vocab_size, number, cache
         self._classes: NDArray[np.intp] | None = None
         self._divides = not conjunction.operands and conjunction.table.size <= _MOST_CELLS
         if self._divides:
-            self._short = _Walk(conjunction, tries.short, tries.width)
-            self._long = _Walk(conjunction, tries.long, tries.width)
+            self._short = TrieWalk(conjunction, tries.short, tries.width)
+            self._long = TrieWalk(conjunction, tries.long, tries.width)
 
     def ends(self, state: int) -> Ends:
         """What all tokens make of a state of the DFA."""
@@ -229,7 +229,7 @@ class TokenWalks:
         return found
 
 
-class _Walk:
+class TrieWalk:
     """Walks of one trie. ``code_width``: more than the characters of any token."""
 
     def __init__(self, conjunction: Conjunction, parts: TrieParts, code_width: int) -> None:
@@ -246,7 +246,7 @@ class _Walk:
         """The tokens that a state reads, int32 (n,), and for each the state behind it and the
         characters that it begins, as one number: ``state * code_width + characters``."""
         parts = self._parts
-        nodes, states = self._reached(state)
+        nodes, states = self.reached(state)
         ids = parts.first_ids.take(nodes)
         ending = np.flatnonzero(ids >= 0)
         codes = states.take(ending) * self._code_width
@@ -254,7 +254,7 @@ class _Walk:
         codes += parts.characters.take(nodes)
         return ids.take(ending), codes
 
-    def _reached(self, state: int) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
+    def reached(self, state: int) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
         """The nodes below the root that a state reads, ascending, and the states there."""
         trie, parts, width = self._parts.trie, self._parts, self._width
         nodes: NDArray[np.int32] = np.zeros(1, dtype=np.int32)

@@ -92,13 +92,15 @@ class Walked:
 
     def live_ends(self, ends: Ends, characters: int) -> Allowed:
         """Which ends are live by the DFA and the bounds; bool (n,)."""
+        return self.live_places(ends.states, ends.characters + characters)
+
+    def live_places(self, states: NDArray[np.int64], characters: NDArray[np.int64]) -> Allowed:
+        """The same of states, each behind so many characters."""
         c = self.conjunction
-        so_far = ends.characters + characters
-        enough = np.maximum(c.least - so_far, 0)
-        fewest = self.lengths.fewest(enough, ends.states)
+        fewest = self.lengths.fewest(np.maximum(c.least - characters, 0), states)
         live: Allowed = fewest < NEVER
         if c.most != UNBOUNDED:
-            live &= fewest <= c.most - so_far
+            live &= fewest <= c.most - characters
         return live
 
     def surely_live(self, ends: Ends, live: Allowed, characters: int) -> Allowed:

@@ -109,13 +109,14 @@ def _by_grammar(
 def _by_artifact(artifact: "Artifact", text: bytes) -> "Verdict":
     from constrain.artifacts.kinds.counting_network import CountingRuntime
     from constrain.artifacts.kinds.lazy_dfa import LazyDfaRuntime
+    from constrain.artifacts.kinds.lazy_network import CallingRuntime
     from constrain.artifacts.kinds.maximal_munch import MaximalMunchRuntime
     from constrain.artifacts.kinds.parser import NestingGrammar
     from constrain.compiler.automata.dump import ids_text, terminal_names
     from constrain.compiler.dialects import JSON_SCHEMA
     from constrain.compiler.explain.earley import explain_parser
     from constrain.compiler.explain.json_schema import explain_instance
-    from constrain.compiler.explain.lazy_dfa import explain_lazy
+    from constrain.compiler.explain.lazy_dfa import explain_calling, explain_lazy
     from constrain.compiler.explain.maximal_munch import explain_maximal_munch
     from constrain.compiler.explain.network import explain_network
     from constrain.compiler.explain.report import explain
@@ -129,6 +130,8 @@ def _by_artifact(artifact: "Artifact", text: bytes) -> "Verdict":
             return explain_instance(artifact.runtime.recogniser(), text)
         names = [ids_text(ids.tolist()) for ids in artifact.runtime.named]
         return explain_parser(artifact.runtime.recogniser(), text, names)
+    if isinstance(artifact.runtime, CallingRuntime):
+        return explain_calling(artifact.runtime.network(), text, artifact.manifest.start)
     if isinstance(artifact.runtime, LazyDfaRuntime):
         return explain_lazy(artifact.runtime.reader, text, artifact.manifest.start)
     if isinstance(artifact.runtime, CountingRuntime):

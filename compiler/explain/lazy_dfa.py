@@ -4,10 +4,12 @@ What may follow is found byte by byte; of the rules the start is named, whose te
 on those of others.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from constrain.artifacts.lazy_dfa.reader import Reader
 from constrain.artifacts.lazy_dfa.tables import Conjunction
+from constrain.artifacts.lazy_network.configurations import CallingNetwork
+from constrain.artifacts.network.configurations import REFUSED
 
 from .report import Status, Verdict, position, ranges, without_line_break
 
@@ -21,7 +23,31 @@ def explain_lazy(reader: Reader, text: bytes, rule: str) -> Verdict:
     """The verdict on ``text``; ``rule``: the start. Raises ``UndecidedError``."""
     offset = reader.viable(text)
     threads = reader.read(reader.start, text[:offset])
-    may_end = reader.accepts(threads)
+    expected = [octet for octet in range(256) if reader.read(threads, bytes([octet]))]
+
+    def accepts(whole: bytes) -> bool:
+        return reader.accepts(reader.read(reader.start, whole))
+
+    return _verdict(text, offset, expected, rule, accepts)
+
+
+def explain_calling(network: CallingNetwork, text: bytes, rule: str) -> Verdict:
+    """The same by a network with terminals whose states are made while decoding."""
+    offset = network.viable(text)
+    reached = network.read(network.start, text[:offset])
+    expected = [octet for octet in range(256) if network.read(reached, [octet]) != REFUSED]
+
+    def accepts(whole: bytes) -> bool:
+        found = network.read(network.start, whole)
+        return found != REFUSED and network.may_end(found)
+
+    return _verdict(text, offset, expected, rule, accepts)
+
+
+def _verdict(
+    text: bytes, offset: int, expected: list[int], rule: str, accepts: Callable[[bytes], bool]
+) -> Verdict:
+    may_end = accepts(text[:offset])
     if offset < len(text):
         status = Status.REJECTED
     else:
@@ -34,10 +60,8 @@ def explain_lazy(reader: Reader, text: bytes, rule: str) -> Verdict:
         line=line,
         column=column,
         rules=(rule,),
-        expected=ranges(octet for octet in range(256) if reader.read(threads, bytes([octet]))),
+        expected=ranges(expected),
         tokens=(),
         may_end=may_end,
-        but_for_line_break=status is Status.REJECTED
-        and shorter != text
-        and reader.accepts(reader.read(reader.start, shorter)),
+        but_for_line_break=status is Status.REJECTED and shorter != text and accepts(shorter),
     )

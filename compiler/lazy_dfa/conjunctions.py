@@ -72,6 +72,23 @@ def operation_of(node: regex.Node, limits: Limits) -> Operation | None:
     return Operation(live, sum(map(_states_if_built, live)))
 
 
+def joined(conjunctions: Sequence[Conjunction]) -> tuple[Conjunction, ...]:
+    """The same over the coarsest columns that refine those of all."""
+    classes, representatives = _refined([each.classes for each in conjunctions])
+    return tuple(
+        replace(
+            each,
+            table=each.table[:, each.classes[representatives]],
+            classes=classes,
+            operands=tuple(
+                _with_columns(operand, each.table.shape[1], each.classes[representatives])
+                for operand in each.operands
+            ),
+        )
+        for each in conjunctions
+    )
+
+
 def without_bytes_of(operation: Operation, missing: NDArray[np.bool_], limits: Limits) -> Operation:
     """The members that hold none of the bytes ``missing``, bool (256,); without conjunctions if
     there is none. Raises ``LimitError``."""

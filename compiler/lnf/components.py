@@ -20,6 +20,7 @@ from enum import Enum
 from itertools import pairwise
 
 from ..diagnostics import Diagnostic, NotRegularError, Span
+from ..grammar.tree import Grammar
 from .form import Lnf, Production, Symbol
 
 
@@ -193,3 +194,16 @@ def _path(lnf: Lnf, inside: set[int], source: int, target: int) -> list[int]:
     while path[-1] != source:
         path.append(came[path[-1]])
     return path[::-1]
+
+
+def recurses(grammar: Grammar) -> bool:
+    """Whether a rule uses itself, directly or by way of others: else no rule nests."""
+    numbers: dict[str, int] = {}
+    for rule in grammar.rules:
+        numbers.setdefault(rule.name, len(numbers))
+    uses: list[list[int]] = [[] for _ in numbers]
+    for rule in grammar.rules:
+        uses[numbers[rule.name]] += (numbers[use.name] for use in rule.uses)
+    return any(
+        len(members) > 1 or members[0] in uses[members[0]] for members in strongly_connected(uses)
+    )

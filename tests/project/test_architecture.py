@@ -53,8 +53,9 @@ ARTIFACTS: dict[str, set[str]] = {
     "matcher": {"errors", "tokens"},
     "counting_network": {"container", "errors", "network", "summaries", "tokens"},
     "lazy_dfa": {"container", "errors", "tokens"},
+    "lazy_network": {"container", "errors", "lazy_dfa", "network", "summaries", "tokens"},
     "kinds": {"bpe", "canonical_network", "cartesian", "container", "counting_network", "dfa"}
-    | {"earley", "errors", "lazy_dfa"}
+    | {"earley", "errors", "lazy_dfa", "lazy_network"}
     | {"matcher", "maximal_munch", "network", "normalizer", "pretokenizer", "tokens", "wordpiece"},
     "artifact": {"container", "dfa", "kinds", "matcher", "tokens"},
     "prefix": {"artifact", "container", "kinds", "tokens", "wordpiece"},
@@ -90,6 +91,7 @@ COMPILER: dict[str, set[str]] = {
     "maximal_munch": BASE
     | {"automata", "earley", "grammar", "lnf", "network", "options", "tokenizers"},
     "lazy_dfa": BASE | {"automata", "grammar"},
+    "lazy_network": BASE | {"automata", "grammar", "lazy_dfa", "lnf", "network"},
     "frontend": BASE
     | {
         "automata",
@@ -98,6 +100,7 @@ COMPILER: dict[str, set[str]] = {
         "earley",
         "grammar",
         "lazy_dfa",
+        "lazy_network",
         "lnf",
         "maximal_munch",
         "network",
@@ -116,9 +119,9 @@ COMPILER: dict[str, set[str]] = {
     "explain": BASE | {"earley", "frontend", "lnf", "maximal_munch"},
     "drawing": BASE | {"automata", "earley", "grammar", "maximal_munch", "network"},
     "assemble": BASE
-    | {"automata", "bpe", "cartesian", "dfa", "frontend", "grammar", "lazy_dfa", "maximal_munch"}
-    | {"merge"}
-    | {"normalizer", "options", "pretokenizer", "token_ids", "tokenizers", "wordpiece"},
+    | {"automata", "bpe", "cartesian", "dfa", "frontend", "grammar", "lazy_dfa", "lazy_network"}
+    | {"maximal_munch", "merge", "normalizer", "options", "pretokenizer", "token_ids"}
+    | {"tokenizers", "wordpiece"},
     "notes": BASE | {"choose", "frontend", "grammar", "options", "tokenizers"},
     "pipeline": BASE
     | {

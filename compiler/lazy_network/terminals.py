@@ -1,0 +1,161 @@
+"""Intersections and complements inside a grammar whose automata are too large become symbols.
+
+    url ::= "https://" host    ->    url ::= "https://" <terminal 0>
+
+The symbols are token terminals of the tree, in whose place the network calls lazy DFAs. One that
+matches the empty text, which no call may, is optional there.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from constrain.artifacts.lazy_dfa.tables import UNBOUNDED, Conjunction
+from constrain.artifacts.lazy_dfa.walked import Walked
+from constrain.artifacts.network.tables import NetworkTables
+
+from ..automata import regex_ir as regex
+from ..automata.folding import fold
+from ..diagnostics import Span
+from ..grammar.tree import (
+    Choice,
+    Difference,
+    Excluding,
+    Expr,
+    Grammar,
+    Pattern,
+    Repetition,
+    Rule,
+    Token,
+    children,
+    with_children,
+)
+from ..grammar.tree import Sequence as Concatenation
+from ..lazy_dfa.conjunctions import Operation
+from ..lazy_dfa.expression import is_operation
+from ..lazy_dfa.operation import operation_in
+from ..limits import Limits, blaming
+from ..lnf.empty_patterns import empty_patterns
+from ..lnf.resolve_exclusions import resolve_exclusions
+from ..network.from_tree import network_of_rules, numbered
+
+_PART = "(part)"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LazyTerminals:
+    """``grammar``: the tree with symbols, without exceptions. ``terminals``: what they stand for.
+    ``network``: of the grammar."""
+
+    grammar: Grammar
+    terminals: Sequence[Operation]
+    network: NetworkTables
+
+    @property
+    def conjunctions(self) -> tuple[Conjunction, ...]:
+        """Those of all terminals, in order."""
+        return tuple(each for terminal in self.terminals for each in terminal.conjunctions)
+
+
+def lazy_terminals(
+    grammar: Grammar, limits: Limits, is_large: Callable[[int], bool]
+) -> LazyTerminals | None:
+    """The grammar with symbols in place of terminals whose automata have so many states that
+    they are large; None if there are none. Raises ``LimitError``."""
+    if grammar.tokens or grammar.ignored:
+        return None
+    found: dict[str, Operation] = {}
+    rules = []
+    for rule in grammar.rules:
+        with blaming([rule.name]):
+            body = fold(rule.body, _inside, _Replacing(grammar, limits, is_large, found).replaced)
+        rules.append(rule if body is rule.body else replace(rule, body=body))
+    if not found:
+        return None
+    tokens = tuple(Token(name, (), False, rules[0].span) for name in found)
+    left = replace(grammar, rules=tuple(rules), tokens=tokens)
+    left = empty_patterns(resolve_exclusions(left, limits), limits)
+    network = network_of_rules(numbered(left, limits), limits)
+    return LazyTerminals(left, tuple(found.values()), network)
+
+
+def _inside(expr: Expr) -> tuple[Expr, ...]:
+    """The expressions inside one that is no operation."""
+    return () if isinstance(expr, Difference | Excluding) else children(expr)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Replacing:
+    grammar: Grammar
+    limits: Limits
+    is_large: Callable[[int], bool]
+    found: dict[str, Operation]
+
+    def replaced(self, expr: Expr, parts: list[Expr]) -> Expr:
+        """The expression around ``parts``; a large operation becomes a symbol."""
+        if parts:
+            same = all(new is old for new, old in zip(parts, children(expr), strict=True))
+            return expr if same else with_children(expr, tuple(parts))
+        if isinstance(expr, Pattern) and not is_operation(expr.node):
+            return self._divided(expr) if _holds_operation(expr.node) else expr
+        if not isinstance(expr, Pattern | Difference | Excluding):
+            return expr
+        part = Rule(_PART, expr.span, expr, expr.span)
+        whole = replace(self.grammar, rules=(*self.grammar.rules, part), start=_PART)
+        operation = operation_in(whole, self.limits)
+        if operation is None or not self.is_large(operation.states):
+            return expr
+        name = f"terminal {len(self.found)}"
+        self.found[name] = _without_empty(operation)
+        symbol = Token(name, (), False, expr.span)
+        return Repetition(symbol, 0, 1, expr.span) if _is_nullable(operation) else symbol
+
+    def _divided(self, pattern: Pattern) -> Expr:
+        """A pattern with an operation inside as sequences and alternatives around that."""
+        before = len(self.found)
+        expr = fold(pattern.node, _outside, lambda node, parts: _expr(node, parts, pattern.span))
+        divided = fold(expr, _inside, self.replaced)
+        return pattern if len(self.found) == before else divided
+
+
+def _holds_operation(node: regex.Node) -> bool:
+    """Whether an operation is inside, and no assertion, which would look beyond a part."""
+    parts = list(regex.walk(node))
+    if any(isinstance(part, regex.Look) for part in parts):
+        return False
+    return any(isinstance(part, regex.And | regex.Not) for part in parts)
+
+
+def _outside(node: regex.Node) -> tuple[regex.Node, ...]:
+    """The parts of a node around an operation."""
+    if isinstance(node, regex.And | regex.Not) or not _holds_operation(node):
+        return ()
+    return regex.parts_of(node)
+
+
+def _expr(node: regex.Node, parts: list[Expr], span: Span) -> Expr:
+    match node:
+        case regex.Seq() if parts:
+            return Concatenation(tuple(parts), span)
+        case regex.Alt() if parts:
+            return Choice(tuple(parts), span)
+        case regex.Optional() if parts:
+            return Repetition(parts[0], 0, 1, span)
+        case regex.Repeat(_, low, high) if parts:
+            return Repetition(parts[0], low, high, span)
+    return Pattern(node, "", span)
+
+
+def _is_nullable(operation: Operation) -> bool:
+    walked = map(Walked, operation.conjunctions)
+    return any(each.accepts(*each.first) for each in walked)
+
+
+def _without_empty(operation: Operation) -> Operation:
+    """The members of at least one character."""
+    found = [
+        replace(each, least=max(each.least, 1))
+        for each in operation.conjunctions
+        if each.most == UNBOUNDED or each.most > 0
+    ]
+    live = tuple(each for each in found if (w := Walked(each)).is_live(*w.first))
+    return replace(operation, conjunctions=live)
