@@ -38,7 +38,7 @@ from ..tokens.subtrees import Subtrees
 from ..tokens.tokenset import Words
 from ..tokens.trie import expand, grouped
 from .lexer import BETWEEN, NO_ACCEPT
-from .lexer_reads import LexerReads, tokens_of, united
+from .lexer_reads import FEW_TOKENS, LexerReads, tokens_of, united
 from .parser_heads import NO_FRAMES, REFUSED, FrameTree
 from .summaries import HeadSummaries, Key, Summary
 
@@ -217,15 +217,17 @@ class LazyMasks:
 
     def _read(self, items: Sequence[_Item], found: _Found) -> None:
         """Follow all items together to their ends."""
-        nodes = np.concatenate([nodes for nodes, _, _ in items])
-        counts = [len(nodes) for nodes, _, _ in items]
-        others = np.array([item[1:] for item in items], dtype=np.int32).repeat(counts, axis=0)
-        frontier = _Frontier(nodes, others[:, 0].copy(), others[:, 1].copy())
+        begun = [(node, place, state) for nodes, place, state in items for node in nodes.tolist()]
+        if len(begun) <= _FEW:
+            frontier = self._singly(begun, self._walks.tokens(reading=0), found)
+        else:
+            frontier = _Frontier(*np.array(begun, dtype=np.int32).T.copy())
         walks = self._walks
         tokens = walks.tokens(reading=0)
         while size := len(frontier.nodes):
             if size <= _FEW:
-                frontier = self._singly(frontier, tokens, found)
+                begun = list(zip(*(part.tolist() for part in frontier), strict=True))
+                frontier = self._singly(begun, tokens, found)
                 continue
             if (made := walks.tokens(reading=size)) is not tokens:
                 # Intervals are of one order of the tokens.
@@ -276,7 +278,9 @@ class LazyMasks:
         places, below = expand(places, trie.first[nodes], fan_out)
         return _Frontier(below, places, np.repeat(states, fan_out))
 
-    def _singly(self, frontier: _Frontier, tokens: Subtrees, found: _Found) -> _Frontier:
+    def _singly(
+        self, pending: list[tuple[int, int, int]], tokens: Subtrees, found: _Found
+    ) -> _Frontier:
         """The same node by node, and on to the nodes below as long as they are few."""
         octets, first, ids, begin, end, own, below = self._reads.views(tokens)
         rows, accept_of, behind = self._lexer.rows, self._lexer.accept_of, self._behind
@@ -285,7 +289,6 @@ class LazyMasks:
         wholes: list[tuple[int, int]] = []
         waiting: list[tuple[int, int]] = []
         visited = parsed = 0
-        pending = list(zip(*(part.tolist() for part in frontier), strict=True))
         while pending and len(pending) <= 2 * _FEW:
             node, place, state = pending.pop()
             visited += 1
@@ -311,6 +314,8 @@ class LazyMasks:
                     taken.extend(ids[low : low + own[node]])
                     children = range(first[node], first[node + 1])
                     pending.extend([(child, place, target) for child in children])
+                elif end[node] - low <= FEW_TOKENS:
+                    taken.extend(ids[low : end[node]])
                 else:
                     wholes.append((low, end[node]))
             else:
@@ -382,6 +387,8 @@ class LazyMasks:
 
     def _pending(self, found: _Found) -> list[tuple[int, Nodes]]:
         """Heads that need a frame, ascending, and the nodes there."""
+        if not found.pending:
+            return []
         waiting = [(nodes, places) for nodes, places in found.pending if len(nodes)]
         pairs = [(self._places[place][0], nodes) for place, nodes in grouped(waiting)]
         return sorted(pairs, key=lambda pair: pair[0])

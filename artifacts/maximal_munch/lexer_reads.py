@@ -11,6 +11,7 @@ What a state reads by looping, as inside a name, is kept with the trie, for all 
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -38,7 +39,7 @@ _SPLIT = 128
 _WITHIN = -1
 
 # Up to so many tokens are kept as ids, more as a row.
-_FEW_TOKENS = 256
+FEW_TOKENS = 256
 
 # Below nodes of so many tokens what a state reads by looping is kept with the trie.
 _WORTH_LOOPING = 1 << 8
@@ -56,21 +57,25 @@ class LexerRead(NamedTuple):
 
 
 class NodeSet:
-    """Suspended nodes, ascending; ``by_octet``: the same by their bytes, ascending."""
+    """Suspended nodes, ascending."""
 
     def __init__(self, nodes: Nodes, octets: NDArray[np.uint8]) -> None:
-        self.nodes = nodes
-        read = octets.take(nodes)
-        order = np.argsort(read, kind="stable")
-        found = distinct(read)
-        bounds = np.searchsorted(read[order], found).tolist()
-        parts = nodes[order]
-        places = zip(bounds, [*bounds[1:], len(nodes)], strict=True)
-        split = [parts[low:high] for low, high in places]
-        self.by_octet: list[tuple[int, Nodes]] = list(zip(found.tolist(), split, strict=True))
+        self.nodes, self._octets = nodes, octets
         # What is read in a state; and behind some bytes, in the state that they lead to.
         self.reads: dict[int, LexerRead] = {}
         self.behind: dict[tuple[int, bytes], LexerRead] = {}
+
+    @cached_property
+    def by_octet(self) -> list[tuple[int, Nodes]]:
+        """The same by their bytes, ascending."""
+        read = self._octets.take(self.nodes)
+        order = np.argsort(read, kind="stable")
+        found = distinct(read)
+        bounds = np.searchsorted(read[order], found).tolist()
+        parts = self.nodes[order]
+        places = zip(bounds, [*bounds[1:], len(parts)], strict=True)
+        split = [parts[low:high] for low, high in places]
+        return list(zip(found.tolist(), split, strict=True))
 
 
 class _Found:
@@ -104,7 +109,7 @@ def tokens_of(
     tokens: Subtrees, begins: Nodes, ends: Nodes, vocab_size: int
 ) -> tuple[Words | None, list[int]]:
     """The tokens of intervals: many as a row, few as ids."""
-    if int((ends - begins).sum()) > _FEW_TOKENS:
+    if int((ends - begins).sum()) > FEW_TOKENS:
         return tokens.row(begins, ends, vocab_size), []
     ids: list[int] = tokens.ids[ranges(begins, ends - begins)].tolist()
     return None, ids
@@ -131,7 +136,7 @@ class LexerReads:
         found = self._sets.get(key)
         if found is None:
             found = self._sets[key] = NodeSet(nodes, self._walks.trie().octets)
-            self.nbytes += 3 * nodes.nbytes + ENTRY_BYTES * (1 + len(found.by_octet))
+            self.nbytes += 3 * nodes.nbytes + 2 * ENTRY_BYTES
         return found
 
     def read(self, nodes: NodeSet, state: int) -> LexerRead:
@@ -387,13 +392,15 @@ class LexerReads:
                             if count := own[node]:
                                 taken.extend(ids[place : place + count])
                             pending.append((range(first[node], first[node + 1]), target))
+                        elif end[node] - place <= FEW_TOKENS:
+                            taken.extend(ids[place : end[node]])
                         else:
                             wholes.append((place, end[node]))
                     else:
                         # A leaf, nearly always of one token.
                         taken.append(ids[place])
                         if own[node] > 1:
-                            wholes.append((place + 1, end[node]))
+                            taken.extend(ids[place + 1 : end[node]])
         self._walks.visited += visited
         if wholes:
             begins, ends = np.array(wholes, dtype=np.int32).T
