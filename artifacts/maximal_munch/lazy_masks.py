@@ -38,7 +38,7 @@ from ..tokens.subtrees import Subtrees
 from ..tokens.tokenset import Words
 from ..tokens.trie import expand, grouped
 from .lexer import BETWEEN, NO_ACCEPT
-from .lexer_reads import FEW_TOKENS, LexerReads, tokens_of, united
+from .lexer_reads import FEW_TOKENS, LexerReads, tokens_of, united, united_rows
 from .parser_heads import NO_FRAMES, REFUSED, FrameTree
 from .summaries import HeadSummaries, Key, Summary
 
@@ -84,7 +84,7 @@ class _Found:
     and the nodes and places that are pending."""
 
     def __init__(self) -> None:
-        self.row: Words | None = None
+        self.rows: list[Words] = []
         self.ids: list[int] = []
         self.begins: list[_Ints] = []
         self.ends: list[_Ints] = []
@@ -93,7 +93,7 @@ class _Found:
     def add(self, row: Words | None, ids: Sequence[int]) -> None:
         """Add tokens."""
         if row is not None:
-            self.row = row if self.row is None else self.row | row
+            self.rows.append(row)
         self.ids.extend(ids)
 
 
@@ -154,14 +154,12 @@ class LazyMasks:
 
     def _with(self, words: Words, found: _Found) -> Words:
         """A row, which stays as it is, with what was found."""
-        if found.row is not None:
-            words = words | found.row
-        elif found.ids:
-            words = words.copy()
+        rows = [words, *found.rows]
         if found.ids:
-            ids = np.array(found.ids, dtype=np.int64)
-            words = words | tokenset.from_ids(ids, self._vocab_size)
-        return words
+            rows.append(tokenset.from_ids(np.array(found.ids, dtype=np.int64), self._vocab_size))
+        whole = united_rows(rows)
+        assert whole is not None
+        return whole
 
     def _evict_if_full(self) -> None:
         entries = 2 * len(self._places) + len(self._behind)
@@ -209,7 +207,9 @@ class LazyMasks:
                 reached = self._behind_one(place << 32 | accept_set)
                 behind.setdefault(reached, []).append(ended)
             self._follow([(united(p), *reached) for reached, p in behind.items()], found, depth + 1)
-            part = self._parts[key] = _Part(found.row, found.ids, self._pending(found))
+            part = self._parts[key] = _Part(
+                united_rows(found.rows), found.ids, self._pending(found)
+            )
             size = sum(ENTRY_BYTES + waiting.nbytes for _, waiting in part.pending)
             size += ENTRY_BYTES + len(key[2]) + 8 * len(part.ids)
             self._part_bytes += size + (0 if part.row is None else part.row.nbytes)

@@ -105,6 +105,16 @@ def united(parts: Sequence[Nodes]) -> Nodes:
     return found
 
 
+def united_rows(rows: Sequence[Words]) -> Words | None:
+    """All rows as one; None of none. A row alone is not copied."""
+    if len(rows) < 2:
+        return rows[0] if rows else None
+    whole: Words = rows[0] | rows[1]
+    for other in rows[2:]:
+        whole |= other
+    return whole
+
+
 def tokens_of(
     tokens: Subtrees, begins: Nodes, ends: Nodes, vocab_size: int
 ) -> tuple[Words | None, list[int]]:
@@ -207,7 +217,7 @@ class LexerReads:
             ids.extend(behind.ids)
             for accept_set, ended in behind.ends:
                 ends.setdefault(accept_set, []).append(ended)
-        return LexerRead(_union(rows), ids, [(a, united(parts)) for a, parts in ends.items()])
+        return LexerRead(united_rows(rows), ids, [(a, united(parts)) for a, parts in ends.items()])
 
     def _read_at_once(self, nodes: Nodes, state: int) -> LexerRead:
         """What is read from nodes in a state, their own bytes first."""
@@ -428,7 +438,7 @@ class LexerReads:
     def _result(self, found: _Found, tokens: Subtrees) -> LexerRead:
         self._take(found, tokens)
         ends_by_set = [(accept_set, united(parts)) for accept_set, parts in found.accepted.items()]
-        return LexerRead(_union(found.rows), found.ids, ends_by_set)
+        return LexerRead(united_rows(found.rows), found.ids, ends_by_set)
 
     def _take(self, found: _Found, tokens: Subtrees) -> None:
         """Make ids or a row of the intervals so far."""
@@ -440,12 +450,3 @@ class LexerReads:
             found.ids.extend(ids)
             if row is not None:
                 found.rows.append(row)
-
-
-def _union(rows: Sequence[Words]) -> Words | None:
-    """All rows as one; None of none. A row alone is not copied."""
-    whole = rows[0] if rows else None
-    for other in rows[1:]:
-        assert whole is not None
-        whole = whole | other
-    return whole
