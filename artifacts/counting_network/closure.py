@@ -65,7 +65,7 @@ def needed_keys(
             state = counters.rows[counters.split(state)[0]][3]
         return below[state]
 
-    return network_closure.needed_keys(under, order, summaries.summary)
+    return network_closure.needed_keys(under, order, summaries.left)
 
 
 def _inside(tables: NetworkTables, start: int) -> set[int]:

@@ -81,11 +81,14 @@ class CountingSummaries(Summaries):
         self._walked_bytes = 0
         # By (set, counter, lo, hi), or (set, set of parts, its value, 0).
         self._levels: dict[tuple[int, int, int, int], _Summary] = {}
+        # The sets of some of them whose rows are not known.
+        self._left: dict[tuple[int, int, int, int], int] = {}
 
     @property
     def is_full(self) -> bool:
         """Whether a cache limit is passed, so that ``forget`` should be called."""
-        entries = len(self._items) + len(self._walked) + len(self._exits) + len(self._levels)
+        entries = len(self._items) + len(self._walked) + len(self._exits)
+        entries += len(self._levels) + len(self._left)
         size = 16 * self._begun + self._walked_bytes + ENTRY_BYTES * entries
         return super().is_full or size > self._most_bytes
 
@@ -98,6 +101,7 @@ class CountingSummaries(Summaries):
         self._exits.clear()
         self._walked_bytes = 0
         self._levels.clear()
+        self._left.clear()
 
     def large(self) -> tuple[SummaryTables, StoredItems]:
         """What takes long to find, to begin with another time: the walks of items, and summaries,
@@ -176,6 +180,36 @@ class CountingSummaries(Summaries):
         key = suspended, self._states + (begun - 1) * len(self._counters) + counter
         return solve_recursive(key, self._find_key, self._steps)
 
+    def left(self, suspended: int, state: int) -> int:
+        """The set of ``summary(suspended, state)``, without a row for each level of a counter."""
+        if state < self._states or self.find(suspended, state):
+            return self.summary(suspended, state)[1]
+        counter, begun = self._counters.split(state)
+        if counter >= len(self._counters.rows):
+            return self.summary(suspended, state)[1]
+        item, least, most, back = self._counters.rows[counter]
+        walked = self._items_of(suspended, item)
+        exits = walked and self._exits_of(walked, item, back)
+        if not walked or not exits:
+            return self.summary(suspended, state)[1]
+        key = suspended, counter, *_levels(begun, least, most, walked.items.count - walked.shift)
+        if key not in self._left:
+            nodes, calls = self._behind(walked, exits, *key[2:])
+            different = dict.fromkeys([nodes, *(self.summary(*call)[1] for call in calls)])
+            different.pop(NOTHING, None)
+            self._left[key] = self._merged(different)
+        return self._left[key]
+
+    def meet(self, suspended: int, state: int) -> None:
+        """Find what masks that texts come to often need: not those near the end of a count."""
+        if state >= self._states:
+            counter, begun = self._counters.split(state)
+            rows = self._counters.rows
+            if counter < len(rows) and begun not in (1, rows[counter][1]):
+                self.left(suspended, state)
+                return
+        self.summary(suspended, state)
+
     def _steps(self, key: _Key) -> Generator[_Key, _Summary, _Summary]:
         suspended, state = key
         if state < self._states:
@@ -201,22 +235,30 @@ class CountingSummaries(Summaries):
         self, walked: _Walked, exits: Exits, low: int, high: int
     ) -> Generator[_Key, _Summary, _Summary]:
         """G of (lo, hi)."""
+        size = 32 * tokenset.word_count(self._vocab_size)
+        row = level_row(walked.items, exits, walked.shift, low, high, size)
+        nodes, calls = self._behind(walked, exits, low, high)
+        pending = {nodes: None}
+        for key in calls:
+            part, left = yield key
+            row |= self.rows[part]
+            pending[left] = None
+        pending.pop(NOTHING, None)
+        return self.rows.add(row), self._merged(pending)
+
+    def _behind(self, walked: _Walked, exits: Exits, low: int, high: int) -> tuple[int, list[_Key]]:
+        """The set of nodes at which the call that a counter is in may end, and what it calls."""
         items, _, shift = walked
-        row = level_row(items, exits, shift, low, high, 32 * tokenset.word_count(self._vocab_size))
         top = min(shift + high + 1, items.count)
         low = min(shift + low, top)
-        pending = [self.sets.number(united(exits.nodes.each(low, top) or [_NO_NODES]))]
+        calls = list[_Key]()
         for state, called in exits.calls.items():
             # All levels at once, of which most masks are, or each, once for all masks.
             whole = low == 0 and top == items.count
             levels = called.each(low, top)
-            for nodes in [united(levels)] if whole and levels else levels:
-                part, left = yield self.sets.number(nodes), state
-                row |= self.rows[part]
-                pending.append(left)
-        different = dict.fromkeys(pending)
-        different.pop(NOTHING, None)
-        return self.rows.add(row), self._merged(different)
+            found = [united(levels)] if whole and levels else levels
+            calls += [(self.sets.number(nodes), state) for nodes in found]
+        return self.sets.number(united(exits.nodes.each(low, top) or [_NO_NODES])), calls
 
     def _level_one_by_one(
         self, suspended: int, counter: int, begun: int

@@ -98,7 +98,7 @@ class CountingRuntime:
                             key = next(keys, None)
                             if key is None:
                                 break
-                            summaries.summary(*key)
+                            summaries.meet(*key)
                         finally:
                             summaries.watch = unwatched
             except _SpentError as spent:

@@ -70,11 +70,12 @@ def nearest_first(tables: NetworkTables, states: Iterable[int]) -> list[int]:
 def needed_keys(
     below: Callable[[int], Sequence[int]],
     states: Iterable[int],
-    summary: Callable[[int, int], tuple[int, int]],
+    left: Callable[[int, int], int],
 ) -> Iterator[_Key]:
     """The keys of all summaries that stacks on ``states`` need. All of one state, frame below
     frame, come before those of the next. Each is to be found before the next one is asked for.
-    ``below``: the frames that can lie right below a state, or a frame."""
+    ``below``: the frames that can lie right below a state, or a frame. ``left``: the set of a
+    summary."""
     seen: set[_Key] = set()
     for first in states:
         pending = [(ROOT, first)]
@@ -84,7 +85,7 @@ def needed_keys(
                 continue
             seen.add(key)
             yield key
-            _, suspended = summary(*key)
+            suspended = left(*key)
             if suspended != NOTHING:
                 pending += [(suspended, frame) for frame in reversed(below(key[1]))]
 

@@ -55,7 +55,7 @@ class Precomputation:
         try:
             if not self.is_complete:
                 order = nearest_first(self._tables, states)
-                for key in needed_keys(self._below.__getitem__, order, summaries.summary):
+                for key in needed_keys(self._below.__getitem__, order, summaries.left):
                     if summaries.find(*key) is None:
                         watch(0, 0)
                         summaries.summary(*key)

@@ -40,7 +40,7 @@ def precompute_summaries(
         if isinstance(summaries, CountingSummaries):
             for key in needed_keys(tables, range(1, tables.states), summaries):
                 watch(1, 0)
-                summaries.summary(*key)
+                summaries.left(*key)
         else:
             _fill(tables, summaries, watch)
     except Exhausted:
