@@ -27,12 +27,15 @@ from .goals import (
 from .keywords.clauses import applied, clauses_of, excludes
 from .keywords.scalars import counted
 from .places import Place
-from .sets import Bits, Ends, Lengths, Names, Scalar, Texts, Values
+from .sets import Bits, Ends, Lengths, Names, Scalar, Texts, Values, are_within
 
 _STAGE = "the schema's normal form"
 
 R = TypeVar("R")
 T = TypeVar("T")
+
+# Beside an automaton, lengths are narrowed to what takes so many states.
+_MOST_STATES = 100_000
 
 
 class UndecidedError(Exception):
@@ -83,8 +86,16 @@ class ScalarForms:
         return scalar in (0, Ends.NONE) if isinstance(scalar, int | Ends) else False
 
     def _meet(self, type_: Type, left: Scalar, right: Scalar) -> Scalar:
-        if isinstance(left, Dfa) or isinstance(right, Dfa):
-            left, right = self.copied(left), self.copied(right)
+        if isinstance(left, Lengths) and isinstance(right, Dfa):
+            left, right = right, left
+        if isinstance(left, Dfa) and isinstance(right, Lengths):
+            if are_within(left, right):
+                return left
+            longest, room = self.goals.options.longest_copied, _MOST_STATES // left.states - 2
+            if room < longest and right.least <= room:
+                right = counted(right, room, self.goals, "the automaton beside it is large")
+            else:
+                right = counted(right, longest, self.goals)
         return cast("Scalar", self._algebras[type_].meet(left, right))
 
     def _join(self, type_: Type, parts: Iterable[Scalar]) -> Scalar:

@@ -115,3 +115,22 @@ def test_lengths_that_touch_are_one_range() -> None:
     assert members(every, keeps_counts=True).allows("a" * 50)
     assert members(upper).allows("a" * 4)
     assert not members(upper).allows("a" * 3)
+
+
+def test_a_bound_that_all_texts_of_a_format_keep_asks_nothing(compiler: Compiler) -> None:
+    """Without a product, and without a note."""
+    plain = _compiled({"type": "string", "format": "uuid"}, compiler)
+    bounded = _compiled({"type": "string", "format": "uuid", "maxLength": MILLION}, compiler)
+
+    assert bounded.manifest.notes == ()
+    assert np.array_equal(plain.arrays["network.table"], bounded.arrays["network.table"])
+    found = {n: members({"type": "string", "format": "uuid", "maxLength": n}) for n in (35, 36)}
+    assert [False, True] == [found[n].allows("12345678-1234-1234-1234-123456789abc") for n in found]
+
+
+def test_lengths_beside_a_large_automaton_are_narrowed_to_what_fits() -> None:
+    """And not an error of the limits."""
+    large = {"type": "string", "pattern": "^(a{0,150}b)*$", "maxLength": 2000}
+    found = members(large)
+
+    assert ["#/maxLength: texts of more than 655 characters are left out [narrowed]"] == found.notes

@@ -127,19 +127,21 @@ def _of_lengths(
     )
 
 
-def counted(texts: Texts, longest: int | None, goals: "Goals") -> Texts:
+def counted(
+    texts: Texts, longest: int | None, goals: "Goals", hint: str = "--max-count counts further"
+) -> Texts:
     """Texts, as far as lengths are counted; what is left out is noted."""
     if longest is None or not isinstance(texts, Lengths):
         return texts
     least, most = texts.least, texts.most
     if least > longest:
         message = f"texts of {least:,} characters and more are left out: {longest:,} are counted"
-        goals.notes.narrowed(goals.bounds[least], message, "--max-count counts further")
+        goals.notes.narrowed(goals.bounds[least], message, hint)
         return Ends.NONE
     if most is None or most <= longest:
         return texts
     message = f"texts of more than {longest:,} characters are left out"
-    goals.notes.narrowed(goals.bounds[most], message, "--max-count counts further")
+    goals.notes.narrowed(goals.bounds[most], message, hint)
     return lengths(least, longest)
 
 
