@@ -74,11 +74,11 @@ class CanonicalNetworkRuntime(NetworkGrammar):
         with c.precomputing:
             if self.network.counters is not None:
                 return self._walks.precompute(allowance, 0)
-            work = self._work = self._work or self._begun_work()
-            before, was_complete = work.results, work.is_complete
             with c.lock:
+                work = self._work = self._work or self._begun_work()
                 live = self._generations.latest()
                 met = (live.inner if isinstance(live, WithNormalForm) else live).pairs_met()
+            before, was_complete = work.results, work.is_complete
             ended = work.go_on(met, allowance)
             found = work.results - before
             # What the file has is more than that at first.

@@ -51,11 +51,11 @@ class MaximalMunchRuntime:
         with c.precomputing:
             if self.tables.network.counters is not None:
                 return self._walks.precompute(allowance, 0)
-            work = self._work = self._work or self._begun_work()
-            before, was_complete = work.results, work.is_complete
             with c.lock:
+                work = self._work = self._work or self._begun_work()
                 live = self._generations.latest()
                 met = live.places_met()
+            before, was_complete = work.results, work.is_complete
             ended = work.go_on(live.configurations, met, allowance)
             found = work.results - before
             # What the file has is more than that at first.
@@ -73,6 +73,8 @@ class MaximalMunchRuntime:
     def _begun_work(self) -> "Precomputation":
         from ..maximal_munch.closure.precomputation import Precomputation
 
+        # Under the lock, as all that threads share.
+        assert self.contents.trie
         given, masks = self._made(), self._machine(None, None)
         return Precomputation(given, masks, self.contents.caches.limit)
 
