@@ -12,8 +12,8 @@ s of the lexer and frames g1 g2 … below
     first(p, s);  feed(·, g1);  feed(·, g2);  …    until nothing is pending
 
 gives the mask, p being shortened (``nullable_frame_runs.py``). Both are memoised. Summaries that no
-file has are computed one at a time (``lazy_masks.py``); ``compiler/maximal_munch/compose.py``
-composes those of a file of parts that they share.
+file has are computed one at a time (``lazy_masks.py``);
+``artifacts/maximal_munch/closure/compose.py`` composes those of a file of parts that they share.
 
 Sources: procedure summaries, Sharir and Pnueli, "Two approaches to interprocedural data flow
 analysis" (1981); Reps, Horwitz and Sagiv, "Precise interprocedural dataflow analysis via graph

@@ -1,6 +1,6 @@
 """Walks of the token trie by the lexer alone: tokens that end in a lexeme, and suspended nodes.
 
-From a set e of suspended trie nodes (``summaries/node_sets.py``) and a state s of the
+From a set e of suspended trie nodes (``artifacts/summaries/node_sets.py``) and a state s of the
 lexer
 
     W(e, s) = (row, ends)
@@ -13,7 +13,7 @@ side in one frontier that is read byte by byte:
     walks [0, 0, 1]   nodes [12, 13, 57]   states [8, 8, 3]
 
 Subtrees of tokens are taken whole where the lexer stays in a state
-(``tokens/subtrees.py``).
+(``artifacts/tokens/subtrees.py``).
 """
 
 from collections.abc import Callable, Iterator, Sequence

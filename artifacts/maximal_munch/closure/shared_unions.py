@@ -1,6 +1,6 @@
 """Rows that are unions of two others, as blocks that they share, many at a time.
 
-A row is the numbers of its blocks (``tokens/block_rows.py``), one for each place. In most
+A row is the numbers of its blocks (``artifacts/tokens/block_rows.py``), one for each place. In most
 places one of two rows is empty, and their union has the block of the other:
 
     [0, 5, 0, 7] and [3, 0, 0, 9]  ->  [3, 5, 0, number of 7 | 9]
