@@ -15,11 +15,12 @@ and it alone is kept: at most least + 1 are left.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from ..network.configurations import BOTTOM, REFUSED, Entries, Network, Stacks, Threads
 from ..network.sets import SetRule
 from ..network.tables import DEAD, NetworkTables
-from ..tokens.memo import ENTRY_BYTES
+from ..tokens.memo import ENTRY_BYTES, BoundedCache
 from .relative_steps import Effect, Single, SingleThreads
 
 # Bits of the state and the stack; stacks are far fewer than memory holds.
@@ -30,8 +31,11 @@ _STACK_MASK = (1 << _STACK_BITS) - 1
 # it has.
 COUNT_SHIFT = _STACK_BITS + 1
 
-# Threads that are followed one by one within a token.
+# Threads that are followed one by one within a token where some are in one state.
 _MOST_SINGLE = 16
+
+# Bytes that are read again where threads are found again, and threads that are kept.
+_MOST_BEHIND, _MOST_CACHED = 64, 1 << 14
 
 
 class CountedStacks(Network):
@@ -163,6 +167,19 @@ def network_over(tables: NetworkTables) -> Network:
     return Network(tables) if tables.counters is None else CountedStacks(tables)
 
 
+class Behind(NamedTuple):
+    """Threads in different states, each over one stack, to which ``text`` leads from the
+    configuration ``base`` of one thread."""
+
+    base: int
+    text: bytes
+
+
+def _are_apart(threads: Sequence[Single]) -> bool:
+    """Whether all are in different states."""
+    return len({state for state, _, _ in threads}) == len(threads)
+
+
 class CountingConfigurations:
     """Reads texts of a network with counters; configurations are integers from 0, ``start`` is the
     one before any text. Grows with what it reads, but not with counts of single threads."""
@@ -175,8 +192,9 @@ class CountingConfigurations:
         self._states, self._ends = tables.states, tables.ends
         self.singles = SingleThreads(tables, self.network.first_transitions, self.stacks)
         self.widths, self._masks = self.singles.widths, self.singles.masks
-        self._several: list[Threads] = []
-        self._numbers: dict[Threads, int] = {}
+        self._several: list[Threads | Behind] = []
+        self._numbers: dict[Threads | Behind, int] = {}
+        self._behind: BoundedCache[Behind, tuple[Single, ...]] = BoundedCache(_MOST_CACHED)
         self._threads = 0
         self.start = self._number(dict(self.network.threads[self.network.start]))
 
@@ -196,18 +214,27 @@ class CountingConfigurations:
 
     def threads(self, configuration: int) -> Threads:
         """The (state, set of stacks) pairs; nodes are those of ``network.stacks``."""
+        apart = self.apart(configuration)
+        if apart is None:
+            several = self._several[configuration >> 1]
+            assert not isinstance(several, Behind)
+            return several
+        return tuple((state, self._with_counts(node, counts)) for state, node, counts in apart)
+
+    def apart(self, configuration: int) -> Sequence[Single] | None:
+        """All threads, if each is in a state of its own over one stack."""
         found = self.single(configuration)
-        if found is None:
-            return self._several[configuration >> 1]
-        state, node, counts = found
-        return ((state, self._with_counts(node, counts)),)
+        if found is not None:
+            return (found,)
+        several = self._several[configuration >> 1]
+        return self._threads_behind(several) if isinstance(several, Behind) else None
 
     def may_end(self, configuration: int) -> bool:
         """Whether the text so far is a member."""
-        found = self.single(configuration)
-        if found is not None:
-            return self._single_may_end(found)
-        return self.network.is_member(dict(self._several[configuration >> 1]))
+        apart = self.apart(configuration)
+        if apart is not None:
+            return any(map(self._single_may_end, apart))
+        return self.network.is_member(dict(self.threads(configuration)))
 
     def _single_may_end(self, thread: Single) -> bool:
         state, node, counts = thread
@@ -230,15 +257,55 @@ class CountingConfigurations:
         state and stack, whose counts may be others, where it finds and leaves one thread."""
         begun = self.single(configuration)
         if begun is None:
-            threads = self.network.read_threads(dict(self._several[configuration >> 1]), text)
-            return self._number(threads) if threads else REFUSED, None
-        found, done, effect = self.singles.read(begun, text)
+            several = self._several[configuration >> 1]
+            if isinstance(several, Behind):
+                threads, done = list(self._threads_behind(several)), 0
+                return self._read_on(several.base, several.text, threads, text), None
+            found = self.network.read_threads(dict(several), text)
+            return self._number(found) if found else REFUSED, None
+        threads, done, effect = self.singles.read(begun, text)
         if effect is not None:
-            return self.packed(*found[0]), effect
-        if not found:
-            return REFUSED, None
-        threads = self._read_several(found, text[done:])
-        return self._number(threads) if threads else REFUSED, None
+            return self.packed(*threads[0]), effect
+        return self._read_on(configuration, text[:done], threads, text[done:]), None
+
+    def _read_on(self, base: int, before: bytes, threads: list[Single], text: bytes) -> int:
+        """The configuration after ``threads``, to which ``before`` leads from ``base``, have read a
+        text."""
+        for place, octet in enumerate(text):
+            if len(threads) > _MOST_SINGLE and not _are_apart(threads):
+                found = self.network.read_threads(self._united(threads), text[place:])
+                return self._number(found) if found else REFUSED
+            threads = self._byte(threads, octet)
+        if len(threads) < 2:
+            return self.packed(*threads[0]) if threads else REFUSED
+        if len(before) + len(text) > _MOST_BEHIND or not _are_apart(threads):
+            return self._number(self._united(threads))
+        key = Behind(base, before + text)
+        self._behind.keep(key, tuple(threads), len(threads))
+        return self._numbered(key, 1)
+
+    def _threads_behind(self, key: "Behind") -> tuple[Single, ...]:
+        found = self._behind.get(key)
+        if found is None:
+            begun = self.single(key.base)
+            assert begun is not None
+            threads = [begun]
+            for octet in key.text:
+                threads = self._byte(threads, octet)
+            found = self._behind.keep(key, tuple(threads), len(threads))
+        return found
+
+    def _byte(self, threads: list[Single], octet: int) -> list[Single]:
+        plain, rows = self.network.first_transitions.plain, self.tables.rows
+        found: dict[Single, None] = {}
+        for thread in threads:
+            if plain[thread[0]]:
+                target = rows[thread[0]][octet]
+                if target != DEAD:
+                    found[target, thread[1], thread[2]] = None
+            else:
+                found.update(dict.fromkeys(self.singles.byte(thread, octet)))
+        return list(found)
 
     def viable(self, text: bytes) -> int:
         """The length of the longest prefix of a text that some member begins with."""
@@ -249,15 +316,6 @@ class CountingConfigurations:
         for state, node, counts in threads:
             self.network.add(found, state, self._with_counts(node, counts))
         return {state: self.network.without_dominated(node) for state, node in found.items()}
-
-    def _read_several(self, threads: list[Single], text: bytes) -> dict[int, int]:
-        """The sets of stacks by state after threads have read a text."""
-        for place, octet in enumerate(text):
-            if len(threads) > _MOST_SINGLE:
-                return self.network.read_threads(self._united(threads), text[place:])
-            each = [reached for thread in threads for reached in self.singles.byte(thread, octet)]
-            threads = list(dict.fromkeys(each))
-        return self._united(threads)
 
     # --- from one form to the other
 
@@ -273,10 +331,13 @@ class CountingConfigurations:
             if found is not None:
                 return self.packed(state, *found)
         key = tuple(sorted(threads.items()))
+        return self._numbered(key, len(key))
+
+    def _numbered(self, key: "Threads | Behind", threads: int) -> int:
         number = self._numbers.setdefault(key, len(self._several))
         if number == len(self._several):
             self._several.append(key)
-            self._threads += len(key)
+            self._threads += threads
         return number << 1 | 1
 
     def _with_counts(self, node: int, counts: int) -> int:

@@ -184,10 +184,11 @@ class CountingMasks(InterningMachine):
             summaries.forget()
         rows, checked = set[int](), list[Checked]()
         single = configurations.single(state)
-        if single is None:
+        apart = configurations.apart(state)
+        if apart is None:
             self._add_rows(rows, configurations.threads(state))
-        else:
-            self._add_rows_of_stack(rows, checked, single)
+        for thread in apart or ():
+            self._add_rows_of_stack(rows, checked, thread)
         # subtle: where what ends may end the text depends on the same counts by the same levels.
         if configurations.may_end(state):
             rows.add(summaries.rows.constant(_EOS, self._eos))

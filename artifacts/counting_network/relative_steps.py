@@ -171,6 +171,7 @@ class SingleThreads:
     def _byte(self, thread: _Thread, octet: int, looked: list[_Looked]) -> list[_Thread]:
         """The threads after a byte."""
         pending, found = [thread], dict[_Thread, None]()
+        seen = {thread}
         for state, node, counts, popped, fresh in pending:
             for target, frames in self._first.of(state, octet):
                 reached, with_new, more = node, counts, fresh
@@ -184,7 +185,10 @@ class SingleThreads:
                 found[target, reached, with_new, popped, more] = None
             if self._ends[state]:
                 ended = self._pops(node, counts, popped, fresh, looked)
-                pending.extend(thread for thread in ended if thread not in pending)
+                # A set has one for each of its parts.
+                new = [thread for thread in ended if thread not in seen]
+                seen.update(new)
+                pending += new
         return list(found)
 
     def _pops(
