@@ -6,8 +6,10 @@ themselves, beside the stack without them, so that a step within a count makes n
     2 (counts << 48 | stack * S + state)
 
 where ``counts`` has the value of each counter and set on the stack, the topmost in its lowest bits.
-All other configurations are sets of threads over sets of stacks, whose frames hold the counts
-(2 n + 1 for the n-th of them).
+All others have numbers (2 n + 1 for the n-th of them). Where a few bytes have led one thread to
+several in different states, as the first ones of a part in any order do, the configuration is that
+thread's and these bytes: the threads are cached, and found again. Else it is a set of threads over
+sets of stacks, whose frames hold the counts.
 
 Where the end of an item cannot be told, as in (a|aa){3,5}, a set holds stacks that differ in a
 count. Of counts that are enough, over the same rest, the smallest can do all that the others can,

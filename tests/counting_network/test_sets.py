@@ -15,6 +15,7 @@ from support.cli import Cli, content
 from support.container import check_flipped_bits_do_no_harm, walk_two_deep
 
 from constrain.artifacts import Artifact
+from constrain.artifacts.counting_network import configurations
 from constrain.artifacts.counting_network.configurations import CountedStacks
 from constrain.artifacts.counting_network.machine import CountingMasks
 from constrain.artifacts.network.tables import NetworkTables
@@ -493,3 +494,36 @@ def test_parts_that_overlap_are_written_out_or_refused(
     assert network_of(few).has_sets
     monkeypatch.setattr(from_tree, "_MOST_OVERLAPPING", 5)
     assert not network_of(few).has_sets
+
+
+def test_threads_of_many_keys_are_found_again_from_what_is_before_them(
+    default_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A key of 60 begins as 60 threads, of which nothing is interned but where they come from; and
+    the masks are the same when they are read again."""
+    artifact = compile_grammar(
+        keys(60), dialect="kbnf", tokenizer=default_tokenizer, tokenization="any", prewarm=0
+    )
+    order = random.Random(2).sample(range(60), 60)
+    ids = default_tokenizer.encode("{" + ", ".join(f'"key{i}": {i}' for i in order) + "}")
+    matcher = artifact.matcher()
+    before = machine_of(artifact).interned_bytes
+    masks = []
+    for token in ids:
+        masks.append(matcher.mask().tolist())
+        matcher.advance(token)
+    assert matcher.is_accepting
+    assert machine_of(artifact).interned_bytes - before < 256 * len(ids)
+    monkeypatch.setattr(configurations, "_MOST_CACHED", 0)
+    again = load_bytes(artifact.to_bytes()).matcher()
+    monkeypatch.setattr(configurations, "_MOST_BEHIND", 4)
+    for token, mask in zip(ids, masks, strict=True):
+        assert again.mask().tolist() == mask
+        again.advance(token)
+
+
+def machine_of(artifact: Artifact) -> CountingMasks:
+    """The machine of an artifact with sets."""
+    machine = artifact.machine()
+    assert isinstance(machine, CountingMasks)
+    return machine
