@@ -12,13 +12,13 @@ import pytest
 from support import encoded, tokenizer_of
 from support.cli import Cli, content
 from support.container import check_flipped_bits_do_no_harm, walk_two_deep
-from support.permutations import (
+from support.network import (
     check_equal,
     in_all_orders,
     keys,
     machine_of,
-    made,
     network_of,
+    of_kbnf,
     permuted,
 )
 
@@ -48,7 +48,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Artifact:
     text = f'start ::= permute_by!(",", "a", "ab"?, {part}?, start2?) ")"; start2 ::= "(" start;'
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(choose, "FEW_COPIED_STATES", 0)
-        return made(text, tokenizer, prewarm=0)
+        return of_kbnf(text, tokenizer, prewarm=0)
 
 
 def exercise(artifact: Artifact) -> None:

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 
 import pytest
 from support import tokenizer_of
-from support.permutations import (
+from support.network import (
     Part,
     check_equal,
     in_all_orders,
     keys,
-    made,
     network_of,
+    of_kbnf,
     permuted,
 )
 
@@ -54,9 +54,9 @@ def compared(parts: Sequence[Part], separator: str | None, tail: str, *given: ob
     assert isinstance(rng, random.Random)
     text = f'start ::= "<" {permuted(parts, separator)} {tail};'
     orders = f'start ::= "<" o {tail};\n{in_all_orders(parts, separator)}'
-    held = load_bytes(made(text, tokenizer).to_bytes())
+    held = load_bytes(of_kbnf(text, tokenizer).to_bytes())
     assert "set.parts" in held.arrays
-    return check_equal(made(orders, tokenizer, "dfa"), held, rng, 6, 30)
+    return check_equal(of_kbnf(orders, tokenizer, "dfa"), held, rng, 6, 30)
 
 
 def test_masks_of_sets_are_those_of_all_orders(
@@ -116,7 +116,7 @@ def test_permutations_in_permutations_and_in_recursion(letters: Tokenizer, all_h
     held += f" x ::= {permuted(inner, chr(34) + ',' + chr(34))};"
     orders = f'start ::= "<" o ">"; y ::= start | "a"; x ::= i;\n{in_all_orders(middle, None)}'
     orders += "\n" + in_all_orders(inner, '","', "i")
-    one, other = made(orders, letters, "earley"), made(held, letters)
+    one, other = of_kbnf(orders, letters, "earley"), of_kbnf(held, letters)
     assert 2 == other.manifest.counts["sets"]
     assert check_equal(one, other, random.Random(5), 12, 30) > 60
 
@@ -131,9 +131,9 @@ def test_counts_in_parts_and_parts_in_counts(letters: Tokenizer, all_held: None)
     text = '#"[he]{0,3}" (@ "!")+ ">"'
     held = f"start ::= {text.replace('@', permuted(parts, None))};"
     orders = f"start ::= {text.replace('@', 'o')};\n{in_all_orders(parts, None)}"
-    other = load_bytes(made(held, letters).to_bytes())
+    other = load_bytes(of_kbnf(held, letters).to_bytes())
     assert {"count.items", "set.parts"} <= set(other.arrays)
-    assert check_equal(made(orders, letters, "dfa"), other, random.Random(5), 8, 40) > 60
+    assert check_equal(of_kbnf(orders, letters, "dfa"), other, random.Random(5), 8, 40) > 60
 
 
 def test_a_part_that_may_be_empty_may_be_missing(letters: Tokenizer, all_held: None) -> None:

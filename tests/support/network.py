@@ -2,14 +2,20 @@
 
 import json
 import random
+from collections.abc import Sequence
 
 import pytest
 
 from constrain.artifacts import Artifact
+from constrain.artifacts.counting_network.machine import CountingMasks
 from constrain.artifacts.network.configurations import Network
+from constrain.artifacts.network.tables import NetworkTables
+from constrain.artifacts.tokens import tokenset
 from constrain.compiler import Tokenizer, compile_grammar
+from constrain.compiler.frontend import Parser
 from constrain.compiler.lnf import Lnf
 from constrain.compiler.network import build, tree_plan
+from constrain.compiler.pipeline import build_engine
 from support.grammars import random_text, recogniser
 
 ENGINES = ("network", "earley")
@@ -66,3 +72,87 @@ def check_against_earley(found: Network, lnf: Lnf, rng: random.Random, text: str
             earley.truncate(length)
             reached = found.read(found.start, word[:length])
             assert earley.is_accepting == found.may_end(reached), (text, word, length)
+
+
+# A part: its text in KBNF, and whether it is required and repeated.
+Part = tuple[str, bool, bool]
+
+
+def of_kbnf(
+    text: str, tokenizer: Tokenizer, engine: str = "network", **options: object
+) -> Artifact:
+    """The same by the network, with the token ``<eos>`` at the end."""
+    return made(text, tokenizer, engine, eos=["<eos>"], **options)
+
+
+def permuted(parts: Sequence[Part], separator: str | None) -> str:
+    """The permutation in KBNF."""
+    marks = {(True, False): "", (False, False): "?", (True, True): "+", (False, True): "*"}
+    items = [f"({text}){marks[required, again]}" for text, required, again in parts]
+    if separator is None:
+        return f"permute!({', '.join(items)})"
+    return f"permute_by!(({separator}), {', '.join(items)})"
+
+
+def in_all_orders(parts: Sequence[Part], separator: str | None, name: str = "o") -> str:
+    """The rules of a rule ``o`` for the same, by the parts that are there so far."""
+    rules = [f"{name}p{i} ::= {text};" for i, (text, _, _) in enumerate(parts)]
+    for begun in range(1 << len(parts)):
+        for first in (True, False) if begun == 0 else (False,):
+            options = []
+            for i, (_, _, is_repeated) in enumerate(parts):
+                if not begun >> i & 1 or is_repeated:
+                    between = "" if first or separator is None else f"({separator}) "
+                    options.append(f"{between}{name}p{i} {name}s{begun | 1 << i}")
+            if all(begun >> i & 1 or not part[1] for i, part in enumerate(parts)):
+                options.append('""')
+            head = name if first else f"{name}s{begun}"
+            rules.append(f"{head} ::= {' | '.join(options)};")
+    return "\n".join(rules)
+
+
+def check_equal(one: Artifact, other: Artifact, rng: random.Random, walks: int, steps: int) -> int:
+    """Masks of both along random texts, with tokens taken back; how many were compared."""
+    compared = 0
+    for _ in range(walks):
+        left, right = one.matcher(), other.matcher()
+        taken = 0
+        for _ in range(steps):
+            mask = left.mask()
+            assert mask.tolist() == right.mask().tolist()
+            assert left.is_accepting == right.is_accepting
+            assert left.forced_tokens() == right.forced_tokens()
+            compared += 1
+            ids = tokenset.to_ids(mask).tolist()
+            if not ids or left.is_finished:
+                break
+            token = rng.choice(ids)
+            left.advance(token)
+            right.advance(token)
+            taken += 1
+            if taken > 2 and rng.random() < 0.1:
+                left.rollback(2)
+                right.rollback(2)
+                taken -= 2
+    return compared
+
+
+def keys(count: int, first: str = "key") -> str:
+    """An object of so many keys in any order, every third one required."""
+    members = ", ".join(f"('\"{first}{i}\": ' v){'' if i % 3 == 0 else '?'}" for i in range(count))
+    return f"start ::= '{{' permute_by!(\", \", {members}) '}}'; v ::= #\"[0-9]+\" | start;"
+
+
+def network_of(text: str) -> NetworkTables:
+    """The network of a grammar."""
+    found = build_engine(text, dialect="kbnf", tokenization="any", engine="network")
+    assert isinstance(found, Parser)
+    assert found.network is not None
+    return found.network
+
+
+def machine_of(artifact: Artifact) -> CountingMasks:
+    """The machine of an artifact with sets."""
+    machine = artifact.machine()
+    assert isinstance(machine, CountingMasks)
+    return machine
