@@ -10,6 +10,7 @@ import typer
 from constrain.artifacts.errors import ConstrainError
 
 from .. import options, report
+from ..compiling import counted_network
 from ..console import UsageError, coloured, write_text
 from ..inputs import STDIN, dialect_for, grammar_files, grammar_text, tokenizer_at
 
@@ -112,7 +113,7 @@ def _findings(
     path: str, given: options.Given, limits: "Limits", added: Mapping[int, str] | None
 ) -> list[report.Item]:
     """The errors of a file, and what the lints find in it if it can be read."""
-    from constrain.compiler.diagnostics import CheckError, GrammarError
+    from constrain.compiler.diagnostics import CheckError, GrammarError, LimitError
     from constrain.compiler.dialects import read_grammar
     from constrain.compiler.frontend import normal_form
     from constrain.compiler.grammar.check import check as check_tree
@@ -141,7 +142,13 @@ def _findings(
         found = lint(grammar, limits, defined=errors is None, added=added)
     if errors is None:
         try:
-            normal_form(in_one_order(grammar), limits)
+            try:
+                normal_form(in_one_order(grammar), limits)
+            except LimitError as error:
+                # Copies that are never made are not checked one by one.
+                wanted = given.compile_options(path, limits)
+                if error.is_measured or counted_network(text, path, wanted) is None:
+                    raise
         except GrammarError as error:
             errors = error
             # Which rules match nothing is then said by the error.

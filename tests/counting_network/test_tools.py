@@ -86,8 +86,9 @@ def test_verdicts_by_threads_are_those_of_an_automaton(
 
 
 def test_what_compares_or_copies_refuses_by_name(cli: Cli, path: str) -> None:
-    """The grammar is written in other dialects, and what needs an automaton of all texts says which
-    repetition is too large."""
+    """The grammar is checked, and written in other dialects, and what needs an automaton of all
+    texts says which repetition is too large."""
+    assert 0 == cli("check", path).code
     assert "1000000" in cli("convert", path, "--to", "lark").out.decode()
     done = cli("diff", path, path, "--max-depth", "3")
     assert 3 == done.code
