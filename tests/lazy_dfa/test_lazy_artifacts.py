@@ -147,7 +147,7 @@ def exercise(artifact: Artifact) -> None:
 
 
 def test_flipped_bits_are_found(small: Artifact, full: bool) -> None:
-    check_every_bit_counts(small, 1000 if full else 100)
+    check_every_bit_counts(small, 1000 if full else 60)
 
 
 def test_flipped_bits_do_no_harm_unverified(small: Artifact, full: bool) -> None:

@@ -1,0 +1,104 @@
+"""Operations that are too large to be built, with real vocabularies: soon there, and exact."""
+
+import random
+import time
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from constrain.artifacts import Artifact
+from constrain.artifacts.tokens import tokenset
+from constrain.compiler import Compiler, Tokenizer, choose
+
+LABEL = r"[a-z0-9]([a-z0-9\-]{0,MOST}[a-z0-9])?"
+HOST = r"(LABEL(\.LABEL)*)&.{1,ALL}".replace("LABEL", LABEL)
+LARGE = {
+    "host": HOST.replace("MOST", "61").replace("ALL", "253"),
+    "digit": r"(.*[0-9].*)&[\w\-]+&.{0,200}",
+    "without": "~(.*a.{20})",
+}
+SMALLER = {
+    "host": HOST.replace("MOST", "5").replace("ALL", "24"),
+    "digit": r"(.*[0-9].*)&[\w\-]+&.{0,6}",
+    "without": "~(.*a.{6})",
+}
+
+
+@pytest.fixture(scope="module")
+def compiler(gpt2: Tokenizer) -> Compiler:
+    """A compiler whose tables are made."""
+    made = Compiler(gpt2)
+    compiled(made, "a|b")
+    return made
+
+
+def compiled(compiler: Compiler, text: str, **options: object) -> Artifact:
+    """An artifact that allows any token sequences, its first mask found."""
+    given = {"dialect": "regex-extended", "tokenization": "any", "prewarm": 0} | options
+    artifact = compiler.compile(text, **given)
+    assert artifact.matcher().mask().any()
+    return artifact
+
+
+def walk(
+    artifacts: list[Artifact], texts: int, tokens: int, check: Callable[..., None]
+) -> list[float]:
+    """Random texts by the masks of the first; CPU seconds of each of its masks."""
+    rng, seconds = random.Random(3), []
+    for _ in range(texts):
+        matchers = [artifact.matcher() for artifact in artifacts]
+        for _ in range(tokens):
+            begun = time.process_time()
+            mask = matchers[0].mask()
+            seconds.append(time.process_time() - begun)
+            check(mask, *(matcher.mask() for matcher in matchers[1:]))
+            token = int(rng.choice(tokenset.to_ids(mask)))
+            for matcher in matchers:
+                matcher.advance(token)
+            if matchers[0].is_finished:
+                break
+    return seconds
+
+
+def check_equal(mask: np.ndarray, *others: np.ndarray) -> None:  # type: ignore[type-arg]
+    assert all(np.array_equal(mask, other) for other in others)
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_masks_of_smaller_bounds_are_those_of_the_dfa(
+    name: str, compiler: Compiler, full: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(choose, "SOON_LAZY_STATES", 0)
+    lazy = compiled(compiler, SMALLER[name])
+    eager = compiled(compiler, SMALLER[name], engine="dfa")
+    assert (lazy.manifest.kind, eager.manifest.kind) == ("lazy-dfa", "byte-dfa")
+    walk([lazy, eager], 100 if full else 4, 20, check_equal)
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_states_are_those_of_operands_and_masks_hold_no_dead_ends(
+    name: str, compiler: Compiler
+) -> None:
+    artifact = compiled(compiler, LARGE[name])
+    assert artifact.manifest.counts["dfa_states"] < 700
+    walk([artifact], 3, 60, lambda mask: None if mask.any() else pytest.fail("a dead end"))
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_first_masks_take_a_tenth_of_a_second_and_later_ones_a_millisecond(
+    name: str, real: Callable[[str], Tokenizer], full: bool
+) -> None:
+    """CPU time on Qwen 2.5, the best of three."""
+    if not full:
+        pytest.skip("takes some seconds: --full")
+    made = Compiler(real("qwen2_5"))
+    compiled(made, "~(a|b)&.{0,5000}")
+    first, last = [], []
+    for _ in range(3):
+        begun = time.process_time()
+        artifact = compiled(made, LARGE[name])
+        first.append(time.process_time() - begun)
+        last.append(np.percentile(walk([artifact], 200, 40, lambda _: None), 99))
+    assert min(first) < 0.1
+    assert min(last) < 0.001
