@@ -80,14 +80,14 @@ class LazyRows:
         self._read = network.reading.walk
         self._splits: dict[tuple[WalkKey, int], _Split] = {}
         self._live: dict[tuple[int, int], _Tokens] = {}
-        self._usual = _usual_counts(network)
+        self.usual = _usual_counts(network)
         self._usual_rows: dict[tuple[int, ...], int] = {}
 
     def row(self, state: int, pre_state: int, node: int, plane: int) -> int:
         """The number of a row; the tokens begin in ``plane``. Raises ``ArtifactError`` where a
         search meets too much."""
-        if self._usual is not None:
-            less, more = self._usual.between(node)
+        if self.usual is not None:
+            less, more = self.usual.between(node)
             if more != node:
                 row = self._usual_row(state, pre_state, more, plane)
                 if row == self._usual_row(state, pre_state, less, plane):
@@ -331,6 +331,21 @@ class CanonicalMasks(InterningMachine):
         """Whether the tokens so far spell a member as the tokenizer would."""
         configuration, pre_states, _ = self._states[state]
         return self._may_end(configuration, pre_states)
+
+    def states_around(self, state: int) -> tuple[int, int] | None:
+        """The states with usual counts in place of those of a state, if it has any."""
+        usual = self.lazy_rows.usual
+        if usual is None:
+            return None
+        configuration, pre_states, after = self._states[state]
+        threads = self.network.threads[configuration]
+        found = [(p, *usual.between(node)) for p, node in threads]
+        if all(more == node for (_, _, more), (_, node) in zip(found, threads, strict=True)):
+            return None
+        less = self.network.configuration({p: node for p, node, _ in found})
+        more = self.network.configuration({p: node for p, _, node in found})
+        number = self._states.number
+        return number((less, pre_states, after)), number((more, pre_states, after))
 
     def finds(self, state: int, is_wanted: Callable[[int], bool]) -> bool:
         """Never: all of it takes a mask."""

@@ -217,6 +217,9 @@ class ProductMachine(InterningMachine):
                     self._masks.keep(state, cached)
         return cached
 
+    def states_around(self, state: int) -> None:
+        """None: rows are precomputed for each state."""
+
     def finds(self, state: int, is_wanted: Callable[[int], bool]) -> bool:
         """Whether the mask at a state holds a wanted token: a quick look that may miss some.
 

@@ -16,6 +16,8 @@ from functools import partial
 from itertools import count
 from typing import Generic, Protocol, TypeVar
 
+import numpy as np
+
 from ..errors import ArtifactError
 from ..tokens import tokenset
 from ..tokens.interning import Lock
@@ -60,6 +62,10 @@ class Inner(Protocol):
 
     def row(self, state: int) -> Words:
         """The mask at a state, read-only."""
+
+    def states_around(self, state: int) -> tuple[int, int] | None:
+        """Two states, behind which no more and no less may follow than behind ``state``, and which
+        many states have; None if there are none."""
 
     def finds(self, state: int, is_wanted: Callable[[int], bool]) -> bool:
         """Whether the mask at a state holds a wanted token; False where that takes a mask."""
@@ -183,6 +189,11 @@ class WithNormalForm(Generic[M]):
         return cached
 
     def _mask(self, number: int, text: int) -> Words:
+        around = self.inner.states_around(number)
+        if around is not None:
+            less, more = (self.row(state * self._width + text) for state in around)
+            if np.array_equal(less, more):
+                return less
         mask, watched = self._parts(number, text)
         dead = [
             token
@@ -217,6 +228,9 @@ class WithNormalForm(Generic[M]):
         cached = self._live.get(begin)
         if cached is not None:
             return cached
+        around = self.inner.states_around(begin[0])
+        if around is not None and self._is_live((around[0], begin[1])):
+            return self._live.keep(begin, True)
         trail, order = Trail[_Pair](), count()
         trail.add(begin, begin)
 
