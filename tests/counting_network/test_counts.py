@@ -179,13 +179,19 @@ def strings(most: int) -> str:
 
 
 @pytest.mark.parametrize("text", [strings, lambda n: f'root ::= "[" ( "ab, " ){{0,{n}}} "]"'])
+@pytest.mark.parametrize("prewarm", [0, None])
 def test_a_million_takes_no_more_than_a_thousand(
-    text: Callable[[int], str], default_tokenizer: Tokenizer
+    text: Callable[[int], str], prewarm: int | None, default_tokenizer: Tokenizer
 ) -> None:
-    """The same states and the same bytes but for the bounds: under ``auto`` a network is chosen."""
+    """The same states and the same bytes but for the bounds, with all that is precomputed: under
+    ``auto`` a network is chosen."""
     few, many = (
         compile_grammar(
-            text(n), dialect="gbnf", tokenizer=default_tokenizer, tokenization="any", prewarm=0
+            text(n),
+            dialect="gbnf",
+            tokenizer=default_tokenizer,
+            tokenization="any",
+            prewarm=prewarm,
         )
         for n in (1_000, 1_000_000)
     )
