@@ -1,12 +1,14 @@
 """Schemas that are none, or too much: a place, a pointer, exit code 2 or 3, and never a crash."""
 
 import json
+import random
 from typing import Any
 
 import pytest
 from support.cli import Cli
 from support.limits import measured
 from support.schema import members, refusal
+from support.schema.random_schemas import document, with_junk
 
 from constrain.artifacts.errors import ConstrainError
 
@@ -171,6 +173,22 @@ def test_keywords_of_another_draft_and_those_that_describe_may_have_any_value() 
     assert members({**any_value, "type": "null"}).accepts("null")
     assert members({**later, "$schema": "http://json-schema.org/draft-04/schema#"}).accepts("5")
     assert refusal({"minLength": "a", "maxLength": "b", "not": 5}).count("error: #/") == 3
+
+
+def test_schemas_with_junk_in_them_are_read_or_refused_with_a_place(full: bool) -> None:
+    """Random schemas with one thing wrong: an error of ours, or members."""
+    refused = 0
+    for number in range(10_000 if full else 150):
+        rng = random.Random(number)
+        found = with_junk(rng, document(rng, depth=2))
+        try:
+            _ = members(found, seconds=20, any_limit=3).network
+        except ConstrainError as error:
+            refused += 1
+            assert error.exit_code in (2, 3)
+            assert "s.schema.json:1:" in str(error) or error.exit_code == 3, json.dumps(found)
+
+    assert refused > 30
 
 
 def test_a_text_of_megabytes_takes_memory_of_its_own_size(tmp_path: Any) -> None:

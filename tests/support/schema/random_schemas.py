@@ -187,6 +187,33 @@ def _combined(rng: random.Random, depth: int, negates: bool) -> dict[str, Any]:
     return found
 
 
+# What no keyword, or only some, can have.
+_JUNK: tuple[Any, ...] = (
+    *(None, True, False, 0, -1, 1.5, 10**30, "", "a", "#", "#/$defs/a", "//[", "%zz", "\x00"),
+    *("(", "^\\ud800$", "x:y#z", [], [[]], {}, {"": {}}, {"$ref": "#"}, {"type": []}),
+    *([{}], ["a", "a"], {"a": 5}, [1, "a", None]),
+)
+_NAMES_OF_JUNK = (
+    *("$anchor", "$dynamicAnchor", "$dynamicRef", "$id", "$recursiveAnchor", "$recursiveRef"),
+    *("$ref", "$schema", "$vocabulary", "additionalItems", "contentEncoding", "dependencies"),
+    *("enum", "format", "id", "if", "items", "multipleOf", "oneOf", "pattern", "type"),
+)
+
+
+def with_junk(rng: random.Random, found: Any) -> Any:
+    """The schema with something else in some place, or with a keyword more."""
+    inside: list[Any] = list(found) if isinstance(found, dict) else []
+    inside = list(range(len(found))) if isinstance(found, list) else inside
+    if not inside or rng.random() < 0.2:
+        if isinstance(found, dict) and rng.random() < 0.6:
+            return {**found, rng.choice(_NAMES_OF_JUNK): rng.choice(_JUNK)}
+        return rng.choice(_JUNK)
+    place = rng.choice(inside)
+    changed = found.copy()
+    changed[place] = with_junk(rng, found[place])
+    return changed
+
+
 def instance(rng: random.Random, depth: int = 2) -> Any:
     """A value that such schemas may be about."""
     kind = rng.randrange(8 if depth else 5)
