@@ -55,7 +55,7 @@ def counted_network(
 ) -> "NetworkTables | None":
     """The network of a grammar whose repetitions are counted, if their copies would have more than
     ``most`` states: by default so many that nothing is made of them."""
-    from constrain.compiler.diagnostics import LimitError
+    from constrain.compiler.diagnostics import GrammarError, LimitError
     from constrain.compiler.frontend import Parser
     from constrain.compiler.network.tree_counts import repeats
     from constrain.compiler.options import ANY
@@ -64,7 +64,8 @@ def counted_network(
         return None
     try:
         found = recogniser_of(text, path, replace(options, parser="network", tokenization=ANY))
-    except LimitError:
+    except (GrammarError, LimitError):
+        # Said by what is tried instead.
         return None
     network = found.network if isinstance(found, Parser) else None
     return network if network is not None and is_much_copied(network, most) else None
