@@ -61,6 +61,11 @@ def check(manifest: Manifest, arrays: Arrays) -> None:
 class CanonicalNetworkRuntime(NetworkGrammar):
     """Matchers share one machine until it is full, as those of a plain network."""
 
+    @property
+    def names_tokens(self) -> bool:
+        """Grammars that do have no canonical network."""
+        return False
+
     def machine(self) -> "CanonicalMachine":
         """The machine of all matchers, until it is full."""
         return self._generations.machine()

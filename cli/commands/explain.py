@@ -111,6 +111,7 @@ def _by_artifact(artifact: "Artifact", text: bytes) -> "Verdict":
     from constrain.artifacts.kinds.lazy_dfa import LazyDfaRuntime
     from constrain.artifacts.kinds.lazy_network import CallingRuntime
     from constrain.artifacts.kinds.maximal_munch import MaximalMunchRuntime
+    from constrain.artifacts.kinds.network import NetworkGrammar
     from constrain.artifacts.kinds.parser import NestingGrammar
     from constrain.compiler.automata.dump import ids_text, terminal_names
     from constrain.compiler.dialects import JSON_SCHEMA
@@ -125,6 +126,12 @@ def _by_artifact(artifact: "Artifact", text: bytes) -> "Verdict":
         return explain_maximal_munch(
             artifact.runtime.machine().configurations, text, _grammar_of(artifact)
         )
+    runtime = artifact.runtime
+    network = runtime.network if isinstance(runtime, CountingRuntime | NetworkGrammar) else None
+    if network is not None and network.counters is not None:
+        if is_much_copied(network):
+            return explain_network(network, text)
+        return _by_grammar(_copied(artifact), text, network)
     if isinstance(artifact.runtime, NestingGrammar):
         if artifact.manifest.dialect == JSON_SCHEMA:
             return explain_instance(artifact.runtime.recogniser(), text)
@@ -134,10 +141,6 @@ def _by_artifact(artifact: "Artifact", text: bytes) -> "Verdict":
         return explain_calling(artifact.runtime.network(), text, artifact.manifest.start)
     if isinstance(artifact.runtime, LazyDfaRuntime):
         return explain_lazy(artifact.runtime.reader, text, artifact.manifest.start)
-    if isinstance(artifact.runtime, CountingRuntime):
-        if is_much_copied(artifact.runtime.network):
-            return explain_network(artifact.runtime.network, text)
-        return _by_grammar(_copied(artifact), text, artifact.runtime.network)
     dfa = artifact.byte_dfa
     rules = [[o.rule for o in artifact.origins_of(state)] for state in range(dfa.states)]
     return explain(dfa, rules.__getitem__, text, terminal_names(dfa))

@@ -6,9 +6,11 @@
 import random
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from support import encoded, tokenizer_of
+from support.cli import Cli, content
 
 from constrain.artifacts import Artifact, ArtifactError
 from constrain.artifacts.canonical_network.masks import CanonicalMasks
@@ -266,6 +268,20 @@ def test_a_prefix_leaves_counters_as_they_are(real: Callable[[str], Tokenizer], 
         assert token in tokenset.to_ids(matcher.mask()).tolist()
         matcher.advance(token)
     assert matcher.is_accepting
+
+
+def test_tools_read_canonical_artifacts_with_counters(cli: Cli, tmp_path: Path) -> None:
+    """``explain``, ``mask``, ``show`` and ``sample``, of many copies and of few."""
+    for most in (1_000_000, 8_000):
+        path = content(tmp_path / "a.gbnf", f'root ::= "<" [0-9]{{1,{most}}} ">"')
+        out = str(tmp_path / "a.cst")
+        assert 0 == cli("compile", path, "-o", out).code
+        assert b"counters: 1" in cli("show", out).out
+        said = cli("explain", out, content(tmp_path / "x.txt", "<12a"))
+        assert (1, True) == (said.code, b'rejected at "a"' in said.out)
+        assert 0 == cli("explain", out, content(tmp_path / "x.txt", "<12>")).code
+        assert 0 == cli("mask", out, "--prefix", "<1").code
+        assert b">" in cli("sample", out, "--max-bytes", "9").out
 
 
 @pytest.mark.parametrize(
