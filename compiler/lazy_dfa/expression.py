@@ -23,13 +23,16 @@ from ..grammar.tree import (
 )
 from ..grammar.tree import Sequence as Concatenation
 
+# Dialects whose grammars need not be looked at.
+_WITHOUT_OPERATIONS = frozenset({"gbnf", "json-schema", "lark", "regex"})
+
 _OPERATIONS = (regex.And, regex.Not)
 
 
 def expression_of(grammar: Grammar) -> regex.Node | None:
     """The expression of the members; None if that is no operation, if rules recur, and where
     tokens, ignored text or bytes that are no text are read."""
-    if grammar.tokens or grammar.ignored:
+    if grammar.tokens or grammar.ignored or not may_operate(grammar):
         return None
     bodies: dict[str, list[Rule]] = {}
     for rule in grammar.rules:
@@ -38,6 +41,11 @@ def expression_of(grammar: Grammar) -> regex.Node | None:
         return None
     found = _joined(grammar.start, bodies)
     return found if found is not None and is_text(found) else None
+
+
+def may_operate(grammar: Grammar) -> bool:
+    """Whether the dialect has intersections, complements or exceptions."""
+    return grammar.source.dialect not in _WITHOUT_OPERATIONS
 
 
 def _is_operation(rules: Sequence[Rule], bodies: Mapping[str, Sequence[Rule]]) -> bool:

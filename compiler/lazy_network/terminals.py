@@ -27,11 +27,12 @@ from ..grammar.tree import (
     Rule,
     Token,
     children,
+    walk,
     with_children,
 )
 from ..grammar.tree import Sequence as Concatenation
 from ..lazy_dfa.conjunctions import Operation
-from ..lazy_dfa.expression import is_operation
+from ..lazy_dfa.expression import is_operation, may_operate
 from ..lazy_dfa.operation import operation_in
 from ..limits import Limits, blaming
 from ..lnf.empty_patterns import empty_patterns
@@ -61,11 +62,15 @@ def lazy_terminals(
 ) -> LazyTerminals | None:
     """The grammar with symbols in place of terminals whose automata have so many states that
     they are large; None if there are none. Raises ``LimitError``."""
-    if grammar.tokens or grammar.ignored:
+    if grammar.tokens or grammar.ignored or not may_operate(grammar):
         return None
     found: dict[str, Operation] = {}
     rules = []
     for rule in grammar.rules:
+        # Most rules have none, and a look takes less time than to make them anew.
+        if not any(map(_may_hold, walk(rule.body))):
+            rules.append(rule)
+            continue
         with blaming([rule.name]):
             body = fold(rule.body, _inside, _Replacing(grammar, limits, is_large, found).replaced)
         rules.append(rule if body is rule.body else replace(rule, body=body))
@@ -76,6 +81,13 @@ def lazy_terminals(
     left = empty_patterns(resolve_exclusions(left, limits), limits)
     network = network_of_rules(numbered(left, limits), limits)
     return LazyTerminals(left, tuple(found.values()), network)
+
+
+def _may_hold(expr: Expr) -> bool:
+    """Whether an expression is an operation, or a pattern with one inside."""
+    if isinstance(expr, Pattern):
+        return any(isinstance(part, regex.And | regex.Not) for part in regex.walk(expr.node))
+    return isinstance(expr, Difference | Excluding)
 
 
 def _inside(expr: Expr) -> tuple[Expr, ...]:
