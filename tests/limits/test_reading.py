@@ -8,6 +8,7 @@ import pytest
 from support.limits import measured
 
 from constrain.compiler.diagnostics import LimitError
+from constrain.compiler.frontend import Parser
 from constrain.compiler.limits import Limits
 from constrain.compiler.options import CompileOptions
 from constrain.compiler.pipeline import build_engine
@@ -15,32 +16,46 @@ from constrain.compiler.pipeline import build_engine
 MEGABYTE = 1_000_000
 
 
-@pytest.mark.parametrize(
-    ("dialect", "text", "part"),
-    [
-        ("gbnf", 'root ::= "b" "a"{0,1000000000}', '"a"{0,1000000000}'),
-        ("gbnf", 'root ::= "b" r{9999999999}\nr ::= "a" r "b" | "c"', "r{9999999999}"),
-        ("gbnf", "root ::= [a-z]{1,100000}", "[a-z]{1,100000}"),
-        ("lark", 'root: "b" "a"~0..1000000000', '"a"~0..1000000000'),
-        ("lark", f'root: "a"~{"9" * 5000}', '"a"~9999'),
-        ("lark", "root: /a{0,1000000000}/", "a{0,1000000000}"),
-        ("kbnf", r'root ::= #"a{0,1000000000}";', "a{0,1000000000}"),
-        ("iso14977", 'root = 1000000000 * "a";', '1000000000 * "a"'),
-        ("regex", "(a{0,1000000000}){7}", "(a{0,1000000000}){7}"),
-        ("regex-extended", "a{12345678901,}c&~(b)", "a{12345678901,}"),
-    ],
-)
-def test_a_count_of_any_size_is_a_limit_in_every_dialect(
-    dialect: str, text: str, part: str
-) -> None:
-    """It names the rule and the part. (W3C's EBNF has no counts.)"""
-    start = None if dialect.startswith("regex") else "root"
+COUNTS = [
+    ("gbnf", 'root ::= "b" "a"{0,1000000000}', '"a"{0,1000000000}'),
+    ("gbnf", "root ::= [a-z]{1,100000}", "[a-z]{1,100000}"),
+    ("lark", 'root: "b" "a"~0..1000000000', '"a"~0..1000000000'),
+    ("lark", f'root: "a"~{"9" * 5000}', '"a"~9999'),
+    ("lark", "root: /a{0,1000000000}/", "a{0,1000000000}"),
+    ("kbnf", r'root ::= #"a{0,1000000000}";', "a{0,1000000000}"),
+    ("iso14977", 'root = 1000000000 * "a";', '1000000000 * "a"'),
+    ("regex", "(a{0,1000000000}){7}", "(a{0,1000000000}){7}"),
+]
+
+
+@pytest.mark.parametrize(("dialect", "text", "part"), COUNTS)
+def test_a_count_of_any_size_is_a_limit_of_automata(dialect: str, text: str, part: str) -> None:
+    """In every dialect it names the rule and the part. (W3C's EBNF has no counts.)"""
+    start = None if dialect == "regex" else "root"
 
     with pytest.raises(LimitError, match="more than 200,000 states") as found:
-        build_engine(text, CompileOptions(dialect=dialect, start=start))
+        build_engine(text, CompileOptions(dialect=dialect, start=start, engine="dfa"))
 
     assert found.value.rules == (start or "start",)
     assert found.value.part.startswith(part)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        *((dialect, text) for dialect, text, _ in COUNTS),
+        ("gbnf", 'root ::= "b" r{9999999999}\nr ::= "a" r "b" | "c"'),
+    ],
+)
+def test_a_count_of_any_size_is_a_number_in_a_network(dialect: str, text: str) -> None:
+    """Where the engine is left open, in every dialect."""
+    found = build_engine(
+        text, CompileOptions(dialect=dialect, start=None if dialect == "regex" else "root")
+    )
+
+    assert isinstance(found, Parser)
+    assert found.network is not None
+    assert found.network.states < 20
 
 
 def test_a_long_literal_takes_what_its_text_takes(tmp_path: Path) -> None:

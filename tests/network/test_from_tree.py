@@ -312,8 +312,9 @@ def test_what_ends_with_a_byte_of_its_own_is_called() -> None:
 
 
 def test_a_count_that_is_too_large_is_named() -> None:
-    """The rule and the part of it, before the states are made."""
-    text = 'root ::= "(" root? ")" | (item ","){9000000}\nitem ::= "x" | "y" item?'
+    """The rule and the part of it, before the states are made: where tokens are named, which are
+    not counted."""
+    text = 'root ::= "(" root? ")" | (item ","){9000000}\nitem ::= "x" | "y" item? | <t>'
     with pytest.raises(LimitError) as error:
         build_engine(text, dialect="gbnf", engine="network")
     assert error.value.rules == ("root",)
