@@ -21,7 +21,9 @@ def test_a_product_ends_at_its_time(tmp_path: Path) -> None:
     path = tmp_path / "long.gbnf"
     path.write_text("root ::= [a-z]{1,90000}\n", encoding="utf-8")
 
-    found = measured("compile", path, "--max-seconds", 2, "-o", tmp_path / "long.cst")
+    found = measured(
+        "compile", path, "--engine", "dfa", "--max-seconds", 2, "-o", tmp_path / "long.cst"
+    )
 
     assert (found.code, "in rule 'root'" in found.stderr) == (3, True), found.stderr
     found.check(seconds=2)
@@ -32,7 +34,7 @@ def test_a_long_repetition_takes_time_in_proportion(tmp_path: Path) -> None:
     path = tmp_path / "long.gbnf"
     path.write_text("root ::= [a-z]{1,20000}\n", encoding="utf-8")
 
-    found = measured("compile", path, "-o", tmp_path / "long.cst")
+    found = measured("compile", path, "--engine", "dfa", "-o", tmp_path / "long.cst")
 
     assert found.code == 0
     found.check(seconds=10)
