@@ -32,8 +32,12 @@ def by_the_normal_form(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compile without anything that is made of the tree."""
 
     def of_form(
-        rules: Rules, limits: Limits, most_states: int | None = None, _: int | None = None
+        rules: Rules,
+        limits: Limits,
+        most_states: int | None = None,
+        counted_from: int | None = None,
     ) -> NetworkTables:
+        del counted_from  # All is copied.
         return network(normalize(rules.grammar, limits), limits, rules.terminals, most_states)
 
     monkeypatch.setattr(from_tree, "network_of_rules", of_form)
