@@ -6,7 +6,7 @@ The states of an NFA are partial derivatives of an expression, and a set of them
 
 from .tables import Operand
 
-# Cached steps of one operand; more are begun anew.
+# Cached steps of one operand; with more the cache is emptied.
 _MOST_STEPS = 1 << 16
 
 

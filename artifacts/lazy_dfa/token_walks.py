@@ -117,7 +117,7 @@ def _short(whole: TrieParts) -> Trie:
 
 
 def _long(whole: TrieParts) -> Trie:
-    """The longer ones: what leads to them, numbered anew."""
+    """The longer ones: what leads to them, numbered from 0."""
     trie, levels = whole.trie, whole.levels
     own = np.diff(trie.held)
     begin = levels[_SHORT + 1][0] if len(levels) > _SHORT + 1 else len(own)

@@ -15,7 +15,7 @@ class StopRows:
 
     ``stop_ids`` end the text in the place of ``eos``, which the rows of machines hold where it may
     end. An id of ``eos`` that is none of them is a token that grammars may name, but not where the
-    text may end: there it cannot be told apart from the end. Raises ``ValueError`` for an id
+    text may end: there it cannot be distinguished from the end. Raises ``ValueError`` for an id
     outside the vocabulary, of ``vocab_size`` tokens.
     """
 

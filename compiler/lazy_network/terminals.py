@@ -67,7 +67,7 @@ def lazy_terminals(
     found: dict[str, Operation] = {}
     rules = []
     for rule in grammar.rules:
-        # Most rules have none, and a look takes less time than to make them anew.
+        # Most rules have none, and a look takes less time than to make them again.
         if not any(map(_may_hold, walk(rule.body))):
             rules.append(rule)
             continue

@@ -136,9 +136,9 @@ def has_open_items(tables: NetworkTables, most: int) -> bool:
 
 
 def has_overlapping_parts(tables: NetworkTables, most: int) -> bool:
-    """Whether more than ``most`` parts of some set cannot be told apart by what they read: one may
-    end where others end, too, or go on as what follows a part does. Then a text leads to as many
-    sets as those parts have subsets.
+    """Whether more than ``most`` parts of some set cannot be distinguished by what they read: one
+    may end where others end, too, or go on as what follows a part does. Then a text leads to as
+    many sets as those parts have subsets.
 
     Parts that call different rules before they differ are taken to differ there.
     """

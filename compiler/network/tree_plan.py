@@ -36,8 +36,8 @@ OPEN_COPIES = 20_000
 # automaton.
 ONE_COPY = 4_000
 
-# More ends of one rule than so many are not told apart; what has none of its own has those of the
-# rule that it stands in. In grammars of so few states none of this is asked.
+# More ends of one rule than so many are not distinguished; what has none of its own has those of
+# the rule that it stands in. In grammars of so few states none of this is asked.
 _MOST_ENDS, _INHERITED, _FEW_STATES = 64, 0, 200
 
 # Estimates of sizes go no further.

@@ -10,11 +10,11 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from support import tokenizer_of
+from support.matcher import check_equal_of_short_tokens
 
 from constrain.artifacts import Artifact
 from constrain.artifacts.counting_network.machine import CountingMasks
 from constrain.artifacts.read import load_bytes
-from constrain.artifacts.tokens import tokenset
 from constrain.compiler import Tokenizer, choose, compile_grammar
 from constrain.compiler.diagnostics import CheckError, LimitError
 from constrain.compiler.limits import Limits
@@ -88,29 +88,6 @@ def machine_of(artifact: Artifact) -> CountingMasks:
     return machine
 
 
-def check_equal(copied: Artifact, counted: Artifact, rng: random.Random, steps: int) -> int:
-    """Masks of both along random texts, with tokens taken back; how many were compared."""
-    one, other = copied.matcher(), counted.matcher()
-    vocabulary, done = copied.vocabulary, 0
-    for _ in range(steps):
-        mask = one.mask()
-        assert mask.tolist() == other.mask().tolist()
-        assert one.is_accepting == other.is_accepting
-        done += 1
-        ids = tokenset.to_ids(mask).tolist()
-        if not ids or one.is_finished:
-            break
-        short = [i for i in ids if not vocabulary.is_text(i) or len(vocabulary.token(i)) < 3]
-        token = rng.choice(short if short and rng.random() < 0.6 else ids)
-        one.advance(token)
-        other.advance(token)
-        if rng.random() < 0.1 and done > 2:
-            one.rollback(2)
-            other.rollback(2)
-            done -= 2
-    return done
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_masks_of_counters_are_those_of_copies(
     kind: str, letters: Tokenizer, all_counted: None, full: bool
@@ -131,7 +108,9 @@ def test_masks_of_counters_are_those_of_copies(
             continue
         counted = load_bytes(made(text, letters, "network").to_bytes())
         if "count.items" in counted.arrays:
-            compared += sum(check_equal(copied, counted, rng, 25 + least) for _ in range(3))
+            compared += sum(
+                check_equal_of_short_tokens(copied, counted, rng, 25 + least) for _ in range(3)
+            )
     assert compared > (10_000 if full else 100)
 
 
@@ -169,7 +148,7 @@ def test_random_grammars_with_counts_anywhere(
             continue
         counted = made(text, letters, "network")
         if "count.items" in counted.arrays:
-            compared += sum(check_equal(copied, counted, rng, 12) for _ in range(3))
+            compared += sum(check_equal_of_short_tokens(copied, counted, rng, 12) for _ in range(3))
     assert compared > (10_000 if full else 300)
 
 

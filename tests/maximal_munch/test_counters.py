@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from support import encoded, tokenizer_of
 from support.container import check_flipped_bits_do_no_harm, refused, walk_two_deep
+from support.matcher import check_equal_masks
 
 from constrain.artifacts import Artifact
 from constrain.artifacts.maximal_munch.machine import MaximalMunchMasks
 from constrain.artifacts.maximal_munch.parser_transitions import MOST_FRAMES
 from constrain.artifacts.prefix import boundaries
 from constrain.artifacts.read import load_bytes
-from constrain.artifacts.tokens import tokenset
 from constrain.compiler import Tokenizer, choose, compile_grammar
 from constrain.compiler.diagnostics import LimitError
 from constrain.compiler.limits import Limits
@@ -69,24 +69,11 @@ def of_kind(
 
 
 def check_equal(copied: Artifact, counted: Artifact, rng: random.Random, steps: int) -> int:
-    """Masks of both along random texts, with tokens taken back; how many were compared."""
-    one, other, done = copied.matcher(), counted.matcher(), 0
-    for _ in range(steps):
-        mask = one.mask()
-        assert mask.tolist() == other.mask().tolist()
-        assert one.is_accepting == other.is_accepting
-        done += 1
-        ids = [i for i in tokenset.to_ids(mask).tolist() if i not in copied.manifest.eos]
-        if not ids:
-            break
-        token = rng.choice(ids)
-        one.advance(token)
-        other.advance(token)
-        if rng.random() < 0.1 and done > 2:
-            one.rollback(2)
-            other.rollback(2)
-            done -= 2
-    return done
+    """``check_equal_masks`` along texts that do not end."""
+    eos = copied.manifest.eos
+    return check_equal_masks(
+        copied, counted, rng, steps, lambda ids: [i for i in ids if i not in eos]
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)

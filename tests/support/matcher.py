@@ -382,3 +382,46 @@ def check(matcher: Matcher, walk: Walk, rng: random.Random) -> int:
         if place < len(walk.tokens):
             matcher.advance(walk.tokens[place])
     return count
+
+
+def check_equal_masks(
+    one: Artifact,
+    other: Artifact,
+    rng: random.Random,
+    steps: int,
+    choices: Callable[[list[int]], list[int]] = list,
+) -> int:
+    """Masks of both along a random text, with tokens taken back; how many were compared.
+
+    ``choices``: of the ids of a mask those that may be taken. It ends where there are none.
+    """
+    left, right, done = one.matcher(), other.matcher(), 0
+    for _ in range(steps):
+        mask = left.mask()
+        assert mask.tolist() == right.mask().tolist()
+        assert left.is_accepting == right.is_accepting
+        done += 1
+        ids = [] if left.is_finished else choices(tokenset.to_ids(mask).tolist())
+        if not ids:
+            break
+        token = rng.choice(ids)
+        left.advance(token)
+        right.advance(token)
+        if rng.random() < 0.1 and done > 2:
+            left.rollback(2)
+            right.rollback(2)
+            done -= 2
+    return done
+
+
+def check_equal_of_short_tokens(
+    one: Artifact, other: Artifact, rng: random.Random, steps: int
+) -> int:
+    """``check_equal_masks`` along short tokens, most of them."""
+    vocabulary = one.vocabulary
+
+    def choices(ids: list[int]) -> list[int]:
+        short = [i for i in ids if not vocabulary.is_text(i) or len(vocabulary.token(i)) < 3]
+        return short if short and rng.random() < 0.6 else ids
+
+    return check_equal_masks(one, other, rng, steps, choices)
