@@ -8,9 +8,9 @@ standard library.
     machine -> matcher.Matcher: mask, advance, rollback;  tokens.bitmask.fill_many: of many texts
     prefix.boundaries: masks of a text
 
-One room a machine: ``dfa``, ``cartesian``, ``network``, ``canonical_network``, ``maximal_munch``,
-``earley``, ``wordpiece``; ``tokens``, ``bpe``, ``pretokenizer`` and ``normalizer`` are what they
-share. The names below load on first use, so that ``--help`` does not pay for numpy.
+One room a machine: ``dfa``, ``lazy_dfa``, ``cartesian``, ``network``, ``counting_network``,
+``lazy_network``, ``canonical_network``, ``maximal_munch``, ``earley``, ``wordpiece``; ``tokens``,
+``summaries``, ``bpe``, ``pretokenizer`` and ``normalizer`` are what they share. The names below load on first use, so that ``--help`` does not pay for numpy.
 """
 
 from importlib import import_module
