@@ -10,7 +10,8 @@ standard library.
 
 One room a machine: ``dfa``, ``lazy_dfa``, ``cartesian``, ``network``, ``counting_network``,
 ``lazy_network``, ``canonical_network``, ``maximal_munch``, ``earley``, ``wordpiece``; ``tokens``,
-``summaries``, ``bpe``, ``pretokenizer`` and ``normalizer`` are what they share. The names below load on first use, so that ``--help`` does not pay for numpy.
+``summaries``, ``bpe``, ``pretokenizer`` and ``normalizer`` are what they share.
+The names below load on first use, so that ``--help`` does not pay for numpy.
 """
 
 from importlib import import_module
