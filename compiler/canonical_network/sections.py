@@ -178,7 +178,7 @@ def merge(
     if not _has_members(pretokenized, inert, sections, request):
         message = "the tokenizer can spell no member: it has no token for a part of each"
         raise unspellable(grammar, tokenizer.added, message)
-    if tokenizer.added_tokens:
+    if any(token.searched for token in tokenizer.added_tokens):
         notes.append("members in which the tokenizer finds one of its added tokens are left out")
     return CanonicalTables(sections, pretokenized, inert, normal_form, effort, tuple(notes))
 

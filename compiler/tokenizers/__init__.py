@@ -1,7 +1,8 @@
 """Real tokenizers, read from their own files, and their exact encoding.
 
     any_format    ``load_tokenizer``, the one door: WordPiece to the room ``wordpiece``, else load
-    load          which format, and where: huggingface, tiktoken_ranks, gpt2_files, hub
+    load          which format, and where: huggingface, tiktoken_ranks, tekken, gpt2_files, hub
+    host          the tokenizer that another library holds in memory
     definition    what the files say, as data: vocabulary, merges, steps
     tokenizer     a loaded tokenizer: its definition, its encoder, its tokens
     encoding      text -> added tokens -> normalizers -> pre-tokenizers -> merges -> ids

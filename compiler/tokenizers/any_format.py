@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Union
 
 from ..cache import CacheChoice, cache_of
 from ..diagnostics import TokenizerError
-from ..wordpiece import is_wordpiece
+from ..wordpiece import is_wordpiece, is_wordpiece_json
+from .host import HostTokenizer, host_tokenizer
 from .hub import HUGGING_FACE, hugging_face_file
-from .load import DEFAULT_NAME, default_path, load_bpe
+from .load import DEFAULT_NAME, default_path, host_bpe, load_bpe
 from .tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -17,27 +18,37 @@ if TYPE_CHECKING:
 
 
 def load_tokenizer(
-    path: str | PathLike[str] | None = None, *, cache: CacheChoice = "default"
+    path: str | PathLike[str] | object | None = None, *, cache: CacheChoice = "default"
 ) -> Union[Tokenizer, "WordPieceTokenizer"]:
-    """Load a tokenizer from a file, a folder, or by a name on a hub.
+    """Load a tokenizer from a file, a folder, by a name on a hub, or from another library's object.
 
     All that the command line reads: Hugging Face's ``tokenizer.json`` or its folder, of BPE and of
     WordPiece; WordPiece's ``vocab.txt``; tiktoken's ``NAME.tiktoken`` or ``FILE.tiktoken@PATTERN``;
-    GPT-2's ``encoder.json`` or ``vocab.json`` beside its merges; ``hf:ORG/REPO`` and
-    ``tiktoken:NAME``.
-    Without a path, the embedded default tokenizer.
+    GPT-2's ``encoder.json`` or ``vocab.json`` beside its merges; Mistral's ``tekken.json``;
+    ``hf:ORG/REPO`` and ``tiktoken:NAME``. Besides, the object that a server has: a fast tokenizer
+    of transformers, or one of the package ``tokenizers``. Without a path, the embedded default.
 
     ``cache``: where the tokenizer is kept as arrays, by default in the user's cache folder; None
     for nowhere. Raises ``TokenizerError`` naming the file and what it has that is not supported.
     """
     if path is None:
         return replace(load_bpe(default_path(), cache=cache_of(cache)), name=DEFAULT_NAME)
+    if not isinstance(path, str | PathLike):
+        return _of_host(host_tokenizer(path), cache)
     name = fspath(path)
     if is_wordpiece(_file(name)):
         from ..wordpiece import load_wordpiece
 
         return load_wordpiece(_file(name))
     return load_bpe(name, cache=cache_of(cache))
+
+
+def _of_host(host: HostTokenizer, cache: CacheChoice) -> Union[Tokenizer, "WordPieceTokenizer"]:
+    if is_wordpiece_json(host.raw):
+        from ..wordpiece import wordpiece_of_json
+
+        return wordpiece_of_json(host.name, host.raw, host.eos)
+    return host_bpe(host, cache=cache_of(cache))
 
 
 def _file(name: str) -> str:

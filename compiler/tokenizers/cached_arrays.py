@@ -17,7 +17,7 @@ from .definition import AddedToken
 from .tokenizer import Tokenizer, TokenTable
 
 # Goes up with every change of a reader or of this layout: older entries are then not found.
-VERSION = 3
+VERSION = 4
 
 _STEPS: dict[str, Callable[..., Any]] = {
     kind.__name__: kind

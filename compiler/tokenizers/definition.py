@@ -223,11 +223,12 @@ Normalizer = Normalize | Replace | Prepend | Lowercase | Strip
 
 @dataclass(frozen=True, slots=True)
 class AddedToken:
-    """A token that is found in the text by its name, before the text is split and merged.
+    """A token with a name, by which it is found in a text before that is split and merged.
 
     ``lstrip``, ``rstrip``: it includes the white space beside it. ``single_word``: it counts only
     between characters that are not word characters. ``normalized``: it is searched in the
-    normalized text. ``special``: it stands for no text.
+    normalized text. ``special``: it stands for no text. ``searched``: it is found in texts; its
+    name is a text like any other without it.
     """
 
     id: int
@@ -237,6 +238,7 @@ class AddedToken:
     lstrip: bool = False
     rstrip: bool = False
     single_word: bool = False
+    searched: bool = True
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ HUGGING_FACE, TIKTOKEN = "hf:", "tiktoken:"
 _REASONS = {
     "LocalEntryNotFoundError": "there is no copy here, and the network does not answer",
     "OfflineModeIsEnabled": "there is no copy here, and huggingface_hub is set to be offline",
-    "EntryNotFoundError": "the repository has no tokenizer.json",
+    "EntryNotFoundError": "the repository has neither tokenizer.json nor tekken.json",
     "RevisionNotFoundError": "the repository has no such revision",
     "GatedRepoError": "the repository is for those who have been given access and are logged in",
     "RepositoryNotFoundError": "there is no such repository, or it is a private one",
@@ -28,7 +28,8 @@ _REASONS = {
 
 
 def hugging_face_file(name: str) -> Path:
-    """The ``tokenizer.json`` of ``hf:ORG/REPO`` or ``hf:ORG/REPO@REVISION``, a local copy.
+    """The ``tokenizer.json`` of ``hf:ORG/REPO`` or ``hf:ORG/REPO@REVISION``, a local copy; else its
+    ``tekken.json``.
 
     Its ``tokenizer_config.json`` is beside it, if there is one. Raises ``TokenizerError``.
     """
@@ -41,13 +42,16 @@ def hugging_face_file(name: str) -> Path:
     if not repository:
         raise TokenizerError("it names no repository; write hf:ORG/REPO or hf:ORG/REPO@REVISION")
     try:
-        file = Path(hf_hub_download(repository, "tokenizer.json", revision=revision or None))
+        try:
+            file = hf_hub_download(repository, "tokenizer.json", revision=revision or None)
+        except EntryNotFoundError:
+            file = hf_hub_download(repository, "tekken.json", revision=revision or None)
         with suppress(EntryNotFoundError):
             hf_hub_download(repository, "tokenizer_config.json", revision=revision or None)
     except Exception as error:
         # The package raises errors of its own, of the network's and of the values' kinds.
         raise _unavailable(error) from None
-    return file
+    return Path(file)
 
 
 def tiktoken_encoding(name: str) -> tuple[Mapping[bytes, int], "Encoding"]:

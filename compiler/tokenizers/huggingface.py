@@ -176,7 +176,9 @@ def read_tokenizer_json(name: str, raw: bytes, eos: str | None) -> Tokenizer:
     model: Mapping[str, Any] = data["model"]
     kind = model.get("type", "BPE")
     if kind not in _MODELS:
-        raise TokenizerError(f"the model {kind!r} is not supported; {', '.join(_MODELS)} is")
+        raise TokenizerError(f"the model {kind!r} is not supported; BPE and WordPiece are")
+    if not isinstance(model.get("vocab"), dict):
+        raise TokenizerError(_NO_MODEL)
     return _MODELS[kind](name, raw, data, eos)
 
 
@@ -228,6 +230,8 @@ def _read_bpe(name: str, raw: bytes, data: Mapping[str, Any], eos: str | None) -
 # How each kind of model is read.
 _MODELS = {"BPE": _read_bpe}
 
+_NO_MODEL = "not a tokenizer.json: it has no model with a vocabulary"
+
 
 def _parsed(raw: bytes) -> dict[str, Any]:
     try:
@@ -235,8 +239,8 @@ def _parsed(raw: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise TokenizerError(f"not a tokenizer.json: it is not valid JSON ({error})") from None
     model = data.get("model") if isinstance(data, dict) else None
-    if not isinstance(model, dict) or not isinstance(model.get("vocab"), dict):
-        raise TokenizerError("not a tokenizer.json: it has no model with a vocabulary")
+    if not isinstance(model, dict) or "vocab" not in model:
+        raise TokenizerError(_NO_MODEL)
     return data
 
 

@@ -3,9 +3,10 @@
 | name | what is read |
 |---|---|
 | ``tokenizer.json``, or a folder with one | Hugging Face's format |
+| ``tekken.json``, or a folder with one | Mistral's ranks |
 | ``NAME.tiktoken``, ``FILE.tiktoken@PATTERN`` | ranks; split as NAME says, or by PATTERN |
 | ``encoder.json``, ``vocab.json``, or a folder with one | GPT-2's format, with its merges |
-| ``hf:ORG/REPO``, ``hf:ORG/REPO@REVISION`` | its ``tokenizer.json``, with huggingface_hub |
+| ``hf:ORG/REPO``, ``hf:ORG/REPO@REVISION`` | either of its two, with huggingface_hub |
 | ``tiktoken:NAME`` | that encoding, with tiktoken |
 """
 
@@ -20,6 +21,7 @@ from pathlib import Path
 from ..cache import Cache
 from ..diagnostics import TokenizerError
 from . import hub
+from .host import HostTokenizer
 from .tokenizer import Tokenizer
 
 # What messages call the embedded tokenizer, which is for trying things out.
@@ -54,8 +56,18 @@ def load_bpe(path: str | PathLike[str], *, cache: Cache | None = None) -> Tokeni
     Raises ``TokenizerError`` naming the file and what it has that is not supported.
     """
     name = fspath(path)
+    return _loaded(name, lambda: _source(name), cache)
+
+
+def host_bpe(host: HostTokenizer, *, cache: Cache | None = None) -> Tokenizer:
+    """The BPE tokenizer that another library holds; as ``load_bpe``."""
+    return _loaded(host.name, lambda: _content(host.name, host.raw, host.eos), cache)
+
+
+def _loaded(name: str, source_of: Callable[[], _Source], cache: Cache | None) -> Tokenizer:
+    """The tokenizer of a source, from the cache if it is there; errors name the tokenizer."""
     try:
-        source = _source(name)
+        source = source_of()
         if cache is None:
             return source.read()
         from .cached_arrays import VERSION, from_arrays, to_arrays
@@ -95,7 +107,7 @@ def _in_folder(folder: Path) -> Path:
     """The file that a folder stands for."""
     from .gpt2_files import NAMES
 
-    names = ["tokenizer.json", *(vocab for vocab, _ in NAMES)]
+    names = ["tokenizer.json", "tekken.json", *(vocab for vocab, _ in NAMES)]
     found = [folder / name for name in names if (folder / name).is_file()]
     if not found:
         raise TokenizerError(f"the folder has none of {', '.join(names)}")
@@ -110,7 +122,25 @@ def _merges_beside(file: Path) -> Path | None:
 
 
 def _tokenizer_json(name: str, file: Path) -> _Source:
-    raw, eos = file.read_bytes(), _configured_eos(file)
+    """A ``tokenizer.json``, or a ``tekken.json``: by its name, as mistral-common tells it."""
+    if "tekken" in file.name and file.suffix == ".json":
+        return _tekken(name, file)
+    return _content(name, file.read_bytes(), _configured_eos(file))
+
+
+def _tekken(name: str, file: Path) -> _Source:
+    raw = file.read_bytes()
+
+    def read() -> Tokenizer:
+        from .tekken import read_tekken
+
+        return read_tekken(name, raw)
+
+    return _Source("tekken", (raw,), read)
+
+
+def _content(name: str, raw: bytes, eos: str | None) -> _Source:
+    """The content of a ``tokenizer.json``."""
 
     def read() -> Tokenizer:
         from .huggingface import read_tokenizer_json

@@ -36,10 +36,16 @@ _O200K = (
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """What a rank file lacks: the pattern that splits text, and the special tokens."""
+    """What a rank file lacks: the pattern that splits text, and the special tokens.
+
+    ``end``: the special token that ends a text, None for the conventional ones.
+    ``special_in_text``: whether special tokens are found in a text by their names.
+    """
 
     pattern: str
     special: Mapping[str, int] = field(default_factory=dict)
+    end: str | None = None
+    special_in_text: bool = True
 
 
 NAMED = {
@@ -97,10 +103,13 @@ def tokenizer_of_ranks(
         name=name,
         sha256=digest,
         tokens=TokenTable.of({i: octets for octets, i in ranks.items()}),
-        added_tokens=tuple(AddedToken(i, text, special=True) for text, i in special.items()),
+        added_tokens=tuple(
+            AddedToken(i, text, special=True, searched=encoding.special_in_text)
+            for text, i in special.items()
+        ),
         merges=merges,
         base=[ranks.get(bytes([octet]), -1) for octet in range(256)],
-        eos=eos_ids(special, None),
+        eos=eos_ids(special, encoding.end),
         vocab_size=max([*taken, *special.values()], default=-1) + 1,
         pre_tokenizers=(Split(encoding.pattern), ByteLevel(use_regex=False)),
         ignore_merges=is_whole,

@@ -12,17 +12,26 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .detect import is_wordpiece
-    from .load import load_wordpiece
+    from .detect import is_wordpiece, is_wordpiece_json
+    from .load import load_wordpiece, wordpiece_of_json
     from .tokenizer import TokenSpan, WordPieceTokenizer
 
-__all__ = ["TokenSpan", "WordPieceTokenizer", "is_wordpiece", "load_wordpiece"]
+__all__ = [
+    "TokenSpan",
+    "WordPieceTokenizer",
+    "is_wordpiece",
+    "is_wordpiece_json",
+    "load_wordpiece",
+    "wordpiece_of_json",
+]
 
 _HOME = {
     "TokenSpan": ".tokenizer",
     "WordPieceTokenizer": ".tokenizer",
     "is_wordpiece": ".detect",
+    "is_wordpiece_json": ".detect",
     "load_wordpiece": ".load",
+    "wordpiece_of_json": ".load",
 }
 
 

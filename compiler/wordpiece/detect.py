@@ -13,8 +13,15 @@ def is_wordpiece(path: str | PathLike[str]) -> bool:
     if file.suffix == ".txt":
         return True
     try:
-        raw = (file / "tokenizer.json" if file.is_dir() else file).read_bytes()
+        return is_wordpiece_json((file / "tokenizer.json" if file.is_dir() else file).read_bytes())
+    except OSError:
+        return False
+
+
+def is_wordpiece_json(raw: bytes) -> bool:
+    """Whether the content of a ``tokenizer.json`` is a WordPiece tokenizer's."""
+    try:
         # Most files need not be parsed to know.
         return MODEL.encode() in raw and json.loads(raw)["model"]["type"] == MODEL
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return False

@@ -5,7 +5,7 @@ could change an encoding is looked at.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 from os import PathLike, fspath
 from pathlib import Path
@@ -34,18 +34,34 @@ def load_wordpiece(path: str | PathLike[str]) -> WordPieceTokenizer:
     file = Path(path)
     if file.is_dir():
         file /= "tokenizer.json"
+
+    def read() -> WordPieceTokenizer:
+        raw, config = file.read_bytes(), _configuration(file)
+        reader = _from_vocabulary if file.suffix == ".txt" else _from_json
+        return reader(fspath(path), raw, config)
+
+    return _named(fspath(path), read)
+
+
+def wordpiece_of_json(name: str, raw: bytes, eos: str | None) -> WordPieceTokenizer:
+    """The tokenizer of the content of a ``tokenizer.json``, as ``load_wordpiece``.
+
+    ``eos``: the name of the token that ends a text, None for the conventional one.
+    """
+    return _named(name, lambda: _from_json(name, raw, {"eos_token": eos}))
+
+
+def _named(name: str, read: Callable[[], WordPieceTokenizer]) -> WordPieceTokenizer:
+    """What ``read`` gives; its errors name the tokenizer."""
     try:
-        raw = file.read_bytes()
-        config = _configuration(file)
-        read = _from_vocabulary if file.suffix == ".txt" else _from_json
-        return read(fspath(path), raw, config)
+        return read()
     except OSError as error:
-        raise TokenizerError(f"{fspath(path)}: {error.strerror or error}") from None
+        raise TokenizerError(f"{name}: {error.strerror or error}") from None
     except TokenizerError as error:
-        raise TokenizerError(f"{fspath(path)}: {error}") from None
+        raise TokenizerError(f"{name}: {error}") from None
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         # Fields of another type than the format has; each check of its own would say no more.
-        raise TokenizerError(f"{fspath(path)}: not a valid WordPiece tokenizer ({error})") from None
+        raise TokenizerError(f"{name}: not a valid WordPiece tokenizer ({error})") from None
 
 
 def _from_vocabulary(name: str, raw: bytes, config: Mapping[str, Any]) -> WordPieceTokenizer:

@@ -49,7 +49,7 @@ def stand_in(folder: Path, answer: str) -> dict[str, str]:
     ("error", "reason"),
     [
         ("LocalEntryNotFoundError", "there is no copy here, and the network does not answer"),
-        ("EntryNotFoundError", "the repository has no tokenizer.json"),
+        ("EntryNotFoundError", "the repository has neither tokenizer.json nor tekken.json"),
         ("RepositoryNotFoundError", "there is no such repository, or it is a private one"),
         ("GatedRepoError", "the repository is for those who have been given access"),
         ("RevisionNotFoundError", "the repository has no such revision"),

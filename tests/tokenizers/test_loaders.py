@@ -12,8 +12,10 @@ import pytest
 from support import constrain, tokenizer_json, written
 from support.library_steps import random_text
 
-from constrain.compiler import Tokenizer, load_tokenizer
+from constrain.compiler import Tokenizer, compile_grammar, load_tokenizer
 from constrain.compiler.diagnostics import TokenizerError
+from constrain.compiler.tokenizers import default_path
+from constrain.compiler.tokenizers.definition import Split
 from constrain.compiler.tokenizers.tiktoken_ranks import NAMED, Encoding, tokenizer_of_ranks
 
 END = "<|endoftext|>"
@@ -120,6 +122,110 @@ def test_damaged_rank_files(tmp_path: Path, content: bytes, named: str) -> None:
     path.write_bytes(content)
     with pytest.raises(TokenizerError, match=named):
         load_tokenizer(path)
+
+
+def tekken_file(path: Path, tokens: list[bytes], controls: int, names: list[str] | None) -> Path:
+    """A tekken.json of tokens in the order of their ranks, behind control tokens."""
+    vocab = [
+        {"rank": rank, "token_bytes": base64.b64encode(token).decode(), "token_str": None}
+        for rank, token in enumerate([*tokens, b"never used"])
+    ]
+    config = {
+        "pattern": r"[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}|[^\p{L}\p{N}]+",
+        "default_vocab_size": len(tokens) + controls,
+        "default_num_special_tokens": controls,
+        "version": "v3",
+    }
+    listed = names and [
+        {"rank": i, "token_str": n, "is_control": True} for i, n in enumerate(names)
+    ]
+    content = {"config": config, "vocab": vocab, "special_tokens": listed}
+    path.write_text(json.dumps(content), encoding="utf-8")
+    return path
+
+
+def test_tekken_control_tokens_come_first_and_their_names_are_text(tmp_path: Path) -> None:
+    """Ids are ranks behind the control tokens; a mask takes a control token's name as its text."""
+    octets = [bytes([octet]) for octet in range(256)]
+    file = tekken_file(tmp_path / "tekken.json", [*octets, b"ab"], 30, None)
+    tokenizer = load_tokenizer(tmp_path)
+    assert tokenizer.vocab_size == 30 + 257
+    assert tokenizer.eos == (2,)
+    assert tokenizer.added[29] == "<SPECIAL_29>"
+    assert tokenizer.encode("ab</s>") == [30 + 256, *(30 + octet for octet in b"</s>")]
+    for grammar in ('s ::= "x</s>";', 's ::= "x" s | "</s>";'):
+        artifact = compile_grammar(grammar, dialect="kbnf", tokenizer=tokenizer)
+        assert artifact.manifest.tokenization == "canonical"
+        matcher = artifact.matcher()
+        assert matcher.accept([30 + octet for octet in b"x</s>"]) == 5
+        assert matcher.is_accepting
+    named = tekken_file(file, octets, 3, ["<unk>", "<s>", "</s>"])
+    assert load_tokenizer(named).added == {0: "<unk>", 1: "<s>", 2: "</s>"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"vocab": []}, "the vocab has 0 tokens, not 3"),
+        ({"config": {}}, "default_vocab_size"),
+        ({"special_tokens": [{"rank": 9, "token_str": "a"}]}, "beyond the 2"),
+        ({"special_tokens": [{"rank": 0, "token_str": "<SPECIAL_1>"}]}, "one name"),
+        ({"vocab": [{"rank": 7, "token_bytes": c} for c in ("YQ==", "Yg==", "Yw==")]}, "ranks"),
+    ],
+)
+def test_damaged_tekken_files(tmp_path: Path, changes: dict[str, object], named: str) -> None:
+    """What is wrong is named."""
+    file = tekken_file(tmp_path / "tekken.json", [b"a", b"b", b"c"], 2, ["<unk>", "</s>"])
+    content = json.loads(file.read_text(encoding="utf-8"))
+    file.write_text(json.dumps(content | changes), encoding="utf-8")
+    with pytest.raises(TokenizerError, match=named):
+        load_tokenizer(file)
+
+
+def test_tekken_ranks_encode_as_the_same_tokenizer_in_json(data: Callable[[str], Path]) -> None:
+    """Mistral NeMo's tokens written as ranks give the ids of its tokenizer.json."""
+    whole = load_tokenizer(data("tokenizers/mistral_nemo/tokenizer.json"))
+    controls = min(whole.tokens)
+    few = 4000  # Of the 130,000 ranks: the rule needs no more to be seen.
+    split = next(step for step in whole.pre_tokenizers if isinstance(step, Split))
+    ranks = {whole.tokens[i]: i for i in range(controls, controls + few)}
+    tokenizer = tokenizer_of_ranks("tekken", "", ranks, Encoding(split.pattern))
+    rng = random.Random(11)
+    for _ in range(200):
+        text = random_text(rng)
+        ids = whole.encode(text)
+        if ids and controls <= min(ids) and max(ids) < controls + few:
+            assert tokenizer.encode(text) == ids
+
+
+def test_a_servers_tokenizer_object_is_read() -> None:
+    """A fast tokenizer of transformers, one of the package tokenizers; others by their class."""
+    import tokenizers
+
+    default = load_tokenizer()
+    backend = tokenizers.Tokenizer.from_file(str(default_path()))
+
+    class Fast:
+        """What transformers' fast tokenizers have."""
+
+        backend_tokenizer = backend
+        eos_token = default.added[default.eos[0]]
+        name_or_path = "mine"
+
+    assert load_tokenizer(Fast(), cache=None).eos == default.eos
+    assert load_tokenizer(Fast(), cache=None).name == "mine"
+    text = "A server's own tokenizer, as an object."
+    assert load_tokenizer(backend, cache=None).encode(text) == default.encode(text)
+    words = tokenizers.Tokenizer(
+        tokenizers.models.WordPiece({"[UNK]": 0, "a": 1}, unk_token="[UNK]")
+    )
+    words.pre_tokenizer = tokenizers.pre_tokenizers.BertPreTokenizer()
+    assert load_tokenizer(words).encode("a b") == [1, 0]
+    unigram = tokenizers.Tokenizer(tokenizers.models.Unigram([("a", -1.0)], 0, False))
+    with pytest.raises(TokenizerError, match="the model 'Unigram' is not supported"):
+        load_tokenizer(unigram)
+    with pytest.raises(TokenizerError, match="class dict"):
+        load_tokenizer({})
 
 
 def test_merge_files_of_both_names(tmp_path: Path) -> None:

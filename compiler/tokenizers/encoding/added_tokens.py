@@ -93,7 +93,7 @@ def _in_word(char: str) -> bool:
 def searched_tokens(tokenizer: Definition) -> tuple[AddedTokens, AddedTokens]:
     """The added tokens that are searched in the text as it is, and those that are searched behind
     the normalizers, as these leave them."""
-    added = tokenizer.added_tokens
+    added = [token for token in tokenizer.added_tokens if token.searched]
     return (
         AddedTokens((t.content, t) for t in added if not t.normalized),
         AddedTokens(
