@@ -10,6 +10,7 @@ from itertools import product
 from typing import NamedTuple, TypeAlias
 
 from ..automata import regex_ir as regex
+from .joined_characters import characters_of, with_joined_characters
 
 # More conjunctions than this are not made.
 _MOST = 64
@@ -38,7 +39,7 @@ class TooManyError(Exception):
 def conjunctions_of(node: regex.Node) -> list[Parts]:
     """The conjunctions of an expression; none if it is seen to match nothing. Raises
     ``TooManyError``."""
-    return _form(node, True, 0)
+    return _form(with_joined_characters(node), True, 0)
 
 
 def repeated_character(node: regex.Node) -> regex.Repeat | None:
@@ -46,13 +47,7 @@ def repeated_character(node: regex.Node) -> regex.Repeat | None:
     if not isinstance(node, regex.Repeat):
         return None
     most = node.min_times if node.max_times is None else node.max_times
-    return node if most >= MANY_TIMES and _is_character(node.node) else None
-
-
-def _is_character(node: regex.Node) -> bool:
-    if isinstance(node, regex.Lit):
-        return len(node.data.decode("utf-8")) == 1
-    return isinstance(node, regex.CharClass)
+    return node if most >= MANY_TIMES and characters_of(node.node) is not None else None
 
 
 def _form(node: regex.Node, is_required: bool, depth: int) -> list[Parts]:

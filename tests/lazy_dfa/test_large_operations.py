@@ -85,6 +85,17 @@ def test_states_are_those_of_operands_and_masks_hold_no_dead_ends(
     walk([artifact], 3, 60, lambda mask: None if mask.any() else pytest.fail("a dead end"))
 
 
+def test_lengths_are_bounds_however_they_are_written(compiler: Compiler) -> None:
+    """Without classes and counts: a choice of letters, and 2,001 of these and more."""
+    text = """name = some - long;
+              some = first, {["-"], letter} | first, "_", letter;
+              first = "a" | "b"; letter = first | "c" | "d";
+              long = 2001 * any, {any}; any = letter | "-" | "_";"""
+    artifact = compiled(compiler, text, dialect="iso14977")
+    assert artifact.arrays["lazy.bounds"].tolist() == [[0, 2000]]
+    assert artifact.manifest.counts["dfa_states"] < 10
+
+
 @pytest.mark.parametrize("name", LARGE)
 def test_first_masks_take_a_tenth_of_a_second_and_later_ones_a_millisecond(
     name: str, real: Callable[[str], Tokenizer], full: bool
