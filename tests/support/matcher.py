@@ -390,12 +390,15 @@ def check_equal_masks(
     rng: random.Random,
     steps: int,
     choices: Callable[[list[int]], list[int]] = list,
+    behind: Sequence[int] = (),
 ) -> int:
     """Masks of both along a random text, with tokens taken back; how many were compared.
 
     ``choices``: of the ids of a mask those that may be taken. It ends where there are none.
+    ``behind``: what the text begins with, as far as it is allowed.
     """
     left, right, done = one.matcher(), other.matcher(), 0
+    assert left.accept(behind) == right.accept(behind)
     for _ in range(steps):
         mask = left.mask()
         assert mask.tolist() == right.mask().tolist()
@@ -415,7 +418,11 @@ def check_equal_masks(
 
 
 def check_equal_of_short_tokens(
-    one: Artifact, other: Artifact, rng: random.Random, steps: int
+    one: Artifact,
+    other: Artifact,
+    rng: random.Random,
+    steps: int,
+    behind: Sequence[int] = (),
 ) -> int:
     """``check_equal_masks`` along short tokens, most of them."""
     vocabulary = one.vocabulary
@@ -424,4 +431,10 @@ def check_equal_of_short_tokens(
         short = [i for i in ids if not vocabulary.is_text(i) or len(vocabulary.token(i)) < 3]
         return short if short and rng.random() < 0.6 else ids
 
-    return check_equal_masks(one, other, rng, steps, choices)
+    return check_equal_masks(one, other, rng, steps, choices, behind)
+
+
+def about_so_many(items: Sequence[str], least: int, most: int, rng: random.Random) -> str:
+    """Random items, so many that few more may follow, or that few more must."""
+    near = rng.choice([max(least, 1), most])
+    return "".join(rng.choices(items, k=max(near - rng.randrange(5), 0)))
