@@ -101,6 +101,15 @@ class MaximalMunchRuntime:
         with machine.lock:
             return machine.configurations.follow(machine.start, text)[0]
 
+    def open_rules(self, text: bytes) -> tuple[str, ...]:
+        """The rules that ``text`` has begun and not ended, the outermost first."""
+        from ..maximal_munch.open_rules import open_rules
+
+        machine = self.machine()
+        with machine.lock:
+            found = machine.configurations
+            return open_rules(found, found.follow(found.start, text)[1])
+
     @property
     def names_tokens(self) -> bool:
         """Lexemes are texts."""

@@ -10,5 +10,6 @@ lexer_trie, lexer_reads
 summaries        heads -> procedure summaries, of which masks are composed (``lazy_masks``:
                  those that were not precomputed, of parts that they share)
 closure          the summaries that texts of any depth need, before decoding or beside it
+open_rules       a configuration -> the rules around its place, for messages
 machine          what a matcher steps: tokens -> configurations -> mask rows
 """

@@ -15,6 +15,12 @@ from support import FOLDERS, ROOT, python_files
 
 pytestmark = pytest.mark.quick
 
+# The rooms that plug into the servers of models, and what they may import of these besides: inside
+# functions alone.
+HOSTS = {
+    "artifacts/serving": {"mlx", "torch", "transformers", "xgrammar"},
+}
+
 # What each folder may import besides the standard library and itself.
 OUTSIDE = {
     "artifacts": {"numpy"},
@@ -60,6 +66,7 @@ ARTIFACTS: dict[str, set[str]] = {
     "artifact": {"container", "dfa", "kinds", "matcher", "tokens"},
     "prefix": {"artifact", "container", "kinds", "tokens", "wordpiece"},
     "read": {"artifact", "container", "errors", "tokens"},
+    "serving": {"artifact", "container", "errors", "kinds", "matcher", "tokens"},
     "__init__": {"artifact", "errors", "matcher", "read", "tokens"},
 }
 
@@ -196,8 +203,13 @@ class Import:
 
 def imports_of(file: Path) -> Iterator[Import]:
     """All imports of a file, also those inside functions and for type checkers alone."""
+    yield from imports_within(file, ast.parse((ROOT / file).read_text(encoding="utf-8")))
+
+
+def imports_within(file: Path, tree: ast.AST) -> Iterator[Import]:
+    """All imports of a part of a file."""
     package = ("constrain", *file.parent.parts)
-    for node in ast.walk(ast.parse((ROOT / file).read_text(encoding="utf-8"))):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield Import(file, node.lineno, alias.name, False)
@@ -258,9 +270,28 @@ def test_folders_import_what_they_may(folder: str) -> None:
         str(found)
         for found in IMPORTS
         if found.file.parts[0] == folder
-        and top_of(found.module) not in allowed | PROGRAMS.get(found.file.as_posix(), set())
+        and top_of(found.module)
+        not in allowed
+        | PROGRAMS.get(found.file.as_posix(), set())
+        | HOSTS.get(found.file.parent.as_posix(), set())
     ]
 
+    assert [] == wrong
+
+
+@pytest.mark.parametrize("room", HOSTS)
+def test_hosts_are_imported_inside_functions_alone(room: str) -> None:
+    """Importing a module of these rooms needs none of the servers that it is for."""
+    wrong, met = [], set[str]()
+    for file in FILES:
+        if file.parent.as_posix() == room:
+            met |= {top_of(found.module) for found in imports_of(file)} & HOSTS[room]
+            for node in ast.parse((ROOT / file).read_text(encoding="utf-8")).body:
+                if not isinstance(node, ast.FunctionDef | ast.ClassDef):
+                    found = {top_of(each.module) for each in imports_within(file, node)}
+                    wrong += [f"{file}: {name}" for name in sorted(found & HOSTS[room])]
+
+    assert HOSTS[room] == met
     assert [] == wrong
 
 

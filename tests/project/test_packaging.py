@@ -151,7 +151,9 @@ def test_what_is_imported_is_a_dependency() -> None:
                 elif isinstance(node, ast.ImportFrom) and not node.level:
                     imported.add((node.module or "").split(".")[0])
 
-    optional = {"huggingface_hub", "tiktoken_ext"}  # The extras "hf" and "tiktoken".
+    # The extras "hf" and "tiktoken", and those of the servers.
+    optional = {"huggingface_hub", "tiktoken_ext"}
+    optional |= {"mlx", "torch", "transformers", "xgrammar"}
     assert declared == imported - set(sys.stdlib_module_names) - optional - {"constrain"}
 
 
