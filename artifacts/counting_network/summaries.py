@@ -210,6 +210,9 @@ class CountingSummaries(Summaries):
                 return
         self.summary(suspended, state)
 
+    def _of_few(self, suspended: int, state: int) -> _Summary | None:
+        return super()._of_few(suspended, state) if state < self._states else None
+
     def _steps(self, key: _Key) -> Generator[_Key, _Summary, _Summary]:
         suspended, state = key
         if state < self._states:

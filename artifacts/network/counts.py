@@ -70,6 +70,11 @@ class Counters:
         """The number of counters and sets, C + T."""
         return len(self.items) + len(self.set_rules)
 
+    @property
+    def tabled(self) -> int:
+        """How many frames from S on calls in the tables may have: C, and one for each part."""
+        return len(self.items) + (0 if self.sets is None else len(self.sets.parts))
+
     @cached_property
     def rows(self) -> list[tuple[int, int, int, int]]:
         """Of each counter (item, least, most, back)."""

@@ -29,8 +29,12 @@ FEW, _FEW_EDGES = 24, 16
 # change.
 _MOST_PATCHED, _MOST_COMPARED, _MOST_CHANGED = 400, 1200, 1 << 12
 
-# Pairs of states whose differences are kept.
-_MOST_DIFFERENCES = 1 << 12
+# Pairs of states whose differences are kept, and sets whose children by some byte are.
+_MOST_DIFFERENCES, _MOST_CHILDREN = 1 << 12, 1 << 12
+
+# What is met without a call beginning or ending: so many nodes, from sets of so many, by so few
+# first bytes; and the tokens below one of them.
+_MOST_INSIDE, _MOST_BEGUN, _FEW_FIRST, _MOST_WHOLE = 64, 1 << 10, 4, 256
 
 Pairs: TypeAlias = list[tuple[int, int]]
 
@@ -72,12 +76,19 @@ class FewNodes:
         self._ids, self._begin, self._own, self._end = (
             getattr(subtrees, name).data for name in ("ids", "begin", "own", "end")
         )
+        self._bounds = self._begin, self._end
         self._stops, self._size = stops, len(tables.table)
         self._leaving: memoryview | None = None
         self._heights: memoryview | None = None
         # A state's edges, None where they are many; and where two states differ.
         self._edges: dict[int, Pairs | None] = {}
         self._differences: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
+        # By the number of a set and a byte, None where they are many.
+        self._children: dict[tuple[int, int], list[int] | None] = {}
+
+    def forget(self) -> None:
+        """Drop what is cached by the numbers of sets."""
+        self._children.clear()
 
     def read_through(self, through: ReadThrough, stops: memoryview) -> None:
         """From now on subtrees are taken whole."""
@@ -123,6 +134,70 @@ class FewNodes:
                 if stops[target]:
                     stopped.append((child, target))
         return frontier
+
+    def inside(self, number: int, suspended: Nodes, state: int) -> tuple[int, ...] | None:
+        """The nodes that are met from set ``number``, those without what is below them as they are
+        and others inverted, if no call begins or ends there; None where one may, or where they
+        are many.
+
+        States inside words, as those that parts of a set begin with, read a byte or two each: which
+        nodes of a set have such children is looked for once.
+        """
+        stops, edges = self._stops, self.few_edges(state)
+        if stops[state] or edges is None or len(edges) > _FEW_FIRST:
+            return None
+        pending: Pairs = []
+        for octet, target in edges:
+            key = number, octet
+            children = self._children[key] if key in self._children else self._by(key, suspended)
+            if children is None:
+                return None
+            pending += [(child, target) for child in children]
+        if not pending:
+            return ()
+        first, flat, octets, begin, end = self._first, self._flat, self._octets, *self._bounds
+        columns, width = self._columns, self._width
+        met: list[int] = []
+        for node, reached in pending:
+            if self._is_whole(node, reached):
+                if end[node] - begin[node] > _MOST_WHOLE:
+                    return None
+                met.append(~node)
+                continue
+            if stops[reached] or len(pending) > _MOST_INSIDE:
+                return None
+            met.append(node)
+            low, high = first[node], first[node + 1]
+            if high - low <= _FEW_EDGES:
+                place = reached * width
+                for child in range(low, high):
+                    target = flat[place + columns[octets[child]]]
+                    if target != DEAD:
+                        pending.append((child, target))
+                continue
+            edges = self.few_edges(reached)
+            if edges is None:
+                return None
+            for octet, target in edges:
+                child = octets.find(octet, low, high)
+                if child >= 0:
+                    pending.append((child, target))
+        return tuple(met)
+
+    def _by(self, key: tuple[int, int], suspended: Nodes) -> list[int] | None:
+        """The children of a set's nodes by a byte."""
+        if len(self._children) >= _MOST_CHILDREN:
+            self._children.clear()
+        found: list[int] | None = None
+        if len(suspended) <= _MOST_BEGUN and not (suspended >= len(self._octets)).any():
+            first, octets, octet = self._first, self._octets, key[1]
+            nodes = suspended.tolist()
+            children = (octets.find(octet, first[node], first[node + 1]) for node in nodes)
+            found = [child for child in children if child >= 0]
+            if len(found) > _MOST_INSIDE:
+                found = None
+        self._children[key] = found
+        return found
 
     def patch(self, node: int, one: int, other: int) -> Patch | None:
         """How ``other`` differs from ``one`` below a node; None if that is much."""

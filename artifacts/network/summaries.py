@@ -27,7 +27,7 @@ from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING
 
 from ..summaries.node_sets import NOTHING, Nodes, NodeSets
-from ..summaries.rows import RowTable
+from ..summaries.rows import EMPTY, RowTable
 from ..tokens.memo import ENTRY_BYTES, CacheBudget, solve_recursive
 from ..tokens.trie import Trie
 from ..tokens.watch import Watch, unwatched
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 # How a budget is divided: rows, summaries with the sets that they name, and children of sets.
 _ROWS, _SUMMARIES, _CHILDREN = 2, 2, 1
 
-# What a walk costs beside the nodes that it meets, in such nodes.
-_WALK_WORK = 4_000
+# What a walk costs beside the nodes that it meets, in such nodes; and one that meets few.
+_WALK_WORK, _FEW_WORK = 4_000, 500
 
 _Key = tuple[int, int]
 _Summary = tuple[int, int]
@@ -79,6 +79,8 @@ class Summaries:
         self.rows = RowTable(vocab_size, self._given.rows, row_budget.limit)
         self.sets = NodeSets(self._given.nodes, self._given.node_offsets)
         self.results = self._given.results()
+        # The rows of walks inside one call, by the nodes that they meet.
+        self._inside: dict[tuple[int, ...], int] = {(): EMPTY}
 
     @property
     def is_full(self) -> bool:
@@ -97,6 +99,7 @@ class Summaries:
         self.rows.forget()
         self.sets.forget()
         self.results.forget()
+        self._inside = {(): EMPTY}
         if self._walk is not None:
             self._walk.forget()
 
@@ -107,6 +110,8 @@ class Summaries:
     def summary(self, suspended: int, state: int) -> _Summary:
         """F(suspended, state) for a set by its number. Calls nest as deep as tokens are long."""
         found = self.find(suspended, state)
+        if found is None:
+            found = self._of_few(suspended, state)
         if found is not None:
             return found
         return solve_recursive((suspended, state), self._find_key, self._steps)
@@ -144,9 +149,22 @@ class Summaries:
             )
         return self._walk
 
+    def _of_few(self, suspended: int, state: int) -> _Summary | None:
+        """F where few nodes are met, and no call begins or ends."""
+        walk = self._whole_walk()
+        met = walk.inside(suspended, self.sets[suspended], state)
+        if met is None:
+            return None
+        self.watch(_FEW_WORK + len(met), 0)
+        if met not in self._inside:
+            self._inside[met] = self.rows.number(walk.row_of(met))
+        return self._found((suspended, state), (self._inside[met], NOTHING))
+
     def _steps(self, key: _Key) -> Generator[_Key, _Summary, _Summary]:
         """F by the summaries of what is called, which it yields the keys of."""
         suspended, state = key
+        if few := self._of_few(suspended, state):
+            return few
         walk = self._whole_walk()
         begun = self.sets[suspended]
         row, groups, met = walk.walk(suspended, begun, state)
@@ -189,7 +207,9 @@ class Summaries:
         unchanged = len(pending) == 1 and pending[0] is begun
         if not unchanged:
             suspended = self.sets.number(pending[0] if len(pending) == 1 else walk.merged(pending))
-        summary = self.rows.number(row), suspended
+        return self._found(key, (self.rows.number(row), suspended))
+
+    def _found(self, key: _Key, summary: _Summary) -> _Summary:
         self.results.found[key_of(*key)] = summary
         self.computed += 1
         return summary

@@ -142,6 +142,20 @@ class SummaryWalk:
         self._flats: BoundedCache[int, Nodes] = flats.cache()
         self._children: BoundedCache[int, _Children] = children.cache()
         self._bases: BoundedCache[tuple[int, int], _Base] = bases.cache()
+        self._few.forget()
+
+    def inside(self, number: int, suspended: Nodes, state: int) -> tuple[int, ...] | None:
+        """``FewNodes.inside``: names the row of such a walk, which leaves nothing suspended."""
+        met = self._few.inside(number, suspended, state)
+        self._visited += len(met or ())
+        return met
+
+    def row_of(self, met: tuple[int, ...]) -> Words:
+        """The tokens of what ``inside`` gave."""
+        bits = bytearray(4 * self._words)
+        whole = [~node for node in met if node < 0]
+        self._few.mark(bits, FewMet([node for node in met if node >= 0], whole, []))
+        return np.frombuffer(bits, dtype="<u4")
 
     def walk(self, number: int, suspended: Nodes, state: int) -> Walked:
         """What tokens come to from set ``number``, whose nodes are ``suspended``."""

@@ -23,8 +23,9 @@ EMPTY = 0
 # Rows that are held however small the capacity is; one mask may need as many.
 _FEWEST = 64
 
-# Rows of at most so many bytes are decoded at once, in less than half a millisecond.
-_MOST_BYTES_DECODED_AT_ONCE = 1 << 22
+# Rows of at most so many bytes are decoded at once, in less than half a millisecond; or compared
+# with new ones, for which all are read.
+_MOST_BYTES_DECODED_AT_ONCE, _MOST_BYTES_COMPARED = 1 << 22, 1 << 20
 
 
 class CompressedRows(Protocol):
@@ -46,8 +47,9 @@ class RowTable:
     """``table[n]``: uint32 (W,), read-only; row ``EMPTY`` has no token.
 
     ``stored``: the first rows, of which the first is ``EMPTY``. Those that are there as words are
-    compared with new ones; compressed ones are not, so that a row that is added may be equal to
-    one of them. ``capacity``: bytes that all others may take, for an owner who asks ``is_full``.
+    compared with new ones, if they are few; others are not, so that a row that is added may be
+    equal to one of them. ``capacity``: bytes that all others may take, for an owner who asks
+    ``is_full``.
     """
 
     def __init__(
@@ -60,7 +62,8 @@ class RowTable:
         self._begun: Sequence[Words | None] = [None] * len(stored)
         self._compared = 1
         if isinstance(stored, np.ndarray):
-            self._compared = len(stored)
+            if stored.nbytes <= _MOST_BYTES_COMPARED:
+                self._compared = len(stored)
             stored.flags.writeable = False
         elif len(stored) * self.row_bytes <= _MOST_BYTES_DECODED_AT_ONCE:
             self._begun = list(stored.rows(slice(None), vocab_size))

@@ -39,7 +39,7 @@ def precompute_summaries(
     try:
         if isinstance(summaries, CountingSummaries):
             for key in needed_keys(tables, range(1, tables.states), summaries):
-                watch(1, 0)
+                effort.spend(1, 0)
                 summaries.left(*key)
         else:
             _fill(tables, summaries, watch)

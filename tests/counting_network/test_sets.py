@@ -164,6 +164,21 @@ def test_states_are_linear_in_the_parts(default_tokenizer: Tokenizer) -> None:
     assert [20, 200] == [len(artifact.arrays["set.parts"]) for artifact in (few, many)]
 
 
+def test_what_parts_end_with_is_written_once(letters: Tokenizer, all_held: None) -> None:
+    """A network with counters and sets is minimal where masks are precomputed: 20 parts that end
+    alike, and two that are equal, are as many states as their beginnings and one end."""
+    ends, names = (
+        '"," #"[st]{3,9}" ":" #"[aeh]{2,5}" "!"',
+        [f"{a}{b}" for a in "abeh" for b in "mint"],
+    )
+    parts: list[Part] = [(f'"{name}" {ends}', False, False) for name in names]
+    texts = [f'start ::= "<" {permuted(found, None)} ">";' for found in (parts, parts[:1] * 2)]
+    for text in texts:
+        soon, whole = (of_kbnf(text, letters, prewarm=n) for n in (0, 5000))
+        assert whole.manifest.counts["network_states"] < soon.manifest.counts["network_states"]
+        assert check_equal(soon, load_bytes(whole.to_bytes()), random.Random(6), 6, 40) > 60
+
+
 def test_texts_in_any_order_are_members(default_tokenizer: Tokenizer) -> None:
     """All 30 keys in a random order, none twice; then no key is left, and none of those before it
     was refused."""

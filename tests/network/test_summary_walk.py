@@ -77,6 +77,28 @@ def test_walks_follow_each_node_and_state(
     assert stops > 1000
 
 
+def test_walks_of_few_nodes_inside_a_call_are_walks(full: bool) -> None:
+    """As inside words: the same tokens, and nothing where a call may begin or end."""
+    rng = random.Random(11)
+    found = 0
+    for _ in range(40 if full else 5):
+        words = sorted({"".join(rng.choices("abc", k=rng.randint(2, 6))) for _ in range(8)})
+        text = f"start ::= '(' start ')' | {' | '.join(map(repr, words))} | 'a' #'[abc]*' 'c';"
+        tables, trie = network(nullable_lnf_of(text)), random_trie(rng)
+        walk = SummaryWalk(tables, trie, len(trie.ids))
+        inner = np.flatnonzero(np.diff(trie.first)).tolist()
+        for number in range(2, 6):
+            nodes = np.array(sorted(rng.sample(inner, rng.choice([1, 3, 9]))), dtype=np.int32)
+            for state in range(1, tables.states):
+                met = walk.inside(number, nodes, state)
+                if met is not None:
+                    whole = walk.walk(number, nodes, state)
+                    assert not whole.stopped
+                    assert walk.row_of(met).tolist() == whole.row.tolist()
+                    found += bool(met)
+    assert found > (400 if full else 50)
+
+
 def test_sets_hold_each_node_once(
     monkeypatch: pytest.MonkeyPatch, default_tokenizer: Tokenizer
 ) -> None:
