@@ -145,6 +145,7 @@ COMPILER: dict[str, set[str]] = {
     | {"maximal_munch", "merge", "network", "notes", "options", "reduced", "token_ids"}
     | {"tokenizers", "wordpiece"},
     "compiler": BASE | {"bpe", "cache", "options", "pipeline"},
+    "serving": BASE | {"compiler", "options", "schema", "tokenizers"},
     # The names that the package as a whole offers; they load on first use.
     "__init__": {
         "cache",

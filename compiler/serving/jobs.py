@@ -1,0 +1,70 @@
+"""A compilation as a line of JSON, and its outcome: what a service and its processes exchange."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
+
+from ..limits import Limits
+from ..options import CompileOptions
+from ..schema.options import SchemaOptions
+
+# The fields of limits that bound; the clock and the memory at its start are no part of a job.
+_BOUNDS = tuple(field.name for field in fields(Limits) if field.name != "meter")
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Compile ``text`` by ``options`` and write the artifact to ``path``."""
+
+    text: str
+    options: CompileOptions
+    path: str
+
+    def to_line(self) -> bytes:
+        """The job as a line of JSON, with its line feed."""
+        content = {"text": self.text, "options": options_to_json(self.options), "path": self.path}
+        return json.dumps(content).encode("ascii") + b"\n"
+
+    @classmethod
+    def of_line(cls, line: bytes) -> "Job":
+        """The inverse of ``to_line``."""
+        content = json.loads(line)
+        return cls(content["text"], options_of_json(content["options"]), content["path"])
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a job. ``message``: why there is no artifact, empty if there is one.
+    ``exit_code``: that of the error: 2 for what was asked for, 3 for a limit, 70 for a defect."""
+
+    message: str = ""
+    exit_code: int = 0
+
+    def to_line(self) -> bytes:
+        """The outcome as a line of JSON, with its line feed."""
+        return json.dumps(asdict(self)).encode("ascii") + b"\n"
+
+    @classmethod
+    def of_line(cls, line: bytes) -> "Outcome":
+        """The inverse of ``to_line``."""
+        return cls(**json.loads(line))
+
+
+def options_to_json(options: CompileOptions) -> dict[str, Any]:
+    """The options as JSON values, without the clock."""
+    schema = None if options.schema is None else asdict(options.schema)
+    limits = {name: getattr(options.limits, name) for name in _BOUNDS}
+    plain = replace(options, limits=Limits(**limits), schema=None, eos=list(options.eos))
+    return {**asdict(plain), "schema": schema, "limits": limits}
+
+
+def options_of_json(content: Mapping[str, Any]) -> CompileOptions:
+    """The inverse of ``options_to_json``. Raises ``TypeError`` for fields that there are not and
+    ``ValueError`` for values that they cannot have."""
+    schema = content["schema"]
+    if schema is not None:
+        folders = tuple((uri, folder) for uri, folder in schema["schemas"])
+        schema = SchemaOptions(**{**schema, "schemas": folders})
+    limits, eos = Limits(**content["limits"]), tuple(content["eos"])
+    return CompileOptions(**{**content, "schema": schema, "limits": limits, "eos": eos})

@@ -1,0 +1,126 @@
+"""Compiling processes: each has one job at a time, and whatever happens to it is that job's alone.
+
+A process is started when a job first needs it and serves until the pool is closed. It speaks lines
+of JSON (``jobs``) through pipes, so the program that starts it needs no guard for imports, and what
+comes back is data. One that dies, or that does not end long after its job's limit of time, fails
+its job; the next job has a new one.
+"""
+
+import subprocess
+import sys
+import threading
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+
+from .jobs import Job, Outcome
+
+# Seconds beyond a job's own limit before its process is ended: a step may look at the clock late.
+_GRACE = 5.0
+
+# Seconds that a process has for loading its tokenizer.
+_START = 120.0
+
+# The exit code of a job whose process ended.
+UNAVAILABLE = 70
+
+
+class Workers:
+    """``count`` compiling processes for one tokenizer, by a name that ``load_tokenizer`` takes.
+
+    ``niceness``: how far they stand back behind the server's own threads, on POSIX.
+    """
+
+    def __init__(self, tokenizer: str, count: int, niceness: int = 5) -> None:
+        self._command = (tokenizer, str(niceness))
+        self._threads = ThreadPoolExecutor(count, thread_name_prefix="constrain-compile")
+        self._own = threading.local()
+        self._all: set[_Process] = set()
+        self._lock = threading.Lock()
+        self._closed = False
+
+    def submit(self, job: Job) -> "Future[Outcome]":
+        """The job's outcome. Raises ``RuntimeError`` when the pool is closed."""
+        return self._threads.submit(self._done, job)
+
+    def close(self) -> None:
+        """End all processes at once; jobs that are not done have a failure as their outcome."""
+        with self._lock:
+            self._closed = True
+            running = list(self._all)
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        for process in running:
+            process.end()
+        self._threads.shutdown(wait=True)
+
+    def _done(self, job: Job) -> Outcome:
+        process = getattr(self._own, "process", None)
+        if process is None:
+            process = _Process(self._command)
+            with self._lock:
+                closed = self._closed
+                self._all.add(process)
+            if closed:
+                process.end()
+        outcome = process.outcome(job)
+        if process.is_over:
+            with self._lock:
+                self._all.discard(process)
+            process.end()
+            process = None
+        self._own.process = process
+        return outcome
+
+
+class _Process:
+    """One process and the pipes to it."""
+
+    def __init__(self, command: tuple[str, ...]) -> None:
+        self._running = subprocess.Popen(
+            [sys.executable, "-m", "constrain.compiler.serving.worker", *command],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        self.is_over = False
+        self._is_ready = False
+
+    def outcome(self, job: Job) -> Outcome:
+        """What becomes of a job; afterwards ``is_over`` says whether the process is of no use."""
+        if not self._is_ready:
+            started = self._answer_to(b"", _START)
+            if started.exit_code:
+                self.is_over = True
+                return started
+            self._is_ready = True
+        return self._answer_to(job.to_line(), job.options.limits.seconds + _GRACE)
+
+    def end(self) -> None:
+        """End the process, whatever it is doing."""
+        self._running.kill()
+        self._running.wait()
+        for pipe in (self._running.stdin, self._running.stdout):
+            with suppress(OSError):
+                if pipe is not None:
+                    pipe.close()
+
+    def _answer_to(self, line: bytes, seconds: float) -> Outcome:
+        """The next outcome, which says so if the process ends, or has to be ended, before."""
+        stdin, stdout = self._running.stdin, self._running.stdout
+        assert stdin is not None
+        assert stdout is not None
+        timer = threading.Timer(seconds, self._running.kill)
+        timer.daemon = True
+        timer.start()
+        try:
+            stdin.write(line)
+            stdin.flush()
+            answer = stdout.readline()
+        except (OSError, ValueError):
+            answer = b""  # The pipe is closed: the process has ended, or the pool was closed.
+        finally:
+            timer.cancel()
+        if answer.endswith(b"\n"):
+            return Outcome.of_line(answer)
+        self.is_over = True
+        status = self._running.wait()
+        how = f"by signal {-status}" if status < 0 else f"with status {status}"
+        return Outcome(f"the compiling process ended {how} before the job was done", UNAVAILABLE)

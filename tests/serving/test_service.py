@@ -1,0 +1,177 @@
+"""Compiling for a server: each text once, in processes whose end fails one request alone."""
+
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from constrain.artifacts.tokens import tokenset
+from constrain.compiler import Limits, compile_grammar, load_tokenizer
+from constrain.compiler.options import CompileOptions
+from constrain.compiler.schema.options import SchemaOptions
+from constrain.compiler.serving import workers
+from constrain.compiler.serving.content_key import content_key
+from constrain.compiler.serving.jobs import Job, Outcome
+from constrain.compiler.serving.service import SERVER_OPTIONS, CompileService, ServiceError
+from constrain.compiler.tokenizers import default_path
+
+KBNF = replace(SERVER_OPTIONS, dialect="kbnf")
+
+# A grammar that no limit but that of time ends soon: each character more doubles its states.
+ENDLESS = replace(
+    KBNF,
+    engine="dfa",
+    limits=Limits(seconds=60, states=1 << 30, memory=1 << 40, transitions=1 << 40),
+)
+ENDLESS_TEXT = 's ::= #"(a|b)*a(a|b){40}";'
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the service's artifacts."""
+    return tmp_path_factory.mktemp("artifacts")
+
+
+@pytest.fixture(scope="module")
+def service(folder: Path) -> Iterator[CompileService]:
+    """A service of two processes."""
+    with CompileService(default_path(), folder=folder) as found:
+        yield found
+
+
+def test_an_artifact_of_a_service_is_that_of_compiling_here(service: CompileService) -> None:
+    """The same masks; the second request has the open artifact itself, and so have those that
+    ask while it is compiled."""
+    text = 's ::= "yes" | "no" n; n ::= "!" n | "";'
+    first, second = service.get(text, KBNF), service.get(text, KBNF)
+    assert first is second
+    artifact = first.result(60)
+    here = compile_grammar(text, tokenizer=load_tokenizer(), options=KBNF)
+    assert tokenset.to_ids(artifact.matcher().mask()).tolist() == (
+        tokenset.to_ids(here.matcher().mask()).tolist()
+    )
+    assert service.get(text, KBNF).result(0) is artifact
+
+
+def test_another_service_reads_what_is_in_the_folder(service: CompileService, folder: Path) -> None:
+    """Without a process; a damaged file is compiled again."""
+    text = 's ::= "on disk";'
+    service.get(text, KBNF).result(60)
+    key = content_key(text, KBNF, load_tokenizer())
+    file = folder / key[:2] / f"{key}.cst"
+    before = file.read_bytes()
+    with CompileService(default_path(), folder=folder, workers=1) as other:
+        other.get(text, KBNF).result(60)
+        assert not other._workers._all
+    file.write_bytes(before[:-1] + bytes([before[-1] ^ 1]))
+    with CompileService(default_path(), folder=folder, workers=1) as other:
+        other.get(text, KBNF).result(60)
+        assert other._workers._all
+    assert file.read_bytes() == before
+
+
+def test_what_is_wrong_is_told_to_the_one_who_asked(service: CompileService) -> None:
+    """A grammar's mistake with its place, a limit with its rule; the next request is served."""
+    with pytest.raises(ServiceError, match="rule 't' is not defined") as wrong:
+        service.get("s ::= t;", KBNF).result(60)
+    assert (wrong.value.status, wrong.value.exit_code) == (400, 2)
+    assert "1:7" in str(wrong.value)
+    with pytest.raises(ServiceError, match="raise --max-states") as large:
+        limits = Limits(states=50)
+        service.get('s ::= #"(a|b)*a(a|b){9}";', replace(KBNF, engine="dfa", limits=limits)).result(
+            60
+        )
+    assert (large.value.status, large.value.exit_code) == (400, 3)
+    assert service.get('s ::= "fine";', KBNF).result(60)
+
+
+def test_a_process_that_dies_fails_its_request_alone(folder: Path) -> None:
+    """Killed while it compiles: that request says so, the next has a new process."""
+    with CompileService(default_path(), folder=folder, workers=1) as service:
+        doomed = service.get(ENDLESS_TEXT, ENDLESS)
+        following = service.get('s ::= "after";', KBNF)
+        while not any(each._is_ready for each in service._workers._all):
+            time.sleep(0.02)
+        [process] = service._workers._all
+        process._running.kill()
+        with pytest.raises(ServiceError, match="the compiling process ended by signal") as dead:
+            doomed.result(60)
+        assert (dead.value.status, dead.value.exit_code) == (500, 70)
+        assert following.result(60)
+        assert process not in service._workers._all
+
+
+def test_a_process_that_does_not_keep_its_limit_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The time of a job is watched from outside, too; and closing waits for nothing."""
+    monkeypatch.setattr(workers, "_GRACE", -59.5)
+    with CompileService(default_path(), workers=1) as service:
+        with pytest.raises(ServiceError, match="the compiling process ended") as late:
+            service.get(ENDLESS_TEXT, ENDLESS).result(60)
+        assert late.value.status == 500
+        monkeypatch.undo()
+        waiting = service.get(ENDLESS_TEXT, ENDLESS)
+    assert isinstance(waiting.exception(0), ServiceError)
+    with pytest.raises(RuntimeError):
+        service.get('s ::= "closed";', KBNF)
+
+
+def test_too_many_waiting_are_refused() -> None:
+    """At once, with the status that a client may try again by."""
+    with CompileService(default_path(), workers=1, waiting=1) as service:
+        service.get(ENDLESS_TEXT, ENDLESS)
+        refused = service.get('s ::= "one too many";', KBNF)
+        assert isinstance(error := refused.exception(0), ServiceError)
+        assert error.status == 503
+
+
+def test_the_least_recently_used_artifacts_are_closed(folder: Path) -> None:
+    """The open ones are bounded by the bytes of their files; the folder has all of them."""
+    texts = [f's ::= "open {i}";' for i in range(3)]
+    with CompileService(default_path(), folder=folder, workers=1, open_bytes=1) as service:
+        first = service.get(texts[0], KBNF).result(60)
+        assert service.get(texts[0], KBNF).result(0) is first
+        service.get(texts[1], KBNF).result(60)
+        assert service.get(texts[0], KBNF).result(60) is not first
+
+
+@pytest.mark.quick
+def test_the_key_says_all_that_an_artifact_depends_on(tmp_path: Path) -> None:
+    """Any option but the seconds changes it, and so do the files that a schema may refer to."""
+    tokenizer, text = load_tokenizer(), 's ::= "a";'
+    (tmp_path / "a.json").write_text("{}", encoding="utf-8")
+    schema = SchemaOptions(schemas=(("", str(tmp_path)),))
+    changed = [
+        KBNF,
+        replace(KBNF, tokenization="canonical"),
+        replace(KBNF, prewarm=1),
+        replace(KBNF, eos=(3,)),
+        replace(KBNF, limits=replace(KBNF.limits, states=7)),
+        replace(KBNF, schema=SchemaOptions()),
+        replace(KBNF, schema=schema),
+    ]
+    keys = [content_key(text, each, tokenizer) for each in changed]
+    assert len(set(keys)) == len(changed)
+    (tmp_path / "a.json").write_text("true", encoding="utf-8")
+    assert content_key(text, changed[-1], tokenizer) != keys[-1]
+    other = replace(KBNF, limits=replace(KBNF.limits, seconds=1).started())
+    assert content_key(text, other, tokenizer) == keys[0]
+    assert content_key(text + " ", KBNF, tokenizer) not in keys
+
+
+@pytest.mark.quick
+def test_jobs_and_outcomes_are_lines_of_json() -> None:
+    """Read back as they were; an unknown field is an error."""
+    schema = SchemaOptions(schemas=(("https://a/", "b"),), whitespace="one")
+    options = CompileOptions(schema=schema, eos=("<a>", 3), limits=Limits(seconds=2).started())
+    job = Job('s ::= "\n\u20ac";', options, "out")
+    assert Job.of_line(job.to_line()) == job
+    assert job.to_line().count(b"\n") == 1
+    outcome = Outcome("line 1\nline 2", 2)
+    assert Outcome.of_line(outcome.to_line()) == outcome
+    unknown = json.loads(job.to_line())
+    unknown["options"]["unknown"] = 1
+    with pytest.raises(TypeError):
+        Job.of_line(json.dumps(unknown).encode("ascii"))
