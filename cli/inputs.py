@@ -143,7 +143,10 @@ def _dialect_for(path: str, given: str | None) -> str:
         return given
     found = dialect_of(path)
     if found is None:
-        hint = "; a JSON Schema is read with --dialect json-schema" * path.endswith(".json")
+        hint = (
+            "; a JSON Schema is read with --dialect json-schema, a structural tag with --dialect "
+            "structural-tag"
+        ) * path.endswith(".json")
         raise UsageError(
             f"{path}: the suffix does not tell the dialect; say --dialect with one of: {known}"
             f"{hint}"

@@ -131,9 +131,11 @@ class Given(OfSchemas):
             "-d",
             metavar="NAME",
             autocompletion=dialect_names,
-            help="kbnf, gbnf, w3c, lark, iso14977, regex, regex-extended or json-schema.  "
+            help="kbnf, gbnf, w3c, lark, iso14977, regex, regex-extended, json-schema or "
+            "structural-tag.  "
             "[default: by suffix; .ebnf, .kbnf and - are kbnf; .gbnf, .w3c, .lark, .regex; "
-            ".isoebnf and .iso are iso14977; .schema.json is json-schema]",
+            ".isoebnf and .iso are iso14977; .schema.json is json-schema, "
+            ".structural-tag.json structural-tag]",
         ),
     ] = None
     extended: Annotated[

@@ -126,19 +126,27 @@ class _UnknownToken(Exception):  # noqa: N818
 def _ranges(token: Token, tokenizer: "Tokenizer") -> tuple[tuple[int, int], ...]:
     if token.name is None:
         return token.ids
+    numbers = (
+        each if isinstance(each, int) else _number_of(each, tokenizer)
+        for each in (token.name, *token.also)
+    )
+    return tuple((number, number) for number in numbers)
+
+
+def _number_of(name: str, tokenizer: "Tokenizer") -> int:
     by_name = {name: i for i, name in tokenizer.added.items()}
-    number = by_name.get(token.name)
+    number = by_name.get(name)
     if number is None:
-        wanted = token.name.encode("utf-8")
+        wanted = name.encode("utf-8")
         spelled = [i for i, octets in tokenizer.tokens.items() if octets == wanted]
         number = min(spelled, default=None)
     if number is None:
-        close = get_close_matches(token.name, sorted(by_name), n=1)
+        close = get_close_matches(name, sorted(by_name), n=1)
         named = f"did you mean {close[0]}?" if close else "name it by its id, as in <[12]>"
         if tokenizer.name == DEFAULT_NAME:
             named = "name the model's own tokenizer with --tokenizer"
-        raise _UnknownToken(f"{tokenizer.name} has no token {token.name}", named)
-    return ((number, number),)
+        raise _UnknownToken(f"{tokenizer.name} has no token {name}", named)
+    return number
 
 
 def _check_ids(token: Token, low: int, high: int, known: NDArray[np.bool_]) -> None:

@@ -8,6 +8,22 @@ calls the builder while it parses, so it makes no tree of its own and nothing re
 is inside quotes, brackets and slashes.
 """
 
-from .table import DIALECTS, EXTENDED, JSON_SCHEMA, Dialect, dialect_of, read_grammar
+from .table import (
+    DIALECTS,
+    EXTENDED,
+    JSON_SCHEMA,
+    STRUCTURAL_TAG,
+    Dialect,
+    dialect_of,
+    read_grammar,
+)
 
-__all__ = ["DIALECTS", "EXTENDED", "JSON_SCHEMA", "Dialect", "dialect_of", "read_grammar"]
+__all__ = [
+    "DIALECTS",
+    "EXTENDED",
+    "JSON_SCHEMA",
+    "STRUCTURAL_TAG",
+    "Dialect",
+    "dialect_of",
+    "read_grammar",
+]

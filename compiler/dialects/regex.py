@@ -246,6 +246,13 @@ class RegexFileBuilder(RegexBuilder):
         super().__init__(_trimmed(source), limits)
 
 
+class PlainRegexBuilder(RegexBuilder):
+    """The same for a text whose author has Python's or ECMAScript's syntax in mind."""
+
+    def __init__(self, source: Source, limits: Limits) -> None:
+        super().__init__(source, limits, plain_classes=True)
+
+
 class ExtendedRegexFileBuilder(RegexBuilder):
     """The same with intersections and complements."""
 

@@ -16,11 +16,14 @@ from .iso14977 import Iso14977Builder
 from .kbnf import KbnfBuilder
 from .lark import LarkBuilder
 from .parse import UnexpectedError, parse
-from .regex import ExtendedRegexFileBuilder, RegexFileBuilder
+from .regex import ExtendedRegexFileBuilder, PlainRegexBuilder, RegexFileBuilder
 from .w3c import W3cBuilder
 
 # Schemas of JSON, which their own room reads.
 JSON_SCHEMA = "json-schema"
+
+# Structural tags, which another room reads.
+STRUCTURAL_TAG = "structural-tag"
 
 # Regular expressions in which `&` is intersection and `~` complement.
 EXTENDED = "regex-extended"
@@ -54,6 +57,7 @@ DIALECTS: Mapping[str, Dialect] = {
         # Whatever the rules are called, the first one starts. Plain texts are kbnf as well.
         Dialect("iso14977", (".isoebnf", ".iso"), Iso14977Builder, "", True),
         Dialect(JSON_SCHEMA, (".schema.json",), None, "#", first_is_start=False),
+        Dialect(STRUCTURAL_TAG, (".structural-tag.json",), None, "#", first_is_start=False),
     )
 }
 
@@ -76,7 +80,7 @@ def read_grammar(
     schema: SchemaOptions | None = None,
 ) -> Grammar:
     """Parse ``text`` as ``dialect``. ``name`` is what errors call it. ``schema``: how a JSON Schema
-    is read, whose start is a JSON pointer.
+    is read. Its start, and that of a structural tag, is a JSON pointer.
 
     Raises ``DialectError`` with all that is wrong with the syntax, ``CheckError`` if there is
     no rule or no rule ``start``, ``KeyError`` for an unknown dialect.
@@ -101,9 +105,7 @@ def _read(
     """The grammar that the source makes in its own dialect."""
     row = DIALECTS[source.dialect]
     if row.builder is None:
-        from ..schema import schema_grammar
-
-        grammar = schema_grammar(source, schema, limits, row.start if start is None else start)
+        grammar = _of_json(source, schema, limits, row.start if start is None else start)
         if limits.meter is not None:
             limits.meter.blamed = tuple(grammar.longest_rule())
         return grammar
@@ -128,6 +130,23 @@ def _read(
     if limits.meter is not None:
         limits.meter.blamed = tuple(grammar.longest_rule())
     return grammar
+
+
+def _of_json(source: Source, schema: SchemaOptions | None, limits: Limits, start: str) -> Grammar:
+    """The grammar of a schema or a structural tag."""
+    if source.dialect == JSON_SCHEMA:
+        from ..schema import schema_grammar
+
+        return schema_grammar(source, schema, limits, start)
+    from ..structural_tags import tag_grammar
+
+    def read_part(part: Source) -> Grammar:
+        if part.dialect != "regex":
+            return _read(part, None, limits, schema)
+        rules = parse(PlainRegexBuilder(part, limits))
+        return Grammar(part, rules, rules[0].name)
+
+    return tag_grammar(source, read_part, schema=schema, limits=limits, start=start)
 
 
 def _with_suggestion(error: DialectError, start: str | None, limits: Limits) -> DialectError:

@@ -41,24 +41,29 @@ class Token:
     """One token of a tokenizer, matched as a token and not by its text.
 
     ``name``: of the one token, as written, the angle brackets included; None where ``ids``
-    say which tokens match, as ranges (first, last). ``negated``: any token but these; without
-    a name and without ids, any token at all.
+    say which tokens match, as ranges (first, last). ``also``: others, each by its id or as it is
+    written. ``negated``: any token but these; without a name and without ids, any token at all.
     """
 
     name: str | None
     ids: tuple[tuple[int, int], ...]
     negated: bool
     span: Span
+    also: tuple[int | str, ...] = ()
 
     @property
-    def meaning(self) -> tuple[str | None, tuple[tuple[int, int], ...], bool]:
+    def meaning(self) -> object:
         """Equal for tokens that are named alike, wherever they stand."""
-        return self.name, regex.normalized(self.ids), self.negated
+        return self.name, regex.normalized(self.ids), self.negated, frozenset(self.also)
 
     @property
     def text(self) -> str:
-        """``<name>``, ``<[1,5-9]>`` or ``<[*]>``, with ``!`` before it if it is negated."""
-        if self.name is not None:
+        """``<name>``, ``<[1,5-9]>`` or ``<[*]>``, with ``!`` before it if it is negated; more than
+        one name in brackets, ``(<a>|<b>|<[7]>)``."""
+        if self.also:
+            others = (f"<[{each}]>" if isinstance(each, int) else each for each in self.also)
+            inside = f"({'|'.join((self.name or '', *others))})"
+        elif self.name is not None:
             inside = self.name
         elif not self.ids:
             return "<[*]>" if self.negated else "<[]>"

@@ -64,20 +64,21 @@ def escaped(key: str | int) -> str:
 
 def read_json(source: Source, limits: Limits | None = None) -> Document:
     """The JSON of a text. Raises ``DialectError`` with its place, ``LimitError``."""
-    return _Reader(source, limits or Limits()).whole()
+    return _Reader(source, limits or Limits(), source.dialect).whole()
 
 
 def read_value(source: Source, place: int, limits: Limits) -> Document:
     """The JSON value that begins at a place of a text, whatever stands behind it. Raises as
     ``read_json`` does."""
-    return _Reader(source, limits).read(place)
+    return _Reader(source, limits, "json-schema").read(place)
 
 
 class _Reader:
-    """One pass over the tokens; objects and arrays that are open stand on a stack."""
+    """One pass over the tokens; objects and arrays that are open stand on a stack. ``language``:
+    what a message says that the text is read as."""
 
-    def __init__(self, source: Source, limits: Limits) -> None:
-        self.source, self.limits = source, limits
+    def __init__(self, source: Source, limits: Limits, language: str) -> None:
+        self.source, self.limits, self.language = source, limits, language
         self.spans: dict[str, Span] = {}
         self.keys: dict[str, Span] = {}
         self.pointers: dict[int, str] = {}
@@ -248,7 +249,7 @@ class _Reader:
             span = Span(begin, begin + (1 if word[0] == '"' else len(word)))
             if word[0] == '"':
                 found = "string with a wrong escape, a control character or no end"
-        message = f"unexpected {found} (read as json-schema); expected {expected}"
+        message = f"unexpected {found} (read as {self.language}); expected {expected}"
         if pointer is None:
             pointer = self.stack[-1][1] if self.stack else ""
         return self._error(pointer, message, span)

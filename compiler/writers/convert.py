@@ -88,6 +88,9 @@ def _as_rules(
 ) -> Conversion:
     """The rules as they are read exactly."""
     grammar = _spelled_out(grammar, options, target)
+    if grammar.source.dialect != _LARK:
+        # Schemas may be read with options of their own there, which Lark's grammars cannot say.
+        grammar = replace(grammar, embedded=())
     woven = grammar
     if target == _LARK:
         woven = replace(weave_ignored(grammar), follows_all=False)
@@ -100,7 +103,8 @@ def _as_rules(
 def _spelled_out(grammar: Grammar, options: CompileOptions, target: str) -> Grammar:
     """The grammar with expressions for finished automata, which schemas have. Raises
     ``WriterError`` for one that has none of a readable length."""
-    kept = grammar.embedded_rules if target == _LARK else frozenset[str]()
+    is_kept = target == grammar.source.dialect == _LARK
+    kept = grammar.embedded_rules if is_kept else frozenset[str]()
 
     def spelled(expr: Expr, parts: list[Expr]) -> Expr:
         if not isinstance(expr, Pattern) or not isinstance(expr.node, Embedded):

@@ -12,6 +12,7 @@ from .printer import (
     Text,
     all_others,
     bodies_by_name,
+    can_be_named,
     one_character,
     unique_names,
 )
@@ -49,6 +50,8 @@ class GbnfStyle:
 
     def token(self, token: Token) -> Text:
         """A name or ids; several ids are alternatives, which cannot be negated."""
+        if not can_be_named(token):
+            raise NoCounterpart("GBNF names a token as <name> or by its number")
         if token.name is not None or (len(token.ids) == 1 and token.ids[0][0] == token.ids[0][1]):
             return Text(token.text, ATOM)
         count = sum(high - low + 1 for low, high in token.ids)

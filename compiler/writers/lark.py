@@ -11,6 +11,7 @@ from .printer import (
     NoCounterpart,
     Text,
     bodies_by_name,
+    can_be_named,
     node_text,
     unique_names,
     write_expr,
@@ -50,6 +51,8 @@ class LarkStyle:
 
     def token(self, token: Token) -> Text:
         """A name, or ids in brackets."""
+        if not can_be_named(token):
+            raise NoCounterpart("Lark's grammars name a token as <name> or by its number")
         if token.name is None and not token.negated and not token.ids:
             raise NoCounterpart("Lark's grammars cannot name no token at all")
         if not token.negated or not token.ids:

@@ -4,6 +4,7 @@ Trees and regex nodes are printed by one loop: a regex node inside a grammar is 
 text in the grammar's own syntax. Nothing recurses over depth.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
@@ -29,6 +30,9 @@ from ..unicode.utf8 import SURROGATES
 
 ATOM, SEQUENCE, CHOICE = range(3)
 
+# How dialects with token terminals name one.
+_NAME = re.compile(r"<[^<>\r\n]*>")
+
 CodePoints = tuple[tuple[int, int], ...]
 Special: TypeAlias = regex.ByteClass | regex.And | regex.Not | regex.Look
 
@@ -50,6 +54,12 @@ class WriterError(GrammarError):
 
 class NoCounterpart(Exception):  # noqa: N818
     """Raised by a style; ``write_expr`` adds the place."""
+
+
+def can_be_named(token: Token) -> bool:
+    """Whether a token is written ``<name>`` or by its number: tags name some by their bare text,
+    and more than one."""
+    return not token.also and (token.name is None or _NAME.fullmatch(token.name) is not None)
 
 
 class Style(Protocol):

@@ -1,0 +1,269 @@
+"""Which fields a format of each kind has, and what they hold.
+
+    {"type": "const_string", "valeu": "x"}   ->   #/format: a const_string needs 'value'
+                                                  #/format/valeu: a const_string has no 'valeu'
+
+The names, types and defaults are those of xgrammar 0.2.8, which ignores fields that it does not
+know: here they are refused, for what they ask for would not be enforced.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Final
+
+from ..schema.notes import Refused
+from ..schema.read import Document, Json, escaped
+
+# Counts are 32-bit integers there.
+_HIGHEST = 2_147_483_647
+
+STYLES = (
+    "json",
+    "qwen_xml",
+    "minimax_xml",
+    "minimax_m3_xml",
+    "deepseek_xml",
+    "glm_xml",
+    "cohere_xml",
+    "kimi_k3_xml",
+    "deepseek_v4_1_xml",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """``expected``: what a field must be; ``holds``: of JSON, whether it is that; ``inside``: the
+    formats in it, each with the steps of a pointer to it and what it must be."""
+
+    expected: str
+    holds: Callable[[Json], bool]
+    inside: Callable[[Json], Iterator[tuple[tuple[str | int, ...], Json, str]]] | None = None
+
+
+def _is_whole(value: Json) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_token(value: Json) -> bool:
+    return isinstance(value, str) or (_is_whole(value) and 0 <= value <= _HIGHEST)
+
+
+def _is_texts(value: Json) -> bool:
+    return isinstance(value, list) and all(isinstance(each, str) and each for each in value)
+
+
+def _is_tokens(value: Json) -> bool:
+    return isinstance(value, list) and all(map(_is_token, value))
+
+
+def _is_object(value: Json) -> bool:
+    return isinstance(value, dict)
+
+
+def _is_objects(value: Json) -> bool:
+    return isinstance(value, list) and bool(value) and all(map(_is_object, value))
+
+
+def _is_end(value: Json) -> bool:
+    several = isinstance(value, list) and value and all(isinstance(each, str) for each in value)
+    return isinstance(value, str | dict) or bool(several)
+
+
+def _is_rules(value: Json, is_pattern: Callable[[Json], bool]) -> bool:
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(
+            isinstance(pair, list)
+            and len(pair) == 2
+            and is_pattern(pair[0])
+            and _is_object(pair[1])
+            for pair in value
+        )
+    )
+
+
+def _itself(role: str) -> Callable[[Json], Iterator[tuple[tuple[str | int, ...], Json, str]]]:
+    def inside(value: Json) -> Iterator[tuple[tuple[str | int, ...], Json, str]]:
+        if isinstance(value, dict):
+            yield (), value, role
+
+    return inside
+
+
+def _members(role: str) -> Callable[[Json], Iterator[tuple[tuple[str | int, ...], Json, str]]]:
+    def inside(value: Json) -> Iterator[tuple[tuple[str | int, ...], Json, str]]:
+        for i, each in enumerate(value):
+            yield (i,), each, role
+
+    return inside
+
+
+def _contents(value: Json) -> Iterator[tuple[tuple[str | int, ...], Json, str]]:
+    for i, pair in enumerate(value):
+        yield (i, 1), pair[1], FORMAT
+
+
+# What an object is: any format, or one of a kind alone.
+FORMAT, TAG, TOKEN = "format", "tag", "token"
+
+_TEXT = Shape("a string", lambda v: isinstance(v, str))
+_PATTERNS = Shape(
+    "an array of strings, at least one and none of them empty", lambda v: _is_texts(v) and bool(v)
+)
+_TEXTS = Shape("an array of strings, none of them empty", _is_texts)
+_FLAG = Shape("true or false", lambda v: isinstance(v, bool))
+_MOST = Shape(
+    f"null or an integer from 0 to {_HIGHEST:,}",
+    lambda v: v is None or (_is_whole(v) and 0 <= v <= _HIGHEST),
+)
+_LEAST = Shape(f"an integer from 0 to {_HIGHEST:,}", lambda v: _is_whole(v) and 0 <= v <= _HIGHEST)
+_UNTIL = Shape(
+    f"an integer from 0 to {_HIGHEST:,}, or -1 for any number",
+    lambda v: _is_whole(v) and -1 <= v <= _HIGHEST,
+)
+_SCHEMA = Shape("a JSON Schema: an object, true or false", lambda v: isinstance(v, dict | bool))
+_STYLE = Shape("one of " + ", ".join(STYLES), lambda v: v in STYLES)
+_ID = Shape("a token: its number or its text", _is_token)
+_IDS = Shape("an array of tokens, each its number or its text", _is_tokens)
+_SOME_IDS = Shape(
+    "an array of tokens, each its number or its text, and at least one",
+    lambda v: _is_tokens(v) and bool(v),
+)
+_FORMAT = Shape("a format: an object with a type", _is_object, _itself(FORMAT))
+_FORMATS = Shape("an array of formats, at least one", _is_objects, _members(FORMAT))
+_TAGS = Shape("an array of tags, at least one", _is_objects, _members(TAG))
+_BEGIN = Shape("a string or a token format", lambda v: isinstance(v, str | dict), _itself(TOKEN))
+_END = Shape(
+    "a string, an array of strings (at least one) or a token format", _is_end, _itself(TOKEN)
+)
+_RULES = Shape(
+    "an array of pairs [pattern, format], at least one, and no pattern empty",
+    lambda v: _is_rules(v, lambda p: isinstance(p, str) and bool(p)),
+    _contents,
+)
+_TOKEN_RULES = Shape(
+    "an array of pairs [token, format], at least one",
+    lambda v: _is_rules(v, _is_token),
+    _contents,
+)
+
+# Of each kind the fields that it must have, and those that it may have.
+KINDS: Final[Mapping[str, tuple[Mapping[str, Shape], Mapping[str, Shape]]]] = {
+    "const_string": ({"value": _TEXT}, {}),
+    "json_schema": (
+        {"json_schema": _SCHEMA},
+        {"style": _STYLE, "any_order": _FLAG, "max_whitespace_cnt": _MOST, "excludes": _TEXTS},
+    ),
+    "qwen_xml_parameter": ({"json_schema": _SCHEMA}, {}),
+    "grammar": ({"grammar": _TEXT}, {}),
+    "regex": ({"pattern": _TEXT}, {}),
+    "any_text": ({}, {"excludes": _TEXTS, "max_tokens": _MOST, "max_chars": _MOST}),
+    "sequence": ({"elements": _FORMATS}, {}),
+    "or": ({"elements": _FORMATS}, {}),
+    "optional": ({"content": _FORMAT}, {}),
+    "plus": ({"content": _FORMAT}, {}),
+    "star": ({"content": _FORMAT}, {}),
+    "repeat": ({"min": _LEAST, "max": _UNTIL, "content": _FORMAT}, {}),
+    "tag": ({"begin": _BEGIN, "content": _FORMAT, "end": _END}, {}),
+    "triggered_tags": (
+        {"triggers": _PATTERNS, "tags": _TAGS},
+        {"at_least_one": _FLAG, "stop_after_first": _FLAG, "excludes": _TEXTS},
+    ),
+    "tags_with_separator": (
+        {"tags": _TAGS, "separator": _TEXT},
+        {"at_least_one": _FLAG, "stop_after_first": _FLAG},
+    ),
+    "dispatch": ({"rules": _RULES}, {"loop": _FLAG, "excludes": _TEXTS}),
+    "token": ({"token": _ID}, {}),
+    "exclude_token": ({}, {"exclude_tokens": _IDS}),
+    "any_tokens": ({}, {"exclude_tokens": _IDS, "max_tokens": _MOST}),
+    "token_triggered_tags": (
+        {"trigger_tokens": _SOME_IDS, "tags": _TAGS},
+        {"exclude_tokens": _IDS, "at_least_one": _FLAG, "stop_after_first": _FLAG},
+    ),
+    "token_dispatch": ({"rules": _TOKEN_RULES}, {"loop": _FLAG, "exclude_tokens": _IDS}),
+}
+
+# The older form: {"structures": […], "triggers": […]}.
+_STRUCTURES = Shape("an array of structures, at least one", _is_objects)
+_STRUCTURE = {"begin": _TEXT, "schema": _SCHEMA, "end": _TEXT}
+
+_WHOLE = {"format": _FORMAT}
+_OLDER = {"structures": _STRUCTURES, "triggers": _PATTERNS}
+_TYPE = Shape("structural_tag", lambda v: v == "structural_tag")
+
+
+def is_older(tag: Json) -> bool:
+    """Whether a structural tag has structures, and no format."""
+    return "structures" in tag and "format" not in tag
+
+
+def misshapen(document: Document) -> list[Refused]:
+    """What is wrong with the fields of a structural tag; of a format that is wrong, nothing
+    inside."""
+    tag = document.value
+    if not isinstance(tag, dict):
+        return [Refused("#", "a structural tag is a JSON object", '{"type": …, "format": …}')]
+    needed: Mapping[str, Shape] = _OLDER if is_older(tag) else _WHOLE
+    found = list(_wrong_fields("#", "structural tag", tag, needed, {"type": _TYPE}))
+    if found:
+        return found
+    if is_older(tag):
+        for i, each in enumerate(tag["structures"]):
+            found += _wrong_fields(f"#/structures/{i}", "structure", each, _STRUCTURE, {})
+        return found
+    pending: list[tuple[str, Json, str]] = [("#/format", tag["format"], FORMAT)]
+    while pending:
+        pointer, value, role = pending.pop()
+        kind = value.get("type", None if role == FORMAT else role)
+        wrong = _wrong_kind(pointer, kind, role)
+        if wrong is not None:
+            found.append(wrong)
+            continue
+        needed, others = KINDS[kind]
+        wrong_here = list(_wrong_fields(pointer, kind, value, needed, {**others, "type": _TEXT}))
+        found += wrong_here
+        if not wrong_here:
+            for name, shape in {**needed, **others}.items():
+                if shape.inside is not None and name in value:
+                    for steps, each, inner in shape.inside(value[name]):
+                        place = "".join(f"/{step}" for step in (name, *steps))
+                        pending.append((pointer + place, each, inner))
+    return found
+
+
+def _wrong_kind(pointer: str, kind: Json, role: str) -> Refused | None:
+    if kind is None:
+        return Refused(pointer, "a format needs a type", f"the types are: {', '.join(KINDS)}")
+    if role != FORMAT and kind != role:
+        return Refused(f"{pointer}/type", f"this must be a {role}, not {kind!r}")
+    if not isinstance(kind, str) or kind not in KINDS:
+        close = get_close_matches(str(kind), KINDS, n=1)
+        hint = f"did you mean {close[0]}?" if close else f"the types are: {', '.join(KINDS)}"
+        return Refused(f"{pointer}/type", f"there is no format {kind!r}", hint)
+    return None
+
+
+def _wrong_fields(
+    pointer: str,
+    kind: str,
+    value: Mapping[str, Json],
+    needed: Mapping[str, Shape],
+    others: Mapping[str, Shape],
+) -> Iterator[Refused]:
+    known = {**needed, **others}
+    article = "an" if kind[0] in "aeiou" else "a"
+    for name in needed:
+        if name not in value:
+            yield Refused(pointer, f"{article} {kind} needs {name!r}", needed[name].expected)
+    for name, each in value.items():
+        place = f"{pointer}/{escaped(name)}"
+        if name not in known:
+            close = get_close_matches(name, known, n=1)
+            listed = ", ".join(field for field in known if field != "type") or "none but its type"
+            hint = f"did you mean {close[0]!r}?" if close else f"its fields are: {listed}"
+            yield Refused(place, f"{article} {kind} has no field {name!r}", hint)
+        elif not known[name].holds(each):
+            yield Refused(place, f"this must be {known[name].expected}")

@@ -1,0 +1,156 @@
+"""JSON Schemas, grammars and regexes that stand in a structural tag, as rules of its grammar.
+
+    {"type": "grammar", "grammar": "root ::= x\\nx ::= \\"a\\""}   at #/format
+        ->   #/format/grammar root ::= …      #/format/grammar x ::= "a"
+
+A part's rules are renamed apart by its pointer, and their spans are places in the text of the tag:
+a caret points into the string that the part was written in, escapes and all.
+"""
+
+import json
+import re
+from array import array
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from ..automata.folding import fold
+from ..diagnostics import Diagnostic, GrammarError, Source, Span, visible
+from ..grammar.tree import (
+    Embedded,
+    Expr,
+    Grammar,
+    Reference,
+    Rule,
+    children,
+    with_children,
+)
+from ..limits import Limits
+from ..schema.options import SchemaOptions
+from ..schema.read import read_value
+
+# Reads a text as the dialect of its source.
+ReadPart: TypeAlias = Callable[[Source], Grammar]
+
+_ESCAPE = re.compile(r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[0-9a-fA-F]{4}|u[0-9a-fA-F]{4}|.)")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a part of another language became.
+
+    ``rules``: renamed apart; ``start``: the name of the first to be used; ``notes`` about it, and
+    ``embedded`` for a schema.
+    """
+
+    rules: tuple[Rule, ...]
+    start: str
+    notes: tuple[Diagnostic, ...] = ()
+    embedded: tuple[Embedded, ...] = ()
+
+
+class PartError(Exception):
+    """A part that cannot be read: what is wrong, at places of the tag's text."""
+
+    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
+        super().__init__(diagnostics)
+        self.diagnostics = tuple(diagnostics)
+
+
+def part_of_schema(
+    source: Source, span: Span, pointer: str, options: SchemaOptions, limits: Limits, start: str
+) -> Part:
+    """The rules of the JSON Schema at a place, whose pointer is ``pointer``; ``start`` is a pointer
+    in the schema. Raises ``PartError``, ``LimitError``."""
+    from ..schema.convert import grammar_of_document
+
+    try:
+        document = read_value(source, span.start, limits)
+        grammar = grammar_of_document(document, options, limits, start)
+    except GrammarError as error:
+        raise PartError([_at(pointer, each) for each in error.diagnostics]) from None
+    names = {rule.name: _apart(pointer, rule.name) for rule in grammar.rules}
+    rules = tuple(_renamed(rule, names) for rule in grammar.rules)
+    text = f"%json {source.text[span.start : span.end]}"
+    first = names[grammar.start]
+    embedded = Embedded(first, text, span, frozenset(names.values()))
+    notes = tuple(_at(pointer, each) for each in grammar.notes)
+    return Part(rules, first, notes, (embedded,))
+
+
+def part_of_text(
+    source: Source, span: Span, text: str, pointer: str, dialect: str, read_part: ReadPart
+) -> Part:
+    """The rules of a grammar or a regex, which is the string at a place. Raises ``PartError``,
+    ``LimitError``."""
+    origins = _origins(source.text, span)
+
+    def outside(inner: Span) -> Span:
+        last = len(text)
+        return Span(origins[min(inner.start, last)], origins[min(max(inner), last)])
+
+    try:
+        grammar = read_part(Source(text, source.name, dialect))
+    except GrammarError as error:
+        found = (
+            replace(each, span=span if each.span is None else outside(each.span))
+            for each in error.diagnostics
+        )
+        raise PartError([_at(pointer, each) for each in found]) from None
+    names = {rule.name: f"#{pointer} {rule.name}" for rule in grammar.rules}
+
+    def moved(expr: Expr, parts: list[Expr]) -> Expr:
+        expr = with_children(expr, tuple(parts))
+        if isinstance(expr, Reference):
+            expr = replace(expr, name=names.get(expr.name, expr.name))
+        return replace(expr, span=outside(expr.span))
+
+    rules = tuple(
+        replace(
+            rule,
+            name=names[rule.name],
+            name_span=outside(rule.name_span),
+            span=outside(rule.span),
+            body=fold(rule.body, children, moved),
+        )
+        for rule in grammar.rules
+    )
+    return Part(rules, names[grammar.start])
+
+
+def _at(pointer: str, found: Diagnostic) -> Diagnostic:
+    """The finding with the pointer before it; one that says where in a schema, from the root."""
+    inside = found.message.startswith("#")
+    message = found.message[1:] if inside else f": {found.message}"
+    return replace(found, message=f"{visible(f'#{pointer}')}{message}")
+
+
+def _apart(pointer: str, name: str) -> str:
+    """The name of a schema's rule, behind the pointer of the schema."""
+    return f"#{pointer}{name.removeprefix('#')}" if name.startswith("#") else f"#{pointer} {name}"
+
+
+def _renamed(rule: Rule, names: dict[str, str]) -> Rule:
+    def under(expr: Expr, parts: list[Expr]) -> Expr:
+        if isinstance(expr, Reference):
+            return replace(expr, name=names[expr.name])
+        return with_children(expr, tuple(parts))
+
+    return replace(rule, name=names[rule.name], body=fold(rule.body, children, under))
+
+
+def _origins(text: str, span: Span) -> Sequence[int]:
+    """Where each character of the JSON string at a place begins, and where the last one ends."""
+    first, last = span.start + 1, span.end - 1
+    if "\\" not in text[first:last]:
+        return range(first, last + 1)
+    origins = array("q")
+    place = first
+    while place < last:
+        found = _ESCAPE.match(text, place, last)
+        end = found.end() if found else place + 1
+        # A surrogate pair is one character; halves alone are none, and were refused.
+        origins.extend([place] * (len(json.loads(f'"{found[0]}"')) if found else 1))
+        place = end
+    origins.append(last)
+    return origins

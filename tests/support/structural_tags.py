@@ -1,0 +1,56 @@
+"""Structural tags of each kind, ten texts of each and ten that are none, by the description."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from constrain.artifacts.network.configurations import REFUSED, Network
+from constrain.compiler.dialects import read_grammar
+from constrain.compiler.frontend import normal_form
+from constrain.compiler.grammar.check import check
+from constrain.compiler.limits import Limits
+from constrain.compiler.network.build import network
+from support import ROOT
+
+
+@dataclass(frozen=True)
+class TagCase:
+    """A format, and what it takes and refuses."""
+
+    format: Any
+    accepts: Sequence[str]
+    rejects: Sequence[str]
+
+
+_FILE = ROOT / "tests" / "structural_tags" / "cases.json"
+
+CASES: Mapping[str, TagCase] = {
+    name: TagCase(**case) for name, case in json.loads(_FILE.read_text(encoding="utf-8")).items()
+}
+
+
+def whole(form: Any) -> Any:
+    """The structural tag around a format."""
+    return {"type": "structural_tag", "format": form}
+
+
+@cache
+def network_of(text: str, dialect: str = "structural-tag") -> Network:
+    """The network of a structural tag, or of a grammar by hand."""
+    limits = Limits().started()
+    grammar = read_grammar(text, dialect, limits=limits)
+    check(grammar)
+    return Network(network(normal_form(grammar, limits)[1], limits))
+
+
+def of(form: Any) -> Network:
+    """The network of a format."""
+    return network_of(json.dumps(whole(form)))
+
+
+def accepts(found: Network, text: str) -> bool:
+    """Whether a text is a member."""
+    reached = found.read(found.start, text.encode("utf-8"))
+    return reached != REFUSED and found.may_end(reached)
