@@ -1,4 +1,4 @@
-"""From a structural tag, as servers are asked for them, to a grammar.
+"""From a structural tag, as servers take it, to a grammar.
 
     text -> read (JSON with spans) -> fields (each kind has what it must have, and nothing else)
          -> formats (a tree of each kind)  <- free_text (text until a trigger)
