@@ -141,7 +141,7 @@ class CompileService:
     def _look(self, key: str, job: Job) -> None:
         """Open the file of a key, or have it compiled: in the thread that reads files."""
         try:
-            found = self._read(key)
+            found = self._read(key, verify=True)
             if found is None:
                 Path(job.path).parent.mkdir(parents=True, exist_ok=True)
                 outcome = self._workers.submit(job)
@@ -165,11 +165,14 @@ class CompileService:
         found = self._read(key)
         self._settle(key, found or ServiceError("the artifact is gone from its folder", 500, 70))
 
-    def _read(self, key: str) -> Artifact | None:
-        """The artifact in the folder; None if there is none, or a damaged one, which goes."""
+    def _read(self, key: str, *, verify: bool) -> Artifact | None:
+        """The artifact in the folder; None if there is none, or a damaged one, which goes.
+
+        ``verify``: its checksums too, but of what was written a moment ago.
+        """
         path = self._path(key)
         try:
-            found = load(path, verify=True, cache_bytes=self._cache_bytes)
+            found = load(path, verify=verify, cache_bytes=self._cache_bytes)
             size = path.stat().st_size
         except ArtifactError:
             with suppress(OSError):

@@ -30,7 +30,7 @@ class Workers:
     ``niceness``: how far they stand back behind the server's own threads, on POSIX.
     """
 
-    def __init__(self, tokenizer: str, count: int, niceness: int = 5) -> None:
+    def __init__(self, tokenizer: str, count: int, niceness: int = 10) -> None:
         self._command = (tokenizer, str(niceness))
         self._threads = ThreadPoolExecutor(count, thread_name_prefix="constrain-compile")
         self._own = threading.local()
