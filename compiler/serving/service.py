@@ -162,7 +162,7 @@ class CompileService:
             status = 400 if outcome.exit_code in (_REFUSED, _LIMIT) else 500
             self._settle(key, ServiceError(outcome.message, status, outcome.exit_code))
             return
-        found = self._read(key)
+        found = self._read(key, verify=False)
         self._settle(key, found or ServiceError("the artifact is gone from its folder", 500, 70))
 
     def _read(self, key: str, *, verify: bool) -> Artifact | None:
