@@ -144,8 +144,8 @@ def _dialect_for(path: str, given: str | None) -> str:
     found = dialect_of(path)
     if found is None:
         hint = (
-            "; a JSON Schema is read with --dialect json-schema, a structural tag with --dialect "
-            "structural-tag"
+            "; a JSON Schema is read with --dialect json-schema, a list of tools with --dialect "
+            "tools, a structural tag with --dialect structural-tag"
         ) * path.endswith(".json")
         raise UsageError(
             f"{path}: the suffix does not tell the dialect; say --dialect with one of: {known}"

@@ -131,10 +131,10 @@ class Given(OfSchemas):
             "-d",
             metavar="NAME",
             autocompletion=dialect_names,
-            help="kbnf, gbnf, w3c, lark, iso14977, regex, regex-extended, json-schema or "
+            help="kbnf, gbnf, w3c, lark, iso14977, regex, regex-extended, json-schema, tools or "
             "structural-tag.  "
             "[default: by suffix; .ebnf, .kbnf and - are kbnf; .gbnf, .w3c, .lark, .regex; "
-            ".isoebnf and .iso are iso14977; .schema.json is json-schema, "
+            ".isoebnf and .iso are iso14977; .schema.json is json-schema, .tools.json tools, "
             ".structural-tag.json structural-tag]",
         ),
     ] = None

@@ -158,14 +158,14 @@ class OfSchemas:
     def schema_options(self, dialect: str, path: str) -> "SchemaOptions | None":
         """How a JSON Schema is read, also one inside Lark's grammars; None where nothing is said of
         that. Raises ``UsageError``."""
-        from constrain.compiler.dialects import JSON_SCHEMA, STRUCTURAL_TAG
+        from constrain.compiler.dialects import JSON_SCHEMA, STRUCTURAL_TAG, TOOLS
         from constrain.compiler.schema import SchemaOptions
 
         said = {name: plain(getattr(self, name)) for name in SCHEMA}
         said = {name: value for name, value in said.items() if value is not None}
         if not said:
             return None
-        if dialect not in (JSON_SCHEMA, STRUCTURAL_TAG, "lark"):
+        if dialect not in (JSON_SCHEMA, STRUCTURAL_TAG, TOOLS, "lark"):
             option = next(iter(said)).replace("_", "-")
             raise UsageError(f"--{option} is about JSON Schema, and {path} is read as {dialect}")
         if "schemas" in said:

@@ -26,7 +26,7 @@ from constrain.artifacts.container.manifest import (
 )
 
 from .diagnostics import CheckError, Diagnostic, LimitError, NotRegularError, TokenizerError
-from .dialects import JSON_SCHEMA, STRUCTURAL_TAG
+from .dialects import STRUCTURAL_TAG
 from .grammar.expand_permutations import (
     expand_permutations,
     permutations_of,
@@ -143,7 +143,8 @@ def engine_of(grammar: Grammar, options: CompileOptions) -> EngineChoice:
     written = written_from(grammar, semantics, options)
     if engine != AUTO:
         return EngineChoice(semantics, engine, AS_ASKED, (), None, counted, written)
-    if grammar.source.dialect in (JSON_SCHEMA, STRUCTURAL_TAG) and grammar.has_schema:
+    of_tags = grammar.source.dialect == STRUCTURAL_TAG and grammar.has_schema
+    if grammar.is_of_schemas or of_tags:
         # Mostly it nests, and where it does not the automaton of all orders of choices is large.
         engine = NETWORK if options.parser == AUTO else options.parser
         return EngineChoice(semantics, engine, OF_SCHEMAS, (), None, counted, written)

@@ -25,6 +25,9 @@ JSON_SCHEMA = "json-schema"
 # Structural tags, which another room reads.
 STRUCTURAL_TAG = "structural-tag"
 
+# Lists of tools, which a model may call.
+TOOLS = "tools"
+
 # Regular expressions in which `&` is intersection and `~` complement.
 EXTENDED = "regex-extended"
 
@@ -58,6 +61,8 @@ DIALECTS: Mapping[str, Dialect] = {
         Dialect("iso14977", (".isoebnf", ".iso"), Iso14977Builder, "", True),
         Dialect(JSON_SCHEMA, (".schema.json",), None, "#", first_is_start=False),
         Dialect(STRUCTURAL_TAG, (".structural-tag.json",), None, "#", first_is_start=False),
+        # Most objects are schemas as well.
+        Dialect(TOOLS, (".tools.json",), None, "", first_is_start=False, suggested=False),
     )
 }
 
@@ -105,7 +110,7 @@ def _read(
     """The grammar that the source makes in its own dialect."""
     row = DIALECTS[source.dialect]
     if row.builder is None:
-        grammar = _of_json(source, schema, limits, row.start if start is None else start)
+        grammar = _of_json(source, row, start, limits, schema)
         if limits.meter is not None:
             limits.meter.blamed = tuple(grammar.longest_rule())
         return grammar
@@ -132,9 +137,19 @@ def _read(
     return grammar
 
 
-def _of_json(source: Source, schema: SchemaOptions | None, limits: Limits, start: str) -> Grammar:
-    """The grammar of a schema or a structural tag."""
-    if source.dialect == JSON_SCHEMA:
+def _of_json(
+    source: Source, row: Dialect, start: str | None, limits: Limits, schema: SchemaOptions | None
+) -> Grammar:
+    """The grammar of a schema, a structural tag or a list of tools."""
+    if row.name == TOOLS:
+        from ..tool_calls import tools_grammar
+
+        if start is not None:
+            message = f"there is no rule {start!r} to start from"
+            raise CheckError(source, [Diagnostic(message, help="a list of tools has no rules")])
+        return tools_grammar(source, schema, limits)
+    start = row.start if start is None else start
+    if row.name == JSON_SCHEMA:
         from ..schema import schema_grammar
 
         return schema_grammar(source, schema, limits, start)

@@ -232,9 +232,14 @@ class Grammar:
     embedded: tuple[Embedded, ...] = ()
 
     @property
+    def is_of_schemas(self) -> bool:
+        """Whether it is made of JSON Schemas, so that nobody has written its rules."""
+        return self.source.dialect in OF_SCHEMAS
+
+    @property
     def has_schema(self) -> bool:
         """Whether it is made of a JSON Schema, or has one inside."""
-        return self.source.dialect == "json-schema" or bool(self.embedded)
+        return self.is_of_schemas or bool(self.embedded)
 
     @property
     def embedded_rules(self) -> frozenset[str]:
@@ -256,6 +261,9 @@ class Grammar:
         """The name of the rule with the most text, which limits blame where a step knows none."""
         yield max(self.rules, key=lambda rule: rule.span.end - rule.span.start).name
 
+
+# Dialects whose texts have schemas and no rules.
+OF_SCHEMAS = frozenset(["json-schema", "tools"])
 
 # What has nothing inside; most of a tree, and seen sooner so.
 _LEAVES = (Literal, Reference, Pattern, Token)

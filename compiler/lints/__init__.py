@@ -84,6 +84,8 @@ def lint(
         # The rules are none that anybody has written.
         allowed = _silenced(grammar)
         return [each for each in of_schema(grammar.source, limits) if not allowed(each)]
+    if grammar.is_of_schemas:
+        return []
     found: list[Finding] = []
     for search in (duplicates, unreachable, unit_cycles, left_recursion):
         limits.check_resources("the lints", [grammar.start])

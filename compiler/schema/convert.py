@@ -1,11 +1,12 @@
 """The door of the room: the grammar of a schema's text."""
 
+from collections.abc import Callable, Sequence
 from itertools import islice
 
 from ..diagnostics import CheckError, Source
 from ..grammar.tree import Grammar
 from ..limits import Limits
-from .goals import NAME_THEM, TOO_DEEP, Goals
+from .goals import NAME_THEM, TOO_DEEP, Goal, Goals
 from .keywords.known import schemas_in
 from .keywords.shapes import misshapen, unreadable_uris
 from .normal import Normal
@@ -51,10 +52,10 @@ def opened(source: Source, limits: Limits) -> tuple[Document, Goals, Normal]:
 def _grammar(
     document: Document, options: SchemaOptions, notes: Notes, limits: Limits, start: str
 ) -> Grammar:
-    wrong = unreadable_uris(document)
+    wrong = unreadable_uris(document.value)
     if not wrong:
         places = Places(document, options, notes, limits)
-        wrong = misshapen(document, places.draft, places.draft_of)
+        wrong = misshapen(document.value, places.draft, places.draft_of)
     if wrong:
         raise CheckError(document.source, [each.placed(document.spans) for each in wrong])
     goals = Goals(places, options, notes, limits)
@@ -66,6 +67,40 @@ def _grammar(
         raise _nothing(document, goals, normal, start)
     emitter = Emitter(goals, normal)
     rules, name = emitter.grammar_of(goal)
+    return Grammar(document.source, rules, name, notes=notes.placed(document.spans))
+
+
+def grammar_around(
+    document: Document,
+    roots: Sequence[str],
+    options: SchemaOptions,
+    limits: Limits,
+    around: Callable[[Emitter, Sequence[Goal]], str],
+) -> Grammar:
+    """A grammar with the rules of several schemas, whose pointers in a document are ``roots``.
+
+    ``around`` writes the rules that use them, by a goal for each, and gives the name of the first
+    rule. What is alike in several schemas, but for what only describes, has the same rules.
+    Raises ``CheckError``, also for ``Refused`` by ``around``, and ``LimitError``.
+    """
+    notes = Notes()
+    try:
+        wrong = [each for root in roots for each in unreadable_uris(document.at(root), root)]
+        if not wrong:
+            places = Places(document, options, notes, limits, roots)
+            for root in places.roots:
+                wrong += misshapen(root.schema, root.draft, places.draft_of, root.pointer)
+        if wrong:
+            raise CheckError(document.source, [each.placed(document.spans) for each in wrong])
+        goals = Goals(places, options, notes, limits)
+        emitter = Emitter(goals, Normal(goals))
+        name = around(emitter, [goals.of_root(root) for root in places.roots])
+        rules = emitter.all_rules()
+    except Refused as error:
+        raise CheckError(document.source, [error.placed(document.spans)]) from None
+    except RecursionError:
+        found = Refused("#", TOO_DEEP, NAME_THEM)
+        raise CheckError(document.source, [found.placed(document.spans)]) from None
     return Grammar(document.source, rules, name, notes=notes.placed(document.spans))
 
 

@@ -15,7 +15,7 @@ from typing import TypeAlias
 from ..limits import Limits
 from .notes import Notes
 from .options import SchemaOptions
-from .places import Place, Places
+from .places import Place, Places, Root
 from .sets import NumberAlgebra, TextAlgebra
 
 Goal: TypeAlias = tuple[int, ...]
@@ -76,6 +76,10 @@ class Goals:
         """That the schema at a pointer holds; ``#`` is the whole."""
         return self._goal(self.places.at(pointer))
 
+    def of_root(self, root: Root) -> Goal:
+        """That one of the schemas of a document holds."""
+        return self._goal(self.places.of_root(root))
+
     def inside(self, near: Place, *steps: str | int) -> Goal:
         """That a schema inside another one holds."""
         return self._goal(self.places.inside(near, *steps))
@@ -84,7 +88,7 @@ class Goals:
         """That what a reference leads to holds."""
         return self._goal(self.places.referred(near, keyword))
 
-    def made(self, schema: dict[str, object], near: Place) -> Goal:
+    def made(self, schema: dict[str, object], near: Place | None) -> Goal:
         """That a schema which stands for a keyword holds."""
         return self._goal(self.places.made(schema, near))
 

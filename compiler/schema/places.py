@@ -6,7 +6,7 @@ it (its dynamic scope). ``referencing`` keeps the registry of resources, by ``$i
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -21,6 +21,7 @@ from referencing.jsonschema import DynamicAnchor
 
 from ..diagnostics import Source, Span
 from ..limits import Limits
+from .alike import Alike
 from .drafts import METASCHEMAS, NEWEST, Draft
 from .keywords.shapes import (
     NO_ARRAY,
@@ -121,30 +122,50 @@ def exact(value: int | Decimal, near: Place, *steps: str | int) -> Fraction:
     return Fraction(value)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Root:
+    """A schema of a document that is a resource of its own: its ``pointer`` there, what it is, the
+    base of its references and its draft."""
+
+    pointer: str
+    schema: Json
+    base: str
+    draft: Draft
+
+
 class Places:
-    """All places of a document and of those that it refers to, each once."""
+    """All places of a document and of those that it refers to, each once.
+
+    ``roots``: the pointers of the schemas in it, if it is none itself; what in them is alike has
+    one place then, the first.
+    """
 
     def __init__(
-        self, document: Document, options: SchemaOptions, notes: Notes, limits: Limits
+        self,
+        document: Document,
+        options: SchemaOptions,
+        notes: Notes,
+        limits: Limits,
+        roots: Sequence[str] | None = None,
     ) -> None:
         self.document, self.notes = document, notes
+        self._alike = None if roots is None else Alike()
         self._places: dict[tuple[int, str, tuple[str, ...], Draft], Place] = {}
         # Keeps what was made here alive, so that no other object gets its ``id``.
         self._made: dict[str, Json] = {}
         unsaid = Draft(NEWEST, is_lenient=True)
         self._unsaid = Draft(DRAFTS[options.draft]) if options.draft else unsaid
-        root = document.value
         self._registry: SchemaRegistry = REGISTRY.combine(Registry())
         self._add_folders(options, limits)
-        self.draft = self.draft_of(root, self._unsaid)
-        resource = self.draft.resource(root)
-        self.base = urljoin(_BASE, self.draft.name_of(root) or "")
-        try:
-            self._registry = self._registry.with_resource(self.base, resource).crawl()
-        except (AttributeError, TypeError):
-            # ``referencing`` takes it for a text where a schema inside has a draft of its own.
-            hint = "$id, id and anchors are strings"
-            raise Refused("#", "the name of a schema inside is no string", hint) from None
+        if roots is None:
+            self.roots = [self._root("", document.value, _BASE)]
+        else:
+            values = map(document.at, roots)
+            bases = (f"{_BASE}{i}/" for i in range(len(roots)))
+            self.roots = list(map(self._root, roots, values, bases))
+        self._register()
+        self.draft = self.roots[0].draft if self.roots else self._unsaid
+        self.base = self.roots[0].base if self.roots else _BASE
         text = document.source.text
         self._is_dynamic = (
             '"$dynamicRef"' in text
@@ -152,6 +173,26 @@ class Places:
             or "json-schema.org/draft/20" in text
             or bool(options.schemas)
         )
+
+    def _root(self, pointer: str, schema: Json, base: str) -> Root:
+        draft = self.draft_of(schema, self._unsaid)
+        return Root(pointer, schema, urljoin(base, draft.name_of(schema) or ""), draft)
+
+    def _register(self) -> None:
+        """Put the roots and the schemas with names in them into the registry."""
+        named: dict[str, Root] = {}
+        for root in self.roots:
+            if named.setdefault(root.base, root).schema != root.schema:
+                other = f"#{named[root.base].pointer}"
+                hint = "references could mean either of them: rename one"
+                raise Refused(f"#{root.pointer}", f"{other} has the same $id", hint)
+        resources = [(root.base, root.draft.resource(root.schema)) for root in self.roots]
+        try:
+            self._registry = self._registry.with_resources(resources).crawl()
+        except (AttributeError, TypeError):
+            # ``referencing`` takes it for a text where a schema inside has a draft of its own.
+            hint = "$id, id and anchors are strings"
+            raise Refused("#", "the name of a schema inside is no string", hint) from None
 
     def _add_folders(self, options: SchemaOptions, limits: Limits) -> None:
         """Put the schemas in folders into the registry. Raises ``DialectError``, ``OSError``."""
@@ -184,6 +225,10 @@ class Places:
             schema, base = found.contents, _base_of(found.resolver)
         return self._of(schema, pointer, base, (), self.draft, span, True)
 
+    def of_root(self, root: Root) -> Place | bool:
+        """The place of a root."""
+        return self._of(root.schema, f"#{root.pointer}", root.base, (), root.draft, None, True)
+
     def inside(self, near: Place, *steps: str | int) -> Place | bool:
         """The place of a schema inside that of another one."""
         schema: Json = near.schema
@@ -191,11 +236,13 @@ class Places:
             schema = schema[step]
         return self._of(schema, near.at(*steps), near.base, near.scope, near.draft, near.span)
 
-    def made(self, schema: Mapping[str, Json], near: Place) -> Place:
-        """The place of a schema that stands for a keyword of another one; of draft 2020-12."""
+    def made(self, schema: Mapping[str, Json], near: Place | None) -> Place:
+        """The place of a schema that stands for a keyword of another one, or for itself; of draft
+        2020-12."""
         key = json.dumps(schema, default=str)
         kept = self._made.setdefault(key, schema)
-        found = self._of(kept, near.pointer, near.base, (), Draft(NEWEST), near.span)
+        at = ("#", self.base, None) if near is None else (near.pointer, near.base, near.span)
+        found = self._of(kept, at[0], at[1], (), Draft(NEWEST), at[2])
         assert isinstance(found, Place)
         return found
 
@@ -265,6 +312,11 @@ class Places:
         """The place of a schema; ``is_entered``: ``base`` is that of its own ``$id`` already."""
         if isinstance(schema, bool):
             return schema
+        if self._alike is not None and isinstance(schema, dict):
+            kept = self._alike.kept(schema)
+            if kept is not None:
+                # No reference is in it, and so it means the same with any base.
+                schema, base, scope = kept, _BASE, ()
         own = self.document.pointers.get(id(schema))
         if own is not None:
             pointer, span = f"#{own}", self.document.spans[own]

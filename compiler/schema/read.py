@@ -56,6 +56,14 @@ class Document:
     keys: Mapping[str, Span]
     pointers: Mapping[int, str]
 
+    def at(self, pointer: str) -> Json:
+        """The value at a pointer, which is there."""
+        value = self.value
+        for step in pointer.split("/")[1:]:
+            name = step.replace("~1", "/").replace("~0", "~")
+            value = value[int(name)] if isinstance(value, list) else value[name]
+        return value
+
 
 def escaped(key: str | int) -> str:
     """A key or an index as a step of a JSON pointer (RFC 6901)."""

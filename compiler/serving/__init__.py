@@ -1,5 +1,6 @@
 """Compiling for servers: processes of their own, one compilation for many who ask, cached files.
 
+requests     a request's fields -> the text of a grammar and its options
 service      ``CompileService``: an artifact as a future
 workers      compiling processes, one job at a time each; a crash fails its job alone
 worker       the program that such a process runs

@@ -84,7 +84,9 @@ COMPILER: dict[str, set[str]] = {
     "grammar": BASE | {"automata"},
     "schema": BASE | {"automata", "grammar", "unicode"},
     "structural_tags": BASE | {"automata", "grammar", "schema"},
-    "dialects": BASE | {"automata", "grammar", "schema", "structural_tags", "unicode"},
+    "tool_calls": BASE | {"automata", "grammar", "schema"},
+    "dialects": BASE
+    | {"automata", "grammar", "schema", "structural_tags", "tool_calls", "unicode"},
     "lnf": BASE | {"automata", "grammar", "lazy_dfa"},
     "lints": BASE | {"automata", "grammar", "lnf", "schema"},
     "pretokenizer": BASE | {"automata", "tokenizers"},
@@ -146,7 +148,8 @@ COMPILER: dict[str, set[str]] = {
     | {"maximal_munch", "merge", "network", "notes", "options", "reduced", "token_ids"}
     | {"tokenizers", "wordpiece"},
     "compiler": BASE | {"bpe", "cache", "options", "pipeline"},
-    "serving": BASE | {"compiler", "options", "schema", "tokenizers"},
+    "serving": BASE
+    | {"compiler", "dialects", "grammar", "options", "schema", "tokenizers", "tool_calls"},
     # The names that the package as a whole offers; they load on first use.
     "__init__": {
         "cache",

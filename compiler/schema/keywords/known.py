@@ -61,6 +61,15 @@ KEYWORDS: Mapping[str, _Drafts] = {
 }
 
 
+def inside_of(keyword: str, value: Json) -> list[tuple[str, Json]] | None:
+    """The schemas that a keyword has inside, each with its step; None where it has none."""
+    if isinstance(value, list) and keyword in _SEVERAL:
+        return [(str(i), each) for i, each in enumerate(value)]
+    if isinstance(value, dict) and keyword in _NAMED:
+        return list(value.items())
+    return [("", value)] if keyword in _ONE else None
+
+
 def schemas_in(schema: Json) -> Iterator[tuple[str, Mapping[str, Json]]]:
     """All schemas that are objects, with their pointers from ``schema`` on, itself first.
 

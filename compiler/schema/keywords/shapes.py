@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from ..drafts import Draft
 from ..notes import Refused
-from ..read import Document, Json, escaped
+from ..read import Json, escaped
 from .known import schemas_in
 
 # Of a value that is wrong: the steps to where, what it must be, and what helps.
@@ -48,18 +48,19 @@ def unknown_type(name: str) -> tuple[str, str]:
 
 
 def misshapen(
-    document: Document, root: Draft, draft_of: Callable[[Json, Draft], Draft]
+    root: Json, of_root: Draft, draft_of: Callable[[Json, Draft], Draft], at: str = ""
 ) -> list[Refused]:
-    """The keywords of a document whose values cannot be theirs, the first ones of many.
+    """The keywords of a schema whose values cannot be theirs, the first ones of many.
 
-    ``root``: the draft of the document. ``draft_of``: of a schema by its ``$schema``, else what is
-    given. Raises ``Refused`` for a draft that is not known.
+    ``of_root``: its draft. ``draft_of``: of a schema by its ``$schema``, else what is given.
+    ``at``: the pointer of ``root`` in its document. Raises ``Refused`` for a draft that is not
+    known.
     """
     found: list[Refused] = []
     # Schemas inside others that say a draft of their own: the pointers of all in them begin so.
     own: list[tuple[str, Draft]] = []
-    for pointer, schema in schemas_in(document.value):
-        draft = next((d for at, d in reversed(own) if f"{pointer}/".startswith(at)), root)
+    for pointer, schema in schemas_in(root):
+        draft = next((d for of, d in reversed(own) if f"{pointer}/".startswith(of)), of_root)
         if pointer and "$schema" in schema:
             draft = draft_of(schema, draft)
             own.append((f"{pointer}/", draft))
@@ -68,27 +69,27 @@ def misshapen(
             if check is None or (keyword in _VALIDATION and not draft.has_validation):
                 continue
             for steps, message, hint in check(value, draft):
-                at = "".join(f"/{escaped(step)}" for step in (keyword, *steps))
-                found.append(Refused(f"#{pointer}{at}", message, hint))
+                inside = "".join(f"/{escaped(step)}" for step in (keyword, *steps))
+                found.append(Refused(f"#{at}{pointer}{inside}", message, hint))
             if len(found) >= _MOST_ERRORS:
                 return found
     return found
 
 
-def unreadable_uris(document: Document) -> list[Refused]:
-    """The names and references of a document that are no URIs, whatever its draft; without these
-    it is known which resources it has."""
+def unreadable_uris(root: Json, at: str = "") -> list[Refused]:
+    """The names and references in a schema that are no URIs, whatever its draft; without these
+    it is known which resources it has. ``at``: its pointer in its document."""
     found = []
-    for pointer, schema in schemas_in(document.value):
+    for pointer, schema in schemas_in(root):
         for keyword in _URIS & schema.keys():
             value = schema[keyword]
             if keyword == "$id" and not isinstance(value, str):
-                found.append(Refused(f"#{pointer}/{keyword}", NO_STRING))
+                found.append(Refused(f"#{at}{pointer}/{keyword}", NO_STRING))
             try:
                 urlsplit(value if isinstance(value, str) else "")
             except ValueError as error:
                 message = f"{value!r} is no URI reference: {error}"
-                found.append(Refused(f"#{pointer}/{keyword}", message))
+                found.append(Refused(f"#{at}{pointer}/{keyword}", message))
     return found[:_MOST_ERRORS]
 
 

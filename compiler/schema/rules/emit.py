@@ -64,11 +64,19 @@ class Emitter(Writer):
     def grammar_of(self, goal: Goal) -> tuple[tuple[tree.Rule, ...], str]:
         """The rules, and the name of the first one. Raises ``Refused`` and ``LimitError``."""
         start = self.value(goal).name
+        return self.all_rules(), start
+
+    def begin(self, name: str, span: Span) -> None:
+        """The rules that follow are those of ``name``, which stands at ``span``."""
+        self._name, self._span = name, span
+
+    def all_rules(self) -> tuple[tree.Rule, ...]:
+        """The rules so far, and those of all goals that they name. Raises as ``grammar_of``."""
         while self._pending:
             self._goal(self._pending.pop())
             self.limits.check_resources(_STAGE, [self._name])
             self.limits.check_states(len(self.rules), _STAGE, [self._name])
-        return tuple(self.rules), start
+        return tuple(self.rules)
 
     # --- what members and items are written with
 

@@ -1,0 +1,404 @@
+"""From a request to a server to the text of a grammar, and how to compile it.
+
+    {"response_format": {"type": "json_schema", …}}    the schema, dialect json-schema
+    {"structured_outputs": {"choice": ["yes", "no"]}}  root ::= "yes" | "no", dialect gbnf
+    {"tools": […], "tool_choice": "required"}          the list, dialect tools
+
+Fields are those of OpenAI's APIs, of vLLM's ``structured_outputs``, of SGLang's sampling parameters
+and of Ollama's ``format``. What would not be enforced is refused by its name.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+from constrain.artifacts.errors import ConstrainError
+
+from ..diagnostics import GrammarError
+from ..dialects import JSON_SCHEMA, STRUCTURAL_TAG, TOOLS, read_grammar
+from ..grammar.check import check
+from ..options import ANY, CompileOptions
+from ..schema.options import COMPACT, SchemaOptions
+from ..tool_calls import STYLES
+
+Json: TypeAlias = Any
+
+# White space of at most so many characters.
+WHITESPACE = "1"
+
+# Dialects in which a grammar may be written that does not say its dialect.
+GRAMMARS = ("kbnf", "gbnf", "w3c", "lark", "iso14977")
+
+# Fields of other servers, and what is read instead.
+_FOREIGN = {
+    "guided_json": "structured_outputs",
+    "guided_regex": "structured_outputs",
+    "guided_choice": "structured_outputs",
+    "guided_grammar": "structured_outputs",
+    "functions": "tools",
+    "function_call": "tool_choice",
+}
+
+# Characters of a value that a message shows.
+_SHOWN = 60
+
+
+class RequestError(ConstrainError):
+    """A request that cannot be read, or that asks for what would not be enforced: the text of an
+    HTTP 400. ``pointer``: of the field at fault (RFC 6901), empty for the whole request."""
+
+    def __init__(self, pointer: str, message: str, hint: str = "") -> None:
+        super().__init__(f"{pointer or 'the request'}: {message}{hint and f'; {hint}'}")
+        self.pointer, self.message, self.hint = pointer, message, hint
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A format that a server must hold to.
+
+    ``kind``: ``json``, ``json_object``, ``regex``, ``choice``, ``grammar``, ``structural_tag`` or
+    ``tools``. ``text``: a grammar in the dialect of the ``options``. ``name``: the field that it
+    came from, which is what errors should call it. So an artifact is
+    ``compiler.compile(request.text, name=request.name, **request.changes)``, or in a server
+    ``service.get(request.text, request.options)``.
+    """
+
+    kind: str
+    text: str
+    options: CompileOptions
+    name: str
+
+    @property
+    def dialect(self) -> str:
+        """The dialect of the text."""
+        assert self.options.dialect is not None
+        return self.options.dialect
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """The options that are not the usual ones, by name."""
+        usual = _contents(CompileOptions())
+        return {k: v for k, v in _contents(self.options).items() if v != usual[k]}
+
+
+def _contents(of: Any) -> dict[str, Any]:
+    """The fields of an object by name."""
+    return {name: getattr(of, name) for name in of.__dataclass_fields__}
+
+
+def request_of(
+    fields: Mapping[str, Json],
+    *,
+    tokenization: str | None = ANY,
+    whitespace: str = WHITESPACE,
+    style: str = "json",
+    dialects: Iterable[str] = GRAMMARS,
+    options: CompileOptions | None = None,
+) -> Request | None:
+    """The grammar that a request asks for; None where it asks for none.
+
+    ``fields``: of the request's body; those that have nothing to do with formats are not looked at.
+    ``tokenization``, ``whitespace``: as the options of those names say; under any tokenization no
+    masks are precomputed where ``options`` do not say how many. ``style``: how calls of tools are
+    written, a name in ``tool_calls.STYLES``. ``dialects``: in which a grammar may be written that
+    does not say its dialect. ``options``: all else.
+
+    Raises ``RequestError``, ``LimitError``, and ``ValueError`` for what an option cannot be.
+    """
+    base = options or CompileOptions()
+    if style not in STYLES:
+        raise ValueError(f"style must be one of {', '.join(STYLES)}, not {style!r}")
+    if tokenization == ANY and base.prewarm is None:
+        base = replace(base, prewarm=0)
+    schema = replace(base.schema or SchemaOptions(), whitespace=whitespace)
+    base = replace(base, tokenization=tokenization, schema=schema)
+    return _Reader(base, style, tuple(dialects)).read(fields)
+
+
+class _Reader:
+    """Reads fields; each method has a value and its pointer, and gives None where it asks for
+    nothing."""
+
+    def __init__(self, options: CompileOptions, style: str, dialects: tuple[str, ...]) -> None:
+        self.options, self.style, self.dialects = options, style, dialects
+
+    def read(self, fields: Mapping[str, Json]) -> Request | None:
+        """The one thing that all fields together ask for."""
+        if not isinstance(fields, Mapping):
+            raise RequestError("", "this must be an object")
+        for name, known in _FOREIGN.items():
+            if fields.get(name) is not None:
+                raise RequestError(f"/{name}", "this field is not read", f"say {known}")
+        found: dict[str, Request] = {}
+        for name, value in fields.items():
+            read = self._field(name)
+            request = None if read is None or value is None else read(value, f"/{name}")
+            if request is not None:
+                found[f"/{name}"] = request
+        tools = self._tools(fields)
+        if tools is not None and (not found or fields.get("tool_choice") != "none"):
+            found["/tools"] = tools
+        (first, request), *others = [*found.items(), ("", None)]
+        if len(others) > 1:
+            hint = "say tool_choice none, or leave one out" if tools else "leave one out"
+            raise RequestError(others[0][0], f"{first} asks for a format, too", hint)
+        return request
+
+    def _field(self, name: str) -> "Callable[[Json, str], Request | None] | None":
+        match name:
+            case "response_format":
+                return self._response_format
+            case "text":
+                return self._text
+            case "structured_outputs":
+                return self._structured
+            case "format":
+                return self._format
+            case "json_schema":
+                return self._schema
+            case "regex":
+                return self._regex
+            case "ebnf" | "grammar":
+                return self._grammar
+            case "structural_tag":
+                return self._tag
+            case _:
+                return None
+
+    # --- where formats stand
+
+    def _response_format(self, value: Json, pointer: str) -> Request | None:
+        """``response_format`` of chat completions, ``text.format`` of responses."""
+        match _typed(value, pointer):
+            case "text":
+                _only(value, ("type",), pointer)
+                return None
+            case "json_object":
+                _only(value, ("type",), pointer)
+                return self._object(pointer)
+            case "json_schema":
+                inner = value
+                if "json_schema" in value:
+                    _only(value, ("type", "json_schema"), pointer)
+                    pointer = f"{pointer}/json_schema"
+                    inner = _object(value["json_schema"], pointer)
+                _only(inner, ("type", "name", "description", "schema", "strict"), pointer)
+                if inner.get("schema") is None:
+                    raise RequestError(pointer, "there is no 'schema'")
+                return self._schema(inner["schema"], f"{pointer}/schema")
+            case "structural_tag":
+                return self._tag(value, pointer)
+            case "grammar":
+                return self._written(value, pointer)
+            case other:
+                hint = "they are text, json_object, json_schema, structural_tag and grammar"
+                message = f"there is no format of the type {_shown(other)}"
+                raise RequestError(f"{pointer}/type", message, hint)
+
+    def _text(self, value: Json, pointer: str) -> Request | None:
+        # SGLang has the prompt in a field of this name.
+        if isinstance(value, str | list) or value.get("format") is None:
+            return None
+        return self._response_format(value["format"], f"{pointer}/format")
+
+    def _structured(self, value: Json, pointer: str) -> Request | None:
+        """vLLM's ``structured_outputs``."""
+        kinds: dict[str, Callable[[Json, str], Request | None]] = {
+            "json": self._schema,
+            "json_object": self._if_true,
+            "regex": self._regex,
+            "choice": self._choice,
+            "grammar": self._grammar,
+            "structural_tag": self._tag,
+        }
+        flags = ("disable_any_whitespace", "disable_fallback")
+        # What is not asked for is not refused.
+        said = {
+            k: v for k, v in _object(value, pointer).items() if v is not None and v is not False
+        }
+        _only(said, (*kinds, *flags), pointer)
+        chosen = [name for name in kinds if name in said]
+        if len(chosen) > 1:
+            raise RequestError(f"{pointer}/{chosen[1]}", f"{chosen[0]!r} is there, too")
+        if not chosen:
+            raise RequestError(pointer, f"there is none of {', '.join(kinds)}")
+        if "disable_any_whitespace" in said:
+            assert self.options.schema is not None
+            compact = replace(self.options.schema, whitespace=COMPACT)
+            self.options = replace(self.options, schema=compact)
+        return kinds[chosen[0]](said[chosen[0]], f"{pointer}/{chosen[0]}")
+
+    def _format(self, value: Json, pointer: str) -> Request | None:
+        """Ollama's ``format``."""
+        if value == "":
+            return None
+        return self._object(pointer) if value == "json" else self._schema(value, pointer)
+
+    # --- formats
+
+    def _request(self, kind: str, dialect: str, text: str, pointer: str) -> Request:
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError:
+            raise RequestError(pointer, "a lone surrogate is no character") from None
+        name = pointer[1:].replace("/", ".")
+        return Request(kind, text, replace(self.options, dialect=dialect), name)
+
+    def _schema(self, value: Json, pointer: str) -> Request:
+        if not isinstance(value, str | Mapping | bool):
+            raise RequestError(pointer, "this must be a JSON Schema, or its text")
+        text = value if isinstance(value, str) else _json(value, pointer)
+        return self._request("json", JSON_SCHEMA, text, pointer)
+
+    def _object(self, pointer: str) -> Request:
+        return self._request("json_object", JSON_SCHEMA, '{"type":"object"}', pointer)
+
+    def _if_true(self, value: Json, pointer: str) -> Request:
+        if value is not True:
+            raise RequestError(pointer, "this must be true or false")
+        return self._object(pointer)
+
+    def _regex(self, value: Json, pointer: str) -> Request:
+        return self._request("regex", "regex", _string(value, pointer), pointer)
+
+    def _choice(self, value: Json, pointer: str) -> Request:
+        if not isinstance(value, list | tuple) or not value:
+            raise RequestError(pointer, "this must be an array of strings, and not empty")
+        texts = [_string(each, f"{pointer}/{i}") for i, each in enumerate(value)]
+        text = f"root ::= {' | '.join(map(_quoted, dict.fromkeys(texts)))}"
+        return self._request("choice", "gbnf", text, pointer)
+
+    def _grammar(self, value: Json, pointer: str) -> Request:
+        """A grammar that does not say its dialect."""
+        text = _string(value, pointer)
+        read, errors = [], []
+        for dialect in self.dialects:
+            try:
+                schema, limits = self.options.schema, self.options.limits.started()
+                grammar = read_grammar(text, dialect, schema=schema, limits=limits)
+                check(grammar)
+                read.append(dialect)
+            except GrammarError as error:
+                first = replace(error.diagnostics[0], help=None).in_a_line(error.source)
+                errors.append(f"{dialect}: {first.partition('; expected')[0]}")
+        if not read:
+            raise RequestError(pointer, f"no dialect reads this grammar: {'; '.join(errors)}")
+        if len(read) > 1:
+            message = f"this can be read as {' or '.join(read)}, which may mean different things"
+            raise RequestError(pointer, message, "a server may say which it takes")
+        return self._request("grammar", read[0], text, pointer)
+
+    def _written(self, value: Json, pointer: str) -> Request:
+        """A grammar as OpenAI's custom tools have it, or as Fireworks does."""
+        if "grammar" in value:
+            _only(value, ("type", "grammar"), pointer)
+            inner, pointer = value["grammar"], f"{pointer}/grammar"
+            if isinstance(inner, str):
+                return self._grammar(inner, pointer)
+            value = _object(inner, pointer)
+        _only(value, ("type", "syntax", "definition"), pointer)
+        syntax = value.get("syntax")
+        if syntax not in ("lark", "regex"):
+            message = f"this must be lark or regex, not {_shown(syntax)}"
+            raise RequestError(f"{pointer}/syntax", message)
+        text = _string(value.get("definition"), f"{pointer}/definition")
+        kind = "regex" if syntax == "regex" else "grammar"
+        return self._request(kind, syntax, text, f"{pointer}/definition")
+
+    def _tag(self, value: Json, pointer: str) -> Request:
+        if not isinstance(value, str | Mapping):
+            raise RequestError(pointer, "this must be a structural tag, or its text")
+        text = value if isinstance(value, str) else _json(value, pointer)
+        return self._request("structural_tag", STRUCTURAL_TAG, text, pointer)
+
+    # --- tools
+
+    def _tools(self, fields: Mapping[str, Json]) -> Request | None:
+        tools, choice = fields.get("tools"), fields.get("tool_choice")
+        if not tools:
+            if choice not in (None, "none", "auto"):
+                raise RequestError("/tool_choice", "there are no tools to choose from")
+            return None
+        if isinstance(choice, Mapping) and choice.get("type") == "custom":
+            return self._custom(tools, choice)
+        asked: dict[str, Json] = {"tools": tools}
+        for name in ("tool_choice", "parallel_tool_calls"):
+            if fields.get(name) is not None:
+                asked[name] = fields[name]
+        text = _json({**asked, "style": self.style}, "/tools")
+        return self._request("tools", TOOLS, text, "/tools")
+
+    def _custom(self, tools: Json, choice: Mapping[str, Json]) -> Request | None:
+        """The input of a custom tool that must be called: a text of its format."""
+        inner = choice.get("custom", choice)
+        name = inner.get("name") if isinstance(inner, Mapping) else None
+        for i, tool in enumerate(_listed(tools, "/tools")):
+            if not isinstance(tool, Mapping) or tool.get("type") != "custom":
+                continue
+            pointer = f"/tools/{i}"
+            if "custom" in tool:
+                pointer = f"{pointer}/custom"
+                tool = _object(tool["custom"], pointer)
+            if tool.get("name") == name:
+                _only(tool, ("type", "name", "description", "format"), pointer)
+                given = tool.get("format") or {"type": "text"}
+                if _typed(given, f"{pointer}/format") not in ("text", "grammar"):
+                    message = f"there is no format of the type {_shown(given['type'])}"
+                    raise RequestError(f"{pointer}/format/type", message, "text or grammar")
+                return self._response_format(given, f"{pointer}/format")
+        raise RequestError("/tool_choice", f"there is no custom tool {_shown(name)}")
+
+
+def _quoted(text: str) -> str:
+    """A literal of GBNF."""
+    named = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+    inside = (named.get(c) or (f"\\x{ord(c):02x}" if c < " " or c == "\x7f" else c) for c in text)
+    return f'"{"".join(inside)}"'
+
+
+def _json(value: Json, pointer: str) -> str:
+    """The text of a JSON value, its keys in their order."""
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise RequestError(pointer, f"this is no JSON: {error}") from None
+
+
+def _shown(value: Json) -> str:
+    text = repr(value)
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+
+
+def _string(value: Json, pointer: str) -> str:
+    if not isinstance(value, str):
+        raise RequestError(pointer, f"this must be a string, not {_shown(value)}")
+    return value
+
+
+def _object(value: Json, pointer: str) -> Mapping[str, Json]:
+    if not isinstance(value, Mapping):
+        raise RequestError(pointer, f"this must be an object, not {_shown(value)}")
+    return value
+
+
+def _listed(value: Json, pointer: str) -> Iterator[Json]:
+    if not isinstance(value, list | tuple):
+        raise RequestError(pointer, "this must be an array")
+    return iter(value)
+
+
+def _typed(value: Json, pointer: str) -> Json:
+    """The ``type`` of an object."""
+    if "type" not in _object(value, pointer):
+        raise RequestError(pointer, "there is no 'type'")
+    return value["type"]
+
+
+def _only(value: Mapping[str, Json], known: Iterable[str], pointer: str) -> None:
+    """Raise ``RequestError`` for a key that nothing would be done about."""
+    kept = tuple(known)
+    for key in value:
+        if key not in kept:
+            hint = f"known are {', '.join(kept)}"
+            raise RequestError(f"{pointer}/{key}", "this is not known, nor enforced", hint)

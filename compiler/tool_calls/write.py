@@ -1,0 +1,172 @@
+"""From tools to the rules of a grammar.
+
+texts ::= (until call)* plain       auto, calls that a trigger begins anywhere
+texts ::= plain | calls             auto, calls that a text begins with
+texts ::= plain                     none
+texts ::= calls                     required
+call  ::= "{" "\\"name\\"" ":" ("\\"f\\"" "," "\\"arguments\\"" ":" schema of f | …) "}"
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ..automata import regex_ir as regex
+from ..automata.boolean import complement, embedded, shortest_matches
+from ..automata.dfa import Dfa
+from ..automata.minimize import minimal
+from ..automata.thompson import thompson
+from ..diagnostics import CheckError, Source
+from ..grammar import tree
+from ..limits import Limits
+from ..schema.convert import grammar_around
+from ..schema.goals import ANYTHING, Goal
+from ..schema.notes import Refused
+from ..schema.options import SchemaOptions
+from ..schema.read import Document, Json, read_json
+from ..schema.rules.emit import Emitter
+from .read import AUTO, NONE, Tool, Tools, tools_in
+
+_TEXTS = "texts"
+
+# What a text that calls nothing does not begin with, where no trigger begins a call.
+_SPACE, _CALLING = " \t\n\r", "{["
+
+
+def grammar_of(source: Source, options: SchemaOptions, limits: Limits) -> tree.Grammar:
+    """The grammar, as ``tools_grammar`` says."""
+    document = read_json(source, limits)
+    try:
+        tools = tools_in(document)
+    except Refused as error:
+        raise CheckError(source, [error.placed(document.spans)]) from None
+    called = tools.tools if tools.mode != NONE else ()
+    roots = [tool.parameters for tool in called if tool.parameters is not None]
+
+    def around(emitter: Emitter, goals: Sequence[Goal]) -> str:
+        writer = _Calls(emitter, tools, document, dict(zip(roots, goals, strict=True)))
+        return writer.texts()
+
+    return grammar_around(document, roots, options, limits, around)
+
+
+class _Calls:
+    """Writes the rules of calls. ``goals``: of the arguments, by their schemas' pointers."""
+
+    def __init__(
+        self, emitter: Emitter, tools: Tools, document: Document, goals: Mapping[str, Goal]
+    ) -> None:
+        self.emitter, self.tools, self.document = emitter, tools, document
+        self.style, self.goals = tools.style, goals
+        self.span = document.spans[""]
+
+    def texts(self) -> str:
+        """The rule of whole texts, and all others that it needs."""
+        write, tools = self.emitter, self.tools
+        write.begin(_TEXTS, self.span)
+        if tools.mode == NONE:
+            options = [self._plain()]
+        elif tools.mode != AUTO:
+            options = [self._calls()]
+        elif self.style.trigger is None:
+            options = [self._plain(), self._calls()]
+        else:
+            options = list(self._calls_in_text(self.style.trigger))
+        write.rule(_TEXTS, options)
+        return _TEXTS
+
+    def _calls_in_text(self, trigger: str) -> Iterator[tree.Expr]:
+        write = self.emitter
+        found = embedded(shortest_matches(_ending(trigger)))
+        until = self._pattern("text before a call", found)
+        turn = write.sequence(until, self._call(without=trigger))
+        if self.tools.is_parallel:
+            yield write.sequence(write.repetition(turn, 0, None), self._plain())
+        else:
+            plain = self._plain()
+            yield write.sequence(write.repetition(turn, 0, 1), plain)
+
+    def _plain(self) -> tree.Expr:
+        """A text that calls nothing, which may be empty."""
+        write = self.emitter
+        if self.style.trigger is not None:
+            found = complement(_holding(self.style.trigger), write.limits)
+            return self._pattern("text", embedded(found))
+        space = regex.char_class((ord(char), ord(char)) for char in _SPACE)
+        taken = sorted(ord(char) for char in _SPACE + _CALLING)
+        runs = zip([-1, *taken], [*taken, 0x110000], strict=True)
+        first = regex.char_class((a + 1, b - 1) for a, b in runs if a + 1 < b)
+        rest = regex.Optional(regex.seq(first, regex.EVERYTHING))
+        return self._pattern("text", regex.seq(regex.repeat(space, 0, None), rest))
+
+    def _calls(self) -> tree.Expr:
+        """One call or, if there may be, several."""
+        write, style = self.emitter, self.style
+        call = self._call()
+        if not self.tools.is_parallel:
+            return call
+        if style.is_array:
+            more = write.repetition(write.sequence(write.comma(), call), 0, None)
+            return write.bracketed("[", write.sequence(call, more), "]")
+        more = write.repetition(write.sequence(write.literal(style.between), call), 0, None)
+        return write.sequence(call, more)
+
+    def _call(self, without: str = "") -> tree.Expr:
+        """One call; ``without``: what it begins with, and was read already."""
+        write, style = self.emitter, self.style
+        opening, closing = style.opening.removeprefix(without), write.literal(style.closing)
+        options = [self._of_tool(tool) for tool in self.tools.tools]
+        write.begin(_TEXTS, self.span)
+        tools = write.choice(options)
+        if style.arguments is None:
+            found = write.sequence(write.literal(opening), tools, closing)
+        else:
+            inside = write.sequence(write.text("name"), write.colon(), tools)
+            called = write.bracketed("{", inside, "}")
+            found = write.sequence(write.literal(opening), called, closing)
+        write.rule("call", [found])
+        return write.reference("call")
+
+    def _of_tool(self, tool: Tool) -> tree.Expr:
+        """Its name and its arguments."""
+        write, style = self.emitter, self.style
+        write.begin(f"call of {tool.name}", self.document.spans[tool.pointer])
+        arguments = self._arguments(tool)
+        if style.arguments is None:
+            return write.sequence(write.literal(tool.name + style.behind_name), arguments)
+        key = write.sequence(write.comma(), write.text(style.arguments), write.colon())
+        return write.sequence(write.text(tool.name), key, arguments)
+
+    def _arguments(self, tool: Tool) -> tree.Expr:
+        write = self.emitter
+        if tool.parameters is None:
+            return write.bracketed("{", write.literal(""), "}")
+        goal, schema = self.goals[tool.parameters], self.document.at(tool.parameters)
+        if not _says_object(schema):
+            near = write.goals.nearest(goal)
+            of_objects = write.goals.made({"type": "object"}, near)
+            goal = of_objects if goal == ANYTHING else write.goals.both(goal, of_objects)
+        if write.normal.is_surely_empty(goal):
+            message = f"no object satisfies this schema, so that {tool.name!r} cannot be called"
+            raise Refused(f"#{tool.parameters}", message)
+        return write.value(goal)
+
+    def _pattern(self, name: str, node: regex.Node) -> tree.Expr:
+        write = self.emitter
+        body = tree.Pattern(node, "", self.span)
+        write.rules.append(tree.Rule(name, self.span, body, self.span, terminal=True))
+        return write.reference(name)
+
+
+def _ending(text: str) -> Dfa:
+    """The texts that end with one."""
+    return minimal(thompson(regex.seq(regex.EVERYTHING, regex.lit(text.encode("utf-8")))))
+
+
+def _holding(text: str) -> Dfa:
+    """The texts that one stands in."""
+    inside = regex.seq(regex.EVERYTHING, regex.lit(text.encode("utf-8")), regex.EVERYTHING)
+    return minimal(thompson(inside))
+
+
+def _says_object(schema: Json) -> bool:
+    """Whether all values of a schema are plainly objects."""
+    return isinstance(schema, dict) and schema.get("type") == "object" and "$ref" not in schema

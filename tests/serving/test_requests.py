@@ -1,0 +1,355 @@
+"""Requests: each kind becomes a grammar of what may be answered, or is refused by its field."""
+
+# Tests here say `expected == actual`.
+# ruff: noqa: SIM300
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from support.schema.tools import TOOLS, members_of
+
+from constrain.compiler import CompileOptions, Compiler, SchemaOptions, Tokenizer
+from constrain.compiler.diagnostics import CheckError
+from constrain.compiler.serving.requests import Request, RequestError, request_of
+
+pytestmark = pytest.mark.quick
+
+PERSON = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}, "age": {"type": "integer"}},
+    "required": ["name"],
+    "additionalProperties": False,
+}
+IS_PERSON = ['{"name": "x"}', '{"name": "x", "age": 3}', '{ "name":"x"}']
+IS_NONE = ["{}", '{"name": 1}', '{"age": 3}', '{  "name": "x"}', '"x"', "", "Hello"]
+IS_OBJECT = ["{}", '{"a": [1, {"b": null}]}']
+IS_NO_OBJECT = ["[]", "1", '{"a"}', "", "{"]
+LARK = 'start: "a" digit+\ndigit: /[0-9]/\n'
+
+
+def _schema(value: Any) -> dict[str, Any]:
+    return {"type": "json_schema", "json_schema": {"name": "p", "schema": value, "strict": True}}
+
+
+# Of each request: its kind, its dialect, members, and texts that are none.
+ACCEPTED: dict[str, tuple[dict[str, Any], str, str, list[str], list[str]]] = {
+    "response_format json_schema": (
+        {"response_format": _schema(PERSON)},
+        "json",
+        "json-schema",
+        IS_PERSON,
+        IS_NONE,
+    ),
+    "text.format json_schema": (
+        {"text": {"format": {"type": "json_schema", "name": "p", "schema": PERSON}}},
+        "json",
+        "json-schema",
+        IS_PERSON,
+        IS_NONE,
+    ),
+    "response_format json_object": (
+        {"response_format": {"type": "json_object"}, "temperature": 0.5},
+        "json_object",
+        "json-schema",
+        IS_OBJECT,
+        IS_NO_OBJECT,
+    ),
+    "structured_outputs json": (
+        {"structured_outputs": {"json": PERSON, "regex": None, "json_object": False}},
+        "json",
+        "json-schema",
+        IS_PERSON,
+        IS_NONE,
+    ),
+    "structured_outputs json, as a text": (
+        {"structured_outputs": {"json": json.dumps(PERSON), "disable_any_whitespace": True}},
+        "json",
+        "json-schema",
+        ['{"name":"x"}'],
+        IS_PERSON,
+    ),
+    "structured_outputs json_object": (
+        {"structured_outputs": {"json_object": True}},
+        "json_object",
+        "json-schema",
+        IS_OBJECT,
+        IS_NO_OBJECT,
+    ),
+    "structured_outputs regex": (
+        {"structured_outputs": {"regex": "[a-c]{2}|\\d+"}},
+        "regex",
+        "regex",
+        ["ab", "17"],
+        ["a", "abc", "", "x"],
+    ),
+    "structured_outputs choice": (
+        {"structured_outputs": {"choice": ["yes", 'n"o\\', "a\nb\t\x01", "ä", "yes", "[x]"]}},
+        "choice",
+        "gbnf",
+        ["yes", 'n"o\\', "a\nb\t\x01", "ä", "[x]"],
+        ["", "no", "ye", "x"],
+    ),
+    "structured_outputs grammar": (
+        {"structured_outputs": {"grammar": LARK}},
+        "grammar",
+        "lark",
+        ["a1", "a12"],
+        ["a", "1", ""],
+    ),
+    "format json": ({"format": "json"}, "json_object", "json-schema", IS_OBJECT, IS_NO_OBJECT),
+    "format, a schema": ({"format": PERSON}, "json", "json-schema", IS_PERSON, IS_NONE),
+    "json_schema": (
+        {"json_schema": json.dumps(PERSON), "text": "the prompt"},
+        "json",
+        "json-schema",
+        IS_PERSON,
+        IS_NONE,
+    ),
+    "regex": ({"regex": "a+"}, "regex", "regex", ["a", "aa"], ["", "b"]),
+    "ebnf": ({"ebnf": 'root ::= "a" [b]{2}'}, "grammar", "gbnf", ["abb"], ["ab", ""]),
+    "a grammar of a custom tool": (
+        {"text": {"format": {"type": "grammar", "syntax": "lark", "definition": LARK}}},
+        "grammar",
+        "lark",
+        ["a1"],
+        ["a"],
+    ),
+    "a custom tool": (
+        {
+            "tools": [
+                *TOOLS,
+                {
+                    "type": "custom",
+                    "name": "c",
+                    "format": {"type": "grammar", "syntax": "regex", "definition": "x+"},
+                },
+            ],
+            "tool_choice": {"type": "custom", "name": "c"},
+        },
+        "regex",
+        "regex",
+        ["x", "xx"],
+        ["", "y"],
+    ),
+    "a custom tool of chat completions": (
+        {
+            "tools": [
+                {
+                    "type": "custom",
+                    "custom": {
+                        "name": "c",
+                        "format": {
+                            "type": "grammar",
+                            "grammar": {"syntax": "lark", "definition": LARK},
+                        },
+                    },
+                },
+            ],
+            "tool_choice": {"type": "custom", "custom": {"name": "c"}},
+        },
+        "grammar",
+        "lark",
+        ["a1"],
+        ["a"],
+    ),
+    "tools": (
+        {"tools": TOOLS, "tool_choice": "required", "parallel_tool_calls": False},
+        "tools",
+        "tools",
+        ['{"name": "time", "arguments": {}}'],
+        ["", "Hello", '[{"name": "time", "arguments": {}}]', '{"name": "x", "arguments": {}}'],
+    ),
+    "a structural tag": (
+        {
+            "response_format": {
+                "type": "structural_tag",
+                "format": {
+                    "type": "tag",
+                    "begin": "<a>",
+                    "content": {"type": "json_schema", "json_schema": PERSON},
+                    "end": "</a>",
+                },
+            }
+        },
+        "structural_tag",
+        "structural-tag",
+        [f"<a>{each}</a>" for each in IS_PERSON],
+        [f"<a>{each}</a>" for each in IS_NONE],
+    ),
+    "no tool, but a format": (
+        {"tools": TOOLS, "tool_choice": "none", "response_format": _schema(PERSON)},
+        "json",
+        "json-schema",
+        IS_PERSON,
+        IS_NONE,
+    ),
+}
+
+
+def _read(fields: dict[str, Any], **changes: Any) -> Request:
+    found = request_of(fields, **changes)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("case", ACCEPTED)
+def test_each_kind_of_request_is_a_grammar_of_its_answers(case: str) -> None:
+    """In some dialect, by recognising bytes."""
+    fields, kind, dialect, accepted, refused = ACCEPTED[case]
+    # As a server gets it.
+    found = _read(json.loads(json.dumps(fields)))
+    members = members_of(found.text, found.dialect, found.options.schema)
+
+    assert (kind, dialect) == (found.kind, found.dialect)
+    assert (accepted, []) == (
+        [text for text in accepted if members.accepts(text)],
+        [text for text in refused if members.accepts(text)],
+    )
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {},
+        {"model": "m", "messages": []},
+        {"response_format": None, "tools": None},
+        {"response_format": {"type": "text"}},
+        {"text": {"verbosity": "low"}},
+        {"text": "a prompt", "format": ""},
+        {"tools": [], "tool_choice": "auto"},
+    ],
+)
+def test_requests_without_a_format_ask_for_no_grammar(fields: dict[str, Any]) -> None:
+    """Nor do those whose format is text."""
+    assert request_of(fields) is None
+
+
+REFUSED: dict[str, tuple[Any, str, str]] = {
+    "a foreign field": ({"guided_json": {}}, "/guided_json", "say structured_outputs"),
+    "no object": ({"response_format": "json"}, "/response_format", "must be an object"),
+    "no type": ({"response_format": {}}, "/response_format", "there is no 'type'"),
+    "a type": ({"response_format": {"type": "yaml"}}, "/response_format/type", "'yaml'"),
+    "no schema": (
+        {"response_format": {"type": "json_schema", "json_schema": {"name": "x"}}},
+        "/response_format/json_schema",
+        "no 'schema'",
+    ),
+    "a key": (
+        {"response_format": {"type": "json_object", "schema": {}}},
+        "/response_format/schema",
+        "nor enforced",
+    ),
+    "an option": (
+        {"structured_outputs": {"json": {}, "whitespace_pattern": " "}},
+        "/structured_outputs/whitespace_pattern",
+        "nor enforced",
+    ),
+    "two of a kind": (
+        {"structured_outputs": {"json": {}, "regex": "a"}},
+        "/structured_outputs/regex",
+        "'json' is there, too",
+    ),
+    "none of a kind": ({"structured_outputs": {}}, "/structured_outputs", "there is none of json"),
+    "two formats": (
+        {"regex": "a", "response_format": {"type": "json_object"}},
+        "/response_format",
+        "/regex asks for a format, too",
+    ),
+    "tools and a format": (
+        {"response_format": {"type": "json_object"}, "tools": TOOLS},
+        "/tools",
+        "say tool_choice none",
+    ),
+    "a choice without tools": ({"tool_choice": "required"}, "/tool_choice", "there are no tools"),
+    "no choices": (
+        {"structured_outputs": {"choice": []}},
+        "/structured_outputs/choice",
+        "not empty",
+    ),
+    "a number": (
+        {"structured_outputs": {"choice": ["a", 1]}},
+        "/structured_outputs/choice/1",
+        "must be a string, not 1",
+    ),
+    "a number for a schema": ({"format": 1}, "/format", "must be a JSON Schema"),
+    "half a character": ({"regex": "\ud800"}, "/regex", "a lone surrogate"),
+    "no JSON": ({"format": {"const": float("nan")}}, "/format", "this is no JSON"),
+    "a syntax": (
+        {"response_format": {"type": "grammar", "syntax": "abnf", "definition": "a"}},
+        "/response_format/syntax",
+        "must be lark or regex",
+    ),
+    "a custom tool": (
+        {"tools": TOOLS, "tool_choice": {"type": "custom", "name": "x"}},
+        "/tool_choice",
+        "no custom tool 'x'",
+    ),
+    "a list": ([], "", "must be an object"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_would_not_be_enforced_is_refused_by_its_field(case: str) -> None:
+    """In a message that can be sent back."""
+    fields, pointer, message = REFUSED[case]
+    with pytest.raises(RequestError) as caught:
+        request_of(fields)
+
+    assert pointer == caught.value.pointer
+    assert message in str(caught.value)
+    assert str(caught.value).startswith(pointer or "the request")
+
+
+def test_a_dialect_is_told_where_exactly_one_reads_the_grammar() -> None:
+    """Else the candidates are named, or why there is none; a server says which it takes."""
+    texts = {
+        "start ::= #'[a-z]+';": "kbnf",
+        'root ::= "a"{2}': "gbnf",
+        "start ::= #x41 | 'b' - 'c'": "w3c",
+        LARK: "lark",
+        "a = 'x', {b}; b = 2 * 'y';": "iso14977",
+    }
+    assert list(texts.values()) == [_read({"ebnf": text}).dialect for text in texts]
+    both = 'root ::= "a" | "b"'
+    for text, message in (
+        (both, "read as gbnf or w3c"),
+        ('root ::= "a', "kbnf: line 1, column 10: unexpected string without an end"),
+        ("start ::= 'a' b;", "kbnf: line 1, column 15: rule 'b' is not defined"),
+    ):
+        with pytest.raises(RequestError, match=message) as caught:
+            request_of({"ebnf": text})
+        assert "/ebnf" == caught.value.pointer
+    assert "gbnf" == _read({"ebnf": both}, dialects=("gbnf", "lark")).dialect
+
+
+def test_options_of_a_server_are_those_of_all_requests() -> None:
+    """By default any tokens, white space of one character, and nothing precomputed."""
+    fields = {"response_format": {"type": "json_object"}}
+    asked = CompileOptions(schema=SchemaOptions(draft="7"), vocab_size=300)
+    found = _read(fields, options=asked)
+    schema = SchemaOptions(draft="7", whitespace="1")
+    expected = replace(asked, dialect="json-schema", tokenization="any", prewarm=0, schema=schema)
+    changed = _read(fields, tokenization="canonical", whitespace="flexible").options
+
+    assert expected == found.options
+    assert ("canonical", "flexible", None) == (
+        changed.tokenization,
+        changed.schema and changed.schema.whitespace,
+        changed.prewarm,
+    )
+    with pytest.raises(ValueError, match="style must be one of json, hermes"):
+        request_of(fields, style="xml")
+
+
+def test_a_request_compiles_as_it_says(default_tokenizer: Tokenizer) -> None:
+    """And what is wrong inside is said by the name of its field."""
+    compiler = Compiler(default_tokenizer)
+    found = _read({"response_format": _schema(PERSON)})
+    artifact = compiler.compile(found.text, name=found.name, **found.changes)
+
+    assert ("json-schema", "any") == (artifact.manifest.dialect, artifact.manifest.tokenization)
+    wrong = _read({"response_format": _schema({"type": "objct"})})
+    with pytest.raises(CheckError, match=r"response_format.json_schema.schema:1:9: error: #/type"):
+        compiler.compile(wrong.text, name=wrong.name, **wrong.changes)
