@@ -1,13 +1,18 @@
 """What each call of a matcher takes, beside the same call of other engines, in one run.
 
-    python benchmarks/calls.py TOKENIZER.json [--rounds 20]
+    python benchmarks/calls.py TOKENIZER.json [--rounds 20] [--forced]
 
 Microseconds of CPU along a document of any JSON, all masks precomputed: the median and the 99th
 percentile over the places of the document. ``fill_many`` is of 64 matchers in different places,
 beside one copy of as many rows.
+
+``--forced``: instead, how many tokens of 200 instances of five JSON Schemas need no model, as the
+mask holds no other token; canonical masks, white space as ``json.dumps`` writes it and others.
 """
 
 import argparse
+import json
+import random
 import sys
 import time
 from collections.abc import Callable
@@ -17,12 +22,13 @@ from typing import Any
 
 import numpy as np
 import workloads.schemas
+from workloads.instances import schemas
 from workloads.others import others
 from workloads.request import Request
 
 from constrain.artifacts import fill_many
 from constrain.artifacts.tokens import tokenset
-from constrain.compiler import Compiler, Tokenizer, load_tokenizer
+from constrain.compiler import Compiler, SchemaOptions, Tokenizer, load_tokenizer
 
 _DRAFTS = 5
 
@@ -142,15 +148,63 @@ def many(matcher: Any, document: list[int], count: int, rounds: int) -> tuple[fl
     return best[0] / 1e3, best[1] / 1e3
 
 
+# How instances are written under each option of white space.
+_WRITTEN: dict[str, dict[str, Any]] = {
+    "python": {},
+    "compact": {"separators": (",", ":")},
+    "one": {},
+    "flexible": {},
+}
+
+
+def forced(tokenizer: Tokenizer, count: int = 40) -> None:
+    """Print how many tokens of so many instances of each schema stand where no other may."""
+    compiler = Compiler(tokenizer)
+    names = "".join(f"{name:>24}" for name in _WRITTEN)
+    sys.stdout.write(f"{'forced of all tokens':22}{names}\n")
+    total = dict.fromkeys(_WRITTEN, (0, 0))
+    for name, schema, instance in schemas():
+        sys.stdout.write(f"{name:22}")
+        for whitespace, written in _WRITTEN.items():
+            options = SchemaOptions(whitespace=whitespace)
+            artifact = compiler.compile(
+                json.dumps(schema), dialect="json-schema", schema=options, tokenization="canonical"
+            )
+            chance, found, tokens = random.Random(name), 0, 0
+            for _ in range(count):
+                text = json.dumps(instance(chance), ensure_ascii=False, **written)
+                matcher = artifact.matcher()
+                for token_id in tokenizer.encode(text):
+                    found += tokenset.only_id(matcher.mask()) == token_id
+                    tokens += 1
+                    matcher.advance(token_id)
+                assert matcher.is_accepting
+            sys.stdout.write(share(found, tokens))
+            total[whitespace] = total[whitespace][0] + found, total[whitespace][1] + tokens
+        sys.stdout.write("\n")
+        sys.stdout.flush()
+    sys.stdout.write(f"{'all':22}" + "".join(share(*each) for each in total.values()) + "\n")
+
+
+def share(part: int, whole: int) -> str:
+    """A column."""
+    text = f"{part:,} of {whole:,}, {100 * part / whole:.0f}%"
+    return f"{text:>24}"
+
+
 def main() -> None:
-    """Print a line for each call."""
+    """Print a line for each call, or for each schema."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("tokenizer", type=Path)
     parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--forced", action="store_true")
     wanted = parser.parse_args()
     tokenizer = load_tokenizer(wanted.tokenizer)
+    if wanted.forced:
+        forced(tokenizer)
+        return
     request = workloads.schemas.requests()[0]
     document = tokenizer.encode(max(request.documents, key=len))[:400]
     matcher, calls = ours(request, tokenizer)

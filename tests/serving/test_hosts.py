@@ -188,11 +188,11 @@ def test_a_dead_end_ends_the_text_and_is_told(artifacts: Compile) -> None:
     assert [0] == [*texts.problems]
     rows = texts.rows(np.array([[*ids, eos], [*ids[:2], ids[0], ids[0]]]), len(spelled))
     assert [0, 1] == [*texts.problems]
-    assert "is not allowed there" in texts.problems[1]
     # What would be allowed before the token that was not: the text does not go on there.
     rows = texts.rows(np.array([[*ids, eos, eos], [*ids[:2], *ids[:1] * 2, ids[1]]]), len(spelled))
     flags = np.unpackbits(rows.view(np.uint8), axis=1, bitorder="little")
     assert [sorted(stops)] * 2 == [np.flatnonzero(row).tolist() for row in flags]
+    assert f"token {ids[0]}, behind 3 others, is not allowed there" == texts.problems[1]
 
 
 def test_a_text_that_no_token_ends_is_an_error(artifacts: Compile) -> None:
