@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..artifact import Artifact
+from ..read import load_bytes
 from .bitmask import apply, apply_torch
 from .texts import Texts
 
@@ -22,10 +23,16 @@ _MOST_REQUESTS = 1024
 class GrammarProcessor:
     """Sets the logits of tokens that no text of the grammar goes on with to -inf, in place.
 
-    It can be pickled for the host's own processes, by the artifact's path.
+    It can be pickled for the host's own processes: as this class and data of Python's own types,
+    the artifact's file among them, so that this class alone has to be approved there.
     """
 
     def __init__(
+        self, artifact: Artifact, prompt_length: int | None, stop_ids: Sequence[int] | None
+    ) -> None:
+        self._begin(artifact, prompt_length, stop_ids)
+
+    def _begin(
         self, artifact: Artifact, prompt_length: int | None, stop_ids: Sequence[int] | None
     ) -> None:
         self._artifact, self._prompt_length, self._stop_ids = artifact, prompt_length, stop_ids
@@ -47,6 +54,14 @@ class GrammarProcessor:
         else:
             with _stream(logits, stream_ptr):
                 apply_torch(logits.view(-1, width), rows)
+
+    def __getstate__(self) -> dict[str, Any]:
+        stops = None if self._stop_ids is None else [*self._stop_ids]
+        return {"file": self._artifact.to_bytes(), "begin": self._prompt_length, "stops": stops}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        artifact = load_bytes(state["file"])
+        self._begin(artifact, state["begin"], state["stops"])
 
     def texts_of(self, req_id: int) -> Texts:
         """The texts of a request's beams."""

@@ -66,7 +66,7 @@ ARTIFACTS: dict[str, set[str]] = {
     "artifact": {"container", "dfa", "kinds", "matcher", "tokens"},
     "prefix": {"artifact", "container", "kinds", "tokens", "wordpiece"},
     "read": {"artifact", "container", "errors", "tokens"},
-    "serving": {"artifact", "container", "errors", "kinds", "matcher", "tokens"},
+    "serving": {"artifact", "container", "errors", "kinds", "matcher", "read", "tokens"},
     "__init__": {"artifact", "errors", "matcher", "read", "tokens"},
 }
 

@@ -5,11 +5,12 @@ a matcher that has read the text from its start."""
 # ruff: noqa: SIM300
 
 import pickle
+import pickletools
 from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
-from support.matcher import Compile
+from support.matcher import Compile, allowed
 from support.serving import ADAPTERS, PROMPTS, WITH_BEAMS, Host, fake_modules
 
 from constrain.artifacts import Artifact
@@ -220,11 +221,20 @@ def test_processors_of_requests_forget_those_that_have_ended(
         assert np.isfinite(logits[0, 0, eos])
         assert (eos in ids) == (not np.isfinite(logits[0, 0, letter]))
     assert [2, 3] == sorted(made._texts)
-    # The host's own processes get it pickled.
-    again = pickle.loads(pickle.dumps(made))
-    logits = np.zeros((1, 1, width), np.float32)
-    again(2, logits, [[9, 9, letter, eos]], None, None)
-    assert [eos] == np.flatnonzero(np.isfinite(logits)).tolist()
+
+
+def test_processors_of_requests_can_be_pickled(artifacts: Compile) -> None:
+    """For the host's own processes, which approve of one class and no other."""
+    artifact = artifacts('s ::= "a"*;', "any")
+    made = tensorrt.processor(artifact, stop_ids=[3])
+    data = pickle.dumps(made)
+    named = {a for code, a, _ in pickletools.genops(data) if isinstance(a, str)}
+    modules = [each for each in named if each.startswith(("constrain", "numpy", "builtins"))]
+    assert ["constrain.artifacts.serving.tensorrt"] == modules
+    logits = np.zeros((1, 1, artifact.vocab_size), np.float32)
+    pickle.loads(data)(2, logits, [[9, 9]], None, None)
+    expected = artifact.matcher(stop_ids=[3])
+    assert allowed(expected) == np.flatnonzero(np.isfinite(logits)).tolist()
 
 
 def test_the_processor_of_transformers_is_one_of_its_own(artifacts: Compile) -> None:
