@@ -11,7 +11,6 @@ from ..container.sections import Arrays
 from ..lazy_network.check import TERMINALS, check_calling_network
 from ..matcher import Begun
 from ..tokens.allowance import NOT_LAZY, Precomputed
-from ..tokens.memo import CacheBudget
 from .check_tokenizer import check_vocabulary
 from .contents import Contents
 from .first_row import check_trie_sections
@@ -53,11 +52,12 @@ class CallingRuntime:
 
     def network(self) -> "CallingNetwork":
         """A network that has read nothing, apart from what matchers share."""
+        from ..lazy_dfa.reader import Reader
         from ..lazy_network.configurations import CallingNetwork
         from ..lazy_network.terminals import Terminals, called_tables
 
         tables = called_tables(network_of(self.contents))
-        return CallingNetwork(tables, Terminals(tables, self._terminals, CacheBudget(0)))
+        return CallingNetwork(tables, Terminals(tables, [Reader(each) for each in self._terminals]))
 
     def precompute(self, seconds: float | None, answers: int | None) -> Precomputed:
         """Masks are found from a few walks, which the first texts make."""

@@ -17,6 +17,7 @@ are made when a walk comes to them.
     cores         the states of one conjunction by number, and what bytes make of them
     token_walks   what all tokens make of a state: its ends, the characters read to each
     walked        one conjunction, and what is found of it for any text
+    token_rows    mask rows of conjunctions, from ends that are live
     reader        texts by all conjunctions
     machine       the conjunctions as the one object that a matcher steps
 

@@ -10,9 +10,6 @@ number of characters so far.
 from collections.abc import Callable, Sequence
 from copy import copy
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ..errors import ArtifactError
 from ..tokens import tokenset
 from ..tokens.interning import InterningMachine, Lock
@@ -20,14 +17,12 @@ from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.tokenset import Words
 from ..tokens.trie import Trie
 from ..tokens.vocabulary import Vocabulary
-from .reader import Reader, Thread, Threads
+from .reader import Reader, Threads
 from .tables import DEAD, Conjunction
-from .token_walks import Ends, TokenWalks, tries_of
-from .walked import Allowed, Walked
+from .token_rows import TokenRows
 
-# How a budget is divided: walks, rows by their ends, masks of states, steps, states with sets that
-# walks have met, and what is interned.
-_WALKS, _ROWS, _MASKS, _STEPS, _CORES, _INTERNED = 12, 10, 2, 2, 3, 3
+# How a budget is divided: rows of conjunctions, masks of states, steps, and what is interned.
+_ROWS, _MASKS, _STEPS, _INTERNED = 25, 2, 2, 3
 
 # Bytes of a state, roughly.
 _STATE_BYTES = 600
@@ -50,15 +45,12 @@ class LazyDfaMachine(InterningMachine):
         caches: CacheBudget | None = None,
         lock: Lock | None = None,
     ) -> None:
-        parts = (caches or CacheBudget()).divide(_WALKS, _ROWS, _MASKS, _STEPS, _CORES, _INTERNED)
-        walks, rows, masks, steps, self._core_budget, self._interned = parts
+        parts = (caches or CacheBudget()).divide(_ROWS, _MASKS, _STEPS, _INTERNED)
+        rows, masks, steps, self._interned = parts
         self._reader = Reader(conjunctions)
-        self._walked = self._reader.walked
-        self._trie, self._vocabulary, self._vocab_size = trie, vocabulary, vocab_size
+        self._rows = TokenRows(self._reader.walked, trie, vocab_size, rows)
+        self._vocabulary, self._vocab_size = vocabulary, vocab_size
         self._eos = tokenset.from_ids(list(eos), vocab_size)
-        self._walks: list[TokenWalks] | None = None
-        self._ends: BoundedCache[tuple[int, int, bool], Ends] = walks.cache()
-        self._rows: BoundedCache[tuple[int, int, bytes], Words] = rows.cache()
         self._mask_budget, self._step_budget = masks, steps
         self._begin(lock)
 
@@ -114,7 +106,7 @@ class LazyDfaMachine(InterningMachine):
         found = self._masks.get(state)
         if found is None:
             with self.lock:
-                rows = [self._row(thread) for thread in self._threads[state]]
+                rows = [self._rows.row(*thread) for thread in self._threads[state]]
                 found = rows[0] if rows else tokenset.from_ids([], self._vocab_size)
                 for row in rows[1:]:
                     found = found | row
@@ -132,66 +124,8 @@ class LazyDfaMachine(InterningMachine):
         row = tokenset.from_ids(fits, self._vocab_size)
         return row | self._eos if self.is_accepting(state) else row
 
-    def _row(self, thread: Thread) -> Words:
-        number, state, sets, characters = thread
-        walked = self._walked[number]
-        ends = self._walks_of(number).ends(state)
-        live = walked.live_ends(ends, characters)
-        sure = walked.surely_live(ends, live, characters)
-        undecided = live & ~sure
-        if not undecided.any():
-            key = number, state, sure.tobytes()
-            found = self._rows.get(key)
-            if found is None:
-                row = tokenset.from_flags(_flags(ends, sure))
-                found = self._rows.keep(key, row, row.nbytes + ENTRY_BYTES)
-            return found
-        tokens = np.flatnonzero(_flags(ends, undecided))
-        flags = _flags(ends, sure)
-        if walked.cores.nbytes > self._core_budget.limit:
-            walked.begin_cores()
-        core = walked.cores.number(state, sets)
-        cores, further = self._walks_of(number).cores_of(core, tokens, walked.cores)
-        flags[tokens] = self._live(walked, cores, further, characters)
-        return tokenset.from_flags(flags)
-
-    def _live(
-        self,
-        walked: Walked,
-        cores: NDArray[np.int64],
-        further: NDArray[np.int64],
-        characters: int,
-    ) -> Allowed:
-        """Whether each of ``cores`` is live behind so many further characters."""
-        width = int(further.max(initial=0)) + 1
-        codes, inverse = np.unique(cores * width + further, return_inverse=True)
-        found = np.zeros(len(codes), dtype=np.bool_)
-        for i, code in enumerate(codes.tolist()):
-            core, begun = divmod(code, width)
-            if core != DEAD:
-                so_far = walked.clipped(characters + begun)
-                state, sets = walked.cores.parts[core]
-                found[i] = walked.is_live(state, sets, so_far)
-        live: Allowed = found[inverse]
-        return live
-
-    def _walks_of(self, number: int) -> TokenWalks:
-        if self._walks is None:
-            tries = tries_of(self._trie())
-            self._walks = [
-                TokenWalks(each.conjunction, each.lengths, tries, self._vocab_size, i, self._ends)
-                for i, each in enumerate(self._walked)
-            ]
-        return self._walks[number]
-
     def _number(self, threads: Threads) -> int:
         found = self._numbers.setdefault(threads, len(self._threads))
         if found == len(self._threads):
             self._threads.append(threads)
         return found
-
-
-def _flags(ends: Ends, allowed: Allowed) -> NDArray[np.bool_]:
-    """The tokens whose ends are ``allowed``, as flags."""
-    found: NDArray[np.bool_] = np.append(False, allowed).take(ends.of_token)
-    return found

@@ -9,6 +9,7 @@ behind every text of a few bytes (k-equivalent: Moore 1956) share what short tok
 most states within a label of a host name do; long tokens, which are few, are walked for each.
 """
 
+from functools import cached_property
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -28,8 +29,11 @@ _SHORT = 12
 # DFAs of more cells are not divided into classes.
 _MOST_CELLS = 1 << 17
 
+# Tries of fewer nodes are walked as a whole.
+_MANY_NODES = 1 << 14
+
 # So few children are looked at one by one.
-_FEW = 32
+_FEW = 48
 
 # From so large a share of a level's nodes on all of the level is read.
 _DENSE = 4
@@ -37,16 +41,27 @@ _DENSE = 4
 
 class Ends(NamedTuple):
     """``states``, ``characters``: int64 (n,), of each end. ``of_token``: int32, a multiple of
-    32 and at least V, one more than the end of each token, 0 for one that is not read."""
+    32 and at least V, one more than the end of each token, 0 for one that is not read. Instead of
+    that the ends of the tokens ``ids`` are ``numbers``, int32 (m,); where there are such,
+    ``of_token`` is shared with other states."""
 
     states: NDArray[np.int64]
     characters: NDArray[np.int64]
     of_token: NDArray[np.int32]
+    ids: NDArray[np.int32]
+    numbers: NDArray[np.int32]
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the arrays."""
-        return self.states.nbytes + self.characters.nbytes + self.of_token.nbytes
+        """Bytes of its own arrays."""
+        shared = len(self.ids) > 0
+        return sum(array.nbytes for array in self) - shared * self.of_token.nbytes
+
+    def flags(self, allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """The tokens whose ends are ``allowed``, as flags."""
+        found: NDArray[np.bool_] = np.append(False, allowed).take(self.of_token)
+        found[self.ids] = allowed.take(self.numbers)
+        return found
 
 
 class TrieParts:
@@ -80,12 +95,21 @@ class TrieParts:
         self.others, self.like = trie.ids[further], firsts[further]
 
 
-class TokenTries(NamedTuple):
+class TokenTries:
     """The trie of all tokens, that of the short ones and that of the long ones."""
 
-    whole: TrieParts
-    short: TrieParts
-    long: TrieParts
+    def __init__(self, trie: Trie) -> None:
+        self.whole = TrieParts(trie)
+
+    @cached_property
+    def short(self) -> TrieParts:
+        """Made where walks are divided."""
+        return TrieParts(_short(self.whole))
+
+    @cached_property
+    def long(self) -> TrieParts:
+        """The same of the others."""
+        return TrieParts(_long(self.whole))
 
     @property
     def width(self) -> int:
@@ -101,9 +125,15 @@ def tries_of(trie: Trie) -> TokenTries:
     """The tries of a vocabulary, made when they are first needed."""
     found = _MADE.get(trie)
     if found is None:
-        whole = TrieParts(trie)
-        found = _MADE[trie] = TokenTries(whole, TrieParts(_short(whole)), TrieParts(_long(whole)))
+        found = _MADE[trie] = TokenTries(trie)
     return found
+
+
+def paths_to(whole: TrieParts, nodes: NDArray[np.int32]) -> Trie:
+    """The paths to some nodes, ascending: a trie whose tokens are their places, from 0."""
+    held = np.zeros(len(whole.parents), dtype=np.int32)
+    held[nodes] = 1
+    return _restricted(whole, held, np.arange(len(nodes), dtype=np.int32))
 
 
 def _short(whole: TrieParts) -> Trie:
@@ -122,9 +152,14 @@ def _long(whole: TrieParts) -> Trie:
     own = np.diff(trie.held)
     begin = levels[_SHORT + 1][0] if len(levels) > _SHORT + 1 else len(own)
     own[:begin] = 0
-    wanted = own > 0
+    return _restricted(whole, own, trie.ids[len(trie.ids) - int(own.sum()) :])
+
+
+def _restricted(whole: TrieParts, own: NDArray[np.integer], ids: NDArray[np.int32]) -> Trie:
+    """What leads to the nodes that hold some ``own`` tokens, numbered from 0. ``ids``: of these."""
+    trie, wanted = whole.trie, own > 0
     wanted[0] = True
-    for first, last in reversed(levels[1:]):
+    for first, last in reversed(whole.levels[1:]):
         below = np.flatnonzero(wanted[first:last]) + first
         wanted[whole.parents[below]] = True
     nodes = np.flatnonzero(wanted)
@@ -132,7 +167,6 @@ def _long(whole: TrieParts) -> Trie:
     # The children of one node are neighbours again.
     children = np.append(numbers[trie.first[nodes]], len(nodes)).astype(np.int32)
     held = np.concatenate(([0], np.cumsum(own[nodes]))).astype(np.int32)
-    ids = trie.ids[len(trie.ids) - int(held[-1]) :]
     return Trie(trie.octets[nodes], children, ids, held)
 
 
@@ -153,7 +187,9 @@ class TokenWalks:
         self._whole, self._tries = TrieWalk(conjunction, tries.whole, tries.width), tries
         self._vocab_size, self._number, self._cache = vocab_size, number, cache
         self._classes: NDArray[np.intp] | None = None
-        self._divides = not conjunction.operands and conjunction.table.size <= _MOST_CELLS
+        is_small = conjunction.table.size <= _MOST_CELLS
+        is_worth_it = len(tries.whole.parents) >= _MANY_NODES
+        self._divides = not conjunction.operands and is_small and is_worth_it
         if self._divides:
             self._short = TrieWalk(conjunction, tries.short, tries.width)
             self._long = TrieWalk(conjunction, tries.long, tries.width)
@@ -188,26 +224,39 @@ class TokenWalks:
         ids, codes = self._long.codes(state)
         if not len(ids):
             return short
-        distinct, numbers = np.unique(codes, return_inverse=True)
-        of_token = short.of_token.copy()
-        of_token[ids] = 1 + len(short.states) + numbers
-        whole, width = self._tries.whole, self._tries.width
-        of_token[whole.others] = of_token[whole.like]
+        distinct, numbers = self._distinct(codes)
+        numbers += np.int32(len(short.states) - 1)
+        parts = self._long.parts
+        if len(parts.others):
+            of_token = np.full(self._vocab_size, -1, dtype=np.int32)
+            of_token[ids] = numbers
+            others = parts.others[of_token[parts.like] >= 0]
+            ids = np.concatenate((ids, others))
+            of_token[parts.others] = of_token[parts.like]
+            numbers = of_token[ids]
+        width = self._tries.width
         states = np.append(short.states, distinct // width)
-        return Ends(states, np.append(short.characters, distinct % width), of_token)
+        characters = np.append(short.characters, distinct % width)
+        return Ends(states, characters, short.of_token, ids, numbers)
 
     def _joined(self, ids: NDArray[np.int32], codes: NDArray[np.intp]) -> Ends:
         """Tokens and, for each, state and characters as one number."""
         whole, width = self._tries.whole, self._tries.width
-        flags = np.zeros(len(self._conjunction.table) * width, dtype=np.bool_)
+        distinct, numbers = self._distinct(codes)
+        of_token = np.zeros(-(-self._vocab_size // 32) * 32, dtype=np.int32)
+        of_token[ids] = numbers
+        of_token[whole.others] = of_token[whole.like]
+        none = np.zeros(0, dtype=np.int32)
+        return Ends(distinct // width, distinct % width, of_token, none, none)
+
+    def _distinct(self, codes: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
+        """The different codes, ascending, and for each code which of them it is, from 1."""
+        flags = np.zeros(len(self._conjunction.table) * self._tries.width, dtype=np.bool_)
         flags[codes] = True
         distinct = np.flatnonzero(flags)
         numbers = np.zeros(len(flags), dtype=np.int32)
         numbers[distinct] = np.arange(1, len(distinct) + 1, dtype=np.int32)
-        of_token = np.zeros(-(-self._vocab_size // 32) * 32, dtype=np.int32)
-        of_token[ids] = numbers.take(codes)
-        of_token[whole.others] = of_token[whole.like]
-        return Ends(distinct // width, distinct % width, of_token)
+        return distinct, numbers.take(codes)
 
     def _keep(self, state: int, is_whole: bool, ends: Ends) -> Ends:
         key = self._number, state, is_whole
@@ -215,18 +264,31 @@ class TokenWalks:
 
     def _alike(self) -> NDArray[np.intp]:
         """For each state the first one from which as few characters lead to a member behind any
-        text of at most ``_SHORT`` bytes."""
-        table, needs = self._conjunction.table, self._lengths.rows.T
-        first = classes = np.zeros(len(table), dtype=np.intp)
-        for _ in range(_SHORT + 1):
+        text of at most ``_SHORT`` bytes, and that accepts with it there."""
+        c, needs = self._conjunction, self._lengths.rows.T
+        table, needs = c.table, np.concatenate([needs, c.accepting[:, None]], axis=1)
+        first, classes = _classes(needs)
+        for _ in range(_SHORT):
             before = len(first)
-            _, first, classes = np.unique(needs, axis=0, return_index=True, return_inverse=True)
-            classes = classes.reshape(-1)
+            first, classes = _classes(np.column_stack([classes, classes[table]]))
             if len(first) in (before, len(table)):
                 break
-            needs = np.concatenate([classes[:, None], classes[table]], axis=1)
         found: NDArray[np.intp] = first[classes]
         return found
+
+
+def _classes(rows: NDArray[np.integer]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The first of the rows of each kind, and the kind of each row."""
+    data, width = rows.tobytes(), rows.shape[1] * rows.itemsize
+    numbers: dict[bytes, int] = {}
+    first: list[int] = []
+    classes = []
+    for place in range(len(rows)):
+        number = numbers.setdefault(data[place * width : (place + 1) * width], len(first))
+        if number == len(first):
+            first.append(place)
+        classes.append(number)
+    return np.array(first, dtype=np.intp), np.array(classes, dtype=np.intp)
 
 
 class TrieWalk:
@@ -236,7 +298,7 @@ class TrieWalk:
         self._code_width = code_width
         self._flat = conjunction.table.astype(np.intp).ravel()
         self._width = conjunction.table.shape[1]
-        self._parts = parts
+        self.parts = parts
         self._columns = conjunction.classes[parts.trie.octets]
         # subtle: a memoryview's items are Python's own integers, which numpy's are slow to become.
         first = np.ascontiguousarray(parts.trie.first).data
@@ -245,7 +307,7 @@ class TrieWalk:
     def codes(self, state: int) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
         """The tokens that a state reads, int32 (n,), and for each the state behind it and the
         characters that it begins, as one number: ``state * code_width + characters``."""
-        parts = self._parts
+        parts = self.parts
         nodes, states = self.reached(state)
         ids = parts.first_ids.take(nodes)
         ending = np.flatnonzero(ids >= 0)
@@ -256,20 +318,26 @@ class TrieWalk:
 
     def reached(self, state: int) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
         """The nodes below the root that a state reads, ascending, and the states there."""
-        trie, parts, width = self._parts.trie, self._parts, self._width
+        trie, parts, width = self.parts.trie, self.parts, self._width
         nodes: NDArray[np.int32] = np.zeros(1, dtype=np.int32)
         states: NDArray[np.intp] = np.array([state], dtype=np.intp)
         met: list[NDArray[np.int32]] = [nodes[:0]]
         ends: list[NDArray[np.intp]] = [states[:0]]
-        begin, first = 0, 1
-        for _, last in parts.levels[1:]:
-            if not len(nodes):
-                break
+        level = 0
+        while len(nodes):
             fan_out = trie.fan_out.take(nodes)
             total = int(fan_out.sum())
             if total <= _FEW:
-                nodes, states = self._few_below(nodes.tolist(), states.tolist())
-            elif total * _DENSE > last - first:
+                few, left, levels = self._few_below(nodes, states)
+                met.append(few[:, 0].astype(np.int32))
+                ends.append(few[:, 1].astype(np.intp))
+                nodes, states = left[:, 0].astype(np.int32), left[:, 1].astype(np.intp)
+                level += levels
+                continue
+            begin, first = parts.levels[level]
+            last = parts.levels[level + 1][1]
+            level += 1
+            if total * _DENSE > last - first:
                 # All of the level, by the states of the one above: no node is looked for.
                 above = np.zeros(first - begin, dtype=np.intp)
                 above[nodes - begin] = states * width
@@ -288,30 +356,36 @@ class TrieWalk:
                 nodes, states = children.take(live), targets.take(live)
             met.append(nodes)
             ends.append(states)
-            begin, first = first, last
         return np.concatenate(met), np.concatenate(ends)
 
     def _few_below(
-        self, nodes: list[int], states: list[int]
-    ) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
-        """The same for few children: runs of one character leave few for a hundred levels."""
+        self, nodes: NDArray[np.int32], states: NDArray[np.intp]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
+        """The same for few children, as long as they are few: runs of one character leave few for
+        a hundred levels. All nodes that are met, with the states there; those of the last level
+        again, if they have many children, and else none; and how many levels that are."""
         first, flat, columns, width = self._views
-        met: list[int] = []
-        ends: list[int] = []
-        for node, state in zip(nodes, states, strict=True):
-            for child in range(first[node], first[node + 1]):
-                target = flat[state * width + columns[child]]
-                if target != DEAD:
-                    met.append(child)
-                    ends.append(target)
-        return np.array(met, dtype=np.int32), np.array(ends, dtype=np.intp)
+        met: list[tuple[int, int]] = []
+        front = list(zip(nodes.tolist(), states.tolist(), strict=True))
+        levels, begun = 0, 0
+        while front:
+            if levels and sum(first[node + 1] - first[node] for node, _ in front) > _FEW:
+                break
+            for node, state in front:
+                for child in range(first[node], first[node + 1]):
+                    target = flat[state * width + columns[child]]
+                    if target != DEAD:
+                        met.append((child, target))
+            front, begun, levels = met[begun:], len(met), levels + 1
+        pairs = np.array(met, dtype=np.int64).reshape(-1, 2)
+        return pairs, np.array(front, dtype=np.int64).reshape(-1, 2), levels
 
     def cores_of(
         self, core: int, tokens: NDArray[np.integer], cores: Cores
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """What each of ``tokens`` makes of a state with its sets: int64 (n,) states, ``DEAD`` for
         none, and int64 (n,) characters."""
-        parts, vocab_size = self._parts, int(self._parts.trie.ids.max(initial=0)) + 1
+        parts, vocab_size = self.parts, int(self.parts.trie.ids.max(initial=0)) + 1
         wanted = np.zeros(len(parts.parents), dtype=np.bool_)
         slots = np.zeros(vocab_size, dtype=np.bool_)
         slots[tokens] = True

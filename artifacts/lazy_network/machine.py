@@ -5,6 +5,7 @@ text may end (``artifacts/network/summaries.py``).
 """
 
 from collections.abc import Callable, Sequence
+from copy import copy
 
 from ..errors import ArtifactError
 from ..lazy_dfa.tables import Conjunction
@@ -19,6 +20,7 @@ from ..tokens.trie import Trie
 from ..tokens.vocabulary import Vocabulary
 from .configurations import CallingNetwork
 from .summaries import CallingSummaries
+from .terminal_walks import TerminalWalks
 from .terminals import Terminals, called_tables
 
 # How a budget is divided: summaries with their rows, walks inside terminals, steps, and what is
@@ -44,21 +46,30 @@ class CallingMasks(InterningMachine):
         lock: Lock | None = None,
     ) -> None:
         budget = caches or CacheBudget()
-        summaries, walks, steps, interned = budget.divide(_SUMMARIES, _WALKS, _STEPS, _INTERNED)
-        self._made_of = tables, terminals, trie, vocabulary, eos, vocab_size, budget
-        called = called_tables(tables)
-        inside = Terminals(called, terminals, walks)
-        self._network = CallingNetwork(called, inside)
-        self._summaries = CallingSummaries(called, inside, trie, vocab_size, summaries)
-        self._vocabulary, self._vocab_size = vocabulary, vocab_size
+        self._summary_budget, walks, self._step_budget, self._interned = budget.divide(
+            _SUMMARIES, _WALKS, _STEPS, _INTERNED
+        )
+        self._tables = called_tables(tables)
+        self._walks = TerminalWalks(self._tables, terminals, trie, vocab_size, walks)
+        self._trie, self._vocabulary, self._vocab_size = trie, vocabulary, vocab_size
         self._eos = tokenset.from_ids(list(eos), vocab_size)
-        self._steps: BoundedCache[tuple[int, int], int] = steps.cache()
+        self._begin(lock)
+
+    def _begin(self, lock: Lock | None) -> None:
+        tables, terminals = self._tables, Terminals(self._tables, self._walks.readers)
+        self._network = CallingNetwork(tables, terminals)
+        self._summaries = CallingSummaries(
+            tables, terminals, self._walks, self._trie, self._vocab_size, self._summary_budget
+        )
+        self._steps: BoundedCache[tuple[int, int], int] = self._step_budget.cache()
         self.start = self._network.start
-        self.begin_interning(interned, lock)
+        self.begin_interning(self._interned, lock)
 
     def following(self) -> "CallingMasks":
-        """The next machine, which has read nothing."""
-        return CallingMasks(*self._made_of, self.lock)
+        """The next machine: with the same walks inside terminals, which has read nothing."""
+        following = copy(self)
+        following._begin(self.lock)
+        return following
 
     @property
     def interned_bytes(self) -> int:

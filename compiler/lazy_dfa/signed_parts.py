@@ -64,6 +64,8 @@ def _form(node: regex.Node, is_required: bool, depth: int) -> list[Parts]:
             return (_any if is_required else _all)(
                 [_form(option, is_required, depth + 1) for option in options]
             )
+        case regex.Alt(options) if not is_required and any(map(repeated_character, options)):
+            return _all([_form(option, False, depth + 1) for option in options])
         case regex.Optional(inner) if _is_operation(inner):
             return _form(regex.Alt((regex.EPSILON, inner)), is_required, depth)
     repeated = repeated_character(node)

@@ -1,0 +1,115 @@
+"""Terminals that are too large to be built, in grammars that nest, with real vocabularies."""
+
+import random
+import time
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from constrain.artifacts import Artifact
+from constrain.artifacts.tokens import tokenset
+from constrain.compiler import Compiler, Tokenizer, choose
+from constrain.compiler.lazy_dfa import conjunctions
+
+LIST = """list ::= '[' (item (', ' item)*)? ']'
+          item ::= list | '"' text '"' """
+HOST = """text ::= labels - (any ANY any*)
+          labels ::= label ('.' label)*
+          label ::= alnum | alnum (alnum | '-') MOST alnum
+          alnum ::= [a-z0-9]
+          any ::= [a-z0-9.#x2D]"""
+DIGIT = """text ::= word - ([^0-9]* | any ANY any*)
+           word ::= [^"#xA]*
+           any ::= [^#xA]"""
+WITHOUT = """text ::= any* - (any* 'a' ANY)
+             any ::= [^"#xA]"""
+
+
+def grammar(rules: str, *, most: int = 0, times: int) -> str:
+    """Lists of texts in quotes."""
+    labels = " ".join(["(alnum | '-')?"] * most)
+    rules = rules.replace("(alnum | '-') MOST", labels)
+    return LIST + "\n" + rules.replace("ANY", "any " * times)
+
+
+LARGE = {
+    "host": grammar(HOST, most=61, times=253),
+    "digit": grammar(DIGIT, times=200),
+    "without": grammar(WITHOUT, times=20),
+}
+SMALLER = {
+    "host": grammar(HOST, most=4, times=17),
+    "digit": grammar(DIGIT, times=8),
+    "without": grammar(WITHOUT, times=5),
+}
+
+
+def compiled(compiler: Compiler, text: str, **options: object) -> Artifact:
+    """An artifact that allows any token sequences, its first mask found."""
+    given = {"dialect": "w3c", "tokenization": "any", "prewarm": 0} | options
+    artifact = compiler.compile(text, **given)
+    assert artifact.matcher().mask().any()
+    return artifact
+
+
+def walk(artifacts: list[Artifact], texts: int, tokens: int) -> list[float]:
+    """Random texts, with equal masks of all; CPU seconds of each mask of the first."""
+    rng, seconds = random.Random(5), []
+    for _ in range(texts):
+        matchers = [artifact.matcher() for artifact in artifacts]
+        for _ in range(tokens):
+            begun = time.process_time()
+            mask = matchers[0].mask()
+            seconds.append(time.process_time() - begun)
+            assert all(np.array_equal(mask, matcher.mask()) for matcher in matchers[1:])
+            ids = tokenset.to_ids(mask)
+            # Short tokens come to more states.
+            few = ids[: int(np.searchsorted(ids, 300))]
+            token = int(rng.choice(few if len(few) and rng.random() < 0.3 else ids))
+            for matcher in matchers:
+                matcher.advance(token)
+            if matchers[0].is_finished:
+                break
+    return seconds
+
+
+@pytest.mark.parametrize("few", [512, 0])
+@pytest.mark.parametrize("name", SMALLER)
+def test_masks_of_smaller_bounds_are_those_of_the_built_network(
+    name: str,
+    few: int,
+    gpt2: Tokenizer,
+    default_tokenizer: Tokenizer,
+    full: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With DFAs of operands, and with sets of NFA states in their place."""
+    monkeypatch.setattr(choose, "SOON_LAZY_STATES", 0)
+    monkeypatch.setattr(conjunctions, "_FEW_STATES", few)
+    monkeypatch.setattr(conjunctions, "_TIMES_NFA", 2 if few else 0)
+    for each in (default_tokenizer, gpt2):
+        lazy = compiled(Compiler(each), SMALLER[name])
+        eager = compiled(Compiler(each), SMALLER[name], engine="network")
+        assert (lazy.manifest.kind, eager.manifest.kind) == ("lazy-network", "network")
+        walk([lazy, eager], 60 if full else 3, 25)
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_first_masks_take_a_tenth_of_a_second_and_later_ones_a_millisecond(
+    name: str, real: Callable[[str], Tokenizer], full: bool
+) -> None:
+    """CPU time on Qwen 2.5, the best of three."""
+    if not full:
+        pytest.skip("takes some seconds: --full")
+    made = Compiler(real("qwen2_5"))
+    compiled(made, SMALLER["without"])
+    first, last = [], []
+    for _ in range(3):
+        begun = time.process_time()
+        artifact = compiled(made, LARGE[name])
+        first.append(time.process_time() - begun)
+        assert artifact.manifest.kind == "lazy-network"
+        last.append(np.percentile(walk([artifact], 200, 40), 99))
+    assert min(first) < 0.1
+    assert min(last) < 0.001
