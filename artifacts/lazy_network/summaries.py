@@ -3,7 +3,6 @@
 from collections.abc import Callable, Generator
 
 from ..network.summaries import Summaries
-from ..network.summary_tables import key_of
 from ..network.tables import NetworkTables
 from ..summaries.node_sets import ROOT
 from ..tokens.memo import CacheBudget
@@ -28,6 +27,10 @@ class CallingSummaries(Summaries):
         super().__init__(tables, trie, vocab_size, None, caches)
         self._terminals, self._walks = terminals, walks
 
+    def _of_few(self, suspended: int, state: int) -> tuple[int, int] | None:
+        is_inside = state >= self._terminals.first
+        return None if is_inside else super()._of_few(suspended, state)
+
     def _steps(
         self, key: tuple[int, int]
     ) -> Generator[tuple[int, int], tuple[int, int], tuple[int, int]]:
@@ -39,7 +42,4 @@ class CallingSummaries(Summaries):
             row, left = self._walks.from_root(terminal, threads, self._terminals.ends[state])
         else:
             row, left = self._walks.from_nodes(self.sets[suspended], terminal, threads)
-        summary = self.rows.number(row), self.sets.number(left)
-        self.results.found[key_of(suspended, state)] = summary
-        self.computed += 1
-        return summary
+        return self._found(key, (self.rows.number(row), self.sets.number(left)))
