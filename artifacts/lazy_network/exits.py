@@ -3,9 +3,9 @@
     '"' host '"', inside a host name     of all nodes those that a quote follows
 
 F of a set of nodes is about the children that are read from it. What is called nowhere but before
-a quote may leave all other nodes out: of Qwen 2.5's 333,081 nodes 291 are left, and of what leads to
-them a small trie is made, whose *tokens* they are. So the walks that find the ends of
-tokens find those of exits (``artifacts/lazy_dfa/token_walks.py``).
+a quote may leave all other nodes out: of Qwen 2.5's 333,081 nodes 291 are left, and of what leads
+to them a small trie is made, whose *tokens* they are. So the walks that find the ends of tokens
+find those of exits (``artifacts/lazy_dfa/token_walks.py``).
 
 Operands have no states to walk by. But a set of NFA states accepts a text if one of them does, and
 which exits one accepts is found once: those that a set accepts are a union of rows of bits.
