@@ -365,8 +365,8 @@ def without_canonical(
 
 
 def _check_canonical(grammar: Grammar, engine: EngineChoice, tokenizer: "Tokenizer") -> None:
-    """Canonical masks need a DFA, or a network without token terminals; and for token terminals
-    a tokenizer that merges text as it is."""
+    """Canonical masks need a DFA, or a network without large sets; and for token terminals a
+    tokenizer that puts nothing before a text."""
     if engine.engine == EARLEY:
         message = f"canonical masks need the engine dfa or network, and this is {engine.engine}"
         hint = f"{engine.reason}; say --tokenization any, or --max-depth to bound the nesting"
@@ -378,33 +378,25 @@ def _check_canonical(grammar: Grammar, engine: EngineChoice, tokenizer: "Tokeniz
     )
     if found := [Diagnostic(message, p.span, help=hint) for p in held]:
         raise CheckError(grammar.source, found)
-    if engine.engine == NETWORK and grammar.tokens:
-        message = "canonical masks of a grammar that nests cannot follow token terminals"
-        hint = "say --tokenization any"
-        found = [Diagnostic(message, token.span, help=hint) for token in grammar.tokens]
-        raise CheckError(grammar.source, found)
-    if grammar.tokens and (step := _step_before_merges(tokenizer)):
+    if grammar.tokens and (step := _puts_text_first(tokenizer)):
         message = f"canonical masks cannot follow token terminals where the tokenizer {step}"
         hint = "say --tokenization any"
         found = [Diagnostic(message, token.span, help=hint) for token in grammar.tokens]
         raise CheckError(grammar.source, found)
 
 
-def _step_before_merges(tokenizer: "Tokenizer") -> str:
-    """What a tokenizer does with a text besides merging it, which would have to be followed in
-    the texts between token terminals; empty if nothing."""
-    from .tokenizers.definition import ByteLevel
+def _puts_text_first(tokenizer: "Tokenizer") -> str:
+    """What a tokenizer does with texts between token terminals that is not followed; empty if
+    nothing."""
+    from .tokenizers.definition import ByteLevel, Metaspace, Prepend, PrependScheme
 
-    if tokenizer.splits:
-        return "splits text before it merges"
-    if not tokenizer.byte_level:
-        return "merges characters"
-    if any(isinstance(s, ByteLevel) and s.add_prefix_space for s in tokenizer.pre_tokenizers):
-        return "puts a space before a text"
-    if tokenizer.normalizers:
-        return "rewrites text before it merges"
-    if tokenizer.ignore_merges:
-        return "looks up whole pre-tokens before it merges"
+    steps = (*tokenizer.normalizers, *tokenizer.pre_tokenizers)
+    for step in steps:
+        match step:
+            case Prepend() | ByteLevel(_, True):
+                return "puts something before a text"
+            case Metaspace(_, scheme) if scheme is not PrependScheme.NEVER:
+                return "puts something before a text"
     return ""
 
 
@@ -455,18 +447,14 @@ class MethodChoice:
         return limits if self.transitions is None else replace(limits, transitions=self.transitions)
 
 
-def method_of(
-    tokenizer: "Tokenizer", options: CompileOptions, *, names_tokens: bool, normalizes: bool
-) -> MethodChoice:
+def method_of(tokenizer: "Tokenizer", options: CompileOptions, *, normalizes: bool) -> MethodChoice:
     """The method to try first.
 
-    ``names_tokens``: the grammar has token terminals. ``normalizes``: the tokenizer's normalizers
+    ``normalizes``: the tokenizer's normalizers
     change characters of members, so that normal forms must be followed beside the members.
     """
     from .tokenizers.definition import ByteLevel
 
-    if names_tokens:
-        return MethodChoice(DIRECT, "the grammar has token terminals")
     if options.method != AUTO:
         return MethodChoice(options.method, AS_ASKED)
     if tokenizer.splits:

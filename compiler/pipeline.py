@@ -394,9 +394,9 @@ def _of_canonical_network(
     from .network.mask_tables import COUNTED
 
     assert parser.network is not None
-    sections = encode(parser, (), request) | merged.sections
+    sections = encode(parser, merged.terminals, request) | merged.sections
     sections |= no_summaries(parser.network, request.vocab_size)
-    rows = precompute(merged, request, size_of(sections))
+    rows = precompute(merged, size_of(sections))
     sections |= rows.arrays
     artifact = assemble(parser, sections, counts_of(rows), request, CANONICAL)
     why = () if rows.is_complete else (COUNTED if counts(parser) else PARTLY,)

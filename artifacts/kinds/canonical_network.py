@@ -3,7 +3,7 @@ tokenizer encodes its members."""
 
 from collections.abc import Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from ..canonical_network.check import check_inert, check_precomputed, check_stored
 from ..container.manifest import Manifest
@@ -16,14 +16,20 @@ from ..tokens.vocabulary import TEXT
 from . import network
 from .check_tokenizer import check_normal_form, check_pairs, check_pretokenizer
 from .contents import Contents
-from .first_row import FIRST_ROW
+from .first_row import FIRST_ROW, check_first_row
 from .generations import Generations
 from .network import NetworkGrammar
+from .parser import network_of
+from .token_terminals import BesideTerminals, over_sentinels
 
 if TYPE_CHECKING:
     from ..canonical_network.closure.precomputation import Precomputation
     from ..canonical_network.machine import CanonicalMachine
+    from ..network.tables import NetworkTables
+    from ..token_terminals.machine import TokenTerminalMachine
     from .mask_walks import MaskWalks
+
+    AnyMachine: TypeAlias = CanonicalMachine | TokenTerminalMachine[CanonicalMachine]
 
 
 def check(manifest: Manifest, arrays: Arrays) -> None:
@@ -34,9 +40,9 @@ def check(manifest: Manifest, arrays: Arrays) -> None:
         counting_network.check_counted(manifest, arrays)
         require(f"set.{NAMES[0]}" not in arrays, f"set.{NAMES[0]}")
     else:
-        network.check(manifest, arrays)
-        # Grammars that name tokens have no canonical network.
-        require(len(arrays["terminals.ids"]) == 0, "terminals.ids")
+        network.check(manifest, {name: a for name, a in arrays.items() if name != FIRST_ROW})
+        manifest, arrays = over_sentinels(manifest, arrays)
+        check_first_row(manifest, arrays)
     check_types(arrays, {"cuts.final": ("u1", 1)})
     check_pretokenizer(manifest, arrays)
     merged = check_pairs(manifest, arrays)
@@ -63,10 +69,10 @@ class CanonicalNetworkRuntime(NetworkGrammar):
 
     @property
     def names_tokens(self) -> bool:
-        """Grammars that do have no canonical network."""
-        return False
+        """Whether the grammar names tokens; one with counters names none."""
+        return "terminals.ids" in self.contents.arrays and super().names_tokens
 
-    def machine(self) -> "CanonicalMachine":
+    def machine(self) -> "AnyMachine":
         """The machine of all matchers, until it is full."""
         return self._generations.machine()
 
@@ -75,13 +81,13 @@ class CanonicalNetworkRuntime(NetworkGrammar):
         places. Matchers go on with what was found when the call ends. Where single tokens are left
         to searches while decoding, masks that walks by masks meet come last; with counters these
         are all."""
-        c, allowance = self.contents, Allowance(seconds, answers)
+        c, allowance = self._beside.contents_of_inner, Allowance(seconds, answers)
         with c.precomputing:
             if self.network.counters is not None:
                 return self._walks.precompute(allowance, 0)
             with c.lock:
                 work = self._work = self._work or self._begun_work()
-                live = self._generations.latest()
+                live = self._beside.inner(self._generations.latest())
                 met = (live.inner if isinstance(live, WithNormalForm) else live).pairs_met()
             before, was_complete = work.results, work.is_complete
             ended = work.go_on(met, allowance)
@@ -103,14 +109,25 @@ class CanonicalNetworkRuntime(NetworkGrammar):
     @property
     def sections(self) -> Arrays:
         """Those of the file, with what was precomputed since."""
-        return self._sections or self.contents.arrays
+        return self._sections or self._beside.contents_of_inner.arrays
+
+    @cached_property
+    def _beside(self) -> "BesideTerminals[CanonicalMachine]":
+        return BesideTerminals(self.contents)
+
+    @cached_property
+    def _over_sentinels(self) -> "NetworkTables":
+        """The network of texts and sentinels."""
+        return network_of(self._beside.contents_of_inner)
 
     def _begun_work(self) -> "Precomputation":
         from ..canonical_network.closure.precomputation import Precomputation
         from ..canonical_network.pretokenized import PretokenizedNetwork
 
-        c = self.contents
-        own = PretokenizedNetwork.from_arrays(self.network, c.arrays, c.vocabulary, c.caches)
+        c = self._beside.contents_of_inner
+        own = PretokenizedNetwork.from_arrays(
+            self._over_sentinels, c.arrays, c.vocabulary, c.caches
+        )
         is_complete = "closed.all" in c.arrays and bool(c.arrays["closed.all"][1])
         return Precomputation(own, c.arrays, c.caches.limit, is_complete=is_complete)
 
@@ -130,21 +147,23 @@ class CanonicalNetworkRuntime(NetworkGrammar):
         return Begun(generation, machine, start)
 
     @cached_property
-    def _generations(self) -> "Generations[CanonicalMachine]":
+    def _generations(self) -> "Generations[AnyMachine]":
         return Generations(self.contents.lock, self._following)
 
-    def _following(self, full: "CanonicalMachine | None") -> "CanonicalMachine":
+    def _following(self, full: "AnyMachine | None") -> "AnyMachine":
         from ..canonical_network.machine import canonical_machine, following_machine
 
-        c = self.contents
+        c = self._beside.contents_of_inner
         arrays, eos = self.sections, c.manifest.eos
         if full is not None:
-            machine = following_machine(full, arrays, eos, c.caches)
+            machine = following_machine(self._beside.inner(full), arrays, eos, c.caches)
         else:
-            machine = canonical_machine(self.network, arrays, eos, c.vocabulary, c.caches, c.lock)
+            machine = canonical_machine(
+                self._over_sentinels, arrays, eos, c.vocabulary, c.caches, c.lock
+            )
         if FIRST_ROW in c.arrays:
             machine.begin_with(c.arrays[FIRST_ROW])
-        return machine
+        return self._beside.outer(machine)
 
 
 def runtime(contents: Contents) -> CanonicalNetworkRuntime:

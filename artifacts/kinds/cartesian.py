@@ -3,7 +3,7 @@ automaton is the product that CartesianMerge walks."""
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from ..cartesian.check import check_product
 from ..container.manifest import Manifest
@@ -14,16 +14,21 @@ from .check_tokenizer import check_normal_form, check_pairs, check_pretokenizer,
 from .contents import Contents
 from .generations import Generations
 from .regular import RegularGrammar
+from .token_terminals import BesideTerminals, over_sentinels
 
 if TYPE_CHECKING:
     from ..bpe.forbidden_pairs import ForbiddenPairs
     from ..cartesian.from_sections import AnyProduct
+    from ..token_terminals.machine import TokenTerminalMachine
+
+    AnyMachine: TypeAlias = AnyProduct | TokenTerminalMachine[AnyProduct]
 
 
 def check(manifest: Manifest, arrays: Arrays) -> None:
     """Raise ``ArtifactError`` naming the first section that does not fit."""
     check_vocabulary(manifest, arrays)
     states = check_byte_dfa(manifest, arrays)
+    manifest, arrays = over_sentinels(manifest, arrays)
     check_pretokenizer(manifest, arrays)
     check_pairs(manifest, arrays)
     check_normal_form(manifest, arrays)
@@ -33,7 +38,7 @@ def check(manifest: Manifest, arrays: Arrays) -> None:
 class ProductRuntime(RegularGrammar):
     """Steps the product, with texts in normal form beside it if there are any."""
 
-    def machine(self) -> "AnyProduct":
+    def machine(self) -> "AnyMachine":
         """The machine of all matchers, until it is full."""
         return self._generations.machine()
 
@@ -42,7 +47,7 @@ class ProductRuntime(RegularGrammar):
         """Which tokens may not follow which inside a piece."""
         from ..cartesian.from_sections import forbidden_pairs
 
-        return forbidden_pairs(self.machine())
+        return forbidden_pairs(self._beside.inner(self.machine()))
 
     def begun(self, prompt: Sequence[int]) -> Begun:
         """By the boundaries that the prompt may have, and its last token."""
@@ -55,17 +60,25 @@ class ProductRuntime(RegularGrammar):
         from ..cartesian.from_sections import members
 
         byte_states = self.contents.arrays["product.byte_state"]
-        return int(byte_states[members(self._generations.latest(), state)[0]])
+        machine = self._generations.latest()
+        state = self._beside.inner_state(machine, state)
+        return int(byte_states[members(self._beside.inner(machine), state)[0]])
 
     @cached_property
-    def _generations(self) -> "Generations[AnyProduct]":
+    def _beside(self) -> "BesideTerminals[AnyProduct]":
+        return BesideTerminals(self.contents)
+
+    @cached_property
+    def _generations(self) -> "Generations[AnyMachine]":
         return Generations(self.contents.lock, self._following)
 
-    def _following(self, full: "AnyProduct | None") -> "AnyProduct":
+    def _following(self, full: "AnyMachine | None") -> "AnyMachine":
         from ..cartesian.from_sections import product_machine
 
-        c = self.contents
-        return product_machine(c.manifest, c.arrays, c.vocabulary, c.caches, c.lock, full)
+        c = self._beside.contents_of_inner
+        before = None if full is None else self._beside.inner(full)
+        machine = product_machine(c.manifest, c.arrays, c.vocabulary, c.caches, c.lock, before)
+        return self._beside.outer(machine)
 
 
 def runtime(contents: Contents) -> ProductRuntime:

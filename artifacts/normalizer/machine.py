@@ -130,6 +130,16 @@ class WithNormalForm(Generic[M]):
         """Whether it has met so much that the next text should have a machine of its own."""
         return self.inner.is_full
 
+    @property
+    def lock(self) -> Lock:
+        """Held while something is added."""
+        return self.inner.lock
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The bytes of every token."""
+        return self.inner.vocabulary
+
     def reading_again(self) -> AbstractContextManager[None]:
         """Inside it a matcher reads the tokens that it has taken."""
         return self.inner.reading_again()

@@ -242,8 +242,10 @@ def _product(
     product, table, rows = cartesian.product, cartesian.table, cartesian.rows
     # The states that read a prefix stand for the start.
     byte_state = np.where(product.byte_state < dfa.states, product.byte_state, dfa.start)
+    # More than a mask has bits, where terminals have sentinels.
+    size = max(request.vocab_size, len(cartesian.pairs.part))
     return {
-        **cartesian.pairs.padded(request.vocab_size).arrays("pairs."),
+        **cartesian.pairs.padded(size).arrays("pairs."),
         **pretokenizer_sections(boundaries),
         "product.accepting": product.accepting.astype(np.uint8),
         "product.after_cut": product.start_after,

@@ -12,7 +12,7 @@ what goes on whatever went before: it is the pre-tokenizer DFA but for some rows
 states inside characters.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -36,6 +36,7 @@ from constrain.artifacts.pretokenizer.dfa import begins_character
 from constrain.artifacts.tokens.memo import CacheBudget
 from constrain.artifacts.tokens.tokenset import word_count
 
+from ..automata.dfa import TokenIds
 from ..bpe.tokenizer_tables import TokenizerTables, tokenizer_sections
 from ..diagnostics import TokenizerError
 from ..grammar.added_text import unspellable
@@ -47,6 +48,8 @@ from ..options import PREWARM, ArtifactRequest
 from ..pretokenizer.boundary_tables import PretokenizerTables
 from ..pretokenizer.marked_dfa import DEAD, synchronous_product
 from ..progress import Progress, silent
+from ..token_ids import token_ids
+from ..token_terminals.request import network_with_sentinels, with_sentinels_of
 from ..tokenizers import Tokenizer
 from .precompute import Precomputed, precompute_rows
 
@@ -128,9 +131,12 @@ class CanonicalTables:
 
     ``sections``: of the tokenizer. ``network``: the network under its pre-tokenizer. ``inert``:
     the same for inert characters alone, with ``normal_form``; None where masks follow no normal
-    form. ``effort``: watches both. ``notes``: for the user.
+    form. ``effort``: watches both. ``request``: what they are made for, with sentinels in the
+    place of ``terminals``, which are the ids of each. ``notes``: for the user.
     """
 
+    request: ArtifactRequest[Tokenizer]
+    terminals: Sequence[TokenIds]
     sections: dict[str, NDArray[Any]]
     network: PretokenizedNetwork
     inert: PretokenizedNetwork | None
@@ -152,6 +158,9 @@ def merge(
     grammar, ``TokenizerError`` for such a tokenizer.
     """
     tokenizer, notes = request.tokenizer, []
+    terminals, columns = token_ids(grammar, tokenizer, request.eos), network.table.shape[1]
+    beside = with_sentinels_of(grammar, terminals, columns, request, tables)
+    network, request, tables = network_with_sentinels(network), beside.request, beside.tables
     if tables.pretokenizer.unless_begun and _begins_with(network, tables.pretokenizer.prefix):
         raise TokenizerError(
             f"{tokenizer.name}: this tokenizer puts a space before texts that do not begin with "
@@ -180,17 +189,18 @@ def merge(
         raise unspellable(grammar, tokenizer.added, message)
     if any(token.searched for token in tokenizer.added_tokens):
         notes.append("members in which the tokenizer finds one of its added tokens are left out")
-    return CanonicalTables(sections, pretokenized, inert, normal_form, effort, tuple(notes))
+    return CanonicalTables(
+        request, terminals, sections, pretokenized, inert, normal_form, effort, tuple(notes)
+    )
 
 
-def precompute(
-    merged: CanonicalTables, request: ArtifactRequest[Tokenizer], taken: int
-) -> Precomputed:
+def precompute(merged: CanonicalTables, taken: int) -> Precomputed:
     """The rows of all stacks, as far as there is room; none of them if none are wanted. The mask
     before any token is among them or has a section of its own, while there is room for it.
     ``taken``: bytes of the artifact's other sections. Raises ``LimitError`` for time and resident
     memory."""
-    options, network = request.options, merged.network
+    request, network = merged.request, merged.network
+    options = request.options
     rows = PREWARM if options.prewarm is None else options.prewarm
     room = options.max_artifact_bytes - taken
     first = 4 * word_count(request.vocab_size)
@@ -207,7 +217,7 @@ def precompute(
         found = precompute_rows(network, liveness, rows, memory, merged.effort)
     if (found.arrays and found.is_complete) or room < first:
         return found
-    arrays = found.arrays | _first_row(merged, request, found.arrays)
+    arrays = found.arrays | _first_row(merged, found.arrays)
     for more in _for_lazy_rows(merged):
         if sum(array.nbytes for array in (*arrays.values(), *more.values())) <= room:
             arrays |= more
@@ -228,14 +238,13 @@ def _for_lazy_rows(merged: CanonicalTables) -> Iterator[dict[str, NDArray[Any]]]
 
 def _first_row(
     merged: CanonicalTables,
-    request: ArtifactRequest[Tokenizer],
     rows: Mapping[str, NDArray[Any]],
 ) -> dict[str, NDArray[Any]]:
     """The section of the mask before any token; none where ``rows`` have it, or it takes too much
     to search. It is computed as while decoding."""
     sections = merged.sections | dict(rows)
     merged.effort.begin("the mask before any token")
-    machine = _machine(merged.network, merged.inert, sections, request)
+    machine = _machine(merged.network, merged.inert, sections, merged.request)
     try:
         row = machine.row(machine.start)
     except ArtifactError:

@@ -3,7 +3,8 @@
 byte DFA  ->  the members that have a canonical tokenization
           ->  DirectMerge: a DFA over tokens        }  as ``choose.method_of`` decides
               CartesianMerge: a product, walked lazily }
-byte DFA with token terminals  ->  DirectMerge, each class of tokens as a symbol of its own
+byte DFA with token terminals  ->  the same with a sentinel for each class of tokens; where the
+                                   tokenizer only merges, DirectMerge with a symbol for each
 """
 
 from collections.abc import Sequence
@@ -27,12 +28,19 @@ from ..grammar.added_text import unspellable
 from ..grammar.tree import Grammar
 from ..limits import Limits
 from ..normalizer.normalized_members import NormalFormTables, NormalizedMembers, normalized_members
-from ..options import DIRECT, ArtifactRequest
+from ..options import CARTESIAN, DIRECT, ArtifactRequest
 from ..pretokenizer.boundary_tables import PretokenizerTables
 from ..pretokenizer.spellable_members import shortest_unspellable, spellable_members
 from ..progress import Progress
 from ..token_ids import TokenColumns
+from ..token_terminals.request import (
+    dfa_with_sentinels,
+    dfa_without_sentinels,
+    readable,
+    with_sentinels_of,
+)
 from ..tokenizers import Tokenizer
+from ..tokenizers.definition import ByteLevel
 from .direct_merge import CanonicalDfa, canonical_dfa, with_pairs
 from .direct_with_boundaries import direct_with_boundaries
 from .token_edges import with_token_edges
@@ -88,20 +96,48 @@ def merge(
     ``rules``: the rule behind each origin. ``most``: bytes of the table of a product. Raises
     ``CheckError`` if no member has a canonical tokenization, ``TokenizerError`` and ``LimitError``.
     """
-    if columns.classes:
-        return _merged_with_tokens(grammar, columns, rules, request, tables, progress)
-    whole = request.options.method == DIRECT
-    job = _Merging(columns, rules, request, tables, progress, most)
-    found = job.run(_encoded(grammar, columns.dfa, tables, request.limits, whole=whole))
-    if isinstance(found.automaton, CartesianDfa) and not found.automaton.live_by_inert:
-        # Rare: every end is reached only by characters that others may change.
-        found = job.run(_encoded(grammar, columns.dfa, tables, request.limits, whole=True))
-    if not isinstance(found.automaton, CartesianDfa) or found.normal_forms is None:
-        return found
-    normal, undecided = undecided_tokens(
-        found.automaton, tables.product_pretokenizer, found.normal_forms, request.tokenizer.tokens
-    )
-    return replace(found, normal_tokens=normal, undecided_tokens=undecided)
+    whole = _Whole(grammar, rules, progress, most)
+    if not columns.classes:
+        return whole.merged(columns, request, tables)
+    asked = request.options.method
+    if asked != CARTESIAN and _merges_alone(request.tokenizer):
+        choice = method_of(request.tokenizer, request.options, normalizes=False)
+        try:
+            return _merged_with_symbols(whole, columns, request, tables, choice)
+        except (TokenizerError, LimitError) as error:
+            next_method(choice, error, request.limits)
+    return _merged_with_sentinels(whole, columns, request, tables)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Whole:
+    """What does not depend on the tokens. ``rules``, ``most``: as of ``merge``."""
+
+    grammar: Grammar
+    rules: Sequence[str]
+    progress: Progress
+    most: int | None
+
+    def merged(
+        self,
+        columns: TokenColumns,
+        request: ArtifactRequest[Tokenizer],
+        tables: TokenizerTables,
+    ) -> Merged:
+        """The automaton of the members of a DFA over bytes."""
+        whole, limits = request.options.method == DIRECT, request.limits
+        job = _Merging(columns, self.rules, request, tables, self.progress, self.most)
+        found = job.run(_encoded(self.grammar, columns, tables, limits, whole=whole))
+        if isinstance(found.automaton, CartesianDfa) and not found.automaton.live_by_inert:
+            # Rare: every end is reached only by characters that others may change.
+            found = job.run(_encoded(self.grammar, columns, tables, limits, whole=True))
+        if not isinstance(found.automaton, CartesianDfa) or found.normal_forms is None:
+            return found
+        octets, boundaries = request.tokenizer.tokens, tables.product_pretokenizer
+        normal, undecided = undecided_tokens(
+            found.automaton, boundaries, found.normal_forms, octets
+        )
+        return replace(found, normal_tokens=normal, undecided_tokens=undecided)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,7 +158,6 @@ class _Merging:
         choice = method_of(
             request.tokenizer,
             request.options,
-            names_tokens=False,
             normalizes=encoded.normal_forms is not None,
         )
         found: CanonicalDfa | CartesianDfa | None = None
@@ -173,13 +208,19 @@ class _Merging:
 
 
 def _encoded(
-    grammar: Grammar, dfa: Dfa, tables: TokenizerTables, limits: Limits, *, whole: bool
+    grammar: Grammar,
+    columns: TokenColumns,
+    tables: TokenizerTables,
+    limits: Limits,
+    *,
+    whole: bool,
 ) -> _Encoded:
-    """The members of ``dfa`` that the tokenizer spells and does not rewrite.
+    """The members of ``columns.dfa`` that the tokenizer spells and does not rewrite.
 
     ``whole``: without normal forms to follow beside, however many states that takes. Raises
     ``CheckError`` if there is no such member.
     """
+    dfa = columns.dfa
     normalized = NormalizedMembers(dfa, None)
     if tables.normal_form is not None:
         normalized = normalized_members(dfa, tables.normal_form, limits, whole=whole)
@@ -191,7 +232,7 @@ def _encoded(
     if not without:
         return _Encoded(normalized.dfa, normalized.beside, ())
     text = min(without, key=lambda found: (len(found), found))
-    name = repr(text.decode("utf-8", "backslashreplace"))
+    name = readable(text, columns.classes, tables.tokenizer)
     spelled = normalized.dfa
     if lost is not None and not spelled.is_empty:
         spelled = minimize(spellable_members(spelled, tables.product_pretokenizer, limits), limits)
@@ -209,20 +250,47 @@ def _encoded(
     return _Encoded(spelled, normalized.beside, (note,))
 
 
-def _merged_with_tokens(
-    grammar: Grammar,
+def _merges_alone(tokenizer: Tokenizer) -> bool:
+    """Whether a tokenizer does nothing with a text but merge its bytes."""
+    first = tokenizer.pre_tokenizers[:1]
+    puts_space = any(isinstance(step, ByteLevel) and step.add_prefix_space for step in first)
+    rewrites = tokenizer.normalizers or puts_space or tokenizer.ignore_merges
+    return tokenizer.byte_level and not tokenizer.splits and not rewrites
+
+
+def _merged_with_sentinels(
+    whole: _Whole,
     columns: TokenColumns,
-    rules: Sequence[str],
     request: ArtifactRequest[Tokenizer],
     tables: TokenizerTables,
-    progress: Progress,
 ) -> Merged:
-    """The same for a grammar with token terminals, by DirectMerge without boundaries, which a
-    tokenizer has not that ``choose`` lets pass."""
-    tokenizer, limits = request.tokenizer, request.limits
-    choice = method_of(tokenizer, request.options, names_tokens=True, normalizes=False)
+    """The same for a grammar with token terminals, over texts and sentinels."""
+    classes, dfa = columns.classes, columns.dfa
+    beside = with_sentinels_of(whole.grammar, classes, dfa.table.shape[1], request, tables)
+    over_bytes = TokenColumns(dfa_with_sentinels(dfa), classes)
+    found = whole.merged(over_bytes, beside.request, beside.tables)
+    dfa, automaton = dfa_without_sentinels(found.columns.dfa, len(classes)), found.automaton
+    spelled = TokenColumns(dfa, classes, columns.notes)
+    if isinstance(automaton, CanonicalDfa):
+        first = beside.request.vocab_size - len(classes)
+        rules_of = [sorted({whole.rules[o] for o in origins}) for origins in dfa.origins]
+        automaton = with_token_edges(automaton, first, classes, request.limits, rules_of)
+        automaton = with_pairs(automaton, tables.pairs.forbidden.rows)
+    return replace(found, columns=spelled, automaton=automaton)
+
+
+def _merged_with_symbols(
+    whole: _Whole,
+    columns: TokenColumns,
+    request: ArtifactRequest[Tokenizer],
+    tables: TokenizerTables,
+    choice: MethodChoice,
+) -> Merged:
+    """The same by DirectMerge without boundaries, where the tokenizer only merges."""
+    tokenizer, rules, progress = request.tokenizer, whole.rules, whole.progress
+    limits = choice.bounded(request.limits)
     merges = proper_merges(tokenizer)
-    dfa, notes = _spelled(grammar, columns.dfa, tables)
+    dfa, notes = _spelled(whole.grammar, columns.dfa, tables)
     # Symbols that no merge knows: a token class ends the text before it.
     first = tokenizer.vocab_size
     symbols = range(first, first + len(columns.classes))

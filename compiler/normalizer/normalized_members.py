@@ -59,7 +59,8 @@ class NormalFormTables:
     ``inert_classes``, ``inert_start``: as ``table``, ``classes`` and ``start``, of the texts of
     inert characters. ``bound``: int32, the tokens that hold other characters, beside one that they
     end. ``edges``: int32, ``tokens`` and all others that end inside a character. ``prompts``: all
-    this counts behind prompts alone.
+    this counts behind prompts alone. ``restarts``: bytes that no text has, and behind which another
+    one begins.
     """
 
     characters: CharacterProperties
@@ -75,6 +76,7 @@ class NormalFormTables:
     inert_start: int
     bound: NDArray[np.int32]
     prompts: bool = False
+    restarts: bytes = b""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -155,17 +157,18 @@ def normalized_members(
     if whole or _least_states(characters, present) <= _FEW_STATES:
         automaton = normal_form_automaton(characters, present)
         if whole or automaton.states <= _FEW_STATES:
-            found = _members(dfa, automaton, characters, limits)
+            found = _members(dfa, automaton, tables, limits)
             if whole or found.states <= _GROWTH * dfa.states:
                 return NormalizedMembers(found, lost, prompts)
     alone = normal_form_automaton(characters.each_alone, present)
-    return NormalizedMembers(_members(dfa, alone, characters, limits), lost, tables)
+    return NormalizedMembers(_members(dfa, alone, tables, limits), lost, tables)
 
 
-def _members(dfa: Dfa, whole: MarkedDfa, characters: CharacterProperties, limits: Limits) -> Dfa:
-    table, start = normal_form_bytes(whole, characters.classes)
+def _members(dfa: Dfa, whole: MarkedDfa, tables: NormalFormTables, limits: Limits) -> Dfa:
+    table, start = normal_form_bytes(whole, tables.characters.classes)
     final = np.arange(len(table)) < whole.states
     final[DEAD] = False
+    table[np.ix_(final, np.frombuffer(tables.restarts, dtype=np.uint8))] = start
     return minimize(_product(dfa, table, final, start, limits), limits)
 
 

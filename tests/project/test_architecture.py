@@ -56,13 +56,15 @@ ARTIFACTS: dict[str, set[str]] = {
     "maximal_munch": {"container", "dfa", "errors", "network", "summaries", "tokens"},
     "canonical_network": {"bpe", "container", "counting_network", "errors", "network"}
     | {"normalizer", "pretokenizer", "summaries", "tokens"},
+    "token_terminals": {"container", "errors", "tokens"},
     "matcher": {"errors", "tokens"},
     "counting_network": {"container", "errors", "network", "summaries", "tokens"},
     "lazy_dfa": {"container", "errors", "tokens"},
     "lazy_network": {"container", "errors", "lazy_dfa", "network", "summaries", "tokens"},
     "kinds": {"bpe", "canonical_network", "cartesian", "container", "counting_network", "dfa"}
     | {"earley", "errors", "lazy_dfa", "lazy_network"}
-    | {"matcher", "maximal_munch", "network", "normalizer", "pretokenizer", "tokens", "wordpiece"},
+    | {"matcher", "maximal_munch", "network", "normalizer", "pretokenizer", "token_terminals"}
+    | {"tokens", "wordpiece"},
     "artifact": {"container", "dfa", "kinds", "matcher", "tokens"},
     "prefix": {"artifact", "container", "kinds", "tokens", "wordpiece"},
     "read": {"artifact", "container", "errors", "tokens"},
@@ -120,12 +122,15 @@ COMPILER: dict[str, set[str]] = {
     | {"frontend", "lnf", "maximal_munch", "network", "options", "token_ids", "tokenizers"},
     "writers": BASE | {"automata", "choose", "frontend", "grammar", "lnf", "options", "unicode"},
     "token_ids": BASE | {"automata", "frontend", "grammar", "options", "tokenizers"},
+    "token_terminals": BASE
+    | {"automata", "bpe", "grammar", "normalizer", "options", "pretokenizer", "tokenizers"},
     "merge": BASE
     | {"automata", "bpe", "cartesian", "choose", "grammar", "normalizer", "options"}
-    | {"pretokenizer", "token_ids", "tokenizers"},
+    | {"pretokenizer", "token_ids", "token_terminals", "tokenizers"},
     "dfa": BASE | {"automata", "cartesian", "merge", "options", "token_ids", "tokenizers"},
     "canonical_network": BASE
-    | {"bpe", "grammar", "normalizer", "options", "pretokenizer", "tokenizers"},
+    | {"automata", "bpe", "grammar", "normalizer", "options", "pretokenizer", "token_ids"}
+    | {"token_terminals", "tokenizers"},
     "explain": BASE | {"earley", "frontend", "lnf", "maximal_munch"},
     "drawing": BASE | {"automata", "earley", "grammar", "maximal_munch", "network"},
     "assemble": BASE

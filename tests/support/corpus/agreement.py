@@ -17,6 +17,7 @@ from constrain.artifacts.tokens import tokenset
 from constrain.compiler.automata.dfa import Dfa
 from constrain.compiler.frontend import Automaton
 from constrain.compiler.pipeline import build_engine
+from constrain.compiler.tokenizers.definition import Prepend
 from support.corpus.encodings import following
 from support.corpus.engines import ENGINES, Engine
 from support.corpus.recorded import Language
@@ -59,12 +60,8 @@ def why_refused(engine: Engine, case: Case, language: Language) -> str:
     if language.names_tokens:
         if engine.meaning != "exact":
             return "cannot be read by"
-        # Between token terminals a text is merged alone, so all else that is done to it would
-        # have to be followed there.
-        is_merged_alone = case.tokenizer.byte_level and not case.tokenizer.splits
-        if engine.tokenization == "canonical" and (
-            engine.engine == "network" or not is_merged_alone
-        ):
+        puts_text_first = any(isinstance(step, Prepend) for step in case.tokenizer.normalizers)
+        if engine.tokenization == "canonical" and puts_text_first:
             return "cannot follow token terminals"
     elif engine.tokenization == "canonical":
         if all(case.own(text) is None for text in language.accepted):
