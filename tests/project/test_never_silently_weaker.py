@@ -16,7 +16,6 @@ from constrain.artifacts.container.manifest import Manifest
 from constrain.artifacts.errors import ArtifactError
 from constrain.artifacts.read import load_bytes
 from constrain.compiler import Tokenizer, WeakerMasksWarning, compile_grammar
-from constrain.compiler.diagnostics import CheckError
 from constrain.compiler.tokenizers import default_path
 
 pytestmark = pytest.mark.quick

@@ -1,7 +1,6 @@
 """Canonical masks of grammars with token terminals: the texts between them are encoded apart."""
 
 # Tests here say `expected == actual`.
-# ruff: noqa: SIM300
 
 import random
 from collections.abc import Callable
@@ -17,8 +16,6 @@ from support.network import inline_up_to
 
 from constrain.artifacts import Artifact
 from constrain.artifacts.read import load_bytes
-from constrain.artifacts.tokens import tokenset
-from constrain.compiler import Tokenizer, compile_grammar
 from constrain.compiler.diagnostics import CheckError
 from constrain.compiler.pipeline import build_artifact, build_engine
 
