@@ -15,12 +15,11 @@ from ..tokens.allowance import Allowance, Precomputed
 from ..tokens.vocabulary import TEXT
 from . import network
 from .check_tokenizer import check_normal_form, check_pairs, check_pretokenizer
-from .contents import Contents
+from .contents import BesideTerminals, Contents, over_sentinels
 from .first_row import FIRST_ROW, check_first_row
 from .generations import Generations
 from .network import NetworkGrammar
 from .parser import network_of
-from .token_terminals import BesideTerminals, over_sentinels
 
 if TYPE_CHECKING:
     from ..canonical_network.closure.precomputation import Precomputation

@@ -11,10 +11,9 @@ from ..container.sections import Arrays
 from ..dfa.check import check_byte_dfa
 from ..matcher import Begun
 from .check_tokenizer import check_normal_form, check_pairs, check_pretokenizer, check_vocabulary
-from .contents import Contents
+from .contents import BesideTerminals, Contents, over_sentinels
 from .generations import Generations
 from .regular import RegularGrammar
-from .token_terminals import BesideTerminals, over_sentinels
 
 if TYPE_CHECKING:
     from ..bpe.forbidden_pairs import ForbiddenPairs

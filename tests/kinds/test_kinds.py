@@ -146,7 +146,6 @@ def test_no_kind_loads_rooms_of_others(
     kinds = {module[3] for module in parts if module[2] == "kinds" and len(module) > 3}
     assert SHARED | ROOMS[name] >= rooms
     common = {"check_tokenizer", "contents", "generations", "parser", "regular", "table"}
-    common |= {"token_terminals"}
     assert len(kinds - common - {"first_row"}) <= 1 + name.startswith("canon")
     if name == "network":
         assert not [m for m in reading + making if "canonical" in m or "pretokenizer" in m]
