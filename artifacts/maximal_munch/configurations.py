@@ -1,7 +1,8 @@
 """Configurations of lexer and parser, and how bytes lead from one to the next.
 
 A configuration is a complete head, the stack of frames below it, and the state of the lexer inside
-a lexeme (``BETWEEN`` where none has begun), packed into one integer. A byte is a step of the lexer;
+a lexeme (``BETWEEN`` where none has begun), packed into one integer; with counters in frames, what
+``counted_transitions.py`` says of the stack. A byte is a step of the lexer;
 where it has none, the lexeme that has been read is a transition of the parser, and the byte begins
 the next lexeme:
 
@@ -29,6 +30,8 @@ class Configurations:
 
     def __init__(self, heads: Heads, lexer: Lexer, transitions: ParserTransitions) -> None:
         self.heads, self.lexer, self.transitions = heads, lexer, transitions
+        # All of a configuration but differences of counts, on which no mask depends.
+        self.shared = transitions.node_mask << _FRAMES_SHIFT | (1 << _FRAMES_SHIFT) - 1
 
     @property
     def start(self) -> int:

@@ -23,6 +23,7 @@ from ..tokens.tokenset import Words
 from ..tokens.trie import Trie
 from ..tokens.vocabulary import Vocabulary
 from .configurations import Configurations
+from .counted_transitions import CountedTransitions
 from .lazy_masks import LazyMasks
 from .lexer import Lexer
 from .lexer_trie import LexerTrie
@@ -82,14 +83,17 @@ class MaximalMunchMasks(InterningMachine):
             heads = Heads(tables.network, stacks, threads)
             lexer = Lexer(tables.lexer, stored.lexer_sets, stored.steps)
         self.runs = NullableFrameRuns(heads, tables.lexer, vocabulary)
+        kind = ParserTransitions if tables.network.counters is None else CountedTransitions
         self.configurations = Configurations(
-            heads, lexer, ParserTransitions(heads, lexer, self.runs, transitions)
+            heads, lexer, kind(heads, lexer, self.runs, transitions)
         )
+        # What rows and steps are found by.
+        self._shared = self.configurations.shared
         self._vocabulary, self.vocab_size = vocabulary, vocab_size
         self._eos = tokenset.from_ids(list(eos), vocab_size)
         self._steps: dict[tuple[int, int], int] = {}
         self._rows: dict[int, Words] = {}
-        self._next_look = 0
+        self._next_look = self._read = 0
         self._most_head_bytes = self.head_bytes + max(heads_budget.limit, _FEWEST_HEAD_BYTES)
         self.walks = LexerTrie(lexer, trie, vocab_size, slices, stored, rows.limit)
         self.summaries = HeadSummaries(heads, lexer, self.walks, self.runs, stored)
@@ -122,19 +126,23 @@ class MaximalMunchMasks(InterningMachine):
 
     def take(self, configuration: int, token_id: int) -> int | None:
         """The configuration after a token; None if it does not fit."""
-        key = configuration, token_id
+        shared = self._shared
+        key = configuration & shared, token_id
         target = self._steps.get(key)
-        if target is None:
-            if not self._vocabulary.is_text(token_id):
-                return None
-            text = self._vocabulary.token(token_id)
-            with self.lock:
-                target = self.configurations.read(configuration, text) if text else None
-                if target is not None:
-                    steps = self._steps
-                    if not len(steps) % _STEPS_BETWEEN_LOOKS:
-                        self._look_at_steps()
-                    steps[key] = target
+        if target is not None:
+            return target | configuration & ~shared
+        if not self._vocabulary.is_text(token_id):
+            return None
+        text = self._vocabulary.token(token_id)
+        with self.lock:
+            transitions = self.configurations.transitions
+            counted = transitions.counted
+            target = self.configurations.read(configuration, text) if text else None
+            if not self._read % _STEPS_BETWEEN_LOOKS:
+                self._look_at_steps()
+            self._read += 1
+            if target is not None and counted == transitions.counted:
+                self._steps[key] = target & shared
         return target
 
     def _look_at_steps(self) -> None:
@@ -144,6 +152,7 @@ class MaximalMunchMasks(InterningMachine):
 
     def row(self, configuration: int) -> Words:
         """The allowed tokens: uint32 (W,), read-only, computed once for each configuration."""
+        configuration &= self._shared
         row = self._rows.get(configuration)
         if row is None:
             with self.lock:

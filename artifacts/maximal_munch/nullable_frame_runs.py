@@ -58,7 +58,7 @@ class NullableFrameRuns:
         return self._mapped(head, extended=True)
 
     @cached_property
-    def _most_items(self) -> int:
+    def most_items(self) -> int:
         """No token begins or ends more items of a counter, with one before it and one behind."""
         return int(self._vocabulary.lengths.max(initial=0)) + 2
 
@@ -69,7 +69,7 @@ class NullableFrameRuns:
             return frame
         counter, begun = counters.split(frame)
         _, least, most, _ = counters.rows[counter]
-        far = self._most_items
+        far = self.most_items
         if begun < least - far and (most == UNBOUNDED or begun < most - far):
             return counters.frame(counter, 1)
         if least < begun < most - far:

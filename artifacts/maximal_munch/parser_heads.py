@@ -17,7 +17,7 @@ Source: heads of pushdown configurations, Schwoon, *Model-Checking Pushdown Syst
 head is a control state and one stack symbol; here it is all threads and as many symbols as decide.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from typing import NamedTuple
 
@@ -181,6 +181,50 @@ class Heads:
         on_it = {state for state, node in self.threads[head] if ends_here(node)}
         lies_on = [pair for node in self._nodes(head) for pair in entries[node]]
         return on_it | {f for f, rest in lies_on if f > BELOW_ALL and ends_here(rest)}
+
+    def counters_of(self, head: int) -> list[tuple[int, int]] | None:
+        """The (frame, rest) pairs of a head whose frames are counters, the topmost first; None if
+        not each of them lies on all behind it."""
+        found: dict[int, frozenset[tuple[int, int]]] = {BOTTOM: frozenset(), self.hole: frozenset()}
+        pending = [node for _, node in self.threads[head]]
+        begun = list(pending)
+        while pending:
+            node = pending[-1]
+            entries = self.stacks.entries[node]
+            missing = [rest for _, rest in entries if rest not in found]
+            if node not in found and missing:
+                pending.extend(missing)
+                continue
+            pending.pop()
+            counted = frozenset(entry for entry in entries if entry[0] >= self._states)
+            found[node] = counted.union(*(found[rest] for _, rest in entries))
+        pairs = frozenset[tuple[int, int]]().union(*(found[node] for node in begun))
+        chain = sorted(pairs, key=lambda pair: -len(found[pair[1]]))
+        for place, (_, rest) in enumerate(chain, start=1):
+            if found[rest] != set(chain[place:]):
+                return None
+        return chain
+
+    def with_frames(self, head: int, frames: Mapping[tuple[int, int], int]) -> int:
+        """A head with other frames in place of those of some (frame, rest) pairs."""
+        stacks = self.stacks
+        images = {BOTTOM: BOTTOM, self.hole: self.hole}
+        pending = [node for _, node in self.threads[head]]
+        while pending:
+            node = pending[-1]
+            entries = stacks.entries[node]
+            missing = [rest for _, rest in entries if rest not in images]
+            if node not in images and missing:
+                pending.extend(missing)
+                continue
+            pending.pop()
+            if node not in images:
+                parts = [
+                    stacks.push(frames.get((frame, rest), frame), images[rest])
+                    for frame, rest in entries
+                ]
+                images[node] = reduce(stacks.union, parts)
+        return self.head_of((state, images[node]) for state, node in self.threads[head])
 
     def same_head(self, other: "Heads", head: int) -> int:
         """The number here of a head of others of the same network."""

@@ -27,8 +27,8 @@ from .parser_heads import BELOW_ALL, BOTTOM_ONLY, REFUSED, FrameTree, Heads
 
 _PREFIX = "transitions."
 
-# A key is head << _HEAD_SHIFT | accept set, or head << _HEAD_SHIFT | _FRAME | frame.
-_HEAD_SHIFT, _FRAME = 32, 1 << 31
+# A key is head << HEAD_SHIFT | accept set, or head << HEAD_SHIFT | _FRAME | frame.
+HEAD_SHIFT, _FRAME = 32, 1 << 31
 
 # Frames have smaller numbers.
 MOST_FRAMES = _FRAME
@@ -99,7 +99,12 @@ class ParserTransitions:
     ``by_key``: transitions by the keys of ``ParserTransitionTables``. ``to_head``: for each
     complete head that was reached a transition that leads to it. ``frames``: the stacks.
     ``tables``: transitions that are there, each of which is decoded when it is first needed.
+    ``counted``: how many transitions so far may have changed a count (``counted_transitions.py``).
     """
+
+    # The bits of what lies below a head that say which node of frames it is.
+    node_mask = -1
+    counted = 0
 
     def __init__(
         self,
@@ -136,7 +141,7 @@ class ParserTransitions:
     def after(self, head: int, frames: int, accept_set: int) -> tuple[ParserTransition, int]:
         """The transition of a complete head by a lexeme of an accept set, with pops done: to a
         complete head, and the node of the frames below that."""
-        key = head << _HEAD_SHIFT | accept_set
+        key = head << HEAD_SHIFT | accept_set
         transition = self.by_key.get(key) or self.by_lexeme(head, accept_set)
         if transition.needs_frame or transition.pushed:
             return self.completed(transition, frames)
@@ -144,7 +149,7 @@ class ParserTransitions:
 
     def may_end_after(self, head: int, frames: int, accept_set: int) -> bool:
         """Whether the text may end behind a lexeme of an accept set."""
-        key = head << _HEAD_SHIFT | accept_set
+        key = head << HEAD_SHIFT | accept_set
         transition = self.by_key.get(key) or self.by_lexeme(head, accept_set)
         if transition.needs_frame:
             transition, _ = self.completed(transition, frames)
@@ -152,7 +157,7 @@ class ParserTransitions:
 
     def by_lexeme(self, head: int, accept_set: int) -> ParserTransition:
         """The transition of a complete head by a lexeme, whichever of the accept set it was."""
-        key = head << _HEAD_SHIFT | accept_set
+        key = head << HEAD_SHIFT | accept_set
         cached = self.by_key.get(key)
         if cached is None:
             cached = self._decoded(key)
@@ -165,7 +170,7 @@ class ParserTransitions:
 
     def by_frame(self, head: int, frame: int) -> ParserTransition:
         """The transition of a head that needs a frame by the frame below it."""
-        key = head << _HEAD_SHIFT | _FRAME | frame
+        key = head << HEAD_SHIFT | _FRAME | frame
         cached = self.by_key.get(key)
         if cached is None:
             cached = self._decoded(key)
@@ -196,7 +201,7 @@ class ParserTransitions:
         node of the frames that then lie below."""
         while transition.needs_frame:
             frame, frames = self.frames.entries[frames]
-            key = transition.head << _HEAD_SHIFT | _FRAME | frame
+            key = transition.head << HEAD_SHIFT | _FRAME | frame
             transition = self.by_key.get(key) or self.by_frame(transition.head, frame)
         if transition.pushed:
             frames = self.frames.push(transition.pushed, frames)
@@ -233,5 +238,5 @@ class ParserTransitions:
 
 def over_bottom(keys: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Which keys are those of a head that pops the frame below all others."""
-    found: NDArray[np.bool_] = keys & ((1 << _HEAD_SHIFT) - 1) == _FRAME | BELOW_ALL
+    found: NDArray[np.bool_] = keys & ((1 << HEAD_SHIFT) - 1) == _FRAME | BELOW_ALL
     return found

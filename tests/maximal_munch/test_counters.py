@@ -3,6 +3,7 @@
 # Tests here say `expected == actual`.
 
 import random
+import tracemalloc
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -38,6 +39,11 @@ KINDS = {
         'expr: expr "+" expr | NAME | "(" expr ")"\nNAME: /[a-z]+/',
         "",
         ["{}", "a=b;", "{{}}", "a=(b+c);"],
+    ),
+    "counts in counts": (
+        'start: list~M..N\nlist: "[" (NAME ("," NAME)~1..50)? "]"\nNAME: /[a-z]/',
+        "",
+        ["[]", "[a,b]", "[a" + ",c" * 30 + "]", "[a" + ",b" * 50 + "]"],
     ),
     "parts that may be missing": (
         'start: (A B?)~M..N C?\nA: "a"\nB: "b"\nC: "c"',
@@ -185,6 +191,39 @@ def test_states_do_not_grow_with_counts_of_rules(default_tokenizer: Tokenizer) -
         matcher.mask()
         matcher.advance(token)
     assert found == len(machine.summaries)
+
+
+@pytest.mark.parametrize(
+    ("rules", "text"),
+    [
+        (KINDS["list"][0].replace("M..N", "0..1000000"), "[a" + ", ab, cd" * 1500),
+        (
+            'start: list~1..1000000\nlist: "[" item ("," item)~0..200 "]"\nitem: /[a-z]+/',
+            ("[ab" + ", cd, e" * 80 + "] ") * 20,
+        ),
+        (KINDS["words"][0].replace("M..N", "900000..1000000"), "the quick brown fox " * 1000),
+    ],
+    ids=["list", "lists", "words"],
+)
+def test_a_step_within_a_count_keeps_at_most_64_bytes(
+    rules: str, text: str, default_tokenizer: Tokenizer
+) -> None:
+    """Neither heads nor frames nor steps grow with the items that are read."""
+    artifact = made(rules, default_tokenizer, eos=None)
+    tokens = default_tokenizer.encode(text)
+    matcher = artifact.matcher()
+    begun = len(tokens) // 5
+    for token in tokens[:begun]:
+        matcher.mask()
+        matcher.advance(token)
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    for token in tokens[begun:]:
+        matcher.mask()
+        matcher.advance(token)
+    kept = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert kept < 64 * (len(tokens) - begun)
 
 
 def test_counts_that_frames_do_not_hold_are_copied_or_refused(letters: Tokenizer) -> None:
