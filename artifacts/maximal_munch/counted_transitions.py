@@ -101,7 +101,8 @@ class CountedTransitions(ParserTransitions):
         key = head, transition, *popped
         change = self._changes.get(key)
         if change is None:
-            change = self._changes[key] = self._change(*key)
+            change = self._change(head, transition, *popped)
+            self._changes[key] = change
         if change is _NONE:
             if transition.pushed:
                 node = self.frames.push(transition.pushed, node)
