@@ -118,6 +118,10 @@ _MOST = Shape(
     f"null or an integer from 0 to {_HIGHEST:,}",
     lambda v: v is None or (_is_whole(v) and 0 <= v <= _HIGHEST),
 )
+_MOST_SPACES = Shape(
+    f"null or an integer from 1 to {_HIGHEST:,}",
+    lambda v: v is None or (_is_whole(v) and 1 <= v <= _HIGHEST),
+)
 _LEAST = Shape(f"an integer from 0 to {_HIGHEST:,}", lambda v: _is_whole(v) and 0 <= v <= _HIGHEST)
 _UNTIL = Shape(
     f"an integer from 0 to {_HIGHEST:,}, or -1 for any number",
@@ -154,7 +158,12 @@ KINDS: Final[Mapping[str, tuple[Mapping[str, Shape], Mapping[str, Shape]]]] = {
     "const_string": ({"value": _TEXT}, {}),
     "json_schema": (
         {"json_schema": _SCHEMA},
-        {"style": _STYLE, "any_order": _FLAG, "max_whitespace_cnt": _MOST, "excludes": _TEXTS},
+        {
+            "style": _STYLE,
+            "any_order": _FLAG,
+            "max_whitespace_cnt": _MOST_SPACES,
+            "excludes": _TEXTS,
+        },
     ),
     "qwen_xml_parameter": ({"json_schema": _SCHEMA}, {}),
     "grammar": ({"grammar": _TEXT}, {}),

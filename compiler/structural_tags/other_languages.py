@@ -28,6 +28,7 @@ from ..grammar.tree import (
 from ..limits import Limits
 from ..schema.options import SchemaOptions
 from ..schema.read import read_value
+from .ebnf import as_gbnf, read_differently
 
 # Reads a text as the dialect of its source.
 ReadPart: TypeAlias = Callable[[Source], Grammar]
@@ -89,14 +90,18 @@ def part_of_text(
         last = len(text)
         return Span(origins[min(inner.start, last)], origins[min(max(inner), last)])
 
+    def placed(each: Diagnostic) -> Diagnostic:
+        return _at(pointer, replace(each, span=outside(each.span) if each.span else span))
+
+    if dialect == "gbnf":
+        wrong = list(read_differently(text))
+        if wrong:
+            raise PartError(list(map(placed, wrong)))
+        text = as_gbnf(text)
     try:
         grammar = read_part(Source(text, source.name, dialect))
     except GrammarError as error:
-        found = (
-            replace(each, span=span if each.span is None else outside(each.span))
-            for each in error.diagnostics
-        )
-        raise PartError([_at(pointer, each) for each in found]) from None
+        raise PartError(list(map(placed, error.diagnostics))) from None
     names = {rule.name: f"#{pointer} {rule.name}" for rule in grammar.rules}
 
     def moved(expr: Expr, parts: list[Expr]) -> Expr:

@@ -24,11 +24,12 @@ class TagCase:
     rejects: Sequence[str]
 
 
-_FILE = ROOT / "tests" / "structural_tags" / "cases.json"
+def _cases(name: str) -> Mapping[str, TagCase]:
+    text = (ROOT / "tests" / "structural_tags" / name).read_text(encoding="utf-8")
+    return {kind: TagCase(**case) for kind, case in json.loads(text).items()}
 
-CASES: Mapping[str, TagCase] = {
-    name: TagCase(**case) for name, case in json.loads(_FILE.read_text(encoding="utf-8")).items()
-}
+
+CASES, TOKEN_CASES = _cases("cases.json"), _cases("token_cases.json")
 
 
 def whole(form: Any) -> Any:
