@@ -7,7 +7,7 @@ Compiling is deterministic, so two jobs of one key write the same bytes.
 
 import json
 from hashlib import sha256
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from constrain.artifacts.container.sections import FORMAT_MAJOR, FORMAT_MINOR
@@ -32,8 +32,9 @@ def content_key(text: str, options: CompileOptions, tokenizer: "AnyTokenizer | s
             [uri, _files(Path(folder))] for uri, folder in options.schema.schemas
         ]
     known = tokenizer if isinstance(tokenizer, str) else tokenizer_key(tokenizer)
-    release = [FORMAT_MAJOR, FORMAT_MINOR, version("constrain-grammar")]
-    content = json.dumps([release, known, said, text], sort_keys=True)
+    content = json.dumps(
+        [FORMAT_MAJOR, FORMAT_MINOR, _release(), known, said, text], sort_keys=True
+    )
     return sha256(content.encode("ascii")).hexdigest()
 
 
@@ -42,6 +43,13 @@ def tokenizer_key(tokenizer: AnyTokenizer) -> str:
     if isinstance(tokenizer, Tokenizer):
         return f"{fingerprint(tokenizer)} {tokenizer.sha256} {list(tokenizer.eos)}"
     return f"wordpiece {tokenizer.sha256} {list(tokenizer.eos)}"
+
+
+def _release() -> str:
+    try:
+        return version("constrain-grammar")
+    except PackageNotFoundError:
+        return "not installed"
 
 
 def _files(folder: Path) -> list[list[str]]:

@@ -15,22 +15,26 @@ _BOUNDS = tuple(field.name for field in fields(Limits) if field.name != "meter")
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Compile ``text`` by ``options`` and write the artifact to ``path``."""
+    """Compile ``text`` by ``options`` and write the artifact to ``path``; errors say ``name``."""
 
     text: str
     options: CompileOptions
     path: str
+    name: str = "<grammar>"
 
     def to_line(self) -> bytes:
         """The job as a line of JSON, with its line feed."""
-        content = {"text": self.text, "options": options_to_json(self.options), "path": self.path}
+        names = {"text": self.text, "path": self.path, "name": self.name}
+        content = {**names, "options": options_to_json(self.options)}
         return json.dumps(content).encode("ascii") + b"\n"
 
     @classmethod
     def of_line(cls, line: bytes) -> "Job":
         """The inverse of ``to_line``."""
         content = json.loads(line)
-        return cls(content["text"], options_of_json(content["options"]), content["path"])
+        return cls(
+            content["text"], options_of_json(content["options"]), content["path"], content["name"]
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Artifacts for a server: as futures, compiled in other processes, each text once.
 
     service = CompileService("tokenizer.json", folder="artifacts")
-    future = service.get(text, options)         at once: open, on disk, being compiled, or to be
+    future = service.get(request_of(fields))    at once: open, on disk, being compiled, or to be
     matcher = future.result().matcher()         in the server's own threads
 
 What an artifact depends on is its key (``content_key``). It is looked for among the open ones, then
@@ -28,6 +28,7 @@ from ..tokenizers import load_tokenizer
 from ..tokenizers.host import host_tokenizer
 from .content_key import content_key, tokenizer_key
 from .jobs import Job, Outcome
+from .requests import Request
 from .workers import Workers
 
 # What a request may take unless the caller says otherwise: servers wait for answers.
@@ -92,13 +93,18 @@ class CompileService:
         self._workers = Workers(name, workers)
         self._readers = ThreadPoolExecutor(1, thread_name_prefix="constrain-load")
 
-    def get(self, text: str, options: CompileOptions | None = None) -> "Future[Artifact]":
-        """The artifact of a grammar's text; returns at once.
+    def get(
+        self, spec: "Request | str", options: CompileOptions | None = None
+    ) -> "Future[Artifact]":
+        """The artifact of a request, or of a grammar's text by ``options``; returns at once.
 
         The future's exception is a ``ServiceError``. It cannot be cancelled: others may wait for
         the same. Raises ``RuntimeError`` when the service is closed.
         """
-        wanted = options or self._options
+        if isinstance(spec, Request):
+            text, wanted, name = spec.text, spec.options, spec.name
+        else:
+            text, wanted, name = spec, options or self._options, "<grammar>"
         key = content_key(text, wanted, self._tokenizer)
         with self._lock:
             found = self._open.get(key)
@@ -112,7 +118,7 @@ class CompileService:
                 message = f"{len(self._asked)} compilations are waiting; try again later"
                 future.set_exception(ServiceError(message, 503, 1))
                 return future
-            job = Job(text, wanted, fspath(self._path(key)))
+            job = Job(text, wanted, fspath(self._path(key)), name)
             self._readers.submit(self._look, key, job)
             self._asked[key] = future
             return future

@@ -48,7 +48,7 @@ def main() -> None:
 def _compiled(compiler: Compiler, job: Job) -> Outcome:
     try:
         wanted = {field.name: getattr(job.options, field.name) for field in fields(job.options)}
-        compiler.compile(job.text, **wanted).save(job.path)
+        compiler.compile(job.text, name=job.name, **wanted).save(job.path)
     except ConstrainError as error:
         return Outcome(str(error), error.exit_code)
     except (OSError, MemoryError) as error:

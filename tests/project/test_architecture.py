@@ -19,6 +19,7 @@ pytestmark = pytest.mark.quick
 # functions alone.
 HOSTS = {
     "artifacts/serving": {"mlx", "torch", "transformers", "xgrammar"},
+    "compiler/serving": {"sglang", "torch", "vllm"},
 }
 
 # What each folder may import besides the standard library and itself.
