@@ -1,6 +1,7 @@
 """Compiling for servers: processes of their own, one compilation for many who ask, cached files.
 
 requests     a request's fields -> the text of a grammar and its options
+vllm, sglang their backends, and vLLM's logits processor; engines: what they have in common
 service      ``CompileService``: an artifact as a future
 workers      compiling processes, one job at a time each; a crash fails its job alone
 worker       the program that such a process runs

@@ -153,7 +153,7 @@ def test_what_is_imported_is_a_dependency() -> None:
 
     # The extras "hf" and "tiktoken", and those of the servers.
     optional = {"huggingface_hub", "tiktoken_ext"}
-    optional |= {"mlx", "torch", "transformers", "xgrammar"}
+    optional |= {"mlx", "sglang", "torch", "transformers", "vllm", "xgrammar"}
     assert declared == imported - set(sys.stdlib_module_names) - optional - {"constrain"}
 
 

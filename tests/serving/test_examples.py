@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from support import EXAMPLES
+from support.serving.fake_engines import fake_engines
 from support.serving.fake_hosts import fake_hosts
 
 from constrain.artifacts.serving import transformers
@@ -25,6 +26,8 @@ CALLS = {
     "with_llama_cpp": (["model.gguf", "tokenizer", "grammar.ebnf", "Which?"], 1),
     "with_mlx": (["model", "schema.json", "Which?"], 1),
     "with_tensorrt": (["tokenizer", "schema.json", "Which?", "And then which one?"], 2),
+    "with_vllm": (["model", "schema.json", "Which?", "And then which one?"], 2),
+    "with_sglang": (["model", "schema.json", "Which?", "And then which one?"], 2),
 }
 
 
@@ -39,6 +42,7 @@ def folder(
     Path("tokenizer").mkdir()
     Path("tokenizer/tokenizer.json").write_bytes(default_path().read_bytes())
     fake_hosts(monkeypatch, default_path(), default_tokenizer)
+    fake_engines(monkeypatch)
     yield tmp_path
     transformers._subclass.cache_clear()
 
