@@ -31,7 +31,6 @@ from .grammar.expand_permutations import (
     expand_permutations,
     permutations_of,
     states_of_orders,
-    uses_of_parts,
 )
 from .grammar.tree import Grammar
 from .limits import Limits
@@ -197,12 +196,9 @@ def over_lexemes(choice: EngineChoice, *, counts: bool) -> EngineChoice:
 
 def written_from(grammar: Grammar, semantics: str, options: CompileOptions) -> int | None:
     """The most states of permutations whose orders are written out, None where all are."""
-    is_any = options.tokenization == ANY
-    if options.tokenization is None:
-        is_any = any(uses_of_parts(p) > options.limits.states for p in permutations_of(grammar))
-    if semantics != EXACT or not is_any or grammar.tokens:
+    if semantics != EXACT or grammar.tokens:
         return None
-    return FEW_COPIED_STATES if options.prewarm == 0 else COPIED_STATES
+    return counted_from(grammar, semantics, options)
 
 
 def counted_instead(choice: EngineChoice, copies: int) -> EngineChoice:
@@ -371,13 +367,6 @@ def _check_canonical(grammar: Grammar, engine: EngineChoice, tokenizer: "Tokeniz
         message = f"canonical masks need the engine dfa or network, and this is {engine.engine}"
         hint = f"{engine.reason}; say --tokenization any, or --max-depth to bound the nesting"
         raise CheckError(grammar.source, [Diagnostic(message, help=hint)])
-    held = permutations_of(grammar) if engine.engine == NETWORK else ()
-    message, hint = (
-        "canonical masks cannot follow a permutation of so many parts",
-        "say --tokenization any",
-    )
-    if found := [Diagnostic(message, p.span, help=hint) for p in held]:
-        raise CheckError(grammar.source, found)
     if grammar.tokens and (step := _puts_text_first(tokenizer)):
         message = f"canonical masks cannot follow token terminals where the tokenizer {step}"
         hint = "say --tokenization any"

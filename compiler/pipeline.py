@@ -7,8 +7,6 @@ Each step is one call; which room does it depends on the engine, and ``choose`` 
 The table of ``README.md`` beside this file has a row for each step.
 """
 
-from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -61,13 +59,8 @@ from .options import (
     with_changes,
 )
 from .progress import Progress, silent
-from .reduced.recognisers import (
-    over_fewest_states,
-    over_lexemes_without_bytes,
-    spellable,
-    with_fewest_states,
-    without_bytes,
-)
+from .reduced import recognisers
+from .reduced.recognisers import spellable
 
 # What one engine or tokenizer needs is imported in its step: it costs as much as compiling a
 # small grammar.
@@ -146,13 +139,13 @@ def build_artifact(
 
     wanted = with_changes(options, changes)
     if not isinstance(tokenizer, Tokenizer) and counts(recogniser):
-        recogniser = _copied(recogniser, wanted)
+        recogniser = recognisers.copied(recogniser, wanted)
     choice = tokenization_of(recogniser.grammar, recogniser.choice, tokenizer, wanted)
     shared = shared or SharedTables(tokenizer, cache, tables)
     tables = shared.canonical if choice.is_canonical else None
     tokens = shared.tokens
     roomy = with_room_for_header(recogniser, wanted)
-    with blaming(_largest_rule(recogniser)):
+    with blaming(recognisers.largest_rule(recogniser)):
         built = _by_engine(recogniser, tokenizer, roomy, choice, progress, tables, tokens)
         check_size(built.artifact, wanted.max_artifact_bytes)
     recogniser = built.automaton
@@ -167,20 +160,9 @@ def build_artifact(
     notes = tuple(note.replace(f"{tokenizer.name}: ", "") for note in found)
     grammar = recogniser.grammar
     findings = (*grammar.notes, *added_tokens_as_text(grammar, tokenizer, built.artifact))
-    source = grammar.source
-    artifact = built.artifact.noted((*notes, *(each.in_a_line(source) for each in findings)))
-    artifact = artifact.sharing(tokens.made_trie)
+    lines = (each.in_a_line(grammar.source) for each in findings)
+    artifact = built.artifact.noted((*notes, *lines)).sharing(tokens.made_trie)
     return replace(built, notes=notes, findings=findings, artifact=artifact)
-
-
-def _largest_rule(recogniser: Recogniser) -> Iterator[str]:
-    """The rule behind most states of a DFA, else the one that members begin with."""
-    is_made = isinstance(recogniser, Automaton) and recogniser.operation is None
-    if isinstance(recogniser, Automaton) and is_made and recogniser.for_masks is None:
-        behind = Counter(origin for origins in recogniser.dfa.origins for origin in origins)
-        yield from (recogniser.rules[origin] for origin, _ in behind.most_common(1))
-    else:
-        yield recogniser.grammar.start
 
 
 def _by_engine(
@@ -349,7 +331,7 @@ def _of_nesting(
 ) -> Compilation:
     """A grammar that nests, and which of its token sequences masks can follow."""
     table, columns = parser.reading
-    parser, notes = spellable(parser, table, columns, request, without_bytes)
+    parser, notes = spellable(parser, table, columns, request, recognisers.without_bytes)
     built = _of_spelled(parser, request, choice, tables, progress)
     return replace(built, notes=(*notes, *built.notes))
 
@@ -362,8 +344,10 @@ def _of_spelled(
     progress: Progress,
 ) -> Compilation:
     if request.options.prewarm != 0:
-        parser = with_fewest_states(parser, request.limits)
+        parser = recognisers.with_fewest_states(parser, request.limits)
     if choice.is_canonical:
+        from constrain.artifacts.canonical_network.settled_sets import UnsettledError
+
         from .assemble.size import counts
         from .canonical_network.sections import merge
         from .canonical_network.settled_counts import check_settled
@@ -372,6 +356,8 @@ def _of_spelled(
         try:
             merged = merge(parser.grammar, parser.network, request, tables, progress)
             check_settled(merged.network, parser.network, request.limits, merged.effort)
+        except UnsettledError:
+            return _in_all_orders(parser, request, tables, progress)
         except (CheckError, TokenizerError) as error:
             choice = without_canonical(error, request.options)
         except LimitError as error:
@@ -403,11 +389,25 @@ def _of_canonical_network(
     return Compilation(parser, None, artifact, (*merged.notes, *why))
 
 
-def _copied(parser: Recogniser, options: CompileOptions) -> Recogniser:
-    """What recognises the same texts, and counts none of their parts."""
-    choice = engine_of(parser.grammar, options)
-    choice = replace(choice, counted_from=None, written_from=None)
-    return compile_texts(parser.grammar, choice, options)
+def _in_all_orders(
+    parser: Parser,
+    request: ArtifactRequest["Tokenizer"],
+    tables: "TokenizerTables",
+    progress: Progress,
+) -> Compilation:
+    """The same members with all orders written out, if that is not too much."""
+    options = request.options
+    try:
+        written = recognisers.in_all_orders(parser, options)
+        if isinstance(written, Automaton):
+            return _of_canonical_tokens(written, request, tables, progress)
+        assert isinstance(written, Parser)
+        choice = tokenization_of(written.grammar, written.choice, request.tokenizer, options)
+        return _of_nesting(written, request, choice, tables, progress)
+    except LimitError as error:
+        if error.is_measured:
+            raise
+        return _of_network(parser, request, without_canonical(error, options), progress)
 
 
 def _of_network(
@@ -458,10 +458,10 @@ def _over_lexemes(
     from .network.mask_tables import COUNTED
 
     lexer = parser.tables.lexer.dfas
-    without = over_lexemes_without_bytes
+    without = recognisers.over_lexemes_without_bytes
     parser, spelled = spellable(parser, lexer.table, lexer.columns, request, without)
     if request.options.prewarm != 0:
-        parser = over_fewest_states(parser, request.limits)
+        parser = recognisers.over_fewest_states(parser, request.limits)
     effort = Effort(request.limits, parser.tables.network.names[:1])
     if is_surely_empty(text_machine(parser.tables), effort):
         raise CheckError(parser.grammar.source, [Diagnostic(WITHOUT_MEMBER)])

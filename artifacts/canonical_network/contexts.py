@@ -12,7 +12,8 @@ the whole stack, in few respects:
                     or a pre-token may start, so that what follows is encoded by itself
 
 Pushing a frame on a stack maps contexts to contexts. Of a counter's frame the context depends on
-that of the frame of one item more (``counts.Levels``). ``compiler/canonical_network/README.md`` has
+that of the frame of one item more (``counts.Levels``), of a set's on the parts that may follow
+(``settled_sets``). ``compiler/canonical_network/README.md`` has
 the lemmas.
 """
 
@@ -26,6 +27,7 @@ from ..pretokenizer.dfa import PretokenizerDfa
 from ..tokens.memo import ENTRY_BYTES
 from ..tokens.watch import Watch, unwatched
 from .return_tables import ReturnTables
+from .settled_sets import SetContexts
 
 _Flags = NDArray[np.bool_]
 
@@ -73,6 +75,10 @@ class ReturnContexts:
         # Of counters, by what is below: contexts, and sets of return states.
         self._context_levels: dict[tuple[int, int], Levels] = {}
         self._set_levels: dict[tuple[int, int], Levels] = {}
+        rules = [] if tables.counters is None else tables.counters.set_rules
+        self._counted = 0 if tables.counters is None else len(tables.counters.rows)
+        self._of_sets = SetContexts(rules, self.push, self.union)
+        self._live_of_sets = SetContexts(rules, self._pushed_set, self._united_sets)
         self._starting_pairs: dict[tuple[int, int], bool] = {}
         # Contexts: the number of the live set, and the return states at a boundary.
         self._contexts: list[tuple[int, _Flags]] = []
@@ -135,6 +141,8 @@ class ReturnContexts:
             return number
         if frame >= self._tables.states:
             counter, begun = self._tables.some_counters.split(frame)
+            if counter >= self._counted:
+                return self._of_sets.of(counter - self._counted, begun, context)
             return self._levels_of(counter, context).of(begun)
         pairs = self.pair[frame, self.return_states].tolist()
         ends = np.array([self.at_boundary(pair, context) for pair in pairs], dtype=np.bool_)
@@ -155,6 +163,10 @@ class ReturnContexts:
             )
         return found
 
+    def settles(self, number: int, context: int) -> bool:
+        """Whether contexts of a set's frames depend on the parts that may follow alone."""
+        return self._of_sets.settles(number, context)
+
     def push_all(self, frames: tuple[int, ...], context: int) -> int:
         """The context with ``frames`` pushed, the lowest first."""
         for frame in frames:
@@ -171,6 +183,7 @@ class ReturnContexts:
         entries = len(self._contexts) + len(self._pushed) + len(self._at_boundary)
         entries += len(self._pushed_sets) + len(self._starting_pairs)
         entries += 4 * (len(self._context_levels) + len(self._set_levels))
+        entries += len(self._of_sets) + len(self._live_of_sets)
         return ENTRY_BYTES * entries + self._array_bytes
 
     def union(self, contexts: list[int]) -> int:
@@ -215,6 +228,8 @@ class ReturnContexts:
             return number
         if frame >= self._tables.states:
             counter, begun = self._tables.some_counters.split(frame)
+            if counter >= self._counted:
+                return self._live_of_sets.of(counter - self._counted, begun, live)
             return self._set_levels_of(counter, live).of(begun)
         number = self._set(self._live[live][self.pair[frame, self.return_states]])
         self._pushed_sets[frame, live] = number
@@ -229,9 +244,14 @@ class ReturnContexts:
                 most,
                 self._pushed_set(back, live),
                 lambda following: self._pushed_set(item, following),
-                lambda one, other: self._set(self._sets[one] | self._sets[other]),
+                lambda one, other: self._united_sets([one, other]),
             )
         return found
+
+    def _united_sets(self, numbers: list[int]) -> int:
+        if len(numbers) == 1:
+            return numbers[0]
+        return self._set(np.logical_or.reduce([self._sets[number] for number in numbers]))
 
     def _may_start(self, pair: int, live: int) -> bool:
         """Whether a byte may start a pre-token at once, or in a call. No callee matches ε, and no

@@ -37,5 +37,7 @@ def _least_calls(tables: NetworkTables, state: int) -> Iterator[tuple[int, int, 
         if frame < tables.states:
             yield start, frame, 1
         else:
-            _, least, _, back = tables.some_counters.rows[frame - tables.states]
-            yield start, back, least
+            counters = tables.some_counters
+            counter, _ = counters.split(frame)
+            is_set = counter >= len(counters.rows)
+            yield start, counters.ends[counter], 1 if is_set else counters.rows[counter][1]

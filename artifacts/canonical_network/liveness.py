@@ -204,8 +204,12 @@ class Certificates:
         """At least so many bytes lead from a frame to the end of its call."""
         if frame < self._tables.states:
             return int(self._distance[frame])
-        counter, begun = self._tables.some_counters.split(frame)
-        item, least, _, back = self._tables.some_counters.rows[counter]
+        counters = self._tables.some_counters
+        counter, begun = counters.split(frame)
+        if (rule := counters.set_rule(counter)) is not None:
+            # What is left of many parts says little about the end of a piece.
+            return int(self._distance[rule.back])
+        item, least, _, back = counters.rows[counter]
         return max(least - begun, 0) * int(self._distance[item]) + int(self._distance[back])
 
     def first_token(self, text: bytes) -> int:

@@ -169,7 +169,8 @@ class LazyRows:
 
 
 def _usual_counts(network: PretokenizedNetwork) -> "UsualCounts | None":
-    if network.network.tables.counters is None:
+    counters = network.network.tables.counters
+    if counters is None or not counters.rows:
         return None
     from .usual_counts import UsualCounts
 

@@ -15,9 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..container.sections import Arrays, check_types, require, require_range
+from ..network.sets import NO_SEPARATOR, SetRule
 from ..network.tables import DEAD, NetworkTables
 from ..pretokenizer.dfa import PretokenizerDfa, begins_character
 from ..tokens.watch import Watch, unwatched
+from .settled_sets import UnsettledError, ended_parts, joined
 
 _Flags = NDArray[np.bool_]
 
@@ -223,8 +225,11 @@ def _resumed(tables: NetworkTables) -> NDArray[np.int64]:
     """The states in which something goes on where a call ends."""
     returns, counters = tables.call_returns, tables.counters
     if counters is not None:
-        plain = returns[returns < tables.states]
+        plain, sets = returns[returns < tables.states], counters.sets
         returns = np.concatenate((plain, counters.items, counters.backs))
+        if sets is not None:
+            between = sets.separators[sets.separators != NO_SEPARATOR]
+            returns = np.concatenate((returns, sets.parts, sets.backs, between))
     return np.unique(returns).astype(np.int64)
 
 
@@ -240,7 +245,8 @@ def call_returns(
     returns(p, q) = {q where p may end} | returns of the pairs that a byte leads to
                   | for calls (s, g): returns(g, q') for each q' of returns(s, q)
 
-    Of a counted call, each q' is one where enough items have ended, and not too many.
+    Of a counted call, each q' is one where enough items have ended, and not too many; of a set's,
+    one where all parts have. Raises ``UnsettledError`` where that depends on their order.
     """
     watch(0, 2 * len(pairs.states) * len(return_states))
     found = np.zeros((len(pairs.states), len(return_states)), dtype=np.bool_)
@@ -254,6 +260,12 @@ def call_returns(
         (np.flatnonzero(pairs.states == state), start, frame)
         for state in np.flatnonzero(np.diff(tables.call_offsets)).tolist()
         for start, frame in tables.calls[state]
+        if not _is_of_set(tables, frame)
+    ]
+    of_sets = [
+        (np.flatnonzero(pairs.states == state), *called)
+        for state in np.flatnonzero(np.diff(tables.call_offsets) if tables.has_sets else 0).tolist()
+        for called in _sets_called(tables, state)
     ]
     width = len(return_states)
 
@@ -277,8 +289,22 @@ def call_returns(
                 again = unpacked(words[pairs.number[start, return_states]])
                 inner = _ended(inner, again, least - 1, most - least if most > 0 else None, watch)
             behind = unpacked(words[pairs.number[back, return_states]])
-            words[callers] |= np.packbits(_joined(inner, behind), axis=1)
+            words[callers] |= np.packbits(joined(inner, behind), axis=1)
+        settle = True
+        for callers, rule, parts in of_sets:
+            watch(len(rule.parts) * len(callers), 4 * len(callers) * width)
+
+            def returns(state: int) -> _Flags:
+                return unpacked(words[pairs.number[state, return_states]])
+
+            at = pairs.pre_states[callers]
+            begun = [(i, unpacked(words[pairs.number[rule.parts[i], at]])) for i in parts]
+            inner, settled = ended_parts(rule, begun, returns)
+            settle &= settled
+            words[callers] |= np.packbits(joined(inner, returns(rule.back)), axis=1)
         if (words == before).all():
+            if not settle:
+                raise UnsettledError
             found = unpacked(words)
             found[DEAD] = False
             return found
@@ -294,27 +320,39 @@ def _ended(
     while left:
         watch(len(again), 6 * again.size)
         if left & 1:
-            found = _joined(found, power)
+            found = joined(found, power)
         left >>= 1
-        square = _joined(power, power) if left else power
+        square = joined(power, power) if left else power
         if left and (square == power).all():
             # All further powers are this one.
-            return _ended(_joined(found, power), again, 0, more, watch)
+            return _ended(joined(found, power), again, 0, more, watch)
         power = square
     power, left = again | np.eye(len(again), dtype=np.bool_), -1 if more is None else more
     while left:
         watch(len(again), 6 * again.size)
         if left & 1:
-            found = _joined(found, power)
+            found = joined(found, power)
         left >>= 1
-        square = _joined(power, power)
+        square = joined(power, power)
         if (square == power).all():
-            return _joined(found, power) if left else found
+            return joined(found, power) if left else found
         power = square
     return found
 
 
-def _joined(left: _Flags, right: _Flags) -> _Flags:
-    """The composition of two relations, bool."""
-    found: _Flags = left.astype(np.float32) @ right.astype(np.float32) > 0
-    return found
+def _is_of_set(tables: NetworkTables, frame: int) -> bool:
+    if frame < tables.states:
+        return False
+    counters = tables.some_counters
+    return counters.split(frame)[0] >= len(counters.rows)
+
+
+def _sets_called(tables: NetworkTables, state: int) -> list[tuple[SetRule, list[int]]]:
+    """The sets that a state calls, each with the parts that may be the first."""
+    counters = tables.some_counters
+    found: dict[int, list[int]] = {}
+    for start, frame in tables.calls[state]:
+        if _is_of_set(tables, frame):
+            number = counters.split(frame)[0] - len(counters.rows)
+            found.setdefault(number, []).append(counters.set_rules[number].parts.index(start))
+    return [(counters.set_rules[number], parts) for number, parts in found.items()]

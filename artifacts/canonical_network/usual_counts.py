@@ -29,9 +29,9 @@ HORIZONS = (4, 8, 16, 32, 64, 128, 256)
 def with_usual_counters(tables: NetworkTables) -> NetworkTables:
     """The same network with more counters, which stand for many counts of those that it has."""
     counters = tables.counters
-    if counters is None:
+    if counters is None or not counters.rows:
         return tables
-    count, most = len(counters), (UNBOUNDED, *(h + 1 for h in HORIZONS))
+    count, most = len(counters.rows), (UNBOUNDED, *(h + 1 for h in HORIZONS))
     times = 1 + len(most)
     usual = Counters(
         counters.states,
@@ -39,8 +39,12 @@ def with_usual_counters(tables: NetworkTables) -> NetworkTables:
         np.append(counters.least, np.ones(count * len(most), dtype=np.int64)),
         np.append(counters.most, np.repeat(np.array(most, dtype=np.int64), count)),
         np.tile(counters.backs, times),
+        counters.sets,
     )
-    return replace(tables, counters=usual)
+    # Frames of sets are behind those of all counters.
+    returns = tables.call_returns
+    returns = returns + np.where(returns >= counters.states + count, count * len(most), 0)
+    return replace(tables, counters=usual, call_returns=returns.astype(np.int32))
 
 
 class UsualCounts:
@@ -48,7 +52,7 @@ class UsualCounts:
 
     def __init__(self, network: Network) -> None:
         self._stacks, self._counters = network.stacks, network.tables.some_counters
-        self._count = len(self._counters) // (2 + len(HORIZONS))
+        self._count = len(self._counters.rows) // (2 + len(HORIZONS))
         # By node the sets that hold less, and more.
         self._known: dict[int, tuple[int, int]] = {BOTTOM: (BOTTOM, BOTTOM)}
 
@@ -83,8 +87,10 @@ class UsualCounts:
         if frame < counters.states:
             return frame, frame
         counter, begun = counters.split(frame)
+        if counter >= self._count:
+            return frame, frame
         _, least, most, _ = counters.rows[counter]
-        if counter >= self._count or begun < least or most == UNBOUNDED:
+        if begun < least or most == UNBOUNDED:
             return frame, frame
         fitting = [i for i, h in enumerate(HORIZONS) if h <= most - begun]
         if not fitting:

@@ -9,7 +9,6 @@ from ..canonical_network.check import check_inert, check_precomputed, check_stor
 from ..container.manifest import Manifest
 from ..container.sections import Arrays, check_types, require
 from ..matcher import Begun
-from ..network.sets import NAMES
 from ..normalizer.machine import WithNormalForm
 from ..tokens.allowance import Allowance, Precomputed
 from ..tokens.vocabulary import TEXT
@@ -37,7 +36,6 @@ def check(manifest: Manifest, arrays: Arrays) -> None:
         from . import counting_network
 
         counting_network.check_counted(manifest, arrays)
-        require(f"set.{NAMES[0]}" not in arrays, f"set.{NAMES[0]}")
     else:
         network.check(manifest, {name: a for name, a in arrays.items() if name != FIRST_ROW})
         manifest, arrays = over_sentinels(manifest, arrays)

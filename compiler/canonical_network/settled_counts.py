@@ -1,4 +1,4 @@
-"""Which counts of a network may stay counts under canonical tokenization.
+"""Which counts and sets of a network may stay such under canonical tokenization.
 
 Whether a token is live behind a count is searched while decoding: as far as a piece of the
 pre-tokenizer may end, or the text. So where many items must follow, a piece must be able to end
@@ -9,12 +9,18 @@ soon in what follows, wherever an item ends, for any count that is left:
 
 Where it is not, each mask is searched to the end of the count, which is done for some thousand
 items and refused for more. Where no items must follow the end of the text is near, for any count.
+
+A set stays one where what follows its parts does not depend on their order
+(``artifacts/canonical_network/settled_sets``), or where there are few values of it; else all orders
+are written out.
 """
 
 from collections.abc import Iterator
 
 from constrain.artifacts.canonical_network.contexts import TEXT_END
 from constrain.artifacts.canonical_network.pretokenized import PretokenizedNetwork
+from constrain.artifacts.canonical_network.settled_sets import MOST_VALUES, UnsettledError
+from constrain.artifacts.network.sets import NO_SEPARATOR
 from constrain.artifacts.network.tables import DEAD, NetworkTables
 
 from ..limits import Effort, Limits
@@ -35,7 +41,8 @@ def check_settled(
     network: PretokenizedNetwork, tables: NetworkTables, limits: Limits, effort: Effort
 ) -> None:
     """Raise ``LimitError`` unless that holds for the counters of ``tables``, which ``network`` is
-    made of, that ask for many items."""
+    made of, that ask for many items; and ``UnsettledError`` unless it does for its sets."""
+    _check_sets(network, tables)
     rows = [] if tables.counters is None else tables.counters.rows
     long = [counter for counter, row in enumerate(rows) if row[1] > MOST_UNSETTLED]
     if not long:
@@ -49,12 +56,27 @@ def check_settled(
                     limits.within(MOST_UNSETTLED).check_states(rows[counter][1], _STAGE)
 
 
+def _check_sets(network: PretokenizedNetwork, tables: NetworkTables) -> None:
+    if not tables.has_sets:
+        return
+    contexts = _contexts(network, tables)
+    for number, rule in enumerate(tables.some_counters.set_rules):
+        if 2 << len(rule.parts) <= MOST_VALUES and not rule.repeats:
+            continue
+        settles = all(network.contexts.settles(number, context) for context in contexts)
+        if not settles or len(contexts) == _MOST_CONTEXTS:
+            raise UnsettledError
+
+
 def _contexts(network: PretokenizedNetwork, tables: NetworkTables) -> list[int]:
     """The contexts of stacks, as far as those of first items tell."""
     contexts, counters = network.contexts, tables.some_counters
     added = network.network.tables.states - tables.states
-    frames = [f if f < tables.states else f + added for f in tables.frames.tolist()]
+    size = tables.states + len(counters.items)
+    frames = [f if f < tables.states else f + added for f in tables.frames.tolist() if f < size]
     frames += counters.backs.tolist()
+    for rule in counters.set_rules:
+        frames += [rule.back, *rule.parts] + [rule.separator] * (rule.separator != NO_SEPARATOR)
     found = {TEXT_END: None}
     pending = [TEXT_END]
     for context in pending:

@@ -1,16 +1,25 @@
-"""Recognisers of fewer members, those that a tokenizer can spell, or of fewer states."""
+"""Recognisers of fewer members, those that a tokenizer can spell, or of fewer or more states."""
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..choose import engine_of
 from ..diagnostics import CheckError, Diagnostic
-from ..frontend import MaximalMunchGrammar, Parser, parser_of
+from ..frontend import (
+    Automaton,
+    MaximalMunchGrammar,
+    Parser,
+    Recogniser,
+    compile_texts,
+    parser_of,
+)
 from ..limits import Limits
-from ..options import ArtifactRequest
+from ..options import ArtifactRequest, CompileOptions
 
 if TYPE_CHECKING:
     from ..tokenizers import Tokenizer
@@ -85,3 +94,26 @@ def over_fewest_states(found: MaximalMunchGrammar, limits: Limits) -> MaximalMun
 
     network = minimal_network(found.tables.network, limits)
     return replace(found, tables=replace(found.tables, network=network))
+
+
+def copied(found: Recogniser, options: CompileOptions) -> Recogniser:
+    """What recognises the same texts, and counts none of their parts."""
+    choice = engine_of(found.grammar, options)
+    choice = replace(choice, counted_from=None, written_from=None)
+    return compile_texts(found.grammar, choice, options)
+
+
+def in_all_orders(found: Parser, options: CompileOptions) -> Recogniser:
+    """The same with permutations written out. Raises ``LimitError``."""
+    choice = replace(engine_of(found.grammar, options), written_from=None)
+    return compile_texts(found.grammar, choice, options)
+
+
+def largest_rule(found: Recogniser) -> Iterator[str]:
+    """The rule behind most states of a DFA, else the one that members begin with."""
+    is_made = isinstance(found, Automaton) and found.operation is None
+    if isinstance(found, Automaton) and is_made and found.for_masks is None:
+        behind = Counter(origin for origins in found.dfa.origins for origin in origins)
+        yield from (found.rules[origin] for origin, _ in behind.most_common(1))
+    else:
+        yield found.grammar.start

@@ -28,7 +28,7 @@ from constrain.artifacts.counting_network.machine import CountingMasks
 from constrain.artifacts.prefix import boundaries
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens import tokenset
-from constrain.compiler import Tokenizer, WeakerMasksWarning, choose, compile_grammar
+from constrain.compiler import Tokenizer, choose, compile_grammar
 from constrain.compiler.diagnostics import LimitError
 from constrain.compiler.network.members import NetworkMembers
 
@@ -211,17 +211,8 @@ def test_threads_of_many_keys_are_found_again_from_what_is_before_them(
         again.advance(token)
 
 
-def test_many_parts_are_read_under_any_where_nothing_is_asked_for(
-    default_tokenizer: Tokenizer,
-) -> None:
-    """As for a grammar that has no canonical masks, with a note."""
-    with pytest.warns(WeakerMasksWarning, match="permutation of so many parts"):
-        artifact = compile_grammar(keys(30), dialect="kbnf", tokenizer=default_tokenizer, prewarm=0)
-    assert "any" == artifact.manifest.tokenization
-
-
 def test_too_many_orders_are_a_limit_by_name(default_tokenizer: Tokenizer) -> None:
-    """Where no frame can hold the set: canonical masks that are asked for, and other engines."""
-    for options in ({"tokenization": "canonical"}, {"engine": "dfa"}, {"engine": "earley"}):
+    """Where no frame can hold the set: other engines."""
+    for options in ({"engine": "dfa"}, {"engine": "earley"}):
         with pytest.raises(LimitError, match=r"all orders of a permutation.*'start'"):
             compile_grammar(keys(30), dialect="kbnf", tokenizer=default_tokenizer, **options)

@@ -120,7 +120,8 @@ COMPILER: dict[str, set[str]] = {
     }
     | {"options"},
     "reduced": BASE
-    | {"frontend", "lnf", "maximal_munch", "network", "options", "token_ids", "tokenizers"},
+    | {"choose", "frontend", "lnf", "maximal_munch", "network", "options"}
+    | {"token_ids", "tokenizers"},
     "writers": BASE | {"automata", "choose", "frontend", "grammar", "lnf", "options", "unicode"},
     "token_ids": BASE | {"automata", "frontend", "grammar", "options", "tokenizers"},
     "token_terminals": BASE
