@@ -10,7 +10,7 @@ from pathlib import Path
 from mlx_lm import generate, load
 
 from constrain.artifacts.serving.mlx import processor
-from constrain.compiler import Compiler, load_tokenizer
+from constrain.compiler import Compiler, SchemaOptions, load_tokenizer
 
 
 def main() -> None:
@@ -25,7 +25,8 @@ def main() -> None:
 
     compiler = Compiler(load_tokenizer(tokenizer))
     schema = wanted.schema.read_text(encoding="utf-8")
-    artifact = compiler.compile(schema, dialect="json-schema")
+    options = SchemaOptions(whitespace="python")  # as json.dumps writes: one space behind , and :
+    artifact = compiler.compile(schema, dialect="json-schema", schema=options)
 
     # Once for each text, also in a batch.
     prompt = tokenizer.encode(wanted.prompt)

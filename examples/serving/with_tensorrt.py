@@ -14,7 +14,7 @@ from pathlib import Path
 from tensorrt_llm import LLM, SamplingParams
 
 from constrain.artifacts.serving.tensorrt import processor
-from constrain.compiler import Compiler, load_tokenizer
+from constrain.compiler import Compiler, SchemaOptions, load_tokenizer
 
 
 def main() -> None:
@@ -29,7 +29,8 @@ def main() -> None:
 
     compiler = Compiler(load_tokenizer(wanted.model))
     schema = wanted.schema.read_text(encoding="utf-8")
-    artifact = compiler.compile(schema, dialect="json-schema")
+    options = SchemaOptions(whitespace="python")  # as json.dumps writes: one space behind , and :
+    artifact = compiler.compile(schema, dialect="json-schema", schema=options)
 
     # One for all requests that share these parameters.
     parameters = SamplingParams(logits_processor=processor(artifact), max_tokens=wanted.max_tokens)

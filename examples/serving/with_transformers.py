@@ -12,7 +12,7 @@ from pathlib import Path
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from constrain.artifacts.serving.transformers import processor
-from constrain.compiler import Compiler, load_tokenizer
+from constrain.compiler import Compiler, SchemaOptions, load_tokenizer
 
 
 def main() -> None:
@@ -30,7 +30,8 @@ def main() -> None:
     # Once for each schema: ``artifact.save(path)`` keeps it, ``constrain.artifacts.load`` opens it.
     compiler = Compiler(load_tokenizer(tokenizer))
     schema = wanted.schema.read_text(encoding="utf-8")
-    artifact = compiler.compile(schema, dialect="json-schema")
+    options = SchemaOptions(whitespace="python")  # as json.dumps writes: one space behind , and :
+    artifact = compiler.compile(schema, dialect="json-schema", schema=options)
 
     # Once for each call of ``generate``: one artifact, or one for each prompt of the batch.
     inputs = tokenizer([wanted.prompt], return_tensors="pt")

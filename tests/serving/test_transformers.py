@@ -9,6 +9,8 @@ These tests run with --full, where the libraries are installed.
 
 import json
 import re
+import runpy
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -270,6 +272,30 @@ def test_several_answers_to_prompts_with_grammars_of_their_own(
         each = models.ended(ids)
         assert each is not None
         assert is_member(("tool", "sql")[row // 5], each[0])
+
+
+def test_the_script_gives_members(
+    models: Models,
+    data: Callable[[str], Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """From its command line, by a model that is saved in a folder."""
+    models.model.save_pretrained(tmp_path)
+    file = str(data("tokenizers/gpt2/tokenizer.json"))
+    fast = models.transformers.PreTrainedTokenizerFast(
+        tokenizer_file=file, eos_token="<|endoftext|>"
+    )
+    fast.save_pretrained(tmp_path)
+    schema = tmp_path / "schema.json"
+    schema.write_text('{"enum": ["red", "green"]}')
+    script = EXAMPLES / "serving" / "with_transformers.py"
+    monkeypatch.setattr(sys, "argv", [str(script), str(tmp_path), str(schema), "Which colour"])
+    runpy.run_path(str(script), run_name="__main__")
+    lines = capsys.readouterr().out.splitlines()
+    assert 2 == len(lines)
+    assert {json.loads(line) for line in lines} <= {"red", "green"}
 
 
 @pytest.fixture(scope="module")
