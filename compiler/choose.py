@@ -62,7 +62,9 @@ CANONICAL_COPIED_STATES = 6_000
 LEXEMES_COPIED_STATES = 10_000
 
 # The states of an intersection or a complement whose DFA would have more than this are made while
-# decoding, if no masks are precomputed; else if it would have so many more.
+# decoding, if no masks are precomputed; else if it would have so many more. So are those of other
+# regular expressions whose DFA has more than that and many times the states of the NFA, as that of
+# .*a.{20} has: a DFA of so many states is tried (``lazy_dfa/growth.py``).
 SOON_LAZY_STATES, LAZY_STATES = 2_000, 50_000
 
 
@@ -239,25 +241,20 @@ def may_be_lazy(choice: EngineChoice, options: CompileOptions) -> bool:
     return is_open and options.max_depth is None and options.tokenization != CANONICAL
 
 
-def lazy_instead(choice: EngineChoice, states: int, options: CompileOptions) -> EngineChoice | None:
-    """States made while decoding instead of a DFA of about so many; None if it is small enough."""
-    return as_lazy(choice) if is_large(states, options) else None
-
-
-def is_large(states: int, options: CompileOptions) -> bool:
-    """Whether the states of a DFA of about so many are made while decoding."""
-    return states > (SOON_LAZY_STATES if options.wants_masks_alone else LAZY_STATES)
+def most_built(options: CompileOptions) -> int:
+    """From more states on those of a DFA are made while decoding."""
+    return SOON_LAZY_STATES if options.wants_masks_alone else LAZY_STATES
 
 
 def with_lazy_terminals(choice: EngineChoice) -> EngineChoice:
     """A network that calls what is too large to be built."""
-    reason = "an intersection or a complement in it is too large to be built"
+    reason = "the automaton of a terminal in it is too large to be built"
     return replace(choice, engine=NETWORK, reason=reason, others=())
 
 
-def as_lazy(choice: EngineChoice) -> EngineChoice:
-    """The same choice, with states that are made while decoding."""
-    reason = "an intersection or a complement is too large to be built"
+def as_lazy(choice: EngineChoice, what: str) -> EngineChoice:
+    """The same choice, with states that are made while decoding, as ``what`` is too large."""
+    reason = f"{what} is too large to be built"
     return replace(choice, reason=reason, is_lazy=True)
 
 

@@ -11,7 +11,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -28,9 +28,8 @@ from .choose import (
     as_lazy,
     by_calls,
     counted_instead,
-    is_large,
-    lazy_instead,
     may_be_lazy,
+    most_built,
     next_engine,
     over_lexemes,
     permuted,
@@ -200,10 +199,8 @@ class Parser:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MaximalMunchGrammar:
-    """A grammar read by maximal munch, and its tables.
-
-    ``numbered``: the rules over the numbers of ``lexemes``.
-    """
+    """A grammar read by maximal munch, and its tables. ``numbered``: the rules over the numbers of
+    ``lexemes``."""
 
     grammar: Grammar
     choice: EngineChoice
@@ -256,8 +253,8 @@ def read_checked(text: str, options: CompileOptions, name: str) -> Grammar:
 def compile_texts(grammar: Grammar, choice: EngineChoice, options: CompileOptions) -> Recogniser:
     """What recognises the texts of a checked tree, by the first engine that can be built.
 
-    Raises the error of the engine that ``choose`` decides for: ``NotRegularError``,
-    ``LimitError``; and ``CheckError`` if there is no member.
+    Raises the error of the engine that ``choose`` decides for, ``NotRegularError`` or
+    ``LimitError``, and ``CheckError`` if there is no member.
     """
     with blaming(grammar.longest_rule()):
         if choice.semantics == MAXIMAL_MUNCH:
@@ -268,17 +265,18 @@ def compile_texts(grammar: Grammar, choice: EngineChoice, options: CompileOption
 def _compile_exactly(grammar: Grammar, choice: EngineChoice, options: CompileOptions) -> Recogniser:
     limits, operation = options.limits, None
     if may_be_lazy(choice, options):
-        from .lazy_dfa.operation import operation_in
+        from .lazy_dfa.operation import growing_operation_in, operation_in
 
+        most, is_any = most_built(options), options.tokenization == ANY
         operation = operation_in(grammar, limits)
-        if operation is not None:
-            chosen = lazy_instead(choice, operation.states, options)
-            if chosen is not None:
-                return _lazy(grammar, chosen, operation, limits)
-        elif options.tokenization == ANY:
+        if operation is None and is_any:
+            operation = growing_operation_in(grammar, most, limits)
+        if operation is not None and operation.states > most:
+            return _lazy(grammar, choice, operation, limits)
+        if operation is None and is_any:
             from .lazy_network.terminals import lazy_terminals
 
-            lazily = lazy_terminals(grammar, limits, partial(is_large, options=options))
+            lazily = lazy_terminals(grammar, limits, most)
             if lazily is not None:
                 chosen = with_lazy_terminals(choice)
                 return Parser(lazily.grammar, chosen, lazily.network, limits, lazily)
@@ -312,8 +310,10 @@ def _compile_exactly(grammar: Grammar, choice: EngineChoice, options: CompileOpt
             return parser_of(resolved, choice, limits, rules)
         except (NotRegularError, LimitError) as error:
             is_counted = isinstance(error, LimitError) and not error.is_measured
-            if operation is not None and choice.engine == DFA and is_counted:
-                return _lazy(grammar, as_lazy(choice), operation, limits)
+            if is_counted and may_be_lazy(choice, options):
+                operation = operation or growing_operation_in(grammar, 0, limits)
+                if operation is not None:
+                    return _lazy(grammar, choice, operation, limits)
             choice = next_engine(choice, error)
 
 
@@ -330,7 +330,8 @@ def _lazy(
                 return _automata(grammar, normal_form(grammar, again)[1], again)
             return Automata(as_nfa(dfa, [grammar.start]), dfa, [grammar.place_of_start])
 
-    return Automaton(grammar, choice, later, operation=operation)
+    chosen = as_lazy(choice, operation.what)
+    return Automaton(grammar, chosen, later, operation=operation)
 
 
 def compile_regular(grammar: Grammar, choice: EngineChoice, limits: Limits) -> Automaton:
@@ -478,8 +479,7 @@ def _compile_over_lexemes(
     if choice.engine == DFA:
         try:
             if not choice.others:
-                # Which says where the rule stands that nests.
-                components(found.lnf(limits))
+                components(found.lnf(limits))  # Which says where the rule stands that nests.
             check_nesting(rules)
             network = minimal_network(tables.network, limits)
             dfa = maximal_munch_dfa(replace(tables, network=network), limits)

@@ -68,7 +68,7 @@ def _check_operands(arrays: Arrays, count: int, width: int) -> None:
     of = arrays["lazy.set_of"]
     require(of.shape[1] == 2, "lazy.set_of")
     operands = len(of)
-    require(bool(((of >= 0) & (of < [count, 2])).all()), "lazy.set_of")
+    require(bool(((of >= 0) & (of < [count, 3])).all()), "lazy.set_of")
     states, targets = arrays["lazy.set_states"], arrays["lazy.set_targets"]
     total = len(arrays["lazy.set_accepting"])
     require_offsets(arrays, "lazy.set_states", operands, total)

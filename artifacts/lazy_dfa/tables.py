@@ -18,6 +18,9 @@ DEAD = 0
 # Instead of the most characters: any number.
 UNBOUNDED = -1
 
+# Kinds of operands in a file; 0 is one that is required, and no more.
+_EXCLUDED, _FOLLOWED = 1, 2
+
 # Bytes that continue a character.
 CONTINUES = slice(0x80, 0xC0)
 
@@ -28,6 +31,8 @@ class Operand:
 
     ``offsets``: int64 (S * C + 1,), the targets of state s by column c are those from
     ``offsets[s * C + c]`` on in ``targets``, int32. ``accepting``: uint8 (S,). ``starts``: int32.
+    ``is_followed``: it is required, and a text begins one of its texts iff the conjunction's DFA
+    reads it, so that no text has to be searched for.
     """
 
     excludes: bool
@@ -35,6 +40,7 @@ class Operand:
     targets: NDArray[np.int32]
     accepting: NDArray[np.uint8]
     starts: NDArray[np.int32]
+    is_followed: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,15 +88,16 @@ def from_sections(arrays: Mapping[str, NDArray[Any]]) -> tuple[Conjunction, ...]
     cells, sets = arrays["lazy.set_cells"], arrays["lazy.set_states"].tolist()
     of, begun = arrays["lazy.set_of"].tolist(), arrays["lazy.set_start_offsets"].tolist()
     operands: list[list[Operand]] = [[] for _ in arrays["lazy.starts"]]
-    for i, (conjunction, excludes) in enumerate(of):
+    for i, (conjunction, kind) in enumerate(of):
         span = cells[sets[i] * width : sets[i + 1] * width + 1]
         operands[conjunction].append(
             Operand(
-                bool(excludes),
+                kind == _EXCLUDED,
                 span - span[0],
                 arrays["lazy.set_targets"][int(span[0]) : int(span[-1])],
                 arrays["lazy.set_accepting"][sets[i] : sets[i + 1]],
                 arrays["lazy.set_starts"][begun[i] : begun[i + 1]],
+                kind == _FOLLOWED,
             )
         )
     found = []
@@ -118,7 +125,8 @@ def to_sections(conjunctions: Sequence[Conjunction]) -> dict[str, NDArray[Any]]:
         ),
         "lazy.set_cells": _offsets(np.concatenate([nobody, *lengths])),
         "lazy.set_of": np.array(
-            [(i, each.excludes) for i, each in operands], dtype=np.int32
+            [(i, _FOLLOWED if each.is_followed else int(each.excludes)) for i, each in operands],
+            dtype=np.int32,
         ).reshape(-1, 2),
         "lazy.set_start_offsets": _offsets([len(each.starts) for _, each in operands]),
         "lazy.set_starts": np.concatenate([nobody, *(each.starts for _, each in operands)]),

@@ -30,6 +30,7 @@ class Walked:
         # What is live with these sets is so with any; there are such if all operands exclude.
         self._hardest = tuple(each.every for each in self.operands)
         self._excludes = all(each.excludes for each in self.operands)
+        self._searches = not all(each.is_followed for each in conjunction.operands)
         # The fewest characters from each state with these sets, -1 where they are not found yet.
         self._fewest = np.full(len(conjunction.table), -1, dtype=np.int64)
 
@@ -75,7 +76,7 @@ class Walked:
         fewest = self.lengths.fewest_of(enough, state)
         if not self._fits(fewest, characters):
             return False
-        if not self.operands:
+        if not self._searches:
             return True
         return self._fits(self.emptiness.fewest(state, sets, enough), characters)
 
@@ -105,7 +106,7 @@ class Walked:
 
     def surely_live(self, ends: Ends, live: Allowed, characters: int) -> Allowed:
         """Which of the ends that are ``live`` are so with any sets of the operands."""
-        if not self.operands:
+        if not self._searches:
             return live
         sure = np.zeros_like(live)
         if not self._excludes:

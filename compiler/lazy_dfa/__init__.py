@@ -1,9 +1,11 @@
 """From an expression of intersections and complements to conjunctions that are walked lazily.
 
-    grammar       -> expression     its tree as one regular expression, where nothing recurs
-    expression    -> joined_characters   the same, with runs of a character as repetitions
-    expression    -> signed_parts   the conjunctions: what each requires and excludes
-    conjunctions  -> conjunctions   for each the DFA of what is small, bounds of the length, NFAs
+    grammar       -> expression         its tree as one regular expression, where nothing recurs
+    expression    -> growth             whether the DFA of one that is no operation grows
+    expression    -> joined_characters  the same, with runs of a character as repetitions
+    expression    -> signed_parts       the conjunctions: what each requires and excludes
+    conjunctions  -> conjunctions       for each the DFA of what is small, a length, and NFAs
+    NFA           -> beginnings         the DFA of what begins a text of one that is alone
 
 ``constrain.artifacts.lazy_dfa`` makes their states while decoding.
 """

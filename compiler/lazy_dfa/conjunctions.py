@@ -27,6 +27,7 @@ from ..automata.nfa import Nfa
 from ..automata.thompson import thompson
 from ..diagnostics import LimitError
 from ..limits import Limits
+from .beginnings import following_its_beginnings
 from .signed_parts import Parts, TooManyError, conjunctions_of, repeated_character
 
 _STAGE = "a search for a member"
@@ -44,10 +45,12 @@ _MOST_CELLS = 1 << 22
 @dataclass(frozen=True, slots=True, eq=False)
 class Operation:
     """Conjunctions whose union are the members. ``states``: about how many a DFA of all would
-    have; with operands that have none it would have more than any limit."""
+    have; with operands that have none it would have more than any limit. ``what``: of the grammar,
+    for reasons."""
 
     conjunctions: tuple[Conjunction, ...]
     states: int
+    what: str = "an intersection or a complement"
 
 
 # More states than any limit.
@@ -65,7 +68,7 @@ def operation_of(node: regex.Node, limits: Limits) -> Operation | None:
     if not made:
         return Operation((), 0)
     classes = _common_classes(made)
-    found = tuple(each.table(classes) for each in made)
+    found = tuple(_followed(each, each.table(classes), limits) for each in made)
     live = tuple(each for each in found if _has_member(each, limits))
     if any(not Walked(each).lengths.is_bounded for each in live):
         return None
@@ -99,7 +102,11 @@ def without_bytes_of(operation: Operation, missing: NDArray[np.bool_], limits: L
         columns = classes[representatives]
         table = np.where(missing[representatives], DEAD, table[:, columns]).astype(np.int32)
         width = each.table.shape[1]
-        operands = tuple(_with_columns(operand, width, columns) for operand in each.operands)
+        # subtle: what begins a text need not begin one without these bytes.
+        operands = tuple(
+            replace(_with_columns(operand, width, columns), is_followed=False)
+            for operand in each.operands
+        )
         less = replace(each, table=table, classes=refined, operands=operands)
         if _has_member(less, limits):
             found.append(less)
@@ -126,6 +133,7 @@ class _Made:
     least: int
     most: int
     operands: Sequence[tuple[Nfa, bool]]
+    has_others: bool
 
     def table(self, common: tuple[NDArray[np.uint8], NDArray[np.intp]]) -> Conjunction:
         classes, representatives = common
@@ -181,7 +189,8 @@ class _Making:
             except LimitError as error:
                 self._pass_on(error)
                 operands.append((as_nfa(dfa, keep_origins=False), True))
-        return None if whole.is_empty else _Made(whole, least, most, operands)
+        has_others = bool(required or excluded)
+        return None if whole.is_empty else _Made(whole, least, most, operands, has_others)
 
     def _automaton(self, node: regex.Node) -> Dfa | Nfa:
         nfa = thompson(resolved(node, self._limits), self._limits)
@@ -199,6 +208,14 @@ class _Making:
         """Raise unless it is the number of states, which another way does without."""
         if error.limit != "states" or error.is_measured:
             raise error
+
+
+def _followed(made: _Made, conjunction: Conjunction, limits: Limits) -> Conjunction:
+    """The same, by a DFA that says what begins a member where one operand is all there is."""
+    is_alone = len(made.operands) == 1 and not made.has_others and not conjunction.counts
+    if not is_alone or made.operands[0][1]:
+        return conjunction
+    return following_its_beginnings(conjunction, limits)
 
 
 def _common_classes(made: Sequence[_Made]) -> tuple[NDArray[np.uint8], NDArray[np.intp]]:

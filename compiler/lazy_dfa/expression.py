@@ -34,13 +34,23 @@ def expression_of(grammar: Grammar) -> regex.Node | None:
     tokens, ignored text or bytes that are no text are read."""
     if grammar.tokens or grammar.ignored or not may_operate(grammar):
         return None
+    bodies = _bodies_of(grammar)
+    if not _is_operation(bodies[grammar.start], bodies):
+        return None
+    return expression_of_rule(grammar, grammar.start)
+
+
+def expression_of_rule(grammar: Grammar, name: str) -> regex.Node | None:
+    """The same of any rule, whether that is an operation or not."""
+    found = _joined(name, _bodies_of(grammar))
+    return found if found is not None and is_text(found) else None
+
+
+def _bodies_of(grammar: Grammar) -> dict[str, list[Rule]]:
     bodies: dict[str, list[Rule]] = {}
     for rule in grammar.rules:
         bodies.setdefault(rule.name, []).append(rule)
-    if not _is_operation(bodies[grammar.start], bodies):
-        return None
-    found = _joined(grammar.start, bodies)
-    return found if found is not None and is_text(found) else None
+    return bodies
 
 
 def may_operate(grammar: Grammar) -> bool:

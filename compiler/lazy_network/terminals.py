@@ -1,4 +1,4 @@
-"""Intersections and complements inside a grammar whose automata are too large become symbols.
+"""Terminals inside a grammar whose automata are too large become symbols.
 
     url ::= "https://" host    ->    url ::= "https://" <terminal 0>
 
@@ -6,7 +6,7 @@ The symbols are token terminals of the tree, in whose place the network calls la
 matches the empty text, which no call may, is optional there.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from constrain.artifacts.lazy_dfa.tables import UNBOUNDED, Conjunction
@@ -27,13 +27,15 @@ from ..grammar.tree import (
     Rule,
     Token,
     children,
+    references,
     walk,
     with_children,
 )
 from ..grammar.tree import Sequence as Concatenation
 from ..lazy_dfa.conjunctions import Operation
-from ..lazy_dfa.expression import is_operation, may_operate
-from ..lazy_dfa.operation import operation_in
+from ..lazy_dfa.expression import expression_of_rule, is_operation, is_text, may_operate
+from ..lazy_dfa.growth import grows, may_count
+from ..lazy_dfa.operation import growing_operation_in, growing_operation_of, operation_in
 from ..limits import Limits, blaming
 from ..lnf.empty_patterns import empty_patterns
 from ..lnf.resolve_exclusions import resolve_exclusions
@@ -57,23 +59,26 @@ class LazyTerminals:
         return tuple(each for terminal in self.terminals for each in terminal.conjunctions)
 
 
-def lazy_terminals(
-    grammar: Grammar, limits: Limits, is_large: Callable[[int], bool]
-) -> LazyTerminals | None:
-    """The grammar with symbols in place of terminals whose automata have so many states that
-    they are large; None if there are none. Raises ``LimitError``."""
-    if grammar.tokens or grammar.ignored or not may_operate(grammar):
+def lazy_terminals(grammar: Grammar, limits: Limits, most: int) -> LazyTerminals | None:
+    """The grammar with symbols in place of terminals whose automata have more than ``most`` states,
+    or grow beyond them; None if there are none. Raises ``LimitError``."""
+    operates = may_operate(grammar)
+    counts = may_count(rule.body for rule in grammar.rules)
+    if grammar.tokens or grammar.ignored or not (operates or counts):
         return None
-    found: dict[str, Operation] = {}
+    replacing = _Replacing(grammar, limits, most, {})
     rules = []
     for rule in grammar.rules:
         # Most rules have none, and a look takes less time than to make them again.
-        if not any(map(_may_hold, walk(rule.body))):
+        if not counts and not any(map(_may_hold, walk(rule.body))):
             rules.append(rule)
             continue
         with blaming([rule.name]):
-            body = fold(rule.body, _inside, _Replacing(grammar, limits, is_large, found).replaced)
+            body = fold(rule.body, _inside, replacing.replaced)
         rules.append(rule if body is rule.body else replace(rule, body=body))
+    if counts:
+        rules = _growing_replaced(replace(grammar, rules=tuple(rules)), replacing)
+    found = replacing.found
     if not found:
         return None
     tokens = tuple(Token(name, (), False, rules[0].span) for name in found)
@@ -81,6 +86,41 @@ def lazy_terminals(
     left = empty_patterns(resolve_exclusions(left, limits), limits)
     network = network_of_rules(numbered(left, limits), limits)
     return LazyTerminals(left, tuple(found.values()), network)
+
+
+def _growing_replaced(grammar: Grammar, replacing: "_Replacing") -> list[Rule]:
+    """The rules, those whose automata grow as symbols; the smaller first, which others use."""
+    rules = list(grammar.rules)
+    sizes = {}
+    for name in _used(rules, grammar.start):
+        node = expression_of_rule(grammar, name)
+        if node is not None:
+            sizes[name] = sum(1 for _ in regex.walk(node))
+    for name in sorted(sizes, key=lambda name: sizes[name]):
+        operation = growing_operation_of(grammar, name, replacing.most, replacing.limits)
+        if operation is not None:
+            place = next(i for i, rule in enumerate(rules) if rule.name == name)
+            rule = rules[place]
+            body = replacing.symbol(operation, rule.span)
+            others = [rule for rule in rules if rule.name != name]
+            rules = [*others[:place], replace(rule, body=body), *others[place:]]
+            grammar = replace(grammar, rules=tuple(rules))
+    return rules
+
+
+def _used(rules: Sequence[Rule], start: str) -> list[str]:
+    """The rules that texts need."""
+    uses: dict[str, list[str]] = {}
+    for rule in rules:
+        uses.setdefault(rule.name, []).extend(use.name for use in references(rule.body))
+    found = {start: None}
+    pending = [start]
+    for name in pending:
+        for used in uses.get(name, ()):
+            if used not in found:
+                found[used] = None
+                pending.append(used)
+    return pending
 
 
 def _may_hold(expr: Expr) -> bool:
@@ -99,7 +139,7 @@ def _inside(expr: Expr) -> tuple[Expr, ...]:
 class _Replacing:
     grammar: Grammar
     limits: Limits
-    is_large: Callable[[int], bool]
+    most: int
     found: dict[str, Operation]
 
     def replaced(self, expr: Expr, parts: list[Expr]) -> Expr:
@@ -108,18 +148,32 @@ class _Replacing:
             same = all(new is old for new, old in zip(parts, children(expr), strict=True))
             return expr if same else with_children(expr, tuple(parts))
         if isinstance(expr, Pattern) and not is_operation(expr.node):
-            return self._divided(expr) if _holds_operation(expr.node) else expr
+            if _holds_operation(expr.node):
+                return self._divided(expr)
+            is_large = is_text(expr.node) and grows(expr.node, self.most, self.limits)
+            return self._symbol_of(expr) if is_large else expr
         if not isinstance(expr, Pattern | Difference | Excluding):
             return expr
-        part = Rule(_PART, expr.span, expr, expr.span)
-        whole = replace(self.grammar, rules=(*self.grammar.rules, part), start=_PART)
-        operation = operation_in(whole, self.limits)
-        if operation is None or not self.is_large(operation.states):
+        operation = operation_in(self._with(expr), self.limits)
+        if operation is None or operation.states <= self.most:
             return expr
+        return self.symbol(operation, expr.span)
+
+    def _symbol_of(self, pattern: Pattern) -> Expr:
+        operation = growing_operation_in(self._with(pattern), self.most, self.limits)
+        return pattern if operation is None else self.symbol(operation, pattern.span)
+
+    def _with(self, expr: Expr) -> Grammar:
+        """The grammar, beginning with an expression."""
+        part = Rule(_PART, expr.span, expr, expr.span)
+        return replace(self.grammar, rules=(*self.grammar.rules, part), start=_PART)
+
+    def symbol(self, operation: Operation, span: Span) -> Expr:
+        """What stands in the place of an operation, which is noted."""
         name = f"terminal {len(self.found)}"
         self.found[name] = _without_empty(operation)
-        symbol = Token(name, (), False, expr.span)
-        return Repetition(symbol, 0, 1, expr.span) if _is_nullable(operation) else symbol
+        symbol = Token(name, (), False, span)
+        return Repetition(symbol, 0, 1, span) if _is_nullable(operation) else symbol
 
     def _divided(self, pattern: Pattern) -> Expr:
         """A pattern with an operation inside as sequences and alternatives around that."""

@@ -17,11 +17,13 @@ LARGE = {
     "host": HOST.replace("MOST", "61").replace("ALL", "253"),
     "digit": r"(.*[0-9].*)&[\w\-]+&.{0,200}",
     "without": "~(.*a.{20})",
+    "behind": "(.*a.{20}|[0-9]{3})c?",
 }
 SMALLER = {
     "host": HOST.replace("MOST", "5").replace("ALL", "24"),
     "digit": r"(.*[0-9].*)&[\w\-]+&.{0,6}",
     "without": "~(.*a.{6})",
+    "behind": "(.*a.{9}|[0-9]{3})c?",
 }
 
 
@@ -74,6 +76,20 @@ def test_masks_of_smaller_bounds_are_those_of_the_dfa(
     eager = compiled(compiler, SMALLER[name], engine="dfa")
     assert (lazy.manifest.kind, eager.manifest.kind) == ("lazy-dfa", "byte-dfa")
     walk([lazy, eager], 100 if full else 4, 20, check_equal)
+
+
+def test_what_begins_a_member_is_known_without_a_search(compiler: Compiler) -> None:
+    """Of an automaton that grows exponentially; one that does not grow much is built."""
+    artifact = compiled(compiler, "[ab]*a[abc]{30}", dialect="regex", prewarm=None)
+    assert artifact.manifest.kind == "lazy-dfa"
+    assert "states are made while decoding: the automaton is too large to be built" in (
+        artifact.manifest.notes
+    )
+    # Before any "a", and how many may follow the last one: with a "c" behind it, and without.
+    assert artifact.manifest.counts["dfa_states"] == 1 + 30 + 30
+    assert artifact.viable_bytes(b"ab" + b"c" * 40) == 31
+    few = compiled(compiler, "[ab]*a[ab]{9}", dialect="regex", prewarm=None)
+    assert few.manifest.kind == "byte-dfa"
 
 
 @pytest.mark.parametrize("name", LARGE)

@@ -24,6 +24,8 @@ DIGIT = """text ::= word - ([^0-9]* | any ANY any*)
            any ::= [^#xA]"""
 WITHOUT = """text ::= any* - (any* 'a' ANY)
              any ::= [^"#xA]"""
+BEHIND = """text ::= any* 'a' ANY
+            any ::= [^"#xA]"""
 
 
 def grammar(rules: str, *, most: int = 0, times: int) -> str:
@@ -37,11 +39,13 @@ LARGE = {
     "host": grammar(HOST, most=61, times=253),
     "digit": grammar(DIGIT, times=200),
     "without": grammar(WITHOUT, times=20),
+    "behind": grammar(BEHIND, times=20),
 }
 SMALLER = {
     "host": grammar(HOST, most=4, times=17),
     "digit": grammar(DIGIT, times=8),
     "without": grammar(WITHOUT, times=5),
+    "behind": grammar(BEHIND, times=9),
 }
 
 
