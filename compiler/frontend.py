@@ -426,7 +426,7 @@ def _from_tree(resolved: Grammar, rules: "Rules", limits: Limits) -> Automata:
     from .network.from_tree import dfa_from_tree
 
     dfa, names = dfa_from_tree(rules, limits)
-    places = {rule.name: rule.span for rule in reversed(resolved.rules)}
+    places = {rule.shown: rule.span for rule in reversed(resolved.rules)}
     origins = [(name, places[name].start, places[name].end) for name in names]
     return Automata(as_nfa(dfa, names), dfa, origins)
 

@@ -144,19 +144,20 @@ class _Orders:
         self._number = 0
         self.rules: list[Rule] = []
 
-    def _named(self, body: Expr) -> Reference:
+    def _named(self, body: Expr, what: str = "") -> Reference:
         self._number += 1
         name = f"{self._rule.name} {self._number}"
         while name in self._names:
             self._number += 1
             name = f"{self._rule.name} {self._number}"
         self._names.add(name)
-        self.rules.append(replace(self._rule, name=name, body=body))
+        within = f"{self._rule.shown} {what}" if what else self._rule.shown
+        self.rules.append(replace(self._rule, name=name, body=body, within=within))
         return Reference(name, body.span)
 
-    def _used(self, expr: Expr) -> Expr:
-        """An expression that may stand in many places."""
-        return expr if isinstance(expr, Reference | Literal) else self._named(expr)
+    def _used(self, expr: Expr, what: str) -> Expr:
+        """An expression that may stand in many places; ``what`` it is, for messages."""
+        return expr if isinstance(expr, Reference | Literal) else self._named(expr, what)
 
     def expanded(self, permutation: Permutation) -> Expr:
         """A permutation in terms of these rules."""
@@ -166,8 +167,10 @@ class _Orders:
         self._limits.check_states(count, _STAGE, [self._rule.name], text)
         empty = Literal(b"", span)
         parts = permutation.parts
-        uses = [self._used(part.item) for part in parts]
-        separator = None if permutation.separator is None else self._used(permutation.separator)
+        uses = [self._used(part.item, f"part {i}") for i, part in enumerate(parts, 1)]
+        separator = permutation.separator
+        if separator is not None:
+            separator = self._used(separator, "separator")
         most = len(parts) if permutation.most is None else permutation.most
         bits = [0 if p.is_repeated and not p.is_required else 1 << i for i, p in enumerate(parts)]
         required = sum(bit for bit, part in zip(bits, parts, strict=True) if part.is_required)

@@ -174,7 +174,8 @@ class Rule:
     """One definition. Several of one name add up to alternatives.
 
     ``terminal``: a lexer would match it as a whole, so that nothing ignored stands inside;
-    of two that match equally long, the one of higher ``priority`` wins.
+    of two that match equally long, the one of higher ``priority`` wins. ``within``: of a rule that
+    nobody wrote, what messages call it, as it is part of one that somebody did.
     """
 
     name: str
@@ -183,6 +184,12 @@ class Rule:
     span: Span
     terminal: bool = False
     priority: int = 0
+    within: str = ""
+
+    @property
+    def shown(self) -> str:
+        """What messages call it."""
+        return self.within or self.name
 
     @cached_property
     def expressions(self) -> "tuple[Expr, ...]":

@@ -67,7 +67,7 @@ class _Flattener:
         """Number the rules, then flatten what is pending until nothing is."""
         for rule in self.grammar.rules:
             if rule.name not in self.numbers:
-                self.numbers[rule.name] = self._new(rule.name, rule.name)
+                self.numbers[rule.name] = self._new(rule.name, rule.shown)
         for rule in self.grammar.rules:
             self.pending.append((self.numbers[rule.name], rule.body))
             while self.pending:

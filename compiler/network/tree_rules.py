@@ -97,13 +97,14 @@ class Rules:
         # Repetitions that are counted while decoding (``tree_counts``).
         self.counted: frozenset[int] = frozenset()
         self._numbers: dict[str, int] = {}
+        self.names: list[str] = []
         for rule in grammar.rules:
-            self._numbers.setdefault(rule.name, len(self._numbers))
-        self.names = list(self._numbers)
+            if self._numbers.setdefault(rule.name, len(self.names)) == len(self.names):
+                self.names.append(rule.shown)
         options: list[list[int]] = [[] for _ in self.names]
         done: dict[int, int] = {}
         for rule in grammar.rules:
-            with blaming([rule.name]):
+            with blaming([rule.shown]):
                 options[self._numbers[rule.name]].append(self._added(rule.body, done))
         self.bodies = [
             found[0] if len(found) == 1 else self._new(ANY, tuple(found)) for found in options

@@ -159,6 +159,17 @@ def test_tools_know_permutations(cli: Cli, tmp_path: Path) -> None:
     assert 0 == cli("diff", few, again).code
 
 
+def test_written_out_orders_are_explained_by_rules_and_parts(cli: Cli, tmp_path: Path) -> None:
+    """In place of the rules that all orders become stand the author's, and the part."""
+    text = 'start ::= "{" permute!(x, ("y: " start | "z"), n?) "}";'
+    text += ' x ::= "x: " n ";"; n ::= #"[0-9]+";'
+    path = content(tmp_path / "a.kbnf", text)
+    said = cli("explain", path, content(tmp_path / "x.txt", "{x: 1;y: {x")).out
+    assert b"in start > start part 2 > start > x; expected" in said
+    compiled = cli("compile", path, "-o", str(tmp_path / "a.cst"))
+    assert "(start → start part 2 → start)" in compiled.err
+
+
 def test_members_are_counted_and_drawn_as_of_all_orders(all_held: None, full: bool) -> None:
     """Readings by length, and members in order, are those of rules for each set of parts; each is
     drawn, about as often as the others."""
