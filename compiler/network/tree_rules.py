@@ -96,11 +96,9 @@ class Rules:
         self._times: dict[int, _Times] = {}
         # Repetitions that are counted while decoding (``tree_counts``).
         self.counted: frozenset[int] = frozenset()
-        self._numbers: dict[str, int] = {}
-        self.names: list[str] = []
-        for rule in grammar.rules:
-            if self._numbers.setdefault(rule.name, len(self.names)) == len(self.names):
-                self.names.append(rule.shown)
+        shown = {rule.name: rule.shown for rule in grammar.rules}
+        self._numbers = {name: number for number, name in enumerate(shown)}
+        self.names = list(shown.values())
         options: list[list[int]] = [[] for _ in self.names]
         done: dict[int, int] = {}
         for rule in grammar.rules:
