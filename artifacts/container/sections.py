@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ArtifactError
+from .sparse import filled_cells, is_sparse, whole_tables
 
 Arrays: TypeAlias = Mapping[str, NDArray[Any]]
 
@@ -138,7 +139,12 @@ def encode(manifest: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> l
 
     ``manifest`` is JSON-serialisable; the checksums of all sections are added to it.
     """
-    ordered = sorted(arrays.items(), key=lambda item: (-item[1].dtype.itemsize, item[0]))
+    written = dict(arrays)
+    for name, array in arrays.items():
+        if is_sparse(array):
+            del written[name]
+            written |= filled_cells(name, array)
+    ordered = sorted(written.items(), key=lambda item: (-item[1].dtype.itemsize, item[0]))
     described: dict[str, Any] = {}
     chunks: list[bytes] = []
     checksums: dict[str, str] = {}
@@ -185,7 +191,7 @@ def decode(buffer: bytes | memoryview, *, verify: bool) -> Sections:
     arrays = _view_arrays(header, body)
     if verify:
         _verify(manifest.get("checksums"), arrays)
-    return Sections(manifest, arrays)
+    return Sections(manifest, whole_tables(arrays))
 
 
 def _split(data: memoryview) -> tuple[dict[str, Any], memoryview]:

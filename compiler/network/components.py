@@ -416,9 +416,16 @@ class _Lists:
         if len(arcs) == 3:
             target = self._closures[arcs[2]]
             return [arcs[0], arcs[1], target if target >= 0 else self.closure(arcs[2])]
-        found: Runs = []
-        after = -1
-        place = self._place
+        found, after = Runs(), -1
+        # Mostly they are ascending and disjoint already.
+        for low, high, target in zip(arcs[::3], arcs[1::3], arcs[2::3], strict=True):
+            if low <= after:
+                break
+            found += (low, high, self.closure(target))
+            after = high
+        else:
+            return found
+        found, after, place = [], -1, self._place
         behind = [-place[target] for target in arcs[2::3]]
         # Of equal bytes the last target first, so that each next one stands before a list.
         for low, high, _, target in sorted(
@@ -453,6 +460,10 @@ class _Lists:
         """The runs of both."""
         if len(left) == 3 and left[0] == left[1]:
             return self._with_symbol(left, right)
+        if left[-2] < right[0]:
+            return left + right
+        if right[-2] < left[0]:
+            return right + left
         found: Runs = []
         i, j = 3, 3
         low, high, target = left[:3]

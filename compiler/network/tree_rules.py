@@ -94,7 +94,6 @@ class Rules:
         self.contents: list[object] = []
         self._characters: dict[object, int] = {}
         self._times: dict[int, _Times] = {}
-        # Repetitions that are counted while decoding (``tree_counts``).
         self.counted: frozenset[int] = frozenset()
         shown = {rule.name: rule.shown for rule in grammar.rules}
         self._numbers = {name: number for number, name in enumerate(shown)}
@@ -237,13 +236,14 @@ class Rules:
         return found
 
     def _replace_leaves(self) -> None:
-        """A rule that is one symbol or one character stands for itself wherever it is named."""
-        kinds, contents = self.kinds, self.contents
-        for e, kind in enumerate(kinds):
-            if kind == RULE:
-                body = self.bodies[self.rule(e)]
-                if kinds[body] in (RUNS, CHARACTER):
-                    kinds[e], contents[e] = kinds[body], contents[body]
+        """A rule of one symbol or character, or at most one, is itself wherever it is named."""
+        kinds, contents, times = self.kinds, self.contents, self._times
+        for e in [e for e, kind in enumerate(kinds) if kind == RULE]:
+            body = self.bodies[self.rule(e)]
+            (part,) = self.parts[body] if times.get(body, (1,))[:2] == (0, 1) else (body,)
+            if kinds[part] in (RUNS, CHARACTER):
+                kinds[e], contents[e], self.parts[e] = kinds[body], contents[body], self.parts[body]
+                times |= {e: times[body]} if part != body else {}
 
     # --- what holds of expressions
 

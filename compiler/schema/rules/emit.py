@@ -52,6 +52,8 @@ class Emitter(Writer):
         self._taken: dict[str, int] = {}
         self._terminals: dict[Hashable, str] = {}
         self._pending: list[Goal] = []
+        # Commas and colons with their white space, which are the same expression everywhere.
+        self._marks: dict[str, tree.Expr] = {}
         self._keep: list[Dfa] = []
         self._orders: dict[Goal, dict[int, int]] = {}
         # The keys that a place has schemas for, by its number.
@@ -143,9 +145,14 @@ class Emitter(Writer):
         return self._mark(":")
 
     def _mark(self, mark: str) -> tree.Expr:
-        if self.options.whitespace == PYTHON:
-            return self.literal(f"{mark} ")
-        return self.sequence(self.space(), self.literal(mark), self.space())
+        found = self._marks.get(mark)
+        if found is None:
+            if self.options.whitespace == PYTHON:
+                found = self.literal(f"{mark} ")
+            else:
+                found = self.sequence(self.space(), self.literal(mark), self.space())
+            self._marks[mark] = found
+        return found
 
     def bracketed(self, first: str, inside: tree.Expr, last: str) -> tree.Expr:
         space = self.space()

@@ -1,0 +1,80 @@
+"""Large tables of which most cells are 0, written by the others.
+
+table      0 0 5 0     ->     table:shape 2 4     table:places 2 7     table:values 5 1
+           0 0 0 1
+"""
+
+from collections.abc import Mapping
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ArtifactError
+
+# Tables of so many bytes, of which at most one cell in so many is not 0, and one in so many at
+# least: a small file does not become a large table.
+_LARGE, _SPARSE, _SPARSEST = 1 << 20, 8, 1 << 10
+
+# Places are numbers of 32 bits.
+_MOST_CELLS = 1 << 32
+
+_SHAPE, _PLACES, _VALUES = ":shape", ":places", ":values"
+
+
+def is_sparse(array: NDArray[Any]) -> bool:
+    """Whether an array is written by its cells that are not 0."""
+    if array.dtype != np.int32 or not _LARGE <= array.nbytes < 4 * _MOST_CELLS:
+        return False
+    return _is_between(int(np.count_nonzero(array)), array.size)
+
+
+def _is_between(filled: int, cells: int) -> bool:
+    return _SPARSE * filled <= cells <= _SPARSEST * filled
+
+
+def filled_cells(name: str, array: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    """The sections of a table, by its cells that are not 0."""
+    places = np.flatnonzero(array)
+    return {
+        name + _SHAPE: np.array(array.shape, dtype=np.int64),
+        name + _PLACES: places.astype(np.uint32),
+        name + _VALUES: array.ravel()[places],
+    }
+
+
+def whole_tables(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """All sections, with the tables that are written by their cells in the place of these.
+
+    Raises ``ArtifactError`` where cells are none of a table.
+    """
+    found = dict(arrays)
+    for section in arrays:
+        if section.endswith(_SHAPE):
+            name = section.removesuffix(_SHAPE)
+            parts = [found.pop(name + end, None) for end in (_SHAPE, _PLACES, _VALUES)]
+            found[name] = _whole(name, *parts)
+    return found
+
+
+def _whole(
+    name: str,
+    shape: NDArray[Any] | None,
+    places: NDArray[Any] | None,
+    values: NDArray[Any] | None,
+) -> NDArray[np.int32]:
+    if shape is None or places is None or values is None:
+        raise ArtifactError(f"section {name!r} is damaged: a part of it is missing")
+    types = [part.dtype.str[1:] for part in (shape, places, values)] == ["i8", "u4", "i4"]
+    extents = shape.tolist() if types and shape.ndim == 1 and len(shape) < 4 else []
+    cells = prod(extents) if extents and min(extents) > 0 else 0
+    fits = cells and cells < _MOST_CELLS and places.ndim == 1 and places.shape == values.shape
+    if not fits or not _is_between(len(places), cells):
+        raise ArtifactError(f"section {name!r} is damaged: its cells do not fit its shape")
+    if not (places[-1] < cells and bool((places[1:] > places[:-1]).all())):
+        raise ArtifactError(f"section {name!r} is damaged: its cells are not in order")
+    table = np.zeros(cells, dtype=np.int32)
+    table[places] = values
+    table.flags.writeable = False
+    return table.reshape(extents)
