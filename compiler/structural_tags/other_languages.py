@@ -70,13 +70,13 @@ def part_of_schema(
         grammar = grammar_of_document(document, options, limits, start)
     except GrammarError as error:
         raise PartError([_at(pointer, each) for each in error.diagnostics]) from None
-    names = {rule.name: _apart(pointer, rule.name) for rule in grammar.rules}
+    names = {rule.name: _apart(pointer, rule.name, start) for rule in grammar.rules}
     rules = tuple(_renamed(rule, names) for rule in grammar.rules)
     text = f"%json {source.text[span.start : span.end]}"
     first = names[grammar.start]
     embedded = Embedded(first, text, span, frozenset(names.values()))
     notes = tuple(_at(pointer, each) for each in grammar.notes)
-    return Part(rules, first, notes, (embedded,))
+    return Part(rules, first, notes, (embedded,) if start == "#" else ())
 
 
 def part_of_text(
@@ -130,9 +130,12 @@ def _at(pointer: str, found: Diagnostic) -> Diagnostic:
     return replace(found, message=f"{visible(f'#{pointer}')}{message}")
 
 
-def _apart(pointer: str, name: str) -> str:
-    """The name of a schema's rule, behind the pointer of the schema."""
-    return f"#{pointer}{name.removeprefix('#')}" if name.startswith("#") else f"#{pointer} {name}"
+def _apart(pointer: str, name: str, start: str) -> str:
+    """The name of a schema's rule, behind the pointer of the schema, or of the part of it that the
+    grammar starts with: other parts have rules of their own."""
+    if name.startswith("#") and start in ("#", name):
+        return f"#{pointer}{name[1:]}"
+    return f"#{pointer}{start[1:]} {name}"
 
 
 def _renamed(rule: Rule, names: dict[str, str]) -> Rule:

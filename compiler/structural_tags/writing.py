@@ -103,9 +103,12 @@ class Writing:
             return tree.Token(None, ids, negated, self._span)
         return tree.Token(texts[0], (), negated, self._span, (*texts[1:], *numbers))
 
-    def schema(self, pointer: str, options: SchemaOptions) -> tree.Expr:
+    def schema(self, pointer: str, options: SchemaOptions, start: str = "#") -> tree.Expr:
+        """The instances of the JSON Schema at a pointer, or of a part of it."""
         source, span = self.document.source, self.document.spans[pointer]
-        return self._part(lambda: part_of_schema(source, span, pointer, options, self.limits, "#"))
+        return self._part(
+            lambda: part_of_schema(source, span, pointer, options, self.limits, start)
+        )
 
     def other(self, pointer: str, text: str, dialect: str) -> tree.Expr:
         source, span = self.document.source, self.document.spans[pointer]
@@ -117,7 +120,8 @@ class Writing:
         try:
             part = read()
         except PartError as error:
-            self.wrong += error.diagnostics
+            # Parts of one schema have the same errors.
+            self.wrong += (each for each in error.diagnostics if each not in self.wrong)
             return self.text("")
         self.rules += part.rules
         self.notes += part.notes

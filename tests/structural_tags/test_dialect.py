@@ -21,6 +21,7 @@ pytestmark = pytest.mark.quick
 
 A = {"type": "const_string", "value": "a"}
 ANY = {"type": "any_text"}
+STRING = {"type": "string"}
 THINK = "think_then_json.structural-tag.json"
 
 
@@ -32,6 +33,12 @@ def tag(begin: Any, content: Any = A, end: Any = ">") -> Any:
 def triggered(*tags: Any, **fields: Any) -> Any:
     """Triggered tags."""
     return {"type": "triggered_tags", "triggers": ["<"], "tags": list(tags), **fields}
+
+
+def styled(value: Any, style: str = "qwen_xml") -> Any:
+    """The arguments of one key, a string if nothing else is said, in a style."""
+    schema = {"type": "object", "properties": {"k": {"type": "string", **value}}}
+    return {"type": "json_schema", "json_schema": schema, "style": style}
 
 
 # Formats that are refused: what is marked by the caret, and a part of the message.
@@ -209,6 +216,34 @@ def test_any_order_takes_each_key_once() -> None:
     assert not accepts(found, '{"a":1,"a":2}')
     (note,) = read_grammar(as_text(whole(form)), "structural-tag").notes
     assert "#/format/any_order: any_order: every key once" in note.message
+
+
+def test_arguments_in_a_style_follow_references_and_come_in_any_order() -> None:
+    """Keys as a permutation, values by ``$ref``; what is left out is noted."""
+    schema = {
+        "type": "object",
+        "properties": {"a": {"$ref": "#/$defs/n"}, "b": {"anyOf": [{"$ref": "#/$defs/n"}, STRING]}},
+        "required": ["a", "b"],
+        "$defs": {"n": {"type": "array", "items": {"$ref": "#/$defs/n"}}},
+    }
+    form = {"type": "json_schema", "json_schema": schema, "style": "deepseek_xml"}
+    found = of({**form, "any_order": True})
+
+    def argument(key: str, value: str, *, is_string: bool = False) -> str:
+        said = str(is_string).lower()
+        return f'<｜DSML｜parameter name="{key}" string="{said}">{value}</｜DSML｜parameter>'
+
+    a, b = argument("a", "[[], []]"), argument("b", "[", is_string=True)
+    assert all(accepts(found, text) for text in (a + b, b + a, a + "\n" + argument("b", "[]")))
+    assert not any(
+        accepts(found, text) for text in (a, b, a + a, a + b + a, a + argument("b", "["))
+    )
+    assert not accepts(of(form), b + a)
+    notes = [note.message for note in read_grammar(as_text(whole(form)), "structural-tag").notes]
+    assert [
+        "#/format/json_schema: deepseek_xml: keys without a schema of their own are left out "
+        "[narrowed]"
+    ] == notes
 
 
 @pytest.fixture
