@@ -109,7 +109,7 @@ def test_a_limit_names_the_rule_that_explodes(cli: Cli, tmp_path: Path) -> None:
     """Determinisation of a known exponential case."""
     text = 'top ::= harmless blowup;\nharmless ::= "x";\nblowup ::= #"(a|b)*a(a|b){12}";'
     grammar = content(tmp_path / "g.ebnf", text)
-    result = cli("compile", grammar, "--max-states", "500")
+    result = cli("compile", grammar, "--engine", "dfa", "--max-states", "500")
 
     assert 3 == result.code
     assert "determinisation needs more than 500 states" in result.err
