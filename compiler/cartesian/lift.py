@@ -33,6 +33,10 @@ _STAGE = "the table of each state's tokens"
 # Sets of up to so many tokens are lists of ids, larger ones are packed.
 LONGEST_LIST = 512
 
+# The functions of one walk may have a pair for so many bytes of the memory limit, of which they take
+# a fifth; walks of fewer states are repeated in part.
+_BYTES_OF_PAIR = 64
+
 # Rows between two checks of the time limit.
 _STRIDE = 1024
 
@@ -108,7 +112,8 @@ def lift(
     transitions, memory, most, longest = alone.shape[1], 0, 0, 0
     rows, total = 0, int(np.count_nonzero(used))
     progress(_STAGE, rows, total)
-    for functions in token_functions(pairs.trie, table, product.classes, np.flatnonzero(used)):
+    starts, most_pairs = np.flatnonzero(used), limits.memory // _BYTES_OF_PAIR
+    for functions in token_functions(pairs.trie, table, product.classes, starts, most_pairs):
         transitions += len(functions.sources)
         sets = _Sets(functions, pairs.trie, size, alone)
         for done, (row, number) in enumerate(sets.of_rows()):
