@@ -33,8 +33,8 @@ _STAGE = "the table of each state's tokens"
 # Sets of up to so many tokens are lists of ids, larger ones are packed.
 LONGEST_LIST = 512
 
-# The functions of one walk may have a pair for so many bytes of the memory limit, of which they take
-# a fifth; walks of fewer states are repeated in part.
+# The functions of one walk may have a pair for so many bytes of the memory limit, a fifth of which
+# they take. Where there are more pairs, walks of fewer states begin again.
 _BYTES_OF_PAIR = 64
 
 # Rows between two checks of the time limit.
