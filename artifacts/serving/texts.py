@@ -42,7 +42,8 @@ class Texts:
     continue (``Artifact.matcher``, ``after``). ``stop_ids``: what ends them instead of the
     artifact's EOS. Raises ``ServingError`` where there are not as many prompts as artifacts.
 
-    The texts are those of one generation; ``reset`` begins another.
+    ``ends``: the ids that end the texts of each group. ``longest``: the most tokens that a row had
+    so far, its prompt included. The texts are those of one generation; ``reset`` begins another.
     """
 
     def __init__(
@@ -66,7 +67,7 @@ class Texts:
             for group, artifact in enumerate(several)
         ]
         self._artifacts = several
-        self._ends = [
+        self.ends = [
             sorted(artifact.manifest.eos if stop_ids is None else stop_ids) for artifact in several
         ]
         self._given_length = prompt_length
@@ -76,7 +77,7 @@ class Texts:
         """Forget the texts, for another generation."""
         self._prompt_length = self._given_length
         self._prompts: NDArray[Any] | None = None
-        self._longest = 0
+        self.longest = 0
         self._tokens: NDArray[Any] = np.zeros((0, 0), np.int64)
         self._matchers: list[Matcher] = []
 
@@ -99,7 +100,7 @@ class Texts:
                 continue
             if not live[row] and matcher.position == length:
                 self._tell(row)
-            ends = self._ends[self._group(row)]
+            ends = self.ends[self._group(row)]
             put(found[row].view(np.uint32), from_ids(ends, self._artifact(row).vocab_size))
         return found
 
@@ -135,14 +136,14 @@ class Texts:
         begin = self._prompt_length
         if self._prompts is None:
             self._prompts = ids[:, :begin].copy()
-            self._longest = max(begin, length)
-        others = length < begin or (self._given_length is None and length > self._longest + 1)
+            self.longest = max(begin, length)
+        others = length < begin or (self._given_length is None and length > self.longest + 1)
         if others or not np.array_equal(ids[:, :begin], self._prompts):
             raise ServingError(
                 "these are not the texts that the processor has followed: "
                 "make one for each generation, or reset() it"
             )
-        self._longest = max(self._longest, length)
+        self.longest = max(self.longest, length)
         return ids[:, begin:]
 
     def _follow(self, tokens: NDArray[Any]) -> None:
@@ -184,7 +185,7 @@ class Texts:
 
     def _tell(self, row: int) -> None:
         """Of a text that may not go on."""
-        if self._matchers[row].is_accepting or not self._ends[self._group(row)]:
+        if self._matchers[row].is_accepting or not self.ends[self._group(row)]:
             raise ServingError(
                 f"{self._dead_end(row)}, and no token ends it: give stop_ids, or compile the "
                 "grammar with the EOS of the tokenizer"

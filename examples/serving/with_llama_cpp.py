@@ -41,6 +41,8 @@ def main() -> None:
         logits_processor=LogitsProcessorList([constrained]),
         max_tokens=wanted.max_tokens,
     )
+    if constrained.error is not None:  # The host goes on from errors of processors.
+        raise constrained.error
     print(answer["choices"][0]["text"])
 
 

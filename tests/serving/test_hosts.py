@@ -153,6 +153,19 @@ def test_a_processor_refuses_another_generation(artifacts: Compile) -> None:
         Texts([artifact, artifact]).rows(np.array([[1]]), artifact.vocab_size)
 
 
+def test_an_error_that_a_host_ignores_leaves_the_end_alone(artifacts: Compile) -> None:
+    """llama.cpp goes on from errors in processors: then what follows is not masked."""
+    artifact = artifacts(WORDS, "any")
+    made = llama_cpp.processor(artifact)
+    made(np.array([1, 2], np.intc), np.zeros(artifact.vocab_size, np.single))
+    for ids in ([1, 3, 4], [1, 2]):
+        scores = np.zeros(artifact.vocab_size, np.single)
+        with pytest.raises(ServingError, match="not the texts that the processor has followed"):
+            made(np.array(ids, np.intc), scores)
+        assert [*artifact.manifest.eos] == np.flatnonzero(np.isfinite(scores)).tolist()
+    assert isinstance(made.error, ServingError)
+
+
 def test_a_given_prompt_length_may_be_met_late(artifacts: Compile) -> None:
     """A host that begins to call in the middle of a text says where it began."""
     artifact = artifacts(WORDS, "any")

@@ -43,11 +43,15 @@ SQL_TEXTS = (
     rf"SELECT (\*|{_NAME}(, {_NAME}){{0,3}}) FROM {_NAME}"
     rf"( WHERE {_NAME} [=<>] {_VALUE}( AND {_NAME} [=<>] {_VALUE})?)?;"
 )
-THOUGHT = r"""
-root ::= "<think>" [^<]{0,60} "</think>\n" answer
-answer ::= "{\"answer\": " number ", \"unit\": " ("\"m\"" | "\"kg\"") "}"
-number ::= "-"? ("0" | [1-9] [0-9]{0,8}) ("." [0-9]{1,3})?
-"""
+ANSWER = {
+    "type": "object",
+    "properties": {"answer": {"type": "integer"}, "unit": {"enum": ["m", "kg"]}},
+    "required": ["answer", "unit"],
+    "additionalProperties": False,
+}
+_THOUGHT = {"type": "tag", "begin": "<think>", "content": {"type": "any_text"}, "end": "</think>"}
+_PARTS = [_THOUGHT, {"type": "json_schema", "json_schema": ANSWER}]
+TAG = {"type": "structural_tag", "format": {"type": "sequence", "elements": _PARTS}}
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +71,7 @@ def artifact(library: Any, gpt2: Tokenizer) -> Callable[..., Artifact]:
     texts = {
         "json": ((EXAMPLES / "json.ebnf").read_text("utf-8"), "kbnf"),
         "tool": (json.dumps(TOOL), "json-schema"),
-        "thought": (THOUGHT, "gbnf"),
+        "tag": (json.dumps(TAG), "structural-tag"),
         "sql": (SQL, "gbnf"),
     }
 
@@ -84,18 +88,15 @@ def is_member(name: str, text: str) -> bool:
     """By what others say of the grammars."""
     if name == "sql":
         return re.fullmatch(SQL_TEXTS, text) is not None
-    if name == "thought":
-        said = re.fullmatch(r"<think>[^<]{0,60}</think>\n(\{.*\})", text, re.DOTALL)
-        return said is not None and is_member("answer", said[1])
+    if name == "tag":
+        thought, end, said = text.partition("</think>")
+        return thought.startswith("<think>") and bool(end) and is_member("answer", said)
     try:
         value = json.loads(text)
     except ValueError:
         return False
-    if name == "tool":
-        return pytest.importorskip("jsonschema").Draft202012Validator(TOOL).is_valid(value)
-    if name == "answer":
-        return isinstance(value, dict) and value["unit"] in ("m", "kg")
-    return True
+    schema = {"tool": TOOL, "answer": ANSWER}.get(name, True)
+    return pytest.importorskip("jsonschema").Draft202012Validator(schema).is_valid(value)
 
 
 @dataclass(frozen=True)
@@ -127,16 +128,31 @@ class Models:
 
     def nudge(self, begin: int) -> Any:
         """What makes texts end: behind forty tokens it prefers what closes, and the end."""
-        closing = {'"': 40, "}": 34, "]": 34, ":": 28, "1": 12, "e": 1}
+        closing = {'"': 40, "}": 34, "]": 34, ":": 28, ",": 26, "1": 12, "e": 1}
         bias = {self.library.token_to_id(text): float(value) for text, value in closing.items()}
         bias[EOS] = 50.0
+        find, decode = self.library.token_to_id, self.library.decode
 
         class Nudge(self.transformers.LogitsProcessor):  # type: ignore[misc]
             def __call__(self, input_ids: Any, scores: Any) -> Any:
-                if input_ids.shape[1] - begin >= 40:
-                    for token_id, value in bias.items():
-                        scores[:, token_id] += value
+                for row, ids in enumerate(input_ids[:, begin:].tolist()):
+                    text = decode(ids)
+                    if len(ids) < 40:
+                        continue
+                    if text.startswith("<think>") and "</think>" not in text:
+                        for token_id, value in end_of_thought(text).items():
+                            scores[row, token_id] += value
+                    else:
+                        for token_id, value in bias.items():
+                            scores[row, token_id] += value
                 return scores
+
+        def end_of_thought(text: str) -> dict[int, float]:
+            """The rest of the tag by its longest token that may come next."""
+            tag = "</think>"
+            known = next(n for n in range(len(tag) - 1, -1, -1) if text.endswith(tag[:n]))
+            found = {find(tag[known:end]): 50.0 + end for end in range(known + 1, len(tag) + 1)}
+            return {token_id: value for token_id, value in found.items() if token_id is not None}
 
         return Nudge()
 
@@ -194,7 +210,7 @@ class Checked:
 
 
 @pytest.mark.parametrize("tokenization", ["canonical", "any"])
-@pytest.mark.parametrize("name", ["json", "tool", "thought", "sql"])
+@pytest.mark.parametrize("name", ["json", "tool", "tag", "sql"])
 def test_what_is_generated_are_members(
     name: str,
     tokenization: str,
@@ -223,7 +239,7 @@ def test_what_is_generated_are_members(
     assert not any(each is not None and is_member(name, each[0]) for each in ended)
 
 
-@pytest.mark.parametrize("name", ["json", "tool", "thought", "sql"])
+@pytest.mark.parametrize("name", ["json", "tool", "tag", "sql"])
 def test_beams_are_reordered_and_stay_members(
     name: str, models: Models, artifact: Callable[..., Artifact]
 ) -> None:
@@ -243,7 +259,7 @@ def test_beams_are_reordered_and_stay_members(
         assert each[1] == models.library.encode(each[0], add_special_tokens=False).ids
 
 
-@pytest.mark.parametrize("name", ["json", "tool", "thought", "sql"])
+@pytest.mark.parametrize("name", ["json", "tool", "tag", "sql"])
 @pytest.mark.parametrize("drafts", ["model", "prompt"])
 def test_assisted_decoding_equals_greedy(
     name: str, drafts: str, models: Models, artifact: Callable[..., Artifact]
