@@ -358,32 +358,24 @@ def without_canonical(
 
 
 def _check_canonical(grammar: Grammar, engine: EngineChoice, tokenizer: "Tokenizer") -> None:
-    """Canonical masks need a DFA, or a network without large sets; and for token terminals a
-    tokenizer that puts nothing before a text."""
+    """Canonical masks need a DFA, or a network without large sets; and beside token terminals texts
+    that depend on nothing else."""
     if engine.engine == EARLEY:
         message = f"canonical masks need the engine dfa or network, and this is {engine.engine}"
         hint = f"{engine.reason}; say --tokenization any, or --max-depth to bound the nesting"
         raise CheckError(grammar.source, [Diagnostic(message, help=hint)])
-    if grammar.tokens and (step := _puts_text_first(tokenizer)):
-        message = f"canonical masks cannot follow token terminals where the tokenizer {step}"
-        hint = "say --tokenization any"
-        found = [Diagnostic(message, token.span, help=hint) for token in grammar.tokens]
+    if not grammar.tokens:
+        return
+    from .token_terminals.not_followed import not_followed
+
+    hint = "say --tokenization any"
+    reasons = not_followed(grammar, tokenizer, is_dfa=engine.engine == DFA)
+    found = [
+        Diagnostic(f"canonical masks cannot follow {why}", token.span, help=hint)
+        for token, why in reasons
+    ]
+    if found:
         raise CheckError(grammar.source, found)
-
-
-def _puts_text_first(tokenizer: "Tokenizer") -> str:
-    """What a tokenizer does with texts between token terminals that is not followed; empty if
-    nothing."""
-    from .tokenizers.definition import ByteLevel, Metaspace, Prepend, PrependScheme
-
-    steps = (*tokenizer.normalizers, *tokenizer.pre_tokenizers)
-    for step in steps:
-        match step:
-            case Prepend() | ByteLevel(_, True):
-                return "puts something before a text"
-            case Metaspace(_, scheme) if scheme is not PrependScheme.NEVER:
-                return "puts something before a text"
-    return ""
 
 
 def _check_wordpiece(

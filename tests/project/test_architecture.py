@@ -96,7 +96,7 @@ COMPILER: dict[str, set[str]] = {
     "normalizer": BASE | {"automata", "pretokenizer", "tokenizers"},
     "wordpiece": BASE | {"automata"},
     "options": BASE | {"schema", "tokenizers", "wordpiece"},
-    "choose": BASE | {"dialects", "grammar", "options", "tokenizers"},
+    "choose": BASE | {"dialects", "grammar", "options", "token_terminals", "tokenizers"},
     "bpe": BASE | {"cache", "normalizer", "pretokenizer", "tokenizers", "wordpiece"},
     "cartesian": BASE | {"automata", "bpe", "normalizer", "pretokenizer"},
     "network": BASE | {"automata", "grammar", "lnf", "options", "tokenizers", "unicode"},

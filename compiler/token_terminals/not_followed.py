@@ -1,0 +1,55 @@
+"""Beside which token terminals canonical masks do not follow the texts, and why: by the grammar and
+the tokenizer's definition alone."""
+
+from collections.abc import Iterator
+
+from constrain.artifacts.token_terminals.sentinels import SENTINELS
+
+from ..grammar.tree import Grammar, Token
+from ..tokenizers import Tokenizer
+from ..tokenizers.definition import AddedToken, ByteLevel, Metaspace, Prepend, PrependScheme
+
+
+def not_followed(
+    grammar: Grammar, tokenizer: Tokenizer, *, is_dfa: bool
+) -> Iterator[tuple[Token, str]]:
+    """The token terminals of a grammar, each with what is not followed. ``is_dfa``: the grammar
+    is recognised by a DFA."""
+    most = len(SENTINELS)
+    is_limited = not (is_dfa and merges_alone(tokenizer))
+    for number, token in enumerate(grammar.tokens):
+        if _puts_text_first(tokenizer):
+            yield token, "token terminals where the tokenizer puts something before a text"
+        for added in tokenizer.added_tokens:
+            if _reaches_out(added) and _stands_for(token, added):
+                yield token, f"the added token {added.content}, which takes in what is beside it"
+        if number == most and is_limited:
+            yield token, f"more than {most} different token terminals"
+
+
+def merges_alone(tokenizer: Tokenizer) -> bool:
+    """Whether a tokenizer does nothing with a text but merge its bytes."""
+    rewrites = tokenizer.normalizers or _puts_text_first(tokenizer) or tokenizer.ignore_merges
+    return tokenizer.byte_level and not tokenizer.splits and not rewrites
+
+
+def _puts_text_first(tokenizer: Tokenizer) -> bool:
+    for step in (*tokenizer.normalizers, *tokenizer.pre_tokenizers):
+        match step:
+            case Prepend() | ByteLevel(_, True):
+                return True
+            case Metaspace(_, scheme) if scheme is not PrependScheme.NEVER:
+                return True
+    return False
+
+
+def _reaches_out(added: AddedToken) -> bool:
+    """Whether the text beside a token decides what it is, or is a part of it."""
+    return added.lstrip or added.rstrip or added.single_word
+
+
+def _stands_for(token: Token, added: AddedToken) -> bool:
+    others = {f"<[{each}]>" if isinstance(each, int) else each for each in token.also}
+    is_named = added.content in {token.name, *others} or f"<[{added.id}]>" in others
+    is_named |= any(low <= added.id <= high for low, high in token.ids)
+    return is_named != token.negated
