@@ -358,8 +358,8 @@ def without_canonical(
 
 
 def _check_canonical(grammar: Grammar, engine: EngineChoice, tokenizer: "Tokenizer") -> None:
-    """Canonical masks need a DFA, or a network without large sets; and beside token terminals texts
-    that depend on nothing else."""
+    """Canonical masks need a DFA or a network; and token terminals beside which texts are encoded as
+    they are elsewhere."""
     if engine.engine == EARLEY:
         message = f"canonical masks need the engine dfa or network, and this is {engine.engine}"
         hint = f"{engine.reason}; say --tokenization any, or --max-depth to bound the nesting"
