@@ -358,7 +358,7 @@ def without_canonical(
 
 
 def _check_canonical(grammar: Grammar, engine: EngineChoice, tokenizer: "Tokenizer") -> None:
-    """Canonical masks need a DFA or a network; and token terminals beside which texts are encoded as
+    """Canonical masks need a DFA or a network; beside token terminals, texts that are encoded as
     they are elsewhere."""
     if engine.engine == EARLEY:
         message = f"canonical masks need the engine dfa or network, and this is {engine.engine}"
