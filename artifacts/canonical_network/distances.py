@@ -12,22 +12,45 @@ _FAR = 1 << 40
 
 
 def distances(tables: NetworkTables) -> NDArray[np.int64]:
-    """Bytes from each state to the end of its call, at least; int64 (S,)."""
+    """Bytes from each state to the end of its call, at least; int64 (S,).
+
+    From the ends backwards: what leads to states that came nearer is looked at again, so that each
+    edge is looked at a few times, however long texts are.
+    """
+    size = tables.states
     distance = np.where(tables.accepting != 0, 0, np.int64(_FAR))
     distance[DEAD] = _FAR
-    while True:
-        nearer: NDArray[np.int64] = np.minimum(distance, distance[tables.table].min(axis=1) + 1)
-        for state in np.flatnonzero(np.diff(tables.call_offsets)).tolist():
-            through = [
-                min(times * int(distance[start]) + int(distance[behind]), _FAR)
-                for start, behind, times in _least_calls(tables, state)
-            ]
-            nearer[state] = min(nearer[state], *through)
-        np.minimum(nearer, _FAR, out=nearer)
-        nearer[DEAD] = _FAR
-        if (nearer == distance).all():
-            return nearer
-        distance = nearer
+    rows, columns = np.nonzero(tables.table)
+    # Edges by target, each once.
+    targets, sources = np.divmod(
+        np.unique(tables.table[rows, columns].astype(np.int64) * size + rows), size
+    )
+    offsets = np.searchsorted(targets, np.arange(size + 1))
+    callers, starts, behind, times = _all_least_calls(tables)
+    nearer = np.flatnonzero(distance < _FAR)
+    while len(nearer):
+        before = distance.copy()
+        counts = offsets[nearer + 1] - offsets[nearer]
+        places = np.repeat(offsets[nearer + 1] - np.cumsum(counts), counts)
+        leading = sources[places + np.arange(len(places))]
+        np.minimum.at(distance, leading, np.repeat(before[nearer] + 1, counts))
+        # A product that is too large is far.
+        fits = before[starts] <= (_FAR - before[behind]) // np.maximum(times, 1)
+        through = np.where(fits, times * before[starts] + before[behind], _FAR)
+        np.minimum.at(distance, callers, through)
+        distance[DEAD] = _FAR
+        nearer = np.flatnonzero(distance < before)
+    return distance
+
+
+def _all_least_calls(tables: NetworkTables) -> NDArray[np.int64]:
+    """The calls of all states: int64 (4, n), the caller, and as ``_least_calls`` has them."""
+    found = [
+        (state, *call)
+        for state in np.flatnonzero(np.diff(tables.call_offsets)).tolist()
+        for call in _least_calls(tables, state)
+    ]
+    return np.array(found, dtype=np.int64).reshape(-1, 4).T
 
 
 def _least_calls(tables: NetworkTables, state: int) -> Iterator[tuple[int, int, int]]:

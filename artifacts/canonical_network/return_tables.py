@@ -129,6 +129,38 @@ class ReachedPairs:
     starting: NDArray[np.int64]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ByteEdges:
+    """The edges of a network's states over some of its columns, few of which lead anywhere.
+
+    State s has the edges ``offsets[s]`` to ``offsets[s + 1] - 1``: ``places``, int64, numbers of
+    columns, and ``targets``, int32.
+    """
+
+    offsets: NDArray[np.int64]
+    places: NDArray[np.int64]
+    targets: NDArray[np.int32]
+
+    @classmethod
+    def over(cls, tables: NetworkTables, columns: NDArray[np.integer]) -> "ByteEdges":
+        """Those of the columns given, by their places among them."""
+        after = tables.table[:, columns]
+        sources, places = np.nonzero(after)
+        offsets = np.searchsorted(sources, np.arange(tables.states + 1))
+        return cls(offsets, places, after[sources, places])
+
+    def leaving(
+        self, states: NDArray[np.integer]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
+        """Of each edge of some states: the place of its state among these, that of its column, and
+        where it leads."""
+        first = self.offsets[states]
+        counts = self.offsets[states + 1] - first
+        rows = np.repeat(np.arange(len(states)), counts)
+        edges = np.repeat(first - np.cumsum(counts) + counts, counts) + np.arange(len(rows))
+        return rows, self.places[edges], self.targets[edges]
+
+
 def _joint_columns(
     tables: NetworkTables, pretokenizer: PretokenizerDfa
 ) -> tuple[NDArray[np.int64], ...]:
@@ -168,7 +200,7 @@ def reached_pairs(
     width = len(pretokenizer.table)
     size = tables.states * width
     columns, pre_columns = _joint_columns(tables, pretokenizer)
-    frames = _resumed(tables)
+    frames, leaving = _resumed(tables), ByteEdges.over(tables, columns).leaving
     watch(0, 5 * size)
     seen = np.zeros(size, dtype=np.bool_)
     # An edge is one integer, source · size + target.
@@ -184,13 +216,13 @@ def reached_pairs(
             continue
         watch(len(frontier) * len(columns), 0)
         states, at = np.divmod(frontier, width)
-        after = tables.table[states[:, None], columns].astype(np.int64)
+        rows, places, targets = leaving(states)
+        led = targets.astype(np.int64) * width
         new = []
         for plane in range(pretokenizer.table.shape[1]):
-            pre_after = pretokenizer.table[at[:, None], plane, pre_columns]
-            rows, places = np.nonzero((after != DEAD) & (pre_after != DEAD))
-            targets = after[rows, places] * width + pre_after[rows, places]
-            found = np.unique(frontier[rows] * size + targets)
+            pre_after = pretokenizer.table[at[rows], plane, pre_columns[places]]
+            reads = pre_after != DEAD
+            found = np.unique(frontier[rows[reads]] * size + led[reads] + pre_after[reads])
             edges.append(found)
             if plane % 2:
                 starting.append(found)
@@ -202,11 +234,11 @@ def reached_pairs(
         new.append(tables.call_starts[numbers].astype(np.int64) * width + at[callers])
         ending = np.unique(at[tables.accepting[states] != 0])
         new.append((frames[:, None] * width + ending).reshape(-1))
-        targets = np.concatenate(new)
-        targets = np.unique(targets[~seen[targets]])
-        seen[targets] = True
-        if len(targets):
-            pending.append(targets)
+        met = np.concatenate(new)
+        met = np.unique(met[~seen[met]])
+        seen[met] = True
+        if len(met):
+            pending.append(met)
     reached = np.flatnonzero(seen)
     number = np.zeros((tables.states, width), dtype=np.int32)
     states, at = np.divmod(reached, width)

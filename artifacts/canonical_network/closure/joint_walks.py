@@ -23,6 +23,7 @@ from ...tokens.trie import Trie, ranges
 from ...tokens.watch import Watch
 from ..contexts import TEXT_END, ReturnContexts
 from ..pretokenized import PretokenizedNetwork
+from ..return_tables import ByteEdges
 
 # The call that is the text itself: no frame is 0.
 TEXT = 0
@@ -61,15 +62,15 @@ def joint_table(network: PretokenizedNetwork) -> Joint:
     pairs, planes = len(contexts.states), pretokenizer.table.shape[1]
     network.watch(0, 4 * planes * pairs * len(octets))
     table = np.zeros((planes, pairs, len(octets)), dtype=np.int32)
-    step = max(1, _CELLS // len(octets))
+    step, edges = max(1, _CELLS // len(octets)), ByteEdges.over(tables, columns)
     for begin in range(0, pairs, step):
         network.watch(step * len(octets), 0)
         states = contexts.states[begin : begin + step]
         pre_states = contexts.pre_states[begin : begin + step]
-        after = tables.table[states[:, None], columns]
+        rows, read, after = edges.leaving(states)
         for plane in range(planes):
-            pre_after = pretokenizer.table[pre_states[:, None], plane, pre_columns]
-            table[plane, begin : begin + step] = contexts.pair[after, pre_after]
+            pre_after = pretokenizer.table[pre_states[rows], plane, pre_columns[read]]
+            table[plane, begin + rows, read] = contexts.pair[after, pre_after]
     stops = ((tables.accepting != 0) | (np.diff(tables.call_offsets) > 0))[contexts.states]
     whole = table.reshape(-1, len(octets))
     return Joint(whole, classes.reshape(-1), octets.tolist(), stops)
