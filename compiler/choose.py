@@ -31,6 +31,7 @@ from .grammar.expand_permutations import (
     expand_permutations,
     permutations_of,
     states_of_orders,
+    uses_of_parts,
 )
 from .grammar.tree import Grammar
 from .limits import Limits
@@ -135,7 +136,8 @@ def engine_of(grammar: Grammar, options: CompileOptions) -> EngineChoice:
             _refuse(grammar, "--max-depth", semantics, why)
         if engine == GREEDY:
             counted = counted_from(grammar, semantics, options)
-            return EngineChoice(semantics, GREEDY, why, counted_from=counted)
+            written = written_from(grammar, semantics, options)
+            return EngineChoice(semantics, GREEDY, why, (), None, counted, written)
     elif engine == GREEDY:
         _refuse(grammar, f"the engine {engine}", semantics, why)
     elif depth is not None:
@@ -193,12 +195,16 @@ def over_lexemes(choice: EngineChoice, *, counts: bool) -> EngineChoice:
     """The engine over lexemes where their network counts; else the same choice."""
     if not counts or choice.engine == GREEDY:
         return choice
-    return replace(choice, engine=GREEDY, reason="a long repetition is counted", others=())
+    reason = "a long repetition is counted, or a permutation of many parts a set"
+    return replace(choice, engine=GREEDY, reason=reason, others=())
 
 
 def written_from(grammar: Grammar, semantics: str, options: CompileOptions) -> int | None:
     """The most states of permutations whose orders are written out, None where all are."""
-    if semantics != EXACT or grammar.tokens:
+    is_open = semantics == MAXIMAL_MUNCH and options.tokenization is None
+    many = (uses_of_parts(p) > options.limits.states for p in permutations_of(grammar))
+    # Where canonical masks are the default, they go before sets.
+    if grammar.tokens or (is_open and not any(many)):
         return None
     return counted_from(grammar, semantics, options)
 
@@ -232,6 +238,23 @@ def permuted(
         return choice, found
     reason = f"a permutation of {max(held)} parts is a set in a frame"
     return replace(choice, engine=NETWORK, reason=reason, others=choice.others[1:]), found
+
+
+def held_over_lexemes(choice: EngineChoice, grammar: Grammar, limits: Limits) -> Grammar:
+    """The grammar without permutations, but for those of rules that a network over lexemes holds
+    in its frames. Raises ``LimitError``."""
+    most = choice.written_from
+    if most is None:
+        return expand_permutations(grammar, limits)
+    inside = {
+        permutation.span
+        for rule in grammar.rules
+        if rule.terminal
+        for permutation in permutations_of(replace(grammar, rules=(rule,)))
+    }
+    return expand_permutations(
+        grammar, limits, lambda p: p.span not in inside and states_of_orders(p) > most
+    )
 
 
 def may_be_lazy(choice: EngineChoice, options: CompileOptions) -> bool:

@@ -28,6 +28,7 @@ from .choose import (
     as_lazy,
     by_calls,
     counted_instead,
+    held_over_lexemes,
     may_be_lazy,
     most_built,
     next_engine,
@@ -38,7 +39,7 @@ from .choose import (
 from .diagnostics import CheckError, Diagnostic, LimitError, NotRegularError
 from .dialects import read_grammar
 from .grammar.check import check
-from .grammar.expand_permutations import expand_permutations, in_any_number
+from .grammar.expand_permutations import in_any_number
 from .grammar.tree import Difference, Excluding, Grammar
 from .limits import Limits, blaming
 from .lnf import Lnf, normalize, normalize_without_nullable
@@ -471,7 +472,7 @@ def _compile_over_lexemes(
     from .network.minimal_network import minimal_network
     from .network.nesting import check_nesting
 
-    found = lexeme_grammar(expand_permutations(ignored_outside(grammar), limits), limits)
+    found = lexeme_grammar(held_over_lexemes(choice, ignored_outside(grammar), limits), limits)
     with blaming([grammar.start]):
         rules = numbered(found.grammar, limits)
         tables = tables_over(found.lexemes, rules, limits, choice.counted_from)

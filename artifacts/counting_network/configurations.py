@@ -20,7 +20,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from ..network.configurations import BOTTOM, REFUSED, Entries, Network, Stacks, Threads
-from ..network.sets import SetRule
 from ..network.tables import DEAD, NetworkTables
 from ..tokens.memo import ENTRY_BYTES, BoundedCache
 from .relative_steps import Effect, Single, SingleThreads
@@ -147,7 +146,7 @@ class CountedStacks(Network):
             counter, value = counters.split(frame)
             rule, key = counters.set_rule(counter), (counter, below)
             if rule is not None:
-                _add_undominated(sets.setdefault(key, []), value, rule)
+                rule.add_undominated(sets.setdefault(key, []), value)
             elif value >= counters.rows[counter][1]:
                 best[key] = min(best.get(key, frame), frame)
             else:
@@ -156,12 +155,6 @@ class CountedStacks(Network):
         for (counter, below), values in sets.items():
             kept += [(counters.frame(counter, value), below) for value in values]
         return tuple(sorted(kept))
-
-
-def _add_undominated(values: list[int], value: int, rule: SetRule) -> None:
-    if not any(rule.is_dominated(value, other) for other in values):
-        values[:] = [v for v in values if not rule.is_dominated(v, value)]
-        values.append(value)
 
 
 def network_over(tables: NetworkTables) -> Network:

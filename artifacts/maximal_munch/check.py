@@ -22,7 +22,6 @@ from ..dfa.check import check_stacked_dfas
 from ..errors import ArtifactError
 from ..network.check import check_network
 from ..network.counts import Counters
-from ..network.sets import NAMES
 from ..tokens import tokenset
 from ..tokens.block_rows import BLOCK, MOST_ROWS
 from .parser_transitions import MOST_FRAMES, over_bottom
@@ -96,7 +95,6 @@ def check_greedy(manifest: Manifest, arrays: Arrays) -> None:
 
 def _check_frames(arrays: Arrays, states: int) -> None:
     """Frames of counters have numbers; nothing that names one is precomputed."""
-    require(f"set.{NAMES[0]}" not in arrays, f"set.{NAMES[0]}")
     counters = Counters.from_arrays(states, arrays)
     require(counters.last_frame < MOST_FRAMES, "count.most")
 

@@ -221,8 +221,8 @@ class CountedTransitions(ParserTransitions):
 
     def _counted(self, frames: Sequence[int]) -> list[_Count]:
         """The counters among some frames."""
-        states = self._counters.states
-        return [self._counters.split(frame) for frame in frames if frame >= states]
+        counters = self._counters
+        return [counters.split(frame) for frame in frames if counters.is_count(frame)]
 
     def _chain(self, head: int) -> tuple[_Count, ...] | None:
         """The counters of a head, the topmost first, if they all lie on each other."""

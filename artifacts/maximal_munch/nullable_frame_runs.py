@@ -65,7 +65,7 @@ class NullableFrameRuns:
     def usual(self, frame: int) -> int:
         """The frame that is in place of a counter's frame in shortened heads, and below them."""
         counters = self._counters
-        if counters is None or frame < counters.states:
+        if counters is None or not counters.is_count(frame):
             return frame
         counter, begun = counters.split(frame)
         _, least, most, _ = counters.rows[counter]

@@ -29,6 +29,9 @@ def open_rules(configurations: Configurations, configuration: int) -> tuple[str,
     rule_of = _rules_of_states(heads.tables)
     found: list[str] = []
     for state in reversed(states):
+        if state >= heads.tables.states:
+            counters = heads.tables.some_counters
+            state = counters.ends[counters.split(state)[0]]
         rule = rule_of.get(state)
         if rule and found[-1:] != [rule]:
             found.append(rule)

@@ -18,10 +18,12 @@ head is a control state and one stack symbol; here it is all threads and as many
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, replace
 from functools import reduce
 from typing import NamedTuple
 
 from ..network.configurations import BOTTOM, Stacks
+from ..network.counts import Counters, InternedSets
 from ..network.tables import DEAD, NetworkTables
 from ..tokens.memo import ENTRY_BYTES
 from .tables import FIRST_LEXEME
@@ -71,6 +73,10 @@ class Heads:
         stacks: Stacks | None = None,
         threads: Sequence[Threads] = ((),),
     ) -> None:
+        if tables.counters is not None and tables.has_sets:
+            # Frames are parts of keys of 64 bits.
+            interned = InternedSets(*(getattr(tables.counters, f.name) for f in fields(Counters)))
+            tables = replace(tables, counters=interned)
         self.tables = tables
         self.stacks = stacks or Stacks()
         self.hole = self.stacks.push(_HOLE, BOTTOM)
@@ -196,7 +202,7 @@ class Heads:
                 pending.extend(missing)
                 continue
             pending.pop()
-            counted = frozenset(entry for entry in entries if entry[0] >= self._states)
+            counted = frozenset(entry for entry in entries if self._is_count(entry[0]))
             found[node] = counted.union(*(found[rest] for _, rest in entries))
         pairs = frozenset[tuple[int, int]]().union(*(found[node] for node in begun))
         chain = sorted(pairs, key=lambda pair: -len(found[pair[1]]))
@@ -204,6 +210,9 @@ class Heads:
             if found[rest] != set(chain[place:]):
                 return None
         return chain
+
+    def _is_count(self, frame: int) -> bool:
+        return frame >= self._states and self.tables.some_counters.is_count(frame)
 
     def with_frames(self, head: int, frames: Mapping[tuple[int, int], int]) -> int:
         """A head with other frames in place of those of some (frame, rest) pairs."""

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .sets import NAMES, SetRule, Sets
+from .sets import NAMES, SetRule, Sets, Value
 
 # In place of a frame that is put back.
 _NONE = 0
@@ -143,15 +143,27 @@ class Counters:
 
     def undominated(self, entries: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
         """(frame, rest) pairs without counts that can do no more than others: of those that are
-        enough, over the same rest, the smallest stays. There are no sets."""
+        enough, over the same rest, the smallest stays; of sets likewise."""
         kept, best = [], dict[tuple[int, int], int]()
+        sets = dict[tuple[int, int], list[Value]]()
         for frame, rest in entries:
-            counter, begun = self.split(frame) if frame >= self.states else (0, 0)
-            if frame < self.states or begun < self.rows[counter][1]:
+            counter, value = self.split(frame) if frame >= self.states else (0, 0)
+            if frame < self.states:
+                kept.append((frame, rest))
+            elif (rule := self.set_rule(counter)) is not None:
+                rule.add_undominated(sets.setdefault((counter, rest), []), value)
+            elif value < self.rows[counter][1]:
                 kept.append((frame, rest))
             else:
                 best[counter, rest] = min(best.get((counter, rest), frame), frame)
-        return kept + [(frame, rest) for (_, rest), frame in best.items()]
+        kept += [(frame, rest) for (_, rest), frame in best.items()]
+        for (counter, rest), values in sets.items():
+            kept += [(self.frame(counter, value), rest) for value in values]
+        return kept
+
+    def is_count(self, frame: int) -> bool:
+        """Whether a frame is a counter's, and no set's."""
+        return frame >= self.states and (frame - self.states) % len(self) < len(self.rows)
 
     def split(self, frame: int) -> tuple[int, int]:
         """The counter or the set of a frame that is no state, and its value."""
@@ -176,6 +188,36 @@ class Counters:
         if value >= least:
             found.append((back, _NONE))
         return found
+
+
+class InternedSets(Counters):
+    """The same with small numbers for the frames of sets: those that were met, one by one.
+
+    A frame is then S + (C + T) * (n - 1) + c for the n-th value of set c - C.
+    """
+
+    @cached_property
+    def _met(self) -> list[tuple[dict[Value, int], list[Value]]]:
+        """Of each set the numbers of its values, and those by number."""
+        return [({}, []) for _ in self.set_rules]
+
+    def frame(self, counter: int, value: int) -> int:
+        """The frame of a counter or a set with a value, in the form of its future."""
+        rule = self.set_rule(counter)
+        if rule is None or rule.is_full(value):
+            return super().frame(counter, value)
+        numbers, values = self._met[counter - len(self.rows)]
+        number = numbers.setdefault(value, len(values) + 1)
+        if number > len(values):
+            values.append(value)
+        return self.states + (number - 1) * len(self) + counter
+
+    def split(self, frame: int) -> tuple[int, int]:
+        """The counter or the set of a frame that is no state, and its value."""
+        counter, value = super().split(frame)
+        if counter < len(self.rows):
+            return counter, value
+        return counter, self._met[counter - len(self.rows)][1][value - 1]
 
 
 _NAMES = ("items", "least", "most", "backs")

@@ -180,6 +180,12 @@ class SetRule:
         begun, in_separator = divmod(value - 1, 2)
         return not in_separator and not self.has_next(begun)
 
+    def add_undominated(self, values: list[Value], value: Value) -> None:
+        """Add a value to those of one set that no other dominates."""
+        if not any(self.is_dominated(value, other) for other in values):
+            values[:] = [v for v in values if not self.is_dominated(v, value)]
+            values.append(value)
+
     def is_dominated(self, value: Value, by: Value) -> bool:
         """Whether all that can follow one set can follow another: it has begun no part that the
         first has not, and nothing is missing from it that the first has."""

@@ -117,12 +117,14 @@ def _facts(artifact: "Artifact") -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _with_sets(text: str, path: str, wanted: "CompileOptions") -> "NetworkTables":
+def _with_sets(text: str, path: str, wanted: "CompileOptions", engine: str) -> "NetworkTables":
     """The network that artifacts of any token sequences have, which holds sets in its frames."""
-    from constrain.compiler.frontend import Parser
+    from constrain.compiler.frontend import MaximalMunchGrammar, Parser
 
-    chosen = replace(wanted, engine="network", tokenization="any", max_depth=None)
+    chosen = replace(wanted, engine=engine, tokenization="any", max_depth=None)
     found = recogniser_of(text, path, chosen)
+    if isinstance(found, MaximalMunchGrammar):
+        return found.tables.network
     assert isinstance(found, Parser)
     assert found.network is not None
     return found.network
@@ -154,15 +156,17 @@ def _of_any(stage: Stage, text: str, path: str, wanted: "CompileOptions") -> str
             raise UsageError(f"{path} is read exactly ({reason}); say --meaning maximal-munch")
         names = [token.text for token in tree.tokens]
         if stage is Stage.NETWORK and any(permutations_of(tree)):
-            return network_text(_with_sets(text, path, wanted), names)
+            return network_text(_with_sets(text, path, wanted, "network"), names)
         lnf = normal_form(tree, limits)[1]
     else:
         note(f"read by maximal munch: {reason}")
         found = lexeme_grammar(tree, limits)
         if stage is Stage.LEXEMES:
             return lexemes_text(found.lexemes)
-        lnf = found.lnf(limits)
         names = [lexeme.text for lexeme in found.lexemes]
+        if stage is Stage.NETWORK and any(permutations_of(tree)):
+            return network_text(_with_sets(text, path, wanted, "greedy"), names)
+        lnf = found.lnf(limits)
     if stage is Stage.LNF:
         return lnf_text(lnf)
     return network_text(network(lnf, limits, len(names)), names)

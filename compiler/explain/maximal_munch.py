@@ -19,6 +19,7 @@ from constrain.artifacts.network.tables import DEAD
 
 from ..earley.tables import layout, stacked
 from ..frontend import MaximalMunchGrammar
+from ..grammar.expand_permutations import in_any_number
 from ..lnf import normalize_without_nullable
 from ..maximal_munch.to_dfa import accepts
 from .earley import path_of
@@ -96,7 +97,9 @@ def _path(machine: Configurations, grammar: MaximalMunchGrammar, text: bytes) ->
 
 def _recogniser(grammar: MaximalMunchGrammar) -> Earley:
     """Earley's recogniser over the numbers of lexemes, before any."""
-    found = layout(normalize_without_nullable(grammar.numbered, merge=False))
+    # What the machine does not allow is left out where lexemes are waited for.
+    numbered = in_any_number(grammar.numbered)
+    found = layout(normalize_without_nullable(numbered, merge=False))
     dfas = stacked(found.nodes, terminals=len(grammar.lexemes))
     return Earley(found.tables, dfas, len(dfas.table))
 

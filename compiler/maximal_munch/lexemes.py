@@ -33,12 +33,14 @@ from ..grammar.tree import (
     Grammar,
     Literal,
     Pattern,
+    Permutation,
     Reference,
     Repetition,
     Rule,
     Token,
     children,
     walk,
+    with_children,
 )
 from ..grammar.tree import Sequence as Concatenation
 from ..grammar.weave_ignored import weave_ignored
@@ -190,7 +192,8 @@ class _Numbering:
 
     @staticmethod
     def _inside(expr: Expr) -> tuple[Expr, ...]:
-        return children(expr) if isinstance(expr, Concatenation | Choice | Repetition) else ()
+        kinds = Concatenation | Choice | Repetition | Permutation
+        return children(expr) if isinstance(expr, kinds) else ()
 
     def _numbered(self, expr: Expr, parts: list[Expr]) -> Expr:
         match expr:
@@ -200,6 +203,8 @@ class _Numbering:
                 return replace(expr, options=tuple(parts))
             case Repetition():
                 return replace(expr, item=parts[0])
+            case Permutation():
+                return with_children(expr, tuple(parts))
             case Reference() if expr.name not in self.terminals:
                 return expr
             case _:

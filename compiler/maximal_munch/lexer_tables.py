@@ -13,20 +13,25 @@ from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from constrain.artifacts.maximal_munch.lexer import LexerTables
 from constrain.artifacts.maximal_munch.parser_transitions import MOST_FRAMES
 from constrain.artifacts.maximal_munch.slices import Slice
 from constrain.artifacts.maximal_munch.tables import MaximalMunchTables
+from constrain.artifacts.network.tables import NetworkTables
 
 from ..automata import regex_ir as regex
 from ..automata.determinize import determinize
+from ..automata.dfa import DEAD, Dfa
 from ..automata.minimize import minimize
 from ..automata.thompson import thompson
 from ..earley.tables import stacked_dfas
+from ..grammar.expand_permutations import expand_permutations
 from ..grammar.tree import Grammar
 from ..limits import Limits
-from ..network.from_tree import network_of_rules, numbered
+from ..network.counter_tables import first_symbols
+from ..network.from_tree import MOST_OVERLAPPING, network_of_rules, numbered
 from ..network.tree_rules import Rules
 from .lexemes import Lexeme, lexeme_grammar
 
@@ -58,9 +63,32 @@ def tables_over(
     """The same of numbered lexemes, ``rules`` being those over their numbers. ``counted_from``:
     repetitions of rules whose copies have more states are counted, as far as frames hold them."""
     network = network_of_rules(rules, limits, counted_from=counted_from)
+    if _may_begin_alike(network, lexemes):
+        rules = numbered(expand_permutations(rules.grammar, limits), limits)
+        network = network_of_rules(rules, limits, counted_from=counted_from)
     if network.counters is not None and network.counters.last_frame >= MOST_FRAMES:
         network = network_of_rules(rules, limits, counted_from=MOST_FRAMES)
     return MaximalMunchTables(network, lexer_tables(lexemes, limits))
+
+
+def _may_begin_alike(network: NetworkTables, lexemes: Sequence[Lexeme]) -> bool:
+    """Whether many parts of some set begin with lexemes that other ones may be, too: all of those
+    that one text may be are followed, and each set of such parts would be met."""
+    if not network.has_sets:
+        return False
+    several = np.array([not _is_one_text(lexeme.dfa) for lexeme in lexemes], dtype=np.bool_)
+    first = first_symbols(network)[:, network.table.shape[1] - network.terminals :]
+    begins: NDArray[np.bool_] = np.logical_or.reduce(first[:, several], axis=1)
+    return any(
+        int(begins[np.array(rule.parts)].sum()) > MOST_OVERLAPPING
+        for rule in network.some_counters.set_rules
+    )
+
+
+def _is_one_text(dfa: Dfa) -> bool:
+    # A minimal one has no more states than it reads bytes.
+    edges = int((dfa.table[:, dfa.classes] != DEAD).sum())
+    return edges == dfa.states - 2 and int(dfa.accepting.sum()) == 1
 
 
 # Characters that JSON strings hold without an escape, DEL left out.

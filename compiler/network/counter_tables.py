@@ -126,7 +126,7 @@ def has_open_items(tables: NetworkTables, most: int) -> bool:
     items = set() if counters is None else {item for item, n, *_ in counters.rows if n > most}
     if not items:
         return False
-    first = _first_symbols(tables)
+    first = first_symbols(tables)
     for item in items:
         inside = _reached(tables, item)
         ends = inside[tables.accepting[inside] != 0]
@@ -153,7 +153,7 @@ def has_overlapping_parts(tables: NetworkTables, most: int) -> bool:
             states = np.array(group)
             ends = tables.accepting[states] != 0
             if ends.any():
-                first = _first_symbols(tables) if first is None else first
+                first = first_symbols(tables) if first is None else first
                 following = np.array(rule.following)
                 behind = first[following].any(axis=0)
                 if int((ends | (first[states] & behind).any(axis=1)).sum()) > most:
@@ -170,8 +170,7 @@ def _next_groups(
 ) -> Iterator[tuple[int, ...]]:
     """What states lead to by each byte, and by each call that all of them make; where that is more
     than ``most`` of them. Each stands for a part, and so does each target."""
-    width = int(tables.classes.max()) + 1
-    columns = tables.table[states, :width].T.tolist()
+    columns = tables.table[states].T.tolist()
     offsets, ends = tables.call_offsets, tables.call_ends
     calls: dict[int, list[int]] = {}
     for state in states.tolist():
@@ -183,7 +182,7 @@ def _next_groups(
             yield live
 
 
-def _first_symbols(tables: NetworkTables) -> NDArray[np.bool_]:
+def first_symbols(tables: NetworkTables) -> NDArray[np.bool_]:
     """Which columns of bytes and terminals each state may read next, by itself or in a call."""
     first: NDArray[np.bool_] = tables.table != DEAD
     callers = np.repeat(np.arange(tables.states), np.diff(tables.call_offsets))

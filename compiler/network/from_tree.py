@@ -36,7 +36,7 @@ _GROWTH, _SLACK = 3, 1500
 _OF_TEXT = 2
 
 # Of the parts of a permutation so many may overlap; a text may lead to each set of them.
-_MOST_OVERLAPPING = 10
+MOST_OVERLAPPING = 10
 
 # Automata may have so many times as many states as the network: many of theirs read nothing.
 _SLACK_OF_LAYOUT = 3
@@ -82,7 +82,7 @@ def network_of_rules(
     if rules.is_left_recursive:
         return network(normalize(rules.grammar, limits), limits, rules.terminals, most_states)
     found = network_from_tree(rules, limits, most_states)
-    if has_overlapping_parts(found, _MOST_OVERLAPPING):
+    if has_overlapping_parts(found, MOST_OVERLAPPING):
         orders = numbered(expand_permutations(rules.grammar, limits), limits)
         return network_of_rules(orders, limits, most_states, counted_from)
     if not has_open_items(found, MOST_OPEN):

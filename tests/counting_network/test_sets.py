@@ -261,5 +261,5 @@ def test_parts_that_overlap_are_written_out_or_refused(
     classes = [(f'#"[a-{last}]"', False, False) for last in "cdefgh"]
     few = f"start ::= {permuted(classes, None)} '.';"
     assert network_of(few).has_sets
-    monkeypatch.setattr(from_tree, "_MOST_OVERLAPPING", 5)
+    monkeypatch.setattr(from_tree, "MOST_OVERLAPPING", 5)
     assert not network_of(few).has_sets
