@@ -7,6 +7,7 @@ standard library.
     Artifact -> kinds (what its kind's sections must hold, and the machine made of them)
     machine -> matcher.Matcher: mask, advance, rollback;  tokens.bitmask.fill_many: of many texts
     prefix.boundaries: masks of a text
+    serving: processors for servers of models
 
 One room a machine: ``dfa``, ``lazy_dfa``, ``cartesian``, ``network``, ``counting_network``,
 ``lazy_network``, ``canonical_network``, ``maximal_munch``, ``earley``, ``wordpiece``; ``tokens``,
