@@ -7,6 +7,7 @@ a matcher that has read the text from its start."""
 import pickle
 import pickletools
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from support.matcher import Compile, allowed
 from support.serving import ADAPTERS, PROMPTS, WITH_BEAMS, Host, fake_modules
 
 from constrain.artifacts import Artifact
-from constrain.artifacts.serving import llama_cpp, tensorrt, transformers
+from constrain.artifacts.serving import bitmask, llama_cpp, tensorrt, transformers
 from constrain.artifacts.serving.texts import DeadEndWarning, ServingError, Texts
 
 pytestmark = pytest.mark.quick
@@ -93,15 +94,40 @@ def test_drafts_change_nothing(
 def test_beams_may_be_reordered(
     name: str, nests: bool, artifacts: Compile, json_artifacts: dict[str, Artifact]
 ) -> None:
-    """Two prompts with four beams each, of which several go on from one."""
-    artifact = json_artifacts["network"] if nests else artifacts(WORDS, "canonical")
-    running = Host(ADAPTERS[name]([artifact], {}), [artifact], artifact.vocab_size)
+    """Two prompts with four beams each, of which several go on from one; with one grammar, or a
+    grammar for each prompt."""
+    several = [artifacts(WORDS, "canonical"), artifacts(NUMBERS, "canonical")]
+    if nests:
+        several = [json_artifacts["network"]]
+    running = Host(ADAPTERS[name](several, {}), several, several[0].vocab_size)
     found = running.beams(4)
-    best = [found[0], found[4]]
-    for beam in best:
+    for artifact, beam in ((several[0], found[0]), (several[-1], found[4])):
         matcher = artifact.matcher()
         assert matcher.accept(beam) == len(beam) or matcher.is_finished
     assert 8 * 12 == running.rows
+
+
+def test_rows_and_logits_may_differ_in_width() -> None:
+    """What no word of a row is there for becomes -inf, and words beyond the logits count nothing;
+    what are no rows, or none for these logits, is refused."""
+    rows = np.array([[0b101, 0], [-1, 0]], np.int32)
+    for width in (3, 40, 64, 70):
+        logits = np.ones((2, width), np.float32)
+        bitmask.apply(logits, rows)
+        found = [np.flatnonzero(np.isfinite(row)).tolist() for row in logits]
+        assert [[0, 2], [*range(min(width, 32))]] == found
+    good = np.ones((2, 40), np.float32)
+    wrong: list[tuple[Any, Any, str]] = [
+        (good, rows[:1], r"logits for 1 rows are \(1, v\), not \(2, 40\)"),
+        (good[0], rows, r"not \(40,\)"),
+        (good.astype(np.int32), rows, "not floating"),
+        (good, rows.astype(np.int64), "int32 or uint32"),
+        (good, rows[0], "int32 or uint32"),
+    ]
+    for logits, each, said in wrong:
+        with pytest.raises(ValueError, match=said):
+            bitmask.apply(logits, each)
+    assert (good == 1).all()
 
 
 def test_texts_end_with_the_stop_ids_of_the_request(
