@@ -108,8 +108,7 @@ class Dispatching(Writing):
     def dispatch(self, pointer: str, value: Json, around: Around) -> tree.Expr:
         patterns = [pattern for pattern, _ in value["rules"]]
         contents = [
-            self.rule(f"#{place}", self.format(place, content, around))
-            for place, content in self._contents(pointer, value)
+            self.format(place, content, around) for place, content in self._contents(pointer, value)
         ]
         excluded = set(value.get("excludes", ()))
         found = self._dispatched(pointer, "rules", patterns, contents, excluded)
@@ -205,10 +204,7 @@ class Dispatching(Writing):
             if pattern in patterns[:i]:
                 return self.refuse(f"{pointer}/rules/{i}/0", f"{pattern!r} stands here twice")
         tags = [
-            self.sequence(
-                self.one_token([pattern]),
-                self.rule(f"#{place}", self.format(place, content, around)),
-            )
+            self.sequence(self.one_token([pattern]), self.format(place, content, around))
             for pattern, (place, content) in zip(
                 patterns, self._contents(pointer, value), strict=True
             )

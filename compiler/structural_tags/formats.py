@@ -38,6 +38,7 @@ class Formats(Dispatching):
         else:
             body = self.format("/format", value["format"], Around())
         self.rules[0] = replace(self.rules[0], body=body)
+        self.write_schemas()
 
     def format(self, pointer: str, value: Json, around: Around) -> tree.Expr:
         """The expression of the format at a pointer."""
@@ -82,7 +83,7 @@ class Formats(Dispatching):
             )
         if value.get("any_order"):
             options = replace(options, order=ANY_ORDER)
-            message = "any_order: every key once, and all that are required, in any order"
+            message = "every key comes once, and all that are required, in any order"
             self.note(f"{pointer}/any_order", message)
         most = value.get("max_whitespace_cnt")
         if most is not None:

@@ -12,7 +12,7 @@ import re
 from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from ..automata.folding import fold
 from ..diagnostics import Diagnostic, GrammarError, Source, Span, visible
@@ -26,9 +26,14 @@ from ..grammar.tree import (
     with_children,
 )
 from ..limits import Limits
+from ..schema.notes import Refused
 from ..schema.options import SchemaOptions
-from ..schema.read import read_value
+from ..schema.read import Document, read_value
 from .ebnf import as_gbnf, read_differently
+
+if TYPE_CHECKING:
+    from ..schema.goals import Goal
+    from ..schema.rules.emit import Emitter
 
 # Reads a text as the dialect of its source.
 ReadPart: TypeAlias = Callable[[Source], Grammar]
@@ -58,11 +63,54 @@ class PartError(Exception):
         self.diagnostics = tuple(diagnostics)
 
 
+def schemas(
+    document: Document,
+    pointers: Sequence[str],
+    options: SchemaOptions,
+    limits: Limits,
+    number: int,
+) -> Part:
+    """The rules of the JSON Schemas at these pointers; those of each are used by the rule of the
+    format around it. What is alike in them has the same rules. ``number``: of schemas that are read
+    with other options. Raises ``PartError``, ``LimitError``."""
+    from ..schema.convert import grammar_around
+
+    used = [f"#{pointer.rpartition('/')[0]}" for pointer in pointers]
+
+    def around(emitter: "Emitter", goals: "Sequence[Goal]") -> str:
+        for name, pointer, goal in zip(used, pointers, goals, strict=True):
+            if emitter.normal.is_surely_empty(goal):
+                if not emitter.normal.is_certainly_empty(goal):
+                    raise Refused(f"#{pointer}", "all values of this schema are left out")
+                hint = "mend what contradicts itself here"
+                raise Refused(f"#{pointer}", "no value satisfies this schema", hint)
+            emitter.begin(name, document.spans[pointer])
+            emitter.rule(name, [emitter.value(goal)])
+        return used[0]
+
+    try:
+        grammar = grammar_around(document, pointers, options, limits, around)
+    except GrammarError as error:
+        raise PartError(error.diagnostics) from None
+    own = {rule.name: rule.name for rule in grammar.rules}
+    if number:
+        # The same pieces of JSON, by other options.
+        own |= {name: f"{name} by options {number + 1}" for name in own if name not in used}
+    rules = tuple(_renamed(rule, own) for rule in grammar.rules) if number else grammar.rules
+    names = frozenset(own.values())
+    spans = (document.spans[pointer] for pointer in pointers)
+    embedded = tuple(
+        Embedded(name, f"%json {document.source.text[span.start : span.end]}", span, names)
+        for name, span in zip(used, spans, strict=True)
+    )
+    return Part(rules, used[0], grammar.notes, embedded)
+
+
 def part_of_schema(
     source: Source, span: Span, pointer: str, options: SchemaOptions, limits: Limits, start: str
 ) -> Part:
-    """The rules of the JSON Schema at a place, whose pointer is ``pointer``; ``start`` is a pointer
-    in the schema. Raises ``PartError``, ``LimitError``."""
+    """The rules of a part of the JSON Schema at a place, whose pointer is ``pointer``; ``start`` is
+    the part's pointer in the schema. Raises ``PartError``, ``LimitError``."""
     from ..schema.convert import grammar_of_document
 
     try:
@@ -70,13 +118,11 @@ def part_of_schema(
         grammar = grammar_of_document(document, options, limits, start)
     except GrammarError as error:
         raise PartError([_at(pointer, each) for each in error.diagnostics]) from None
-    names = {rule.name: _apart(pointer, rule.name, start) for rule in grammar.rules}
+    names = {rule.name: f"#{pointer}{start[1:]} {rule.name}" for rule in grammar.rules}
+    names[grammar.start] = f"#{pointer}{start[1:]}"
     rules = tuple(_renamed(rule, names) for rule in grammar.rules)
-    text = f"%json {source.text[span.start : span.end]}"
-    first = names[grammar.start]
-    embedded = Embedded(first, text, span, frozenset(names.values()))
     notes = tuple(_at(pointer, each) for each in grammar.notes)
-    return Part(rules, first, notes, (embedded,) if start == "#" else ())
+    return Part(rules, names[grammar.start], notes)
 
 
 def part_of_text(
@@ -128,14 +174,6 @@ def _at(pointer: str, found: Diagnostic) -> Diagnostic:
     inside = found.message.startswith("#")
     message = found.message[1:] if inside else f": {found.message}"
     return replace(found, message=f"{visible(f'#{pointer}')}{message}")
-
-
-def _apart(pointer: str, name: str, start: str) -> str:
-    """The name of a schema's rule, behind the pointer of the schema, or of the part of it that the
-    grammar starts with: other parts have rules of their own."""
-    if name.startswith("#") and start in ("#", name):
-        return f"#{pointer}{name[1:]}"
-    return f"#{pointer}{start[1:]} {name}"
 
 
 def _renamed(rule: Rule, names: dict[str, str]) -> Rule:

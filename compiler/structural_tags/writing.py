@@ -13,7 +13,7 @@ from ..schema.notes import Refused
 from ..schema.options import SchemaOptions
 from ..schema.read import Document, Json
 from .free_text import texts_without
-from .other_languages import Part, PartError, ReadPart, part_of_schema, part_of_text
+from .other_languages import Part, PartError, ReadPart, part_of_schema, part_of_text, schemas
 
 # A token as it is named: by its number or its text.
 TokenName: TypeAlias = int | str
@@ -41,6 +41,7 @@ class Writing:
         self.embedded: list[tree.Embedded] = []
         self.wrong: list[Diagnostic] = []
         self._texts: dict[tuple[frozenset[str], frozenset[str]], str] = {}
+        self._schemas: dict[SchemaOptions, list[str]] = {}
         self._span = Span(0, 0)
 
     def format(self, pointer: str, value: Json, around: Around) -> tree.Expr:
@@ -103,12 +104,28 @@ class Writing:
             return tree.Token(None, ids, negated, self._span)
         return tree.Token(texts[0], (), negated, self._span, (*texts[1:], *numbers))
 
-    def schema(self, pointer: str, options: SchemaOptions, start: str = "#") -> tree.Expr:
-        """The instances of the JSON Schema at a pointer, or of a part of it."""
+    def schema(self, pointer: str, options: SchemaOptions) -> tree.Expr:
+        """The instances of the JSON Schema at a pointer. Its rules are written at the end, with
+        those of all schemas that have the same options."""
+        self._schemas.setdefault(options, []).append(pointer)
+        return tree.Reference(f"#{pointer.rpartition('/')[0]}", self._span)
+
+    def part_of_schema(self, pointer: str, options: SchemaOptions, start: str) -> tree.Expr:
+        """The instances of a part of the JSON Schema at a pointer."""
         source, span = self.document.source, self.document.spans[pointer]
         return self._part(
             lambda: part_of_schema(source, span, pointer, options, self.limits, start)
         )
+
+    def write_schemas(self) -> None:
+        """The rules of the schemas that were used."""
+        for number, (options, pointers) in enumerate(self._schemas.items()):
+            try:
+                part = schemas(self.document, pointers, options, self.limits, number)
+            except PartError as error:
+                self.wrong += error.diagnostics
+            else:
+                self._take(part)
 
     def other(self, pointer: str, text: str, dialect: str) -> tree.Expr:
         source, span = self.document.source, self.document.spans[pointer]
@@ -123,10 +140,13 @@ class Writing:
             # Parts of one schema have the same errors.
             self.wrong += (each for each in error.diagnostics if each not in self.wrong)
             return self.text("")
+        self._take(part)
+        return tree.Reference(part.start, self._span)
+
+    def _take(self, part: Part) -> None:
         self.rules += part.rules
         self.notes += part.notes
         self.embedded += part.embedded
-        return tree.Reference(part.start, self._span)
 
     def note(self, pointer: str, message: str) -> None:
         self.notes.append(Refused(f"#{pointer}", message).placed(self.document.spans))

@@ -213,7 +213,7 @@ class XmlStyle:
                 return listed
             return writing.sequence(self._space(), listed, self._space())
         if each.pointer is not None:
-            found = writing.schema(self.pointer, self.options, each.pointer)
+            found = writing.part_of_schema(self.pointer, self.options, each.pointer)
             return writing.sequence(self._space(), found, self._space())
         if each.least == 0 and each.most is None:
             return writing.free_text(self.pointer, [self.style.closing])

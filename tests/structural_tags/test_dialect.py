@@ -215,7 +215,7 @@ def test_any_order_takes_each_key_once() -> None:
     assert accepts(found, '{"b":1,"a":2}')
     assert not accepts(found, '{"a":1,"a":2}')
     (note,) = read_grammar(as_text(whole(form)), "structural-tag").notes
-    assert "#/format/any_order: any_order: every key once" in note.message
+    assert "#/format/any_order: every key comes once" in note.message
 
 
 def test_arguments_in_a_style_follow_references_and_come_in_any_order() -> None:
