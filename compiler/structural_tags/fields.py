@@ -31,6 +31,10 @@ STYLES = (
 )
 
 
+# Styles that are known and refused.
+UNSUPPORTED = ("minimax_m3_xml",)
+
+
 @dataclass(frozen=True, slots=True)
 class Shape:
     """``expected``: what a field must be; ``holds``: of JSON, whether it is that; ``inside``: the

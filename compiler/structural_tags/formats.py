@@ -15,14 +15,12 @@ from dataclasses import replace
 from ..automata import regex_ir as regex
 from ..automata.boolean import embedded
 from ..grammar import tree
-from ..schema.notes import Refused
 from ..schema.options import ANY_ORDER
 from ..schema.read import Json
 from .dispatching import Dispatching
-from .fields import is_older
+from .fields import UNSUPPORTED, is_older
 from .free_text import texts_without
 from .writing import Around
-from .xml_styles import STYLES, XmlStyle
 
 
 class Formats(Dispatching):
@@ -88,15 +86,9 @@ class Formats(Dispatching):
         most = value.get("max_whitespace_cnt")
         if most is not None:
             options = replace(options, whitespace=str(min(most, 1_000)))
-        if style == "json":
-            return self.schema(f"{pointer}/json_schema", options)
-        if style not in STYLES:
+        if style in UNSUPPORTED:
             return self.refuse(f"{pointer}/style", f"the style {style} is not supported")
-        try:
-            place = f"{pointer}/json_schema"
-            return XmlStyle(self, place, value["json_schema"], style, options).arguments()
-        except Refused as error:
-            return self.refuse(error.pointer.removeprefix("#"), error.message, error.hint)
+        return self.schema(f"{pointer}/json_schema", options, style)
 
     def grammar(self, pointer: str, value: Json, around: Around) -> tree.Expr:
         return self.other(f"{pointer}/grammar", value["grammar"], "gbnf")

@@ -28,7 +28,7 @@ from ..grammar.tree import (
 from ..limits import Limits
 from ..schema.notes import Refused
 from ..schema.options import SchemaOptions
-from ..schema.read import Document, read_value
+from ..schema.read import Document
 from .ebnf import as_gbnf, read_differently
 
 if TYPE_CHECKING:
@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 
 # Reads a text as the dialect of its source.
 ReadPart: TypeAlias = Callable[[Source], Grammar]
+
+# The style in which a schema's instances are JSON; others are in ``xml_styles``.
+JSON = "json"
 
 _ESCAPE = re.compile(r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[0-9a-fA-F]{4}|u[0-9a-fA-F]{4}|.)")
 
@@ -65,28 +68,34 @@ class PartError(Exception):
 
 def schemas(
     document: Document,
-    pointers: Sequence[str],
+    used: Sequence[tuple[str, str]],
     options: SchemaOptions,
     limits: Limits,
     number: int,
 ) -> Part:
-    """The rules of the JSON Schemas at these pointers; those of each are used by the rule of the
-    format around it. What is alike in them has the same rules. ``number``: of schemas that are read
-    with other options. Raises ``PartError``, ``LimitError``."""
+    """The rules of JSON Schemas, each by its pointer and its style; those of each are used by the
+    rule of the format around it. What is alike in them has the same rules. ``number``: of schemas
+    that are read with other options. Raises ``PartError``, ``LimitError``."""
     from ..schema.convert import grammar_around
+    from .xml_styles import XmlStyle
 
-    used = [f"#{pointer.rpartition('/')[0]}" for pointer in pointers]
+    pointers = [pointer for pointer, _ in used]
+    outer = [f"#{pointer.rpartition('/')[0]}" for pointer in pointers]
 
     def around(emitter: "Emitter", goals: "Sequence[Goal]") -> str:
-        for name, pointer, goal in zip(used, pointers, goals, strict=True):
+        for name, (pointer, style), goal in zip(outer, used, goals, strict=True):
             if emitter.normal.is_surely_empty(goal):
                 if not emitter.normal.is_certainly_empty(goal):
                     raise Refused(f"#{pointer}", "all values of this schema are left out")
                 hint = "mend what contradicts itself here"
                 raise Refused(f"#{pointer}", "no value satisfies this schema", hint)
-            emitter.begin(name, document.spans[pointer])
+            span = document.spans[pointer]
+            if style != JSON:
+                XmlStyle(emitter, goal, style, name, pointer).write(span)
+                continue
+            emitter.begin(name, span)
             emitter.rule(name, [emitter.value(goal)])
-        return used[0]
+        return outer[0]
 
     try:
         grammar = grammar_around(document, pointers, options, limits, around)
@@ -95,34 +104,15 @@ def schemas(
     own = {rule.name: rule.name for rule in grammar.rules}
     if number:
         # The same pieces of JSON, by other options.
-        own |= {name: f"{name} by options {number + 1}" for name in own if name not in used}
+        own |= {name: f"{name} by options {number + 1}" for name in own if name not in outer}
     rules = tuple(_renamed(rule, own) for rule in grammar.rules) if number else grammar.rules
     names = frozenset(own.values())
     spans = (document.spans[pointer] for pointer in pointers)
     embedded = tuple(
         Embedded(name, f"%json {document.source.text[span.start : span.end]}", span, names)
-        for name, span in zip(used, spans, strict=True)
+        for name, span in zip(outer, spans, strict=True)
     )
-    return Part(rules, used[0], grammar.notes, embedded)
-
-
-def part_of_schema(
-    source: Source, span: Span, pointer: str, options: SchemaOptions, limits: Limits, start: str
-) -> Part:
-    """The rules of a part of the JSON Schema at a place, whose pointer is ``pointer``; ``start`` is
-    the part's pointer in the schema. Raises ``PartError``, ``LimitError``."""
-    from ..schema.convert import grammar_of_document
-
-    try:
-        document = read_value(source, span.start, limits)
-        grammar = grammar_of_document(document, options, limits, start)
-    except GrammarError as error:
-        raise PartError([_at(pointer, each) for each in error.diagnostics]) from None
-    names = {rule.name: f"#{pointer}{start[1:]} {rule.name}" for rule in grammar.rules}
-    names[grammar.start] = f"#{pointer}{start[1:]}"
-    rules = tuple(_renamed(rule, names) for rule in grammar.rules)
-    notes = tuple(_at(pointer, each) for each in grammar.notes)
-    return Part(rules, names[grammar.start], notes)
+    return Part(rules, outer[0], grammar.notes, embedded)
 
 
 def part_of_text(

@@ -13,7 +13,7 @@ from ..schema.notes import Refused
 from ..schema.options import SchemaOptions
 from ..schema.read import Document, Json
 from .free_text import texts_without
-from .other_languages import Part, PartError, ReadPart, part_of_schema, part_of_text, schemas
+from .other_languages import JSON, Part, PartError, ReadPart, part_of_text, schemas
 
 # A token as it is named: by its number or its text.
 TokenName: TypeAlias = int | str
@@ -41,7 +41,7 @@ class Writing:
         self.embedded: list[tree.Embedded] = []
         self.wrong: list[Diagnostic] = []
         self._texts: dict[tuple[frozenset[str], frozenset[str]], str] = {}
-        self._schemas: dict[SchemaOptions, list[str]] = {}
+        self._schemas: dict[SchemaOptions, list[tuple[str, str]]] = {}
         self._span = Span(0, 0)
 
     def format(self, pointer: str, value: Json, around: Around) -> tree.Expr:
@@ -104,24 +104,17 @@ class Writing:
             return tree.Token(None, ids, negated, self._span)
         return tree.Token(texts[0], (), negated, self._span, (*texts[1:], *numbers))
 
-    def schema(self, pointer: str, options: SchemaOptions) -> tree.Expr:
-        """The instances of the JSON Schema at a pointer. Its rules are written at the end, with
-        those of all schemas that have the same options."""
-        self._schemas.setdefault(options, []).append(pointer)
+    def schema(self, pointer: str, options: SchemaOptions, style: str = JSON) -> tree.Expr:
+        """The instances of the JSON Schema at a pointer, in a style. Its rules are written at the
+        end, with those of all schemas that have the same options."""
+        self._schemas.setdefault(options, []).append((pointer, style))
         return tree.Reference(f"#{pointer.rpartition('/')[0]}", self._span)
-
-    def part_of_schema(self, pointer: str, options: SchemaOptions, start: str) -> tree.Expr:
-        """The instances of a part of the JSON Schema at a pointer."""
-        source, span = self.document.source, self.document.spans[pointer]
-        return self._part(
-            lambda: part_of_schema(source, span, pointer, options, self.limits, start)
-        )
 
     def write_schemas(self) -> None:
         """The rules of the schemas that were used."""
-        for number, (options, pointers) in enumerate(self._schemas.items()):
+        for number, (options, used) in enumerate(self._schemas.items()):
             try:
-                part = schemas(self.document, pointers, options, self.limits, number)
+                part = schemas(self.document, used, options, self.limits, number)
             except PartError as error:
                 self.wrong += error.diagnostics
             else:
@@ -137,8 +130,7 @@ class Writing:
         try:
             part = read()
         except PartError as error:
-            # Parts of one schema have the same errors.
-            self.wrong += (each for each in error.diagnostics if each not in self.wrong)
+            self.wrong += error.diagnostics
             return self.text("")
         self._take(part)
         return tree.Reference(part.start, self._span)

@@ -69,6 +69,30 @@ REFUSED: list[tuple[Any, str, str]] = [
         "\\\\",
         "#/format/grammar: unexpected",
     ),
+    (styled({}, "minimax_m3_xml"), '"minimax_m3_xml"', "style minimax_m3_xml is not supported"),
+    (styled({"pattern": "("}), '"("', "#/format/json_schema/properties/k/pattern: "),
+    (styled({"type": "array"}, "cohere_xml"), '{"type": "array"}', "writes arrays as tags"),
+    (styled({"type": "integer", "minimum": "x"}), '"x"', "properties/k/minimum: "),
+    (
+        {**styled({}), "json_schema": {"type": "array"}},
+        '{"type": "array"}',
+        "the keys of an object",
+    ),
+    (
+        {"type": "json_schema", "json_schema": {"type": "object", "not": {}}, "style": "glm_xml"},
+        '{"type": "object", "',
+        "#/format/json_schema: no value satisfies this schema",
+    ),
+    (
+        {**styled({}), "json_schema": {"type": "object", "minProperties": 1}},
+        "1",
+        "#/format/json_schema/minProperties: qwen_xml: minProperties is not enforced",
+    ),
+    (
+        {**styled({}), "json_schema": {"type": "object", "properties": {"a>": {}}}},
+        "{}",
+        "#/format/json_schema/properties/a>: qwen_xml cannot write the key 'a>'",
+    ),
     ({"type": "grammar", "grammar": 'x ::= "a"'}, '"x ::= \\"a\\""', "there is no rule 'root'"),
     ({"type": "grammar", "grammar": 'root ::= "\\x41b"'}, "\\\\x41b", "to others"),
     ({"type": "grammar", "grammar": "root ::= a.b"}, "a.b", "a.b is one name to some readers"),
@@ -244,6 +268,27 @@ def test_arguments_in_a_style_follow_references_and_come_in_any_order() -> None:
         "#/format/json_schema: deepseek_xml: keys without a schema of their own are left out "
         "[narrowed]"
     ] == notes
+
+
+def test_bare_strings_are_those_of_their_schemas() -> None:
+    """By pattern, format, length, enumeration and what is not allowed; never with the tag's end."""
+    end = "</parameter>"
+    for value, members, others in (
+        ({"pattern": "^a+$"}, ("a", "aaa", "\naa "), ("", "b", f"a{end}", '"a"')),
+        ({"format": "date"}, ("2024-02-29",), ("2024-02-30", "")),
+        ({"minLength": 2, "maxLength": 3}, ("ab", "é日語"), ("a" * 5, f"a{end}")),
+        ({"enum": ["a b", end, "", 1]}, ("a b", " a b\n", ""), (end, "1", "a")),
+        ({"not": {"const": "x"}}, ("", "y", "xx"), (end,)),
+        ({"$ref": "#/$defs/n"}, ("7", "-1"), ("", "x", "1.5")),
+        ({"type": ["string", "null"], "pattern": "^b"}, ("b", "null", " null"), ("a", "nul")),
+    ):
+        form = styled(value)
+        form["json_schema"] |= {"$defs": {"n": {"type": "integer"}}, "required": ["k"]}
+        if "$ref" in value:
+            form["json_schema"]["properties"]["k"] = value
+        found = of(form)
+        for text, is_member in ((t, i) for i, ts in ((True, members), (False, others)) for t in ts):
+            assert is_member == accepts(found, f"<parameter=k>{text}{end}"), (value, text)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ A goal's rule is the choice of its scalars and of its arrays and objects, a conj
 are named by the pointer of the schema that they are made of.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import cast
 
@@ -71,6 +71,11 @@ class Emitter(Writer):
     def begin(self, name: str, span: Span) -> None:
         """The rules that follow are those of ``name``, which stands at ``span``."""
         self._name, self._span = name, span
+
+    @property
+    def span(self) -> Span:
+        """The place of the rule at work."""
+        return self._span
 
     def all_rules(self) -> tuple[tree.Rule, ...]:
         """The rules so far, and those of all goals that they name. Raises as ``grammar_of``."""
@@ -248,23 +253,27 @@ class Emitter(Writer):
         place = self.goals.nearest(goal)
         self._span = (place.span if place else None) or Span(0, 0)
         self._name = self._names[goal]
-        normal = self.normal
         options: list[tree.Expr] = []
-        if normal.scalars(goal, Type.NULL):
-            options.append(self.literal("null"))
+        for type_, written in self.by_type(goal):
+            options += written
+            if type_ is Type.NUMBER:
+                texts = self.normal.texts_of(goal)
+                options += [] if texts is Ends.NONE else [self.texts(texts)]
+        self.rule(self._name, options)
+
+    def by_type(self, goal: Goal) -> Iterator[tuple[Type, list[tree.Expr]]]:
+        """How the values of each type but strings are written that satisfy a goal."""
+        normal = self.normal
+        yield Type.NULL, [self.literal("null")] if normal.scalars(goal, Type.NULL) else []
         truths = normal.scalars(goal, Type.BOOLEAN)
         assert isinstance(truths, int)
         words = ("false", "true")
-        options += [self.literal(word) for i, word in enumerate(words) if truths >> i & 1]
-        options += self._numbers(cast("Numbers", normal.scalars(goal, Type.NUMBER)))
-        texts = normal.texts_of(goal)
-        if texts is not Ends.NONE:
-            options.append(self.texts(texts))
-        for each in normal.conjunctions(goal, Type.ARRAY):
-            options += array(each, normal, self)
-        for each in normal.conjunctions(goal, Type.OBJECT):
-            options += object_(each, goal, normal, self)
-        self.rule(self._name, options)
+        yield Type.BOOLEAN, [self.literal(word) for i, word in enumerate(words) if truths >> i & 1]
+        yield Type.NUMBER, self._numbers(cast("Numbers", normal.scalars(goal, Type.NUMBER)))
+        arrays = normal.conjunctions(goal, Type.ARRAY)
+        yield Type.ARRAY, [one for each in arrays for one in array(each, normal, self)]
+        objects = normal.conjunctions(goal, Type.OBJECT)
+        yield Type.OBJECT, [one for each in objects for one in object_(each, goal, normal, self)]
 
     def _numbers(self, found: Numbers) -> list[tree.Expr]:
         is_plain = self.options.integer == PLAIN
