@@ -16,6 +16,7 @@ are made when a walk comes to them.
     emptiness     whether a state is live, by a search with antichains
     cores         the states of one conjunction by number, and what bytes make of them
     token_walks   what all tokens make of a state: its ends, the characters read to each
+    node_walks    what walks from some nodes of the trie come to, for terminals in a grammar
     walked        one conjunction, and what is found of it for any text
     token_rows    mask rows of conjunctions, from ends that are live
     reader        texts by all conjunctions
