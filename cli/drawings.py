@@ -136,6 +136,8 @@ def write_all_drawings(compilation: "Compilation", folder: Path) -> None:
             earley = isinstance(recogniser, Parser) and recogniser.network is None
             if stage not in _OF_ANY or (stage is Stage.PARSER and earley):
                 continue
+            if stage is Stage.LEXER and _lazy_lexeme(recogniser):
+                continue
             drawing = _draw_parser(stage, recogniser, USUAL_SIZE)
         elif stage in _OF_ANY or (stage is Stage.TOKENIZER and compilation.canonical is None):
             continue  # Under `any` every token may follow every other: there is nothing to draw.
@@ -166,6 +168,9 @@ def _draw_parser(stage: Stage, parser: "Parser | MaximalMunchGrammar", size: "Si
     if isinstance(parser, Parser):
         dfas, texts = parser.lexer, parser.layout.tables.texts
     else:
+        if lazily := _lazy_lexeme(parser):
+            message = f"the states of {lazily} are made while decoding: the lexer is not drawn"
+            raise UsageError(message)
         dfas, texts = parser.tables.lexer.dfas, parser.tables.lexer.texts
     return draw_lexer(
         joint_lexer(dfas),
@@ -174,6 +179,14 @@ def _draw_parser(stage: Stage, parser: "Parser | MaximalMunchGrammar", size: "Si
         terminal_names=names,
         size=size,
     )
+
+
+def _lazy_lexeme(parser: "Parser | MaximalMunchGrammar") -> str:
+    """The first terminal whose states are made while decoding, as it is written; empty for none."""
+    from constrain.compiler.frontend import MaximalMunchGrammar
+
+    lexemes = parser.lexemes if isinstance(parser, MaximalMunchGrammar) else ()
+    return next((lexeme.text for lexeme in lexemes if lexeme.lazily is not None), "")
 
 
 def _check_prefix(prefix: str | None, is_other: bool) -> None:

@@ -46,27 +46,24 @@ OF_SCHEMAS = "schemas become networks"
 # --- match semantics and engine
 
 # Where the engine is not asked for, a grammar with a rule whose automaton is larger than this is
-# left to Earley: its masks could not be precomputed. The rules together may have as many states as
-# the limits allow.
+# left to Earley: its masks could not be precomputed. All rules may have as many as limits allow.
 NETWORK_STATES = 20_000
-
 
 # A repetition whose copies have more states than this is counted, by a network if the engine is not
 # asked for; where no masks are precomputed, which only copies may have, it is from fewer, and from
 # so many instead of a DFA.
 COPIED_STATES, FEW_COPIED_STATES, SOON_COPIED_STATES = 1_000, 64, 500
 
-# The same for canonical masks, which are precomputed where repetitions are copied alone.
-CANONICAL_COPIED_STATES = 6_000
-
-# The same by maximal munch, where states are those of rules over lexemes.
-LEXEMES_COPIED_STATES = 10_000
+# The same for canonical masks, which are precomputed where repetitions are copied alone; and by
+# maximal munch, where states are those of rules over lexemes.
+CANONICAL_COPIED_STATES, LEXEMES_COPIED_STATES = 6_000, 10_000
 
 # The states of an intersection or a complement whose DFA would have more than this are made while
 # decoding, if no masks are precomputed; else if it would have so many more. So are those of other
 # regular expressions whose DFA has more than that and many times the states of the NFA, as that of
-# .*a.{20} has: a DFA of so many states is tried (``lazy_dfa/growth.py``).
-SOON_LAZY_STATES, LAZY_STATES = 2_000, 50_000
+# .*a.{20} has: a DFA of so many states is tried (``lazy_dfa/growth.py``). The last is for any
+# terminal by maximal munch, where masks of each state of the lexer are precomputed.
+SOON_LAZY_STATES, LAZY_STATES, LEXEME_STATES = 2_000, 50_000, 2_000
 
 
 # Where the engine is not asked for, products with larger tables are left to a network.
@@ -191,12 +188,22 @@ def counted_from(grammar: Grammar, semantics: str, options: CompileOptions) -> i
     return FEW_COPIED_STATES if options.prewarm == 0 else COPIED_STATES
 
 
-def over_lexemes(choice: EngineChoice, *, counts: bool) -> EngineChoice:
-    """The engine over lexemes where their network counts; else the same choice."""
-    if not counts or choice.engine == GREEDY:
+def over_lexemes(choice: EngineChoice, counts: bool, lazily: bool) -> EngineChoice:
+    """The engine over lexemes where their network counts, or some have too many states to be built;
+    else the same choice."""
+    if not lazily and (not counts or choice.engine == GREEDY):
         return choice
     reason = "a long repetition is counted, or a permutation of many parts a set"
+    reason = "a terminal is too large to be built" if lazily else reason
     return replace(choice, engine=GREEDY, reason=reason, others=())
+
+
+def built_lexemes(choice: EngineChoice, options: CompileOptions, *, nests: bool) -> int | None:
+    """The most states of terminals that are built by maximal munch; None where all are."""
+    if options.tokenization == CANONICAL or (choice.engine == DFA and not choice.others):
+        return None
+    is_any = nests or choice.engine == GREEDY or options.tokenization == ANY
+    return LEXEME_STATES if is_any else LAZY_STATES
 
 
 def written_from(grammar: Grammar, semantics: str, options: CompileOptions) -> int | None:

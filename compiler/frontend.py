@@ -26,6 +26,7 @@ from .automata.nfa import Nfa
 from .choose import (
     EngineChoice,
     as_lazy,
+    built_lexemes,
     by_calls,
     counted_instead,
     held_over_lexemes,
@@ -65,7 +66,6 @@ if TYPE_CHECKING:
 # share; so do those whose shared rules, each by itself, have no more states than these together.
 _MANY_RULES, _SHARED_STATES = 16, 5_000
 
-# What is wrong with a grammar of which maximal munch leaves nothing.
 WITHOUT_MEMBER = "there is no member: maximal munch leaves no way to the end of any text"
 
 
@@ -259,7 +259,7 @@ def compile_texts(grammar: Grammar, choice: EngineChoice, options: CompileOption
     """
     with blaming(grammar.longest_rule()):
         if choice.semantics == MAXIMAL_MUNCH:
-            return _compile_over_lexemes(grammar, choice, options.limits)
+            return _compile_over_lexemes(grammar, choice, options)
         return _compile_exactly(grammar, choice, options)
 
 
@@ -286,8 +286,7 @@ def _compile_exactly(grammar: Grammar, choice: EngineChoice, options: CompileOpt
         return _unrolled(grammar, choice, normalize(resolved, limits), options)
     choice, resolved = permuted(choice, resolved, limits)
     rules, nests = None, choice.engine == DFA and recurses(resolved)
-    is_soon = options.wants_masks_alone and not grammar.tokens
-    if choice.others and (nests or is_soon):
+    if choice.others and (nests or (options.wants_masks_alone and not grammar.tokens)):
         from .network.from_tree import numbered
 
         rules = numbered(resolved, limits)
@@ -388,8 +387,7 @@ def _regular(
     """The automaton of a grammar, or None where first masks should be of a network. ``resolved``:
     without exceptions and ignored text, ``rules``: of it, if nothing nests by them."""
     limits, is_soon = options.limits, options.wants_masks_alone and not grammar.tokens
-    many = len(resolved.rules) >= _MANY_RULES
-    if rules is None and (many or is_soon) and not recurses(resolved):
+    if not (rules or recurses(resolved)) and (is_soon or len(resolved.rules) >= _MANY_RULES):
         from .network.from_tree import numbered
 
         rules = numbered(resolved, limits)
@@ -462,7 +460,7 @@ def parser_of(
 
 
 def _compile_over_lexemes(
-    grammar: Grammar, choice: EngineChoice, limits: Limits
+    grammar: Grammar, choice: EngineChoice, options: CompileOptions
 ) -> Automaton | MaximalMunchGrammar:
     """A DFA where nothing nests, else the tables over lexemes."""
     from .maximal_munch.lexemes import ignored_outside, lexeme_grammar
@@ -472,11 +470,13 @@ def _compile_over_lexemes(
     from .network.minimal_network import minimal_network
     from .network.nesting import check_nesting
 
-    found = lexeme_grammar(held_over_lexemes(choice, ignored_outside(grammar), limits), limits)
+    limits, most = options.limits, built_lexemes(choice, options, nests=recurses(grammar))
+    whole = held_over_lexemes(choice, ignored_outside(grammar), limits)
+    found = lexeme_grammar(whole, limits, most)
     with blaming([grammar.start]):
         rules = numbered(found.grammar, limits)
         tables = tables_over(found.lexemes, rules, limits, choice.counted_from)
-    choice = over_lexemes(choice, counts=tables.network.counters is not None)
+    choice = over_lexemes(choice, tables.network.counters is not None, tables.lexer.is_lazy)
     if choice.engine == DFA:
         try:
             if not choice.others:
@@ -496,5 +496,5 @@ def _automaton_over_lexemes(
     if dfa.is_empty:
         raise CheckError(grammar.source, [Diagnostic(WITHOUT_MEMBER)])
     origins = [(lexeme.text, lexeme.span.start, lexeme.span.end) for lexeme in lexemes]
-    found = Automata(as_nfa(dfa, [text for text, _, _ in origins]), dfa, origins)
-    return Automaton(grammar, choice, found)
+    nfa = as_nfa(dfa, [lexeme.text for lexeme in lexemes])
+    return Automaton(grammar, choice, Automata(nfa, dfa, origins))

@@ -13,6 +13,7 @@ from constrain.artifacts.container.manifest import (
     BYTE_DFA,
     GREEDY,
     LAZY_DFA,
+    LAZY_GREEDY,
     LAZY_NETWORK,
     MAXIMAL_MUNCH,
     NETWORK,
@@ -34,6 +35,11 @@ PARTLY = (
 DEAD_ENDS = (
     "dead ends are possible: where the grammar nests, it is not decided whether maximal munch "
     "leaves a way to the end of a text behind each token"
+)
+
+OF_LAZY_LEXEMES = (
+    "a terminal is too large to be built: its states are made while decoding, and masks are put "
+    "together at run time"
 )
 
 LAZY = "no masks were precomputed: they are computed at run time, the first ones slowly"
@@ -81,7 +87,7 @@ def without_effect(
     is_dfa = isinstance(recogniser, Automaton)
     yield from depth_without_effect(recogniser, options)
     lazily = options.prewarm == 0
-    about_it = (NETWORK, GREEDY, *[BYTE_DFA, LAZY_DFA, LAZY_NETWORK] * lazily)
+    about_it = (NETWORK, GREEDY, LAZY_GREEDY, *[BYTE_DFA, LAZY_DFA, LAZY_NETWORK] * lazily)
     if options.prewarm is not None and kind not in about_it:
         name = "--lazy (--prewarm 0)" if lazily else f"--prewarm {options.prewarm}"
         about = "networks and byte DFAs" if lazily else "networks"

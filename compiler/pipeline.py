@@ -41,6 +41,7 @@ from .limits import Effort, blaming
 from .notes import (
     DEAD_ENDS,
     LAZY,
+    OF_LAZY_LEXEMES,
     PARTLY,
     added_tokens_as_text,
     end_of_text,
@@ -457,9 +458,7 @@ def _over_lexemes(
     from .maximal_munch.to_dfa import text_machine
     from .network.mask_tables import COUNTED
 
-    lexer = parser.tables.lexer.dfas
-    without = recognisers.over_lexemes_without_bytes
-    parser, spelled = spellable(parser, lexer.table, lexer.columns, request, without)
+    parser, spelled = recognisers.spellable_over_lexemes(parser, request)
     if request.options.prewarm != 0:
         parser = recognisers.over_fewest_states(parser, request.limits)
     effort = Effort(request.limits, parser.tables.network.names[:1])
@@ -471,6 +470,7 @@ def _over_lexemes(
     artifact = assemble(parser, sections, masks, request)
     partly = request.options.prewarm != 0 and not masks.reached.complete
     why = COUNTED if counts(parser) else PARTLY
+    why = OF_LAZY_LEXEMES if parser.tables.lexer.is_lazy else why
     notes = (*spelled, *choice.notes, DEAD_ENDS, *((why,) if partly else ()))
     return Compilation(parser, None, artifact, notes, closure=masks.reached, weakened=choice.note)
 

@@ -15,7 +15,7 @@ MEANINGS = (EXACT, MAXIMAL_MUNCH)
 # over bytes or over lexemes. ``kinds.table`` has all.
 BYTE_DFA, WORD_DFA, LAZY_DFA = "byte-dfa", "word-dfa", "lazy-dfa"
 NETWORK, EARLEY, GREEDY = "network", "earley", "greedy"
-LAZY_NETWORK = "lazy-network"
+LAZY_NETWORK, LAZY_GREEDY = "lazy-network", "lazy-greedy"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,12 @@
-"""Artifacts of the kind ``greedy``: a grammar read by maximal munch, as a network over lexemes
-behind a lexer."""
+"""Artifacts of the kinds ``greedy`` and ``lazy-greedy``: a grammar read by maximal munch, as a
+network over lexemes behind a lexer, some of whose states may be made while decoding."""
 
 from collections.abc import Sequence
 from functools import cached_property, partial
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from ..container.manifest import Manifest
+from ..container.manifest import LAZY_GREEDY, Manifest
 from ..container.sections import Arrays
 from ..matcher import Begun
 from ..maximal_munch.check import check_greedy
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
 def check(manifest: Manifest, arrays: Arrays) -> None:
     """Raise ``ArtifactError`` naming the first section that does not fit."""
     check_vocabulary(manifest, arrays)
+    if manifest.kind == LAZY_GREEDY:
+        from ..lazy_lexer.check import check_lazy_lexemes
+
+        check_lazy_lexemes(arrays)
     check_greedy(manifest, arrays)
 
 
@@ -149,11 +154,9 @@ class MaximalMunchRuntime:
         transitions: "ParserTransitionTables | None",
     ) -> "MaximalMunchMasks":
         """A machine that begins with these."""
-        from ..maximal_munch.machine import MaximalMunchMasks
-
         c = self.contents
         a, m = c.arrays, c.manifest
-        return MaximalMunchMasks(
+        return self._machine_type(
             self.tables,
             lambda: c.trie,
             c.vocabulary,
@@ -166,6 +169,12 @@ class MaximalMunchRuntime:
             c.lock,
         )
 
+    @property
+    def _machine_type(self) -> "type[MaximalMunchMasks]":
+        from ..maximal_munch.machine import MaximalMunchMasks
+
+        return MaximalMunchMasks
+
     def _slices(self) -> "Slices":
         from ..maximal_munch.slices import Slice, Slices
 
@@ -175,6 +184,42 @@ class MaximalMunchRuntime:
         return Slices(slices, self.contents.trie, self.contents.manifest.vocab_size)
 
 
+class LazyLexerRuntime(MaximalMunchRuntime):
+    """As its base, whose machine also interns the states of lazy DFAs that it meets."""
+
+    def precompute(self, seconds: float | None, answers: int | None) -> Precomputed:
+        """Masks that walks by masks meet."""
+        with self.contents.precomputing:
+            return self._walks.precompute(Allowance(seconds, answers), 0)
+
+    @cached_property
+    def tables(self) -> "MaximalMunchTables":
+        """The network over lexemes, and the lexer."""
+        from ..dfa.stacked_dfas import StackedDfas
+        from ..lazy_dfa.tables import from_sections
+        from ..lazy_lexer.check import LEXEMES, TERMINALS
+        from ..lazy_lexer.lexer import LazyLexerTables
+        from ..maximal_munch.tables import MaximalMunchTables
+
+        a, names = self.contents.arrays, names_of(self.contents.manifest)
+        dfas, conjunctions = StackedDfas.from_sections(a), from_sections(a)
+        spans = pairwise(a[TERMINALS].tolist())
+        lazily = {
+            lexeme: conjunctions[low:high]
+            for lexeme, (low, high) in zip(a[LEXEMES].tolist(), spans, strict=True)
+        }
+        priorities, ignored = a["lexer.priorities"], a["lexer.ignored"]
+        lexer = LazyLexerTables(dfas, priorities, ignored, names.texts, lazily)
+        return MaximalMunchTables(network_of(self.contents), lexer)
+
+    @property
+    def _machine_type(self) -> "type[MaximalMunchMasks]":
+        from ..lazy_lexer.machine import LazyLexerMasks
+
+        return LazyLexerMasks
+
+
 def runtime(contents: Contents) -> MaximalMunchRuntime:
     """What runs the artifact."""
-    return MaximalMunchRuntime(contents)
+    is_lazy = contents.manifest.kind == LAZY_GREEDY
+    return LazyLexerRuntime(contents) if is_lazy else MaximalMunchRuntime(contents)

@@ -87,7 +87,7 @@ def kind_of(manifest: Manifest) -> Kind:
             from . import earley
 
             return earley
-        case "greedy":
+        case "greedy" | "lazy-greedy":
             from . import maximal_munch
 
             return maximal_munch

@@ -107,17 +107,21 @@ class LazyMasks:
     """Computes summaries for a ``HeadSummaries``, one at a time, with the same result.
 
     Trie nodes that are read count among those that its walks have visited. ``caches``: for places,
-    stacks of frames and parts; when they take more, all are evicted.
+    stacks of frames, parts and ``reads``; when they take more, all are evicted.
     """
 
     def __init__(
-        self, summaries: HeadSummaries, vocab_size: int, caches: CacheBudget | None = None
+        self,
+        summaries: HeadSummaries,
+        vocab_size: int,
+        caches: CacheBudget | None = None,
+        reads: LexerReads | None = None,
     ) -> None:
         self._most_bytes = (caches or CacheBudget()).limit
         self._summaries, self._walks, self._runs = summaries, summaries.walks, summaries.runs
         self._heads, self._lexer = summaries.heads, summaries.lexer
         self._vocab_size = vocab_size
-        self._reads = LexerReads(self._walks, self._lexer, vocab_size)
+        self._reads = reads or LexerReads(self._walks, self._lexer, vocab_size)
         # A place is a complete head with the frames above the hole, or a head that needs a frame.
         self._places: list[tuple[int, int]] = []
         self._numbers: dict[tuple[int, int], int] = {}
@@ -254,8 +258,8 @@ class LazyMasks:
         found.begins.append(tokens.begin[nodes[whole]])
         found.ends.append(tokens.end[nodes[whole]])
         nodes, places, states = _chosen(frontier, ~whole)
-        columns = lexer.columns[trie.octets[nodes]]
-        targets = lexer.table[states, columns]
+        octets = trie.octets[nodes]
+        targets = lexer.targets(states, octets)
         ended = np.flatnonzero(targets == DEAD)
         accept_sets = lexer.accept_numbers[states[ended]]
         accepting = accept_sets != NO_ACCEPT
@@ -265,8 +269,7 @@ class LazyMasks:
             places[ended], starts = self._after(places[ended], accept_sets)
             waiting = ended[starts == _PENDING]
             found.pending.append((nodes[waiting], places[waiting]))
-            # subtle: transitions of the parser may have added states to the table.
-            targets[ended] = lexer.table[np.maximum(starts, DEAD), columns[ended]]
+            targets[ended] = lexer.targets(np.maximum(starts, DEAD), octets[ended])
         frontier = _chosen(_Frontier(nodes, places, targets), targets != DEAD)
         nodes, places, states = frontier
         whole = (tokens.below[nodes] & walks.stays.leaving()[states]) == 0
@@ -306,8 +309,8 @@ class LazyMasks:
                 target = rows[start][octet]
                 if target == DEAD:
                     continue
-                if target >= len(leaving):
-                    leaving = self._walks.stays.leaving().data
+            if target >= len(leaving):
+                leaving = self._walks.stays.leaving().data
             low = begin[node]
             if classes := below[node]:
                 if classes & leaving[target]:

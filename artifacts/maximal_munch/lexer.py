@@ -9,11 +9,13 @@ start when that start is first needed:
 Where no DFA of a state can read the next byte, the lexeme ends. The *accept set* of the state says
 which lexeme it was: of those that may end there, the ones of the highest priority.
 
-Source: llguidance, "Optimizing", the lexer; its DFAs are built lazily, these are complete.
+Source: llguidance, "Optimizing", the lexer; its DFAs are built lazily, these are complete
+(``artifacts/lazy_lexer`` has those that are too large for that).
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +29,9 @@ NO_ACCEPT = -1
 # In place of a state: no lexeme has begun, so the head says in which state the next one begins. It
 # has the number of ``DEAD``, which no text leads to.
 BETWEEN = 0
+
+# Where each byte leads: of 256, or found as they are asked for.
+Row: TypeAlias = list[int] | dict[int, int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,9 +48,20 @@ class LexerTables:
     texts: Sequence[str]
 
     @property
+    def is_lazy(self) -> bool:
+        """Whether some lexemes have no complete DFA."""
+        return False
+
+    @property
     def lexemes(self) -> int:
         """L: how many lexemes there are."""
         return len(self.priorities)
+
+    def lexer(
+        self, sets: Sequence[tuple[int, ...]] = ((),), table: NDArray[np.int32] | None = None
+    ) -> "Lexer":
+        """A lexer of them."""
+        return Lexer(self, sets, table)
 
 
 class Lexer:
@@ -80,7 +96,7 @@ class Lexer:
         self._table = (
             np.zeros((64, dfas.table.shape[1]), dtype=np.int32) if table is None else table
         )
-        self.rows: list[list[int]] = self.table[:, self.columns].tolist()
+        self.rows: list[Row] = self.table[:, self.columns].tolist()
         self._accept_set_of_ended: dict[tuple[int, ...], int] = {(): NO_ACCEPT}
         self.accept_of = [self._accept_set_of(inner) for inner in sets]
         self._accept_numbers = np.full(len(self._table), NO_ACCEPT, dtype=np.int32)
@@ -133,6 +149,11 @@ class Lexer:
         """The lexemes that can still be read in a state."""
         return frozenset(self._owners[inner] for inner in self._sets[state])
 
+    def targets(self, states: NDArray[np.int32], octets: NDArray[np.uint8]) -> NDArray[np.int32]:
+        """Where each of ``states`` leads by its byte, int32 (n,)."""
+        found: NDArray[np.int32] = self._table[states, self.columns[octets]]
+        return found
+
     def reachable(self, start: int) -> list[int]:
         """A state and all that it leads to, breadth-first."""
         found = {start}
@@ -169,14 +190,16 @@ class Lexer:
             self._number(tuple(t for t in column if t != DEAD))
             for column in steps[:, live].T.tolist()
         ]
+        self._keep(state, targets, self._accept_set_of(inner))
+        self.rows.append(self._table[state][self.columns].tolist())
+
+    def _keep(self, state: int, targets: NDArray[np.int32] | int, accept_set: int) -> None:
+        """Put a new state into the tables."""
         while state >= len(self._table):
             self._table = np.concatenate((self._table, np.zeros_like(self._table)))
             more = np.full_like(self._accept_numbers, NO_ACCEPT)
             self._accept_numbers = np.concatenate((self._accept_numbers, more))
         self._table[state] = targets
-        row: list[int] = self._table[state][self.columns].tolist()
-        self.rows.append(row)
-        accept_set = self._accept_set_of(inner)
         self._accept_numbers[state] = accept_set
         self.accept_of.append(accept_set)
 
@@ -185,11 +208,15 @@ class Lexer:
         ended = tuple([s for s in inner if accepting[s]])
         number = self._accept_set_of_ended.get(ended)
         if number is None:
-            lexemes = [self._owners[s] for s in ended]
-            highest = max(self._priorities[lexeme] for lexeme in lexemes)
-            found = frozenset(lexeme for lexeme in lexemes if self._priorities[lexeme] == highest)
-            number = self._accept_set_numbers.setdefault(found, len(self.accept_sets))
-            if number == len(self.accept_sets):
-                self.accept_sets.append(found)
+            number = self._accept_set([self._owners[s] for s in ended])
             self._accept_set_of_ended[ended] = number
+        return number
+
+    def _accept_set(self, lexemes: Sequence[int]) -> int:
+        """The number of what is read where these lexemes may end, at least one."""
+        highest = max(self._priorities[lexeme] for lexeme in lexemes)
+        found = frozenset(lexeme for lexeme in lexemes if self._priorities[lexeme] == highest)
+        number = self._accept_set_numbers.setdefault(found, len(self.accept_sets))
+        if number == len(self.accept_sets):
+            self.accept_sets.append(found)
         return number

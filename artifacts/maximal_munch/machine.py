@@ -26,6 +26,7 @@ from .configurations import Configurations
 from .counted_transitions import CountedTransitions
 from .lazy_masks import LazyMasks
 from .lexer import Lexer
+from .lexer_reads import LexerReads
 from .lexer_trie import LexerTrie
 from .nullable_frame_runs import NullableFrameRuns
 from .parser_heads import Heads
@@ -55,6 +56,8 @@ class MaximalMunchMasks(InterningMachine):
     ``transitions``: what was precomputed.
     """
 
+    parts = _ROWS, _SUMMARIES, _PLACES, _HEADS, _STEPS, _MASKS, _INTERNED
+
     def __init__(
         self,
         tables: MaximalMunchTables,
@@ -70,21 +73,21 @@ class MaximalMunchMasks(InterningMachine):
     ) -> None:
         rows, summaries, places, heads_budget, steps, masks, interned = (
             caches or CacheBudget()
-        ).divide(_ROWS, _SUMMARIES, _PLACES, _HEADS, _STEPS, _MASKS, _INTERNED)
+        ).divide(*self.parts)
         self._summary_bytes = summaries.limit
         self._most_steps = max(steps.limit // ENTRY_BYTES, _STEPS_BETWEEN_LOOKS)
         self._most_rows = max(masks.limit // ENTRY_BYTES, _ROWS_BETWEEN_LOOKS)
         self._interned = interned
         if stored is None:
-            heads, lexer = Heads(tables.network), Lexer(tables.lexer)
+            heads, lexer = Heads(tables.network), tables.lexer.lexer()
         else:
             stacks = Stacks(decoded_pairs(stored.stacks, stored.stacks_offsets))
             threads = decoded_pairs(stored.heads, stored.heads_offsets)
             heads = Heads(tables.network, stacks, threads)
-            lexer = Lexer(tables.lexer, stored.lexer_sets, stored.steps)
+            lexer = tables.lexer.lexer(stored.lexer_sets, stored.steps)
         self.runs = NullableFrameRuns(heads, tables.lexer, vocabulary)
         kind = ParserTransitions if tables.network.counters is None else CountedTransitions
-        self.configurations = Configurations(
+        self.configurations = self.configurations_of(
             heads, lexer, kind(heads, lexer, self.runs, transitions)
         )
         # What rows and steps are found by.
@@ -97,8 +100,23 @@ class MaximalMunchMasks(InterningMachine):
         self._most_head_bytes = self.head_bytes + max(heads_budget.limit, _FEWEST_HEAD_BYTES)
         self.walks = LexerTrie(lexer, trie, vocab_size, slices, stored, rows.limit)
         self.summaries = HeadSummaries(heads, lexer, self.walks, self.runs, stored)
-        self.summaries.compute = LazyMasks(self.summaries, vocab_size, places).compute
+        reads = self.reads_of(lexer)
+        self.summaries.compute = LazyMasks(self.summaries, vocab_size, places, reads).compute
         self.begin_interning(interned, lock)
+
+    def configurations_of(
+        self, heads: Heads, lexer: Lexer, transitions: ParserTransitions
+    ) -> Configurations:
+        """How texts are read."""
+        return Configurations(heads, lexer, transitions)
+
+    def reads_of(self, lexer: Lexer) -> LexerReads:
+        """What a lexer reads, in a machine of these walks."""
+        return LexerReads(self.walks, lexer, self.vocab_size)
+
+    def alike(self, state: int) -> int:
+        """A state of the lexer with the same masks; the same one for many."""
+        return state
 
     @property
     def start(self) -> int:
@@ -165,7 +183,8 @@ class MaximalMunchMasks(InterningMachine):
         head, frames, state = self.configurations.parts(configuration)
         transitions = self.configurations.transitions
         mask_head = transitions.to_head[head].mask_head
-        number = self.summaries.row(mask_head, state, frames, transitions.frames.entries)
+        entries = transitions.frames.entries
+        number = self.summaries.row(mask_head, self.alike(state), frames, entries)
         row = self.walks.rows[number]
         if self.configurations.may_end(head, frames, state):
             row = row | self._eos
@@ -194,7 +213,7 @@ class MaximalMunchMasks(InterningMachine):
         if self.head_bytes > self._most_head_bytes // 2:
             return None
         found, parts = copy(self), self.configurations
-        found.configurations = Configurations(
+        found.configurations = self.configurations_of(
             parts.heads, parts.lexer, parts.transitions.following()
         )
         found._steps, found._rows, found._next_look = {}, {}, 0

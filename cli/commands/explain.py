@@ -11,6 +11,7 @@ from .. import options
 from ..compiling import counted_network, is_much_copied, recogniser_of, say_depth, subject_of
 from ..console import UsageError, write_text
 from ..inputs import STDIN, read_bytes
+from ..options import Engine
 
 if TYPE_CHECKING:
     from constrain.artifacts import Artifact
@@ -171,7 +172,7 @@ def _grammar_of(artifact: "Artifact") -> "MaximalMunchGrammar | None":
     if m.source is None:
         return None
     found = build_engine(
-        m.source, dialect=m.dialect, start=m.start, meaning=m.meaning, engine=m.kind
+        m.source, dialect=m.dialect, start=m.start, meaning=m.meaning, engine=Engine.GREEDY.value
     )
     assert isinstance(found, MaximalMunchGrammar)
     return found

@@ -132,10 +132,11 @@ def _with_sets(text: str, path: str, wanted: "CompileOptions", engine: str) -> "
 
 def _of_any(stage: Stage, text: str, path: str, wanted: "CompileOptions") -> str:
     """The stages that every grammar has."""
-    from constrain.compiler.choose import semantics_of
+    from constrain.compiler.choose import built_lexemes, engine_of, semantics_of
     from constrain.compiler.frontend import normal_form
     from constrain.compiler.grammar.expand_permutations import permutations_of
     from constrain.compiler.grammar.tree_text import tree_text
+    from constrain.compiler.lnf.components import recurses
     from constrain.compiler.lnf.dump import lnf_text
     from constrain.compiler.maximal_munch.dump import lexemes_text
     from constrain.compiler.maximal_munch.lexemes import lexeme_grammar
@@ -160,7 +161,8 @@ def _of_any(stage: Stage, text: str, path: str, wanted: "CompileOptions") -> str
         lnf = normal_form(tree, limits)[1]
     else:
         note(f"read by maximal munch: {reason}")
-        found = lexeme_grammar(tree, limits)
+        most = built_lexemes(engine_of(tree, wanted), wanted, nests=recurses(tree))
+        found = lexeme_grammar(tree, limits, most)
         if stage is Stage.LEXEMES:
             return lexemes_text(found.lexemes)
         names = [lexeme.text for lexeme in found.lexemes]

@@ -8,7 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constrain.artifacts.artifact import Artifact
-from constrain.artifacts.container.manifest import GREEDY, MAXIMAL_MUNCH, ParserNames
+from constrain.artifacts.container.manifest import (
+    GREEDY,
+    LAZY_GREEDY,
+    MAXIMAL_MUNCH,
+    ParserNames,
+)
+from constrain.artifacts.lazy_dfa.tables import to_sections
+from constrain.artifacts.lazy_lexer.check import LEXEMES, TERMINALS
+from constrain.artifacts.lazy_lexer.lexer import LazyLexerTables
 from constrain.artifacts.maximal_munch.lexer import LexerTables
 from constrain.artifacts.maximal_munch.slices import Slice
 
@@ -41,11 +49,12 @@ def assemble(
     """The artifact."""
     tables = parser.tables
     counters = tables.network.counters
+    lazily = tables.lexer.lazily if isinstance(tables.lexer, LazyLexerTables) else {}
     texts = tuple("" if request.options.strip else text for text in tables.lexer.texts)
     manifest = manifest_of(
         parser.grammar,
         request,
-        kind=GREEDY,
+        kind=LAZY_GREEDY if lazily else GREEDY,
         tokenization=ANY,
         splits_applied=False,
         byte_start=tables.network.start,
@@ -55,6 +64,7 @@ def assemble(
             "calls": len(tables.network.call_starts),
             **({} if counters is None else {"counters": len(counters)}),
             "lexemes": tables.lexer.lexemes,
+            **({"lazy_lexemes": len(lazily)} if lazily else {}),
             "lexer_states": masks.lexer_states,
             "answers": masks.reached.results,
             "rows": len(masks.summaries.codes),
@@ -72,7 +82,17 @@ def assemble(
 
 
 def _lexer(tables: LexerTables) -> Sections:
+    lazily = dict[str, NDArray[Any]]()
+    if isinstance(tables, LazyLexerTables):
+        lexemes = sorted(tables.lazily)
+        parts = [tables.lazily[lexeme] for lexeme in lexemes]
+        lazily = {
+            **to_sections([each for part in parts for each in part]),
+            LEXEMES: np.array(lexemes, dtype=np.int32),
+            TERMINALS: np.cumsum([0, *map(len, parts)]).astype(np.int64),
+        }
     return {
+        **lazily,
         "lexer.accepting": tables.dfas.accepting,
         "lexer.columns": tables.dfas.columns,
         "lexer.ignored": tables.ignored,

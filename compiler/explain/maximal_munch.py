@@ -41,7 +41,10 @@ def explain_maximal_munch(
     shorter = without_line_break(text)
     line, column = position(text, offset)
     state = machine.lexer_state(configuration)
-    row = [DEAD] * 256 if state == BETWEEN else machine.lexer.rows[state]
+    row = [DEAD] * 256
+    if state != BETWEEN:
+        steps = machine.lexer.rows[state]
+        row = [steps[octet] for octet in range(256)]
     path: tuple[str, ...] = ()
     if grammar is not None and status is not Status.ACCEPTED:
         path = _path(machine, grammar, text[:offset])

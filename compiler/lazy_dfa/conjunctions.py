@@ -113,6 +113,22 @@ def without_bytes_of(operation: Operation, missing: NDArray[np.bool_], limits: L
     return replace(operation, conjunctions=tuple(found))
 
 
+def is_nullable(operation: Operation) -> bool:
+    walked = map(Walked, operation.conjunctions)
+    return any(each.accepts(*each.first) for each in walked)
+
+
+def without_empty(operation: Operation) -> Operation:
+    """The members of at least one character."""
+    found = [
+        replace(each, least=max(each.least, 1))
+        for each in operation.conjunctions
+        if each.most == UNBOUNDED or each.most > 0
+    ]
+    live = tuple(each for each in found if (w := Walked(each)).is_live(*w.first))
+    return replace(operation, conjunctions=live)
+
+
 def _with_columns(operand: Operand, width: int, columns: NDArray[np.integer]) -> Operand:
     """An operand over other columns, each of which was one of ``width``."""
     states = len(operand.accepting)

@@ -9,8 +9,7 @@ matches the empty text, which no call may, is optional there.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from constrain.artifacts.lazy_dfa.tables import UNBOUNDED, Conjunction
-from constrain.artifacts.lazy_dfa.walked import Walked
+from constrain.artifacts.lazy_dfa.tables import Conjunction
 from constrain.artifacts.network.tables import NetworkTables
 
 from ..automata import regex_ir as regex
@@ -32,7 +31,7 @@ from ..grammar.tree import (
     with_children,
 )
 from ..grammar.tree import Sequence as Concatenation
-from ..lazy_dfa.conjunctions import Operation
+from ..lazy_dfa.conjunctions import Operation, is_nullable, without_empty
 from ..lazy_dfa.expression import expression_of_rule, is_operation, is_text, may_operate
 from ..lazy_dfa.growth import grows, may_count
 from ..lazy_dfa.operation import growing_operation_in, growing_operation_of, operation_in
@@ -171,9 +170,9 @@ class _Replacing:
     def symbol(self, operation: Operation, span: Span) -> Expr:
         """What stands in the place of an operation, which is noted."""
         name = f"terminal {len(self.found)}"
-        self.found[name] = _without_empty(operation)
+        self.found[name] = without_empty(operation)
         symbol = Token(name, (), False, span)
-        return Repetition(symbol, 0, 1, span) if _is_nullable(operation) else symbol
+        return Repetition(symbol, 0, 1, span) if is_nullable(operation) else symbol
 
     def _divided(self, pattern: Pattern) -> Expr:
         """A pattern with an operation inside as sequences and alternatives around that."""
@@ -209,19 +208,3 @@ def _expr(node: regex.Node, parts: list[Expr], span: Span) -> Expr:
         case regex.Repeat(_, low, high) if parts:
             return Repetition(parts[0], low, high, span)
     return Pattern(node, "", span)
-
-
-def _is_nullable(operation: Operation) -> bool:
-    walked = map(Walked, operation.conjunctions)
-    return any(each.accepts(*each.first) for each in walked)
-
-
-def _without_empty(operation: Operation) -> Operation:
-    """The members of at least one character."""
-    found = [
-        replace(each, least=max(each.least, 1))
-        for each in operation.conjunctions
-        if each.most == UNBOUNDED or each.most > 0
-    ]
-    live = tuple(each for each in found if (w := Walked(each)).is_live(*w.first))
-    return replace(operation, conjunctions=live)

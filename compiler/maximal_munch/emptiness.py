@@ -29,8 +29,8 @@ _Above = tuple[int, frozenset[int]]
 
 def is_surely_empty(machine: Configurations, effort: Effort) -> bool:
     """Whether no text is a member; False also where that is not decided. Raises ``LimitError``."""
-    if machine.heads.tables.counters is not None:
-        # Which frames lie below is not known ahead.
+    if machine.heads.tables.counters is not None or machine.lexer.tables.is_lazy:
+        # Which frames lie below is not known ahead, or how many states of the lexer there are.
         return False
     effort.begin("the search for a member", _MOST_WORK)
     try:

@@ -24,9 +24,8 @@ from ..automata.compare import is_included
 from ..automata.dfa import Dfa, literal, without_bytes
 from ..automata.folding import fold
 from ..automata.minimize import minimal, minimize
-from ..automata.nfa import Nfa
 from ..automata.thompson import thompson, without_epsilon
-from ..diagnostics import CheckError, Diagnostic, Span
+from ..diagnostics import CheckError, Diagnostic, LimitError, Span
 from ..grammar.tree import (
     Choice,
     Expr,
@@ -44,11 +43,13 @@ from ..grammar.tree import (
 )
 from ..grammar.tree import Sequence as Concatenation
 from ..grammar.weave_ignored import weave_ignored
+from ..lazy_dfa.conjunctions import Operation, is_nullable, without_bytes_of, without_empty
 from ..limits import Limits, blaming
 from ..lnf import normalize
 from ..lnf.automaton import to_nfa
 from ..lnf.form import Lnf
 from ..lnf.resolve_exclusions import resolve_exclusions
+from .large_lexemes import LargeLexemes, first_bytes, key_of, reads_all
 from .lazy_lexemes import lazy_dfa
 
 _WHOLE = "(lexeme)"
@@ -60,7 +61,8 @@ class Lexeme:
 
     ``ignored``: it may stand between any two lexemes. ``is_string``: it takes precedence over
     regexes of its priority. ``text``: as its author wrote it, first at ``span``. ``swallowed``: all
-    that it matches is ignored, as an ignored lexeme takes precedence over it.
+    that it matches is ignored, as an ignored lexeme takes precedence over it. ``lazily``: what it
+    matches if its states are made while decoding; ``dfa`` reads the first byte of that alone.
     """
 
     dfa: Dfa
@@ -70,11 +72,21 @@ class Lexeme:
     span: Span
     is_string: bool
     swallowed: bool = False
+    lazily: Operation | None = None
 
     @property
     def node(self) -> regex.Node:
         """The same as an expression."""
         return embedded(self.dfa)
+
+    def without_bytes(self, missing: NDArray[np.bool_], limits: Limits) -> "Lexeme":
+        """What has none of the bytes ``missing``, bool (256,)."""
+        if self.lazily is None:
+            return replace(self, dfa=minimize(without_bytes(self.dfa, missing)))
+        rest = without_bytes_of(self.lazily, missing, limits)
+        if not rest.conjunctions:
+            return replace(self, dfa=_NEVER, lazily=None)
+        return replace(self, dfa=first_bytes(rest.conjunctions), lazily=rest)
 
     @property
     def precedence(self) -> tuple[int, int]:
@@ -93,15 +105,15 @@ class LexemeGrammar:
         """The normal form over lexemes, nullable symbols included."""
         return normalize(self.grammar, limits)
 
-    def without_bytes(self, missing: NDArray[np.bool_]) -> "LexemeGrammar":
+    def without_bytes(
+        self, missing: NDArray[np.bool_], limits: Limits | None = None
+    ) -> "LexemeGrammar":
         """The members that hold none of the bytes ``missing``, bool (256,).
 
         A text without them has the same lexemes as before; lexemes keep their numbers, and those
         that are left without a text stand nowhere in the rules.
         """
-        rest = [
-            replace(each, dfa=minimize(without_bytes(each.dfa, missing))) for each in self.lexemes
-        ]
+        rest = [each.without_bytes(missing, limits or Limits()) for each in self.lexemes]
         gone = {i for i, each in enumerate(rest) if each.dfa.is_empty}
         lexemes = [replace(e, dfa=_NEVER) if i in gone else e for i, e in enumerate(rest)]
 
@@ -125,11 +137,14 @@ _NEVER = Dfa(
 )
 
 
-def lexeme_grammar(grammar: Grammar, limits: Limits | None = None) -> LexemeGrammar:
+def lexeme_grammar(
+    grammar: Grammar, limits: Limits | None = None, most_states: int | None = None
+) -> LexemeGrammar:
     """Number the lexemes of a checked grammar and put their numbers into its rules.
 
-    Raises ``CheckError`` for token terminals, ``NotRegularError`` for a terminal that nests
-    itself, ``LimitError``.
+    ``most_states``: terminals whose automata have more are walked lazily, where they can be; None
+    where all are built. Raises ``CheckError`` for token terminals, ``NotRegularError`` for a
+    terminal that nests itself, ``LimitError``.
     """
     limits = (limits or Limits()).started()
     grammar = ignored_outside(grammar)
@@ -140,7 +155,9 @@ def lexeme_grammar(grammar: Grammar, limits: Limits | None = None) -> LexemeGram
             "read this grammar without a lexer",
         )
         raise CheckError(grammar.source, [found])
-    return _Numbering(resolve_exclusions(grammar, limits), limits).run()
+    large = None if most_states is None else LargeLexemes(grammar, limits, most_states)
+    left = grammar if large is None else large.without_exceptions()
+    return _Numbering(resolve_exclusions(left, limits), limits, large).run()
 
 
 def ignored_outside(grammar: Grammar) -> Grammar:
@@ -152,8 +169,8 @@ def ignored_outside(grammar: Grammar) -> Grammar:
 
 
 class _Numbering:
-    def __init__(self, grammar: Grammar, limits: Limits) -> None:
-        self.grammar, self.limits = grammar, limits
+    def __init__(self, grammar: Grammar, limits: Limits, large: LargeLexemes | None) -> None:
+        self.grammar, self.limits, self.large = grammar, limits, large
         self.terminals = grammar.terminals
         self.bodies: dict[str, list[Rule]] = {}
         for rule in grammar.rules:
@@ -231,11 +248,17 @@ class _Numbering:
         for other in self.lexemes:
             if not other.ignored or other.priority != lexeme.priority:
                 continue
-            same = _key(other.dfa) == _key(lexeme.dfa)
+            same = _key(other.dfa, other.lazily) == _key(lexeme.dfa, lexeme.lazily)
             keyword = lexeme.is_string and not other.is_string
-            if same or (keyword and is_included(lexeme.dfa, other.dfa, self.limits)):
+            if same or (keyword and self._is_included(lexeme, other)):
                 self.lexemes[number] = replace(lexeme, swallowed=True)
                 return
+
+    def _is_included(self, keyword: Lexeme, other: Lexeme) -> bool:
+        """Whether a lexeme matches all that one which is a string does."""
+        if other.lazily is None or keyword.lazily is not None:
+            return keyword.lazily is None and is_included(keyword.dfa, other.dfa, self.limits)
+        return reads_all(keyword.dfa, other.lazily)
 
     def _number(self, expr: Expr, *, ignored: bool = False) -> tuple[int | None, bool]:
         """The lexeme of a terminal (None if it matches no text but ε), and whether it matches ε.
@@ -246,21 +269,27 @@ class _Numbering:
         meaning = apart, _meaning(expr)
         if meaning not in self.uses:
             with blaming([expr.name] if isinstance(expr, Reference) else ()):
-                dfa = self._automaton(expr)
-            optional = bool(dfa.accepting[dfa.start])
-            if optional:
-                dfa = self._small(thompson(without_epsilon(embedded(dfa)), self.limits))
-            number = None if dfa.is_empty else self._lexeme(expr, dfa, apart)
+                found = self._automaton(expr)
+                if isinstance(found, Operation):
+                    lazily, optional = without_empty(found), is_nullable(found)
+                    dfa = first_bytes(lazily.conjunctions)
+                else:
+                    lazily, dfa, optional = None, found, bool(found.accepting[found.start])
+                    if optional:
+                        nfa = thompson(without_epsilon(embedded(dfa)), self.limits)
+                        dfa = minimal(nfa, self.limits)
+            number = None if dfa.is_empty else self._lexeme(expr, dfa, apart, lazily)
             self.uses[meaning] = number, optional
         return self.uses[meaning]
 
-    def _lexeme(self, expr: Expr, dfa: Dfa, apart: bool) -> int:
+    def _lexeme(self, expr: Expr, dfa: Dfa, apart: bool, lazily: Operation | None) -> int:
         priority = self._priority(expr)
-        key = apart, priority, _key(dfa)
+        key = apart, priority, _key(dfa, lazily)
         if key not in self.numbers:
             self.numbers[key] = len(self.lexemes)
             text = self.grammar.source.text[expr.span.start : expr.span.end]
-            self.lexemes.append(Lexeme(dfa, priority, False, text, expr.span, False))
+            made = Lexeme(dfa, priority, False, text, expr.span, False, lazily=lazily)
+            self.lexemes.append(made)
         number = self.numbers[key]
         if not self.grammar.follows_all and self._is_string(expr):
             self.lexemes[number] = replace(self.lexemes[number], is_string=True)
@@ -287,20 +316,34 @@ class _Numbering:
             return max(rule.priority for rule in self.bodies[expr.name])
         return 0
 
-    def _automaton(self, expr: Expr) -> Dfa:
-        """The minimal DFA of a terminal, whose references are to terminals."""
+    def _automaton(self, expr: Expr) -> Dfa | Operation:
+        """The minimal DFA of a terminal, whose references are to terminals; of one that is too
+        large what is walked lazily."""
         # A grammar that is one regex has that regex's language, whatever a search prefers.
         is_regex = self.grammar.source.dialect.startswith("regex")
         if not (self.grammar.follows_all or is_regex):
             lazy = lazy_dfa(expr, self.bodies, self.grammar.source, self.limits)
             if lazy is not None:
                 return lazy
+        if self.large is None:
+            return self._built(expr, self.limits)
+        found = self.large.seen(expr)
+        if found is not None:
+            return found
+        try:
+            return self._built(expr, self.large.few)
+        except LimitError as error:
+            if error.is_measured:
+                raise
+        return self.large.tried(expr) or self._built(expr, self.limits)
+
+    def _built(self, expr: Expr, limits: Limits) -> Dfa:
         match self._behind_names(expr):
             case Literal(data) if data:
-                self.limits.check_states(len(data) + 2, "a terminal")
+                limits.check_states(len(data) + 2, "a terminal")
                 return literal(data)
             case Pattern(node):
-                return self._small(thompson(resolved(node, self.limits), self.limits))
+                return minimal(thompson(resolved(node, limits), limits), limits)
         used, pending = set[str](), [expr]
         while pending:
             for inner in walk(pending.pop()):
@@ -309,11 +352,8 @@ class _Numbering:
                     pending.extend(rule.body for rule in self.bodies[inner.name])
         whole = Rule(_WHOLE, expr.span, expr, expr.span)
         rules = (*(rule for name in sorted(used) for rule in self.bodies[name]), whole)
-        lnf = normalize(Grammar(self.grammar.source, rules, _WHOLE), self.limits)
-        return self._small(to_nfa(lnf, self.limits)[0])
-
-    def _small(self, nfa: Nfa) -> Dfa:
-        return minimal(nfa, self.limits)
+        lnf = normalize(Grammar(self.grammar.source, rules, _WHOLE), limits)
+        return minimal(to_nfa(lnf, limits)[0], limits)
 
     def _name(self, number: int) -> str:
         """A rule name that the grammar does not use."""
@@ -323,8 +363,10 @@ class _Numbering:
         return name
 
 
-def _key(dfa: Dfa) -> tuple[bytes, bytes, bytes]:
+def _key(dfa: Dfa, lazily: Operation | None) -> tuple[object, ...]:
     """Equal for equal languages: minimal DFAs are numbered canonically."""
+    if lazily is not None:
+        return key_of(lazily)
     return dfa.table.tobytes(), dfa.classes.tobytes(), dfa.accepting.tobytes()
 
 

@@ -11,6 +11,7 @@ inside a character belong to them as well.
 
 from collections.abc import Sequence
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,7 @@ from ..automata.thompson import thompson
 from ..earley.tables import stacked_dfas
 from ..grammar.expand_permutations import expand_permutations
 from ..grammar.tree import Grammar
+from ..lazy_dfa.conjunctions import joined
 from ..limits import Limits
 from ..network.counter_tables import first_symbols
 from ..network.from_tree import MOST_OVERLAPPING, network_of_rules, numbered
@@ -37,14 +39,26 @@ from .lexemes import Lexeme, lexeme_grammar
 
 
 def lexer_tables(lexemes: Sequence[Lexeme], limits: Limits | None = None) -> LexerTables:
-    """The minimal DFAs of all lexemes, stacked, and their ranks. Raises ``LimitError``."""
+    """The minimal DFAs of all lexemes, stacked, and their ranks; and the conjunctions of those that
+    are walked lazily. Raises ``LimitError``."""
     ranks = sorted({lexeme.precedence for lexeme in lexemes})
-    return LexerTables(
+    tables = LexerTables(
         stacked_dfas([lexeme.dfa for lexeme in lexemes], (limits or Limits()).started()),
         np.array([ranks.index(lexeme.precedence) for lexeme in lexemes], dtype=np.int32),
         np.array([lexeme.ignored for lexeme in lexemes], dtype=np.uint8),
         tuple(lexeme.text for lexeme in lexemes),
     )
+    lazily = {i: each.lazily for i, each in enumerate(lexemes) if each.lazily is not None}
+    if not lazily:
+        return tables
+    from constrain.artifacts.lazy_lexer.lexer import LazyLexerTables
+
+    # Columns are those of all, as in a file.
+    columns = joined([c for each in lazily.values() for c in each.conjunctions])
+    counts = np.cumsum([0, *(len(each.conjunctions) for each in lazily.values())]).tolist()
+    spans = zip(lazily, pairwise(counts), strict=True)
+    by_lexeme = {lexeme: columns[low:high] for lexeme, (low, high) in spans}
+    return LazyLexerTables(tables.dfas, tables.priorities, tables.ignored, tables.texts, by_lexeme)
 
 
 def maximal_munch_tables(grammar: Grammar, limits: Limits | None = None) -> MaximalMunchTables:

@@ -116,8 +116,9 @@ def precompute_within(
     vocabulary, trie = request.vocabulary, request.trie
     most_rows = min(MOST_ROWS, limits.memory // (_COPIES * 4 * tokenset.word_count(size)))
     effort = Effort(limits, tables.network.names[:1], progress, _STAGE)
-    if tables.network.counters is not None:
-        # Heads near the ends are many, and any mask is found in milliseconds.
+    if tables.network.counters is not None or tables.lexer.is_lazy:
+        # Heads near the ends are many, or states of the lexer, and any mask is found in
+        # milliseconds.
         none, transitions = worklist.nothing(tables, vocabulary, trie)
         reached = Precomputed(complete=False, heads=0, found=0, summaries=none)
         return StoredMasks(reached, none, transitions, 0, trie)

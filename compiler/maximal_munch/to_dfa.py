@@ -8,7 +8,7 @@ are not co-accessible, so that a prefix of a member has an end by maximal munch,
 import numpy as np
 
 from constrain.artifacts.maximal_munch.configurations import Configurations
-from constrain.artifacts.maximal_munch.lexer import BETWEEN, Lexer
+from constrain.artifacts.maximal_munch.lexer import BETWEEN
 from constrain.artifacts.maximal_munch.nullable_frame_runs import NullableFrameRuns
 from constrain.artifacts.maximal_munch.parser_heads import REFUSED, Heads
 from constrain.artifacts.maximal_munch.parser_transitions import ParserTransitions
@@ -22,7 +22,7 @@ from ..limits import Limits
 
 def text_machine(tables: MaximalMunchTables) -> Configurations:
     """The configurations of a grammar, which read texts; there is no vocabulary."""
-    heads, lexer = Heads(tables.network), Lexer(tables.lexer)
+    heads, lexer = Heads(tables.network), tables.lexer.lexer()
     runs = NullableFrameRuns(heads, tables.lexer, Vocabulary.from_tokens({}, (), 1))
     return Configurations(heads, lexer, ParserTransitions(heads, lexer, runs))
 

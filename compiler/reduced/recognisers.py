@@ -1,12 +1,14 @@
 """Recognisers of fewer members, those that a tokenizer can spell, or of fewer or more states."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from constrain.artifacts.lazy_dfa.tables import Conjunction
 
 from ..choose import engine_of
 from ..diagnostics import CheckError, Diagnostic
@@ -34,15 +36,18 @@ def spellable(
     columns: "NDArray[np.integer]",
     request: ArtifactRequest["Tokenizer"],
     without: Callable[[R, "NDArray[np.bool_]", Limits], R],
+    lazily: Sequence[Conjunction] = (),
 ) -> tuple[R, tuple[str, ...]]:
     """The recogniser of the members that the tokenizer has a token for each byte of, and a note.
 
-    ``table``, ``columns``: of what reads the bytes. ``without``: the recogniser without some of
-    them.
+    ``table``, ``columns``: of what reads the bytes, beside ``lazily``. ``without``: the recogniser
+    without some of them.
     """
     from ..token_ids import listed, unspelled_bytes
 
     lost = unspelled_bytes(table, columns, request)
+    for each in lazily:
+        lost = lost | unspelled_bytes(each.table, each.classes, request)
     if not lost.any():
         return found, ()
     bytes_ = f"the byte{'s' * bool(lost.sum() > 1)} {listed(lost)}"
@@ -52,6 +57,16 @@ def spellable(
         message = f"the tokenizer can spell no member: it has no token for {bytes_}"
         raise CheckError(found.grammar.source, [Diagnostic(message)]) from None
     return rest, (f"members with {bytes_} are left out: the tokenizer has no token for them",)
+
+
+def spellable_over_lexemes(
+    found: MaximalMunchGrammar, request: ArtifactRequest["Tokenizer"]
+) -> tuple[MaximalMunchGrammar, tuple[str, ...]]:
+    """The same for a grammar that is read by maximal munch."""
+    lexer, operations = found.tables.lexer.dfas, [each.lazily for each in found.lexemes]
+    lazily = [c for each in operations if each is not None for c in each.conjunctions]
+    without = over_lexemes_without_bytes
+    return spellable(found, lexer.table, lexer.columns, request, without, lazily)
 
 
 def without_bytes(parser: Parser, missing: NDArray[np.bool_], limits: Limits) -> Parser:
@@ -73,7 +88,7 @@ def over_lexemes_without_bytes(
     from ..maximal_munch.lexer_tables import tables_over
     from ..network.from_tree import numbered
 
-    rest = LexemeGrammar(found.lexemes, found.numbered).without_bytes(missing)
+    rest = LexemeGrammar(found.lexemes, found.numbered).without_bytes(missing, limits)
     rules, counted_from = numbered(rest.grammar, limits), found.choice.counted_from
     tables = tables_over(rest.lexemes, rules, limits, counted_from)
     return replace(found, numbered=rest.grammar, lexemes=rest.lexemes, tables=tables)

@@ -62,8 +62,9 @@ ARTIFACTS: dict[str, set[str]] = {
     "counting_network": {"container", "errors", "network", "summaries", "tokens"},
     "lazy_dfa": {"container", "errors", "tokens"},
     "lazy_network": {"container", "errors", "lazy_dfa", "network", "summaries", "tokens"},
+    "lazy_lexer": {"container", "dfa", "lazy_dfa", "maximal_munch", "summaries", "tokens"},
     "kinds": {"bpe", "canonical_network", "cartesian", "container", "counting_network", "dfa"}
-    | {"earley", "errors", "lazy_dfa", "lazy_network"}
+    | {"earley", "errors", "lazy_dfa", "lazy_lexer", "lazy_network"}
     | {"matcher", "maximal_munch", "network", "normalizer", "pretokenizer", "token_terminals"}
     | {"tokens", "wordpiece"},
     "artifact": {"container", "dfa", "kinds", "matcher", "tokens"},
@@ -102,7 +103,7 @@ COMPILER: dict[str, set[str]] = {
     "network": BASE | {"automata", "grammar", "lnf", "options", "tokenizers", "unicode"},
     "earley": BASE | {"automata", "lnf"},
     "maximal_munch": BASE
-    | {"automata", "earley", "grammar", "lnf", "network", "options", "tokenizers"},
+    | {"automata", "earley", "grammar", "lazy_dfa", "lnf", "network", "options", "tokenizers"},
     "lazy_dfa": BASE | {"automata", "grammar"},
     "lazy_network": BASE | {"automata", "grammar", "lazy_dfa", "lnf", "network"},
     "frontend": BASE

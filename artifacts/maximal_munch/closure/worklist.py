@@ -21,7 +21,7 @@ from ...summaries.node_sets import ROOT
 from ...tokens.subtrees import subtrees_of
 from ...tokens.trie import Trie
 from ...tokens.vocabulary import Vocabulary
-from ..lexer import BETWEEN, NO_ACCEPT, Lexer
+from ..lexer import BETWEEN, NO_ACCEPT
 from ..machine import MaximalMunchMasks
 from ..nullable_frame_runs import NullableFrameRuns
 from ..parser_heads import REFUSED, Heads
@@ -175,7 +175,7 @@ def nothing(
     tables: MaximalMunchTables, vocabulary: Vocabulary, trie: Trie
 ) -> tuple[HeadSummaryTables, ParserTransitionTables]:
     """What a machine begins with that has met no head but that of the empty text."""
-    heads, lexer = Heads(tables.network), Lexer(tables.lexer)
+    heads, lexer = Heads(tables.network), tables.lexer.lexer()
     runs = NullableFrameRuns(heads, tables.lexer, vocabulary)
     walks = LexerWalks(lexer, trie, subtrees_of(trie), vocabulary.size, lambda: None)
     found = SummaryArrays(Composer(heads, lexer, runs, walks), ())

@@ -1,0 +1,168 @@
+"""States of a lexer with lazy DFAs, by number, made when a byte leads to them.
+
+    12 -> (state 3 of the lexer of all other lexemes, {HOST: its threads})
+
+A state in which no lazy DFA is left is one of that lexer itself.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..dfa.stacked_dfas import DEAD
+from ..lazy_dfa.reader import Reader, Threads
+from ..lazy_dfa.tables import Conjunction
+from ..maximal_munch.lexer import NO_ACCEPT, Lexer, LexerTables
+
+# Bytes of a state, its threads and its steps so far, roughly.
+_STATE_BYTES = 1000
+
+# Lazy lexemes, ascending, and where each is.
+Places: TypeAlias = tuple[tuple[int, Threads], ...]
+
+
+class Parts(NamedTuple):
+    """What a state stands for. ``others``: the state of the lexer of all other lexemes."""
+
+    others: int
+    places: Places
+
+
+@dataclass(frozen=True, eq=False)
+class LazyLexerTables(LexerTables):
+    """``lazily``: the conjunctions of the lexemes that have lazy DFAs. Those in ``dfas`` read the
+    first byte of these alone, and accept then."""
+
+    lazily: Mapping[int, Sequence[Conjunction]]
+
+    @property
+    def is_lazy(self) -> bool:
+        """Whether some lexemes have no complete DFA."""
+        return True
+
+    def lexer(
+        self, sets: Sequence[tuple[int, ...]] = ((),), table: NDArray[np.int32] | None = None
+    ) -> "LazyLexer":
+        """A lexer of them."""
+        return LazyLexer(self, sets, table)
+
+
+class _Steps(dict[int, int]):
+    """Where bytes lead from a state, as they are asked for."""
+
+    __slots__ = "_state", "_step"
+
+    def __init__(self, step: Callable[[int, int], int], state: int) -> None:
+        super().__init__()
+        self._step, self._state = step, state
+
+    def __missing__(self, octet: int) -> int:
+        target = self[octet] = self._step(self._state, octet)
+        return target
+
+
+class LazyLexer(Lexer):
+    """``parts``: of the states in which some lazy DFA is left. ``readers``: of the lazy DFAs, by
+    lexeme."""
+
+    def __init__(
+        self,
+        tables: LazyLexerTables,
+        sets: Sequence[tuple[int, ...]] = ((),),
+        table: NDArray[np.int32] | None = None,
+    ) -> None:
+        super().__init__(tables, sets, table)
+        self.readers = {lexeme: Reader(each) for lexeme, each in tables.lazily.items()}
+        self.parts: dict[int, Parts] = {}
+        self._lazy_numbers: dict[Parts, int] = {}
+        self._is_lazy = np.zeros(64, dtype=np.bool_)
+
+    @property
+    def nbytes(self) -> int:
+        """About the size of all states without lazy DFAs."""
+        return super().nbytes * (self.states - len(self.parts)) // self.states
+
+    @property
+    def lazy_nbytes(self) -> int:
+        """About the size of all others."""
+        return _STATE_BYTES * len(self.parts)
+
+    def start(self, allowed: frozenset[int]) -> int:
+        """The state before a lexeme where the parser allows ``allowed``."""
+        wanted = allowed | self.ignored
+        lazily = sorted(wanted & self.readers.keys())
+        cached = self._starts.get(allowed)
+        if cached is None:
+            begun = sorted(self._begins[lexeme] for lexeme in wanted - self.readers.keys())
+            places = tuple((lexeme, self.readers[lexeme].start) for lexeme in lazily)
+            cached = self._starts[allowed] = self._lazy(self._construct(tuple(begun)), places)
+        return cached
+
+    def lexemes(self, state: int) -> frozenset[int]:
+        """The lexemes that can still be read in a state."""
+        parts = self.parts.get(state)
+        if parts is None:
+            return super().lexemes(state)
+        return super().lexemes(parts.others) | {lexeme for lexeme, _ in parts.places}
+
+    def targets(self, states: NDArray[np.int32], octets: NDArray[np.uint8]) -> NDArray[np.int32]:
+        """Where each of ``states`` leads by its byte, int32 (n,)."""
+        lazily = np.flatnonzero(self.is_lazy(states))
+        found = super().targets(states, octets)
+        if len(lazily):
+            pairs = zip(states[lazily].tolist(), octets[lazily].tolist(), strict=True)
+            found[lazily] = [self.rows[state][octet] for state, octet in pairs]
+        return found
+
+    def is_lazy(self, states: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """In which of ``states`` some lazy DFA is left."""
+        found: NDArray[np.bool_] = self._flags()[states]
+        return found
+
+    def _flags(self) -> NDArray[np.bool_]:
+        while len(self._is_lazy) < len(self._table):
+            self._is_lazy = np.concatenate((self._is_lazy, np.zeros_like(self._is_lazy)))
+        return self._is_lazy
+
+    def ended(self, state: int) -> tuple[int, ...]:
+        """The lexemes with DFAs that may end in a state without lazy ones, of any priority."""
+        return tuple(self._owners[s] for s in self.sets[state] if self._accepting[s])
+
+    def accept_set(self, lexemes: Sequence[int]) -> int:
+        """The number of what is read where these lexemes may end; ``NO_ACCEPT`` for none."""
+        return self._accept_set(lexemes) if lexemes else NO_ACCEPT
+
+    def same(self, parts: Parts) -> int:
+        """The number of a state."""
+        return self._lazy(*parts)
+
+    def _lazy(self, others: int, places: Places) -> int:
+        if not places:
+            return others
+        parts = Parts(others, places)
+        number = self._lazy_numbers.get(parts)
+        if number is None:
+            number = self._lazy_numbers[parts] = self.states
+            readers = self.readers
+            ended = [lexeme for lexeme, at in places if readers[lexeme].accepts(at)]
+            # Of its own DFA states there are those of the other lexemes alone.
+            self._sets.append(self.sets[others])
+            self._keep(number, DEAD, self.accept_set([*self.ended(others), *ended]))
+            self.rows.append(_Steps(self._step, number))
+            self.parts[number] = parts
+            self._flags()[number] = True
+        return number
+
+    def read(self, state: int, text: bytes) -> int:
+        """The state behind a text that some lexeme of a state reads as a whole, else ``DEAD``."""
+        others, places = self.parts[state]
+        for octet in text:
+            others = self.rows[others][octet]
+        read = [(lexeme, self.readers[lexeme].read(at, text)) for lexeme, at in places]
+        return self._lazy(others, tuple(each for each in read if each[1]))
+
+    def _step(self, state: int, octet: int) -> int:
+        return self.read(state, bytes([octet]))
