@@ -157,8 +157,8 @@ class Artifact:
     @property
     def text_prefix(self) -> bytes:
         """What the tokenizer puts before a text, which its first token spells."""
-        found = self.arrays.get("cuts.prefix")
-        return b"" if found is None else found.tobytes()
+        found = (self.arrays.get(name) for name in ("sentinel.prefix", "cuts.prefix"))
+        return b"".join(array.tobytes() for array in found if array is not None)
 
     def put_before(self, text: bytes) -> bytes:
         """What the tokenizer puts before a text that begins with ``text``."""

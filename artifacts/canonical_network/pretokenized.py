@@ -25,7 +25,7 @@ from ..bpe.forbidden_pairs import ForbiddenPairs
 from ..container.sections import Arrays, check_trie
 from ..network.configurations import Network
 from ..network.tables import NetworkTables
-from ..pretokenizer.dfa import PretokenizerDfa, whole_pieces
+from ..pretokenizer.dfa import PretokenizerDfa, state_before_prompts, whole_pieces
 from ..tokens.memo import CacheBudget
 from ..tokens.trie import Trie, trie_arrays, trie_of
 from ..tokens.vocabulary import Vocabulary
@@ -78,6 +78,7 @@ class PretokenizedNetwork:
             arrays["cuts.fallback"],
             int(arrays["cuts.start"][0]),
             whole_pieces(arrays),
+            state_before_prompts(arrays),
         )
         return cls(
             network_of(whole),

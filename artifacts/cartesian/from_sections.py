@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias, Union
 from ..bpe.forbidden_pairs import ForbiddenPairs
 from ..container.manifest import Manifest
 from ..container.sections import Arrays
-from ..pretokenizer.dfa import PretokenizerDfa, whole_pieces
+from ..pretokenizer.dfa import PretokenizerDfa, state_before_prompts, whole_pieces
 from ..tokens.block_rows import BlockRows
 from ..tokens.interning import Lock
 from ..tokens.memo import CacheBudget
@@ -48,6 +48,7 @@ def product_machine(
         arrays["cuts.fallback"],
         int(arrays["cuts.start"][0]),
         whole_pieces(arrays),
+        state_before_prompts(arrays),
     )
     machine = ProductMachine
     # Beside a DFA of two marks they are followed apart.

@@ -60,6 +60,10 @@ def check_pretokenizer(manifest: Manifest, arrays: Arrays) -> None:
     # Byte tokens are read in planes of their own.
     planes = arrays["cuts.table"].shape[1]
     require_range(arrays, "cuts.fallback", -1, manifest.vocab_size if planes == 4 else 0)
+    if "cuts.prompt" in arrays:
+        check_types(arrays, {"cuts.prompt": ("i4", 1)})
+        require(len(arrays["cuts.prompt"]) == 1, "cuts.prompt")
+        require_range(arrays, "cuts.prompt", 0, len(arrays["cuts.table"]))
     if "cuts.whole" in arrays:
         check_types(arrays, {"cuts.whole": ("i4", 1)})
         require_range(arrays, "cuts.whole", 0, manifest.vocab_size)

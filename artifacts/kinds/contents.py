@@ -11,7 +11,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar, cast
 
 from ..container.manifest import Manifest
-from ..container.sections import Arrays, check_trie, require
+from ..container.sections import Arrays, check_trie, check_types, require
 from ..tokens.interning import Lock
 from ..tokens.memo import CacheBudget
 from ..tokens.trie import Trie
@@ -96,9 +96,12 @@ def over_sentinels(manifest: Manifest, arrays: Arrays) -> tuple[Manifest, Arrays
     count = len(terminals_of(arrays))
     if not count:
         return manifest, arrays
-    from ..token_terminals.sentinels import SENTINELS, sections_with_sentinels
+    from ..token_terminals.sentinels import PREFIX, SENTINELS, prefix_of, sections_with_sentinels
 
-    require(count <= len(SENTINELS), "terminals.offsets")
+    if PREFIX in arrays:
+        check_types(arrays, {PREFIX: ("u1", 1)})
+        require(len(arrays[PREFIX]) == 1, PREFIX)
+    require(count + len(prefix_of(arrays)) <= len(SENTINELS), "terminals.offsets")
     return sections_with_sentinels(manifest, arrays, count)
 
 
@@ -129,11 +132,12 @@ class BesideTerminals(Generic[M]):
         if not len(self.terminals):
             return inner
         from ..token_terminals.machine import TokenTerminalMachine
-        from ..token_terminals.sentinels import first_sentinel
+        from ..token_terminals.sentinels import first_sentinel, prefix_of, twinned
 
-        size = self.contents.manifest.vocab_size
+        c, size = self.contents, self.contents.manifest.vocab_size
+        twins = twinned(c.vocabulary, prefix_of(c.arrays))
         first, caches = first_sentinel(size), self._caches[1]
-        return TokenTerminalMachine(inner, self.terminals, first, size, caches)
+        return TokenTerminalMachine(inner, self.terminals, twins, first, size, caches)
 
     def inner(self, outer: "M | TokenTerminalMachine[M]") -> M:
         """The machine inside that."""

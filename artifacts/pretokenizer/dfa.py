@@ -34,7 +34,8 @@ class PretokenizerDfa:
     ``classes``: uint8 (256,), the class of each byte. ``fallback``: int32 (256,), the byte token
     of each byte or -1. ``start``: the state before any text. ``whole``: tokens that stand for a
     whole pre-token only (``ignore_merges``), which are read with the marks of byte tokens by
-    tokenizers that have no byte tokens.
+    tokenizers that have no byte tokens. ``prompt``:
+    the state before a prompt, if that is not the start.
     """
 
     table: NDArray[np.int32]
@@ -42,11 +43,12 @@ class PretokenizerDfa:
     fallback: NDArray[np.int32]
     start: int
     whole: frozenset[int] = frozenset()
+    prompt: int = DEAD
 
     @property
     def begin(self) -> int:
-        """The state before any text."""
-        return self.start
+        """The state before a prompt."""
+        return self.prompt or self.start
 
     @property
     def everywhere(self) -> Sequence[int]:
@@ -117,6 +119,11 @@ def begins_character(table: NDArray[np.int32], classes: NDArray[np.uint8]) -> ND
     lead_bytes = classes[np.r_[:0x80, 0xC0:0x100]]
     found: NDArray[np.bool_] = (table[:, :, lead_bytes] != DEAD).any(axis=(1, 2))
     return found
+
+
+def state_before_prompts(arrays: Arrays) -> int:
+    """The state before a prompt, from an artifact's sections; 0 for the start."""
+    return int(arrays["cuts.prompt"][0]) if "cuts.prompt" in arrays else DEAD
 
 
 def whole_pieces(arrays: Arrays) -> frozenset[int]:

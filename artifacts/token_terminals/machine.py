@@ -1,6 +1,7 @@
 """A machine of canonical masks whose tokens are texts and sentinels, as one of real tokens.
 
-    mask = texts of the inner mask, and the tokens of each terminal whose sentinel it holds
+    mask = texts of the inner mask, those of its twins, and the tokens of each terminal whose
+           sentinel it holds
 
 A token may be both, the next piece of a text and a terminal: then the machine is in two states of
 the inner one. So a state is a state of the inner machine, or a set of some.
@@ -11,6 +12,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Generic, Protocol, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import ArtifactError
 from ..tokens import tokenset
@@ -65,14 +67,16 @@ class TokenTerminalMachine(Generic[M]):
     """Both the machine and the rows of a matcher.
 
     State 2s is state s of ``inner``; state 2n + 1 the n-th set of some. ``terminals``: the tokens
-    of each terminal, whose sentinel tokens are ``first``, ``first + 1``, … of the inner machine.
-    ``vocab_size``: V, of the masks; ``caches``: of these and of steps.
+    of each terminal, whose sentinel tokens are ``first``, ``first + 1``, … of the inner machine;
+    ``twinned``: int32, ascending, the tokens whose twins follow. ``vocab_size``: V, of the masks;
+    ``caches``: of these and of steps.
     """
 
     def __init__(
         self,
         inner: M,
         terminals: TokenClasses,
+        twinned: NDArray[np.int32],
         first: int,
         vocab_size: int,
         caches: CacheBudget,
@@ -86,6 +90,9 @@ class TokenTerminalMachine(Generic[M]):
         self._named: Words = np.zeros(self._words, dtype=np.uint32)
         for row in self._rows:
             self._named |= row
+        self._twinned, self._first_twin = twinned, first + len(terminals)
+        # Tokens that may be read in more than one way.
+        self._several = self._named | tokenset.from_ids(twinned, vocab_size)
         masks, steps = caches.divide(_MASKS, _STEPS)
         self._masks: BoundedCache[int, Words] = masks.cache(4 * self._words + ENTRY_BYTES)
         self._steps: BoundedCache[tuple[int, int], int] = steps.cache()
@@ -152,13 +159,15 @@ class TokenTerminalMachine(Generic[M]):
 
     def _stepped(self, members: tuple[int, ...], token_id: int) -> set[int]:
         inner = self.inner
-        if not tokenset.contains(self._named, token_id) and len(members) == 1:
+        if not tokenset.contains(self._several, token_id) and len(members) == 1:
             return {inner.step(members[0], token_id)}
         is_text, found = inner.vocabulary.is_text(token_id), set[int]()
+        place = int(np.searchsorted(self._twinned, token_id))
+        has_twin = place < len(self._twinned) and self._twinned[place] == token_id
+        texts = [token_id, self._first_twin + place][: is_text * (1 + has_twin)]
         for member in members:
             row = inner.row(member)
-            if is_text and tokenset.contains(row, token_id):
-                found.add(inner.step(member, token_id))
+            found.update(inner.step(member, t) for t in texts if tokenset.contains(row, t))
             for terminal in self._terminals(row):
                 if tokenset.contains(self._rows[terminal], token_id):
                     found.add(inner.step(member, self.first + terminal))
@@ -186,6 +195,7 @@ class TokenTerminalMachine(Generic[M]):
         terminals = {terminal for row in rows for terminal in self._terminals(row)}
         parts = [row[: self._words] for row in rows]
         parts += [self._rows[terminal] for terminal in sorted(terminals)]
+        parts += [twins for row in rows if (twins := self._twins(row)) is not None]
         found: Words = parts[0]
         for part in parts[1:]:
             found = found | part
@@ -194,5 +204,12 @@ class TokenTerminalMachine(Generic[M]):
 
     def _terminals(self, row: Words) -> list[int]:
         """The terminals whose sentinels a row of the inner machine holds."""
-        behind = row[self._words :]
-        return tokenset.to_ids(behind).tolist() if behind.any() else []
+        held = int(row[self._words])
+        return [number for number in range(len(self._rows)) if held >> number & 1]
+
+    def _twins(self, row: Words) -> Words | None:
+        """The tokens whose twins a row of the inner machine holds; None for none."""
+        if not len(self._twinned):
+            return None
+        places = tokenset.to_ids(row[self._words :]) - len(self._rows)
+        return tokenset.from_ids(self._twinned[places[places >= 0]], self.vocab_size)

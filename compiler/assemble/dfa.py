@@ -43,6 +43,7 @@ def encode_merged(merged: "Merged", request: ArtifactRequest[Tokenizer]) -> Sect
         return sections | _token_dfa(merged.automaton, request.vocab_size)
     assert merged.boundaries is not None
     sections |= _product(merged.automaton, merged.boundaries, merged.columns.dfa, request)
+    sections |= merged.sentinels
     if merged.normal_forms is not None:
         sections |= _normal_forms(merged, merged.normal_forms)
     return sections

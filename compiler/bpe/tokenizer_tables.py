@@ -128,12 +128,15 @@ def tokenizer_sections(tables: TokenizerTables, vocab_size: int) -> dict[str, ND
 
 
 def pretokenizer_sections(tables: PretokenizerTables) -> dict[str, NDArray[Any]]:
-    """An artifact's sections ``cuts.*``, of which ``unless_begun`` and ``whole`` are optional."""
+    """An artifact's sections ``cuts.*``, of which ``unless_begun``, ``whole`` and ``prompt`` are
+    optional."""
     once = {"cuts.unless_begun": np.ones(1, dtype=np.uint8)} if tables.unless_begun else {}
     whole = {"cuts.whole": tables.whole} if tables.whole_pieces else {}
+    prompt = {"cuts.prompt": np.array([tables.prompt], dtype=np.int32)} if tables.prompt else {}
     return {
         **once,
         **whole,
+        **prompt,
         "cuts.classes": tables.classes,
         "cuts.fallback": tables.fallback,
         "cuts.prefix": np.frombuffer(tables.prefix, dtype=np.uint8),

@@ -160,13 +160,14 @@ def merge(
     tokenizer, notes = request.tokenizer, []
     terminals, columns = token_ids(grammar, tokenizer, request.eos), network.table.shape[1]
     beside = with_sentinels_of(grammar, terminals, columns, request, tables)
-    network, request, tables = network_with_sentinels(network), beside.request, beside.tables
+    network = network_with_sentinels(network, beside.prefix)
+    request, tables = beside.request, beside.tables
     if tables.pretokenizer.unless_begun and _begins_with(network, tables.pretokenizer.prefix):
         raise TokenizerError(
             f"{tokenizer.name}: this tokenizer puts a space before texts that do not begin with "
             f"one, and members of this grammar, which nests, do; use --tokenization any"
         )
-    sections = tokenizer_sections(tables, request.vocab_size)
+    sections = tokenizer_sections(tables, request.vocab_size) | beside.sections
     sections["cuts.final"] = tables.pretokenizer.dfa.final.astype(np.uint8)
     normal_form = tables.normal_form
     if normal_form is not None:

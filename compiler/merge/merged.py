@@ -11,9 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import starmap
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from constrain.artifacts.token_terminals.sentinels import first_sentinel
 
 from ..automata.dfa import Dfa
 from ..automata.minimize import minimize
@@ -54,11 +57,11 @@ def _no_tokens() -> NDArray[np.int32]:
 class Merged:
     """The automaton over canonical token sequences, and what it was made from.
 
-    ``columns``: the byte DFA of the members that have a canonical tokenization. ``boundaries``:
-    the pre-tokenizer's that the masks follow, None where they follow none. ``normal_forms``: the
-    texts in normal form that are followed beside them, maybe behind prompts alone;
-    ``normal_tokens`` and ``undecided_tokens``, int32, ascending, are the tokens of
-    ``cartesian.normalized``, empty without. ``choice``: the method, and why. ``notes``: for the
+    ``columns``: the byte DFA of the members that have a canonical tokenization. ``boundaries``: the
+    pre-tokenizer's that the masks follow, None where they follow none. ``normal_forms``: the texts
+    in normal form that are followed beside them, maybe behind prompts alone; ``normal_tokens`` and
+    ``undecided_tokens``, int32, ascending, are the tokens of ``cartesian.normalized``, empty
+    without. ``sentinels``: sections of theirs. ``choice``: the method, and why. ``notes``: for the
     user.
     """
 
@@ -70,6 +73,7 @@ class Merged:
     notes: tuple[str, ...]
     normal_tokens: NDArray[np.int32] = field(default_factory=_no_tokens)
     undecided_tokens: NDArray[np.int32] = field(default_factory=_no_tokens)
+    sentinels: dict[str, NDArray[Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -267,16 +271,23 @@ def _merged_with_sentinels(
     """The same for a grammar with token terminals, over texts and sentinels."""
     classes, dfa = columns.classes, columns.dfa
     beside = with_sentinels_of(whole.grammar, classes, dfa.table.shape[1], request, tables)
-    over_bytes = TokenColumns(dfa_with_sentinels(dfa), classes)
+    over_bytes = TokenColumns(dfa_with_sentinels(dfa, beside.prefix), classes)
     found = whole.merged(over_bytes, beside.request, beside.tables)
-    dfa, automaton = dfa_without_sentinels(found.columns.dfa, len(classes)), found.automaton
+    automaton = found.automaton
+    dfa = dfa_without_sentinels(found.columns.dfa, len(classes), beside.prefix)
     spelled = TokenColumns(dfa, classes, columns.notes)
     if isinstance(automaton, CanonicalDfa):
-        first = beside.request.vocab_size - len(classes)
+        first = first_sentinel(request.vocab_size)
         rules_of = [sorted({whole.rules[o] for o in origins}) for origins in dfa.origins]
-        automaton = with_token_edges(automaton, first, classes, request.limits, rules_of)
+        families = np.arange(dfa.states) if (f := automaton.family_states) is None else f
+        names = [rules_of[state] for state in families.tolist()]
+        automaton = with_token_edges(automaton, first, classes, request.limits, names)
+        if automaton.family_states is not None:
+            families = families[automaton.family_states]
+        automaton = replace(automaton, family_states=families.astype(np.int32))
         automaton = with_pairs(automaton, tables.pairs.forbidden.rows)
-    return replace(found, columns=spelled, automaton=automaton)
+    sections = beside.sections
+    return replace(found, columns=spelled, automaton=automaton, sentinels=sections)
 
 
 def _merged_with_symbols(

@@ -60,7 +60,7 @@ class NormalFormTables:
     inert characters. ``bound``: int32, the tokens that hold other characters, beside one that they
     end. ``edges``: int32, ``tokens`` and all others that end inside a character. ``prompts``: all
     this counts behind prompts alone. ``restarts``: bytes that no text has, and behind which another
-    one begins.
+    one begins. ``prefixes``: a byte that is read as another one is, and that one; or none.
     """
 
     characters: CharacterProperties
@@ -77,6 +77,7 @@ class NormalFormTables:
     bound: NDArray[np.int32]
     prompts: bool = False
     restarts: bytes = b""
+    prefixes: bytes = b""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -169,6 +170,8 @@ def _members(dfa: Dfa, whole: MarkedDfa, tables: NormalFormTables, limits: Limit
     final = np.arange(len(table)) < whole.states
     final[DEAD] = False
     table[np.ix_(final, np.frombuffer(tables.restarts, dtype=np.uint8))] = start
+    for octet in tables.prefixes[:1]:
+        table[:, octet] = table[:, tables.prefixes[1]]
     return minimize(_product(dfa, table, final, start, limits), limits)
 
 

@@ -38,7 +38,8 @@ class PretokenizerTables:
     tokenizer puts before a text that is not empty; if ``unless_begun`` only before texts that do
     not begin with it. ``texts``: the same texts over bytes, (S, 2, 256), with the start of the text
     as its only mark, and behind ``text_prefix``. ``whole_pieces``: the tokens that stand for a
-    whole pre-token only, with their bytes.
+    whole pre-token only, with their bytes. ``prompt``: the state of ``dfa`` before a prompt, 0 for
+    its start.
     """
 
     dfa: MarkedDfa
@@ -48,6 +49,7 @@ class PretokenizerTables:
     texts: MarkedDfa
     whole_pieces: Mapping[int, bytes]
     unless_begun: bool = False
+    prompt: int = DEAD
 
     @property
     def text_prefix(self) -> bytes:

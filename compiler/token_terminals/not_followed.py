@@ -17,9 +17,10 @@ def not_followed(
     is recognised by a DFA."""
     most = len(SENTINELS)
     is_limited = not (is_dfa and merges_alone(tokenizer))
+    puts = _puts_otherwise(tokenizer)
     for number, token in enumerate(grammar.tokens):
-        if _puts_text_first(tokenizer):
-            yield token, "token terminals where the tokenizer puts something before a text"
+        if puts:
+            yield token, f"token terminals where the tokenizer has the step {puts}"
         for added in tokenizer.added_tokens:
             if _reaches_out(added) and _stands_for(token, added):
                 yield token, f"the added token {added.content}, which takes in what is beside it"
@@ -29,18 +30,25 @@ def not_followed(
 
 def merges_alone(tokenizer: Tokenizer) -> bool:
     """Whether a tokenizer does nothing with a text but merge its bytes."""
-    rewrites = tokenizer.normalizers or _puts_text_first(tokenizer) or tokenizer.ignore_merges
+    rewrites = tokenizer.normalizers or _puts_otherwise(tokenizer) or tokenizer.ignore_merges
     return tokenizer.byte_level and not tokenizer.splits and not rewrites
 
 
-def _puts_text_first(tokenizer: Tokenizer) -> bool:
-    for step in (*tokenizer.normalizers, *tokenizer.pre_tokenizers):
+def _puts_otherwise(tokenizer: Tokenizer) -> str:
+    """The step that puts before texts what depends on them or on where they are, or several
+    characters; empty if there is none."""
+    prepends = [step for step in tokenizer.normalizers if isinstance(step, Prepend)]
+    if sum(len(step.prefix.encode().replace("▁".encode(), b" ")) for step in prepends) > 1:
+        return "Prepend"
+    if prepends and any(token.normalized for token in tokenizer.added_tokens):
+        return "Prepend, and added tokens that are looked for behind it"
+    for step in tokenizer.pre_tokenizers:
         match step:
-            case Prepend() | ByteLevel(_, True):
-                return True
-            case Metaspace(_, scheme) if scheme is not PrependScheme.NEVER:
-                return True
-    return False
+            case ByteLevel(_, True):
+                return "ByteLevel with add_prefix_space"
+            case Metaspace(_, scheme) if scheme is not PrependScheme.NEVER and not prepends:
+                return "Metaspace, which puts a space before some texts"
+    return ""
 
 
 def _reaches_out(added: AddedToken) -> bool:

@@ -6,14 +6,17 @@ network or DFA over bytes and terminals  ->  over bytes alone, of which some are
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from constrain.artifacts.network.tables import NetworkTables
 from constrain.artifacts.token_terminals.sentinels import (
+    PREFIX,
     SENTINELS,
-    classes_with_sentinels,
     first_sentinel,
+    over_bytes,
     with_sentinels,
 )
 from constrain.artifacts.tokens.trie import Trie
@@ -22,9 +25,9 @@ from constrain.artifacts.tokens.vocabulary import Vocabulary
 from ..automata.dfa import Dfa, TokenIds
 from ..automata.dump import ids_text
 from ..bpe.tokenizer_tables import TokenizerTables
-from ..diagnostics import CheckError, Diagnostic
+from ..diagnostics import CheckError, Diagnostic, TokenizerError
 from ..grammar.tree import Grammar
-from ..options import ArtifactRequest
+from ..options import DIRECT, ArtifactRequest
 from ..tokenizers import Tokenizer
 from ..tokenizers.vocabulary_tables import VocabularyTables
 from .tokenizer_tables import SentinelTables
@@ -34,11 +37,12 @@ BYTES = 256
 
 
 class SentinelVocabulary(VocabularyTables):
-    """The tokens of ``request``, and so many sentinel tokens."""
+    """The tokens of ``request``, so many sentinel tokens, and twins of those that begin with
+    ``prefix``."""
 
-    def __init__(self, request: ArtifactRequest[Tokenizer], count: int) -> None:
+    def __init__(self, request: ArtifactRequest[Tokenizer], count: int, prefix: bytes) -> None:
         super().__init__(request.tokenizer)
-        self._request, self._count = request, count
+        self._request, self._count, self._prefix = request, count, prefix
 
     def vocabulary(self, size: int) -> Vocabulary:
         """The bytes of each token; of all of them, whatever ``size`` is."""
@@ -46,7 +50,7 @@ class SentinelVocabulary(VocabularyTables):
 
     @cached_property
     def _whole(self) -> Vocabulary:
-        return with_sentinels(self._request.vocabulary, self._count)
+        return with_sentinels(self._request.vocabulary, self._count, self._prefix)
 
     @cached_property
     def trie(self) -> Trie:
@@ -57,11 +61,18 @@ class SentinelVocabulary(VocabularyTables):
 @dataclass(frozen=True, slots=True, eq=False)
 class WithSentinels:
     """``request``, ``tables``: those that masks over texts and sentinels are made for.
-    ``terminals``: the ids of each token terminal, ascending."""
+    ``terminals``: the ids of each token terminal, ascending. ``prefix``: what is put before each
+    text, where sentinels stand for it."""
 
     request: ArtifactRequest[Tokenizer]
     tables: TokenizerTables
     terminals: Sequence[TokenIds]
+    prefix: bytes = b""
+
+    @property
+    def sections(self) -> dict[str, NDArray[Any]]:
+        """What a file says of them."""
+        return {PREFIX: np.frombuffer(self.prefix, dtype=np.uint8)} if self.prefix else {}
 
 
 def with_sentinels_of(
@@ -77,38 +88,52 @@ def with_sentinels_of(
     count = len(terminals)
     if not count:
         return WithSentinels(request, tables, terminals)
-    if count > len(SENTINELS) or columns > BYTES:
-        most = min(len(SENTINELS), BYTES - columns + count)
+    prefix = tables.pretokenizer.prefix
+    if len(prefix) > 1 or tables.pretokenizer.unless_begun:
+        raise TokenizerError(
+            f"{request.tokenizer.name}: canonical masks cannot follow token terminals beside what "
+            f"this tokenizer puts before a text; use --tokenization any"
+        )
+    if prefix and request.options.method == DIRECT:
+        raise TokenizerError(
+            f"{request.tokenizer.name}: DirectMerge cannot follow token terminals where something "
+            f"is put before a text; say --method cartesian"
+        )
+    if count + len(prefix) > len(SENTINELS) or columns + len(prefix) > BYTES:
+        most = min(len(SENTINELS), BYTES - columns + count) - len(prefix)
         message = f"canonical masks follow {most} different token terminals here, not {count}"
         found = [Diagnostic(message, grammar.tokens[most].span, help="say --tokenization any")]
         raise CheckError(grammar.source, found)
     sentinels = SENTINELS[:count]
     read = bytes(octet for octet, ids in zip(sentinels, terminals, strict=True) if len(ids))
-    tokens = SentinelVocabulary(request, count)
-    size = first_sentinel(request.vocab_size) + count
+    tokens = SentinelVocabulary(request, count, prefix)
+    first = first_sentinel(request.vocab_size)
+    size = tokens.vocabulary(0).size
     base = list(request.tokenizer.base)
-    for token_id, octet in enumerate(sentinels, size - count):
+    for token_id, octet in enumerate(sentinels, first):
         base[octet] = token_id
     tokenizer = replace(request.tokenizer, base=base, vocab_size=size)
     changed = SentinelTables(tables, tokens, sentinels, read, request.vocab_size)
     wanted = replace(request, tokenizer=tokenizer, vocab_size=size, tokens=tokens)
-    return WithSentinels(wanted, changed, terminals)
+    return WithSentinels(wanted, changed, terminals, prefix)
 
 
-def network_with_sentinels(network: NetworkTables) -> NetworkTables:
-    """The network whose token terminals are bytes."""
-    return replace(network, classes=classes_with_sentinels(network.classes, network.table))
+def network_with_sentinels(network: NetworkTables, prefix: bytes) -> NetworkTables:
+    """The network whose token terminals are bytes; ``prefix``: as of ``WithSentinels``."""
+    found = over_bytes(network.table, network.classes, network.start, has_prefix=bool(prefix))
+    return replace(network, table=found[0], classes=found[1])
 
 
-def dfa_with_sentinels(dfa: Dfa) -> Dfa:
+def dfa_with_sentinels(dfa: Dfa, prefix: bytes) -> Dfa:
     """The DFA whose token terminals are bytes."""
-    return replace(dfa, classes=classes_with_sentinels(dfa.classes, dfa.table))
+    table, classes = over_bytes(dfa.table, dfa.classes, dfa.start, has_prefix=bool(prefix))
+    return replace(dfa, table=table, classes=classes)
 
 
-def dfa_without_sentinels(dfa: Dfa, count: int) -> Dfa:
+def dfa_without_sentinels(dfa: Dfa, count: int, prefix: bytes) -> Dfa:
     """The inverse of ``dfa_with_sentinels``, for so many terminals."""
-    sentinels = list(SENTINELS[:count])
-    terminals = dfa.table[:, dfa.classes[sentinels]]
+    sentinels = list(SENTINELS[: count + len(prefix)])
+    terminals = dfa.table[:, dfa.classes[sentinels[:count]]]
     # Sentinels are read no more: a column of their own, which is dead.
     whole = np.pad(dfa.table, ((0, 0), (0, 1)))
     classes = dfa.classes.astype(np.int64)
@@ -120,7 +145,8 @@ def dfa_without_sentinels(dfa: Dfa, count: int) -> Dfa:
 
 def readable(text: bytes, terminals: Sequence[TokenIds], tokenizer: Tokenizer) -> str:
     """A member with sentinels for people, as one of Python's strings."""
-    parts = dict[int, bytes]()
+    # Nor what stands for a prefix, which is no part of the member.
+    parts = dict.fromkeys(SENTINELS[len(terminals) :], b"")
     for octet, ids in zip(SENTINELS, terminals, strict=False):
         name = tokenizer.added.get(int(ids[0])) if len(ids) == 1 else None
         parts[octet] = (name or ids_text(ids.tolist())).encode()

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constrain.artifacts.bpe.forbidden_pairs import ForbiddenPairs
-from constrain.artifacts.token_terminals.sentinels import first_sentinel
-from constrain.artifacts.tokens.trie import Trie
+from constrain.artifacts.token_terminals.sentinels import begin_of, first_sentinel, twinned
+from constrain.artifacts.tokens.trie import Trie, ranges
 from constrain.artifacts.tokens.vocabulary import HOLE, TEXT, Vocabulary
 
 from ..bpe.forbidden_pairs import ForbiddenPairTables, PairTables
@@ -32,9 +32,9 @@ _CLASSES = 256
 
 
 class SentinelTables(TokenizerTables):
-    """``tables``: of the tokenizer. ``tokens``: with the sentinel tokens, which are last.
-    ``sentinels``: the byte of each; those that are ``read`` stand for tokens. ``vocab_size``: of a
-    mask over the tokenizer's own tokens."""
+    """``tables``: of the tokenizer. ``tokens``: with the sentinel tokens and twins, which are last.
+    ``sentinels``: the bytes that stand for terminals; those that are ``read`` stand for tokens.
+    ``vocab_size``: of a mask over the tokenizer's own tokens."""
 
     def __init__(
         self,
@@ -47,11 +47,12 @@ class SentinelTables(TokenizerTables):
         super().__init__(tables.tokenizer, None, tokens)
         self._without, self._sentinels, self._read = tables, sentinels, read
         self._first = first_sentinel(vocab_size)
+        self._begin = begin_of(len(sentinels)) if tables.pretokenizer.prefix else None
 
     @cached_property
     def pretokenizer(self) -> PretokenizerTables:
         """Which texts have an encoding, and where the tokenizer splits them."""
-        return with_restarts(self._without.pretokenizer, self._read)
+        return with_restarts(self._without.pretokenizer, self._read, self._begin)
 
     @cached_property
     def product_pretokenizer(self) -> PretokenizerTables:
@@ -59,57 +60,127 @@ class SentinelTables(TokenizerTables):
         found = self._without.product_pretokenizer
         if found is self._without.pretokenizer:
             return self.pretokenizer
-        return with_restarts(found, self._read)
+        return with_restarts(found, self._read, self._begin)
 
     @cached_property
     def pairs(self) -> PairTables:
         """Which tokens cannot be adjacent inside a pre-token."""
-        size = self._first + len(self._sentinels)
+        vocabulary = self.tokens.vocabulary(0)
+        own, twins = self._first + len(self._sentinels), self._twinned
         found = self._without.pairs.forbidden
         rows, columns = (
-            _with_tokens(found.rows, self._first, size),
-            _with_tokens(found.columns, self._first, size),
+            _with_tokens(pairs, self._first, own, twins) for pairs in (found.rows, found.columns)
         )
-        trie = _trie_of(rows.order, self.tokens.vocabulary(size))
-        return PairTables(ForbiddenPairTables(rows, columns), trie)
+        rows = _with_rows(rows, own, twins)
+        return PairTables(ForbiddenPairTables(rows, columns), _trie_of(rows.order, vocabulary))
+
+    @property
+    def _twinned(self) -> NDArray[np.int32]:
+        """The tokens that have twins."""
+        tokens = self._without.tokens.vocabulary(self.tokenizer.vocab_size)
+        return twinned(tokens, self._without.pretokenizer.prefix)
 
     @cached_property
     def normal_form(self) -> NormalFormTables | None:
         """Which texts the normalizers leave alone; None if they change no character."""
         found = self._without.normal_form
-        return None if found is None else _with_restarting_forms(found, self._read)
+        if found is None:
+            return None
+        prefix = self._without.pretokenizer.prefix
+        return _with_restarting_forms(found, self._read, self._begin, prefix)
 
 
-def with_restarts(tables: PretokenizerTables, sentinels: bytes) -> PretokenizerTables:
-    """The tables of texts with sentinels between them. Raises ``TokenizerError`` for a tokenizer
-    whose DFA has a class for each byte."""
+def with_restarts(
+    tables: PretokenizerTables, sentinels: bytes, begin: int | None = None
+) -> PretokenizerTables:
+    """The tables of texts with sentinels between them. ``begin``: the byte that stands for the
+    prefix of each text, None if there is none. Raises ``TokenizerError`` for a tokenizer whose DFA
+    has a class for each byte."""
     dfa, texts = tables.dfa, tables.texts
     column = dfa.table.shape[2]
-    if column >= _CLASSES:
+    if column + 1 >= _CLASSES:
         raise TokenizerError("the pre-tokenizer's DFA distinguishes too many bytes")
-    table = np.pad(dfa.table, ((0, 0), (0, 0), (0, 1)))
-    table[dfa.final, 1, column] = dfa.start
-    classes = tables.classes.copy()
+    table, final, start = np.pad(dfa.table, ((0, 0), (0, 0), (0, 2))), dfa.final, dfa.start
+    classes, behind = tables.classes.copy(), texts.start
+    by_byte, ends = texts.table, texts.final
+    if begin is not None:
+        # Where a text begins, and behind its prefix, where it cannot end.
+        (octet,) = tables.prefix
+        start, prefixed = len(table), int(table[dfa.start, 1, classes[octet]])
+        rows = np.zeros_like(table[:2])
+        rows[1] = table[prefixed]
+        rows[0, 1, column + 1] = start + 1
+        table, final = np.concatenate((table, rows)), np.append(final, [True, False])
+        classes[begin] = column + 1
+        # The same texts, of which the prefix is no part.
+        behind = len(by_byte)
+        row = by_byte[int(by_byte[texts.start, 1, octet])][:1].repeat(2, axis=0)
+        by_byte = np.concatenate((by_byte, row[None]))
+        ends = np.append(ends, True)
+        by_byte[behind, :, begin] = behind
+    # subtle: a sentinel is read behind a text, not behind its prefix alone.
+    table[final, 1, column] = start
     classes[list(sentinels)] = column
-    by_byte = texts.table.copy()
-    # subtle: at the start the first byte has the mark.
-    ends = np.flatnonzero(texts.final)
-    by_byte[ends[:, None, None], np.arange(2)[None, :, None], list(sentinels)] = texts.start
+    by_byte = by_byte.copy()
+    places = np.flatnonzero(ends)
+    by_byte[places[:, None, None], np.arange(2)[None, :, None], list(sentinels)] = behind
     return replace(
         tables,
-        dfa=MarkedDfa(table, dfa.final, dfa.start),
+        dfa=MarkedDfa(table, final, start),
         classes=classes,
-        texts=MarkedDfa(by_byte, texts.final, texts.start),
+        prefix=b"",
+        texts=MarkedDfa(by_byte, ends, behind),
+        prompt=dfa.start if begin is not None else 0,
     )
 
 
-def _with_tokens(pairs: ForbiddenPairs, first: int, size: int) -> ForbiddenPairs:
-    """The pairs of more tokens, ``first`` to ``size - 1``, which are in none."""
-    padded = pairs.padded(size)
+def _with_tokens(
+    pairs: ForbiddenPairs, first: int, own: int, twins: NDArray[np.int32]
+) -> ForbiddenPairs:
+    """The pairs of more tokens: those from ``first`` to ``own - 1`` are in none, and those behind
+    are in the pairs of their ``twins``, but begin none."""
+    padded = pairs.padded(own + len(twins))
     row_class = padded.row_class.copy()
     row_class[first:] = pairs.classes
-    order = np.concatenate((pairs.order, np.arange(first, size, dtype=np.int32)))
-    return replace(padded, row_class=row_class, order=order)
+    # Each twin's place is behind its own.
+    place = pairs.position[twins]
+    kept = np.flatnonzero(place >= 0)
+    kept = kept[np.argsort(place[kept])]
+    order = np.insert(pairs.order, place[kept] + 1, own + kept)
+    before = np.searchsorted(place[kept], np.arange(len(pairs.order) + 1)).astype(np.int32)
+    return replace(
+        padded,
+        row_class=row_class,
+        begin=pairs.begin + before[pairs.begin],
+        end=pairs.end + before[pairs.end],
+        order=np.append(order, np.arange(first, own)).astype(np.int32),
+    )
+
+
+def _with_rows(pairs: ForbiddenPairs, own: int, twins: NDArray[np.int32]) -> ForbiddenPairs:
+    """The same where each twin, from ``own`` on, begins the pairs that the other one does."""
+    if not len(twins):
+        return pairs
+    part, bound, row_class = pairs.part.copy(), pairs.bound.copy(), pairs.row_class.copy()
+    for field in (part, bound, row_class):
+        field[own:] = field[twins]
+    counts = np.diff(pairs.offsets)
+    counts[own:] = counts[twins]
+    places = ranges(pairs.offsets[twins], counts[twins])
+    index, begin, end = (
+        np.concatenate((field, field[places])) for field in (pairs.index, pairs.begin, pairs.end)
+    )
+    offsets = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+    return replace(
+        pairs,
+        part=part,
+        bound=bound,
+        row_class=row_class,
+        offsets=offsets,
+        index=index,
+        begin=begin,
+        end=end,
+    )
 
 
 def _trie_of(ids: NDArray[np.integer], vocabulary: Vocabulary) -> Trie:
@@ -118,11 +189,16 @@ def _trie_of(ids: NDArray[np.integer], vocabulary: Vocabulary) -> Trie:
     return Trie.from_vocabulary(replace(vocabulary, kinds=kinds))
 
 
-def _with_restarting_forms(tables: NormalFormTables, sentinels: bytes) -> NormalFormTables:
+def _with_restarting_forms(
+    tables: NormalFormTables, sentinels: bytes, begin: int | None, prefix: bytes
+) -> NormalFormTables:
     table, classes = _with_column(tables.table, tables.classes, sentinels)
     table[1 : tables.between, -1] = tables.start
     inert, inert_classes = _with_column(tables.inert, tables.inert_classes, sentinels)
     inert[tables.inert_start, -1] = tables.inert_start
+    if begin is not None:
+        # It is where the prefix is read.
+        classes[begin], inert_classes[begin] = classes[prefix[0]], inert_classes[prefix[0]]
     return replace(
         tables,
         table=table,
@@ -130,6 +206,7 @@ def _with_restarting_forms(tables: NormalFormTables, sentinels: bytes) -> Normal
         inert=inert,
         inert_classes=inert_classes,
         restarts=sentinels,
+        prefixes=b"" if begin is None else bytes([begin]) + prefix,
     )
 
 

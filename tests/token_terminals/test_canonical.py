@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 from support import sampled, tokenizer_json, written
 from support.corpus.encodings import check_masks, following
+from support.corpus.languages import PROMPTS
 from support.corpus.small_tokenizers import SMALL
 from support.corpus.token_languages import random_token_language
 from support.corpus.tokenizer_case import TOKENIZERS, Case
 from support.network import inline_up_to
 
-from constrain.artifacts import Artifact
+from constrain.artifacts import Artifact, ArtifactError
 from constrain.artifacts.matcher import Matcher
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.token_terminals.machine import TokenTerminalMachine
@@ -36,8 +37,7 @@ ENGINES: dict[str, tuple[dict[str, object], bool]] = {
     "network, calls": ({"engine": "network"}, False),
     "network, calls, lazily": ({"engine": "network", "prewarm": 0}, False),
 }
-# Not those that put something before a text.
-NAMES = [name for name in (*SMALL, *TOKENIZERS) if name not in ("characters", "mistral-v3")]
+NAMES = (*SMALL, *TOKENIZERS)
 RUNS = [(engine, name) for engine in ENGINES for name in NAMES]
 SOME = [
     ("DFA", "pieces"),
@@ -46,6 +46,8 @@ SOME = [
     ("network", "bytes"),
     ("network, calls", "normalized"),
     ("network, calls, lazily", "pieces"),
+    ("network, calls", "characters"),
+    ("DFA", "characters"),
 ]
 
 
@@ -81,10 +83,11 @@ def test_masks_are_those_of_all_encodings_of_the_texts_between(
     full: bool,
     record_property: Count,
 ) -> None:
-    """Random finite grammars of texts and tokens, also tokens that are texts, and all but one."""
+    """Random finite grammars of texts and tokens, also tokens that are texts, and all but one; at
+    the start of a text and behind prompts."""
     here, rng = any_case(name), random.Random(f"{engine} {name}")
     most = (80 if name in SMALL else 8) if full else 3
-    counts = dict.fromkeys(("grammars", "without members", "masks", "tokens"), 0)
+    counts = dict.fromkeys(("grammars", "without members", "prompts", "masks", "tokens"), 0)
     for number in range(most):
         negations = name in SMALL and number % 2 == 0
         language = random_token_language(rng, here, negations=negations)
@@ -99,6 +102,18 @@ def test_masks_are_those_of_all_encodings_of_the_texts_between(
         artifact = compiled(engine, language.text, here)
         counts["masks"] += len(expected)
         counts["tokens"] += check_masks(artifact.matcher(), expected)
+        for prompt in rng.sample(PROMPTS, 2):
+            before, expected = (
+                here.encode(prompt),
+                following(language.encodings(here, prompt), here.eos_ids),
+            )
+            if not expected:
+                with pytest.raises(ArtifactError):
+                    artifact.matcher(after=before)
+                continue
+            counts["prompts"] += 1
+            counts["masks"] += len(expected)
+            counts["tokens"] += check_masks(artifact.matcher(after=before), expected)
     assert counts["masks"] > 100
     for kind, count in counts.items():
         record_property(kind, count)
@@ -164,7 +179,7 @@ def test_thinking_and_then_json_is_what_the_library_encodes(
     record_property("tokens", tokens)
 
 
-@sampled("name", ["pieces", "normalized"], NAMES)
+@sampled("name", ["characters", "normalized"], NAMES)
 def test_engines_agree_on_texts_of_any_length(
     name: str, any_case: Callable[[str], Case], full: bool
 ) -> None:
@@ -236,18 +251,18 @@ def test_matchers_do_beside_tokens_what_they_do_elsewhere(
 
 def test_terminals_that_canonical_masks_cannot_follow_are_refused_by_name(tmp_path: Path) -> None:
     """A token that takes in the space beside it, more terminals than there are sentinels, a step
-    that puts something before each text; by default any tokens are allowed, with a note."""
+    that puts more than a space before each text; by default any tokens are allowed, with a note."""
     added = [(20 + number, f"<{number}>", True) for number in range(15)]
     value = tokenizer_json("ab<>", [], added=added, splits=True)
     value["added_tokens"][1]["rstrip"] = True
-    prefixed = {**value, "normalizer": {"type": "Prepend", "prepend": "a"}}
+    prefixed = {**value, "normalizer": {"type": "Prepend", "prepend": "ab"}}
     many = " ".join(f"<{number}>" for number in (0, *range(2, 15)))
     for number, (definition, text, reason) in enumerate(
         [
             (value, 'root ::= "a" <1> "b"', "added token <1>, which takes in"),
             (value, 'root ::= "a" !<2> "b"', "added token <1>, which takes in"),
             (value, f"root ::= {many}", "more than 13 different token terminals"),
-            (prefixed, 'root ::= "a" <2> "b"', "puts something before a text"),
+            (prefixed, 'root ::= "a" <2> "b"', "has the step Prepend"),
         ]
     ):
         folder = tmp_path / str(number)

@@ -17,7 +17,6 @@ from constrain.artifacts.tokens import tokenset
 from constrain.compiler.automata.dfa import Dfa
 from constrain.compiler.frontend import Automaton
 from constrain.compiler.pipeline import build_engine
-from constrain.compiler.tokenizers.definition import Prepend
 from support.corpus.encodings import following
 from support.corpus.engines import ENGINES, Engine
 from support.corpus.recorded import Language
@@ -60,9 +59,6 @@ def why_refused(engine: Engine, case: Case, language: Language) -> str:
     if language.names_tokens:
         if engine.meaning != "exact":
             return "cannot be read by"
-        puts_text_first = any(isinstance(step, Prepend) for step in case.tokenizer.normalizers)
-        if engine.tokenization == "canonical" and puts_text_first:
-            return "cannot follow token terminals"
     elif engine.tokenization == "canonical":
         if all(case.own(text) is None for text in language.accepted):
             return "the tokenizer can spell no member"

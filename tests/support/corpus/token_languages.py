@@ -31,11 +31,20 @@ class TokenLanguage:
     text: str
     members: tuple[Member, ...]
 
-    def encodings(self, case: Case) -> list[list[int]]:
-        """The tokens of each member whose texts the library gives back."""
+    def encodings(self, case: Case, prompt: str = "") -> list[list[int]]:
+        """The tokens of each member whose texts the library gives back; behind a prompt those that
+        the library adds to its tokens, wherever these stay as they are."""
         found = []
         for member in self.members:
-            found += list(_encoded(list(_joined(member)), case))
+            items = list(_joined(member))
+            first = items.pop(0) if items and isinstance(items[0], str) else ""
+            assert isinstance(first, str)
+            begun = case.behind(prompt, [first]) if prompt else _given_back(first, case)
+            for ids in begun:
+                whole = list(_encoded(items, case))
+                found += [[*ids, *rest] for rest in whole]
+                if not prompt and len(whole) == 1:
+                    _check_whole(member, [*ids, *whole[0]], case)
         return found
 
 
@@ -122,14 +131,28 @@ def _joined(member: Member) -> Iterator[Item]:
             yield from items
 
 
+def _given_back(text: str, case: Case) -> Iterator[list[int]]:
+    ids = case.encode(text)
+    if case.gives_back(text, ids):
+        yield ids
+
+
 def _encoded(items: list[Item], case: Case) -> Iterator[list[int]]:
     parts: list[list[int]] = [[]]
     for item in items:
         if isinstance(item, str):
-            ids = case.encode(item)
-            if not case.gives_back(item, ids):
+            own = list(_given_back(item, case))
+            if not own:
                 return
-            parts = [[*part, *ids] for part in parts]
+            parts = [[*part, *own[0]] for part in parts]
         else:
             parts = [[*part, token] for part in parts for token in item]
     yield from parts
+
+
+def _check_whole(member: Member, ids: list[int], case: Case) -> None:
+    """The library encodes a member so, if all its tokens are added ones."""
+    added = case.tokenizer.added
+    if all(isinstance(item, str) or item[0] in added for item in member):
+        whole = "".join(item if isinstance(item, str) else added[item[0]] for item in member)
+        assert ids == case.encode(whole), whole
