@@ -73,6 +73,11 @@ def grammar_text(path: str) -> str:
     return decoded(data, path)
 
 
+def beside(path: str) -> str | None:
+    """The folder of a file, from which its imports go; None for standard input."""
+    return None if path == STDIN else str(Path(path).parent)
+
+
 def grammar_files(path: str) -> list[str]:
     """The path itself, or if it is a folder all grammar files in it, at any depth, by name.
 

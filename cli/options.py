@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from .console import UsageError
-from .inputs import dialect_for
+from .inputs import beside, dialect_for
 from .schema_options import SCHEMA, OfSchemas, plain
 from .watch import Watch
 
@@ -282,7 +282,7 @@ class Given(OfSchemas):
         said = {field.name: getattr(self, field.name) for field in fields(self)}
         said |= {"prewarm": 0} if self.lazy else {}
         said |= {"dialect": dialect_for(path, self.dialect, self.extended)}
-        said |= {"schema": self.schema_options(said["dialect"], path)}
+        said |= {"schema": self.schema_options(said["dialect"], path), "imports": beside(path)}
         chosen = {name: value for name, value in said.items() if name in named}
         return CompileOptions(
             limits=limits or self.limits(),

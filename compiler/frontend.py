@@ -241,6 +241,7 @@ def read(text: str, options: CompileOptions, name: str) -> Grammar:
         start=options.start,
         limits=options.limits,
         schema=options.of_schemas,
+        imports=options.imports,
     )
 
 

@@ -47,6 +47,7 @@ class CompileOptions:
     - ``dialect``: a name in ``dialects.DIALECTS``; needed where a text is read.
     - ``start``: the start rule; by default ``start``, else the first rule (in gbnf ``root``).
     - ``schema``: how a JSON Schema is read; None has the defaults of that class.
+    - ``imports``: the folder from which a Lark grammar's relative imports go; None refuses them.
     - ``meaning``: its match semantics. ``exact``: each way to cut a text into terminals counts;
       ``maximal-munch``: a lexer cuts it, each lexeme as long as possible. By default
       ``choose.semantics_of`` decides.
@@ -86,6 +87,7 @@ class CompileOptions:
     dialect: str | None = None
     start: str | None = None
     schema: SchemaOptions | None = None
+    imports: str | None = None
     meaning: str | None = None
     engine: str = AUTO
     parser: str = AUTO

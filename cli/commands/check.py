@@ -12,7 +12,7 @@ from constrain.artifacts.errors import ConstrainError
 from .. import options, report
 from ..compiling import counted_network
 from ..console import UsageError, coloured, write_text
-from ..inputs import STDIN, dialect_for, grammar_files, grammar_text, tokenizer_at
+from ..inputs import STDIN, beside, dialect_for, grammar_files, grammar_text, tokenizer_at
 
 if TYPE_CHECKING:
     from constrain.compiler.diagnostics import GrammarError
@@ -131,6 +131,7 @@ def _findings(
             start=given.start,
             limits=limits,
             schema=given.schema_options(read_as, path),
+            imports=beside(path),
         )
     except GrammarError as error:
         return _errors(error)

@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
 from lark import Token
@@ -205,6 +206,8 @@ class Builder:
         self.embedded: list[Embedded] = []
         self.notes: list[Diagnostic] = []
         self.schema: SchemaOptions | None = None
+        # Where files lie that are imported; None where none may be.
+        self.import_folder: Path | None = None
         # Groups leave no node behind, so a rule that nothing ends asks where the last one ended.
         self.last_group_end = 0
 

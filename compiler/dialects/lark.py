@@ -2,20 +2,21 @@
 
 Names in lower case are rules, names in upper case terminals. What only shapes Lark's trees
 (``?`` and ``!`` before a rule, ``-> alias``) says nothing about the language and is read over.
+``&`` and ``~`` become differences of texts.
 Strings have the escapes of JSON and of Python; where the two differ (``\\b``, ``\\/``) JSON's.
 What a lexer or a parser in Python would do (``%declare``) has no meaning here and is refused.
 """
 
 import re
 from collections.abc import Iterator
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from lark import Token
 from lark.lark import PostLex
 
 from ..automata import regex_ir as ir
 from ..diagnostics import Span
-from ..grammar.tree import Expr, Rule
+from ..grammar.tree import Difference, Expr, Rule
 from ..grammar.tree import Token as TokenNode
 from .builder import (
     Item,
@@ -29,7 +30,8 @@ from .builder import (
     unescape,
 )
 from .characters import either_case
-from .lark_statements import EXPECTED, HINTS, MISTAKES, StatementsBuilder
+from .lark_attributes import AttributesBuilder, any_text
+from .lark_statements import EXPECTED, HINTS, MISTAKES
 from .regex import parse_pattern
 
 # Flags of regexes; u changes nothing, for all text is Unicode.
@@ -53,15 +55,15 @@ class LineBreaks(PostLex):
                 yield token
 
 
-class LarkBuilder(StatementsBuilder):
+class LarkBuilder(AttributesBuilder):
     """Builds rules from ``lark.lark``."""
 
     grammar_file: ClassVar[str] = "lark.lark"
     postlex: ClassVar[PostLex | None] = LineBreaks()
     expected: ClassVar[dict[str, str]] = EXPECTED
     hints: ClassVar[dict[str, str]] = HINTS
-    opening: ClassVar[frozenset[str]] = frozenset({"ROUND_OPEN", "SQUARE_OPEN"})
-    closing: ClassVar[frozenset[str]] = frozenset({"ROUND_CLOSE", "SQUARE_CLOSE"})
+    opening: ClassVar[frozenset[str]] = frozenset({"ROUND_OPEN", "SQUARE_OPEN", "CURLY_OPEN"})
+    closing: ClassVar[frozenset[str]] = frozenset({"ROUND_CLOSE", "SQUARE_CLOSE", "CURLY_CLOSE"})
     rule_ends: ClassVar[frozenset[str]] = frozenset({"NEWLINE"})
     next_rule: ClassVar[str | None] = (
         r"^[ \t]*(?P<rule>[?!]*_*[A-Za-z][\w-]*[ \t]*(\.[+-]?\d+)?[ \t]*:|%(ignore|import)\b)"
@@ -69,7 +71,7 @@ class LarkBuilder(StatementsBuilder):
     comment: ClassVar[tuple[str, str]] = ("//", "\n")
     mistakes: ClassVar[tuple[tuple[str, str, str], ...]] = MISTAKES
 
-    def start(self, items: list[Token | Rule | list[Rule]]) -> tuple[Rule, ...]:
+    def start(self, items: list[Token | Rule | list[Rule] | None]) -> tuple[Rule, ...]:
         """All rules, imported terminals where their import stands."""
         rules: list[Rule] = []
         for item in items:
@@ -77,22 +79,23 @@ class LarkBuilder(StatementsBuilder):
                 rules.append(item)
             elif isinstance(item, list):
                 rules.extend(item)
-        self.report_redefinitions(rules)
+        self.report_redefinitions([*rules, *(each.rule for each in self.templates.values())])
+        rules = self.with_attributes(self.expanded(rules))
+        self.report_operations(rules)
         rules += self.rules_of_schemas(rules)
         self.report_undefined(rules)
         return tuple(rules)
 
-    def rule(self, items: list[Item | None]) -> Rule:
-        """NAME: choice"""
+    def rule(self, items: list[Any]) -> Rule | None:
+        """NAME: choice; None for a template, which is kept apart."""
         *head, colon, body = items
-        assert not isinstance(body, Token)
         by_type = {token.type: token for token in head if isinstance(token, Token)}
         name = self.named(by_type["NAME"])
         priority = by_type.get("PRIORITY")
         if body is None:
             body = nothing_at(span_of(colon).end)
         span = Span(span_of(head[0]).start, max(body.span.end, self.last_group_end))
-        return Rule(
+        found = Rule(
             str(name),
             span_of(name),
             body,
@@ -100,6 +103,44 @@ class LarkBuilder(StatementsBuilder):
             terminal=name.isupper(),
             priority=int(priority[1:]) if priority else 0,
         )
+        attributes = next((part for part in head if isinstance(part, list)), None)
+        if attributes is not None:
+            self.attributed[found.name] = attributes
+        parameters = next((part for part in head if isinstance(part, tuple)), None)
+        if parameters is None:
+            return found
+        self.template(parameters, found)
+        return None
+
+    def value(self, items: list[Token]) -> Expr | Token:
+        """What stands behind = in an attribute; a number is the token."""
+        (token,) = items
+        match token.type:
+            case "STRING":
+                return self.string(items)
+            case "REGEX":
+                return self.regex(items)
+            case "NAME":
+                return self.reference(items)
+            case _:
+                return token
+
+    def conjunction(self, items: list[Item | None]) -> Expr | None:
+        """sequence & sequence …: A - (any - B)."""
+        found, *others = items[::2]
+        assert not isinstance(found, Token)
+        for i, other in enumerate(others):
+            assert not isinstance(other, Token)
+            place = span_of(items[2 * i + 1])
+            found = nothing_at(place.start) if found is None else found
+            other = nothing_at(place.end) if other is None else other
+            without = Difference(any_text(place), other, other.span)
+            found = self.operation(found, without)
+        return found
+
+    def negation(self, items: list[Any]) -> Expr:
+        """~ item: any - item."""
+        return self.operation(any_text(span_of(items[0])), items[1])
 
     def alias(self, items: list[Item | None]) -> Expr | None:
         """sequence -> name, a name in Lark's trees."""

@@ -6,12 +6,16 @@ mistakes.
 """
 
 import re
+from collections.abc import Mapping
+from dataclasses import replace
 from difflib import get_close_matches
+from pathlib import Path
 
 from lark import Token
 
+from ..automata.folding import fold
 from ..diagnostics import Source, Span
-from ..grammar.tree import Reference, Rule, walk
+from ..grammar.tree import Expr, Reference, Rule, children, walk, with_children
 from ..limits import Limits
 from .builder import USUAL_TOKENS, Item, Unescaped, pattern_of, span_of
 from .lark_json import JsonBuilder
@@ -35,6 +39,10 @@ EXPECTED: dict[str, str] = {
     "IMPORT": "%import",
     "DECLARE": "%declare",
     "PATH": "a path such as common.WS",
+    "EQUALS": "'='",
+    "AND": "'&'",
+    "NOT": "'~'",
+    "NUMBER": "a number",
 }
 
 HINTS: dict[str, str] = {
@@ -70,10 +78,7 @@ MISTAKES: tuple[tuple[str, str, str], ...] = (
     (r"%lark\b", "", _NOT_SUPPORTED),
     (r"%llguidance\b", "options in %llguidance", "only the empty %llguidance {} is supported"),
     (r"%\w*", "", "the statements are %ignore, %import and %declare"),
-    (r"\{", "template", "templates are not supported: write a rule for each use"),
-    (r"\[", "", "attributes in [ ] behind a rule's name are not supported"),
     (r"\.[A-Za-z]\w*", "", "a priority is a whole number, as in name.2"),
-    (r"&|~(?![ \t]*[0-9])", "", "'&' and '~' (and, not) are not supported: write one regex"),
     ("@", "", "other grammars cannot be referred to: write the rules here"),
     ("'", "", 'strings stand in double quotes: "…"'),
     (";", "", "rules do not end with ';' here: a line break ends a rule"),
@@ -97,6 +102,8 @@ class StatementsBuilder(JsonBuilder):
         self.imported: set[tuple[str, str]] = set()
         self.mixed: set[str] = set()
         self.elsewhere: set[str] = set()
+        # The files that are being imported, from the first.
+        self.files: tuple[Path, ...] = ()
         # llguidance's regexes are those of Rust, Lark's those of Python.
         self.has_rust_regexes = _LLGUIDANCE.search(source.text) is not None
 
@@ -123,20 +130,14 @@ class StatementsBuilder(JsonBuilder):
         self.follows_all = True
 
     def imports(self, items: list[Token]) -> list[Rule]:
-        """%import common.NAME, %import common.NAME -> NAME, %import common (NAME, NAME)"""
+        """%import common.NAME, %import common.NAME -> NAME, %import common (NAME, NAME); with a
+        point before it from a file beside this one"""
         path, span = re.sub(r"\s", "", items[1]), span_of(items[1])
         names = [token for token in items[2:] if token.type == "NAME"]
         library, _, name = path.partition(".")
         if path.startswith("."):
-            wanted = [str(token) for token in items[2:] if token.type == "NAME"]
-            wanted = wanted or [path.rpartition(".")[2]]
-            # What that file would define is not missing here.
-            self.elsewhere.update(wanted)
-            hint = "copy the definitions from that file into this one"
-            if set(wanted) <= set(COMMON):
-                hint += f", or for Lark's own write %import common.{wanted[0]}"
-            self.report("imports from other files are not supported", span, hint)
-        elif library != "common":
+            return self._from_a_file(path, span, names, is_list=items[-1].type == "ROUND_CLOSE")
+        if library != "common":
             hint = "the one library that is known is common"
             self.report(f"the library {library!r} is not known", span, hint)
         elif name and items[-1].type == "NAME":
@@ -151,6 +152,81 @@ class StatementsBuilder(JsonBuilder):
             hint = "write %import common.NAME, or %import common (NAME, NAME)"
             self.report("one path names one terminal", span, hint)
         return []
+
+    def _from_a_file(
+        self, path: str, span: Span, names: list[Token], *, is_list: bool
+    ) -> list[Rule]:
+        """The rules that a grammar beside this one defines, and those that they use."""
+        parts = path[1:].split(".")
+        if not is_list:
+            # The last part is the one name, which an arrow gives another.
+            start = span.end - len(parts[-1])
+            own = Token("NAME", parts.pop(), start, end_pos=span.end)
+            wanted = {str(own): names[0] if names else own}
+        else:
+            wanted = {str(token): token for token in names}
+        # What that file would define is not missing here.
+        self.elsewhere.update(map(str, wanted.values()))
+        if self.import_folder is None or "" in parts or not parts:
+            hint = "copy the definitions from that file into this one"
+            if set(wanted) <= set(COMMON):
+                hint += f", or for Lark's own write %import common.{next(iter(wanted))}"
+            if self.import_folder is None:
+                self.report("imports from other files are not supported here", span, hint)
+            else:
+                self.report("this names no file", span, "write %import .file.NAME")
+            return []
+        file = self.import_folder.joinpath(*parts).with_suffix(".lark")
+        if file in self.files:
+            self.report(f"{file.name} imports itself, by way of others or not", span)
+            return []
+        try:
+            text = file.read_bytes().decode("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+            self.report(f"{file} cannot be read: {reason}", span)
+            return []
+        return self._rules_of(file, text, span, wanted)
+
+    def _rules_of(
+        self, file: Path, text: str, span: Span, wanted: Mapping[str, Token]
+    ) -> list[Rule]:
+        """The rules of another file, under the names that they get here; what they use has the
+        file's name before its own, as in Lark. Raises the errors of that file."""
+        from .parse import parse
+
+        other = type(self)(Source(text, str(file), self.source.dialect), self.limits)
+        other.import_folder, other.files = file.parent, (*self.files, file)
+        rules = {rule.name: rule for rule in parse(other)}
+        if other.embedded:
+            self.report(f"{file.name} has a JSON Schema inside, which is not imported", span)
+        for name, token in wanted.items():
+            if name not in rules:
+                close = get_close_matches(name, rules, n=1)
+                hint = f"did you mean {close[0]!r}?" if close else f"it has {', '.join(rules)}"
+                self.report(f"{file.name} has no {name!r}", span_of(token), hint)
+        pending = [name for name in wanted if name in rules]
+        names = {name: str(wanted[name]) for name in pending}
+        while pending:
+            for use in rules[pending.pop()].uses:
+                if use.name in rules and use.name not in names:
+                    names[use.name] = f"{file.stem}__{use.name}"
+                    pending.append(use.name)
+
+        def moved(expr: Expr, parts: list[Expr]) -> Expr:
+            changed = with_children(expr, tuple(parts))
+            if isinstance(changed, Reference):
+                return replace(changed, name=names.get(changed.name, changed.name), span=span)
+            return replace(changed, span=span)
+
+        found = []
+        for name, new in names.items():
+            if (str(file), new) not in self.imported:
+                self.imported.add((str(file), new))
+                body = fold(rules[name].body, children, moved)
+                place = span_of(wanted[name]) if name in wanted else span
+                found.append(replace(rules[name], name=new, body=body, span=span, name_span=place))
+        return found
 
     def _imported(self, wanted: list[tuple[str, Span, Token]]) -> list[Rule]:
         """The terminals ``wanted`` from the library, each with the name that it gets."""

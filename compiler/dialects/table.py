@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import PurePath
+from os import PathLike
+from pathlib import Path, PurePath
 
 from constrain.artifacts.errors import ConstrainError
 
@@ -83,9 +84,11 @@ def read_grammar(
     start: str | None = None,
     limits: Limits | None = None,
     schema: SchemaOptions | None = None,
+    imports: str | PathLike[str] | None = None,
 ) -> Grammar:
     """Parse ``text`` as ``dialect``. ``name`` is what errors call it. ``schema``: how a JSON Schema
-    is read. Its start, and that of a structural tag, is a JSON pointer.
+    is read. Its start, and that of a structural tag, is a JSON pointer. ``imports``: the folder
+    from which grammars import others; None where they may not.
 
     Raises ``DialectError`` with all that is wrong with the syntax, ``CheckError`` if there is
     no rule or no rule ``start``, ``KeyError`` for an unknown dialect.
@@ -94,7 +97,7 @@ def read_grammar(
     _check_encodable(source)
     limits = limits or Limits()
     try:
-        return _read(source, start, limits, schema)
+        return _read(source, start, limits, schema, imports)
     except UnexpectedError as error:
         raise _with_suggestion(error, start, limits) from None
 
@@ -104,6 +107,7 @@ def _read(
     start: str | None,
     limits: Limits,
     schema: SchemaOptions | None = None,
+    imports: str | PathLike[str] | None = None,
     *,
     recover: bool = True,
 ) -> Grammar:
@@ -115,7 +119,7 @@ def _read(
             limits.meter.blamed = tuple(grammar.longest_rule())
         return grammar
     builder = row.builder(source, limits)
-    builder.schema = schema
+    builder.schema, builder.import_folder = schema, None if imports is None else Path(imports)
     rules = parse(builder, recover=recover)
     names = [rule.name for rule in rules]
     if not rules:

@@ -31,6 +31,8 @@ def content_key(text: str, options: CompileOptions, tokenizer: "AnyTokenizer | s
         said["schema"]["schemas"] = [
             [uri, _files(Path(folder))] for uri, folder in options.schema.schemas
         ]
+    if options.imports is not None:
+        said["imports"] = _files(Path(options.imports))
     known = tokenizer if isinstance(tokenizer, str) else tokenizer_key(tokenizer)
     content = json.dumps(
         [FORMAT_MAJOR, FORMAT_MINOR, _release(), known, said, text], sort_keys=True

@@ -1,0 +1,191 @@
+"""Lark's templates: rules with parameters, of which each use becomes a rule of its own.
+
+    _list{item, sep}: item (sep item)*
+    start: _list{NUMBER, ","}            ->    start: <_list{NUMBER, ","}>
+                                               <_list{NUMBER, ","}>: NUMBER ("," NUMBER)*
+
+Uses with equal arguments are one rule, so a template may use itself.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+from lark import Token
+
+from ..automata.folding import fold
+from ..diagnostics import Source, Span
+from ..grammar.tree import (
+    Expr,
+    Literal,
+    Pattern,
+    Reference,
+    Repetition,
+    Rule,
+    children,
+    with_children,
+)
+from ..grammar.tree import Token as TokenNode
+from ..limits import Limits
+from .builder import Item, nothing_at, span_of, span_over
+from .lark_statements import StatementsBuilder
+
+# Rules that templates may become: more of them are made by one that uses itself with ever larger
+# arguments.
+_MOST_USES = 2_000
+
+# What two equal expressions have in common.
+_Key: TypeAlias = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A rule whose body has ``parameters`` as names."""
+
+    parameters: tuple[str, ...]
+    rule: Rule
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """``name{arguments}`` at ``span``."""
+
+    name: str
+    arguments: tuple[Expr, ...]
+    span: Span
+
+
+# Rules whose bodies are to be made: their key, their template and its arguments.
+_Pending: TypeAlias = list[tuple[_Key, Template, Mapping[str, Expr]]]
+
+
+class TemplatesBuilder(StatementsBuilder):
+    """The part of ``LarkBuilder`` that reads templates."""
+
+    def __init__(self, source: Source, limits: Limits) -> None:
+        super().__init__(source, limits)
+        self.templates: dict[str, Template] = {}
+        # By the name of the reference that stands for it.
+        self._uses: dict[str, Use] = {}
+        self._made: dict[_Key, Rule] = {}
+        self._names: set[str] = set()
+        self._has_too_many = False
+
+    def parameters(self, items: list[Token]) -> tuple[Token, ...]:
+        """{NAME, …}"""
+        return tuple(self.named(item) for item in items if item.type == "NAME")
+
+    def template(self, parameters: tuple[Token, ...], rule: Rule) -> None:
+        """A rule with parameters."""
+        names = tuple(map(str, parameters))
+        for i, token in enumerate(parameters):
+            if token in names[:i]:
+                self.report(f"the parameter {str(token)!r} is there twice", span_of(token))
+        if rule.name in self.templates:
+            self.report(f"rule {rule.name!r} is defined twice", rule.name_span)
+        self.templates[rule.name] = Template(names, rule)
+
+    def use(self, items: list[Item | None]) -> Expr:
+        """NAME{choice, …}"""
+        name, brackets, *rest = items
+        assert isinstance(name, Token)
+        filled: list[Expr] = []
+        before = brackets
+        for item in rest:
+            if isinstance(item, Token):
+                before = item
+            else:
+                filled.append(nothing_at(span_of(before).end) if item is None else item)
+        span = span_over([name, rest[-1]])
+        placeholder = f"{name}{{{len(self._uses)}}}"
+        self._uses[placeholder] = Use(str(self.named(name)), tuple(filled), span)
+        return Reference(placeholder, span)
+
+    def expanded(self, rules: list[Rule]) -> list[Rule]:
+        """The rules, and behind them one for each use of a template; what is ignored, too."""
+        if not self._uses and not self.templates:
+            return rules
+        found = [replace(rule, body=self._resolved(rule.body)) for rule in rules]
+        self.ignored = [self._resolved(body) for body in self.ignored]
+        for rule in found:
+            for use in rule.uses:
+                if use.name in self.templates:
+                    template = self.templates[use.name]
+                    known = ", ".join(template.parameters)
+                    message = f"{use.name} is a template"
+                    self.report(message, use.span, f"write {use.name}{{{known}}} with arguments")
+        return [*found, *self._made.values()]
+
+    def _resolved(self, body: Expr) -> Expr:
+        """The body with rules for uses, worked off one by one and not by calls inside calls."""
+        pending: _Pending = []
+        found = self._substituted(body, {}, pending)
+        while pending:
+            key, template, arguments = pending.pop()
+            inside = self._substituted(template.rule.body, arguments, pending)
+            self._made[key] = replace(self._made[key], body=inside)
+        return found
+
+    def _substituted(self, body: Expr, arguments: Mapping[str, Expr], pending: _Pending) -> Expr:
+        """The body with ``arguments`` for parameters, and references for uses."""
+
+        def under(expr: Expr, parts: list[Expr]) -> Expr:
+            if not isinstance(expr, Reference):
+                return with_children(expr, tuple(parts))
+            if expr.name in self._uses:
+                return self._rule_of(self._uses[expr.name], arguments, pending)
+            return arguments.get(expr.name, expr)
+
+        return fold(body, children, under)
+
+    def _rule_of(self, use: Use, arguments: Mapping[str, Expr], pending: _Pending) -> Expr:
+        """The reference to the rule that a use becomes; a new one is left in ``pending``."""
+        template, nothing = self.templates.get(use.name), nothing_at(use.span.start)
+        if template is None:
+            self.report(f"there is no template {use.name!r}", use.span)
+            return nothing
+        if len(use.arguments) != len(template.parameters):
+            hint = f"it is {use.name}{{{', '.join(template.parameters)}}}"
+            self.report(f"the template {use.name} has other parameters", use.span, hint)
+            return nothing
+        filled = [self._substituted(each, arguments, pending) for each in use.arguments]
+        key = (use.name, *(fold(each, children, _key) for each in filled))
+        if key in self._made:
+            return Reference(self._made[key].name, use.span)
+        if len(self._made) == _MOST_USES:
+            if not self._has_too_many:
+                hint = "a template that uses itself has to do so with the same arguments"
+                self.report(f"templates become more than {_MOST_USES:,} rules", use.span, hint)
+            self._has_too_many = True
+            return nothing
+        name = self._name(use)
+        self._made[key] = replace(template.rule, name=name)
+        pending.append((key, template, dict(zip(template.parameters, filled, strict=True))))
+        return Reference(name, use.span)
+
+    def _name(self, use: Use) -> str:
+        """What the rule of a use is called: as it is written, if no other one is."""
+        written = " ".join(self.source.text[use.span.start : use.span.end].split())
+        name, number = written, 1
+        while name in self._names:
+            number += 1
+            name = f"{written} {number}"
+        self._names.add(name)
+        return name
+
+
+def _key(expr: Expr, parts: list[_Key]) -> _Key:
+    """Equal for equal expressions, wherever they stand."""
+    own: object = None
+    match expr:
+        case Literal():
+            own = expr.data
+        case Pattern():
+            own = id(expr.node)
+        case Reference():
+            own = expr.name
+        case Repetition():
+            own = expr.min_times, expr.max_times
+        case TokenNode():
+            own = expr.meaning
+    return (type(expr).__name__, own, *parts)

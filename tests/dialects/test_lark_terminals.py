@@ -1,0 +1,151 @@
+"""Lark's templates and imports, and what llguidance adds: & and ~, lazy, suffix, stop, counts."""
+
+import random
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import constrain
+
+from constrain.compiler import compile_grammar, load_tokenizer
+from constrain.compiler.diagnostics import CheckError, DialectError
+from constrain.compiler.pipeline import build_automaton
+
+pytestmark = pytest.mark.quick
+
+ALPHABET = "ab"
+TEXTS = ["".join(letters) for length in range(6) for letters in product(ALPHABET, repeat=length)]
+
+
+def members(grammar: str, **options: Any) -> set[str]:
+    """Which of the texts are members of a grammar, by the exact meaning."""
+    try:
+        found = build_automaton(grammar, dialect="lark", meaning="exact", **options).dfa
+    except CheckError as error:
+        assert "is an empty language" in str(error)
+        return set()
+    return {text for text in TEXTS if found.accepts(text.encode())}
+
+
+def bodies(seed: int, count: int) -> Iterator[str]:
+    """Random regexes over the alphabet."""
+    rng = random.Random(seed)
+
+    def body(depth: int) -> str:
+        kind = rng.randrange(5 if depth else 1)
+        if kind == 0:
+            return rng.choice([*ALPHABET, "[ab]", "(?:ab)"])
+        if kind == 1:
+            return f"(?:{body(depth - 1)}|{body(depth - 1)})"
+        if kind == 2:
+            return f"(?:{body(depth - 1)}){rng.choice('*+?')}"
+        return body(depth - 1) + body(depth - 1)
+
+    return (body(3) for _ in range(count))
+
+
+def of_regex(regex: str, longest: int = 9) -> set[str]:
+    """All members up to a length, by Python's own."""
+    import re
+
+    compiled = re.compile(regex)
+    every = ("".join(t) for n in range(longest + 1) for t in product(ALPHABET, repeat=n))
+    return {text for text in every if compiled.fullmatch(text)}
+
+
+def test_lazy_suffix_and_stop_end_at_the_first_place() -> None:
+    """On random regexes: the members that no shorter one begins; with what ends them; before it."""
+    for body in bodies(5, 25):
+        language = of_regex(body)
+
+        def shortest(found: set[str]) -> set[str]:
+            return {t for t in found if not any(t[:i] in found for i in range(len(t)))}
+
+        assert members(f"start[lazy]: /{body}/") == shortest(language) & set(TEXTS)
+        for end in ("a", "ab", "aba"):
+            ended = shortest({text + end for text in language})
+            assert members(f'start[suffix="{end}"]: /{body}/') == ended & set(TEXTS)
+            stopped = {text.removesuffix(end) for text in ended}
+            assert members(f'start[stop="{end}"]: /{body}/') == stopped & set(TEXTS)
+
+
+def test_operations_on_terminals_are_those_on_sets() -> None:
+    """& and ~ of random regexes, references to terminals and brackets; ~ binds tightest."""
+    every = set(TEXTS)
+    for one, two in zip(bodies(6, 12), bodies(7, 12), strict=True):
+        left, right = of_regex(one) & every, of_regex(two) & every
+        rest = f"\nA: /{one}/\nB: /{two}/"
+        assert members(f"start: C\nC: A & B{rest}") == left & right
+        assert members(f"start: C\nC: A & ~B{rest}") == left - right
+        assert members(f"start: C\nC: ~A & ~(B | A){rest}") == every - left - right
+        assert members(f"start: C\nC: ~A & B | A{rest}") == (right - left) | left
+    assert members('start: C\nC: ~"a" & /b*/') == {"b" * n for n in range(6)}
+
+
+def test_a_template_is_a_rule_for_each_of_its_arguments() -> None:
+    """Also inside itself, in templates, and with expressions for arguments."""
+    grammar = """
+        start: _list{A, "b"} | wrap{pair{"b", A}} | tree{"a"}
+        _list{item, sep}: item (sep item)*
+        pair{x, y}: x y
+        wrap{x}: "b" x "b"
+        tree{leaf}: "b" tree{leaf} | leaf
+        A: "a"
+    """
+    of_trees = {"b" * n + "a" for n in range(5)}
+    assert members(grammar) == {"aba", "ababa", "bbab", *of_trees}
+
+
+def test_imported_rules_bring_what_they_use(tmp_path: Path) -> None:
+    """Names that both files have stay two; an alias; from standard input there is no folder."""
+    (tmp_path / "more").mkdir()
+    base = '%import .tail.end -> last\nitem: inner last\ninner: A+\nA: "a"\nB: A "b"\n'
+    (tmp_path / "more" / "base.lark").write_text(base, encoding="utf-8")
+    (tmp_path / "more" / "tail.lark").write_text('end: A\nA: "bb"\n', encoding="utf-8")
+    grammar = (
+        '%import .more.base (item, B)\n%import .more.base.A -> X\nstart: item | A B X\nA: ""\n'
+    )
+    assert members(grammar, imports=str(tmp_path)) == {"abb", "aabb", "aaabb", "aba"}
+    with pytest.raises(DialectError, match="not supported here"):
+        members(grammar)
+    (tmp_path / "g.lark").write_text(grammar, encoding="utf-8")
+    told = constrain("explain", "g.lark", "-", stdin=b"aabb", folder=tmp_path)
+    assert (told.returncode, told.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "base.lark cannot be read"),
+        (b"\xff", "it is not UTF-8"),
+        (b'x: "a"', "base.lark has no 'item'"),
+        (b'%import .base.item -> other\nitem: "a"', "base.lark imports itself"),
+        (b"item: )", r"base.lark:1:7: error: unexpected"),
+        (b"item: %json {}", "a JSON Schema inside"),
+    ],
+)
+def test_what_cannot_be_imported(tmp_path: Path, content: bytes | None, message: str) -> None:
+    """The file and the reason."""
+    if content is not None:
+        (tmp_path / "base.lark").write_bytes(content)
+    with pytest.raises(DialectError, match=message):
+        members("%import .base.item\nstart: item", imports=str(tmp_path))
+
+
+def test_max_tokens_counts_tokens() -> None:
+    """Of any text, and of nothing else; what captures would hold is noted."""
+    tokenizer = load_tokenizer()
+    grammar = 'start: gen "." \ngen[max_tokens=2, capture]: TEXT\nTEXT: /(.|\\n)*/\n'
+    artifact = compile_grammar(
+        grammar, dialect="lark", tokenizer=tokenizer, tokenization="any", meaning="exact"
+    )
+    assert any("capture" in note for note in artifact.notes)
+    (point,) = tokenizer.encode(".")
+    word, other = tokenizer.encode("the")[0], tokenizer.encode(" of")[0]
+    for taken in ([], [word], [word, other]):
+        matcher = artifact.matcher()
+        assert matcher.accept([*taken, point]) == len(taken) + 1
+        assert matcher.is_accepting
+    assert artifact.matcher().accept([word, other, word]) == 2
