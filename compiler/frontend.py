@@ -11,7 +11,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -234,15 +234,9 @@ def read(text: str, options: CompileOptions, name: str) -> Grammar:
     ``CheckError`` where there is no rule to start from, ``TypeError`` without a dialect."""
     if options.dialect is None:
         raise TypeError("the option 'dialect' is needed to read a grammar")
-    return read_grammar(
-        text,
-        options.dialect,
-        name=name,
-        start=options.start,
-        limits=options.limits,
-        schema=options.of_schemas,
-        imports=options.imports,
-    )
+    schema, imports = options.of_schemas, options.imports
+    how = partial(read_grammar, start=options.start, schema=schema, imports=imports)
+    return how(text, options.dialect, name=name, limits=options.limits)
 
 
 def read_checked(text: str, options: CompileOptions, name: str) -> Grammar:
