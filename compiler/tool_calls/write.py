@@ -8,6 +8,7 @@ call  ::= "{" "\\"name\\"" ":" ("\\"f\\"" "," "\\"arguments\\"" ":" schema of f 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from ..automata import regex_ir as regex
 from ..automata.boolean import complement, embedded, shortest_matches
@@ -45,7 +46,10 @@ def grammar_of(source: Source, options: SchemaOptions, limits: Limits) -> tree.G
         writer = _Calls(emitter, tools, document, dict(zip(roots, goals, strict=True)))
         return writer.texts()
 
-    return grammar_around(document, roots, options, limits, around)
+    grammar = grammar_around(document, roots, options, limits, around)
+    if tools.style.marks is None:
+        return grammar
+    return replace(grammar, tokens=tree.distinct_tokens(grammar.rules))
 
 
 class _Calls:
@@ -74,15 +78,15 @@ class _Calls:
         return _TEXTS
 
     def _calls_in_text(self, trigger: str) -> Iterator[tree.Expr]:
-        write = self.emitter
-        found = embedded(shortest_matches(_ending(trigger)))
-        until = self._pattern("text before a call", found)
-        turn = write.sequence(until, self._call(without=trigger))
-        if self.tools.is_parallel:
-            yield write.sequence(write.repetition(turn, 0, None), self._plain())
+        write, plain = self.emitter, self._plain()
+        if self.style.marks is None:
+            found = embedded(shortest_matches(_ending(trigger)))
+            until = self._pattern("text before a call", found)
+            turn = write.sequence(until, self._call(without=trigger))
         else:
-            plain = self._plain()
-            yield write.sequence(write.repetition(turn, 0, 1), plain)
+            turn = write.sequence(plain, self._call())
+        most = None if self.tools.is_parallel else 1
+        yield write.sequence(write.repetition(turn, 0, most), plain)
 
     def _plain(self) -> tree.Expr:
         """A text that calls nothing, which may be empty."""
@@ -122,6 +126,9 @@ class _Calls:
             inside = write.sequence(write.text("name"), write.colon(), tools)
             called = write.bracketed("{", inside, "}")
             found = write.sequence(write.literal(opening), called, closing)
+        if style.marks is not None:
+            first, last = (tree.Token(name, (), False, self.span) for name in style.marks)
+            found = write.sequence(first, found, last)
         write.rule("call", [found])
         return write.reference("call")
 

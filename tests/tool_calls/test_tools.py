@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support import tokenizer_of
 from support.cli import Cli
 from support.schema.tools import TOOLS, accepts
 from workloads.tools import call, tools
 
-from constrain.compiler import SchemaOptions
+from constrain.compiler import SchemaOptions, compile_grammar
 from constrain.compiler.diagnostics import CheckError, Source
 from constrain.compiler.tool_calls import STYLES, tools_grammar
 
@@ -86,11 +87,43 @@ def test_a_choice_says_whether_there_are_calls_and_a_style_how_they_are_written(
 
 
 def test_every_style_is_tried() -> None:
-    """With each choice."""
-    assert {(s, c) for s in STYLES for c in ("auto", "none", "required")} == set(CASES)
+    """With each choice; one is of tokens, and so of no texts."""
+    choices = ("auto", "none", "required")
+    assert {(s, c) for s in STYLES for c in choices if s != "qwen"} == set(CASES)
 
 
-@pytest.mark.parametrize("style", STYLES)
+LETTERS = "".join(map(chr, (10, *range(32, 127))))
+
+
+@pytest.mark.parametrize("tokenization", ["any", "canonical"])
+def test_marks_of_calls_may_be_tokens(tmp_path: Path, tokenization: str) -> None:
+    """As Qwen has them: what the tokenizer encodes is taken, and the same text without them not."""
+    added = [(200, "<end>", True), (201, "<tool_call>", False), (202, "</tool_call>", False)]
+    tokenizer = tokenizer_of(tmp_path, LETTERS, ["a m", "am e"], added=added)
+    members: dict[str, tuple[list[str], list[str]]] = {
+        "required": ([hermes(TIME), hermes(TIME, WEATHER)], ["Hello", f"a {hermes(TIME)}", TIME]),
+        "auto": (["", "a <tool", f"a {hermes(TIME)} b"], ["<tool_call>", f"a {hermes('{}')}"]),
+        "none": (["Hello"], [hermes(TIME)]),
+    }
+    for choice, (accepted, refused) in members.items():
+        text = json.dumps({"tools": TOOLS, "tool_choice": choice, "style": "qwen"})
+        artifact = compile_grammar(
+            text,
+            tokenizer=tokenizer,
+            dialect="tools",
+            tokenization=tokenization,
+            prewarm=0,
+            eos=[200],
+            schema=SchemaOptions(whitespace="1"),
+        )
+        for each in (*accepted, *refused):
+            ids = [*tokenizer.encode(each), 200]
+            assert (each in accepted) == (len(ids) == artifact.matcher().accept(ids)), each
+        bytewise = [LETTERS.index(letter) for letter in hermes(TIME)]
+        assert artifact.matcher().accept([*bytewise, 200]) <= len(bytewise)
+
+
+@pytest.mark.parametrize("style", [name for name in STYLES if name != "qwen"])
 def test_without_parallel_calls_there_is_one(style: str) -> None:
     """So it is of a tool that is chosen by its name, and of that tool alone."""
     one = {
