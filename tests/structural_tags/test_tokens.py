@@ -4,6 +4,7 @@
 # ruff: noqa: SIM300
 
 import json
+from typing import Any
 
 import pytest
 from support import tokenizer_of
@@ -48,6 +49,31 @@ def test_each_kind_takes_its_tokens_and_no_others(name: str, compiler: Compiler)
     assert [] == [tokens for tokens in case.rejects if takes(tokens)]
     assert 10 == len(set(case.rejects))
     assert len(set(case.accepts)) == (1 if name.startswith("token") and "_" not in name else 10)
+
+
+# What xgrammar takes besides: it counts tokens in masks alone, and added tokens are text to it.
+TAKEN_BY_XGRAMMAR = {"any_tokens of so many": 6, "tag from a token to a text": 1}
+
+
+def test_xgrammar_takes_the_same_tokens(full: bool) -> None:
+    """By ``accept_token``; where it differs, the README says who is right."""
+    if not full:
+        pytest.skip("xgrammar runs beside this with --full")
+    library = pytest.importorskip("xgrammar", reason="xgrammar is not installed here")
+    about = library.TokenizerInfo(
+        list(NAMES), vocab_type=library.VocabType.RAW, vocab_size=len(NAMES), stop_token_ids=[8]
+    )
+    compiler = library.GrammarCompiler(about)
+    for name, case in TOKEN_CASES.items():
+        compiled = compiler.compile_structural_tag(whole(case.format))
+
+        def takes(tokens: str, compiled: Any = compiled) -> bool:
+            matcher = library.GrammarMatcher(compiled)
+            ids = [*map(NAMES.index, tokens.split()), NAMES.index("<eos>")]
+            return all(matcher.accept_token(token) for token in ids)
+
+        assert all(map(takes, case.accepts))
+        assert TAKEN_BY_XGRAMMAR.get(name, 0) == sum(map(takes, case.rejects)), name
 
 
 def test_tokens_that_the_tokenizer_has_not_are_refused_at_their_place(compiler: Compiler) -> None:
