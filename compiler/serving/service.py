@@ -25,7 +25,7 @@ from constrain.artifacts.read import load
 from ..limits import Limits
 from ..options import ANY, CompileOptions
 from ..tokenizers import load_tokenizer
-from ..tokenizers.host import host_tokenizer
+from ..tokenizers.host import host_file, host_tokenizer
 from .content_key import content_key, tokenizer_key
 from .jobs import Job, Outcome
 from .requests import Request
@@ -231,8 +231,9 @@ def _named(tokenizer: object, folder: Path) -> str:
     """A name by which other processes load the tokenizer: its own, or a file in ``folder``."""
     import json
 
-    if isinstance(tokenizer, str | PathLike):
-        return fspath(tokenizer)
+    path = tokenizer if isinstance(tokenizer, str | PathLike) else host_file(tokenizer)
+    if path is not None:
+        return fspath(path)
     host = host_tokenizer(tokenizer)
     file = folder / "tokenizer" / "tokenizer.json"
     file.parent.mkdir()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Union
 from ..cache import CacheChoice, cache_of
 from ..diagnostics import TokenizerError
 from ..wordpiece import is_wordpiece, is_wordpiece_json
-from .host import HostTokenizer, host_tokenizer
+from .host import HostTokenizer, host_file, host_tokenizer
 from .hub import HUGGING_FACE, hugging_face_file
 from .load import DEFAULT_NAME, default_path, host_bpe, load_bpe
 from .tokenizer import Tokenizer
@@ -26,16 +26,18 @@ def load_tokenizer(
     WordPiece; WordPiece's ``vocab.txt``; tiktoken's ``NAME.tiktoken`` or ``FILE.tiktoken@PATTERN``;
     GPT-2's ``encoder.json`` or ``vocab.json`` beside its merges; Mistral's ``tekken.json``;
     ``hf:ORG/REPO`` and ``tiktoken:NAME``. Besides, the object that a server has: a fast tokenizer
-    of transformers, or one of the package ``tokenizers``. Without a path, the embedded default.
+    of transformers, or one of the packages ``tokenizers`` or ``mistral-common``. Without a path,
+    the embedded default.
 
     ``cache``: where the tokenizer is kept as arrays, by default in the user's cache folder; None
     for nowhere. Raises ``TokenizerError`` naming the file and what it has that is not supported.
     """
     if path is None:
         return replace(load_bpe(default_path(), cache=cache_of(cache)), name=DEFAULT_NAME)
-    if not isinstance(path, str | PathLike):
+    found = path if isinstance(path, str | PathLike) else host_file(path)
+    if found is None:
         return _of_host(host_tokenizer(path), cache)
-    name = fspath(path)
+    name = fspath(found)
     if is_wordpiece(_file(name)):
         from ..wordpiece import load_wordpiece
 

@@ -2,10 +2,12 @@
 
 Servers give a grammar backend their tokenizer as an object: transformers' fast tokenizers have
 the tokenizer of the package ``tokenizers`` as ``backend_tokenizer``, which writes itself by
-``to_str``.
+``to_str``; those of mistral-common know the path of their ``tekken.json``.
 """
 
 from dataclasses import dataclass
+from os import PathLike, fspath
+from pathlib import Path
 
 from ..diagnostics import TokenizerError
 
@@ -20,6 +22,16 @@ class HostTokenizer:
     eos: str | None
 
 
+def host_file(tokenizer: object) -> str | None:
+    """The file that a host's tokenizer object was read from, if it is one of mistral-common, or of
+    a server around that."""
+    for each in (tokenizer, getattr(tokenizer, "tokenizer", None)):
+        path = getattr(each, "file_path", None)
+        if isinstance(path, str | PathLike) and "tekken" in Path(path).name:
+            return fspath(path)
+    return None
+
+
 def host_tokenizer(tokenizer: object) -> HostTokenizer:
     """A host's tokenizer object as a file's content.
 
@@ -31,7 +43,8 @@ def host_tokenizer(tokenizer: object) -> HostTokenizer:
     if not callable(write):
         raise TokenizerError(
             f"a tokenizer of the class {kind} cannot be read: a fast tokenizer of transformers and "
-            f"one of the package tokenizers can; else give the path of its file"
+            f"those of the packages tokenizers and mistral-common can; else give the path of its "
+            f"file"
         )
     eos = getattr(tokenizer, "eos_token", None)
     name = str(getattr(tokenizer, "name_or_path", "") or kind)

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Mapping
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from support import constrain, tokenizer_json, written
@@ -161,6 +162,8 @@ def test_tekken_control_tokens_come_first_and_their_names_are_text(tmp_path: Pat
         assert matcher.is_accepting
     named = tekken_file(file, octets, 3, ["<unk>", "<s>", "</s>"])
     assert load_tokenizer(named).added == {0: "<unk>", 1: "<s>", 2: "</s>"}
+    held = SimpleNamespace(tokenizer=SimpleNamespace(file_path=named))
+    assert load_tokenizer(held).added == load_tokenizer(named).added
 
 
 @pytest.mark.parametrize(
