@@ -332,6 +332,11 @@ class DeadEnds:
         context = self._stack_contexts.of_node(place[2])
         return self._contexts.at_boundary(self._contexts.number(place[0], place[1]), context)
 
+    def live_above(self, group: Group, context: int) -> NDArray[np.int32] | None:
+        """``live_tokens`` over any stacks of a context; None where they are not all alike, or the
+        search takes much."""
+        return self._decided(group, self._stack_contexts.unknown(context), _ABOVE)
+
     def live_tokens(self, group: Group, below: int) -> NDArray[np.int32]:
         """The tokens of a group, at a place that is not at a boundary, that are live there.
 

@@ -53,6 +53,9 @@ _Split: TypeAlias = tuple[_Tokens, tuple[Group, ...]]
 # So many tokens are a row.
 _FEW = 256
 
+# In place of the row of many counts where it is not the same for all.
+_BY_COUNTS = -1
+
 # How a budget is divided: rows, masks, steps, what texts intern, walks of the trie with contexts,
 # and all else.
 _ROWS, _MASKS, _STEPS, _INTERNED, _WALKS, _OTHERS = 5, 5, 2, 1, 2, 1
@@ -79,9 +82,16 @@ class LazyRows:
         self._stack_contexts = network.stack_contexts
         self._read = network.reading.walk
         self._splits: dict[tuple[WalkKey, int], _Split] = {}
+        # By group and set of stacks, and by group and context where that decides.
         self._live: dict[tuple[int, int], _Tokens] = {}
+        self._live_above: dict[tuple[int, int], _Tokens | None] = {}
         self.usual = _usual_counts(network)
         self._usual_rows: dict[tuple[int, ...], int] = {}
+        # No token begins or ends more items.
+        self._most_items = int(network.vocabulary.lengths.max(initial=0)) + 2
+        # Rows where more must follow.
+        self._far_rows: dict[tuple[int, ...], int] = {}
+        self._needs_counts = False
 
     def row(self, state: int, pre_state: int, node: int, plane: int) -> int:
         """The number of a row; the tokens begin in ``plane``. Raises ``ArtifactError`` where a
@@ -92,7 +102,26 @@ class LazyRows:
                 row = self._usual_row(state, pre_state, more, plane)
                 if row == self._usual_row(state, pre_state, less, plane):
                     return row
+            far = self.usual.far_below(
+                node, self._most_items, self._contexts.push, self._stack_contexts.of_node
+            )
+            if far is not None:
+                return self._far_row((state, pre_state, node, plane), far)
         return self._row(state, pre_state, node, plane)
+
+    def _far_row(self, thread: Thread, far: tuple[int, ...]) -> int:
+        """The row of a thread, which is that of all with stacks like ``far`` if their contexts
+        decide it."""
+        state, pre_state, _, plane = thread
+        key = state, pre_state, plane, *far
+        known = self._far_rows.get(key)
+        if known is not None and known != _BY_COUNTS:
+            return known
+        self._needs_counts = False
+        row = self._row(*thread)
+        if known is None:
+            self._far_rows[key] = _BY_COUNTS if self._needs_counts else row
+        return row
 
     def _usual_row(self, *thread: int) -> int:
         row = self._usual_rows.get(thread)
@@ -124,14 +153,17 @@ class LazyRows:
     @property
     def nbytes(self) -> int:
         """About the size of what is found beside rows."""
-        found = ENTRY_BYTES * (len(self._live) + len(self._usual_rows))
-        return 2 * ENTRY_BYTES * len(self._splits) + found
+        found = len(self._live) + len(self._live_above)
+        found += len(self._usual_rows) + len(self._far_rows)
+        return ENTRY_BYTES * (2 * len(self._splits) + found)
 
     def forget(self) -> None:
         """Rows are numbered from 0 again."""
         self._splits.clear()
         self._live.clear()
+        self._live_above.clear()
         self._usual_rows.clear()
+        self._far_rows.clear()
 
     def _split(self, key: WalkKey, context: int) -> _Split:
         """The tokens of a walk that lead to a boundary, whatever the stacks of a context; and the
@@ -154,6 +186,14 @@ class LazyRows:
 
     def _live_tokens(self, group: Group, node: int) -> _Tokens:
         """The tokens of a group that are no dead ends above ``node``."""
+        above = group.number, self._stack_contexts.of_node(node)
+        if above not in self._live_above:
+            ids = self._network.dead_ends.live_above(group, above[1])
+            self._live_above[above] = None if ids is None else self._tokens(ids)
+        found = self._live_above[above]
+        if found is not None:
+            return found
+        self._needs_counts = True
         found = self._live.get((group.number, node))
         if found is None:
             ids = self._network.dead_ends.live_tokens(group, node)

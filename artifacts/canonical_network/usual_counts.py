@@ -7,13 +7,17 @@ follow, what may follow lies between
     at most h items more    and    any number of them
 
 so that its row is that of both where these have one row: the *usual* row, which is found once, for
-all such counts and at any height of the stack. Elsewhere a row is found for its count: where fewer
-items may follow than a token holds, and where items must follow, which no two counts have
-in common.
+all such counts and at any height of the stack.
+
+Where more items must follow than a token holds, no two counts have members in common. But tokens
+then come to counters alone that look the same to searches without frames, if their contexts are
+one: where such searches decide all tokens, their row is that of all these counts, too
+(``far_below``). Elsewhere a row is found for its count.
 
 The two are counters of their own, behind those of the network.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -24,6 +28,9 @@ from ..network.tables import DEAD, NetworkTables
 
 # How many items may follow at least, of which the most that may is taken.
 HORIZONS = (4, 8, 16, 32, 64, 128, 256)
+
+# So many frames are looked at for a counter.
+_MOST_FRAMES = 8
 
 
 def with_usual_counters(tables: NetworkTables) -> NetworkTables:
@@ -81,6 +88,42 @@ class UsualCounts:
                     more.append(stacks.push(any_number, known[lower][1]))
                 known[current] = stacks.joined(less), stacks.joined(more)
         return known[node]
+
+    def far_below(
+        self,
+        node: int,
+        most_items: int,
+        push: Callable[[int, int], int],
+        context_of: Callable[[int], int],
+    ) -> tuple[int, ...] | None:
+        """What stacks have in common over which so many items must follow that a token of at most
+        ``most_items`` sees one context alone: the frames on top of the counter, its number and that
+        context. None for others.
+
+        ``push``, ``context_of``: of a frame over a context, and of a set of stacks.
+        """
+        counters, frames = self._counters, list[int]()
+        frame, lower = DEAD, node
+        while len(frames) <= _MOST_FRAMES:
+            entries = self._stacks.entries[lower]
+            frame, lower = entries[0]
+            if len(entries) > 1 or frame <= DEAD:
+                return None
+            if frame >= counters.states:
+                break
+            frames.append(frame)
+        else:
+            return None
+        counter, begun = counters.split(frame)
+        last = begun + most_items
+        if counter >= self._count or last >= counters.rows[counter][1]:
+            return None
+        context = context_of(lower)
+        # Each context is made of the next alone: if two are one, so are all before them.
+        found = push(counters.frame(counter, last), context)
+        if found != push(counters.frame(counter, last - 1), context):
+            return None
+        return (*frames, counter, found)
 
     def _of_frame(self, frame: int) -> tuple[int, int]:
         counters = self._counters

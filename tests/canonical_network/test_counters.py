@@ -170,6 +170,22 @@ def test_masks_at_both_ends_of_a_thousand_are_those_of_copies(
                 other.advance(token)
 
 
+@pytest.mark.parametrize(
+    "kind", ["letters and blanks", "characters", "words", "digits, which make one piece"]
+)
+def test_canonical_masks_far_below_the_least_are_those_of_copies(
+    kind: str, letters: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where so many items must follow that all counts may have one row, and where that ends."""
+    rng = random.Random(kind)
+    item, whole, engine, begin, items = KINDS[kind]
+    times = f"( {item} ){{60,70}}"
+    copied, counted = both("root ::= " + whole.replace("@", times), letters, engine, monkeypatch)
+    for count in (0, 20, 40, 45, 48, 52):
+        behind = letters.encode(begin + "".join(rng.choices(items, k=count)))[:-1]
+        assert check_equal_of_short_tokens(copied, counted, rng, 8, behind) > 2
+
+
 @pytest.mark.quick
 def test_levels_of_many_items_are_found_by_those_of_few() -> None:
     """They stand still where more items may only add, and else repeat: here with period 3."""
@@ -199,9 +215,15 @@ def test_states_and_files_do_not_grow_with_counts(default_tokenizer: Tokenizer) 
     assert sizes[0] == sizes[1]
 
 
-def test_masks_in_the_middle_of_a_count_are_found_once(default_tokenizer: Tokenizer) -> None:
-    """Walks of the token trie are made for a few of all counts."""
-    made = compile_grammar("root ::= [a-z ]{0,100000}", dialect="gbnf", tokenizer=default_tokenizer)
+@pytest.mark.parametrize("least", [0, 90_000])
+def test_masks_in_the_middle_of_a_count_are_found_once(
+    least: int, default_tokenizer: Tokenizer
+) -> None:
+    """Walks of the token trie are made for a few of all counts, and where many items must follow,
+    too."""
+    made = compile_grammar(
+        f"root ::= [a-z ]{{{least},100000}}", dialect="gbnf", tokenizer=default_tokenizer
+    )
     machine, matcher = made.machine(), made.matcher()
     assert isinstance(machine, CanonicalMasks)
     text = " the cat sat on a mat" * 40
