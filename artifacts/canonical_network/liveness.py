@@ -333,8 +333,7 @@ class DeadEnds:
         return self._contexts.at_boundary(self._contexts.number(place[0], place[1]), context)
 
     def live_above(self, group: Group, context: int) -> NDArray[np.int32] | None:
-        """``live_tokens`` over any stacks of a context; None where they are not all alike, or the
-        search takes much."""
+        """``live_tokens`` over all stacks of a context; None if that is not found out."""
         return self._decided(group, self._stack_contexts.unknown(context), _ABOVE)
 
     def live_tokens(self, group: Group, below: int) -> NDArray[np.int32]:
@@ -344,8 +343,7 @@ class DeadEnds:
         ``ArtifactError`` where the search meets too much.
         """
         stacks, contexts = self._network.stacks, self._stack_contexts
-        frames: list[int] = []
-        lower = below
+        frames, lower = list[int](), below
         while True:
             node = contexts.unknown(contexts.of_node(lower))
             found = self._decided(group, self.push_all(frames[::-1], node), _ABOVE)

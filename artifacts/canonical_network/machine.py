@@ -27,7 +27,8 @@ from ..tokens.interning import FEWEST_BYTES, Lock
 from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.tokenset import Words
 from ..tokens.vocabulary import Vocabulary
-from .masks import CanonicalMasks, LazyRows, Thread
+from .lazy_rows import LazyRows, Thread
+from .masks import CanonicalMasks
 from .precomputed_rows import PrecomputedRows
 from .pretokenized import PretokenizedNetwork
 

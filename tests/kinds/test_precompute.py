@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from support.grammars import JSON, SAMPLES, STATEMENTS
 
 from constrain.artifacts import Artifact
-from constrain.artifacts.canonical_network.masks import CanonicalMasks, LazyRows
+from constrain.artifacts.canonical_network.lazy_rows import LazyRows
+from constrain.artifacts.canonical_network.masks import CanonicalMasks
 from constrain.artifacts.dfa.walked_rows import WalkedRows
 from constrain.artifacts.maximal_munch.closure import worklist
 from constrain.artifacts.maximal_munch.lexer_trie import LexerTrie
