@@ -198,7 +198,7 @@ class _Reader:
 
     def _text(self, value: Json, pointer: str) -> Request | None:
         # SGLang has the prompt in a field of this name.
-        if isinstance(value, str | list) or value.get("format") is None:
+        if isinstance(value, str | list) or _object(value, pointer).get("format") is None:
             return None
         return self._response_format(value["format"], f"{pointer}/format")
 
@@ -366,7 +366,10 @@ def _json(value: Json, pointer: str) -> str:
 
 
 def _shown(value: Json) -> str:
-    text = repr(value)
+    try:
+        text = repr(value)
+    except (RecursionError, ValueError):  # Of numbers of thousands of digits.
+        return f"that {type(value).__name__}"
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
 
 

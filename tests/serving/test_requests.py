@@ -4,15 +4,20 @@
 # ruff: noqa: SIM300
 
 import json
+import random
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from support.schema.tools import TOOLS, members_of
 
+from constrain.artifacts.errors import ConstrainError
 from constrain.compiler import CompileOptions, Compiler, SchemaOptions, Tokenizer
 from constrain.compiler.diagnostics import CheckError
+from constrain.compiler.pipeline import build_engine
 from constrain.compiler.serving.requests import Request, RequestError, request_of
+from constrain.compiler.tool_calls import STYLES
 
 pytestmark = pytest.mark.quick
 
@@ -353,3 +358,37 @@ def test_a_request_compiles_as_it_says(default_tokenizer: Tokenizer) -> None:
     wrong = _read({"response_format": _schema({"type": "objct"})})
     with pytest.raises(CheckError, match=r"response_format.json_schema.schema:1:9: error: #/type"):
         compiler.compile(wrong.text, name=wrong.name, **wrong.changes)
+
+
+JUNK: list[Any] = [None, True, -1, 1.5, "", "a", [], [None], {}, {"type": []}, "\ud800", {"a": {}}]
+
+
+def _places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    yield place
+    named = enumerate(value) if isinstance(value, list) else ()
+    for key, each in value.items() if isinstance(value, dict) else named:
+        yield from _places(each, (*place, key))
+
+
+def _put(value: Any, place: tuple[Any, ...], junk: Any) -> Any:
+    if not place:
+        return junk
+    changed = list(value) if isinstance(value, list) else dict(value)
+    changed[place[0]] = _put(changed[place[0]], place[1:], junk)
+    return changed
+
+
+def test_junk_anywhere_is_read_or_refused(full: bool) -> None:
+    """Whatever stands where, a request and its grammar raise what a server sends back."""
+    rng, refused = random.Random(5), 0
+    bodies = [fields for fields, *_ in ACCEPTED.values()]
+    for _ in range(20_000 if full else 300):
+        body = rng.choice(bodies)
+        body = _put(body, rng.choice(list(_places(body))), rng.choice(JUNK))
+        try:
+            found = request_of(body, style=rng.choice(list(STYLES)))
+            if found is not None:
+                build_engine(found.text, found.options, name=found.name)
+        except ConstrainError:
+            refused += 1
+    assert refused > 100
