@@ -85,7 +85,10 @@ def _diagnostic(
     number = ids[name]
     by_name = (names or _NAMES["gbnf"]).fullmatch(name)
     token = Token(name if by_name else None, ((number, number),), False, span)
-    if names is None:
+    if dialect == "structural-tag":
+        named = json.dumps({"type": "token", "token": name}, ensure_ascii=False)
+        help_ = f"tags begin and end with a token as {named}"
+    elif names is None:
         help_ = (
             f"{dialect} has no token terminals: in gbnf (constrain convert --to gbnf) or lark "
             f"write {token.text}"

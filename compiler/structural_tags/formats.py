@@ -73,12 +73,12 @@ class Formats(Dispatching):
         options, style = self.options, value.get("style", "json")
         if value["type"] == "qwen_xml_parameter":
             style = "qwen_xml"
-        if value.get("excludes"):
-            return self.refuse(
-                f"{pointer}/excludes",
-                "what the strings of JSON must not contain is not enforced",
-                "say it in the schema, by pattern",
+        excludes = value.get("excludes", [])
+        if style != "json" and any(each != each.strip() for each in excludes):
+            message = (
+                "white space stands around values: what is excluded neither begins nor ends so"
             )
+            return self.refuse(f"{pointer}/excludes", message)
         if value.get("any_order"):
             options = replace(options, order=ANY_ORDER)
             message = "every key comes once, and all that are required, in any order"
@@ -88,7 +88,7 @@ class Formats(Dispatching):
             options = replace(options, whitespace=str(min(most, 1_000)))
         if style in UNSUPPORTED:
             return self.refuse(f"{pointer}/style", f"the style {style} is not supported")
-        return self.schema(f"{pointer}/json_schema", options, style)
+        return self.schema(f"{pointer}/json_schema", options, tuple(sorted(set(excludes))), style)
 
     def grammar(self, pointer: str, value: Json, around: Around) -> tree.Expr:
         return self.other(f"{pointer}/grammar", value["grammar"], "gbnf")

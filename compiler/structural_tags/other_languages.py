@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 # Reads a text as the dialect of its source.
 ReadPart: TypeAlias = Callable[[Source], Grammar]
 
+# How schemas are read: the options, and what their strings must not contain.
+Reading: TypeAlias = tuple[SchemaOptions, tuple[str, ...]]
+
 # The style in which a schema's instances are JSON; others are in ``xml_styles``.
 JSON = "json"
 
@@ -69,20 +72,22 @@ class PartError(Exception):
 def schemas(
     document: Document,
     used: Sequence[tuple[str, str]],
-    options: SchemaOptions,
+    reading: Reading,
     limits: Limits,
     number: int,
 ) -> Part:
     """The rules of JSON Schemas, each by its pointer and its style; those of each are used by the
     rule of the format around it. What is alike in them has the same rules. ``number``: of schemas
-    that are read with other options. Raises ``PartError``, ``LimitError``."""
+    that are read in other ways. Raises ``PartError``, ``LimitError``."""
     from ..schema.convert import grammar_around
     from .xml_styles import XmlStyle
 
+    options, excludes = reading
     pointers = [pointer for pointer, _ in used]
     outer = [f"#{pointer.rpartition('/')[0]}" for pointer in pointers]
 
     def around(emitter: "Emitter", goals: "Sequence[Goal]") -> str:
+        emitter.without = excludes
         for name, (pointer, style), goal in zip(outer, used, goals, strict=True):
             if emitter.normal.is_surely_empty(goal):
                 if not emitter.normal.is_certainly_empty(goal):
@@ -104,7 +109,7 @@ def schemas(
     own = {rule.name: rule.name for rule in grammar.rules}
     if number:
         # The same pieces of JSON, by other options.
-        own |= {name: f"{name} by options {number + 1}" for name in own if name not in outer}
+        own |= {name: f"{name} read otherwise {number}" for name in own if name not in outer}
     rules = tuple(_renamed(rule, own) for rule in grammar.rules) if number else grammar.rules
     names = frozenset(own.values())
     spans = (document.spans[pointer] for pointer in pointers)

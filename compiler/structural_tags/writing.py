@@ -13,7 +13,7 @@ from ..schema.notes import Refused
 from ..schema.options import SchemaOptions
 from ..schema.read import Document, Json
 from .free_text import texts_without
-from .other_languages import JSON, Part, PartError, ReadPart, part_of_text, schemas
+from .other_languages import JSON, Part, PartError, Reading, ReadPart, part_of_text, schemas
 
 # A token as it is named: by its number or its text.
 TokenName: TypeAlias = int | str
@@ -41,7 +41,7 @@ class Writing:
         self.embedded: list[tree.Embedded] = []
         self.wrong: list[Diagnostic] = []
         self._texts: dict[tuple[frozenset[str], frozenset[str]], str] = {}
-        self._schemas: dict[SchemaOptions, list[tuple[str, str]]] = {}
+        self._schemas: dict[Reading, list[tuple[str, str]]] = {}
         self._span = Span(0, 0)
 
     def format(self, pointer: str, value: Json, around: Around) -> tree.Expr:
@@ -104,17 +104,24 @@ class Writing:
             return tree.Token(None, ids, negated, self._span)
         return tree.Token(texts[0], (), negated, self._span, (*texts[1:], *numbers))
 
-    def schema(self, pointer: str, options: SchemaOptions, style: str = JSON) -> tree.Expr:
-        """The instances of the JSON Schema at a pointer, in a style. Its rules are written at the
-        end, with those of all schemas that have the same options."""
-        self._schemas.setdefault(options, []).append((pointer, style))
+    def schema(
+        self,
+        pointer: str,
+        options: SchemaOptions,
+        excludes: tuple[str, ...] = (),
+        style: str = JSON,
+    ) -> tree.Expr:
+        """The instances of the JSON Schema at a pointer, in a style, whose strings contain none of
+        ``excludes``. Its rules are written at the end, with those of all schemas that are read in
+        the same way."""
+        self._schemas.setdefault((options, excludes), []).append((pointer, style))
         return tree.Reference(f"#{pointer.rpartition('/')[0]}", self._span)
 
     def write_schemas(self) -> None:
         """The rules of the schemas that were used."""
-        for number, (options, used) in enumerate(self._schemas.items()):
+        for number, (reading, used) in enumerate(self._schemas.items()):
             try:
-                part = schemas(self.document, used, options, self.limits, number)
+                part = schemas(self.document, used, reading, self.limits, number)
             except PartError as error:
                 self.wrong += error.diagnostics
             else:

@@ -165,15 +165,16 @@ class XmlStyle:
 
     def _bare(self, texts: Texts, name: str) -> Iterator[tree.Expr]:
         """A string without quotes; of some the tag's end is left out."""
-        write, closing = self.emitter, self.style.closing
+        write = self.emitter
+        unwanted = (self.style.closing, *write.without)
         if texts is Ends.NONE:
             return
         if isinstance(texts, Names):
-            listed = [text for text in texts.texts if closing not in text]
+            listed = [text for text in texts.texts if not any(e in text for e in unwanted)]
             if listed:
                 yield self._told(write.choice([write.literal(text) for text in listed]))
             return
-        free = texts_without([closing], (), write.limits, [name])
+        free = texts_without(unwanted, (), write.limits, [name])
         node: regex.Node = boolean.embedded(free)
         if isinstance(texts, Lengths):
             # Small ones are built, others followed while decoding.

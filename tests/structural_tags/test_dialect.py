@@ -63,7 +63,13 @@ REFUSED: list[tuple[Any, str, str]] = [
         '"x"',
         "/style: this must be one of",
     ),
-    ({"type": "json_schema", "json_schema": {}, "excludes": ["a"]}, '["a"]', "is not enforced"),
+    ({"type": "json_schema", "json_schema": {}, "excludes": [""]}, '[""]', "none of them empty"),
+    ({**styled({}), "excludes": ["a "]}, '["a "]', "white space stands around values"),
+    (
+        {"type": "json_schema", "json_schema": {"maxLength": 300}, "excludes": ["a"]},
+        '{"maxLength": 300}',
+        "#/format/json_schema: lengths beyond 256 are not counted beside excluded texts",
+    ),
     (
         {"type": "grammar", "grammar": 'root ::= "é" | \\q "'},
         "\\\\",
@@ -228,6 +234,27 @@ def test_schemas_inside_are_read_with_the_options_of_schemas() -> None:
     spaced = whole({"type": "json_schema", "json_schema": values, "max_whitespace_cnt": 2})
     assert accepts(network_of(as_text(spaced)), "[1,  2]")
     assert not accepts(network_of(as_text(spaced)), "[1,   2]")
+
+
+def test_strings_and_keys_contain_nothing_that_is_excluded() -> None:
+    """Between their quotes, as they are written; numbers and all else as before."""
+    schema = {"type": "object", "properties": {"n": {"enum": ["a", "1<2"]}, "a<b": {}, "k": {}}}
+    form = {"type": "json_schema", "json_schema": schema, "excludes": ["<", "</t>", '\\"', "7"]}
+    found = of(form)
+
+    for text in ('{"k":"a"}', '{"n":"a","k":[7,"8"]}', '{"k":{"x":"/t"}}'):
+        assert accepts(found, text), text
+    for text in ('{"k":"<"}', '{"n":"1<2"}', '{"a<b":1}', '{"k":"7"}', '{"z<":1}', '{"k":{"7":1}}'):
+        assert not accepts(found, text), text
+    assert not accepts(found, '{"k":"\\""}')
+    form["json_schema"] = {**schema, "properties": {"k": {"type": "string", "maxLength": 3}}}
+    counted = of({**form, "excludes": ["ab"]})
+    assert accepts(counted, '{"k":"baa"}')
+    assert not accepts(counted, '{"k":"aab"}')
+    assert not accepts(counted, '{"k":"aaaa"}')
+    bare = of({**form, "style": "qwen_xml", "excludes": ["ab"]})
+    assert accepts(bare, "<parameter=k>ba</parameter>")
+    assert not accepts(bare, "<parameter=k>cab</parameter>")
 
 
 def test_any_order_takes_each_key_once() -> None:

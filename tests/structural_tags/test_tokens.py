@@ -13,6 +13,8 @@ from support.structural_tags import TOKEN_CASES, whole
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler import Compiler
 from constrain.compiler.diagnostics import CheckError
+from constrain.compiler.dialects import read_grammar
+from constrain.compiler.lints import lint
 
 pytestmark = pytest.mark.quick
 
@@ -84,3 +86,13 @@ def test_tokens_that_the_tokenizer_has_not_are_refused_at_their_place(compiler: 
     (diagnostic,) = found.value.diagnostics
     assert diagnostic.span is not None
     assert tag[diagnostic.span.start :].startswith('{"type": "any_tokens"')
+
+
+def test_a_text_that_is_a_token_to_the_tokenizer_is_found_and_how_to_name_it_said() -> None:
+    """By the lint of added tokens."""
+    tag = whole({"type": "tag", "begin": "<t>", "content": {"type": "any_text"}, "end": "</t>"})
+    grammar = read_grammar(json.dumps(tag), "structural-tag")
+    found = lint(grammar, added={4: "<t>"})
+
+    assert ["added-token-text"] == [each.lint for each in found]
+    assert '{"type": "token", "token": "<t>"}' in (found[0].help or "")

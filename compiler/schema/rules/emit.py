@@ -15,6 +15,8 @@ from ...automata import boolean
 from ...automata import regex_ir as regex
 from ...automata.boolean import embedded
 from ...automata.dfa import Dfa
+from ...automata.minimize import minimal
+from ...automata.thompson import thompson
 from ...diagnostics import Span
 from ...grammar import tree
 from .. import numbers, strings
@@ -22,6 +24,7 @@ from ..formulas import Type
 from ..goals import ANYTHING, Goal, Goals
 from ..keywords.clauses import applied
 from ..normal import Normal
+from ..notes import Refused
 from ..options import COMPACT, FLEXIBLE, ONE, PLAIN, PYTHON
 from ..places import Place
 from ..sets import Ends, Lengths, Names, Numbers, Texts, Values, decimal_text, quoted, spelled
@@ -30,6 +33,9 @@ from .members import object_
 from .writer import Writer
 
 _STAGE = "the schema's grammar"
+
+# Lengths beside texts that are excluded, which are states of an automaton.
+_COUNTED_BESIDE = 256
 
 # Texts that are alternatives of their own; more of them are one automaton.
 _LISTED = 8
@@ -58,6 +64,8 @@ class Emitter(Writer):
         self._orders: dict[Goal, dict[int, int]] = {}
         # The keys that a place has schemas for, by its number.
         self._names_of: dict[int, list[str]] = {}
+        # What no string and no key contains, as it is written between its quotes.
+        self.without: tuple[str, ...] = ()
         self._span = Span(0, 0)
         self._name = "#"
         known = {FLEXIBLE: None, COMPACT: 0, PYTHON: 0, ONE: 1}
@@ -164,9 +172,13 @@ class Emitter(Writer):
         return self.sequence(self.literal(first), space, inside, space, self.literal(last))
 
     def text(self, text: str) -> tree.Expr:
-        return self.literal(quoted(text, self.options.ascii))
+        written = quoted(text, self.options.ascii)
+        is_out = any(each in written[1:-1] for each in self.without)
+        return self.choice([]) if is_out else self.literal(written)
 
     def texts(self, texts: Texts) -> tree.Expr:
+        if self.without:
+            return self._excluding(texts)
         if texts is Ends.ALL:
             return self._terminal(
                 texts, "string", lambda: _embedded(strings.free(self.options.ascii))
@@ -190,6 +202,31 @@ class Emitter(Writer):
             return _embedded(strings.as_json(dfa, self.options.ascii))
 
         return self._terminal(("texts", id(dfa)), name, written)
+
+    def _excluding(self, texts: Texts) -> tree.Expr:
+        """The same without strings that contain what none may contain."""
+        if isinstance(texts, Names):
+            return self.choice([self.text(text) for text in texts.texts])
+        if isinstance(texts, Lengths) and max(texts.least, texts.most or 0) > _COUNTED_BESIDE:
+            message = f"lengths beyond {_COUNTED_BESIDE} are not counted beside excluded texts"
+            raise Refused(self._name, message, "leave one of the two out")
+        is_ascii = self.options.ascii
+
+        def written() -> regex.Node:
+            every = strings.free(is_ascii)
+            if texts is not Ends.ALL:
+                every = strings.as_json(self.normal.texts.dfa(texts), is_ascii, self.limits)
+            quote = regex.lit(b'"')
+            listed = regex.alt(*(regex.lit(each.encode("utf-8")) for each in self.without))
+            parts = (quote, regex.EVERYTHING, listed, regex.EVERYTHING, quote)
+            unwanted = minimal(thompson(regex.seq(*parts), self.limits), self.limits)
+            return _embedded(boolean.difference(every, unwanted, self.limits))
+
+        if isinstance(texts, Dfa):
+            # The automaton is kept, so that no other one gets its ``id``.
+            self._keep.append(texts)
+        key = ("without", id(texts) if isinstance(texts, Dfa) else texts)
+        return self._terminal(key, f"{self._name} string", written)
 
     def _counted(self, texts: Lengths) -> tree.Expr:
         """Strings of so many characters, a repetition that may be counted while decoding."""
