@@ -10,9 +10,9 @@ soon in what follows, wherever an item ends, for any count that is left:
 Where it is not, each mask is searched to the end of the count, which is done for some thousand
 items and refused for more. Where no items must follow the end of the text is near, for any count.
 
-A set stays one where what follows its parts does not depend on their order
-(``artifacts/canonical_network/settled_sets``), or where there are few values of it; else all orders
-are written out.
+A set stays one where a piece, or the text, may end soon behind the beginning of each part, and what
+follows does not depend on the parts' order (``artifacts/canonical_network/settled_sets``) or there
+are few values of the set; else all orders are written out.
 """
 
 from collections.abc import Iterator
@@ -42,7 +42,7 @@ def check_settled(
 ) -> None:
     """Raise ``LimitError`` unless that holds for the counters of ``tables``, which ``network`` is
     made of, that ask for many items; and ``UnsettledError`` unless it does for its sets."""
-    _check_sets(network, tables)
+    _check_sets(network, tables, effort)
     rows = [] if tables.counters is None else tables.counters.rows
     long = [counter for counter, row in enumerate(rows) if row[1] > MOST_UNSETTLED]
     if not long:
@@ -51,21 +51,28 @@ def check_settled(
     comes_to_boundary = network.certificates.comes_to_boundary
     for counter in long:
         for context in contexts:
-            for place in _behind_items(network, counter, context, effort):
+            item = network.network.tables.some_counters.rows[counter][0]
+            frame = network.network.tables.some_counters.frame(counter, 2)
+            for place in _beginnings(network, item, frame, context, effort):
                 if len(contexts) == _MOST_CONTEXTS or not comes_to_boundary(place, _STEPS):
                     limits.within(MOST_UNSETTLED).check_states(rows[counter][1], _STAGE)
 
 
-def _check_sets(network: PretokenizedNetwork, tables: NetworkTables) -> None:
+def _check_sets(network: PretokenizedNetwork, tables: NetworkTables, effort: Effort) -> None:
     if not tables.has_sets:
         return
-    contexts = _contexts(network, tables)
-    for number, rule in enumerate(tables.some_counters.set_rules):
-        if 2 << len(rule.parts) <= MOST_VALUES and not rule.repeats:
-            continue
-        settles = all(network.contexts.settles(number, context) for context in contexts)
-        if not settles or len(contexts) == _MOST_CONTEXTS:
-            raise UnsettledError
+    contexts, counters = _contexts(network, tables), network.network.tables.some_counters
+    comes_to_boundary = network.certificates.comes_to_boundary
+    for number, rule in enumerate(counters.set_rules):
+        if 2 << len(rule.parts) > MOST_VALUES or rule.repeats:
+            settles = all(network.contexts.settles(number, context) for context in contexts)
+            if not settles or len(contexts) == _MOST_CONTEXTS:
+                raise UnsettledError
+        for part, start in enumerate(rule.parts):
+            frame = counters.frame(len(counters.rows) + number, rule.value(rule.first(part)))
+            for place in _beginnings(network, start, frame, TEXT_END, effort):
+                if not comes_to_boundary(place, _STEPS):
+                    raise UnsettledError
 
 
 def _contexts(network: PretokenizedNetwork, tables: NetworkTables) -> list[int]:
@@ -88,19 +95,17 @@ def _contexts(network: PretokenizedNetwork, tables: NetworkTables) -> list[int]:
     return list(found)
 
 
-def _behind_items(
-    network: PretokenizedNetwork, counter: int, context: int, effort: Effort
+def _beginnings(
+    network: PretokenizedNetwork, start: int, frame: int, context: int, effort: Effort
 ) -> Iterator[tuple[int, int, int]]:
-    """The places behind a counter's first item from which the end of the text is reached, over
-    the stacks of a context."""
-    counters, contexts = network.network.tables.some_counters, network.contexts
-    item = counters.rows[counter][0]
-    frame = counters.frame(counter, 2)
+    """The places in which what is called over a frame begins behind something else, over the
+    stacks of a context, and from which the end of the text is reached."""
+    contexts = network.contexts
     above = contexts.push(frame, context)
     node = network.network.stacks.push(frame, network.stack_contexts.unknown(context))
     live = contexts.live(above)
     for pre_state in contexts.return_states.tolist():
         effort.spend(_STEPS)
-        pair = contexts.number(item, pre_state)
+        pair = contexts.number(start, pre_state)
         if pair != DEAD and live[pair]:
-            yield item, pre_state, node
+            yield start, pre_state, node

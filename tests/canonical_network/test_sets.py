@@ -244,6 +244,21 @@ def test_parts_whose_order_matters_are_written_out_or_weakened(
     assert "set.parts" in weaker.arrays
 
 
+def test_parts_in_which_no_piece_ends_are_written_out(letters: Tokenizer, all_held: None) -> None:
+    """A mask would be searched to the end of all parts that must be there."""
+    texts = []
+    for first in ("a", "abeh"):
+        parts = ", ".join(f'", {a}{b}"' for a in first for b in "inst")
+        texts.append(f'start ::= "<" permute!({parts});')
+    few, many = texts
+    assert "set.parts" in made(few, letters).arrays
+    if letters.splits:
+        assert "set.parts" in made(many, letters).arrays
+    else:
+        with pytest.raises(LimitError, match="all orders of a permutation"):
+            made(many, letters)
+
+
 def test_thirty_keys_are_read_as_they_are_encoded(default_tokenizer: Tokenizer) -> None:
     """In a random order and taken back, none twice; and only the tokenizer's own tokens."""
     artifact = made(keys(30), default_tokenizer, prewarm=0)
