@@ -30,25 +30,30 @@ def not_followed(
 
 def merges_alone(tokenizer: Tokenizer) -> bool:
     """Whether a tokenizer does nothing with a text but merge its bytes."""
-    rewrites = tokenizer.normalizers or _puts_otherwise(tokenizer) or tokenizer.ignore_merges
-    return tokenizer.byte_level and not tokenizer.splits and not rewrites
+    steps = tokenizer.pre_tokenizers
+    rewrites = tokenizer.normalizers or any(isinstance(s, ByteLevel) and _puts(s) for s in steps)
+    is_whole = tokenizer.splits or tokenizer.ignore_merges
+    return tokenizer.byte_level and not is_whole and not rewrites
 
 
 def _puts_otherwise(tokenizer: Tokenizer) -> str:
-    """The step that puts before texts what depends on them or on where they are, or several
-    characters; empty if there is none."""
+    """The step that puts before texts several characters, or what is looked for behind it; empty if
+    there is none."""
     prepends = [step for step in tokenizer.normalizers if isinstance(step, Prepend)]
     if sum(len(step.prefix.encode().replace("▁".encode(), b" ")) for step in prepends) > 1:
         return "Prepend"
     if prepends and any(token.normalized for token in tokenizer.added_tokens):
         return "Prepend, and added tokens that are looked for behind it"
-    for step in tokenizer.pre_tokenizers:
-        match step:
-            case ByteLevel(_, True):
-                return "ByteLevel with add_prefix_space"
-            case Metaspace(_, scheme) if scheme is not PrependScheme.NEVER and not prepends:
-                return "Metaspace, which puts a space before some texts"
+    first = tokenizer.pre_tokenizers[:1]
+    if prepends and any(isinstance(s, Metaspace | ByteLevel) and _puts(s) for s in first):
+        return "Prepend, and another one that puts something before texts"
     return ""
+
+
+def _puts(step: Metaspace | ByteLevel) -> bool:
+    if isinstance(step, ByteLevel):
+        return step.add_prefix_space
+    return step.prepend is not PrependScheme.NEVER
 
 
 def _reaches_out(added: AddedToken) -> bool:

@@ -89,7 +89,7 @@ def with_sentinels_of(
     if not count:
         return WithSentinels(request, tables, terminals)
     prefix = tables.pretokenizer.prefix
-    if len(prefix) > 1 or tables.pretokenizer.unless_begun:
+    if len(prefix) > 1:
         raise TokenizerError(
             f"{request.tokenizer.name}: canonical masks cannot follow token terminals beside what "
             f"this tokenizer puts before a text; use --tokenization any"

@@ -24,11 +24,8 @@ from ..bpe.tokenizer_tables import TokenizerTables
 from ..diagnostics import TokenizerError
 from ..normalizer.normalized_members import NormalFormTables
 from ..pretokenizer.boundary_tables import PretokenizerTables
-from ..pretokenizer.marked_dfa import MarkedDfa
 from ..tokenizers.vocabulary_tables import VocabularyTables
-
-# Bytes have so many classes at most.
-_CLASSES = 256
+from .pretokenizer_tables import CLASSES, unprefixed_behind, with_restarts
 
 
 class SentinelTables(TokenizerTables):
@@ -52,7 +49,7 @@ class SentinelTables(TokenizerTables):
     @cached_property
     def pretokenizer(self) -> PretokenizerTables:
         """Which texts have an encoding, and where the tokenizer splits them."""
-        return with_restarts(self._without.pretokenizer, self._read, self._begin)
+        return with_restarts(self._without.pretokenizer, self._read, self._begin, self._behind)
 
     @cached_property
     def product_pretokenizer(self) -> PretokenizerTables:
@@ -60,7 +57,13 @@ class SentinelTables(TokenizerTables):
         found = self._without.product_pretokenizer
         if found is self._without.pretokenizer:
             return self.pretokenizer
-        return with_restarts(found, self._read, self._begin)
+        return with_restarts(found, self._read, self._begin, self._behind)
+
+    @property
+    def _behind(self) -> PretokenizerTables | None:
+        """Those of texts behind a terminal, where other ones have a prefix."""
+        other = unprefixed_behind(self._without.tokenizer)
+        return None if other is None else TokenizerTables(other, None, self.tokens).pretokenizer
 
     @cached_property
     def pairs(self) -> PairTables:
@@ -88,50 +91,6 @@ class SentinelTables(TokenizerTables):
             return None
         prefix = self._without.pretokenizer.prefix
         return _with_restarting_forms(found, self._read, self._begin, prefix)
-
-
-def with_restarts(
-    tables: PretokenizerTables, sentinels: bytes, begin: int | None = None
-) -> PretokenizerTables:
-    """The tables of texts with sentinels between them. ``begin``: the byte that stands for the
-    prefix of each text, None if there is none. Raises ``TokenizerError`` for a tokenizer whose DFA
-    has a class for each byte."""
-    dfa, texts = tables.dfa, tables.texts
-    column = dfa.table.shape[2]
-    if column + 1 >= _CLASSES:
-        raise TokenizerError("the pre-tokenizer's DFA distinguishes too many bytes")
-    table, final, start = np.pad(dfa.table, ((0, 0), (0, 0), (0, 2))), dfa.final, dfa.start
-    classes, behind = tables.classes.copy(), texts.start
-    by_byte, ends = texts.table, texts.final
-    if begin is not None:
-        # Where a text begins, and behind its prefix, where it cannot end.
-        (octet,) = tables.prefix
-        start, prefixed = len(table), int(table[dfa.start, 1, classes[octet]])
-        rows = np.zeros_like(table[:2])
-        rows[1] = table[prefixed]
-        rows[0, 1, column + 1] = start + 1
-        table, final = np.concatenate((table, rows)), np.append(final, [True, False])
-        classes[begin] = column + 1
-        # The same texts, of which the prefix is no part.
-        behind = len(by_byte)
-        row = by_byte[int(by_byte[texts.start, 1, octet])][:1].repeat(2, axis=0)
-        by_byte = np.concatenate((by_byte, row[None]))
-        ends = np.append(ends, True)
-        by_byte[behind, :, begin] = behind
-    # subtle: a sentinel is read behind a text, not behind its prefix alone.
-    table[final, 1, column] = start
-    classes[list(sentinels)] = column
-    by_byte = by_byte.copy()
-    places = np.flatnonzero(ends)
-    by_byte[places[:, None, None], np.arange(2)[None, :, None], list(sentinels)] = behind
-    return replace(
-        tables,
-        dfa=MarkedDfa(table, final, start),
-        classes=classes,
-        prefix=b"",
-        texts=MarkedDfa(by_byte, ends, behind),
-        prompt=dfa.start if begin is not None else 0,
-    )
 
 
 def _with_tokens(
@@ -215,7 +174,7 @@ def _with_column(
 ) -> tuple[NDArray[np.uint16], NDArray[np.uint8]]:
     """A DFA with a column for the sentinels, which are not read yet."""
     column = table.shape[1]
-    if column >= _CLASSES:
+    if column >= CLASSES:
         raise TokenizerError("the normalizer's DFA distinguishes too many bytes")
     classes = classes.copy()
     classes[list(sentinels)] = column

@@ -2,10 +2,12 @@
 
 # Tests here say `expected == actual`.
 
+import json
 import random
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -87,10 +89,17 @@ def test_masks_are_those_of_all_encodings_of_the_texts_between(
     the start of a text and behind prompts."""
     here, rng = any_case(name), random.Random(f"{engine} {name}")
     most = (80 if name in SMALL else 8) if full else 3
+    for kind, count in compare(engine, here, rng, most, negations=name in SMALL).items():
+        record_property(kind, count)
+
+
+def compare(
+    engine: str, here: Case, rng: random.Random, grammars: int, *, negations: bool
+) -> dict[str, int]:
+    """Hold the masks of random grammars against all encodings; what was counted."""
     counts = dict.fromkeys(("grammars", "without members", "prompts", "masks", "tokens"), 0)
-    for number in range(most):
-        negations = name in SMALL and number % 2 == 0
-        language = random_token_language(rng, here, negations=negations)
+    for number in range(grammars):
+        language = random_token_language(rng, here, negations=negations and number % 2 == 0)
         encodings = language.encodings(here)
         counts["grammars"] += 1
         if not encodings:
@@ -103,10 +112,8 @@ def test_masks_are_those_of_all_encodings_of_the_texts_between(
         counts["masks"] += len(expected)
         counts["tokens"] += check_masks(artifact.matcher(), expected)
         for prompt in rng.sample(PROMPTS, 2):
-            before, expected = (
-                here.encode(prompt),
-                following(language.encodings(here, prompt), here.eos_ids),
-            )
+            before = here.encode(prompt)
+            expected = following(language.encodings(here, prompt), here.eos_ids)
             if not expected:
                 with pytest.raises(ArtifactError):
                     artifact.matcher(after=before)
@@ -115,8 +122,7 @@ def test_masks_are_those_of_all_encodings_of_the_texts_between(
             counts["masks"] += len(expected)
             counts["tokens"] += check_masks(artifact.matcher(after=before), expected)
     assert counts["masks"] > 100
-    for kind, count in counts.items():
-        record_property(kind, count)
+    return counts
 
 
 # Free text behind a token, then a token, then JSON; of the same texts regular ones.
@@ -282,3 +288,40 @@ def test_terminals_that_canonical_masks_cannot_follow_are_refused_by_name(tmp_pa
         eos=[20],
     )
     assert others.is_canonical
+
+
+_SPACES = {"type": "Metaspace", "replacement": "▁", "split": False}
+_BYTES = {"type": "ByteLevel", "trim_offsets": True, "use_regex": True}
+# The tokenizer that is changed, and its other steps.
+STEPS: dict[str, tuple[str, dict[str, Any]]] = {
+    f"spaces, {scheme}": (
+        "characters",
+        {"normalizer": None, "pre_tokenizer": {**_SPACES, "prepend_scheme": scheme}},
+    )
+    for scheme in ("first", "always", "never")
+}
+STEPS |= {
+    "a space before bytes": ("pieces", {"pre_tokenizer": {**_BYTES, "add_prefix_space": True}}),
+    "lower case": ("pieces", {"normalizer": {"type": "Lowercase"}}),
+    "NFKD": ("pieces", {"normalizer": {"type": "NFKD"}}),
+}
+
+
+@sampled("engine", ["DFA"], ["DFA", "network, calls"])
+@sampled("steps", ["spaces, first", "a space before bytes"], STEPS)
+def test_masks_beside_other_steps(
+    steps: str,
+    engine: str,
+    any_case: Callable[[str], Case],
+    tmp_path: Path,
+    full: bool,
+    record_property: Count,
+) -> None:
+    """The same for a space that is put before each text, or before the first one alone, unless it
+    begins with one; and for other normalizers."""
+    name, changes = STEPS[steps]
+    value = json.loads(any_case(name).path.read_bytes())
+    here = Case(written(tmp_path, {**value, **changes}))
+    counts = compare(engine, here, random.Random(steps), 40 if full else 3, negations=True)
+    for kind, count in counts.items():
+        record_property(kind, count)

@@ -131,9 +131,11 @@ def _joined(member: Member) -> Iterator[Item]:
             yield from items
 
 
-def _given_back(text: str, case: Case) -> Iterator[list[int]]:
-    ids = case.encode(text)
-    if case.gives_back(text, ids):
+def _given_back(text: str, case: Case, *, is_first: bool = True) -> Iterator[list[int]]:
+    """The tokens of a text, as the first one or behind an added token."""
+    before = "" if is_first or not text else min(case.tokenizer.added.values(), default="")
+    ids = case.encode(before + text)[bool(before) :]
+    if case.gives_back(text, ids) and bool(text) == bool(ids):
         yield ids
 
 
@@ -141,7 +143,7 @@ def _encoded(items: list[Item], case: Case) -> Iterator[list[int]]:
     parts: list[list[int]] = [[]]
     for item in items:
         if isinstance(item, str):
-            own = list(_given_back(item, case))
+            own = list(_given_back(item, case, is_first=False))
             if not own:
                 return
             parts = [[*part, *own[0]] for part in parts]
