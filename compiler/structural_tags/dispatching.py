@@ -5,7 +5,7 @@
 ``free_text`` says which texts stand before a pattern.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 
 from ..grammar import tree
@@ -125,26 +125,29 @@ class Dispatching(Writing):
         field: str,
         patterns: Sequence[str],
         contents: Sequence[tree.Expr],
-        excluded: Iterable[str],
+        excluded: Collection[str],
     ) -> tuple[tree.Expr, tree.Expr] | None:
         """Text that leads to a pattern, the pattern and its content; and text without any. None
         where patterns have no meaning."""
         every = {*patterns, *excluded}
         wrong = dict(never_met(patterns, excluded))
+        seen: set[str] = set()
+        before = len(self.wrong)
         for i, pattern in enumerate(patterns):
             place = f"{pointer}/{field}/{i}{'/0' * (field == 'rules')}"
             if pattern in wrong:
                 message = f"{pattern!r} is never met: {wrong[pattern]!r} in it comes before"
                 self.refuse(place, message, "leave one of the two out")
-            elif pattern in patterns[:i]:
+            elif pattern in seen:
                 self.refuse(place, f"{pattern!r} stands here twice")
-                wrong[pattern] = pattern
-        if wrong:
+            seen.add(pattern)
+        if len(self.wrong) > before:
             return None
+        ends_before = forbidden_ends(patterns, excluded)
         by_ends: dict[frozenset[str], list[tree.Expr]] = {}
         for pattern, content in zip(patterns, contents, strict=True):
             behind = self.sequence(self.text(pattern), content)
-            by_ends.setdefault(forbidden_ends(pattern, every), []).append(behind)
+            by_ends.setdefault(ends_before[pattern], []).append(behind)
         text = self.free_text(pointer, every)
         options = [
             self.sequence(self.free_text(pointer, every, ends), self.choice(behind))

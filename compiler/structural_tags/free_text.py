@@ -11,7 +11,7 @@ must not end with a beginning of another pattern whose rest p begins with. Mostl
 beginning, and then the text before p is any free text.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 from ..automata import regex_ir as regex
 from ..automata.boolean import complement
@@ -19,31 +19,47 @@ from ..automata.determinize import determinize
 from ..automata.dfa import Dfa
 from ..automata.minimize import minimize
 from ..automata.thompson import thompson
-from ..limits import Limits
+from ..limits import Limits, blaming
 
 
-def never_met(patterns: Sequence[str], excluded: Iterable[str]) -> Iterator[tuple[str, str]]:
+def never_met(patterns: Iterable[str], excluded: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Patterns that no text leads to, each with what comes before it."""
-    others = set(excluded)
+    unwanted = frozenset(excluded)
+    known = unwanted.union(patterns)
+    lengths = sorted(set(map(len, known)))
     for pattern in patterns:
-        for other in (*patterns, *sorted(others)):
-            place = pattern.find(other)
-            ends_it = place >= 0 and place + len(other) == len(pattern)
-            # A pattern that another one ends with is the longer one, and counts.
-            if place >= 0 and (other in others or not ends_it):
-                yield pattern, other
-                break
+        pieces = (
+            (pattern[end - length : end], end)
+            for end in range(1, len(pattern) + 1)
+            for length in lengths
+            if length <= end
+        )
+        # A pattern that another one ends with is the longer one, and counts.
+        before = (
+            piece
+            for piece, end in pieces
+            if piece in unwanted or (piece in known and end < len(pattern))
+        )
+        first = next(before, None)
+        if first is not None:
+            yield pattern, first
 
 
-def forbidden_ends(pattern: str, others: Iterable[str]) -> frozenset[str]:
-    """What free text before a pattern must not end with: beginnings of ``others`` (patterns and
-    what is excluded) whose rest the pattern begins with."""
-    return frozenset(
-        other[:cut]
-        for other in others
-        for cut in range(1, len(other))
-        if pattern.startswith(other[cut:])
-    )
+def forbidden_ends(
+    patterns: Iterable[str], excluded: Iterable[str]
+) -> Mapping[str, frozenset[str]]:
+    """What free text before each pattern must not end with: beginnings of patterns and of what is
+    excluded, whose rest the pattern begins with."""
+    found: dict[str, set[str]] = {pattern: set() for pattern in patterns}
+    begun: dict[str, list[str]] = {}
+    for pattern in found:
+        for end in range(1, len(pattern) + 1):
+            begun.setdefault(pattern[:end], []).append(pattern)
+    for other in {*found, *excluded}:
+        for cut in range(1, len(other)):
+            for pattern in begun.get(other[cut:], ()):
+                found[pattern].add(other[:cut])
+    return {pattern: frozenset(each) for pattern, each in found.items()}
 
 
 def texts_without(
@@ -55,8 +71,9 @@ def texts_without(
     contained = regex.alt(*(regex.lit(each.encode("utf-8")) for each in sorted(set(inside))))
     last = regex.alt(*(regex.lit(each.encode("utf-8")) for each in sorted(set(at_end))))
     wrong = regex.seq(regex.EVERYTHING, regex.alt(regex.seq(contained, regex.EVERYTHING), last))
-    found = minimize(determinize(thompson(wrong, limits), limits), limits)
-    return complement(found, limits)
+    with blaming(rules):
+        found = minimize(determinize(thompson(wrong, limits), limits), limits)
+        return complement(found, limits)
 
 
 def texts_without_via_search(
