@@ -23,6 +23,7 @@ from constrain.artifacts.tokens import tokenset
 from constrain.compiler import Tokenizer, choose, compile_grammar
 from constrain.compiler.compiler import WeakerMasksWarning
 from constrain.compiler.diagnostics import LimitError
+from constrain.compiler.limits import Limits
 
 # Tokens that hold many items, that end within one, and that begin with a blank.
 LETTERS = 'abeinhst ,.!"\\[]()u0123'
@@ -82,6 +83,7 @@ def both(
                 tokenization="canonical",
                 engine=by,
                 eos=["<eos>"] if "<eos>" in tokenizer.added.values() else None,
+                limits=Limits(seconds=600),
             )
         )
     return found[0], found[1]
