@@ -67,8 +67,8 @@ class Walk:
 
 
 class TokenWalks:
-    """Walks by key, each made once; ``sets`` of trie nodes. ``tries``: see
-    ``token_tries``."""
+    """Walks by key, each made once; ``sets`` of trie nodes. ``tries``: see ``token_tries``; inside
+    them the nodes of one are numbered behind those of the one before."""
 
     def __init__(
         self,
@@ -92,6 +92,8 @@ class TokenWalks:
         self._classes = tables.classes.tolist(), pretokenizer.classes.tolist()
         self._stops = (tables.accepting != 0) | (np.diff(tables.call_offsets) > 0)
         self.sets = NodeSets()
+        # The number of each trie's root, which stands for itself in no set.
+        self.roots = [0, *(len(trie.octets) for trie in tries[:-1])]
         self._walks: dict[WalkKey, Walk] = {}
         self._groups = 0
         # For each node of each trie the walk, and the pair of states, that it was met in last.
@@ -185,7 +187,10 @@ class TokenWalks:
         node and another below it: what the walk has met in the same states before it does not
         follow again, since where tokens can be read in many ways that would be most of it.
         """
-        number = plane // 2
+        begins = not nodes[0]
+        number = plane // 2 if begins else int(nodes[0] >= self.roots[-1] > 0)
+        base = self.roots[number]
+        nodes = nodes if begins else nodes - np.int32(base)
         trie, met = self.tries[number], self._met[number]
         fan_outs, helds = self._fan_outs[number], self._helds[number]
         columns, pre_columns = self._columns[number]
@@ -240,6 +245,8 @@ class TokenWalks:
                 ids = trie.ids[ranges(trie.held[nodes], counts)]
                 tokens.append((ids, np.repeat(reached, counts)))
             plane = 0
+        if base:
+            stopped = [(np.where(nodes, nodes + base, 0), places) for nodes, places in stopped]
         return _grouped(tokens, count), _grouped(stopped, count)
 
     def _follow(

@@ -3,8 +3,12 @@
 Those of many pairs at once are those of each pair, and share what they have in common.
 """
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+from support import tokenizer_json, written
+from support.network import inline_up_to
 
 from constrain.artifacts.canonical_network import trie_walk
 from constrain.artifacts.canonical_network.closure import joint_walks
@@ -21,11 +25,11 @@ from constrain.artifacts.canonical_network.closure.token_liveness import (
 from constrain.artifacts.canonical_network.pretokenized import PretokenizedNetwork
 from constrain.artifacts.canonical_network.trie_walk import Frames
 from constrain.artifacts.summaries.node_sets import ROOT
-from constrain.compiler import CompileOptions, Tokenizer
+from constrain.compiler import CompileOptions, Tokenizer, load_tokenizer
 from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
 from constrain.compiler.canonical_network.sections import merge
 from constrain.compiler.options import request_of
-from constrain.compiler.pipeline import build_engine
+from constrain.compiler.pipeline import build_artifact, build_engine
 
 # Letters in brackets, of which any number may be joined: a token of letters ends chains anywhere.
 CHAINS = """
@@ -48,6 +52,25 @@ def pretokenized(text: str, tokenizer: Tokenizer) -> PretokenizedNetwork:
     engine = build_engine(text, dialect="gbnf")
     request = request_of(tokenizer, CompileOptions())
     return merge(engine.grammar, engine.network, request, TokenizerTables(tokenizer)).network
+
+
+def test_tokens_of_whole_pretokens_go_on_where_a_call_ends_inside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They have a trie of their own, whose nodes are told from those of the other one."""
+    value = tokenizer_json("a thx", ["a x"], added=[(20, "<eos>", True)], splits=True)
+    value["model"] |= {"ignore_merges": True}
+    value["model"]["vocab"]["Ġth"] = 19
+    tokenizer = load_tokenizer(written(tmp_path, value))
+    # Rules are calls, so that " th" begins in x and ends behind it.
+    inline_up_to(monkeypatch, 0)
+    text = 'root ::= x "th"\nx ::= "a" " " | "a" x "a" | "t"'
+    front = build_engine(text, dialect="gbnf", engine="network")
+    for prewarm in (None, 0):
+        found = build_artifact(front, tokenizer, tokenization="canonical", prewarm=prewarm)
+        matcher = found.artifact.matcher()
+        assert [token for token in (0, 19) if matcher.accept([token])] == [0, 19]
+        assert matcher.is_accepting
 
 
 def test_sets_of_nodes_hold_each_node_once(default_tokenizer: Tokenizer) -> None:

@@ -159,7 +159,8 @@ class PairWalks:
             mine = [key for key in keys if key[1] // 2 == number]
             starts = np.array([plane * self.joint.pairs + pair for pair, plane in mine], np.int64)
             for first, last, walks in walk_all(trie, self.joint, starts):
-                yield range(done + first, done + last), self._part(mine[first:last], walks)
+                part = self._part(mine[first:last], walks, self.inner.roots[number])
+                yield range(done + first, done + last), part
             done += len(mine)
 
     def below(self, suspended: Suspended, frame: int) -> Part:
@@ -171,7 +172,8 @@ class PairWalks:
         blocks = np.array(found.add(walk, ()), dtype=np.int32)
         return found.part(Below(np.zeros(1, np.int64), none, none), [blocks], [walk.suspended])
 
-    def _part(self, keys: Sequence[tuple[int, int]], walks: Walks) -> Part:
+    def _part(self, keys: Sequence[tuple[int, int]], walks: Walks, base: int) -> Part:
+        """``base``: the number of the trie's root."""
         found = _Crossings(len(walks.tokens.bounds) - 1)
         has_stops = np.diff(walks.stopped.bounds)[walks.blocks] > 0
         bounds = bounds_of(has_stops)[walks.offsets].tolist()
@@ -186,7 +188,7 @@ class PairWalks:
             mine = stopping[bounds[owner] : bounds[owner + 1]]
             key = mine.tobytes()
             if key not in crossed:
-                crossed[key] = self._crossed(mine, walks.stopped, found)
+                crossed[key] = self._crossed(mine, walks.stopped, found, base)
             more, left = crossed[key]
             if self.joint.stops[pair]:
                 left = {place: list(parts) for place, parts in left.items()}
@@ -197,14 +199,18 @@ class PairWalks:
         return found.part(walks.tokens, blocks, suspended)
 
     def _crossed(
-        self, blocks: NDArray[np.int32], stopped: Below, found: _Crossings
+        self, blocks: NDArray[np.int32], stopped: Below, found: _Crossings, base: int
     ) -> tuple[list[int], _Left]:
         """What the calls add that begin or end inside some blocks, and what is suspended."""
         low = stopped.bounds[blocks]
         places = ranges(low, stopped.bounds[blocks + 1] - low)
         more: list[int] = []
         left: _Left = {}
-        found_at = [(stopped.values[places], stopped.targets[places])] if len(places) else []
+        found_at = (
+            [(stopped.values[places] + np.int32(base), stopped.targets[places])]
+            if len(places)
+            else []
+        )
         for pair, nodes in grouped(found_at):
             more += self._stopped(pair, nodes, 0, found, left)
         return more, left
