@@ -50,6 +50,19 @@ class Joint:
         """Number of pairs, n, pair 0 included."""
         return len(self.stops)
 
+    def successors(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The pairs behind one byte, in any plane: those of pair p, ascending, from ``offsets[p]``
+        to before ``offsets[p + 1]``, and the offsets."""
+        size, step = self.pairs, max(1, _CELLS // max(1, self.table.shape[1]))
+        edges = [np.zeros(0, dtype=np.int64)]
+        for begin in range(0, len(self.table), step):
+            rows, columns = np.nonzero(self.table[begin : begin + step])
+            targets = self.table[begin + rows, columns]
+            edges.append(np.unique((begin + rows) % size * size + targets))
+        found: NDArray[np.int64] = np.unique(np.concatenate(edges))
+        offsets = np.searchsorted(found, np.arange(size + 1) * size).astype(np.int64)
+        return found % size, offsets
+
 
 def joint_table(network: PretokenizedNetwork) -> Joint:
     """All pairs of ``network.contexts``; bytes that lead nowhere are one class."""
@@ -130,11 +143,15 @@ class _Search:
             self._todo.append((call, np.unique(new)))
 
     def run(self) -> None:
-        planes = self.joint.table.reshape(-1, self.joint.pairs, self.joint.table.shape[1])
+        targets, offsets = self.joint.successors()
+        planes = len(self.joint.table) // self.joint.pairs
         while self._todo:
             call, pairs = self._todo.popleft()
-            self.watch(len(pairs) * len(planes), 0)
-            self.add(call, planes[:, pairs].reshape(-1))
+            self.watch(len(pairs) * planes, 0)
+            ends = offsets[pairs + 1]
+            counts = ends - offsets[pairs]
+            places = np.repeat(ends - np.cumsum(counts), counts) + np.arange(counts.sum())
+            self.add(call, targets[places])
             for pair in pairs[self._calling[pairs]].tolist():
                 self._calls(call, pair)
 
