@@ -62,6 +62,10 @@ class TokenRows:
         flags[tokens] = _live(walked, cores, further, characters)
         return tokenset.from_flags(flags)
 
+    def ends(self, number: int, state: int) -> Ends:
+        """What tokens make of a state of a conjunction's DFA."""
+        return self._walks_of(number).ends(state)
+
     def _walks_of(self, number: int) -> TokenWalks:
         if self._walks is None:
             tries = tries_of(self._trie())

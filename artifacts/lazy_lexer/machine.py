@@ -6,7 +6,10 @@ from ..maximal_munch.lexer_reads import LexerReads
 from ..maximal_munch.machine import MaximalMunchMasks
 from ..maximal_munch.parser_heads import Heads
 from ..maximal_munch.parser_transitions import ParserTransitions
+from ..maximal_munch.tables import MaximalMunchTables
+from ..tokens.memo import CacheBudget
 from .configurations import LazyConfigurations
+from .exits import Following
 from .lexer import LazyLexer
 from .reads import LazyReads
 
@@ -15,7 +18,7 @@ class LazyLexerMasks(MaximalMunchMasks):
     """As its base; states of lazy DFAs are interned by texts, and walks by these have the largest
     part of the budget."""
 
-    parts = 6, 5, 10, 3, 1, 1, 6
+    parts = 5, 4, 4, 2, 1, 1, 5, 10
     _reads: LazyReads
 
     def configurations_of(
@@ -35,10 +38,10 @@ class LazyLexerMasks(MaximalMunchMasks):
     def following(self) -> None:
         """There is no machine that begins with what this one has found: its states stay."""
 
-    def reads_of(self, lexer: Lexer) -> LexerReads:
-        """What the lexer reads, in a machine of these walks."""
+    def reads_of(self, tables: MaximalMunchTables, lexer: Lexer, *more: CacheBudget) -> LexerReads:
+        """What the lexer reads, in a machine of these walks, whose budget is the last one."""
         assert isinstance(lexer, LazyLexer)
-        self._reads = LazyReads(self.walks, lexer, self.vocab_size)
+        self._reads = LazyReads(self.walks, lexer, self.vocab_size, Following(tables), *more)
         return self._reads
 
     def alike(self, state: int) -> int:

@@ -8,7 +8,7 @@ A walk of a lazy DFA serves all numbers of characters, and what is made of it al
 same ends are live.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,16 +19,25 @@ from ..lazy_dfa.lengths import NEVER
 from ..lazy_dfa.node_walks import Met, decided, from_nodes, from_root, place_of
 from ..lazy_dfa.reader import Thread
 from ..lazy_dfa.tables import UNBOUNDED
+from ..lazy_dfa.token_rows import TokenRows
 from ..lazy_dfa.token_walks import TrieParts, TrieWalk, tries_of
 from ..lazy_dfa.walked import Allowed, Walked
 from ..maximal_munch.lexer import NO_ACCEPT
-from ..maximal_munch.lexer_reads import FEW_TOKENS, LexerRead, LexerReads, NodeSet
+from ..maximal_munch.lexer_reads import (
+    FEW_TOKENS,
+    LexerRead,
+    LexerReads,
+    NodeSet,
+    united_rows,
+)
 from ..maximal_munch.lexer_trie import LexerTrie
-from ..summaries.node_sets import Nodes
+from ..summaries.node_sets import ROOT, Nodes
 from ..tokens import tokenset
 from ..tokens.distinct import distinct
-from ..tokens.memo import ENTRY_BYTES
-from ..tokens.trie import ranges
+from ..tokens.memo import ENTRY_BYTES, CacheBudget
+from ..tokens.tokenset import Words
+from ..tokens.trie import Trie, ranges
+from .exits import Exits, Following
 from .lexer import LazyLexer, Parts
 
 
@@ -47,18 +56,41 @@ class _Decided(NamedTuple):
     live: Allowed
     accepts: Allowed
 
+    def key(self, thread: Thread, walked: Walked) -> list[object]:
+        """What decides it."""
+        place = place_of(thread, walked)
+        flags = self.live.tobytes(), self.accepts.tobytes()
+        return [self.lexeme, thread.conjunction, place, *flags]
+
 
 class LazyReads(LexerReads):
     """Of one lexer and trie. ``nbytes``: about the size of what is kept."""
 
-    def __init__(self, walks: LexerTrie, lexer: LazyLexer, vocab_size: int) -> None:
+    def __init__(
+        self,
+        walks: LexerTrie,
+        lexer: LazyLexer,
+        vocab_size: int,
+        following: Following,
+        caches: CacheBudget,
+    ) -> None:
         super().__init__(walks, lexer, vocab_size)
-        self._lazily = lexer
-        self._tries: dict[tuple[int, int], TrieWalk] = {}
-        self._met: dict[tuple[NodeSet | None, int, int, object], Met] = {}
-        self._others: dict[tuple[NodeSet, int], _Walk] = {}
+        self._lazily, self._following = lexer, following
+        walked = {lexeme: reader.walked for lexeme, reader in lexer.readers.items()}
+        every = [each for some in walked.values() for each in some]
+        counts = np.cumsum([0, *map(len, walked.values())]).tolist()
+        self._firsts = dict(zip(walked, counts, strict=False))
+        self._rows = TokenRows(every, walks.trie, vocab_size, caches)
+        self._exits: dict[frozenset[int], Exits] = {}
+        self._tries: dict[tuple[frozenset[int], int, int], TrieWalk] = {}
+        self._met: dict[tuple[object, ...], Met] = {}
+        self._others: dict[tuple[object, int], _Walk] = {}
+        # By what decides it; those from the root by their rows and ends, too, and with the first
+        # state of each.
         self._alike: dict[tuple[object, ...], LexerRead] = {}
-        self._spans: dict[tuple[int, int, int], tuple[int, int]] = {}
+        self._same: dict[tuple[object, ...], tuple[LexerRead, Sequence[Words]]] = {}
+        self._standing: dict[int, int] = {}
+        self._spans: dict[tuple[object, ...], tuple[int, int]] = {}
 
     def forget(self) -> None:
         """Forget all sets."""
@@ -66,105 +98,212 @@ class LazyReads(LexerReads):
         self._met.clear()
         self._others.clear()
         self._alike.clear()
+        self._same.clear()
+        self._standing.clear()
+
+    def read(self, nodes: NodeSet, state: int) -> LexerRead:
+        """What is read from nodes in a state, their own bytes first."""
+        if state not in self._lazily.parts:
+            return super().read(nodes, state)
+        found = nodes.reads.get(state)
+        if found is None:
+            # What is read is shared by states, and counted once.
+            found = nodes.reads[state] = self._read(nodes, state)
+            self.nbytes += ENTRY_BYTES
+        return found
 
     def alike(self, state: int) -> int:
-        """The state with the same masks whose numbers of characters are the least of those far from
-        all bounds."""
+        """The first state in which all tokens are read as in this one."""
         parts = self._lazily.parts.get(state)
         if parts is None:
             return state
+        lexemes = self._begun(parts)
         places = tuple(
-            (lexeme, tuple(self._usual(lexeme, thread) for thread in threads))
+            (lexeme, tuple(self._usual(lexemes, lexeme, thread) for thread in threads))
             for lexeme, threads in parts.places
         )
-        return state if places == parts.places else self._lazily.same(Parts(parts.others, places))
+        if places != parts.places:
+            state = self._lazily.same(Parts(parts.others, places))
+        read = self.read(self.set_of(self._walks.nodes(ROOT)), state)
+        return self._standing.setdefault(id(read), state)
 
-    def _usual(self, lexeme: int, thread: Thread) -> Thread:
+    def _begun(self, parts: Parts) -> frozenset[int]:
+        """The lexemes that were begun."""
+        lexemes = {lexeme for lexeme, _ in parts.places}
+        return self._lazily.lexemes(parts.others) | lexemes
+
+    def _usual(self, lexemes: frozenset[int], lexeme: int, thread: Thread) -> Thread:
+        """The thread with the least number of characters of those that are as far from bounds."""
         walked = self._lazily.readers[lexeme].walked[thread.conjunction]
         c, number = walked.conjunction, thread.characters
         if not number or walked.operands:
             return thread
         if number < c.least:
             # Behind any token there are too few, and what is needed further is as ever.
-            further, _ = self._span(lexeme, thread, walked)
+            further, _ = self._span(lexemes, lexeme, thread, walked)
             is_far = number <= c.least - further - max(len(walked.lengths.rows) - 1, 1)
             return thread._replace(characters=0) if is_far else thread
         if c.most == UNBOUNDED:
             return thread
-        _, needed = self._span(lexeme, thread, walked)
+        _, needed = self._span(lexemes, lexeme, thread, walked)
         return thread._replace(characters=c.least) if number <= c.most - needed else thread
 
-    def _span(self, lexeme: int, thread: Thread, walked: Walked) -> tuple[int, int]:
+    def _span(
+        self, lexemes: frozenset[int], lexeme: int, thread: Thread, walked: Walked
+    ) -> tuple[int, int]:
         """The most characters of a token that is read in a state, and the most that it takes to a
         member by way of one."""
-        key = lexeme, thread.conjunction, thread.state
+        key = lexemes, lexeme, thread.conjunction, thread.state
         found = self._spans.get(key)
         if found is None:
-            met = self._walk(None, lexeme, thread, walked)
-            fewest = walked.lengths.fewest(np.zeros_like(met.states), met.states)
-            needed = (met.characters + fewest)[fewest < NEVER]
-            most = int(met.characters.max(initial=0)), int(needed.max(initial=0))
-            found = self._spans[key] = most
+            most = needed = 0
+            number = self._firsts[lexeme] + thread.conjunction
+            met = self._walk_to_exits(lexemes, lexeme, thread, walked)
+            for ends in (met, self._rows.ends(number, thread.state)):
+                fewest = walked.lengths.fewest(np.zeros_like(ends.states), ends.states)
+                further = (ends.characters + fewest)[fewest < NEVER]
+                most = max(most, int(ends.characters.max(initial=0)))
+                needed = max(needed, int(further.max(initial=0)))
+            found = self._spans[key] = most, needed
         return found
 
     def _read(self, nodes: NodeSet, state: int) -> LexerRead:
         parts = self._lazily.parts.get(state)
         if parts is None:
             return super()._read(nodes, state)
+        if self._is_root(nodes):
+            return self._read_from_root(nodes, state, parts)
         found = list[_Decided]()
         key: list[object] = [nodes, parts.others, self._lazily.accept_of[state]]
-        begun = None if self._is_root(nodes) else nodes
-        for lexeme, threads in parts.places:
-            for thread in threads:
-                walked = self._lazily.readers[lexeme].walked[thread.conjunction]
-                met = self._walk(begun, lexeme, thread, walked)
-                live, accepts = decided(walked, met, thread.characters)
-                found.append(_Decided(lexeme, met, live, accepts))
-                key += [lexeme, thread.conjunction, place_of(thread, walked)]
-                key += [live.tobytes(), accepts.tobytes()]
+        for lexeme, thread, walked in self._threads(parts):
+            met = self._walk_from(nodes, lexeme, thread, walked)
+            found.append(_Decided(lexeme, met, *decided(walked, met, thread.characters)))
+            key += found[-1].key(thread, walked)
         read = self._alike.get(tuple(key))
         if read is None:
-            read = self._alike[tuple(key)] = self._together(nodes, state, parts.others, found)
+            trie = self._parts.trie
+            walk = self._walk_of_others(nodes, parts.others, trie, nodes.nodes)
+            goes_on, codes, accept_sets = self._combined(found, walk, len(trie.octets))
+            ids = self._tokens(np.flatnonzero(goes_on))
+            ending = np.flatnonzero(codes).astype(np.int32)
+            fan_out = trie.fan_out[ending]
+            children = ranges(trie.first[ending], fan_out)
+            of = codes[ending].repeat(fan_out)
+            row = None
+            if len(ids) > FEW_TOKENS:
+                row, ids = tokenset.from_ids(ids, self._vocab_size), ids[:0]
+            begun = nodes.nodes[~goes_on[nodes.nodes]]
+            left = ~goes_on[children]
+            ends = self._ends(state, begun, children[left], of[left], accept_sets)
+            read = self._alike[tuple(key)] = LexerRead(row, ids.tolist(), ends)
             self._count(read)
         return read
 
-    def _walk(self, nodes: NodeSet | None, lexeme: int, thread: Thread, walked: Walked) -> Met:
-        """What a thread meets below nodes, whose bytes are read first; of None from the root."""
-        key = nodes, lexeme, thread.conjunction, place_of(thread, walked)
+    def _read_from_root(self, nodes: NodeSet, state: int, parts: Parts) -> LexerRead:
+        """The same for all tokens: rows by themselves, and of the ends of lexemes the exits."""
+        lexemes = self._begun(parts)
+        exits = self._exits.get(lexemes)
+        if exits is None:
+            exits = self._exits[lexemes] = self._following.exits(lexemes, self._parts)
+        found, rows, is_kept = list[_Decided](), list[Words](), True
+        key: list[object] = [lexemes, parts.others, self._lazily.accept_of[state]]
+        for lexeme, thread, walked in self._threads(parts):
+            number = self._firsts[lexeme] + thread.conjunction
+            rows.append(self._rows.row(number, thread.state, thread.sets, thread.characters))
+            met = self._walk_to_exits(lexemes, lexeme, thread, walked)
+            found.append(_Decided(lexeme, met, *decided(walked, met, thread.characters)))
+            key += [*found[-1].key(thread, walked), id(rows[-1])]
+            is_kept &= not walked.operands
+        read = self._alike.get(tuple(key)) if is_kept else None
+        if read is not None:
+            return read
+        small = exits.parts
+        below = np.arange(*small.trie.first[:2].tolist(), dtype=np.int32)
+        walk = self._walk_of_others(lexemes, parts.others, small.trie, below)
+        goes_on, codes, accept_sets = self._combined(found, walk, len(small.parents))
+        left = ~goes_on[exits.places]
+        above = small.parents[exits.places]
+        begun = exits.nodes[left & (above == 0)]
+        of = codes[above]
+        left &= of > 0
+        ends = self._ends(state, begun, exits.nodes[left], of[left], accept_sets)
+        ids: Sequence[int] = ()
+        if parts.others != DEAD:
+            other = self.read(nodes, parts.others)
+            ids = other.ids
+            rows += [] if other.row is None else [other.row]
+        same = (
+            *(id(row) for row in rows),
+            *((accept_set, reached.tobytes()) for accept_set, reached in ends),
+            parts.others,
+        )
+        kept = self._same.get(same)
+        if kept is None:
+            # subtle: rows are known by what they are, so they stay as long as this is known.
+            kept = self._same[same] = LexerRead(united_rows(rows), ids, ends), rows
+            self._count(kept[0])
+        if is_kept:
+            self._alike[tuple(key)] = kept[0]
+            self.nbytes += 2 * ENTRY_BYTES
+        return kept[0]
+
+    def _threads(self, parts: Parts) -> Iterator[tuple[int, Thread, Walked]]:
+        for lexeme, threads in parts.places:
+            for thread in threads:
+                yield lexeme, thread, self._lazily.readers[lexeme].walked[thread.conjunction]
+
+    def _walk_from(self, nodes: NodeSet, lexeme: int, thread: Thread, walked: Walked) -> Met:
+        """What a thread meets below nodes, whose bytes are read first."""
+        key = nodes, lexeme, thread.conjunction, thread.state
         found = self._met.get(key)
         if found is None:
-            parts = self._parts
-            if nodes is not None or walked.operands:
-                first = parts.trie.first
-                begun = np.arange(int(first[0]), int(first[1]), dtype=np.int32)
-                if nodes is not None:
-                    begun = nodes.nodes
+            found = from_nodes(nodes.nodes, thread, walked, self._parts, own=True)
+            self._keep(key, found, walked)
+        return found
+
+    def _walk_to_exits(
+        self, lexemes: frozenset[int], lexeme: int, thread: Thread, walked: Walked
+    ) -> Met:
+        """What a thread meets on the paths from the root to exits."""
+        key = lexemes, lexeme, thread.conjunction, thread.state
+        found = self._met.get(key)
+        if found is None:
+            exits = self._exits.get(lexemes)
+            if exits is None:
+                exits = self._exits[lexemes] = self._following.exits(lexemes, self._parts)
+            parts = exits.parts
+            if walked.operands:
+                begun = np.arange(*parts.trie.first[:2].tolist(), dtype=np.int32)
                 found = from_nodes(begun, thread, walked, parts, own=True)
             else:
-                walk = self._tries.get((lexeme, thread.conjunction))
+                walk = self._tries.get((lexemes, lexeme, thread.conjunction))
                 if walk is None:
                     walk = TrieWalk(walked.conjunction, parts, parts.most + 1)
-                    self._tries[lexeme, thread.conjunction] = walk
+                    self._tries[lexemes, lexeme, thread.conjunction] = walk
                 found = from_root(walk, thread.state, parts)
-            self._walks.visited += len(found.nodes)
-            # subtle: with operands, ends are states that the next walk makes anew.
-            if not walked.operands:
-                self._met[key] = found
-                self.nbytes += found.nbytes + ENTRY_BYTES
+            self._keep(key, found, walked)
         return found
+
+    def _keep(self, key: tuple[object, ...], found: Met, walked: Walked) -> None:
+        self._walks.visited += len(found.nodes)
+        # subtle: with operands, ends are states that the next walk makes anew.
+        if not walked.operands:
+            self._met[key] = found
+            self.nbytes += found.nbytes + ENTRY_BYTES
 
     @property
     def _parts(self) -> TrieParts:
         return tries_of(self._walks.trie()).whole
 
-    def _walk_of_others(self, nodes: NodeSet, state: int) -> _Walk:
-        """What the lexer of all other lexemes reads."""
-        found = self._others.get((nodes, state))
+    def _walk_of_others(self, place: object, state: int, trie: Trie, nodes: Nodes) -> _Walk:
+        """What the lexer of all other lexemes reads below ``nodes`` of a trie, known by ``place``,
+        their own bytes first."""
+        found = self._others.get((place, state))
         if found is None:
-            trie, lexer = self._parts.trie, self._lazily
-            below, states = nodes.nodes, np.full(len(nodes.nodes), state, dtype=np.int32)
+            lexer = self._lazily
+            below, states = nodes, np.full(len(nodes), state, dtype=np.int32)
             met, ends = [below[:0]], [states[:0]]
-            while len(below):
+            while len(below) and state != DEAD:
                 targets = lexer.table[states, lexer.columns[trie.octets[below]]]
                 read = targets != DEAD
                 below, states = below[read], targets[read]
@@ -172,54 +311,54 @@ class LazyReads(LexerReads):
                 ends.append(states)
                 fan_out = trie.fan_out[below]
                 below, states = ranges(trie.first[below], fan_out), states.repeat(fan_out)
-            found = self._others[nodes, state] = _Walk(np.concatenate(met), np.concatenate(ends))
+            found = self._others[place, state] = _Walk(np.concatenate(met), np.concatenate(ends))
             self._walks.visited += len(found.nodes)
             self.nbytes += found.nodes.nbytes + found.states.nbytes + ENTRY_BYTES
         return found
 
-    def _together(
-        self, nodes: NodeSet, state: int, others: int, found: list[_Decided]
-    ) -> LexerRead:
-        """What all lexemes that were begun make of nodes."""
-        trie, lexer = self._parts.trie, self._lazily
-        size = len(trie.octets)
+    def _combined(
+        self, found: list[_Decided], walk: _Walk, size: int
+    ) -> tuple[NDArray[np.bool_], NDArray[np.int64], Callable[[int], int]]:
+        """Of all lexemes that were begun: for each node of a trie whether one goes on, bool (N,);
+        and a code of those that may end there, int64 (N,), 0 for none, which the last turns into
+        an accept set."""
+        lexer = self._lazily
         goes_on = np.zeros(size, dtype=np.bool_)
-        # By node which lexemes may end there, 0 for none.
         codes = np.zeros(size, dtype=np.int64)
-        combined: dict[int, list[int]] = {}
         for place, each in enumerate(found):
             goes_on[each.met.nodes[each.live[each.met.ends]]] = True
-            ending = each.met.nodes[each.accepts[each.met.ends]]
-            codes[ending] |= 1 << place
-        if others != DEAD:
-            walk = self._walk_of_others(nodes, others)
-            goes_on[walk.nodes] = True
-            for number, reached in enumerate(distinct(walk.states).tolist()):
-                ended = lexer.ended(reached)
-                if ended:
-                    codes[walk.nodes[walk.states == reached]] |= (number + 1) << len(found)
-                    combined[number + 1] = list(ended)
-        ids = self._tokens(np.flatnonzero(goes_on))
-        ends: dict[int, list[Nodes]] = {}
-        if lexer.accept_of[state] != NO_ACCEPT:
-            behind = nodes.nodes[~goes_on[nodes.nodes]]
-            if len(behind):
-                ends[lexer.accept_of[state]] = [behind]
-        ending = np.flatnonzero(codes).astype(np.int32)
-        fan_out = trie.fan_out[ending]
-        children, of = ranges(trie.first[ending], fan_out), codes[ending].repeat(fan_out)
-        ended_here = ~goes_on[children]
-        children, of = children[ended_here], of[ended_here]
-        for code in distinct(of).tolist():
+            codes[each.met.nodes[each.accepts[each.met.ends]]] |= 1 << place
+        goes_on[walk.nodes] = True
+        others = distinct(walk.states).tolist()
+        for number, state in enumerate(others):
+            if lexer.ended(state):
+                codes[walk.nodes[walk.states == state]] |= (number + 1) << len(found)
+
+        def accept_set(code: int) -> int:
             lexemes = {each.lexeme for i, each in enumerate(found) if code >> i & 1}
-            lexemes |= set(combined.get(code >> len(found), ()))
-            accept_set = lexer.accept_set(sorted(lexemes))
-            ends.setdefault(accept_set, []).append(children[of == code])
-        row = None
-        if len(ids) > FEW_TOKENS:
-            row, ids = tokenset.from_ids(ids, self._vocab_size), ids[:0]
-        united = [(accept_set, _united(parts)) for accept_set, parts in ends.items()]
-        return LexerRead(row, ids.tolist(), united)
+            number = code >> len(found)
+            lexemes |= set(lexer.ended(others[number - 1]) if number else ())
+            return lexer.accept_set(sorted(lexemes))
+
+        return goes_on, codes, accept_set
+
+    def _ends(
+        self,
+        state: int,
+        begun: Nodes,
+        nodes: Nodes,
+        codes: NDArray[np.int64],
+        accept_set: Callable[[int], int],
+    ) -> list[tuple[int, Nodes]]:
+        """Where lexemes end, by accept set: at the first bytes ``begun`` that none reads, and at
+        ``nodes`` by the codes of those above."""
+        ends: dict[int, list[Nodes]] = {}
+        now = self._lazily.accept_of[state]
+        if now != NO_ACCEPT and len(begun):
+            ends[now] = [begun]
+        for code in distinct(codes).tolist():
+            ends.setdefault(accept_set(code), []).append(nodes[codes == code])
+        return [(number, _united(parts)) for number, parts in ends.items()]
 
     def _tokens(self, nodes: NDArray[np.integer]) -> NDArray[np.int32]:
         """The tokens that end at nodes."""

@@ -56,7 +56,7 @@ class MaximalMunchMasks(InterningMachine):
     ``transitions``: what was precomputed.
     """
 
-    parts = _ROWS, _SUMMARIES, _PLACES, _HEADS, _STEPS, _MASKS, _INTERNED
+    parts: tuple[int, ...] = _ROWS, _SUMMARIES, _PLACES, _HEADS, _STEPS, _MASKS, _INTERNED
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class MaximalMunchMasks(InterningMachine):
         caches: CacheBudget | None = None,
         lock: Lock | None = None,
     ) -> None:
-        rows, summaries, places, heads_budget, steps, masks, interned = (
+        rows, summaries, places, heads_budget, steps, masks, interned, *more = (
             caches or CacheBudget()
         ).divide(*self.parts)
         self._summary_bytes = summaries.limit
@@ -100,7 +100,7 @@ class MaximalMunchMasks(InterningMachine):
         self._most_head_bytes = self.head_bytes + max(heads_budget.limit, _FEWEST_HEAD_BYTES)
         self.walks = LexerTrie(lexer, trie, vocab_size, slices, stored, rows.limit)
         self.summaries = HeadSummaries(heads, lexer, self.walks, self.runs, stored)
-        reads = self.reads_of(lexer)
+        reads = self.reads_of(tables, lexer, *more)
         self.summaries.compute = LazyMasks(self.summaries, vocab_size, places, reads).compute
         self.begin_interning(interned, lock)
 
@@ -110,8 +110,11 @@ class MaximalMunchMasks(InterningMachine):
         """How texts are read."""
         return Configurations(heads, lexer, transitions)
 
-    def reads_of(self, lexer: Lexer) -> LexerReads:
-        """What a lexer reads, in a machine of these walks."""
+    def reads_of(
+        self, _tables: MaximalMunchTables, lexer: Lexer, *_more: CacheBudget
+    ) -> LexerReads:
+        """What a lexer reads, in a machine of these walks. ``_more``: budgets beyond those that all
+        machines have."""
         return LexerReads(self.walks, lexer, self.vocab_size)
 
     def alike(self, state: int) -> int:

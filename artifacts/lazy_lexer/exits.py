@@ -1,0 +1,77 @@
+"""Where tokens may end lexemes that were begun: the trie nodes whose byte may begin the next one.
+
+    in a host name that "/" or ")" follows     the nodes of these two bytes, a few hundred
+
+All others are refused wherever a lexeme ends before them, so that only the paths to these are
+walked. What may follow is a local relation of the network, whatever frames lie below.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..dfa.stacked_dfas import DEAD
+from ..lazy_dfa.token_walks import TrieParts, paths_to
+from ..maximal_munch.tables import MaximalMunchTables
+from ..summaries.node_sets import Nodes
+
+
+class Exits(NamedTuple):
+    """``nodes``: int32 (M,), ascending. ``parts``: of the trie of the paths to them, in which they
+    are ``places``, int32 (M,)."""
+
+    nodes: Nodes
+    parts: TrieParts
+    places: NDArray[np.int32]
+
+
+class Following:
+    """The bytes behind lexemes, of one grammar."""
+
+    def __init__(self, tables: MaximalMunchTables) -> None:
+        self._tables = tables
+        dfas = tables.lexer.dfas
+        self._firsts = (dfas.table[dfas.starts] != DEAD)[:, dfas.columns[:256]]
+        self._ignored = frozenset(np.flatnonzero(tables.lexer.ignored).tolist())
+        self._found: dict[int, NDArray[np.bool_]] = {}
+
+    def exits(self, lexemes: Iterable[int], parts: TrieParts) -> Exits:
+        """The exits of some lexemes that are read together. ``parts``: of the token trie."""
+        follows = np.zeros(256, dtype=np.bool_)
+        for lexeme in lexemes:
+            follows |= self.behind(lexeme)
+        follows_node = follows[parts.trie.octets]
+        follows_node[0] = False
+        nodes = np.flatnonzero(follows_node).astype(np.int32)
+        small = TrieParts(paths_to(parts, nodes))
+        return Exits(nodes, small, small.nodes)
+
+    def behind(self, lexeme: int) -> NDArray[np.bool_]:
+        """The bytes with which something may begin behind a lexeme, bool (256,), or some more."""
+        found = self._found.get(lexeme)
+        if found is None:
+            network = self._tables.network
+            # What is ignored changes nothing; counters and sets go on in ways of their own.
+            if lexeme in self._ignored or network.counters is not None:
+                found = self._firsts.any(axis=0)
+            else:
+                followers = self._behind(lexeme) | self._ignored
+                found = self._firsts[sorted(followers)].any(axis=0)
+            self._found[lexeme] = found
+        return found
+
+    def _behind(self, lexeme: int) -> frozenset[int]:
+        network = self._tables.network
+        edges = network.table[:, 1:] != DEAD
+        seen = set(network.table[:, 1 + lexeme].tolist()) - {DEAD}
+        if any(network.ends[state] for state in seen):
+            # Where a call ends, any other may go on.
+            seen |= set(network.call_returns.tolist())
+        pending = list(seen)
+        for state in pending:
+            called = {start for start, _ in network.calls[state]} - seen
+            seen |= called
+            pending.extend(called)
+        return frozenset(np.flatnonzero(edges[sorted(seen)].any(axis=0)).tolist())
