@@ -101,6 +101,7 @@ def check_trie(arrays: Arrays, prefix: str, vocab_size: int) -> None:
     nodes, first = len(arrays[prefix + "octets"]), arrays[prefix + "first"]
     require(nodes > 0, prefix + "octets")
     require(len(first) == nodes + 1 and int(first[-1]) == nodes, prefix + "first")
+    require(int(first[0]) == 1, prefix + "first")
     require(bool((first[:-1] > np.arange(nodes)).all()), prefix + "first")
     require(bool((first[1:] >= first[:-1]).all()), prefix + "first")
     require_offsets(arrays, prefix + "held", nodes, len(arrays[prefix + "ids"]))

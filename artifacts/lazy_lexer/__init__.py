@@ -11,6 +11,7 @@ masks are put together are those of maximal munch.
 
     lexer            states, and steps by one byte
     configurations   texts, read within a lexeme at once
+    exits            the trie nodes at which a lexeme may end and another begin
     reads            what tokens make of a state, by walks of each lexeme
     machine          the one object that a matcher steps
     check            whether the sections fit together

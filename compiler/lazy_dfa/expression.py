@@ -42,7 +42,12 @@ def expression_of(grammar: Grammar) -> regex.Node | None:
 
 def expression_of_rule(grammar: Grammar, name: str) -> regex.Node | None:
     """The same of any rule, whether that is an operation or not."""
-    found = _joined(name, _bodies_of(grammar))
+    return expression_in(_bodies_of(grammar), name)
+
+
+def expression_in(bodies: Mapping[str, Sequence[Rule]], name: str) -> regex.Node | None:
+    """The same of a rule among others, by their names."""
+    found = _joined(name, bodies)
     return found if found is not None and is_text(found) else None
 
 

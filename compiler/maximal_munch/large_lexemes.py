@@ -28,14 +28,16 @@ from ..grammar.tree import (
     Excluding,
     Expr,
     Grammar,
+    Literal,
     Pattern,
+    Reference,
     Rule,
     children,
     walk,
     with_children,
 )
 from ..lazy_dfa.conjunctions import Operation, operation_of
-from ..lazy_dfa.expression import expression_of_rule
+from ..lazy_dfa.expression import expression_in, is_text
 from ..lazy_dfa.joined_characters import with_joined_characters
 from ..lazy_dfa.signed_parts import repeated_character
 from ..limits import Limits, blaming
@@ -56,6 +58,10 @@ class LargeLexemes:
 
     def __post_init__(self) -> None:
         self._threads = 0
+        self._bodies: dict[str, list[Rule]] = {}
+        for rule in self.grammar.rules:
+            self._bodies.setdefault(rule.name, []).append(rule)
+        self._found: dict[int, tuple[regex.Node, Operation | None]] = {}
 
     @property
     def few(self) -> Limits:
@@ -86,7 +92,7 @@ class LargeLexemes:
     def _replaced(self, expr: Expr, parts: list[Expr]) -> Expr:
         if isinstance(expr, Difference | Excluding):
             node = self._node(expr)
-            if node is None or self._of(node, keep=False) is None:
+            if node is None or self._of(node) is None:
                 return expr
             text = self.grammar.source.text[expr.span.start : expr.span.end]
             return Pattern(node, text, expr.span)
@@ -94,9 +100,19 @@ class LargeLexemes:
         return expr if same else with_children(expr, tuple(parts))
 
     def _node(self, expr: Expr) -> regex.Node | None:
-        part = Rule(_PART, expr.span, expr, expr.span)
-        rules = (*self.grammar.rules, part)
-        return expression_of_rule(replace(self.grammar, rules=rules), _PART)
+        """The expression of a terminal."""
+        seen = set[str]()
+        while isinstance(expr, Reference) and expr.name not in seen:
+            seen.add(expr.name)
+            if len(bodies := self._bodies[expr.name]) > 1:
+                break
+            expr = bodies[0].body
+        if isinstance(expr, Literal):
+            return None
+        if isinstance(expr, Pattern):
+            return expr.node if is_text(expr.node) else None
+        self._bodies[_PART] = [Rule(_PART, expr.span, expr, expr.span)]
+        return expression_in(self._bodies, _PART)
 
     def _may_be_large(self, node: regex.Node) -> bool:
         parts = list(regex.walk(node))
@@ -106,7 +122,12 @@ class LargeLexemes:
             return False
         return fold(node, regex.parts_of, _copies) > self.most_states
 
-    def _of(self, node: regex.Node, *, keep: bool = True) -> Operation | None:
+    def _of(self, node: regex.Node) -> Operation | None:
+        if id(node) not in self._found:
+            self._found[id(node)] = node, self._made(node)
+        return self._found[id(node)][1]
+
+    def _made(self, node: regex.Node) -> Operation | None:
         try:
             found = operation_of(_bounded(with_joined_characters(node)), self.limits)
         except LimitError as error:
@@ -119,7 +140,7 @@ class LargeLexemes:
         threads = self._threads + len(found.conjunctions)
         if not gains or threads > MOST_THREADS:
             return None
-        self._threads = threads if keep else self._threads
+        self._threads = threads
         return found
 
 
