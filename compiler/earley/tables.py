@@ -80,6 +80,19 @@ _STAGE = "the terminals' automata"
 _MOST_TEXTS = 6
 
 
+# Dialects of JSON, in which nobody writes terminals: what some are called, by the end of their
+# rule's name, and how much of the text of others is shown.
+_OF_JSON = frozenset({"structural-tag", "tools"})
+_KINDS = {
+    "text": "any text",
+    "string": "a string",
+    "number": "a number",
+    "integer": "an integer",
+    "space": "white space",
+}
+_SHOWN = 60
+
+
 @dataclass(frozen=True, eq=False)
 class Layout:
     """``tables``: the productions. ``nodes``: what each of their terminals matches."""
@@ -214,5 +227,10 @@ def _text(lnf: Lnf, terminals: Sequence[Terminal]) -> str:
 def _written(lnf: Lnf, terminal: Terminal) -> str:
     if isinstance(terminal.content, bytes):
         return json.dumps(terminal.content.decode("utf-8", "backslashreplace"), ensure_ascii=False)
-    _, start, end = min(terminal.origins, key=lambda origin: origin[1:])
-    return lnf.source.text[start:end]
+    rule, start, end = min(terminal.origins, key=lambda origin: (*origin[1:], origin[0]))
+    text = lnf.source.text[start:end]
+    if lnf.source.dialect not in _OF_JSON:
+        return text
+    known = _KINDS.get(rule.rpartition(" ")[2])
+    shown = " ".join(text.split())
+    return known or (shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 1]}…")
