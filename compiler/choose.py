@@ -35,7 +35,18 @@ from .grammar.expand_permutations import (
 )
 from .grammar.tree import Grammar
 from .limits import Limits
-from .options import ANY, AUTO, CANONICAL, CARTESIAN, DFA, DIRECT, AnyTokenizer, CompileOptions
+from .options import (
+    ANY,
+    AUTO,
+    CANONICAL,
+    CARTESIAN,
+    DFA,
+    DIRECT,
+    LAZY_STATES,
+    SOON_LAZY_STATES,
+    AnyTokenizer,
+    CompileOptions,
+)
 
 if TYPE_CHECKING:
     from .tokenizers import Tokenizer
@@ -58,12 +69,9 @@ COPIED_STATES, FEW_COPIED_STATES, SOON_COPIED_STATES = 1_000, 64, 500
 # maximal munch, where states are those of rules over lexemes.
 CANONICAL_COPIED_STATES, LEXEMES_COPIED_STATES = 6_000, 10_000
 
-# The states of an intersection or a complement whose DFA would have more than this are made while
-# decoding, if no masks are precomputed; else if it would have so many more. So are those of other
-# regular expressions whose DFA has more than that and many times the states of the NFA, as that of
-# .*a.{20} has: a DFA of so many states is tried (``lazy_dfa/growth.py``). The last is for any
-# terminal by maximal munch, where masks of each state of the lexer are precomputed.
-SOON_LAZY_STATES, LAZY_STATES, LEXEME_STATES = 2_000, 50_000, 2_000
+# By maximal munch a terminal of more states is walked lazily, where masks of each state of the lexer
+# are precomputed.
+LEXEME_STATES = 2_000
 
 
 # Where the engine is not asked for, products with larger tables are left to a network.
@@ -274,6 +282,11 @@ def may_be_lazy(choice: EngineChoice, options: CompileOptions) -> bool:
 def most_built(options: CompileOptions) -> int:
     """From more states on those of a DFA are made while decoding."""
     return SOON_LAZY_STATES if options.wants_masks_alone else LAZY_STATES
+
+
+def may_call_lazily(choice: EngineChoice, options: CompileOptions) -> bool:
+    """Whether strings of schemas may be terminals whose states are made while decoding."""
+    return choice.engine == NETWORK and options.of_schemas.lazy_from is not None
 
 
 def with_lazy_terminals(choice: EngineChoice) -> EngineChoice:

@@ -31,6 +31,7 @@ from .choose import (
     counted_instead,
     held_over_lexemes,
     may_be_lazy,
+    may_call_lazily,
     most_built,
     next_engine,
     over_lexemes,
@@ -62,8 +63,8 @@ if TYPE_CHECKING:
     from .maximal_munch.lexemes import Lexeme
     from .network.tree_rules import Rules
 
-# Regular grammars of fewer rules go by way of the normal form without a look at what their rules
-# share; so do those whose shared rules, each by itself, have no more states than these together.
+# Regular grammars of fewer rules, or with no more states of shared rules, each by itself, than this
+# go by way of the normal form.
 _MANY_RULES, _SHARED_STATES = 16, 5_000
 
 WITHOUT_MEMBER = "there is no member: maximal munch leaves no way to the end of any text"
@@ -71,8 +72,8 @@ WITHOUT_MEMBER = "there is no member: maximal munch leaves no way to the end of 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Automata:
-    """The automata of a regular grammar. ``origins``: the table that they refer to, (rule, start,
-    end) with character offsets. ``dfa`` is minimal."""
+    """``origins``: the table that both refer to, (rule, start, end) with character offsets.
+    ``dfa`` is minimal."""
 
     nfa: Nfa
     dfa: Dfa
@@ -135,8 +136,7 @@ class Automaton:
 
 @dataclass(frozen=True, eq=False)
 class Parser:
-    """A grammar that nests, without exceptions and ignored text, and the tables of a parser for it.
-
+    """A grammar that nests, without exceptions and ignored text, and the tables of a parser of it.
     ``layout`` and ``lexer``: for Earley's recogniser, which also explains texts; made when they
     are first needed, within ``limits`` whose clock starts then. Where the network holds sets, they
     are of parts in any number. ``network``: None for the engine ``earley``. ``lazily``: terminals
@@ -247,11 +247,9 @@ def read_checked(text: str, options: CompileOptions, name: str) -> Grammar:
 
 
 def compile_texts(grammar: Grammar, choice: EngineChoice, options: CompileOptions) -> Recogniser:
-    """What recognises the texts of a checked tree, by the first engine that can be built.
-
-    Raises the error of the engine that ``choose`` decides for, ``NotRegularError`` or
-    ``LimitError``, and ``CheckError`` if there is no member.
-    """
+    """What recognises the texts of a checked tree, by the first engine that can be built. Raises
+    what ``choose`` decides for: ``NotRegularError``, ``LimitError``; ``CheckError`` without a
+    member."""
     with blaming(grammar.longest_rule()):
         if choice.semantics == MAXIMAL_MUNCH:
             return _compile_over_lexemes(grammar, choice, options)
@@ -259,7 +257,7 @@ def compile_texts(grammar: Grammar, choice: EngineChoice, options: CompileOption
 
 
 def _compile_exactly(grammar: Grammar, choice: EngineChoice, options: CompileOptions) -> Recogniser:
-    limits, operation = options.limits, None
+    limits, operation, lazily = options.limits, None, None
     if may_be_lazy(choice, options):
         from .lazy_dfa.operation import growing_operation_in, operation_in
 
@@ -269,13 +267,11 @@ def _compile_exactly(grammar: Grammar, choice: EngineChoice, options: CompileOpt
             operation = growing_operation_in(grammar, most, limits)
         if operation is not None and operation.states > most:
             return _lazy(grammar, choice, operation, limits)
-        if operation is None and is_any:
-            from .lazy_network.terminals import lazy_terminals
-
-            lazily = lazy_terminals(grammar, limits, most)
-            if lazily is not None:
-                chosen = with_lazy_terminals(choice)
-                return Parser(lazily.grammar, chosen, lazily.network, limits, lazily)
+        lazily = _lazily(grammar, choice, most, limits) if operation is None and is_any else None
+    elif may_call_lazily(choice, options):
+        lazily = _lazily(grammar, choice, 0, limits)
+    if lazily is not None:
+        return lazily
     resolved = without_exceptions(grammar, limits)
     if options.max_depth is not None:
         return _unrolled(grammar, choice, normalize(resolved, limits), options)
@@ -298,8 +294,7 @@ def _compile_exactly(grammar: Grammar, choice: EngineChoice, options: CompileOpt
                     choice = counted_instead(choice, copied_states(resolved, rules, limits))
                     if choice.engine != DFA:
                         continue
-                found = _regular(grammar, choice, resolved, options, rules)
-                if found is not None:
+                if (found := _regular(grammar, choice, resolved, options, rules)) is not None:
                     return found
                 choice = by_calls(choice)
             return parser_of(resolved, choice, limits, rules)
@@ -310,6 +305,14 @@ def _compile_exactly(grammar: Grammar, choice: EngineChoice, options: CompileOpt
                 if operation is not None:
                     return _lazy(grammar, choice, operation, limits)
             choice = next_engine(choice, error)
+
+
+def _lazily(grammar: Grammar, choice: EngineChoice, most: int, limits: Limits) -> Parser | None:
+    from .lazy_network.terminals import lazy_terminals
+
+    if (found := lazy_terminals(grammar, limits, most)) is None:
+        return None
+    return Parser(found.grammar, with_lazy_terminals(choice), found.network, limits, found)
 
 
 def _lazy(
@@ -325,20 +328,18 @@ def _lazy(
                 return _automata(grammar, normal_form(grammar, again)[1], again)
             return Automata(as_nfa(dfa, [grammar.start]), dfa, [grammar.place_of_start])
 
-    chosen = as_lazy(choice, operation.what)
-    return Automaton(grammar, chosen, later, operation=operation)
+    return Automaton(grammar, as_lazy(choice, operation.what), later, operation=operation)
 
 
 def compile_regular(grammar: Grammar, choice: EngineChoice, limits: Limits) -> Automaton:
     """The automaton of a checked tree. Raises ``NotRegularError`` and ``LimitError``."""
     with blaming(grammar.longest_rule()):
-        lnf = normal_form(grammar, limits)[1]
-        return Automaton(grammar, choice, _automata(grammar, lnf, limits))
+        found = _automata(grammar, normal_form(grammar, limits)[1], limits)
+        return Automaton(grammar, choice, found)
 
 
 def normal_form(grammar: Grammar, limits: Limits) -> tuple[Grammar, Lnf]:
-    """The tree without exceptions and ignored text, and its normal form. Raises ``CheckError`` if
-    there is no member."""
+    """The tree without exceptions and ignored text, and its normal form. Raises ``CheckError``."""
     with blaming(grammar.longest_rule()):
         resolved = without_exceptions(grammar, limits)
         return resolved, normalize(resolved, limits)

@@ -38,6 +38,13 @@ MAX_ARTIFACT_BYTES = 256_000_000
 PREWARM, PREWARM_OVER_LEXEMES = 50_000, 500_000
 
 
+# The states of an intersection or a complement whose DFA would have more than this are made while
+# decoding, if no masks are precomputed; else if it would have so many more. So are those of other
+# regular expressions whose DFA has more than that and many times the states of the NFA, as that of
+# .*a.{20} has: a DFA of so many states is tried (``lazy_dfa/growth.py``).
+SOON_LAZY_STATES, LAZY_STATES = 2_000, 50_000
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompileOptions:
     """What the caller of a compilation wants; None is the default that a field names.
@@ -138,7 +145,10 @@ class CompileOptions:
         is_exact = self.meaning in (None, EXACT) and self.max_depth is None
         if not (is_network and is_exact and self.tokenization == ANY):
             return schema
-        return replace(schema, keeps_counts=True)
+        lazy_from = None
+        if self.dialect == "json-schema" and self.engine == self.parser == AUTO:
+            lazy_from = SOON_LAZY_STATES if self.wants_masks_alone else LAZY_STATES
+        return replace(schema, keeps_counts=True, lazy_from=lazy_from)
 
 
 def with_changes(options: CompileOptions | None, changes: Mapping[str, Any]) -> CompileOptions:

@@ -5,7 +5,7 @@ import numpy as np
 from ..container.sections import Arrays, check_types, require, require_offsets, require_range
 from ..errors import ArtifactError
 from .lengths import Lengths
-from .tables import CONTINUES, UNBOUNDED, from_sections
+from .tables import CONTINUES, PHASES, UNBOUNDED, from_sections
 
 _TYPES = {
     "lazy.accepting": ("u1", 1),
@@ -41,6 +41,7 @@ def check_conjunctions(arrays: Arrays) -> None:
     require(bool((arrays["lazy.table"] < sizes.repeat(sizes)[:, None]).all()), "lazy.table")
     require(not arrays["lazy.table"][firsts].any(), "lazy.table")
     require(len(arrays["lazy.accepting"]) == states, "lazy.accepting")
+    require(bool((arrays["lazy.accepting"] <= PHASES).all()), "lazy.accepting")
     starts = arrays["lazy.starts"]
     require(bool(((starts >= 0) & (starts < sizes)).all()), "lazy.starts")
     _check_classes(arrays, width)

@@ -131,7 +131,7 @@ class Emptiness:
         return total
 
     def _accepts(self, state: int, sets: Sets) -> bool:
-        return bool(self._conjunction.accepting[state]) and accepted(self._operands, sets)
+        return bool(self._conjunction.accepts[state]) and accepted(self._operands, sets)
 
     def _hardness(self, sets: Sets) -> int:
         """Less where fewer states are excluded, and more are in what is required."""
@@ -151,7 +151,7 @@ class Emptiness:
     def _edges_of(self, state: int) -> list[tuple[int, int, int]]:
         found = self._edges.get(state)
         if found is None:
-            begins = self._conjunction.begins
+            begins = self._conjunction.begins & (not self._conjunction.phases[state])
             row = self._conjunction.table[state]
             found = self._edges[state] = [
                 (int(row[column]), int(begins[column]), column)

@@ -32,7 +32,10 @@ class Lengths:
         self._table = conjunction.table
         begins = conjunction.begins
         self._first, self._further = np.flatnonzero(begins), np.flatnonzero(~begins)
-        self._accepting: NDArray[np.bool_] = conjunction.accepting != 0
+        self._inside: NDArray[np.bool_] | None = None
+        if conjunction.has_escapes:
+            self._inside = np.array(conjunction.phases) > 0
+        self._accepting: NDArray[np.bool_] = conjunction.accepts.copy()
         self._accepting[DEAD] = False
         self._least = conjunction.least
         self.is_bounded = True
@@ -93,12 +96,15 @@ class Lengths:
 
     def _before(self, flags: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """The states that one character more leads to one of ``flags``."""
-        return self._closed(_any(flags[self._table[:, self._first]]))
+        found = _any(flags[self._table[:, self._first]])
+        return self._closed(found if self._inside is None else found & ~self._inside)
 
     def _closed(self, flags: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """The same and the states inside a character that lead to them."""
         while True:
             before = _any(flags[self._table[:, self._further]])
+            if self._inside is not None:
+                before |= self._inside & _any(flags[self._table[:, self._first]])
             if not (before & ~flags).any():
                 return flags
             flags = np.logical_or(flags, before)

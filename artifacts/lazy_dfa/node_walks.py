@@ -42,7 +42,7 @@ def place_of(thread: Thread, walked: Walked) -> object:
 def from_root(walk: TrieWalk, state: int, parts: TrieParts) -> Met:
     """The nodes below the root, by a DFA alone."""
     nodes, states = walk.reached(state)
-    return _numbered(nodes, states, parts.characters[nodes], parts)
+    return _numbered(nodes, states, walk.characters(state)[nodes], parts)
 
 
 def from_nodes(
@@ -55,31 +55,40 @@ def from_nodes(
     if walked.operands:
         walked.begin_cores()
         first = walked.cores.number(thread.state, thread.sets)
-    above = parts.parents[nodes] if own else nodes
-    before, states = parts.characters[above].astype(np.int64), np.full(len(nodes), first)
+    begun, states = np.zeros(len(nodes), dtype=np.int64), np.full(len(nodes), first)
     fan_out = None if own else trie.fan_out[nodes]
-    met, ends, characters = [nodes[:0]], [states[:0]], [before[:0]]
+    met, ends, characters = [nodes[:0]], [states[:0]], [begun[:0]]
     while len(nodes):
         if fan_out is not None:
             nodes = ranges(trie.first[nodes], fan_out)
-            states, before = states.repeat(fan_out), before.repeat(fan_out)
-        targets = _targets(walked, states, trie.octets[nodes])
+            states, begun = states.repeat(fan_out), begun.repeat(fan_out)
+        columns = walked.conjunction.classes[trie.octets[nodes]]
+        begins = walked.conjunction.begins[columns]
+        if walked.conjunction.has_escapes:
+            begins &= _outside(walked, states)
+        targets = _targets(walked, states, columns)
         read = targets != DEAD
-        nodes, states, before = nodes[read], targets[read], before[read]
+        nodes, states, begun = nodes[read], targets[read], (begun + begins)[read]
         met.append(nodes)
         ends.append(states)
-        characters.append(parts.characters[nodes] - before)
+        characters.append(begun)
         fan_out = trie.fan_out[nodes]
     return _numbered(np.concatenate(met), np.concatenate(ends), np.concatenate(characters), parts)
 
 
 def _targets(
-    walked: Walked, states: NDArray[np.int64], octets: NDArray[np.uint8]
+    walked: Walked, states: NDArray[np.int64], columns: NDArray[np.uint8]
 ) -> NDArray[np.int64]:
-    columns = walked.conjunction.classes[octets]
     if walked.operands:
         return walked.cores.targets(states, columns).astype(np.int64)
     return walked.conjunction.table[states, columns].astype(np.int64)
+
+
+def _outside(walked: Walked, states: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which states, or cores, are inside no escape."""
+    phases, parts = walked.conjunction.phases, walked.cores.parts
+    of = [parts[s][0] for s in states.tolist()] if walked.operands else states.tolist()
+    return np.array([not phases[state] for state in of], dtype=np.bool_)
 
 
 def _numbered(
@@ -110,7 +119,7 @@ def decided(walked: Walked, met: Met, characters: int) -> tuple[Allowed, Allowed
         accepts = [walked.accepts(state, sets, n) for (state, sets), n in both]
         return np.array(live, dtype=np.bool_), np.array(accepts, dtype=np.bool_)
     so_far = met.characters + characters
-    accepting: Allowed = (c.accepting[met.states] != 0) & (so_far >= c.least)
+    accepting: Allowed = c.accepts[met.states] & (so_far >= c.least)
     if c.most != UNBOUNDED:
         accepting &= so_far <= c.most
     return walked.live_places(met.states, so_far), accepting

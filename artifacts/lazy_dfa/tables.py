@@ -2,7 +2,10 @@
 
     texts of the DFA, of ``least`` to ``most`` characters, that every operand has or excludes
 
-The length is counted in characters by their first bytes, which are all but 0x80 to 0xBF.
+The length is counted in characters by their first bytes, which are all but 0x80 to 0xBF. Of texts
+that are JSON strings an escape is one character, and so is a pair of escapes for a character beyond
+U+FFFF. Their bytes but the first are inside it: states there have a *phase* other than 0, which is
+what of the escape was read (``phase_after``).
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,6 +23,11 @@ UNBOUNDED = -1
 
 # Kinds of operands in a file; 0 is one that is required, and no more.
 _EXCLUDED, _FOLLOWED = 1, 2
+
+# Phases of an escape: 1 behind the backslash, 2 behind "u", 3 to 5 behind digits; 6 to 8 behind
+# those of the first of a pair, 9 and 10 before the second's "u", 11 to 14 before its digits.
+PHASES = 15
+_BACKSLASH, _UNIT, _HIGH, _FIRST = frozenset(b"\\"), frozenset(b"u"), frozenset(b"89abAB"), b"dD"
 
 # Bytes that continue a character.
 CONTINUES = slice(0x80, 0xC0)
@@ -47,7 +55,8 @@ class Operand:
 class Conjunction:
     """``table``: int32 (S, C), next state by column, state 0 dead. ``classes``: uint8 (256,), the
     column of each byte; bytes that continue a character share none with others. ``accepting``:
-    uint8 (S,). ``least``, ``most``: characters of a member, ``UNBOUNDED`` for any number."""
+    uint8 (S,), of states inside an escape of JSON one more than their phase. ``least``, ``most``:
+    characters of a member, ``UNBOUNDED`` for any number."""
 
     table: NDArray[np.int32]
     classes: NDArray[np.uint8]
@@ -61,6 +70,23 @@ class Conjunction:
     def counts(self) -> bool:
         """Whether a state has a number of characters."""
         return self.least > 0 or self.most != UNBOUNDED
+
+    @cached_property
+    def accepts(self) -> NDArray[np.bool_]:
+        """Whether each state accepts, bool (S,)."""
+        found: NDArray[np.bool_] = self.accepting == 1
+        return found
+
+    @cached_property
+    def phases(self) -> list[int]:
+        """The phase of each state."""
+        found: list[int] = np.where(self.accepting > 1, self.accepting - 1, 0).tolist()
+        return found
+
+    @cached_property
+    def has_escapes(self) -> bool:
+        """Whether texts are JSON strings with escapes."""
+        return any(self.phases)
 
     @cached_property
     def columns(self) -> list[int]:
@@ -80,6 +106,23 @@ class Conjunction:
         found = np.ones(self.table.shape[1], dtype=np.bool_)
         found[self.classes[CONTINUES]] = False
         return found
+
+
+def phase_after(phase: int, octet: int) -> int:
+    """The phase behind a byte of a JSON string with well-formed escapes."""
+    if phase == 0:
+        return int(octet in _BACKSLASH)
+    if phase == 1:
+        return 2 if octet in _UNIT else 0
+    if phase == 2:
+        return 6 if octet in _FIRST else 3
+    if phase == 6:
+        return 7 if octet in _HIGH else 4
+    return 0 if phase in (5, PHASES - 1) else phase + 1
+
+
+# Bytes that some phase tells from others.
+TOLD_APART = (_BACKSLASH, _UNIT, _HIGH, frozenset(_FIRST))
 
 
 def from_sections(arrays: Mapping[str, NDArray[Any]]) -> tuple[Conjunction, ...]:

@@ -21,7 +21,7 @@ from ..tokens.subtrees import levels_of
 from ..tokens.trie import Trie, ranges
 from .cores import Cores
 from .lengths import Lengths
-from .tables import CONTINUES, DEAD, Conjunction
+from .tables import CONTINUES, DEAD, PHASES, Conjunction, phase_after
 
 # Tokens of at most so many bytes are short.
 _SHORT = 12
@@ -85,6 +85,7 @@ class TrieParts:
         for first, last in self.levels[1:]:
             self.characters[first:last] += self.characters[self.parents[first:last]]
         self.most = int(self.characters.max(initial=0))
+        self._by_phase: dict[int, NDArray[np.int32]] = {}
         own = np.diff(trie.held)
         self.nodes = np.arange(count, dtype=np.int32).repeat(own)
         self.first_ids = np.full(count, -1, dtype=np.int32)
@@ -93,6 +94,31 @@ class TrieParts:
         firsts = self.first_ids[self.nodes]
         further = np.flatnonzero(firsts != trie.ids)
         self.others, self.like = trie.ids[further], firsts[further]
+
+    def characters_in(self, conjunction: Conjunction, state: int) -> NDArray[np.int32]:
+        """``characters`` of what is read from a state: where that is inside an escape of JSON, or
+        escapes follow, these are counted as one."""
+        if not conjunction.has_escapes:
+            return self.characters
+        phase = conjunction.phases[state]
+        found = self._by_phase.get(phase)
+        if found is None:
+            found = self._by_phase[phase] = self._escaped(phase)
+        return found
+
+    def _escaped(self, phase: int) -> NDArray[np.int32]:
+        after = np.array([[phase_after(p, o) for o in range(256)] for p in range(PHASES)])
+        begins = np.ones(256, dtype=np.int32)
+        begins[CONTINUES] = 0
+        octets = self.trie.octets
+        phases = np.full(len(octets), phase, dtype=np.uint8)
+        found = np.zeros(len(octets), dtype=np.int32)
+        for first, last in self.levels[1:]:
+            parents, read = self.parents[first:last], octets[first:last]
+            before = phases[parents]
+            found[first:last] = found[parents] + begins[read] * (before == 0)
+            phases[first:last] = after[before, read]
+        return found
 
 
 class TokenTries:
@@ -295,7 +321,7 @@ class TrieWalk:
     """Walks of one trie. ``code_width``: more than the characters of any token."""
 
     def __init__(self, conjunction: Conjunction, parts: TrieParts, code_width: int) -> None:
-        self._code_width = code_width
+        self._code_width, self._conjunction = code_width, conjunction
         self._flat = conjunction.table.astype(np.intp).ravel()
         self._width = conjunction.table.shape[1]
         self.parts = parts
@@ -313,8 +339,12 @@ class TrieWalk:
         ending = np.flatnonzero(ids >= 0)
         codes = states.take(ending) * self._code_width
         nodes = nodes.take(ending)
-        codes += parts.characters.take(nodes)
+        codes += self.characters(state).take(nodes)
         return ids.take(ending), codes
+
+    def characters(self, state: int) -> NDArray[np.int32]:
+        """How many characters begin on the way from a state to each node, int32 (N,)."""
+        return self.parts.characters_in(self._conjunction, state)
 
     def reached(self, state: int) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
         """The nodes below the root that a state reads, ascending, and the states there."""
@@ -403,4 +433,5 @@ class TrieWalk:
             nodes = np.flatnonzero(wanted[first:last]) + first
             before = states[parts.parents[nodes]]
             states[nodes] = cores.targets(before, self._columns[nodes])
-        return states[ends].astype(np.int64), parts.characters[ends].astype(np.int64)
+        characters = parts.characters_in(self._conjunction, cores.parts[core][0])
+        return states[ends].astype(np.int64), characters[ends].astype(np.int64)

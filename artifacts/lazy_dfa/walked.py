@@ -49,13 +49,14 @@ class Walked:
         """The same behind ``text``; None where that begins no member of the DFA or of a required
         operand. Whether the state is live is not looked at."""
         c = self.conjunction
-        rows, columns, operands = c.rows, c.columns, self.operands
+        rows, columns, operands, phases = c.rows, c.columns, self.operands, c.phases
         for octet in text:
             column = columns[octet]
+            # Inside a character, or an escape, none begins.
+            characters += octet & 0xC0 != 0x80 and not phases[state]
             state = rows[state][column]
             if state == DEAD:
                 return None
-            characters += octet & 0xC0 != 0x80
             if operands:
                 reached = derived(operands, sets, column)
                 if reached is None:
@@ -83,7 +84,7 @@ class Walked:
     def accepts(self, state: int, sets: Sets, characters: int) -> bool:
         """Whether the text so far is a member."""
         c = self.conjunction
-        if not c.accepting[state] or characters < c.least:
+        if not c.accepts[state] or characters < c.least:
             return False
         return self._fits(0, characters) and accepted(self.operands, sets)
 

@@ -129,7 +129,7 @@ class Exits:
         ends = place.walks[number].ends(state)
         c = walked.conjunction
         so_far = ends.characters + characters
-        accepts = (c.accepting[ends.states] != 0) & (so_far >= c.least)
+        accepts = c.accepts[ends.states] & (so_far >= c.least)
         if c.most != UNBOUNDED:
             accepts &= so_far <= c.most
         if walked.operands:

@@ -44,7 +44,7 @@ def _counted(conjunction: Conjunction, limits: Limits) -> Dfa:
         after = np.minimum(after, last)
     targets = np.tile(c.table, (layers, 1))
     table = np.where((targets == DEAD) | (after > last), DEAD, after * states + targets)
-    accepting = np.tile(c.accepting != 0, layers)
+    accepting = np.tile(c.accepts, layers)
     accepting[: c.least * states] = False
     origins: tuple[Origins, ...] = (frozenset(),) * len(table)
     whole = Dfa(table.astype(np.int32), c.classes, accepting, c.start, origins)

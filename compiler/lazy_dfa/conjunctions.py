@@ -28,6 +28,7 @@ from ..automata.thompson import thompson
 from ..diagnostics import LimitError
 from ..limits import Limits
 from .beginnings import following_its_beginnings
+from .json_lengths import json_length, phased
 from .signed_parts import Parts, TooManyError, conjunctions_of, repeated_character
 
 _STAGE = "a search for a member"
@@ -146,6 +147,7 @@ class _Made:
     """A conjunction before its columns are those of all."""
 
     dfa: Dfa
+    phases: NDArray[np.uint8]
     least: int
     most: int
     operands: Sequence[tuple[Nfa, bool]]
@@ -157,7 +159,7 @@ class _Made:
         return Conjunction(
             np.ascontiguousarray(dfa.table[:, dfa.classes[representatives]]),
             classes,
-            dfa.accepting.astype(np.uint8),
+            np.where(self.phases > 0, self.phases + 1, dfa.accepting).astype(np.uint8),
             dfa.start,
             self.least,
             self.most,
@@ -172,18 +174,21 @@ class _Making:
     def made(self, parts: Parts) -> _Made | None:
         """None if it is seen to have no member."""
         least, most = 0, UNBOUNDED
+        has_escapes: bool | None = None
         required: list[Dfa] = []
         excluded: list[Dfa] = []
         operands: list[tuple[Nfa, bool]] = []
         for part in parts:
             node = part.node
-            repeated = repeated_character(node)
-            if repeated is not None and part.is_required:
-                least = max(least, repeated.min_times)
-                if repeated.max_times is not None:
-                    above = repeated.max_times
+            bounds = self._bounds(node) if part.is_required else None
+            if bounds is not None:
+                node, low, above, escapes = bounds
+                if has_escapes is not None and has_escapes != escapes:
+                    raise TooManyError
+                has_escapes = escapes
+                least = max(least, low)
+                if above is not None:
                     most = above if most == UNBOUNDED else min(most, above)
-                node = regex.Repeat(repeated.node, 0, None)
             automaton = self._automaton(node)
             if isinstance(automaton, Nfa):
                 operands.append((automaton, not part.is_required))
@@ -206,7 +211,22 @@ class _Making:
                 self._pass_on(error)
                 operands.append((as_nfa(dfa, keep_origins=False), True))
         has_others = bool(required or excluded)
-        return None if whole.is_empty else _Made(whole, least, most, operands, has_others)
+        if whole.is_empty:
+            return None
+        phases = np.zeros(whole.states, dtype=np.uint8)
+        if has_escapes:
+            whole, phases = phased(whole)
+        return _Made(whole, phases, least, most, operands, has_others)
+
+    def _bounds(self, node: regex.Node) -> tuple[regex.Node, int, int | None, bool] | None:
+        """Of repetitions of one character what is repeated freely, the bounds, and whether escapes
+        of JSON are one character."""
+        repeated = repeated_character(node)
+        if repeated is not None:
+            freely = regex.Repeat(repeated.node, 0, None)
+            return freely, repeated.min_times, repeated.max_times, False
+        found = json_length(node, self._limits)
+        return None if found is None else (*found, True)
 
     def _automaton(self, node: regex.Node) -> Dfa | Nfa:
         nfa = thompson(resolved(node, self._limits), self._limits)

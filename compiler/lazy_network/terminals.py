@@ -31,7 +31,7 @@ from ..grammar.tree import (
     with_children,
 )
 from ..grammar.tree import Sequence as Concatenation
-from ..lazy_dfa.conjunctions import Operation, is_nullable, without_empty
+from ..lazy_dfa.conjunctions import Operation, is_nullable, operation_of, without_empty
 from ..lazy_dfa.expression import expression_of_rule, is_operation, is_text, may_operate
 from ..lazy_dfa.growth import grows, may_count
 from ..lazy_dfa.operation import growing_operation_in, growing_operation_of, operation_in
@@ -41,6 +41,9 @@ from ..lnf.resolve_exclusions import resolve_exclusions
 from ..network.from_tree import network_of_rules, numbered
 
 _PART = "(part)"
+
+# Characters of a string that are copied beside terminals.
+_FEW_TIMES = 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,7 +65,8 @@ def lazy_terminals(grammar: Grammar, limits: Limits, most: int) -> LazyTerminals
     """The grammar with symbols in place of terminals whose automata have more than ``most`` states,
     or grow beyond them; None if there are none. Raises ``LimitError``."""
     operates = may_operate(grammar)
-    counts = may_count(rule.body for rule in grammar.rules)
+    is_schema = grammar.source.dialect == "json-schema"
+    counts = not is_schema and may_count(rule.body for rule in grammar.rules)
     if grammar.tokens or grammar.ignored or not (operates or counts):
         return None
     replacing = _Replacing(grammar, limits, most, {})
@@ -80,6 +84,8 @@ def lazy_terminals(grammar: Grammar, limits: Limits, most: int) -> LazyTerminals
     found = replacing.found
     if not found:
         return None
+    if is_schema:
+        rules = _lengths_replaced(replace(grammar, rules=tuple(rules)), replacing)
     tokens = tuple(Token(name, (), False, rules[0].span) for name in found)
     left = replace(grammar, rules=tuple(rules), tokens=tokens)
     left = empty_patterns(resolve_exclusions(left, limits), limits)
@@ -104,6 +110,22 @@ def _growing_replaced(grammar: Grammar, replacing: "_Replacing") -> list[Rule]:
             others = [rule for rule in rules if rule.name != name]
             rules = [*others[:place], replace(rule, body=body), *others[place:]]
             grammar = replace(grammar, rules=tuple(rules))
+    return rules
+
+
+def _lengths_replaced(grammar: Grammar, replacing: "_Replacing") -> list[Rule]:
+    """The rules, those of strings of many characters as symbols, too."""
+    rules = []
+    for rule in grammar.rules:
+        body = rule.body
+        if rule.terminal and isinstance(body, Concatenation):
+            repeated = [part for part in body.items if isinstance(part, Repetition)]
+            if any(max(part.min_times, part.max_times or 0) > _FEW_TIMES for part in repeated):
+                node = expression_of_rule(grammar, rule.name)
+                operation = None if node is None else operation_of(node, replacing.limits)
+                if operation is not None and not any(c.operands for c in operation.conjunctions):
+                    body = replacing.symbol(operation, rule.span)
+        rules.append(replace(rule, body=body))
     return rules
 
 

@@ -1,6 +1,7 @@
 """The door of the room: the grammar of a schema's text."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import islice
 
 from ..diagnostics import CheckError, Source
@@ -11,9 +12,9 @@ from .keywords.known import schemas_in
 from .keywords.shapes import misshapen, unreadable_uris
 from .normal import Normal
 from .notes import Notes, Refused
-from .options import SchemaOptions
+from .options import ANY_ORDER, SchemaOptions
 from .places import Places
-from .read import Document, read_json
+from .read import Document, Json, read_json
 from .rules.emit import Emitter
 
 
@@ -58,6 +59,9 @@ def _grammar(
         wrong = misshapen(document.value, places.draft, places.draft_of)
     if wrong:
         raise CheckError(document.source, [each.placed(document.spans) for each in wrong])
+    if options.order == ANY_ORDER or _counts_much(document.value):
+        # Counts of items and sets of keys are kept by networks of another kind.
+        options = replace(options, lazy_from=None)
     goals = Goals(places, options, notes, limits)
     normal = Normal(goals)
     goal = goals.at(start)
@@ -102,6 +106,29 @@ def grammar_around(
         found = Refused("#", TOO_DEEP, NAME_THEM)
         raise CheckError(document.source, [found.placed(document.spans)]) from None
     return Grammar(document.source, rules, name, notes=notes.placed(document.spans))
+
+
+# Items and members that are counted by copies of them.
+_FEW = 50
+
+
+def _counts_much(value: Json) -> bool:
+    """Whether some bound of the number of items or members is large, and not copied."""
+    pending = [value]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, dict):
+            for key, inner in current.items():
+                if key in _COUNTS and isinstance(inner, int | float) and inner > _FEW:
+                    return True
+                pending.append(inner)
+        elif isinstance(current, list):
+            pending.extend(current)
+    return False
+
+
+_COUNTS = frozenset({"minItems", "maxItems", "minProperties", "maxProperties"})
+_COUNTS |= {"minContains", "maxContains"}
 
 
 def _all_left_out(notes: Notes, start: str) -> Refused:

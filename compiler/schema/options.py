@@ -41,6 +41,8 @@ class SchemaOptions:
     - ``max_count``: the longest text or array that is counted; greater bounds are narrowed to it.
       By default any bound where counts are kept while decoding, and 2,000 where they are copies.
     - ``keeps_counts``: counts are kept while decoding, as networks do under any tokenization.
+    - ``lazy_from``: so are the states of strings with an automaton and a length, from so many on;
+      None where such products are built.
     - ``max_conj``: conjunctions of a normal form; what is beyond is left out, and noted.
     - ``schemas``: folders of schemas that may be referred to, as (base URI or "", folder).
 
@@ -57,6 +59,7 @@ class SchemaOptions:
     ascii: bool = False
     max_count: int | None = None
     keeps_counts: bool = False
+    lazy_from: int | None = None
     max_conj: int = 300
     schemas: tuple[tuple[str, str], ...] = ()
 

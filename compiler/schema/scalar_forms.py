@@ -27,7 +27,7 @@ from .goals import (
 from .keywords.clauses import applied, clauses_of, excludes
 from .keywords.scalars import counted
 from .places import Place
-from .sets import Bits, Ends, Lengths, Names, Scalar, Texts, Values, are_within
+from .sets import Bits, Ends, Lengths, Names, Scalar, Texts, Values, Within, are_within, within
 
 _STAGE = "the schema's normal form"
 
@@ -36,6 +36,10 @@ T = TypeVar("T")
 
 # Beside an automaton, lengths are narrowed to what takes so many states.
 _MOST_STATES = 100_000
+
+# Where states are made while decoding, the most characters that are asked for at least, and states
+# of the automaton beside them.
+_MOST_LEAST, _MOST_BESIDE = 10_000, 2_000
 
 
 class UndecidedError(Exception):
@@ -91,23 +95,45 @@ class ScalarForms:
         if isinstance(left, Dfa) and isinstance(right, Lengths):
             if are_within(left, right):
                 return left
-            longest, room = self.goals.options.longest_copied, _MOST_STATES // left.states - 2
-            if room < longest and right.least <= room:
-                right = counted(right, room, self.goals, "the automaton beside it is large")
-            else:
-                right = counted(right, longest, self.goals)
+            if self._is_lazy(left, right):
+                return within(left, right)
+            return self._beside(left, right)
         return cast("Scalar", self._algebras[type_].meet(left, right))
+
+    def _is_lazy(self, dfa: Dfa, texts: Lengths) -> bool:
+        """Whether the states of a product are left to be made while decoding."""
+        options = self.goals.options
+        if options.lazy_from is None or options.ascii:
+            return False
+        if texts.least > _MOST_LEAST or dfa.states > _MOST_BESIDE:
+            return False
+        bound = texts.least if texts.most is None else texts.most
+        return dfa.states * bound > options.lazy_from
+
+    def _beside(self, dfa: Dfa, texts: Lengths) -> Texts:
+        """The texts of an automaton of these lengths, as far as there is room."""
+        longest, room = self.goals.options.longest_copied, _MOST_STATES // dfa.states - 2
+        if room < longest and texts.least <= room:
+            kept = counted(texts, room, self.goals, "the automaton beside it is large")
+        else:
+            kept = counted(texts, longest, self.goals)
+        return self.texts.meet(dfa, kept)
 
     def _join(self, type_: Type, parts: Iterable[Scalar]) -> Scalar:
         found: Scalar = 0 if type_ in (Type.NULL, Type.BOOLEAN) else Ends.NONE
         for part in parts:
-            if isinstance(found, Names | Dfa) or isinstance(part, Names | Dfa):
+            if self.is_none(found) or self.is_none(part):
+                found = part if self.is_none(found) else found
+                continue
+            if any(isinstance(each, Names | Within | Dfa) for each in (found, part)):
                 found, part = self.copied(found), self.copied(part)
             found = cast("Scalar", self._algebras[type_].join(found, part))
         return found
 
     def copied(self, scalar: Scalar) -> Scalar:
         """Lengths as far as they may be counted by the states of an automaton."""
+        if isinstance(scalar, Within):
+            return self._beside(scalar.dfa, Lengths(scalar.least, scalar.most))
         if isinstance(scalar, Lengths):
             return counted(scalar, self.goals.options.longest_copied, self.goals)
         return scalar

@@ -17,7 +17,13 @@ from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 from functools import cache
-from typing import Generic, TypeAlias, TypeVar
+from typing import Generic, TypeAlias, TypeVar, cast
+
+import numpy as np
+
+from constrain.artifacts.lazy_dfa.lengths import NEVER
+from constrain.artifacts.lazy_dfa.lengths import Lengths as Counted
+from constrain.artifacts.lazy_dfa.tables import CONTINUES, UNBOUNDED, Conjunction
 
 from ..automata import boolean
 from ..automata import regex_ir as regex
@@ -54,18 +60,28 @@ class Lengths:
 
 
 @dataclass(frozen=True, slots=True)
+class Within:
+    """Texts of an automaton of ``least`` to ``most`` characters (None: any number): a product that
+    would be too large, so that it is left to whom walks its states lazily."""
+
+    dfa: Dfa
+    least: int
+    most: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Values:
     """Finitely many numbers."""
 
     values: tuple[Fraction, ...]
 
 
-Texts: TypeAlias = Ends | Names | Lengths | Dfa
+Texts: TypeAlias = Ends | Names | Lengths | Within | Dfa
 Numbers: TypeAlias = Ends | Values | Dfa
 # Of null and booleans: bit i is set if value i is in it.
 Scalar: TypeAlias = Texts | Numbers | int
 
-S = TypeVar("S", bound=Names | Lengths | Values)
+S = TypeVar("S", bound=Names | Lengths | Within | Values)
 
 
 class _Algebra(ABC, Generic[S]):
@@ -145,7 +161,7 @@ class Bits:
         return left | right
 
 
-class TextAlgebra(_Algebra[Names | Lengths]):
+class TextAlgebra(_Algebra[Names | Lengths | Within]):
     """The algebra of sets of decoded texts."""
 
     def holds(self, texts: Texts, text: str) -> bool:
@@ -157,6 +173,8 @@ class TextAlgebra(_Algebra[Names | Lengths]):
                 return text in texts.texts
             case Lengths():
                 return texts.least <= len(text) and (texts.most is None or len(text) <= texts.most)
+            case Within(dfa, least, most):
+                return self.holds(dfa, text) and self.holds(Lengths(least, most), text)
             case _:
                 return texts.accepts(text.encode("utf-8"))
 
@@ -169,7 +187,24 @@ class TextAlgebra(_Algebra[Names | Lengths]):
         if isinstance(left, Lengths) and isinstance(right, Lengths):
             most = [m for m in (left.most, right.most) if m is not None]
             return lengths(max(left.least, right.least), min(most) if most else None)
+        if isinstance(left, Within) or isinstance(right, Within):
+            return self._within(left, right)
         return super()._meet(left, right)
+
+    def _within(self, left: Texts, right: Texts) -> Texts:
+        """The meet of two, one of which is an automaton with bounds."""
+        bounds, dfa = lengths(0, None), cast("Texts", Ends.ALL)
+        for each in (left, right):
+            if isinstance(each, Within):
+                bounds = self.meet(bounds, lengths(each.least, each.most))
+                each = each.dfa
+            if isinstance(each, Lengths):
+                bounds = self.meet(bounds, each)
+            else:
+                dfa = self.meet(dfa, each)
+        if not isinstance(dfa, Dfa) or not isinstance(bounds, Lengths):
+            return self.meet(dfa, bounds)
+        return within(dfa, bounds)
 
     def _join(self, left: Texts, right: Texts) -> Texts:
         if isinstance(left, Lengths) and isinstance(right, Lengths):
@@ -189,12 +224,14 @@ class TextAlgebra(_Algebra[Names | Lengths]):
                 return lengths(of.most + 1, None)
         return super()._complement(of)
 
-    def _dfa(self, of: Ends | Names | Lengths) -> Dfa:
+    def _dfa(self, of: Ends | Names | Lengths | Within) -> Dfa:
         match of:
             case Names():
                 return strings.one_of(frozenset(of.texts), self.limits)
             case Lengths():
                 return strings.lengths(of.least, of.most, self.limits)
+            case Within(dfa, least, most):
+                return boolean.common(dfa, strings.lengths(least, most), self.limits)
             case _:
                 return strings.lengths(0, None)
 
@@ -276,6 +313,25 @@ def lengths(least: int, most: int | None) -> Texts:
     if most is not None and most < least:
         return Ends.NONE
     return Ends.ALL if least == 0 and most is None else Lengths(least, most)
+
+
+def within(dfa: Dfa, texts: Lengths) -> Within | Ends:
+    """The texts of an automaton of so many characters."""
+    fewest = _fewest(dfa, texts.least)
+    is_none = fewest >= NEVER or (texts.most is not None and fewest > texts.most)
+    return Ends.NONE if is_none else Within(dfa, texts.least, texts.most)
+
+
+def _fewest(dfa: Dfa, enough: int) -> int:
+    """The fewest characters of at least ``enough`` that a text of an automaton has."""
+    continues = np.zeros(256, dtype=np.int64)
+    continues[CONTINUES] = 1
+    keys = dfa.classes.astype(np.int64) * 2 + continues
+    _, firsts, classes = np.unique(keys, return_index=True, return_inverse=True)
+    table, accepting = dfa.table[:, dfa.classes[firsts]], dfa.accepting.astype(np.uint8)
+    columns = classes.reshape(-1).astype(np.uint8)
+    conjunction = Conjunction(table, columns, accepting, dfa.start, enough, UNBOUNDED)
+    return Counted(conjunction).fewest_of(enough, dfa.start)
 
 
 def decimal_text(value: Fraction) -> str:

@@ -13,6 +13,7 @@ from support.schema import members
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.matcher import Matcher
 from constrain.compiler import CompileOptions, Compiler, Tokenizer
+from constrain.compiler.dialects import read_grammar
 
 pytestmark = pytest.mark.quick
 
@@ -95,8 +96,9 @@ def test_masks_are_those_of_copies(
 def test_lengths_beside_a_pattern_are_narrowed_and_noted_by_their_pointer(
     compiler: Compiler,
 ) -> None:
-    """There they are states of an automaton; so are those of keys."""
-    of_values = _compiled({"type": "string", "pattern": "^a+$", "maxLength": MILLION}, compiler)
+    """Where that is built they are states of an automaton; so are those of keys."""
+    schema = {"type": "string", "pattern": "^a+$", "maxLength": MILLION}
+    of_values = _compiled(schema, compiler, engine="network")
     of_keys = _compiled({"type": "object", "propertyNames": {"maxLength": 5000}}, compiler)
 
     assert (
@@ -104,6 +106,15 @@ def test_lengths_beside_a_pattern_are_narrowed_and_noted_by_their_pointer(
         in (of_values.manifest.notes[0])
     )
     assert "#/propertyNames/maxLength: texts of more" in of_keys.manifest.notes[0]
+
+
+def test_lengths_are_narrowed_again_beside_a_large_automaton() -> None:
+    """By the copies that there are, and then by the room beside it."""
+    schema = {"type": "string", "format": "uri", "maxLength": 2048}
+    grammar = read_grammar(json.dumps(schema), "json-schema")
+    messages = [note.message for note in grammar.notes]
+    assert any("more than 2,000 characters" in message for message in messages)
+    assert any("more than 553 characters" in message for message in messages)
 
 
 def test_lengths_that_touch_are_one_range() -> None:

@@ -142,6 +142,8 @@ def counted(
         return texts
     message = f"texts of more than {longest:,} characters are left out"
     goals.notes.narrowed(goals.bounds[most], message, hint)
+    # Beside a large automaton it may be narrowed again.
+    goals.bounds.setdefault(longest, goals.bounds[most])
     return lengths(least, longest)
 
 

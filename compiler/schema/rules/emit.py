@@ -27,7 +27,18 @@ from ..normal import Normal
 from ..notes import Refused
 from ..options import COMPACT, FLEXIBLE, ONE, PLAIN, PYTHON
 from ..places import Place
-from ..sets import Ends, Lengths, Names, Numbers, Texts, Values, decimal_text, quoted, spelled
+from ..sets import (
+    Ends,
+    Lengths,
+    Names,
+    Numbers,
+    Texts,
+    Values,
+    Within,
+    decimal_text,
+    quoted,
+    spelled,
+)
 from .items import array
 from .members import object_
 from .writer import Writer
@@ -193,6 +204,8 @@ class Emitter(Writer):
             )
         if isinstance(texts, Lengths):
             return self._counted(texts)
+        if isinstance(texts, Within):
+            return self._within(texts)
         dfa = self.normal.texts.dfa(texts)
         # The automaton is kept, so that no other one gets its ``id``.
         self._keep.append(dfa)
@@ -227,6 +240,18 @@ class Emitter(Writer):
             self._keep.append(texts)
         key = ("without", id(texts) if isinstance(texts, Dfa) else texts)
         return self._terminal(key, f"{self._name} string", written)
+
+    def _within(self, texts: Within) -> tree.Expr:
+        """Strings of an automaton and so many characters, an intersection."""
+        self._keep.append(texts.dfa)
+
+        def written() -> regex.Node:
+            one, quote = _embedded(strings.character()), regex.lit(b'"')
+            characters = regex.repeat(one, texts.least, texts.most)
+            whole = _embedded(strings.as_json(texts.dfa, False))
+            return regex.intersection(whole, regex.seq(quote, characters, quote))
+
+        return self._terminal(("texts", texts), f"{self._name} string", written)
 
     def _counted(self, texts: Lengths) -> tree.Expr:
         """Strings of so many characters, a repetition that may be counted while decoding."""

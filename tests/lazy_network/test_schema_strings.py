@@ -1,0 +1,106 @@
+"""Strings of JSON Schemas with an automaton and a length: their states are made while decoding."""
+
+import json
+import random
+import time
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import pytest
+
+from constrain.artifacts import Artifact
+from constrain.artifacts.tokens import tokenset
+from constrain.compiler import Compiler, Tokenizer, options
+
+DIGIT = "^(?=.*[0-9])"
+SMALL = {
+    "escapes": {"pattern": DIGIT + "[^x]*$", "minLength": 2, "maxLength": 5},
+    "controls": {"pattern": '[\\n"]', "maxLength": 3},
+    "two": {"allOf": [{"pattern": "[0-9]"}, {"pattern": "[a-z\\\\]$"}], "maxLength": 6},
+    "beyond": {"pattern": "^(é|😀|/|a)*$", "minLength": 3, "maxLength": 4},
+    "hostname": {"format": "hostname", "maxLength": 12},
+}
+LARGE = {
+    "digit": {"pattern": DIGIT + "[^x]+$", "maxLength": 200},
+    "uri": {"format": "uri", "maxLength": 2048},
+}
+
+
+def compiled(compiler: Compiler, string: Mapping[str, object], **given: object) -> Artifact:
+    """An object with such a string, another one of many characters, and such objects inside."""
+    items = {"type": "array", "items": {"$ref": "#"}}
+    free = {"type": "string", "maxLength": 30}
+    properties = {"a": {"type": "string", **string}, "b": free, "c": items}
+    schema = {"type": "object", "properties": properties, "required": ["a"]}
+    wanted = {"tokenization": "any", "prewarm": 0} | given
+    return compiler.compile(json.dumps(schema), dialect="json-schema", **wanted)
+
+
+def walk(artifacts: list[Artifact], texts: int, tokens: int) -> list[float]:
+    """Random texts, with equal masks of all; CPU seconds of each mask of the first."""
+    rng, seconds = random.Random(7), []
+    for _ in range(texts):
+        matchers = [artifact.matcher() for artifact in artifacts]
+        for _ in range(tokens):
+            begun = time.process_time()
+            mask = matchers[0].mask()
+            seconds.append(time.process_time() - begun)
+            assert all(np.array_equal(mask, matcher.mask()) for matcher in matchers[1:])
+            ids = tokenset.to_ids(mask)
+            few = ids[: int(np.searchsorted(ids, 300))]
+            token = int(rng.choice(few if len(few) and rng.random() < 0.7 else ids))
+            for matcher in matchers:
+                matcher.advance(token)
+            if matchers[0].is_finished:
+                break
+    return seconds
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_masks_are_those_of_the_product(
+    name: str,
+    default_tokenizer: Tokenizer,
+    gpt2: Tokenizer,
+    full: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(options, "SOON_LAZY_STATES", 0)
+    for tokenizer in (default_tokenizer, gpt2):
+        lazy = compiled(Compiler(tokenizer), SMALL[name])
+        eager = compiled(Compiler(tokenizer), SMALL[name], engine="network")
+        assert (lazy.manifest.kind, eager.manifest.kind) == ("lazy-network", "network")
+        assert lazy.manifest.counts["lazy_terminals"] == 2
+        walk([lazy, eager], 60 if full else 4, 40)
+
+
+def test_products_of_any_length_are_kept_whole(default_tokenizer: Tokenizer) -> None:
+    """The texts that are left out where the product is built are not, and the size is the same."""
+    compiler, sizes = Compiler(default_tokenizer), set()
+    for most in (2_048, 1_000_000):
+        artifact = compiled(compiler, LARGE["uri"] | {"maxLength": most})
+        assert artifact.manifest.kind == "lazy-network"
+        assert not any("left out" in note for note in artifact.manifest.notes)
+        sizes.add(artifact.manifest.counts["dfa_states"])
+        begun = b'{"a": "http:' + b"x" * (2_048 - 5)
+        assert artifact.viable_bytes(begun + b'x"') == len(begun) + (2 if most > 2_048 else 0)
+    assert len(sizes) == 1
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_first_masks_take_a_tenth_of_a_second_and_later_ones_a_millisecond(
+    name: str, real: Callable[[str], Tokenizer], full: bool
+) -> None:
+    """CPU time on Qwen 2.5, the best of three."""
+    if not full:
+        pytest.skip("takes some seconds: --full")
+    made = Compiler(real("qwen2_5"))
+    compiled(made, LARGE["digit"] | {"maxLength": 300}).matcher().mask()
+    first, last = [], []
+    for _ in range(3):
+        begun = time.process_time()
+        artifact = compiled(made, LARGE[name])
+        artifact.matcher().mask()
+        first.append(time.process_time() - begun)
+        last.append(np.percentile(walk([artifact], 200, 40), 99))
+    assert min(first) < 0.1
+    assert min(last) < 0.001
