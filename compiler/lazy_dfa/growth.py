@@ -8,10 +8,13 @@ and it is counted, not timed: the same on each machine.
 """
 
 from collections.abc import Iterable
+from functools import reduce
+from operator import or_
 
 from ..automata import regex_ir as regex
 from ..automata.assertions import resolved
 from ..automata.determinize import determinize
+from ..automata.folding import fold
 from ..automata.thompson import thompson
 from ..diagnostics import LimitError
 from ..grammar.tree import Expr, Pattern, Repetition, walk
@@ -20,7 +23,7 @@ from ..limits import Limits
 from .joined_characters import with_joined_characters
 
 # So many places in a row make as many sets of them as 2 to that.
-_MANY = 9
+_MANY = 16
 
 # An automaton grows if it has so many times the states of the NFA.
 _TIMES_NFA = 8
@@ -44,13 +47,17 @@ def may_count(bodies: Iterable[Expr]) -> bool:
 
 def grows(node: regex.Node, most: int, limits: Limits) -> bool:
     """Whether the DFA of an expression has more states than ``most``, and many times those of its
-    NFA. Raises ``LimitError`` on time and resident memory."""
+    NFA; of one that counts, but for ``most`` of 0. Raises ``LimitError`` on time and resident
+    memory."""
+    if not any(isinstance(p, regex.Repeat) and p.max_times is None for p in regex.walk(node)):
+        return False
     joined = with_joined_characters(node)
     parts = list(regex.walk(joined))
     if any(isinstance(part, regex.And | regex.Not) for part in parts):
         return False
-    is_endless = any(isinstance(p, regex.Repeat) and p.max_times is None for p in parts)
-    if not is_endless or not any(map(_counts, parts)):
+    if most and not any(map(_counts, parts)):
+        return False
+    if most and not _is_ambiguous(joined):
         return False
     try:
         nfa = thompson(resolved(joined, limits), limits.within(_MOST_STATES))
@@ -61,6 +68,79 @@ def grows(node: regex.Node, most: int, limits: Limits) -> bool:
     except LimitError as error:
         return not _is_measured(error)
     return False
+
+
+def _is_ambiguous(node: regex.Node) -> bool:
+    """Whether a first byte may lead to several places from inside what repeats without an end; if
+    none does, texts are in few places at once (one-unambiguous: Brüggemann-Klein and Wood 1998)."""
+    firsts: dict[int, int] = {}
+    nullable = regex.nullable_inside(node)
+
+    def first(current: regex.Node, inside: list[int]) -> int:
+        found = _first_bytes(current, inside, nullable)
+        firsts[id(current)] = found
+        return found
+
+    fold(node, regex.parts_of, first)
+    # Expressions, the first bytes of what may follow, and whether that repeats without an end.
+    pending = [(node, 0, False)]
+    seen = set()
+    for current, behind, is_inside in pending:
+        if (id(current), behind, is_inside) in seen:
+            continue
+        seen.add((id(current), behind, is_inside))
+        match current:
+            case regex.Seq(parts):
+                after = behind
+                for part in reversed(parts):
+                    pending.append((part, after, is_inside))
+                    own = firsts[id(part)]
+                    after = own | after if id(part) in nullable else own
+            case regex.Alt(options):
+                several = sum(firsts[id(each)].bit_count() for each in options)
+                overlaps = several > firsts[id(current)].bit_count()
+                leaves = id(current) in nullable and firsts[id(current)] & behind
+                if is_inside and (overlaps or leaves):
+                    return True
+                pending.extend((option, behind, is_inside) for option in options)
+            case regex.Repeat(inner, _, most):
+                again = firsts[id(inner)]
+                if again & behind and (is_inside or most is None):
+                    return True
+                pending.append((inner, behind | again, is_inside or most is None))
+            case regex.Optional(inner):
+                if is_inside and firsts[id(inner)] & behind:
+                    return True
+                pending.append((inner, behind, is_inside))
+            case regex.Lit() | regex.CharClass():
+                pass
+            case _:
+                return True
+    return False
+
+
+def _first_bytes(node: regex.Node, inside: list[int], nullable: set[int]) -> int:
+    """The first bytes of texts, as bits; of other nodes all."""
+    match node:
+        case regex.Lit(data):
+            return 1 << data[0]
+        case regex.CharClass(ranges):
+            found = 0
+            for low, high in ranges:
+                ends = [chr(each).encode("utf-8")[0] for each in (low, high)]
+                found |= (1 << ends[1] + 1) - (1 << ends[0])
+            return found
+        case regex.Seq(parts):
+            found = 0
+            for part, own in zip(parts, inside, strict=True):
+                found |= own
+                if id(part) not in nullable:
+                    break
+            return found
+        case regex.Alt() | regex.Repeat() | regex.Optional():
+            return reduce(or_, inside, 0)
+        case _:
+            return (1 << 256) - 1
 
 
 def _is_measured(error: LimitError) -> bool:

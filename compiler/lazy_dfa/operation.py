@@ -22,7 +22,9 @@ def operation_in(grammar: Grammar, limits: Limits) -> Operation | None:
 def growing_operation_in(grammar: Grammar, most: int, limits: Limits) -> Operation | None:
     """The same of a regular grammar that is no operation, if its DFA has more than ``most`` states
     and many times those of its NFA (``growth``)."""
-    if grammar.tokens or grammar.ignored or not may_count(rule.body for rule in grammar.rules):
+    if grammar.tokens or grammar.ignored:
+        return None
+    if most and not may_count(rule.body for rule in grammar.rules):
         return None
     return growing_operation_of(grammar, grammar.start, most, limits)
 
