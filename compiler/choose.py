@@ -35,18 +35,7 @@ from .grammar.expand_permutations import (
 )
 from .grammar.tree import Grammar
 from .limits import Limits
-from .options import (
-    ANY,
-    AUTO,
-    CANONICAL,
-    CARTESIAN,
-    DFA,
-    DIRECT,
-    LAZY_STATES,
-    SOON_LAZY_STATES,
-    AnyTokenizer,
-    CompileOptions,
-)
+from .options import ANY, AUTO, CANONICAL, CARTESIAN, DFA, DIRECT, AnyTokenizer, CompileOptions
 
 if TYPE_CHECKING:
     from .tokenizers import Tokenizer
@@ -69,10 +58,9 @@ COPIED_STATES, FEW_COPIED_STATES, SOON_COPIED_STATES = 1_000, 64, 500
 # maximal munch, where states are those of rules over lexemes.
 CANONICAL_COPIED_STATES, LEXEMES_COPIED_STATES = 6_000, 10_000
 
-# By maximal munch a terminal of more states is walked lazily, where masks of each state of the lexer
-# are precomputed.
-LEXEME_STATES = 2_000
-
+# By maximal munch a terminal of more states is walked lazily: masks of each state of the lexer are
+# precomputed. Where they need not be, it is from more.
+LEXEME_STATES, MANY_LEXEME_STATES = 2_000, 50_000
 
 # Where the engine is not asked for, products with larger tables are left to a network.
 TABLE_BYTES = 16_000_000
@@ -211,7 +199,7 @@ def built_lexemes(choice: EngineChoice, options: CompileOptions, *, nests: bool)
     if options.tokenization == CANONICAL or (choice.engine == DFA and not choice.others):
         return None
     is_any = nests or choice.engine == GREEDY or options.tokenization == ANY
-    return LEXEME_STATES if is_any else LAZY_STATES
+    return LEXEME_STATES if is_any else MANY_LEXEME_STATES
 
 
 def written_from(grammar: Grammar, semantics: str, options: CompileOptions) -> int | None:
@@ -277,16 +265,6 @@ def may_be_lazy(choice: EngineChoice, options: CompileOptions) -> bool:
     masks are not asked for."""
     is_open = choice.engine == DFA and bool(choice.others) and choice.semantics == EXACT
     return is_open and options.max_depth is None and options.tokenization != CANONICAL
-
-
-def most_built(options: CompileOptions) -> int:
-    """From more states on those of a DFA are made while decoding."""
-    return SOON_LAZY_STATES if options.wants_masks_alone else LAZY_STATES
-
-
-def may_call_lazily(choice: EngineChoice, options: CompileOptions) -> bool:
-    """Whether strings of schemas may be terminals whose states are made while decoding."""
-    return choice.engine == NETWORK and options.of_schemas.lazy_from is not None
 
 
 def with_lazy_terminals(choice: EngineChoice) -> EngineChoice:

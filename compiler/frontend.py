@@ -31,8 +31,6 @@ from .choose import (
     counted_instead,
     held_over_lexemes,
     may_be_lazy,
-    may_call_lazily,
-    most_built,
     next_engine,
     over_lexemes,
     permuted,
@@ -261,14 +259,14 @@ def _compile_exactly(grammar: Grammar, choice: EngineChoice, options: CompileOpt
     if may_be_lazy(choice, options):
         from .lazy_dfa.operation import growing_operation_in, operation_in
 
-        most, is_any = most_built(options), options.tokenization == ANY
+        most, is_any = options.most_built, options.tokenization == ANY
         operation = operation_in(grammar, limits)
         if operation is None and is_any:
             operation = growing_operation_in(grammar, most, limits)
         if operation is not None and operation.states > most:
             return _lazy(grammar, choice, operation, limits)
         lazily = _lazily(grammar, choice, most, limits) if operation is None and is_any else None
-    elif may_call_lazily(choice, options):
+    elif choice.engine == NETWORK and options.of_schemas.lazy_from is not None:
         lazily = _lazily(grammar, choice, 0, limits)
     if lazily is not None:
         return lazily

@@ -135,6 +135,11 @@ class CompileOptions:
         return self.prewarm == 0 and is_any and self.max_artifact_bytes >= MAX_ARTIFACT_BYTES
 
     @property
+    def most_built(self) -> int:
+        """From more states on those of a DFA are made while decoding."""
+        return SOON_LAZY_STATES if self.wants_masks_alone else LAZY_STATES
+
+    @property
     def of_schemas(self) -> SchemaOptions:
         """How a JSON Schema is read: with counts of any size where they are surely counted while
         decoding, as they are by a network under any tokenization."""
@@ -147,7 +152,7 @@ class CompileOptions:
             return schema
         lazy_from = None
         if self.dialect == "json-schema" and self.engine == self.parser == AUTO:
-            lazy_from = SOON_LAZY_STATES if self.wants_masks_alone else LAZY_STATES
+            lazy_from = self.most_built
         return replace(schema, keeps_counts=True, lazy_from=lazy_from)
 
 

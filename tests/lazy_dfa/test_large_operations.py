@@ -9,7 +9,7 @@ import pytest
 
 from constrain.artifacts import Artifact
 from constrain.artifacts.tokens import tokenset
-from constrain.compiler import Compiler, Tokenizer, choose
+from constrain.compiler import Compiler, Tokenizer, options
 
 LABEL = r"[a-z0-9]([a-z0-9\-]{0,MOST}[a-z0-9])?"
 HOST = r"(LABEL(\.LABEL)*)&.{1,ALL}".replace("LABEL", LABEL)
@@ -71,7 +71,7 @@ def check_equal(mask: np.ndarray, *others: np.ndarray) -> None:  # type: ignore[
 def test_masks_of_smaller_bounds_are_those_of_the_dfa(
     name: str, compiler: Compiler, full: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(choose, "SOON_LAZY_STATES", 0)
+    monkeypatch.setattr(options, "SOON_LAZY_STATES", 0)
     lazy = compiled(compiler, SMALLER[name])
     eager = compiled(compiler, SMALLER[name], engine="dfa")
     assert (lazy.manifest.kind, eager.manifest.kind) == ("lazy-dfa", "byte-dfa")

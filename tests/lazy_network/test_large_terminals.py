@@ -9,7 +9,7 @@ import pytest
 
 from constrain.artifacts import Artifact
 from constrain.artifacts.tokens import tokenset
-from constrain.compiler import Compiler, Tokenizer, choose
+from constrain.compiler import Compiler, Tokenizer, options
 from constrain.compiler.lazy_dfa import conjunctions
 
 LIST = """list ::= '[' (item (', ' item)*)? ']'
@@ -89,7 +89,7 @@ def test_masks_of_smaller_bounds_are_those_of_the_built_network(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """With DFAs of operands, and with sets of NFA states in their place."""
-    monkeypatch.setattr(choose, "SOON_LAZY_STATES", 0)
+    monkeypatch.setattr(options, "SOON_LAZY_STATES", 0)
     monkeypatch.setattr(conjunctions, "_FEW_STATES", few)
     monkeypatch.setattr(conjunctions, "_TIMES_NFA", 2 if few else 0)
     for each in (default_tokenizer, gpt2):

@@ -12,7 +12,7 @@ from support.container import check_every_bit_counts, check_flipped_bits_do_no_h
 from constrain.artifacts import Artifact
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens import tokenset
-from constrain.compiler import Tokenizer, choose, compile_grammar
+from constrain.compiler import Tokenizer, compile_grammar, options
 from constrain.compiler.diagnostics import CheckError
 
 GRAMMARS = {
@@ -47,7 +47,7 @@ def compiled(text: str, tokenizer: Tokenizer, **options: object) -> Artifact:
 @pytest.fixture
 def lazily(monkeypatch: pytest.MonkeyPatch) -> None:
     """Intersections and complements of any size are made while decoding."""
-    monkeypatch.setattr(choose, "SOON_LAZY_STATES", 0)
+    monkeypatch.setattr(options, "SOON_LAZY_STATES", 0)
 
 
 @pytest.mark.quick
