@@ -336,6 +336,8 @@ def test_each_command_works_on_a_structural_tag(cli: Cli, think: str) -> None:
         assert 1 == found.code
         assert b":1:20:" in found.out
         assert b"#/format/elements/1/json_schema" in found.out
+        found = cli("explain", subject, "-", stdin=member.replace(b'"Rome"', b"7"))
+        assert b"or a string\n" in found.out
     assert b"structural-tag" in cli("show", "t.cst").out
     assert b"#/format/elements/0" in cli("show", think).out
     drawn = cli("sample", think, "-n", "3", "--max-bytes", "60", "--format", "raw0").out
