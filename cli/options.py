@@ -282,7 +282,8 @@ class Given(OfSchemas):
         said = {field.name: getattr(self, field.name) for field in fields(self)}
         said |= {"prewarm": 0} if self.lazy else {}
         said |= {"dialect": dialect_for(path, self.dialect, self.extended)}
-        said |= {"schema": self.schema_options(said["dialect"], path), "imports": beside(path)}
+        said |= {"schema": self.schema_options(said["dialect"], path)}
+        said |= {"imports": beside(path)} if said["dialect"] == "lark" else {}
         chosen = {name: value for name, value in said.items() if name in named}
         return CompileOptions(
             limits=limits or self.limits(),

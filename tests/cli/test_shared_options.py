@@ -94,6 +94,8 @@ def test_a_command_receives_one_object() -> None:
 def test_defaults_are_the_library_s() -> None:
     """What the command line does not say is as the library has it."""
     assert CompileOptions(dialect="kbnf") == without_clock(Given().compile_options("g.ebnf"))
+    imports = CompileOptions(dialect="lark", imports="a")
+    assert imports == without_clock(Given().compile_options("a/g.lark"))
 
 
 def test_options_reach_the_library() -> None:
