@@ -6,7 +6,6 @@ All others are refused wherever a lexeme ends before them, so that only the path
 walked. What may follow is a local relation of the network, whatever frames lie below.
 """
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +16,9 @@ from ..lazy_dfa.token_walks import TrieParts, paths_to
 from ..maximal_munch.tables import MaximalMunchTables
 from ..summaries.node_sets import Nodes
 
+# Bytes of a node of such a trie, roughly.
+_NODE_BYTES = 40
+
 
 class Exits(NamedTuple):
     """``nodes``: int32 (M,), ascending. ``parts``: of the trie of the paths to them, in which they
@@ -25,6 +27,11 @@ class Exits(NamedTuple):
     nodes: Nodes
     parts: TrieParts
     places: NDArray[np.int32]
+
+    @property
+    def nbytes(self) -> int:
+        """About the size of all arrays."""
+        return 4 * len(self.nodes) + _NODE_BYTES * len(self.parts.parents)
 
 
 class Following:
@@ -37,8 +44,9 @@ class Following:
         self._ignored = frozenset(np.flatnonzero(tables.lexer.ignored).tolist())
         self._found: dict[int, NDArray[np.bool_]] = {}
 
-    def exits(self, lexemes: Iterable[int], parts: TrieParts) -> Exits:
-        """The exits of some lexemes that are read together. ``parts``: of the token trie."""
+    def exits(self, lexeme: int | None, parts: TrieParts) -> Exits:
+        """The exits of a lexeme, or of any; ``parts``: of the token trie."""
+        lexemes = range(self._tables.lexer.lexemes) if lexeme is None else [lexeme]
         follows = np.zeros(256, dtype=np.bool_)
         for lexeme in lexemes:
             follows |= self.behind(lexeme)

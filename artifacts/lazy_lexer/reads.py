@@ -81,8 +81,9 @@ class LazyReads(LexerReads):
         counts = np.cumsum([0, *map(len, walked.values())]).tolist()
         self._firsts = dict(zip(walked, counts, strict=False))
         self._rows = TokenRows(every, walks.trie, vocab_size, caches)
-        self._exits: dict[frozenset[int], Exits] = {}
-        self._tries: dict[tuple[frozenset[int], int, int], TrieWalk] = {}
+        # Exits of a lexeme that is read alone, or of any, and what is found by walks to them.
+        self._exits: dict[int | None, Exits] = {}
+        self._tries: dict[tuple[int | None, int, int], TrieWalk] = {}
         self._met: dict[tuple[object, ...], Met] = {}
         self._others: dict[tuple[object, int], _Walk] = {}
         # By what decides it; those from the root by their rows and ends, too, and with the first
@@ -95,6 +96,9 @@ class LazyReads(LexerReads):
     def forget(self) -> None:
         """Forget all sets."""
         super().forget()
+        self._exits.clear()
+        self._tries.clear()
+        self._spans.clear()
         self._met.clear()
         self._others.clear()
         self._alike.clear()
@@ -117,9 +121,9 @@ class LazyReads(LexerReads):
         parts = self._lazily.parts.get(state)
         if parts is None:
             return state
-        lexemes = self._begun(parts)
+        alone = _alone(parts)
         places = tuple(
-            (lexeme, tuple(self._usual(lexemes, lexeme, thread) for thread in threads))
+            (lexeme, tuple(self._usual(alone, lexeme, thread) for thread in threads))
             for lexeme, threads in parts.places
         )
         if places != parts.places:
@@ -127,12 +131,15 @@ class LazyReads(LexerReads):
         read = self.read(self.set_of(self._walks.nodes(ROOT)), state)
         return self._standing.setdefault(id(read), state)
 
-    def _begun(self, parts: Parts) -> frozenset[int]:
-        """The lexemes that were begun."""
-        lexemes = {lexeme for lexeme, _ in parts.places}
-        return self._lazily.lexemes(parts.others) | lexemes
+    def _exits_of(self, alone: int | None) -> Exits:
+        """The exits of a lexeme that is read alone, or of any."""
+        found = self._exits.get(alone)
+        if found is None:
+            found = self._exits[alone] = self._following.exits(alone, self._parts)
+            self.nbytes += found.nbytes
+        return found
 
-    def _usual(self, lexemes: frozenset[int], lexeme: int, thread: Thread) -> Thread:
+    def _usual(self, alone: int | None, lexeme: int, thread: Thread) -> Thread:
         """The thread with the least number of characters of those that are as far from bounds."""
         walked = self._lazily.readers[lexeme].walked[thread.conjunction]
         c, number = walked.conjunction, thread.characters
@@ -140,25 +147,25 @@ class LazyReads(LexerReads):
             return thread
         if number < c.least:
             # Behind any token there are too few, and what is needed further is as ever.
-            further, _ = self._span(lexemes, lexeme, thread, walked)
+            further, _ = self._span(alone, lexeme, thread, walked)
             is_far = number <= c.least - further - max(len(walked.lengths.rows) - 1, 1)
             return thread._replace(characters=0) if is_far else thread
         if c.most == UNBOUNDED:
             return thread
-        _, needed = self._span(lexemes, lexeme, thread, walked)
+        _, needed = self._span(alone, lexeme, thread, walked)
         return thread._replace(characters=c.least) if number <= c.most - needed else thread
 
     def _span(
-        self, lexemes: frozenset[int], lexeme: int, thread: Thread, walked: Walked
+        self, alone: int | None, lexeme: int, thread: Thread, walked: Walked
     ) -> tuple[int, int]:
         """The most characters of a token that is read in a state, and the most that it takes to a
         member by way of one."""
-        key = lexemes, lexeme, thread.conjunction, thread.state
+        key = alone, lexeme, thread.conjunction, thread.state
         found = self._spans.get(key)
         if found is None:
             most = needed = 0
             number = self._firsts[lexeme] + thread.conjunction
-            met = self._walk_to_exits(lexemes, lexeme, thread, walked)
+            met = self._walk_to_exits(alone, lexeme, thread, walked)
             for ends in (met, self._rows.ends(number, thread.state)):
                 fewest = walked.lengths.fewest(np.zeros_like(ends.states), ends.states)
                 further = (ends.characters + fewest)[fewest < NEVER]
@@ -201,16 +208,14 @@ class LazyReads(LexerReads):
 
     def _read_from_root(self, nodes: NodeSet, state: int, parts: Parts) -> LexerRead:
         """The same for all tokens: rows by themselves, and of the ends of lexemes the exits."""
-        lexemes = self._begun(parts)
-        exits = self._exits.get(lexemes)
-        if exits is None:
-            exits = self._exits[lexemes] = self._following.exits(lexemes, self._parts)
+        alone = _alone(parts)
+        exits = self._exits_of(alone)
         found, rows, is_kept = list[_Decided](), list[Words](), True
-        key: list[object] = [lexemes, parts.others, self._lazily.accept_of[state]]
+        key: list[object] = [alone, parts.others, self._lazily.accept_of[state]]
         for lexeme, thread, walked in self._threads(parts):
             number = self._firsts[lexeme] + thread.conjunction
             rows.append(self._rows.row(number, thread.state, thread.sets, thread.characters))
-            met = self._walk_to_exits(lexemes, lexeme, thread, walked)
+            met = self._walk_to_exits(alone, lexeme, thread, walked)
             found.append(_Decided(lexeme, met, *decided(walked, met, thread.characters)))
             key += [*found[-1].key(thread, walked), id(rows[-1])]
             is_kept &= not walked.operands
@@ -219,7 +224,7 @@ class LazyReads(LexerReads):
             return read
         small = exits.parts
         below = np.arange(*small.trie.first[:2].tolist(), dtype=np.int32)
-        walk = self._walk_of_others(lexemes, parts.others, small.trie, below)
+        walk = self._walk_of_others(alone, parts.others, small.trie, below)
         goes_on, codes, accept_sets = self._combined(found, walk, len(small.parents))
         left = ~goes_on[exits.places]
         above = small.parents[exits.places]
@@ -261,25 +266,20 @@ class LazyReads(LexerReads):
             self._keep(key, found, walked)
         return found
 
-    def _walk_to_exits(
-        self, lexemes: frozenset[int], lexeme: int, thread: Thread, walked: Walked
-    ) -> Met:
+    def _walk_to_exits(self, alone: int | None, lexeme: int, thread: Thread, walked: Walked) -> Met:
         """What a thread meets on the paths from the root to exits."""
-        key = lexemes, lexeme, thread.conjunction, thread.state
+        key = alone, lexeme, thread.conjunction, thread.state
         found = self._met.get(key)
         if found is None:
-            exits = self._exits.get(lexemes)
-            if exits is None:
-                exits = self._exits[lexemes] = self._following.exits(lexemes, self._parts)
-            parts = exits.parts
+            parts = self._exits_of(alone).parts
             if walked.operands:
                 begun = np.arange(*parts.trie.first[:2].tolist(), dtype=np.int32)
                 found = from_nodes(begun, thread, walked, parts, own=True)
             else:
-                walk = self._tries.get((lexemes, lexeme, thread.conjunction))
+                walk = self._tries.get((alone, lexeme, thread.conjunction))
                 if walk is None:
                     walk = TrieWalk(walked.conjunction, parts, parts.most + 1)
-                    self._tries[lexemes, lexeme, thread.conjunction] = walk
+                    self._tries[alone, lexeme, thread.conjunction] = walk
                 found = from_root(walk, thread.state, parts)
             self._keep(key, found, walked)
         return found
@@ -366,6 +366,12 @@ class LazyReads(LexerReads):
         held = trie.held[nodes]
         ids: NDArray[np.int32] = trie.ids[ranges(held, trie.held[nodes + 1] - held)]
         return ids
+
+
+def _alone(parts: Parts) -> int | None:
+    """The lexeme that is read alone; None where there are several."""
+    is_one = parts.others == DEAD and len(parts.places) == 1
+    return parts.places[0][0] if is_one else None
 
 
 def _united(parts: Iterable[Nodes]) -> Nodes:
