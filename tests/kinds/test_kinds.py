@@ -36,6 +36,7 @@ ROOMS = {
     | {"pretokenizer", "summaries"},
     "earley": {"dfa", "earley"},
     "greedy": {"dfa", "maximal_munch", "network", "summaries"},
+    "lazy-greedy": {"dfa", "lazy_dfa", "lazy_lexer", "maximal_munch", "network", "summaries"},
 }
 MACHINES = {
     "byte-dfa": "DfaMachine",
@@ -48,6 +49,7 @@ MACHINES = {
     "canonical network": "CanonicalMasks",
     "earley": "EarleyMasks",
     "greedy": "MaximalMunchMasks",
+    "lazy-greedy": "LazyLexerMasks",
 }
 DATE = "[12][0-9]{3}-(0[1-9]|1[0-2])-([0-2][0-9]|3[01])"
 NESTED = 'start ::= "[" (start ("," " "? start)*)? "]" | #"[a-z]{1,4}";'
@@ -88,6 +90,7 @@ def files(default_tokenizer: Tokenizer) -> dict[str, bytes]:
         "canonical network": of(NESTED, engine="network", tokenization="canonical"),
         "earley": of(NESTED, engine="earley", tokenization="any"),
         "greedy": of(MUNCH, "lark", tokenization="any"),
+        "lazy-greedy": of(MUNCH.replace("]+/", "]{1,3000}/"), "lark", tokenization="any"),
     }
 
 
