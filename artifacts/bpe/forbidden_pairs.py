@@ -84,6 +84,28 @@ class ForbiddenPairs:
             offsets=np.pad(self.offsets, (0, more), mode="edge"),
         )
 
+    def of_first(self, size: int) -> "ForbiddenPairs":
+        """The pairs of the ids below ``size`` alone."""
+        if size == len(self.part):
+            return self
+        kept = self.order < size
+        place = np.append(0, np.cumsum(kept)).astype(np.int32)
+        merges = int(self.offsets[size])
+        begin, end = place[self.begin[:merges]], place[self.end[:merges]]
+        filled = begin < end
+        count = np.append(0, np.cumsum(filled)).astype(np.int64)
+        return replace(
+            self,
+            part=self.part[:size],
+            bound=self.bound[:size],
+            row_class=self.row_class[:size],
+            offsets=count[self.offsets[: size + 1]],
+            index=self.index[:merges][filled],
+            begin=begin[filled],
+            end=end[filled],
+            order=self.order[kept],
+        )
+
     @property
     def classes(self) -> int:
         """Number of row classes."""

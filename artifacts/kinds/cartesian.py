@@ -46,7 +46,8 @@ class ProductRuntime(RegularGrammar):
         """Which tokens may not follow which inside a piece."""
         from ..cartesian.from_sections import forbidden_pairs
 
-        return forbidden_pairs(self._beside.inner(self.machine()))
+        found = forbidden_pairs(self._beside.inner(self.machine()))
+        return found.of_first(self.contents.manifest.vocab_size)
 
     def begun(self, prompt: Sequence[int]) -> Begun:
         """By the boundaries that the prompt may have, and its last token."""

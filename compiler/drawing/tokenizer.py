@@ -97,7 +97,9 @@ class _Classes:
     @classmethod
     def of(cls, artifact: Artifact, pairs: ForbiddenPairs) -> "_Classes":
         """Of the tokens on the edges of a canonical artifact's token DFA."""
-        ids = _used(artifact)
+        # Behind these a product has tokens that stand for terminals.
+        used = _used(artifact)
+        ids = used[used < artifact.vocab_size]
         labels = TokenLabels(artifact.vocabulary, ids)
         every = ids.tolist()
         found: dict[bytes, list[int]] = {}

@@ -57,7 +57,7 @@ def _token(artifact: Artifact, token_id: int) -> str:
 
 
 # Sections that both kinds of artifact have.
-_SHARED = ("dfa.", "vocab.", "origins.", "pairs.")
+_SHARED = ("dfa.", "vocab.", "origins.")
 
 
 def tabulated(artifact: Artifact, limits: Limits | None = None) -> Artifact:
@@ -102,6 +102,7 @@ def tabulated(artifact: Artifact, limits: Limits | None = None) -> Artifact:
     words = tokenset.word_count(artifact.vocab_size)
     arrays = {
         **shared,
+        **artifact.runtime.forbidden_pairs.arrays("pairs."),
         "rows": np.frombuffer(b"".join(rows), dtype="<u4").reshape(-1, words),
         "row_ids": np.zeros(0, dtype=np.int32),
         "row_of": np.array(row_of, dtype=np.int32)[kept],

@@ -27,6 +27,8 @@ from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.vocabulary import TEXT
 from constrain.compiler import WeakerMasksWarning, compile_grammar, load_tokenizer
 from constrain.compiler.diagnostics import CheckError
+from constrain.compiler.drawing import draw_tokenizer, draw_tokens
+from constrain.compiler.merge.dump import tabulated
 from constrain.compiler.pipeline import build_artifact, build_engine
 
 Count = Callable[[str, object], None]
@@ -111,7 +113,9 @@ def compare(
         artifact = compiled(engine, language.text, here)
         counts["masks"] += len(expected)
         counts["tokens"] += check_masks(artifact.matcher(), expected)
-        for prompt in rng.sample(PROMPTS, 2):
+        # A table knows behind a prompt which tokens may come first, and no more.
+        is_table = artifact.manifest.kind == "token-dfa"
+        for prompt in [] if is_table else rng.sample(PROMPTS, 2):
             before = here.encode(prompt)
             expected = following(language.encodings(here, prompt), here.eos_ids)
             if not expected:
@@ -253,6 +257,22 @@ def test_matchers_do_beside_tokens_what_they_do_elsewhere(
     for taken in (th, token, e, token):
         matcher.advance(taken)
     assert {eos} == mask(matcher)
+
+
+def test_products_with_terminals_are_drawn_and_tabulated(any_case: Callable[[str], Case]) -> None:
+    """What stands for terminals inside is in no drawing, and in no table of the same masks."""
+    here = any_case("characters")
+    added = min(here.tokenizer.added)
+    artifact = compiled("DFA", f'root ::= "a" <[{added}]> "the" | " b"{{1,2}}', here)
+    assert artifact.manifest.kind == "product"
+    table = tabulated(artifact)
+    assert table.manifest.kind == "token-dfa"
+    for ids in ([], here.encode("a"), [*here.encode("a"), added], here.encode(" b")):
+        one, other = (found.matcher() for found in (artifact, table))
+        assert len(ids) == one.accept(ids) == other.accept(ids)
+        assert one.mask().tolist() == other.mask().tolist()
+    assert here.tokenizer.added[added].strip("<|>") in draw_tokens(artifact, title="g").dot
+    assert "the" in draw_tokenizer(artifact, title="g").dot
 
 
 def test_terminals_that_canonical_masks_cannot_follow_are_refused_by_name(tmp_path: Path) -> None:

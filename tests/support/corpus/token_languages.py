@@ -153,8 +153,9 @@ def _encoded(items: list[Item], case: Case) -> Iterator[list[int]]:
 
 
 def _check_whole(member: Member, ids: list[int], case: Case) -> None:
-    """The library encodes a member so, if all its tokens are added ones."""
-    added = case.tokenizer.added
+    """The library encodes a member so, if all its tokens are added ones, and by the same ids."""
+    names = case.tokenizer.added
+    added = {i: name for i, name in names.items() if case.library.token_to_id(name) == i}
     if all(isinstance(item, str) or item[0] in added for item in member):
         whole = "".join(item if isinstance(item, str) else added[item[0]] for item in member)
         assert ids == case.encode(whole), whole
