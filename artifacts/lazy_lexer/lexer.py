@@ -18,7 +18,7 @@ from ..lazy_dfa.tables import Conjunction
 from ..maximal_munch.lexer import NO_ACCEPT, Lexer, LexerTables
 
 # Bytes of a state, its threads and its steps so far, roughly.
-_STATE_BYTES = 1000
+_STATE_BYTES = 1500
 
 # Lazy lexemes, ascending, and where each is.
 Places: TypeAlias = tuple[tuple[int, Threads], ...]
