@@ -76,7 +76,8 @@ class LargeLexemes:
     def tried(self, expr: Expr) -> Operation | None:
         """The same of one whose automaton has too many states."""
         node = self._node(expr)
-        return None if node is None else self._of(node)
+        is_long = node is not None and any(map(_is_repeated_or_operation, regex.walk(node)))
+        return self._of(node) if node is not None and is_long else None
 
     def without_exceptions(self) -> Grammar:
         """The grammar in which those exceptions are patterns whose automata are large."""
@@ -142,6 +143,11 @@ class LargeLexemes:
             return None
         self._threads = threads
         return found
+
+
+def _is_repeated_or_operation(node: regex.Node) -> bool:
+    """Whether a node may stand for more states than are written."""
+    return isinstance(node, regex.And | regex.Not | regex.Repeat)
 
 
 def _outside(expr: Expr) -> tuple[Expr, ...]:
