@@ -46,9 +46,10 @@ def begin_of(count: int) -> int:
 def twinned(vocabulary: Vocabulary, prefix: bytes) -> NDArray[np.int32]:
     """The tokens that have twins: those of text that begin with ``prefix``, of at most one byte;
     int32, ascending."""
+    if not prefix:
+        return np.zeros(0, dtype=np.int32)
     ids = vocabulary.text_ids()
-    octet = prefix[0] if prefix else -1
-    found: NDArray[np.bool_] = vocabulary.data[vocabulary.offsets[ids]] == octet
+    found: NDArray[np.bool_] = vocabulary.data[vocabulary.offsets[ids]] == prefix[0]
     return ids[found].astype(np.int32)
 
 
