@@ -7,19 +7,18 @@ Only what repeats without an end and also counts is looked at, so that other gra
 and it is counted, not timed: the same on each machine.
 """
 
-from collections.abc import Iterable
-from functools import reduce
-from operator import or_
+from collections.abc import Iterable, Sequence
+from itertools import groupby
 
 from ..automata import regex_ir as regex
 from ..automata.assertions import resolved
 from ..automata.determinize import determinize
-from ..automata.folding import fold
 from ..automata.thompson import thompson
 from ..diagnostics import LimitError
-from ..grammar.tree import Expr, Pattern, Repetition, walk
+from ..grammar.tree import Expr, Literal, Pattern, Repetition, walk
 from ..grammar.tree import Sequence as Concatenation
 from ..limits import Limits
+from .behind_loops import first_bytes, may_fall_behind
 from .joined_characters import with_joined_characters
 
 # So many places in a row make as many sets of them as 2 to that.
@@ -40,9 +39,17 @@ def may_count(bodies: Iterable[Expr]) -> bool:
                 return True
             if isinstance(part, Repetition) and max(part.min_times, part.max_times or 0) >= _MANY:
                 return True
-            if isinstance(part, Concatenation) and len(part.items) >= _MANY:
+            if isinstance(part, Concatenation) and _are_many(part.items):
                 return True
     return False
+
+
+def _are_many(items: Sequence[Expr]) -> bool:
+    """Whether enough items in a row are no literals: between these each place has its byte."""
+    if len(items) < _MANY:
+        return False
+    groups = groupby(items, lambda item: isinstance(item, Literal))
+    return any(not fixed and sum(1 for _ in run) >= _MANY for fixed, run in groups)
 
 
 def grows(node: regex.Node, most: int, limits: Limits) -> bool:
@@ -57,7 +64,7 @@ def grows(node: regex.Node, most: int, limits: Limits) -> bool:
         return False
     if most and not any(map(_counts, parts)):
         return False
-    if most and not _is_ambiguous(joined):
+    if most and not (_is_ambiguous(joined) and may_fall_behind(joined)):
         return False
     try:
         nfa = thompson(resolved(joined, limits), limits.within(_MOST_STATES))
@@ -73,15 +80,7 @@ def grows(node: regex.Node, most: int, limits: Limits) -> bool:
 def _is_ambiguous(node: regex.Node) -> bool:
     """Whether a first byte may lead to several places from inside what repeats without an end; if
     none does, texts are in few places at once (one-unambiguous: Brüggemann-Klein and Wood 1998)."""
-    firsts: dict[int, int] = {}
-    nullable = regex.nullable_inside(node)
-
-    def first(current: regex.Node, inside: list[int]) -> int:
-        found = _first_bytes(current, inside, nullable)
-        firsts[id(current)] = found
-        return found
-
-    fold(node, regex.parts_of, first)
+    firsts, nullable = first_bytes(node), regex.nullable_inside(node)
     # Expressions, the first bytes of what may follow, and whether that repeats without an end.
     pending = [(node, 0, False)]
     seen = set()
@@ -117,30 +116,6 @@ def _is_ambiguous(node: regex.Node) -> bool:
             case _:
                 return True
     return False
-
-
-def _first_bytes(node: regex.Node, inside: list[int], nullable: set[int]) -> int:
-    """The first bytes of texts, as bits; of other nodes all."""
-    match node:
-        case regex.Lit(data):
-            return 1 << data[0]
-        case regex.CharClass(ranges):
-            found = 0
-            for low, high in ranges:
-                ends = [chr(each).encode("utf-8")[0] for each in (low, high)]
-                found |= (1 << ends[1] + 1) - (1 << ends[0])
-            return found
-        case regex.Seq(parts):
-            found = 0
-            for part, own in zip(parts, inside, strict=True):
-                found |= own
-                if id(part) not in nullable:
-                    break
-            return found
-        case regex.Alt() | regex.Repeat() | regex.Optional():
-            return reduce(or_, inside, 0)
-        case _:
-            return (1 << 256) - 1
 
 
 def _is_measured(error: LimitError) -> bool:

@@ -1,0 +1,209 @@
+"""Whether a text can be in many places behind a repetition while it is still inside of it.
+
+    .*a.{20}             behind the loop stand twenty places that read what the loop reads
+    [ ]*"name"[ ]*:      what stands behind the loops is nothing that they read
+
+Only then can the states of a DFA be many sets of places, two to the power of so many: each time the
+loop begins again, while what began before goes on.
+"""
+
+from collections.abc import Iterator
+from functools import reduce
+from operator import or_
+from typing import NamedTuple, TypeAlias
+
+from ..automata import regex_ir as regex
+from ..automata.folding import fold
+
+# So many places make as many sets of them as 2 to that.
+MANY = 16
+
+# Expressions looked at, each in its surroundings; beyond, the answer is that it may be.
+_MOST_LOOKS = 5_000
+
+
+class _Run(NamedTuple):
+    """Places in a row that read what a loop reads: ``inside``, how many begin an expression;
+    ``through``, how many it has from end to end, None where something else always is between."""
+
+    inside: int
+    through: int | None
+
+    def then(self, other: "_Run") -> "_Run":
+        """Of an expression and another behind it."""
+        if self.through is None:
+            return self
+        inside = max(self.inside, min(self.through + other.inside, MANY))
+        through = None if other.through is None else min(self.through + other.through, MANY)
+        return _Run(inside, through)
+
+    def optional(self) -> "_Run":
+        """Of an expression that may be missing."""
+        return self._replace(through=max(self.through or 0, 0))
+
+
+_NOTHING, _OTHER, _UNKNOWN = _Run(0, 0), _Run(0, None), _Run(MANY, MANY)
+
+# What stands behind: the parts of a sequence from one on, and what stands behind these. Behind the
+# inside of a repetition that stands once more.
+_Behind: TypeAlias = "tuple[tuple[regex.Node, ...], int, _Behind | None]"
+
+
+def may_fall_behind(node: regex.Node) -> bool:
+    """Whether behind or inside some repetition without an end ``MANY`` places in a row, each of
+    more bytes than one, may read what it reads."""
+    octets: dict[int, int] = {}
+
+    def read(current: regex.Node, inside: list[int]) -> int:
+        octets[id(current)] = found = _bytes_of(current, inside)
+        return found
+
+    fold(node, regex.parts_of, read)
+    firsts = first_bytes(node)
+    by_bytes: dict[tuple[int, int], dict[int, _Run]] = {}
+    for looks, (loop, behind) in enumerate(_places(node)):
+        if looks == _MOST_LOOKS:
+            return True
+        if loop is None:
+            continue
+        known = firsts[id(loop)], octets[id(loop)]
+        if known not in by_bytes:
+            by_bytes[known] = _runs(node, *known, octets)
+        runs = by_bytes[known]
+        if runs[id(loop)].inside >= MANY or _longest(behind, runs) >= MANY:
+            return True
+    return False
+
+
+def _places(node: regex.Node) -> Iterator[tuple[regex.Node | None, "_Behind | None"]]:
+    """The insides of repetitions without an end, each with what stands behind; None for all else,
+    so that the looks can be counted."""
+    pending: list[tuple[regex.Node, _Behind | None]] = [(node, None)]
+    while pending:
+        current, behind = pending.pop()
+        loop = None
+        match current:
+            case regex.Seq(parts):
+                pending.extend((part, (parts, i + 1, behind)) for i, part in enumerate(parts))
+            case regex.Alt(options):
+                pending.extend((option, behind) for option in options)
+            case regex.Optional(inner):
+                pending.append((inner, behind))
+            case regex.Repeat(inner, _, most):
+                loop = inner if most is None else None
+                pending.append((inner, ((current,), 0, behind)))
+            case _:
+                pass
+        yield loop, behind
+
+
+def _longest(behind: "_Behind | None", runs: dict[int, _Run]) -> int:
+    """The longest run that begins where ``behind`` does."""
+    found = _NOTHING
+    while behind is not None:
+        parts, begin, behind = behind
+        for part in parts[begin:]:
+            found = found.then(runs[id(part)])
+        if found.through is None:
+            break
+    return found.inside
+
+
+def _runs(node: regex.Node, first: int, known: int, octets: dict[int, int]) -> dict[int, _Run]:
+    """Of all expressions inside ``node``, for a loop that begins with one of the bytes ``first``
+    and reads those of ``known``."""
+    found: dict[int, _Run] = {}
+
+    def run(current: regex.Node, inside: list[_Run]) -> _Run:
+        found[id(current)] = result = _run(current, inside, first, known, octets[id(current)])
+        return result
+
+    fold(node, regex.parts_of, run)
+    return found
+
+
+def _run(node: regex.Node, inside: list[_Run], first: int, known: int, own: int) -> _Run:
+    match node:
+        case regex.Lit(data):
+            return _NOTHING if all(known >> octet & 1 for octet in data) else _OTHER
+        case regex.CharClass():
+            if own & first:
+                return _Run(1, 1)
+            return _NOTHING if own & known else _OTHER
+        case regex.Seq():
+            found = _NOTHING
+            for part in inside:
+                found = found.then(part)
+            return found
+        case regex.Alt():
+            ways = [each.through for each in inside if each.through is not None]
+            longest = max((each.inside for each in inside), default=0)
+            return _Run(longest, max(ways, default=None))
+        case regex.Optional():
+            return inside[0].optional()
+        case regex.Repeat(_, least, most):
+            found = one = inside[0]
+            if most is not None:
+                for _ in range(min(most, MANY) - 1):
+                    found = found.then(one)
+            return found if least else found.optional()
+        case _:
+            return _UNKNOWN
+
+
+def _bytes_of(node: regex.Node, inside: list[int]) -> int:
+    """The bytes of texts, as bits; of what is not looked into all."""
+    found = 0
+    match node:
+        case regex.Lit(data):
+            for octet in data:
+                found |= 1 << octet
+        case regex.CharClass(ranges):
+            for low, high in ranges:
+                first, last = (chr(each).encode("utf-8")[0] for each in (low, high))
+                found |= (1 << last + 1) - (1 << first)
+                if high > 0x7F:
+                    found |= ((1 << 0xC0) - (1 << 0x80)) | (1 << 0xC2)
+        case regex.Seq() | regex.Alt() | regex.Repeat() | regex.Optional():
+            for each in inside:
+                found |= each
+        case _:
+            return (1 << 256) - 1
+    return found
+
+
+def first_bytes(node: regex.Node) -> dict[int, int]:
+    """Of all expressions inside ``node``, by identity: the first bytes of their texts, as bits."""
+    found: dict[int, int] = {}
+    nullable = regex.nullable_inside(node)
+
+    def first(current: regex.Node, inside: list[int]) -> int:
+        found[id(current)] = result = _first_bytes(current, inside, nullable)
+        return result
+
+    fold(node, regex.parts_of, first)
+    return found
+
+
+def _first_bytes(node: regex.Node, inside: list[int], nullable: set[int]) -> int:
+    """The first bytes of texts, as bits; of other nodes all."""
+    match node:
+        case regex.Lit(data):
+            return 1 << data[0]
+        case regex.CharClass(ranges):
+            found = 0
+            for low, high in ranges:
+                ends = [chr(each).encode("utf-8")[0] for each in (low, high)]
+                found |= (1 << ends[1] + 1) - (1 << ends[0])
+            return found
+        case regex.Seq(parts):
+            found = 0
+            for part, own in zip(parts, inside, strict=True):
+                found |= own
+                if id(part) not in nullable:
+                    break
+            return found
+        case regex.Alt() | regex.Repeat() | regex.Optional():
+            return reduce(or_, inside, 0)
+        case _:
+            return (1 << 256) - 1
