@@ -28,8 +28,6 @@ from ..limits import Limits
 from .components import nullable_nonterminals
 from .form import ENOUGH, Lnf, Origins, Production, Symbol, Terminal, few
 
-_Bodies = list[tuple[Symbol, ...]]
-
 
 def eliminate_nullable(lnf: Lnf) -> Lnf:
     """The grammar without ε, and whether ε was a member. Linear in the productions."""
@@ -69,25 +67,31 @@ class _Eliminator:
 
     def _rewrite(self, head: int, production: Production, names: int) -> int:
         """Add what becomes of a production; ``names`` counts the names given so far."""
-        bodies: _Bodies = []  # of all behind the current place, without ε …
+        # Of all behind the current place, from the end on, without ε …
+        bodies: list[list[Symbol]] = []
         epsilon = True  # … and whether ε is one more
         for symbol in reversed(production.body):
             present = self._present(symbol)
             if symbol not in self.nullable:
-                bodies = [(symbol, *body) for body in bodies]
+                for body in bodies:
+                    body.append(symbol)
                 if epsilon:
-                    bodies.append((symbol,))
+                    bodies.append([symbol])
                 epsilon = False
             elif present is not None:
                 if len(bodies) > 1:
                     names += 1
-                    bodies = [(self._suffix(head, bodies, production.origins, names),)]
-                with_it = [(present, *body) for body in bodies]
+                    bodies = [[self._suffix(head, bodies, production.origins, names)]]
+                with_it = [[*body, present] for body in bodies]
                 if epsilon:
-                    with_it.append((present,))
+                    with_it.append([present])
                 bodies = with_it + bodies
-        self.productions.extend(Production(head, body, production.origins) for body in bodies)
+        self._add(head, bodies, production.origins)
         return names
+
+    def _add(self, head: int, bodies: list[list[Symbol]], origins: Origins) -> None:
+        """Productions of bodies that are written from the end on."""
+        self.productions.extend(Production(head, tuple(body[::-1]), origins) for body in bodies)
 
     def _present(self, symbol: Symbol) -> Symbol | None:
         """The symbol without ε."""
@@ -112,12 +116,12 @@ class _Eliminator:
             self._nodes[key] = without_epsilon(terminal.content)
         return self._nodes[key]
 
-    def _suffix(self, head: int, bodies: _Bodies, origins: Origins, count: int) -> int:
+    def _suffix(self, head: int, bodies: list[list[Symbol]], origins: Origins, count: int) -> int:
         """A new nonterminal for ``bodies``."""
         number = len(self.names)
         self.names.append(f"{self.names[head]}~{count}")
         self.owners.append(self.owners[head])
-        self.productions.extend(Production(number, body, origins) for body in bodies)
+        self._add(number, bodies, origins)
         self.suffixes.add(number)
         return number
 

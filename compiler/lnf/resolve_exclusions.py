@@ -101,7 +101,9 @@ class Operands:
         whole = Rule(_OPERAND, expr.span, expr, expr.span)
         rules = (*(rule for name in used for rule in self._rules.get(name, ())), whole)
         try:
-            lnf = normalize(replace(self._grammar, rules=rules, start=_OPERAND), self._limits)
+            # Nothing is ignored inside of a terminal.
+            alone = replace(self._grammar, rules=rules, start=_OPERAND, ignored=())
+            lnf = normalize(alone, self._limits)
             nfa, _ = to_nfa(lnf, self._limits)
         except NotRegularError as error:
             first = error.diagnostics[0]

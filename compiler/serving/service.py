@@ -8,6 +8,7 @@ What an artifact depends on is its key (``content_key``). It is looked for among
 in the folder, and else compiled by a process (``workers``), once however many ask meanwhile.
 """
 
+import os
 import tempfile
 import threading
 from collections import OrderedDict
@@ -22,6 +23,7 @@ from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.errors import ArtifactError, ConstrainError
 from constrain.artifacts.read import load
 
+from ..dialects import DIALECTS
 from ..limits import Limits
 from ..options import ANY, CompileOptions
 from ..tokenizers import load_tokenizer
@@ -89,6 +91,7 @@ class CompileService:
         self._options, self._cache_bytes, self._most_waiting = options, cache_bytes, waiting
         self._open = _OpenArtifacts(open_bytes)
         self._lock = threading.Lock()
+        self._is_closed, self._process = False, os.getpid()
         self._asked: dict[str, Future[Artifact]] = {}
         self._workers = Workers(name, workers)
         self._readers = ThreadPoolExecutor(1, thread_name_prefix="constrain-load")
@@ -99,14 +102,25 @@ class CompileService:
         """The artifact of a request, or of a grammar's text by ``options``; returns at once.
 
         The future's exception is a ``ServiceError``. It cannot be cancelled: others may wait for
-        the same. Raises ``RuntimeError`` when the service is closed.
+        the same. Raises ``RuntimeError`` when the service is closed, or was made before this
+        process was forked; ``TypeError`` and ``ValueError`` for a text that is no string and
+        options without a dialect that there is, which are mistakes of the program that asks.
         """
         if isinstance(spec, Request):
             text, wanted, name = spec.text, spec.options, spec.name
         else:
             text, wanted, name = spec, options or self._options, "<grammar>"
+        if not isinstance(text, str):
+            raise TypeError(f"a grammar is a string, not {type(text).__name__}")
+        if wanted.dialect not in DIALECTS:
+            raise ValueError(f"options need a dialect: one of {', '.join(DIALECTS)}")
+        if os.getpid() != self._process:
+            # Threads and locks are not what they were, and a future would never be done.
+            raise RuntimeError("a service is of the process that made it: make one in each fork")
         key = content_key(text, wanted, self._tokenizer)
         with self._lock:
+            if self._is_closed:
+                raise RuntimeError("the service is closed")
             found = self._open.get(key)
             if found is not None:
                 return _settled(found)
@@ -124,7 +138,12 @@ class CompileService:
             return future
 
     def close(self) -> None:
-        """End the processes; what is being compiled fails. Artifacts that were given stay open."""
+        """End the processes; what is being compiled fails. Artifacts that were given stay open.
+
+        Waits for the service's threads, so it must not be called by what a future calls when done.
+        """
+        with self._lock:
+            self._is_closed = True
         self._workers.close()
         self._readers.shutdown(wait=True)
         with suppress(OSError):
@@ -153,8 +172,8 @@ class CompileService:
                 outcome = self._workers.submit(job)
                 outcome.add_done_callback(partial(self._compiled, key))
                 return
-        except (OSError, RuntimeError) as error:
-            self._settle(key, ServiceError(str(error), 500, 70))
+        except Exception as error:  # Whatever it is, the future has to be done.
+            self._settle(key, _failure(error))
             return
         self._settle(key, found)
 
@@ -163,12 +182,16 @@ class CompileService:
         if done.cancelled():
             self._settle(key, ServiceError("the service was closed", 503, 1))
             return
-        outcome = done.result()
+        try:
+            outcome = done.result()
+            found = None if outcome.exit_code else self._read(key, verify=False)
+        except Exception as error:  # As when no process can be started.
+            self._settle(key, _failure(error))
+            return
         if outcome.exit_code:
             status = 400 if outcome.exit_code in (_REFUSED, _LIMIT) else 500
             self._settle(key, ServiceError(outcome.message, status, outcome.exit_code))
             return
-        found = self._read(key, verify=False)
         self._settle(key, found or ServiceError("the artifact is gone from its folder", 500, 70))
 
     def _read(self, key: str, *, verify: bool) -> Artifact | None:
@@ -219,6 +242,10 @@ class _OpenArtifacts:
         while self._total > self._capacity and len(self._entries) > 1:
             _, (_, gone) = self._entries.popitem(last=False)
             self._total -= gone
+
+
+def _failure(error: Exception) -> ServiceError:
+    return ServiceError(f"{type(error).__name__}: {error}", 500, 70)
 
 
 def _settled(artifact: Artifact) -> "Future[Artifact]":

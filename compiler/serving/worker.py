@@ -3,15 +3,17 @@
     python -m constrain.compiler.serving.worker TOKENIZER NICENESS
 
 The first outcome says that the tokenizer is loaded, or why not. The process ends when its input
-does, so it does not outlive the server that started it.
+does, whatever it is doing, so it does not outlive the server that started it.
 """
 
 import os
 import signal
 import sys
+import threading
 import traceback
 import warnings
 from dataclasses import fields
+from queue import SimpleQueue
 from typing import BinaryIO
 
 from constrain.artifacts.errors import ConstrainError
@@ -41,8 +43,17 @@ def main() -> None:
         _answer(answers, Outcome(str(error), error.exit_code))
         return
     _answer(answers, Outcome())
+    lines: SimpleQueue[bytes] = SimpleQueue()
+    threading.Thread(target=_read, args=(lines,), daemon=True).start()
+    while True:
+        _answer(answers, _compiled(compiler, Job.of_line(lines.get())))
+
+
+def _read(lines: "SimpleQueue[bytes]") -> None:
+    """Pass on the lines of the input, and end the process with it."""
     for line in sys.stdin.buffer:
-        _answer(answers, _compiled(compiler, Job.of_line(line)))
+        lines.put(line)
+    os._exit(0)
 
 
 def _compiled(compiler: Compiler, job: Job) -> Outcome:

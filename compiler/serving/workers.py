@@ -54,6 +54,10 @@ class Workers:
 
     def _done(self, job: Job) -> Outcome:
         process = getattr(self._own, "process", None)
+        if process is not None and process.has_ended:
+            # Between two jobs: that is no fault of this one.
+            self._drop(process)
+            process = None
         if process is None:
             process = _Process(self._command)
             with self._lock:
@@ -63,12 +67,15 @@ class Workers:
                 process.end()
         outcome = process.outcome(job)
         if process.is_over:
-            with self._lock:
-                self._all.discard(process)
-            process.end()
+            self._drop(process)
             process = None
         self._own.process = process
         return outcome
+
+    def _drop(self, process: "_Process") -> None:
+        with self._lock:
+            self._all.discard(process)
+        process.end()
 
 
 class _Process:
@@ -92,6 +99,11 @@ class _Process:
                 return started
             self._is_ready = True
         return self._answer_to(job.to_line(), job.options.limits.seconds + _GRACE)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the process is there no more."""
+        return self._running.poll() is not None
 
     def end(self) -> None:
         """End the process, whatever it is doing."""

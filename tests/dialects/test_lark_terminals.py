@@ -71,6 +71,27 @@ def test_lazy_suffix_and_stop_end_at_the_first_place() -> None:
             assert members(f'start[stop="{end}"]: /{body}/') == stopped & set(TEXTS)
 
 
+def test_ignored_text_stands_around_what_attributes_and_operations_shape() -> None:
+    """Read by maximal munch, as such grammars are: between lexemes, not inside of them."""
+    tokenizer = load_tokenizer()
+
+    def accepts(grammar: str, text: str) -> bool:
+        made = compile_grammar(
+            f'{grammar}\n%ignore " "', dialect="lark", tokenizer=tokenizer, tokenization="any"
+        )
+        ids, matcher = tokenizer.encode(text), made.matcher()
+        return matcher.accept(ids) == len(ids) and matcher.is_accepting
+
+    for attribute, last in (("lazy", ""), ('suffix="b"', ""), ('stop="b"', '"b"')):
+        body = "a*b" if attribute == "lazy" else "a*"
+        grammar = f'start: "(" x {last} ")"\nx[{attribute}]: /{body}/'
+        assert accepts(grammar, " ( aab ) ")
+        assert not accepts(grammar, "(a ab)")
+    grammar = 'start: A\nA: /[ab]+/ & ~"ab"'
+    assert accepts(grammar, " aba ")
+    assert not accepts(grammar, "ab")
+
+
 def test_operations_on_terminals_are_those_on_sets() -> None:
     """& and ~ of random regexes, references to terminals and brackets; ~ binds tightest."""
     every = set(TEXTS)

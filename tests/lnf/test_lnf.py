@@ -1,7 +1,9 @@
 """Loup's normal form: no pass changes the language, and the result has the form."""
 
 import random
+from dataclasses import replace
 from itertools import pairwise
+from time import process_time
 
 import pytest
 from support.lnf import (
@@ -47,6 +49,17 @@ def test_each_pass_keeps_the_language(full: bool) -> None:
         check_nothing_is_nullable(lnf)
     assert nonempty > 100
     assert nullable > 50
+
+
+def test_long_bodies_are_rewritten_in_linear_time() -> None:
+    """A body of 100,000 symbols, such as a count gives; it was copied for each of them."""
+    lnf = lnf_of('s ::= "a" s "b" | "c";')
+    long = max(lnf.productions, key=lambda p: len(p.body))
+    body = long.body * 33_333
+    start = process_time()
+    found = eliminate_nullable(replace(lnf, productions=[replace(long, body=body)]))
+    assert process_time() - start < 1
+    assert [production.body for production in found.productions] == [body]
 
 
 def check_form(lnf: Lnf) -> None:

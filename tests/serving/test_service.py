@@ -104,6 +104,58 @@ def test_a_process_that_dies_fails_its_request_alone(folder: Path) -> None:
         assert process not in service._workers._all
 
 
+def test_what_befalls_processes_between_jobs_is_no_fault_of_the_next(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that was killed while it had nothing to do is replaced; if none can be started, the
+    request says so, and the next is served again."""
+    with CompileService(default_path(), folder=folder, workers=1) as service:
+
+        def broken(*_: object, **__: object) -> None:
+            raise OSError(12, "Cannot allocate memory")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(workers.subprocess, "Popen", broken)
+            with pytest.raises(ServiceError, match="Cannot allocate memory") as failed:
+                service.get('s ::= "not started";', KBNF).result(60)
+        assert (failed.value.status, failed.value.exit_code) == (500, 70)
+        assert service.get('s ::= "started";', KBNF).result(60)
+        [process] = service._workers._all
+        process._running.kill()
+        process._running.wait()
+        assert service.get('s ::= "started again";', KBNF).result(60)
+        assert process not in service._workers._all
+
+
+def test_a_process_ends_with_its_server_whatever_it_is_doing() -> None:
+    """Its input ends when the server is killed, too; what it compiles then is of no use."""
+    with CompileService(default_path(), workers=1) as service:
+        service.get(ENDLESS_TEXT, ENDLESS)
+        while not any(each._is_ready for each in service._workers._all):
+            time.sleep(0.02)
+        [process] = service._workers._all
+        time.sleep(0.1)
+        process._running.stdin.close()
+        assert process._running.wait(20) == 0
+
+
+@pytest.mark.quick
+def test_mistakes_of_the_program_that_asks_are_raised_at_once(
+    service: CompileService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A text that is none, options without a dialect, and a service that a fork has copied, whose
+    threads are not there: its futures would never be done."""
+    with pytest.raises(ValueError, match="options need a dialect"):
+        service.get('s ::= "a";')
+    with pytest.raises(ValueError, match="options need a dialect"):
+        service.get('s ::= "a";', replace(KBNF, dialect="yacc"))
+    with pytest.raises(TypeError, match="a grammar is a string, not bytes"):
+        service.get(b"s", KBNF)  # type: ignore[arg-type]
+    monkeypatch.setattr("os.getpid", lambda: -1)
+    with pytest.raises(RuntimeError, match="make one in each fork"):
+        service.get('s ::= "a";', KBNF)
+
+
 def test_a_process_that_does_not_keep_its_limit_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     """The time of a job is watched from outside, too; and closing waits for nothing."""
     monkeypatch.setattr(workers, "_GRACE", -59.5)
@@ -114,7 +166,7 @@ def test_a_process_that_does_not_keep_its_limit_is_ended(monkeypatch: pytest.Mon
         monkeypatch.undo()
         waiting = service.get(ENDLESS_TEXT, ENDLESS)
     assert isinstance(waiting.exception(0), ServiceError)
-    with pytest.raises(RuntimeError):
+    with pytest.raises(RuntimeError, match="the service is closed"):
         service.get('s ::= "closed";', KBNF)
 
 
