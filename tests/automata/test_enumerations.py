@@ -98,13 +98,13 @@ def test_what_is_deterministic_already_has_the_same_subsets() -> None:
     assert 200 < compared < 900
 
 
-def test_runs_of_characters_are_one_token(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_runs_of_characters_are_one_token(full: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """The expression is the same as with a token for each, whatever flags and quantifiers say."""
     rng = random.Random(6)
     parts = ["ab", "a", "b-c", "x y", "#", "é", "*", "+", "?", "{2}", "{1,3}", "(", ")", "|", "."]
     parts += ["[ab]", "(?i)", "(?x)", "(?i:", "\\d", "&", "~", "{", "=>", "^", "$", '"', "ss", "K"]
     read = 0
-    for _ in range(3_000):
+    for _ in range(3_000 if full else 700):
         text = "".join(rng.choices(parts, k=rng.randrange(1, 9)))
         for extended in (False, True):
             found = []
@@ -117,4 +117,4 @@ def test_runs_of_characters_are_one_token(monkeypatch: pytest.MonkeyPatch) -> No
                         found.append(type(error).__name__)
             assert found[0] == found[1], text
             read += "(" in found[0]
-    assert read > 1_000
+    assert read > 200

@@ -101,18 +101,18 @@ def test_algorithm_3_equals_algorithm_4() -> None:
         assert frozenset() == dfa.disallowed[START]
 
 
-def test_rectangles_equal_encoding_in_any_order() -> None:
+def test_rectangles_equal_encoding_in_any_order(full: bool) -> None:
     """On shuffled lists, where rank order is not the order of building: lowest rank first
     gives the same pairs, also where no order of the merges is exact."""
     rng = random.Random(3)
     seen_tied = 0
-    for _ in range(1500):
+    for _ in range(1500 if full else 400):
         names, merges = random_table(rng, merges=12)
         rng.shuffle(merges)
         found = derived(names, merges)
         seen_tied += bool(found.tied)
         check_all_pairs(found, len(names))
-    assert seen_tied > 20
+    assert seen_tied > 5
 
 
 def check_all_pairs(found: Derivations, size: int) -> None:
@@ -193,7 +193,7 @@ def test_real_tables(data: Callable[[str], Path], name: str, full: bool) -> None
     names = {i: text for text, i in read["model"]["vocab"].items()}
     tokens = [*found.letters, *found.merges[:, 2].tolist()]
     rng = random.Random(5)
-    pairs = [(rng.choice(tokens), rng.choice(tokens)) for _ in range(60_000 if full else 4000)]
+    pairs = [(rng.choice(tokens), rng.choice(tokens)) for _ in range(60_000 if full else 1500)]
     for first, _ in list(pairs):
         ids = tables.rows.ids(first)
         pairs += [(first, int(rng.choice(ids)))] if len(ids) else []

@@ -8,12 +8,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support import constrain, tokenizer_json, written
+from support import constrain, sampled, tokenizer_json, written
 
 from constrain.compiler import Cache, Tokenizer, load_tokenizer
 from constrain.compiler import cache as cache_module
 from constrain.compiler.cache import Tables, default_folder
 from constrain.compiler.tokenizers.cached_arrays import from_arrays, to_arrays
+
+# One of each kind of file, behind a second one of the first kind.
+REAL = ["mistral_nemo", "qwen2_5", "mistral-v3", "gpt2/gpt2.tiktoken"]
 
 
 class Builder:
@@ -119,7 +122,7 @@ def test_place_of_the_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
         assert expected == default_folder()
 
 
-@pytest.mark.parametrize("name", ["qwen2_5", "mistral-v3", "mistral_nemo", "gpt2/gpt2.tiktoken"])
+@sampled("name", REAL[1:], REAL)
 def test_tokenizers_come_back_as_they_were(
     data: Callable[[str], Path], tmp_path: Path, name: str
 ) -> None:

@@ -56,13 +56,13 @@ def test_every_flipped_bit_is_found(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_flipped_bits_of_the_header_are_found_without_verifying(
-    tiny: dict[tuple[str, int], Artifact], kind: str
+    tiny: dict[tuple[str, int], Artifact], kind: str, full: bool
 ) -> None:
-    """The header has a checksum that is always looked at."""
+    """The header has a checksum that is always looked at: one bit of each byte, in full all."""
     data = bytearray(tiny[kind, 1_000_000].to_bytes())
 
     for place in range(8 + int.from_bytes(data[:8], "little")):
-        for bit in range(8):
+        for bit in range(8) if full else (place % 8,):
             data[place] ^= 1 << bit
             with pytest.raises(ArtifactError):
                 load_bytes(bytes(data))

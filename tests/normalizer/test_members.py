@@ -46,7 +46,7 @@ def test_the_automaton_accepts_what_the_library_leaves_alone(form: Form, full: b
     composing = [k for k in some if characters.second[k] >= 0]
     rng = random.Random(9)
     answers = [0, 0]
-    for _ in range(200_000 if full else 6000):
+    for _ in range(200_000 if full else 3000):
         text = ""
         for _ in range(rng.randrange(1, 7)):
             text += chr(rng.choice(held[rng.choice(some)]))
@@ -60,7 +60,7 @@ def test_the_automaton_accepts_what_the_library_leaves_alone(form: Form, full: b
         expected = FORMS[form].normalize_str(text) == text
         answers[expected] += 1
         assert expected == bool(state), [hex(ord(char)) for char in text]
-    assert min(answers) > 500
+    assert min(answers) > 250
 
 
 def test_over_bytes_it_accepts_the_same() -> None:
@@ -137,7 +137,7 @@ def test_one_sequence_or_none(name: str, case: Callable[[str], Case], full: bool
     assert "stable.table" in artifact.arrays
     rng = random.Random(4)
     counts = [0, 0]
-    for _ in range(1000 if full else 30):
+    for _ in range(1000 if full else 15):
         text = text_of(name, rng)
         stable = qwen.library.normalizer.normalize_str(text) == text
         counts[stable] += 1
