@@ -23,6 +23,7 @@ from ..grammar.tree import (
     Repetition,
     Rule,
     children,
+    walk,
     with_children,
 )
 from ..grammar.tree import Token as TokenNode
@@ -33,6 +34,9 @@ from .lark_statements import StatementsBuilder
 # Rules that templates may become: more of them are made by one that uses itself with ever larger
 # arguments.
 _MOST_USES = 2_000
+
+# Parts that the arguments of all of them may have together: work grows with them.
+_MOST_PARTS = 200_000
 
 # What two equal expressions have in common.
 _Key: TypeAlias = tuple[Any, ...]
@@ -69,6 +73,7 @@ class TemplatesBuilder(StatementsBuilder):
         self._uses: dict[str, Use] = {}
         self._made: dict[_Key, Rule] = {}
         self._names: set[str] = set()
+        self._parts = 0
         self._has_too_many = False
 
     def parameters(self, items: list[Token]) -> tuple[Token, ...]:
@@ -152,10 +157,12 @@ class TemplatesBuilder(StatementsBuilder):
         key = (use.name, *(fold(each, children, _key) for each in filled))
         if key in self._made:
             return Reference(self._made[key].name, use.span)
-        if len(self._made) == _MOST_USES:
+        self._parts += sum(1 for each in filled for _ in walk(each))
+        if len(self._made) == _MOST_USES or self._parts > _MOST_PARTS:
             if not self._has_too_many:
+                rules, parts = f"{_MOST_USES:,} rules", f"{_MOST_PARTS:,} parts"
                 hint = "a template that uses itself has to do so with the same arguments"
-                self.report(f"templates become more than {_MOST_USES:,} rules", use.span, hint)
+                self.report(f"templates become more than {rules}, or {parts}", use.span, hint)
             self._has_too_many = True
             return nothing
         name = self._name(use)

@@ -136,7 +136,7 @@ STEPS: dict[str, tuple[str, str, dict[str, Any], dict[str, Any]]] = {
         "lark",
         'start: A "b"\nA: /([a-z]*x[a-z]{14})+/\n%ignore " "',
         {},
-        {"states": 5_000},
+        {"states": 50},
     ),
     "the network": ("gbnf", 'root ::= "a" root "b" | [a-z]{1,300} "x"', {}, {"states": 200}),
     "Earley": (
