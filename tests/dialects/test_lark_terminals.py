@@ -11,7 +11,8 @@ from support import constrain
 
 from constrain.compiler import compile_grammar, load_tokenizer
 from constrain.compiler.diagnostics import CheckError, DialectError
-from constrain.compiler.pipeline import build_automaton
+from constrain.compiler.frontend import Automaton
+from constrain.compiler.pipeline import build_automaton, build_engine
 
 pytestmark = pytest.mark.quick
 
@@ -170,3 +171,26 @@ def test_max_tokens_counts_tokens() -> None:
         assert matcher.accept([*taken, point]) == len(taken) + 1
         assert matcher.is_accepting
     assert artifact.matcher().accept([word, other, word]) == 2
+
+
+def test_a_lexer_takes_what_attributes_and_operations_leave() -> None:
+    """By maximal munch, beside ignored text: a lazy text ends at its first b, a name is no "ab"."""
+    grammar = """
+        start: (LAZY | NAME | "ab" NAME)+
+        LAZY[lazy]: "x" /.*/ "b"
+        NAME: /[a-b]+/ & ~"ab"
+        %ignore " "
+    """
+    recogniser = build_engine(grammar, dialect="lark")
+    assert isinstance(recogniser, Automaton)
+    wanted = {
+        "xab": True,
+        "xabb": True,  # xab, then the name b
+        "x b": True,
+        "xa": False,
+        "ab": False,
+        "ab b": True,
+        "ab ab": False,
+        "aba ab a": True,
+    }
+    assert {text: recogniser.dfa.accepts(text.encode()) for text in wanted} == wanted
