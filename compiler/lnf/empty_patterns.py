@@ -1,6 +1,8 @@
-r"""Patterns that match no text become the expression of no text, which later passes know.
+r"""Patterns that match no text become the expression of no text, which later passes know; those
+that match the empty text alone become that of the empty text.
 
     #"a&b", #"\b", #"~.*"   ->   nothing
+    #"a*&b*"               ->   ""
 
 Only intersections, complements, assertions and automata (of exceptions) hide that: of all else
 ``regex_ir`` sees it when an expression is made.
@@ -46,11 +48,23 @@ def _emptied(expr: Expr, parts: list[Expr], limits: Limits) -> Expr:
         return expr if same else with_children(expr, tuple(parts))
     if isinstance(expr, Pattern) and _hides(expr.node) and is_empty(expr.node, limits):
         return replace(expr, node=regex.NOTHING)
+    if isinstance(expr, Pattern) and _hides(expr.node) and _is_epsilon(expr.node, limits):
+        return replace(expr, node=regex.EPSILON)
     return expr
 
 
 def _hides(node: regex.Node) -> bool:
     return any(isinstance(part, _HIDING) for part in regex.walk(node))
+
+
+def _is_epsilon(node: regex.Node, limits: Limits) -> bool:
+    """Whether an expression with members matches the empty text alone; no as in ``is_empty``."""
+    if isinstance(node, regex.Embedded) or not regex.is_nullable(node):
+        return False
+    from ..lazy_dfa.expression import is_text
+
+    one = regex.ANY_CHARACTER if is_text(node) else regex.ByteClass(((0, 255),))
+    return is_empty(regex.intersection(node, regex.repeat(one, 1, None)), limits)
 
 
 def is_empty(node: regex.Node, limits: Limits) -> bool:

@@ -8,6 +8,10 @@ from pathlib import Path
 import pytest
 from support.cli import Cli
 
+from constrain.artifacts.read import load_bytes
+from constrain.artifacts.tokens.tokenset import to_ids
+from constrain.compiler import compile_grammar, load_tokenizer
+
 pytestmark = pytest.mark.quick
 
 EMPTY = [
@@ -34,6 +38,18 @@ def test_an_empty_language_inside_a_regex_has_its_place(
     assert 2 == found.code, said
     assert f"{name}:{place}: error: rule 'start' is an empty language" in said
     assert "no text matches what stands here" in said
+
+
+@pytest.mark.parametrize("engine", ["dfa", "network", "earley"])
+@pytest.mark.parametrize("pattern", ["a*&b*", "~((?s:.+))&a?", "(a*&(ab)*)b?&a*"])
+def test_a_pattern_of_the_empty_text_alone_is_that_text(engine: str, pattern: str) -> None:
+    """No terminal without members is left of it: artifacts of all engines can be read."""
+    tokenizer = load_tokenizer()
+    made = compile_grammar(
+        pattern, dialect="regex-extended", tokenizer=tokenizer, tokenization="any", engine=engine
+    )
+    matcher = load_bytes(made.to_bytes()).matcher()
+    assert list(tokenizer.eos) == to_ids(matcher.mask()).tolist()
 
 
 @pytest.mark.parametrize("nesting", [False, True])
