@@ -14,8 +14,9 @@ from contextlib import suppress
 
 from .jobs import Job, Outcome
 
-# Seconds beyond a job's own limit before its process is ended: a step may look at the clock late.
-_GRACE = 5.0
+# Seconds beyond a job's own limit before its process is ended: a step may look at the clock late,
+# and a process that stands back may wait for a processor.
+_GRACE = 20.0
 
 # Seconds that a process has for loading its tokenizer.
 _START = 120.0
@@ -119,7 +120,13 @@ class _Process:
         stdin, stdout = self._running.stdin, self._running.stdout
         assert stdin is not None
         assert stdout is not None
-        timer = threading.Timer(seconds, self._running.kill)
+        late = threading.Event()
+
+        def end() -> None:
+            late.set()
+            self._running.kill()
+
+        timer = threading.Timer(seconds, end)
         timer.daemon = True
         timer.start()
         try:
@@ -135,4 +142,7 @@ class _Process:
         self.is_over = True
         status = self._running.wait()
         how = f"by signal {-status}" if status < 0 else f"with status {status}"
-        return Outcome(f"the compiling process ended {how} before the job was done", UNAVAILABLE)
+        message = f"the compiling process ended {how} before the job was done"
+        if late.is_set():
+            message += f", for it took more than {seconds:g} seconds; this machine may be busy"
+        return Outcome(message, UNAVAILABLE)
