@@ -77,11 +77,11 @@ def compared(number: int) -> tuple[Any, Dfa, Dfa, bool] | None:
 
 def test_no_text_is_a_member_of_a_schema_and_of_its_negation(full: bool) -> None:
     """Random schemas, values nested two deep."""
-    cases = [each for n in range(2_000 if full else 25) if (each := compared(n)) is not None]
+    cases = [each for n in range(2_000 if full else 16) if (each := compared(n)) is not None]
     for found, one, other, _ in cases:
         assert common(one, other).is_empty, json.dumps(found)
 
-    assert len(cases) > 15
+    assert len(cases) > 8
 
 
 @cache

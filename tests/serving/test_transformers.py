@@ -53,6 +53,9 @@ _THOUGHT = {"type": "tag", "begin": "<think>", "content": {"type": "any_text"}, 
 _PARTS = [_THOUGHT, {"type": "json_schema", "json_schema": ANSWER}]
 TAG = {"type": "structural_tag", "format": {"type": "sequence", "elements": _PARTS}}
 
+# The grammars of the fixture below; where all of a test skips, it skips once.
+NAMES = ["json", "tool", "tag", "sql"]
+
 
 @pytest.fixture(scope="module")
 def library(full: bool) -> Any:
@@ -209,8 +212,8 @@ class Checked:
         return found
 
 
-@pytest.mark.parametrize("tokenization", ["canonical", "any"])
-@pytest.mark.parametrize("name", ["json", "tool", "tag", "sql"])
+@pytest.mark.sampled("tokenization", ["any"], ["canonical", "any"])
+@pytest.mark.sampled("name", NAMES[:1], NAMES)
 def test_what_is_generated_are_members(
     name: str,
     tokenization: str,
@@ -239,7 +242,7 @@ def test_what_is_generated_are_members(
     assert not any(each is not None and is_member(name, each[0]) for each in ended)
 
 
-@pytest.mark.parametrize("name", ["json", "tool", "tag", "sql"])
+@pytest.mark.sampled("name", NAMES[:1], NAMES)
 def test_beams_are_reordered_and_stay_members(
     name: str, models: Models, artifact: Callable[..., Artifact]
 ) -> None:
@@ -259,8 +262,8 @@ def test_beams_are_reordered_and_stay_members(
         assert each[1] == models.library.encode(each[0], add_special_tokens=False).ids
 
 
-@pytest.mark.parametrize("name", ["json", "tool", "tag", "sql"])
-@pytest.mark.parametrize("drafts", ["model", "prompt"])
+@pytest.mark.sampled("name", NAMES[:1], NAMES)
+@pytest.mark.sampled("drafts", ["model"], ["model", "prompt"])
 def test_assisted_decoding_equals_greedy(
     name: str, drafts: str, models: Models, artifact: Callable[..., Artifact]
 ) -> None:
@@ -328,8 +331,8 @@ def rows(artifact: Callable[..., Artifact]) -> Iterator[np.ndarray]:
     yield kept
 
 
-@pytest.mark.parametrize("count", [1, 8, 32])
-@pytest.mark.parametrize("width", [50257, 50304])
+@pytest.mark.sampled("count", [1], [1, 8, 32])
+@pytest.mark.sampled("width", [50257], [50257, 50304])
 def test_kernels_of_others_give_the_same_logits(
     count: int, width: int, rows: np.ndarray, library: Any
 ) -> None:

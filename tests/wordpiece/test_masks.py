@@ -158,7 +158,7 @@ def test_members_at_random(
     artifact = compiled(OPEN[grammar], tokenizer)
     draw = random.Random(grammar)
     checked = 0
-    while checked < (1_000 if full else 20):
+    while checked < (1_000 if full else 8):
         text = member(dfa, draw)
         ids = reference.encode(text, add_special_tokens=False).ids
         if tokenizer.unknown in ids:
@@ -233,9 +233,9 @@ def test_boundaries_of_a_prefix() -> None:
 
 def test_matchers_of_several_threads_share_states() -> None:
     """States get one number each, whichever thread reaches them first."""
-    artifact = compiled("([ab]{1,4} ){1,3}c", tokenizer_of(["a", "##b", "b", "##a", "c", "ab"]))
+    artifact = compiled("([ab]{1,3} ){1,3}c", tokenizer_of(["a", "##b", "b", "##a", "c", "ab"]))
     expected = accepted(
-        compiled("([ab]{1,4} ){1,3}c", tokenizer_of(["a", "##b", "b", "##a", "c", "ab"]))
+        compiled("([ab]{1,3} ){1,3}c", tokenizer_of(["a", "##b", "b", "##a", "c", "ab"]))
     )
     with ThreadPoolExecutor(4) as pool:
         results = list(pool.map(accepted, [artifact] * 4))
