@@ -137,13 +137,13 @@ def test_one_sequence_or_none(name: str, case: Callable[[str], Case], full: bool
     assert "stable.table" in artifact.arrays
     rng = random.Random(4)
     counts = [0, 0]
-    for _ in range(1000 if full else 15):
+    for _ in range(1000 if full else 18):
         text = text_of(name, rng)
         stable = qwen.library.normalizer.normalize_str(text) == text
         counts[stable] += 1
         expected = [qwen.encode(text)] if stable else []
         assert expected == qwen.spelled(artifact.matcher(), text.encode()), ascii(text)
-    assert min(counts) > 4
+    assert min(counts) > 1
 
 
 @pytest.mark.parametrize("name", WIDE)
