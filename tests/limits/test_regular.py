@@ -142,7 +142,7 @@ SMALLER = [r'"[ab é]{0,3}"', "[a-c .é\\n]{1,4}", "(a| |'|s){0,5}", "[aB ]{1,6}
 
 @pytest.mark.sampled(
     ("name", "pattern"),
-    [("qwen2_5", pattern) for pattern in SMALLER],
+    [("qwen2_5", pattern) for pattern in SMALLER[:2]],
     [(name, pattern) for name in ("qwen2_5", "mistral_nemo") for pattern in SMALLER],
 )
 def test_smaller_lengths_are_exact_on_real_tokenizers(
