@@ -286,7 +286,7 @@ class LazyReads(LexerReads):
 
     def _keep(self, key: tuple[object, ...], found: Met, walked: Walked) -> None:
         self._walks.visited += len(found.nodes)
-        # subtle: with operands, ends are states that the next walk makes anew.
+        # subtle: with operands, ends are states that the next walk has to find again.
         if not walked.operands:
             self._met[key] = found
             self.nbytes += found.nbytes + ENTRY_BYTES

@@ -8,6 +8,7 @@ What an artifact depends on is its key (``content_key``). It is looked for among
 in the folder, and else compiled by a process (``workers``), once however many ask meanwhile.
 """
 
+import json
 import os
 import tempfile
 import threading
@@ -256,8 +257,6 @@ def _settled(artifact: Artifact) -> "Future[Artifact]":
 
 def _named(tokenizer: object, folder: Path) -> str:
     """A name by which other processes load the tokenizer: its own, or a file in ``folder``."""
-    import json
-
     path = tokenizer if isinstance(tokenizer, str | PathLike) else host_file(tokenizer)
     if path is not None:
         return fspath(path)

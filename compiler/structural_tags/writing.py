@@ -1,5 +1,6 @@
 """What the formats of a structural tag are written with: expressions, rules, free text, parts."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -27,7 +28,7 @@ class Around:
     tokens: tuple[TokenName, ...] = ()
 
 
-class Writing:
+class Writing(ABC):
     """``rules``, ``notes`` and ``embedded`` are what a grammar has; ``wrong`` is what is not
     enforced or has no meaning."""
 
@@ -44,13 +45,13 @@ class Writing:
         self._schemas: dict[Reading, list[tuple[str, str]]] = {}
         self._span = Span(0, 0)
 
+    @abstractmethod
     def format(self, pointer: str, value: Json, around: Around) -> tree.Expr:
         """The expression of the format at a pointer."""
-        raise NotImplementedError
 
+    @abstractmethod
     def rest_of(self, pointer: str, value: Json) -> tree.Expr:
         """The content and the end of a tag."""
-        raise NotImplementedError
 
     def refuse(self, pointer: str, message: str, hint: str = "") -> tree.Expr:
         """Note what is not enforced or has no meaning, and go on."""

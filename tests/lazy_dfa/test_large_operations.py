@@ -1,14 +1,13 @@
 """Operations that are too large to be built, with real vocabularies: soon there, and exact."""
 
-import random
 import time
 from collections.abc import Callable
 
 import numpy as np
 import pytest
+from support.matcher import seconds_of_masks
 
 from constrain.artifacts import Artifact
-from constrain.artifacts.tokens import tokenset
 from constrain.compiler import Compiler, Tokenizer, options
 
 LABEL = r"[a-z0-9]([a-z0-9\-]{0,MOST}[a-z0-9])?"
@@ -43,30 +42,6 @@ def compiled(compiler: Compiler, text: str, **options: object) -> Artifact:
     return artifact
 
 
-def walk(
-    artifacts: list[Artifact], texts: int, tokens: int, check: Callable[..., None]
-) -> list[float]:
-    """Random texts by the masks of the first; CPU seconds of each of its masks."""
-    rng, seconds = random.Random(3), []
-    for _ in range(texts):
-        matchers = [artifact.matcher() for artifact in artifacts]
-        for _ in range(tokens):
-            begun = time.process_time()
-            mask = matchers[0].mask()
-            seconds.append(time.process_time() - begun)
-            check(mask, *(matcher.mask() for matcher in matchers[1:]))
-            token = int(rng.choice(tokenset.to_ids(mask)))
-            for matcher in matchers:
-                matcher.advance(token)
-            if matchers[0].is_finished:
-                break
-    return seconds
-
-
-def check_equal(mask: np.ndarray, *others: np.ndarray) -> None:  # type: ignore[type-arg]
-    assert all(np.array_equal(mask, other) for other in others)
-
-
 @pytest.mark.parametrize("name", LARGE)
 def test_masks_of_smaller_bounds_are_those_of_the_dfa(
     name: str, compiler: Compiler, full: bool, monkeypatch: pytest.MonkeyPatch
@@ -75,7 +50,7 @@ def test_masks_of_smaller_bounds_are_those_of_the_dfa(
     lazy = compiled(compiler, SMALLER[name])
     eager = compiled(compiler, SMALLER[name], engine="dfa")
     assert (lazy.manifest.kind, eager.manifest.kind) == ("lazy-dfa", "byte-dfa")
-    walk([lazy, eager], 100 if full else 4, 20, check_equal)
+    seconds_of_masks([lazy, eager], 100 if full else 4, 20, seed=3)
 
 
 def test_what_begins_a_member_is_known_without_a_search(compiler: Compiler) -> None:
@@ -98,7 +73,7 @@ def test_states_are_those_of_operands_and_masks_hold_no_dead_ends(
 ) -> None:
     artifact = compiled(compiler, LARGE[name])
     assert artifact.manifest.counts["dfa_states"] < 700
-    walk([artifact], 3, 60, lambda mask: None if mask.any() else pytest.fail("a dead end"))
+    seconds_of_masks([artifact], 3, 60, seed=3)
 
 
 def test_lengths_are_bounds_however_they_are_written(compiler: Compiler) -> None:
@@ -126,6 +101,6 @@ def test_first_masks_take_a_tenth_of_a_second_and_later_ones_a_millisecond(
         begun = time.process_time()
         artifact = compiled(made, LARGE[name])
         first.append(time.process_time() - begun)
-        last.append(np.percentile(walk([artifact], 200, 40, lambda _: None), 99))
+        last.append(np.percentile(seconds_of_masks([artifact], 200, 40, seed=3), 99))
     assert min(first) < 0.1
     assert min(last) < 0.001

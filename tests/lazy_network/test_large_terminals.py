@@ -1,14 +1,13 @@
 """Terminals that are too large to be built, in grammars that nest, with real vocabularies."""
 
-import random
 import time
 from collections.abc import Callable
 
 import numpy as np
 import pytest
+from support.matcher import seconds_of_masks
 
 from constrain.artifacts import Artifact
-from constrain.artifacts.tokens import tokenset
 from constrain.compiler import Compiler, Tokenizer, options
 from constrain.compiler.lazy_dfa import conjunctions
 
@@ -57,27 +56,6 @@ def compiled(compiler: Compiler, text: str, **options: object) -> Artifact:
     return artifact
 
 
-def walk(artifacts: list[Artifact], texts: int, tokens: int) -> list[float]:
-    """Random texts, with equal masks of all; CPU seconds of each mask of the first."""
-    rng, seconds = random.Random(5), []
-    for _ in range(texts):
-        matchers = [artifact.matcher() for artifact in artifacts]
-        for _ in range(tokens):
-            begun = time.process_time()
-            mask = matchers[0].mask()
-            seconds.append(time.process_time() - begun)
-            assert all(np.array_equal(mask, matcher.mask()) for matcher in matchers[1:])
-            ids = tokenset.to_ids(mask)
-            # Short tokens come to more states.
-            few = ids[: int(np.searchsorted(ids, 300))]
-            token = int(rng.choice(few if len(few) and rng.random() < 0.3 else ids))
-            for matcher in matchers:
-                matcher.advance(token)
-            if matchers[0].is_finished:
-                break
-    return seconds
-
-
 @pytest.mark.parametrize("few", [512, 0])
 @pytest.mark.parametrize("name", SMALLER)
 def test_masks_of_smaller_bounds_are_those_of_the_built_network(
@@ -96,7 +74,7 @@ def test_masks_of_smaller_bounds_are_those_of_the_built_network(
         lazy = compiled(Compiler(each), SMALLER[name])
         eager = compiled(Compiler(each), SMALLER[name], engine="network")
         assert (lazy.manifest.kind, eager.manifest.kind) == ("lazy-network", "network")
-        walk([lazy, eager], 60 if full else 3, 25)
+        seconds_of_masks([lazy, eager], 60 if full else 3, 25, seed=5, short=0.3)
 
 
 @pytest.mark.parametrize("name", LARGE)
@@ -114,6 +92,6 @@ def test_first_masks_take_a_tenth_of_a_second_and_later_ones_a_millisecond(
         artifact = compiled(made, LARGE[name])
         first.append(time.process_time() - begun)
         assert artifact.manifest.kind == "lazy-network"
-        last.append(np.percentile(walk([artifact], 200, 40), 99))
+        last.append(np.percentile(seconds_of_masks([artifact], 200, 40, seed=5, short=0.3), 99))
     assert min(first) < 0.1
     assert min(last) < 0.001

@@ -1,15 +1,14 @@
 """Strings of JSON Schemas with an automaton and a length: their states are made while decoding."""
 
 import json
-import random
 import time
 from collections.abc import Callable, Mapping
 
 import numpy as np
 import pytest
+from support.matcher import seconds_of_masks
 
 from constrain.artifacts import Artifact
-from constrain.artifacts.tokens import tokenset
 from constrain.compiler import Compiler, Tokenizer, options
 
 DIGIT = "^(?=.*[0-9])"
@@ -36,26 +35,6 @@ def compiled(compiler: Compiler, string: Mapping[str, object], **given: object) 
     return compiler.compile(json.dumps(schema), dialect="json-schema", **wanted)
 
 
-def walk(artifacts: list[Artifact], texts: int, tokens: int) -> list[float]:
-    """Random texts, with equal masks of all; CPU seconds of each mask of the first."""
-    rng, seconds = random.Random(7), []
-    for _ in range(texts):
-        matchers = [artifact.matcher() for artifact in artifacts]
-        for _ in range(tokens):
-            begun = time.process_time()
-            mask = matchers[0].mask()
-            seconds.append(time.process_time() - begun)
-            assert all(np.array_equal(mask, matcher.mask()) for matcher in matchers[1:])
-            ids = tokenset.to_ids(mask)
-            few = ids[: int(np.searchsorted(ids, 300))]
-            token = int(rng.choice(few if len(few) and rng.random() < 0.7 else ids))
-            for matcher in matchers:
-                matcher.advance(token)
-            if matchers[0].is_finished:
-                break
-    return seconds
-
-
 @pytest.mark.parametrize("name", SMALL)
 def test_masks_are_those_of_the_product(
     name: str,
@@ -70,7 +49,7 @@ def test_masks_are_those_of_the_product(
         eager = compiled(Compiler(tokenizer), SMALL[name], engine="network")
         assert (lazy.manifest.kind, eager.manifest.kind) == ("lazy-network", "network")
         assert lazy.manifest.counts["lazy_terminals"] == 2
-        walk([lazy, eager], 60 if full else 4, 40)
+        seconds_of_masks([lazy, eager], 60 if full else 4, 40, seed=7, short=0.7)
 
 
 def test_products_of_any_length_are_kept_whole(default_tokenizer: Tokenizer) -> None:
@@ -101,6 +80,6 @@ def test_first_masks_take_a_tenth_of_a_second_and_later_ones_a_millisecond(
         artifact = compiled(made, LARGE[name])
         artifact.matcher().mask()
         first.append(time.process_time() - begun)
-        last.append(np.percentile(walk([artifact], 200, 40), 99))
+        last.append(np.percentile(seconds_of_masks([artifact], 200, 40, seed=7, short=0.7), 99))
     assert min(first) < 0.1
     assert min(last) < 0.001

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support import EXAMPLES
+from support.serving import SCHEMA
 
 from constrain.artifacts import Artifact
 from constrain.artifacts.serving import llama_cpp
@@ -24,13 +25,6 @@ from constrain.compiler import Compiler, SchemaOptions, Tokenizer
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 EOS, MOST, LAYER, WIDTH = 50256, 120, 64, 50304
-_TEXT = {"type": "string", "maxLength": 20}
-SCHEMA = {
-    "type": "object",
-    "properties": {"colour": {"enum": ["red", "dark green"]}, "text": _TEXT},
-    "required": ["colour"],
-    "additionalProperties": False,
-}
 
 
 @pytest.fixture(scope="module")

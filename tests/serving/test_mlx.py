@@ -14,21 +14,13 @@ from typing import Any
 import numpy as np
 import pytest
 from support import EXAMPLES
+from support.serving import SCHEMA
 
 from constrain.artifacts import Artifact
 from constrain.artifacts.serving import mlx
 from constrain.compiler import Compiler, Tokenizer
 
 WIDTH, EOS, MOST = 50304, 50256, 120
-SCHEMA = {
-    "type": "object",
-    "properties": {
-        "colour": {"enum": ["red", "dark green"]},
-        "text": {"type": "string", "maxLength": 20},
-    },
-    "required": ["colour"],
-    "additionalProperties": False,
-}
 
 
 @pytest.fixture(scope="module")

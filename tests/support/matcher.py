@@ -4,6 +4,7 @@ import json
 import random
 import sys
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -432,6 +433,31 @@ def check_equal_of_short_tokens(
         return short if short and rng.random() < 0.6 else ids
 
     return check_equal_masks(one, other, rng, steps, choices, behind)
+
+
+def seconds_of_masks(
+    artifacts: Sequence[Artifact], texts: int, tokens: int, *, seed: int, short: float = 0.0
+) -> list[float]:
+    """Random texts by the masks of the first, which are those of all and never empty; CPU seconds
+    of each of its masks. ``short``: how often one of the first 300 tokens is taken, which lead to
+    more states."""
+    rng, seconds = random.Random(seed), []
+    for _ in range(texts):
+        matchers = [artifact.matcher() for artifact in artifacts]
+        for _ in range(tokens):
+            begun = time.process_time()
+            mask = matchers[0].mask()
+            seconds.append(time.process_time() - begun)
+            assert mask.any()
+            assert all(np.array_equal(mask, matcher.mask()) for matcher in matchers[1:])
+            ids = tokenset.to_ids(mask)
+            few = ids[: int(np.searchsorted(ids, 300))]
+            token = int(rng.choice(few if len(few) and rng.random() < short else ids))
+            for matcher in matchers:
+                matcher.advance(token)
+            if matchers[0].is_finished:
+                break
+    return seconds
 
 
 def about_so_many(items: Sequence[str], least: int, most: int, rng: random.Random) -> str:

@@ -19,6 +19,17 @@ from constrain.artifacts import Artifact
 from constrain.artifacts.serving import llama_cpp, mlx, tensorrt, transformers
 from constrain.artifacts.tokens import tokenset
 
+# What the tests with hosts themselves ask for.
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "colour": {"enum": ["red", "dark green"]},
+        "text": {"type": "string", "maxLength": 20},
+    },
+    "required": ["colour"],
+    "additionalProperties": False,
+}
+
 PROMPTS = ([5, 6, 7], [8, 5, 9])
 
 # What a host calls: the tokens of all rows, prompts included, and their logits (B, v).
