@@ -1,12 +1,16 @@
 """Time from a grammar's text to its first mask, and masks along texts, beside other engines.
 
     python benchmarks/first_mask.py TOKENIZER.json GBNF [--only NAME] [--runs 5] [--masks] [--cpu]
+    python benchmarks/first_mask.py TOKENIZER.json --large [the same]
 
 GBNF is a folder of llama.cpp's grammars. CPU time in one process, garbage collection included; the
 compiler of the tokenizer is ready, and so are the others' tokenizers. *First* is the first time
 that the process meets a grammar, *ours* the median of later ones, each with a new artifact; nothing
 is precomputed. With ``--masks``, also the masks along the texts of each grammar, computed lazily:
 in wall time, or with ``--cpu`` in CPU time, whose clock takes a fifth of a microsecond itself.
+
+``--large``: grammars whose terminals are too large to be built instead, as host names; of these
+one artifact serves all texts, as in a server.
 """
 
 import argparse
@@ -19,10 +23,12 @@ from statistics import geometric_mean, median
 
 import numpy as np
 import workloads.languages
+import workloads.large_terminals
 import workloads.schemas
 from workloads.others import Opened, Session, others
 from workloads.request import Request
 
+from constrain.artifacts import Artifact
 from constrain.artifacts.matcher import Matcher
 from constrain.compiler import Compiler, Tokenizer, load_tokenizer
 from constrain.compiler.diagnostics import LimitError
@@ -155,7 +161,8 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("tokenizer", type=Path)
-    parser.add_argument("gbnf", type=Path)
+    parser.add_argument("gbnf", type=Path, nargs="?")
+    parser.add_argument("--large", action="store_true")
     parser.add_argument("--only", default="", help="grammars with this text in their name")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--masks", action="store_true")
@@ -171,13 +178,29 @@ def main() -> None:
         )
         return Ours(artifact.matcher())
 
+    served: dict[str, Artifact] = {}
+
+    def of_a_server(request: Request) -> Session:
+        if request.name not in served:
+            served[request.name] = compiler.compile(
+                request.grammar, dialect=request.dialect, tokenization="any", prewarm=0
+            )
+        return Ours(served[request.name].matcher())
+
     engines: dict[str, Opened] = {"constrain": ours, **dict(others(tokenizer, given.tokenizer))}
     ours(Request("ready", "gbnf", 'root ::= "(" root ")" | [a-z]*', ()))
-    requests = [*workloads.schemas.requests(), *workloads.languages.requests(given.gbnf)]
+    if given.large:
+        requests = list(workloads.large_terminals.requests())
+    elif given.gbnf is None:
+        parser.error("a folder of llama.cpp's grammars is needed, or --large")
+    else:
+        requests = [*workloads.schemas.requests(), *workloads.languages.requests(given.gbnf)]
     requests = [request for request in requests if given.only in request.name]
     first_masks(requests, engines, given.runs)
     if given.masks:
         clock = time.process_time if given.cpu else time.perf_counter
+        if given.large:
+            engines["constrain"] = of_a_server
         masks(requests, engines, tokenizer, clock)
 
 
