@@ -24,10 +24,6 @@ if TYPE_CHECKING:
     from constrain.compiler.pipeline import Compilation
 
 
-# States of a repetition's copies, from which on they are counted.
-MANY_COPIES = 20_000
-
-
 def grammar_of(text: str, path: str, options: "CompileOptions") -> "Grammar":
     """The tree alone, checked."""
     from constrain.compiler.frontend import read_checked
@@ -51,31 +47,13 @@ def say_depth(recogniser: "Recogniser", options: "CompileOptions") -> None:
 
 
 def counted_network(
-    text: str, path: str, options: "CompileOptions", most: int = MANY_COPIES
+    text: str, path: str, options: "CompileOptions", most: int | None = None
 ) -> "NetworkTables | None":
     """The network of a grammar whose repetitions are counted, if their copies would have more than
     ``most`` states: by default so many that nothing is made of them."""
-    from constrain.compiler.diagnostics import GrammarError, LimitError
-    from constrain.compiler.frontend import Parser
-    from constrain.compiler.network.tree_counts import repeats
-    from constrain.compiler.options import ANY
+    from constrain.compiler.explain.explainer import MANY_COPIES, counted_network
 
-    if options.max_depth is not None or not repeats(grammar_of(text, path, options)):
-        return None
-    try:
-        found = recogniser_of(text, path, replace(options, parser="network", tokenization=ANY))
-    except (GrammarError, LimitError):
-        # Said by what is tried instead.
-        return None
-    network = found.network if isinstance(found, Parser) else None
-    return network if network is not None and is_much_copied(network, most) else None
-
-
-def is_much_copied(network: "NetworkTables", most: int = MANY_COPIES) -> bool:
-    """Whether the copies of a repetition would have more than so many states."""
-    from constrain.compiler.network.counter_tables import copied_states
-
-    return copied_states(network) > most
+    return counted_network(text, options, path, MANY_COPIES if most is None else most)
 
 
 def automaton_of(text: str, path: str, options: "CompileOptions") -> "Automaton":

@@ -1,24 +1,18 @@
 """``constrain explain``: why a text is or is not a member of a grammar."""
 
 import json
-from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .. import options
-from ..compiling import counted_network, is_much_copied, recogniser_of, say_depth, subject_of
+from ..compiling import say_depth, subject_of
 from ..console import UsageError, write_text
 from ..inputs import STDIN, read_bytes
-from ..options import Engine
 
 if TYPE_CHECKING:
-    from constrain.artifacts import Artifact
-    from constrain.artifacts.network.tables import NetworkTables
     from constrain.compiler.explain.report import Verdict
-    from constrain.compiler.frontend import MaximalMunchGrammar, Recogniser
-
 
 SCHEMA = 1
 
@@ -55,127 +49,24 @@ def explain(
     """
     if subject == file == STDIN:
         raise UsageError("the grammar and the text cannot both come from standard input")
-    from constrain.compiler.explain.network import explain_network
+    from constrain.artifacts import Artifact
+    from constrain.artifacts.network.tables import NetworkTables
+    from constrain.compiler.explain.explainer import explainer_of_artifact, explainer_of_grammar
     from constrain.compiler.explain.report import Status
 
     found = subject_of(subject, given)
     text = read_bytes(file)
     if isinstance(found, str):
-        wanted = replace(given.compile_options(subject), parser="earley")
-        if wanted.schema is not None and wanted.schema.order == "any":
-            # Sets are held by networks, under any tokenization, of which a text has none.
-            wanted = replace(wanted, parser="network", tokenization="any")
-        counted = counted_network(found, subject, wanted)
-        if counted is not None:
-            verdict = explain_network(counted, text)
-        else:
-            recogniser = recogniser_of(found, subject, wanted)
-            say_depth(recogniser, wanted)
-            verdict = _by_grammar(recogniser, text)
+        wanted = given.compile_options(subject)
+        explainer = explainer_of_grammar(found, wanted, subject)
+        if not isinstance(explainer.recogniser, NetworkTables | Artifact):
+            say_depth(explainer.recogniser, wanted)
     else:
-        verdict = _by_artifact(found, text)
+        explainer = explainer_of_artifact(found)
+    verdict = explainer.verdict(text)
     name = "<stdin>" if file == STDIN else file
     write_text((_said if format_ is Format.TEXT else _as_json)(verdict, name, text) + "\n")
     return 0 if verdict.status is Status.ACCEPTED else 1
-
-
-def _by_grammar(
-    recogniser: "Recogniser", text: bytes, counted: "NetworkTables | None" = None
-) -> "Verdict":
-    """``counted``: the network of an artifact, which has the last word."""
-    from constrain.compiler.dialects import JSON_SCHEMA
-    from constrain.compiler.explain.earley import explain_parser
-    from constrain.compiler.explain.json_schema import explain_instance
-    from constrain.compiler.explain.lazy_dfa import explain_lazy, reader_of
-    from constrain.compiler.explain.maximal_munch import explain_maximal_munch
-    from constrain.compiler.explain.report import explain
-    from constrain.compiler.frontend import MaximalMunchGrammar, Parser
-    from constrain.compiler.maximal_munch.to_dfa import text_machine
-
-    if isinstance(recogniser, MaximalMunchGrammar):
-        return explain_maximal_munch(text_machine(recogniser.tables), text, recogniser)
-    if isinstance(recogniser, Parser) and recogniser.grammar.source.dialect == JSON_SCHEMA:
-        return explain_instance(recogniser.recogniser(), text, counted or recogniser.network)
-    if isinstance(recogniser, Parser):
-        names, tables = recogniser.token_names, counted or recogniser.network
-        return explain_parser(recogniser.recogniser(), text, names, tables)
-    if recogniser.operation is not None:
-        reader = reader_of(recogniser.operation.conjunctions)
-        return explain_lazy(reader, text, recogniser.grammar.start)
-    origins, of_state = recogniser.origins, recogniser.dfa.origins
-    rules = [[origins[o][0] for o in sorted(state)] for state in of_state]
-    return explain(recogniser.dfa.tables(), rules.__getitem__, text, recogniser.token_names)
-
-
-def _by_artifact(artifact: "Artifact", text: bytes) -> "Verdict":
-    from constrain.artifacts.kinds.counting_network import CountingRuntime
-    from constrain.artifacts.kinds.lazy_dfa import LazyDfaRuntime
-    from constrain.artifacts.kinds.lazy_network import CallingRuntime
-    from constrain.artifacts.kinds.maximal_munch import MaximalMunchRuntime
-    from constrain.artifacts.kinds.network import NetworkGrammar
-    from constrain.artifacts.kinds.parser import NestingGrammar
-    from constrain.compiler.automata.dump import ids_text, terminal_names
-    from constrain.compiler.dialects import JSON_SCHEMA
-    from constrain.compiler.explain.earley import explain_parser
-    from constrain.compiler.explain.json_schema import explain_instance
-    from constrain.compiler.explain.lazy_dfa import explain_calling, explain_lazy
-    from constrain.compiler.explain.maximal_munch import explain_maximal_munch
-    from constrain.compiler.explain.network import explain_network
-    from constrain.compiler.explain.report import explain
-
-    if isinstance(artifact.runtime, MaximalMunchRuntime):
-        return explain_maximal_munch(
-            artifact.runtime.machine().configurations, text, _grammar_of(artifact)
-        )
-    runtime = artifact.runtime
-    network = runtime.network if isinstance(runtime, CountingRuntime | NetworkGrammar) else None
-    if network is not None and network.counters is not None:
-        if is_much_copied(network):
-            return explain_network(network, text)
-        return _by_grammar(_copied(artifact), text, network)
-    if isinstance(artifact.runtime, NestingGrammar):
-        if artifact.manifest.dialect == JSON_SCHEMA:
-            return explain_instance(artifact.runtime.recogniser(), text)
-        names = [ids_text(ids.tolist()) for ids in artifact.runtime.named]
-        return explain_parser(artifact.runtime.recogniser(), text, names)
-    if isinstance(artifact.runtime, CallingRuntime):
-        return explain_calling(artifact.runtime.network(), text, artifact.manifest.start)
-    if isinstance(artifact.runtime, LazyDfaRuntime):
-        return explain_lazy(artifact.runtime.reader, text, artifact.manifest.start)
-    dfa = artifact.byte_dfa
-    rules = [[o.rule for o in artifact.origins_of(state)] for state in range(dfa.states)]
-    return explain(dfa, rules.__getitem__, text, terminal_names(dfa))
-
-
-def _copied(artifact: "Artifact") -> "Recogniser":
-    """The recogniser of an artifact's grammar whose repetitions are copies, which say where in them
-    a text stops. Raises ``LimitError``."""
-    from constrain.compiler.pipeline import build_engine
-
-    m = artifact.manifest
-    if m.source is None:
-        raise UsageError(
-            "an artifact whose repetitions are counted is explained by its grammar, whose text was "
-            "stripped"
-        )
-    return build_engine(
-        m.source, dialect=m.dialect, start=m.start, meaning=m.meaning, parser="earley"
-    )
-
-
-def _grammar_of(artifact: "Artifact") -> "MaximalMunchGrammar | None":
-    """The grammar of an artifact of maximal munch; None if its text was stripped."""
-    from constrain.compiler.frontend import MaximalMunchGrammar
-    from constrain.compiler.pipeline import build_engine
-
-    m = artifact.manifest
-    if m.source is None:
-        return None
-    found = build_engine(
-        m.source, dialect=m.dialect, start=m.start, meaning=m.meaning, engine=Engine.GREEDY.value
-    )
-    assert isinstance(found, MaximalMunchGrammar)
-    return found
 
 
 def _as_json(verdict: "Verdict", name: str, _text: bytes) -> str:

@@ -134,7 +134,9 @@ COMPILER: dict[str, set[str]] = {
     "canonical_network": BASE
     | {"automata", "bpe", "grammar", "normalizer", "options", "pretokenizer", "token_ids"}
     | {"token_terminals", "tokenizers"},
-    "explain": BASE | {"earley", "frontend", "grammar", "lnf", "maximal_munch"},
+    "explain": BASE
+    | {"automata", "dialects", "earley", "frontend", "grammar", "lnf", "maximal_munch", "network"}
+    | {"options", "pipeline"},
     "drawing": BASE | {"automata", "earley", "grammar", "maximal_munch", "network"},
     "assemble": BASE
     | {"automata", "bpe", "cartesian", "dfa", "frontend", "grammar", "lazy_dfa", "lazy_network"}
