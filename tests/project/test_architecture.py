@@ -135,8 +135,8 @@ COMPILER: dict[str, set[str]] = {
     | {"automata", "bpe", "grammar", "normalizer", "options", "pretokenizer", "token_ids"}
     | {"token_terminals", "tokenizers"},
     "explain": BASE
-    | {"automata", "dialects", "earley", "frontend", "grammar", "lnf", "maximal_munch", "network"}
-    | {"options", "pipeline"},
+    | {"automata", "compiler", "dialects", "earley", "frontend", "grammar", "lnf", "maximal_munch"}
+    | {"network", "options", "pipeline", "tokenizers", "wordpiece"},
     "drawing": BASE | {"automata", "earley", "grammar", "maximal_munch", "network"},
     "assemble": BASE
     | {"automata", "bpe", "cartesian", "dfa", "frontend", "grammar", "lazy_dfa", "lazy_network"}

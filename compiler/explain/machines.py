@@ -1,0 +1,251 @@
+"""One interface over all engines: a text's states byte by byte, to look for what could stand there.
+
+    machine.start -> step(state, octet) -> state or None -> may_end(state)
+
+States are integers that belong to one machine, which may go back to any of them.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from constrain.artifacts.dfa.byte_dfa import DEAD, ByteDfa
+from constrain.artifacts.earley.recogniser import Earley
+from constrain.artifacts.lazy_dfa.reader import Reader, Threads
+from constrain.artifacts.maximal_munch.configurations import Configurations
+from constrain.artifacts.network.configurations import REFUSED, Network
+
+if TYPE_CHECKING:
+    from constrain.artifacts import Artifact
+
+    from ..frontend import Recogniser
+
+_BYTES = 256
+
+
+class TextMachine(ABC):
+    """Reads texts. ``start``: the state before any."""
+
+    start: int
+
+    @abstractmethod
+    def step(self, state: int, octet: int) -> int | None:
+        """The state behind a byte; None if no member goes on so."""
+
+    @abstractmethod
+    def may_end(self, state: int) -> bool:
+        """Whether the text so far is a member."""
+
+    def named(self, state: int, terminal: int) -> int | None:
+        """The state behind a token that the grammar names, by its terminal's number."""
+        return self.step(state, _BYTES + terminal)
+
+    def follow(self, state: int, text: Iterable[int]) -> tuple[int, int]:
+        """How many bytes of ``text`` can be read, and the state behind them."""
+        count = 0
+        for octet in text:
+            reached = self.step(state, octet)
+            if reached is None:
+                break
+            state = reached
+            count += 1
+        return count, state
+
+    def next_bytes(self, state: int) -> list[int]:
+        """The bytes that may come next, ascending."""
+        return [octet for octet in range(_BYTES) if self.step(state, octet) is not None]
+
+
+class DfaMachine(TextMachine):
+    """The states of a byte DFA."""
+
+    def __init__(self, dfa: ByteDfa) -> None:
+        self.dfa, self.start = dfa, dfa.start
+
+    def step(self, state: int, octet: int) -> int | None:
+        """By the table."""
+        dfa = self.dfa
+        if octet >= _BYTES:
+            target = int(dfa.token_targets(state)[octet - _BYTES])
+        else:
+            target = self._rows[state][self._columns[octet]]
+        return None if target == DEAD else target
+
+    def may_end(self, state: int) -> bool:
+        """Whether it is final."""
+        return bool(self.dfa.accepting[state])
+
+    @cached_property
+    def _rows(self) -> Sequence[Sequence[int]]:
+        rows: list[list[int]] = self.dfa.table.tolist()
+        return rows
+
+    @cached_property
+    def _columns(self) -> list[int]:
+        columns: list[int] = self.dfa.classes.tolist()
+        return columns
+
+
+class NetworkMachine(TextMachine):
+    """The configurations of a network: with counters and sets, and with lazy terminals, too."""
+
+    def __init__(self, network: Network) -> None:
+        self.network, self.start = network, network.start
+
+    def step(self, state: int, octet: int) -> int | None:
+        """By the threads."""
+        reached = self.network.read(state, (octet,))
+        return None if reached == REFUSED else reached
+
+    def may_end(self, state: int) -> bool:
+        """Whether a thread may."""
+        return self.network.may_end(state)
+
+
+class MaximalMunchMachine(TextMachine):
+    """The configurations of lexer and parser."""
+
+    def __init__(self, configurations: Configurations) -> None:
+        self.configurations, self.start = configurations, configurations.start
+
+    def step(self, state: int, octet: int) -> int | None:
+        """By the lexer, and where a lexeme ends by the parser."""
+        count, reached = self.configurations.follow(state, (octet,))
+        return reached if count else None
+
+    def named(self, state: int, terminal: int) -> int | None:
+        """Never: no lexeme is a token."""
+        return None
+
+    def may_end(self, state: int) -> bool:
+        """Whether the lexeme and all around it may."""
+        return self.configurations.is_accepting(state)
+
+
+class LazyMachine(TextMachine):
+    """The threads of lazy DFAs."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._threads: list[Threads] = []
+        self._numbers: dict[Threads, int] = {}
+        self.start = self._number(reader.start)
+
+    def step(self, state: int, octet: int) -> int | None:
+        """By derivatives."""
+        if octet >= _BYTES:
+            return None
+        reached = self._reader.read(self._threads[state], bytes((octet,)))
+        return self._number(reached) if reached else None
+
+    def may_end(self, state: int) -> bool:
+        """Whether a thread may."""
+        return self._reader.accepts(self._threads[state])
+
+    def _number(self, threads: Threads) -> int:
+        number = self._numbers.setdefault(threads, len(self._threads))
+        if number == len(self._threads):
+            self._threads.append(threads)
+        return number
+
+
+class EarleyMachine(TextMachine):
+    """The columns of Earley's recogniser. A state is a text; the recogniser goes from one to
+    another by taking back what they do not share."""
+
+    def __init__(self, earley: Earley) -> None:
+        self._earley = earley
+        self.start = 0
+        # Of each state the one before, its last byte, and its length.
+        self._before, self._octets, self._lengths = [0], [0], [0]
+        self._steps: dict[tuple[int, int], int | None] = {}
+        self._path = [0]
+
+    def step(self, state: int, octet: int) -> int | None:
+        """By a column."""
+        key = state, octet
+        if key in self._steps:
+            return self._steps[key]
+        self._go_to(state)
+        found = None
+        if self._earley.push(octet):
+            found = len(self._before)
+            self._before.append(state)
+            self._octets.append(octet)
+            self._lengths.append(self._lengths[state] + 1)
+            self._path.append(found)
+        self._steps[key] = found
+        return found
+
+    def may_end(self, state: int) -> bool:
+        """Whether its column accepts."""
+        self._go_to(state)
+        return self._earley.is_accepting
+
+    def next_bytes(self, state: int) -> list[int]:
+        """By the terminals that the column waits for."""
+        self._go_to(state)
+        symbols = self._earley.next_symbols()
+        return [octet for octet in range(_BYTES) if symbols >> octet & 1]
+
+    def _go_to(self, state: int) -> None:
+        missing, at = [], state
+        while self._lengths[at] >= len(self._path) or self._path[self._lengths[at]] != at:
+            missing.append(at)
+            at = self._before[at]
+        shared = self._lengths[at]
+        if shared + 1 < len(self._path):
+            del self._path[shared + 1 :]
+            self._earley.truncate(shared)
+        for each in reversed(missing):
+            self._earley.push(self._octets[each])
+            self._path.append(each)
+
+
+def machine_of(recogniser: "Recogniser") -> TextMachine:
+    """The machine of a grammar's recogniser. Raises ``LimitError``."""
+    from constrain.artifacts.counting_network.configurations import network_over
+    from constrain.artifacts.lazy_network.configurations import CallingNetwork
+    from constrain.artifacts.lazy_network.terminals import Terminals, called_tables
+
+    from ..frontend import Automaton, Parser
+    from ..maximal_munch.to_dfa import text_machine
+
+    if isinstance(recogniser, Automaton):
+        if recogniser.operation is not None:
+            return LazyMachine(Reader(recogniser.operation.conjunctions))
+        return DfaMachine(recogniser.dfa.tables())
+    if not isinstance(recogniser, Parser):
+        return MaximalMunchMachine(text_machine(recogniser.tables))
+    if recogniser.network is None:
+        return EarleyMachine(recogniser.recogniser())
+    if recogniser.lazily is not None:
+        tables = called_tables(recogniser.network)
+        readers = [Reader(each.conjunctions) for each in recogniser.lazily.terminals]
+        return NetworkMachine(CallingNetwork(tables, Terminals(tables, readers)))
+    return NetworkMachine(network_over(recogniser.network))
+
+
+def machine_in(artifact: "Artifact") -> TextMachine:
+    """The machine of an artifact's texts."""
+    from constrain.artifacts.counting_network.configurations import network_over
+    from constrain.artifacts.kinds.counting_network import CountingRuntime
+    from constrain.artifacts.kinds.lazy_dfa import LazyDfaRuntime
+    from constrain.artifacts.kinds.lazy_network import CallingRuntime
+    from constrain.artifacts.kinds.maximal_munch import MaximalMunchRuntime
+    from constrain.artifacts.kinds.network import NetworkGrammar
+    from constrain.artifacts.kinds.parser import NestingGrammar
+
+    runtime = artifact.runtime
+    if isinstance(runtime, MaximalMunchRuntime):
+        return MaximalMunchMachine(runtime.machine().configurations)
+    if isinstance(runtime, CallingRuntime):
+        return NetworkMachine(runtime.network())
+    if isinstance(runtime, LazyDfaRuntime):
+        return LazyMachine(runtime.reader)
+    if isinstance(runtime, CountingRuntime | NetworkGrammar):
+        return NetworkMachine(network_over(runtime.network))
+    if isinstance(runtime, NestingGrammar):
+        return EarleyMachine(runtime.recogniser())
+    return DfaMachine(artifact.byte_dfa)
