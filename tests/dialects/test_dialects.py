@@ -4,12 +4,10 @@
 # ruff: noqa: SIM300
 
 import pytest
-from support import EXAMPLES
 
 from constrain.artifacts.errors import ConstrainError
 from constrain.compiler.diagnostics import CheckError, DialectError, GrammarError, NotRegularError
 from constrain.compiler.dialects import dialect_of, read_grammar
-from constrain.compiler.frontend import Automaton, MaximalMunchGrammar, Parser
 from constrain.compiler.grammar.tree import (
     Choice,
     Difference,
@@ -21,7 +19,7 @@ from constrain.compiler.grammar.tree import (
     Sequence,
     walk,
 )
-from constrain.compiler.pipeline import build_automaton, build_engine
+from constrain.compiler.pipeline import build_automaton
 
 pytestmark = pytest.mark.quick
 
@@ -212,20 +210,6 @@ def test_each_stage_has_its_error(error: type[GrammarError], text: str) -> None:
     assert 2 == found.value.exit_code
     assert "name.ebnf" == found.value.source.name
     assert found.value.diagnostics
-
-
-def test_the_examples_are_grammars() -> None:
-    """Every grammar in the examples can be built; beside them is a drawing."""
-    files = [path for path in EXAMPLES.iterdir() if path.is_file() and path.suffix != ".svg"]
-    paths = {path: dialect_of(path.name) for path in files}
-    assert len(paths) >= 5
-    for path, dialect in paths.items():
-        assert dialect is not None
-        recogniser = build_engine(path.read_text(encoding="utf-8"), dialect=dialect)
-        nests = path.name == "json.ebnf" or path.suffix == ".json"
-        assert isinstance(recogniser, Parser) == nests
-        assert isinstance(recogniser, MaximalMunchGrammar) == (dialect == "lark")
-        assert not isinstance(recogniser, Automaton) or not recogniser.dfa.is_empty
 
 
 # --- texts at the edge

@@ -321,7 +321,7 @@ def test_bare_strings_are_those_of_their_schemas() -> None:
 @pytest.fixture
 def think(tmp_path: Path) -> str:
     """The example's file."""
-    (tmp_path / THINK).write_text((EXAMPLES / THINK).read_text(encoding="utf-8"))
+    (tmp_path / THINK).write_text((EXAMPLES / "agents" / THINK).read_text(encoding="utf-8"))
     return THINK
 
 
