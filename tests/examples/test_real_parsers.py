@@ -24,7 +24,7 @@ from xml.etree import ElementTree
 
 import pytest
 from support import EXAMPLES
-from support.derivations import derivations
+from support.corpus.derivations import derivations
 
 from constrain.compiler.dialects import dialect_of
 from constrain.compiler.explain.explainer import Explainer, explainer_of_grammar
@@ -306,6 +306,7 @@ WRITERS: dict[str, Callable[[random.Random], bytes]] = {
 }
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("name", WRITERS)
 def test_what_a_real_writer_writes_is_a_member(name: str, request: pytest.FixtureRequest) -> None:
     """Of random values."""

@@ -422,9 +422,9 @@ def test_folders_are_small() -> None:
     assert {} == {folder: n for folder, n in counts.items() if n > most[folder]}
 
 
-# Folders of tests that are about no one room: the command line, what all engines agree on, limits,
-# what decoders rely on, tokens that grammars name, and the project itself.
-OF_NO_ROOM = {"cli", "corpus", "limits", "matcher", "project", "token_terminals"}
+# Folders of tests that are about no one room: the command line, what all engines agree on, the
+# examples, limits, what decoders rely on, tokens that grammars name, and the project itself.
+OF_NO_ROOM = {"cli", "corpus", "examples", "limits", "matcher", "project", "token_terminals"}
 
 
 def test_rooms_of_tests_are_rooms() -> None:
