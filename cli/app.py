@@ -15,23 +15,27 @@ import typer
 
 from constrain.artifacts.errors import ConstrainError
 
-from . import console
+from . import console, global_options
+from .panels import Command, Group
 
 # The subcommands in the order of the help, and what they are in the module of that name: a
 # function, or a table of those of a group.
 COMMANDS = {
-    "check": "check",
     "compile": "compile_",
-    "mask": "mask",
     "convert": "convert",
-    "diff": "diff",
+    "mask": "mask",
     "explain": "explain",
     "sample": "sample",
     "show": "show",
     "tokenize": "tokenize",
     "viz": "viz",
+    "check": "check",
+    "diff": "diff",
     "cache": "SUBCOMMANDS",
 }
+
+# What they are for: the titles in the help, and the first command of each.
+TITLES = {"compile": "Compile", "mask": "Look", "check": "Test", "cache": "Maintain"}
 
 INTERNAL_ERROR = 70
 INTERRUPTED = 130
@@ -43,8 +47,10 @@ _UsageError = cast(type[Exception], typer.BadParameter.__base__)
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run a command line (by default the process's) and return the exit code."""
     given = sys.argv[1:] if arguments is None else list(arguments)
+    console.reset()
+    global_options.forget()
     # Importing and describing all the others takes longer than a whole `mask`.
-    app = application(given[0]) if given and given[0] in COMMANDS else application()
+    app = application(*_named(given))
     try:
         code = app(given, prog_name="constrain", standalone_mode=False)
     except SystemExit as end:  # Completion ends the process so.
@@ -60,6 +66,19 @@ def run(arguments: Sequence[str] | None = None) -> int:
         console.error(f"standard output: {failure.strerror or failure}")
         return 2
     return code if isinstance(code, int) else 0
+
+
+def _named(arguments: Sequence[str]) -> list[str]:
+    """The name of the command, the first argument but for options; none where there is none."""
+    rest = iter(arguments)
+    for word in rest:
+        if word in COMMANDS:
+            return [word]
+        if not word.startswith("-") or word in ("--help", "-h"):
+            break
+        if word in global_options.WITH_VALUE:
+            next(rest, None)
+    return []
 
 
 def _usage_message(refused: Exception) -> str:
@@ -78,10 +97,15 @@ def guarded(command: Callable[..., int | None]) -> Callable[..., None]:
     """
 
     @wraps(command)
-    def run_command(*arguments: Any, **options: Any) -> None:
-        raise typer.Exit(exit_code(command, *arguments, **options))
+    def run_command(**options: Any) -> None:
+        raise typer.Exit(exit_code(_in_manner, command, options))
 
-    return run_command
+    return global_options.taking(run_command, command)
+
+
+def _in_manner(command: Callable[..., int | None], options: dict[str, Any]) -> int | None:
+    with global_options.in_manner(options):
+        return command(**options)
 
 
 def exit_code(command: Callable[..., int | None], *arguments: Any, **options: Any) -> int:
@@ -136,20 +160,26 @@ def application(*names: str) -> typer.Typer:
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["--help", "-h"]},
+        cls=Group,
     )
+    title = ""
     for name in names or COMMANDS:
+        title = TITLES.get(name, title)
         module = import_module(f".commands.{name}", __package__)
         command = getattr(module, COMMANDS[name])
         if callable(command):
-            app.command(name)(guarded(command))
+            app.command(name, cls=Command, rich_help_panel=title)(guarded(command))
             continue
         group = typer.Typer(
-            help=module.HELP, invoke_without_command=True, callback=console.help_without_command
+            help=module.HELP,
+            invoke_without_command=True,
+            callback=console.help_without_command,
+            cls=Group,
         )
         for part, inner in command.items():
-            group.command(part)(guarded(inner))
-        app.add_typer(group, name=name)
-    app.callback()(_root)
+            group.command(part, cls=Command)(guarded(inner))
+        app.add_typer(group, name=name, rich_help_panel=title)
+    app.callback()(global_options.before_the_name(_root))
     return app
 
 

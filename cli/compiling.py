@@ -1,4 +1,4 @@
-"""Compile what the user named, with the bar and the notes that belong to it.
+"""Compile what the user named, with the notes that belong to it.
 
 text, options            ->  grammar_of, automaton_of, recogniser_of   no tokenizer is needed
 recogniser, tokenizer    ->  compilation_of                            the artifact; notes
@@ -9,7 +9,7 @@ import sys
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, NoReturn
 
-from .console import Bar, UsageError, coloured, note, status
+from .console import UsageError, coloured, note, progress, status
 from .inputs import artifact_or_text, tokenizer_at
 from .options import OF_A_GRAMMAR, Given
 
@@ -142,8 +142,7 @@ def compilation_of(
 
     tokenizer = tokenizer_at(given.tokenizer, no_cache=given.no_cache)
     cache = cache_of(None if given.no_cache else "default")
-    with Bar() as bar:
-        compilation = build_artifact(recogniser, tokenizer, options, progress=bar, cache=cache)
+    compilation = build_artifact(recogniser, tokenizer, options, progress=progress, cache=cache)
     for message in compilation.notes:
         note(message)
     for found in compilation.findings:

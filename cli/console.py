@@ -3,27 +3,60 @@
 import os
 import re
 import sys
-import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 import typer
 
 from constrain.artifacts.errors import ConstrainError
 
-if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
-
 _RED, _YELLOW, _PLAIN = "\x1b[1;31m", "\x1b[1;33m", "\x1b[0m"
-
-# Work that takes less shows no progress bar.
-_BAR_AFTER_SECONDS = 1.0
 
 
 class UsageError(ConstrainError):
     """Options that do not go together, or input of the wrong kind."""
+
+
+class Color(StrEnum):
+    """Where output is coloured."""
+
+    AUTO = "auto"
+    ALWAYS = "always"
+    NEVER = "never"
+
+
+@dataclass(slots=True)
+class Manner:
+    """How the command at work speaks: what the options say that every command takes.
+
+    ``progress`` tells a progress bar, if there is one, how far a step is; ``hide_bar`` clears it
+    before something else is written, and for good before data is.
+    """
+
+    quiet: bool = False
+    color: Color = Color.AUTO
+    progress: Callable[[str, int, int], None] | None = None
+    hide_bar: Callable[[bool], None] | None = None
+
+
+# One command is at work in a process.
+manner = Manner()
+
+
+def reset() -> None:
+    """Speak as without options."""
+    manner.quiet, manner.color = False, Color.AUTO
+    manner.progress = manner.hide_bar = None
+
+
+def progress(stage: str, done: int, total: int) -> None:
+    """``done`` of ``total`` parts of ``stage`` are finished, for the bar if one is shown."""
+    if manner.progress:
+        manner.progress(stage, done, total)
 
 
 def write_text(text: str) -> None:
@@ -59,6 +92,8 @@ def write_raw(data: bytes) -> None:
     """Data as it is; written when this returns. ``OSError`` names the stream."""
     if sys.stdout is None:  # As Python has it where the stream is closed from the start.
         raise UsageError("standard output is closed")
+    if manner.hide_bar and is_terminal(sys.stdout):
+        manner.hide_bar(True)
     try:
         sys.stdout.flush()
         rest = memoryview(data)
@@ -85,28 +120,55 @@ def is_terminal(stream: TextIO | None) -> bool:
 
 def note(message: str) -> None:
     """Something the user should know; the work goes on."""
-    _say("note", message)
+    status(_labelled("note", message))
 
 
 def error(message: str) -> None:
     """Why the program ends. Diagnostics that name their place say "error" themselves."""
     if _HEAD.match(message):
-        status(coloured(message, sys.stderr))
+        tell(coloured(message, sys.stderr))
     else:
-        _say("error", message)
+        tell(_labelled("error", message))
 
 
 def status(message: str) -> None:
-    """What was done. A stream that takes no messages changes nothing about the work."""
+    """What was done; nothing where errors alone are wanted."""
+    if not manner.quiet:
+        tell(message)
+
+
+def tell(message: str) -> None:
+    """A line on standard error, whatever was asked for. A stream that takes no messages changes
+    nothing about the work."""
     if sys.stderr is not None:
+        if manner.hide_bar:
+            manner.hide_bar(False)
         with suppress(OSError):
             sys.stderr.write(message + "\n")
 
 
+def has_colour(stream: TextIO | None) -> bool:
+    """Whether what is written to a stream is coloured: as --color says; else NO_COLOR, then
+    FORCE_COLOR and CLICOLOR_FORCE; else on terminals that show colours."""
+    if stream is None or manner.color is not Color.AUTO:
+        return stream is not None and manner.color is Color.ALWAYS
+    if os.environ.get("NO_COLOR"):
+        return False
+    if any(os.environ.get(name, "0") not in ("", "0") for name in _FORCE):
+        return True
+    return is_terminal(stream) and _shows_colours()
+
+
+def _shows_colours() -> bool:
+    """Whether this is a terminal that knows escape sequences; those of Windows say so."""
+    if os.environ.get("TERM") == "dumb":
+        return False
+    return os.name != "nt" or any(name in os.environ for name in _KNOWN_ON_WINDOWS)
+
+
 def coloured(text: str, stream: TextIO | None) -> str:
-    """Diagnostics with coloured levels and carets where ``stream`` is a terminal that shows
-    them."""
-    if not is_terminal(stream) or os.environ.get("NO_COLOR"):
+    """Diagnostics with coloured levels and carets where ``stream`` has colours."""
+    if not has_colour(stream):
         return text
     level = "error"
     lines = []
@@ -123,9 +185,13 @@ def coloured(text: str, stream: TextIO | None) -> str:
 def help_without_command(context: typer.Context) -> None:
     """End with the help on standard error and code 2 where no subcommand was named."""
     if context.invoked_subcommand is None:
-        status(context.get_help())
+        tell(context.get_help())
         raise typer.Exit(2)
 
+
+# What has colours without being a terminal, and what the terminals of Windows set that have them.
+_FORCE = ("FORCE_COLOR", "CLICOLOR_FORCE")
+_KNOWN_ON_WINDOWS = ("WT_SESSION", "ANSICON", "ConEmuANSI", "TERM")
 
 # The first line of a diagnostic, up to its level, and the line of its carets.
 _HEAD = re.compile(r"(.*?: )(error|warning|note)(?=: )")
@@ -136,39 +202,5 @@ def _in_colour(level: str, text: str) -> str:
     return f"{_RED if level == 'error' else _YELLOW}{text}{_PLAIN}"
 
 
-def _say(kind: str, message: str) -> None:
-    plain = not is_terminal(sys.stderr) or os.environ.get("NO_COLOR")
-    status(f"{kind if plain else _in_colour(kind, kind)}: {message}")
-
-
-class Bar:
-    """A progress bar on a terminal's stderr, from one second of work on.
-
-    Passed to the library as its ``progress``; use it as a context, which removes the bar.
-    """
-
-    def __init__(self) -> None:
-        self._begin = time.monotonic()
-        self._bar: Progress | None = None
-        self._tasks: dict[str, TaskID] = {}
-
-    def __enter__(self) -> "Bar":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-
-    def __call__(self, stage: str, done: int, total: int) -> None:
-        """``done`` of ``total`` steps of ``stage``."""
-        if self._bar is None:
-            if not is_terminal(sys.stderr) or time.monotonic() - self._begin < _BAR_AFTER_SECONDS:
-                return
-            from rich.console import Console
-            from rich.progress import Progress
-
-            self._bar = Progress(console=Console(stderr=True), transient=True)
-            self._bar.start()
-        if stage not in self._tasks:
-            self._tasks[stage] = self._bar.add_task(stage, total=total)
-        self._bar.update(self._tasks[stage], completed=done, total=total)
+def _labelled(kind: str, message: str) -> str:
+    return f"{_in_colour(kind, kind) if has_colour(sys.stderr) else kind}: {message}"

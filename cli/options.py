@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from . import panels
 from .console import UsageError
 from .inputs import beside, dialect_for
 from .schema_options import SCHEMA, OfSchemas, plain
@@ -116,13 +117,19 @@ class Given(OfSchemas):
             "--tokenizer",
             "-t",
             metavar="FILE",
+            rich_help_panel=panels.TOKENIZER,
             help="A Hugging Face tokenizer.json or its folder, NAME.tiktoken or "
             "FILE.tiktoken@PATTERN, GPT-2's encoder.json, or hf:ORG/REPO or tiktoken:NAME.  "
             "[default: the embedded one]",
         ),
     ] = None
     no_cache: Annotated[
-        bool, typer.Option("--no-cache", help="Neither use nor keep tables of an earlier run.")
+        bool,
+        typer.Option(
+            "--no-cache",
+            rich_help_panel=panels.TOKENIZER,
+            help="Neither use nor keep tables of an earlier run.",
+        ),
     ] = False
     dialect: Annotated[
         str | None,
@@ -131,6 +138,7 @@ class Given(OfSchemas):
             "-d",
             metavar="NAME",
             autocompletion=dialect_names,
+            rich_help_panel=panels.GRAMMAR,
             help="kbnf, gbnf, w3c, lark, iso14977, regex, regex-extended, json-schema, tools or "
             "structural-tag.  "
             "[default: by suffix; .ebnf, .kbnf and - are kbnf; .gbnf, .w3c, .lark, .regex; "
@@ -140,13 +148,18 @@ class Given(OfSchemas):
     ] = None
     extended: Annotated[
         bool,
-        typer.Option("--extended", help="In a regex '&' is intersection, and '~x' what x is not."),
+        typer.Option(
+            "--extended",
+            rich_help_panel=panels.GRAMMAR,
+            help="In a regex '&' is intersection, and '~x' what x is not.",
+        ),
     ] = False
     start: Annotated[
         str | None,
         typer.Option(
             "--start",
             metavar="RULE",
+            rich_help_panel=panels.GRAMMAR,
             help="The start rule, in a schema a pointer such as '#/$defs/item'.  [default: "
             "'start', else the first rule; in gbnf 'root']",
         ),
@@ -154,40 +167,46 @@ class Given(OfSchemas):
     tokenization: Annotated[
         Tokenization | None,
         typer.Option(
+            rich_help_panel=panels.COMPILATION,
             help="canonical: the sequences that the tokenizer's merges give; any: all that spell a "
-            "member.  [default: canonical where the grammar and the tokenizer allow it, else any]"
+            "member.  [default: canonical where the grammar and the tokenizer allow it, else any]",
         ),
     ] = None
     method: Annotated[
         Method | None,
         typer.Option(
+            rich_help_panel=panels.COMPILATION,
             help="direct: a table of all token states; cartesian: masks made from two automata "
-            "when they are asked for; auto: what fits. The masks are the same.  [default: auto]"
+            "when they are asked for; auto: what fits. The masks are the same.  [default: auto]",
         ),
     ] = None
     engine: Annotated[
         Engine | None,
         typer.Option(
+            rich_help_panel=panels.COMPILATION,
             help="dfa: for regular grammars; network: automata that call each other, with all "
             "masks precomputed; earley: any grammar, masks at run time; greedy: a network over "
             "lexemes, by maximal munch; auto: the first that the grammar, its meaning and the "
-            "limits allow.  [default: auto]"
+            "limits allow.  [default: auto]",
         ),
     ] = None
     max_depth: Annotated[
         int | None,
         typer.Option(
+            metavar="N",
             min=0,
             max=1_000,
+            rich_help_panel=panels.GRAMMAR,
             help="Make the grammar regular: keep the members that nest at most so deep.",
         ),
     ] = None
     meaning: Annotated[
         Meaning | None,
         typer.Option(
+            rich_help_panel=panels.GRAMMAR,
             help="exact: each way to cut a text into terminals counts; maximal-munch: a lexer cuts "
             "it, each lexeme as long as possible.  [default: maximal-munch for Lark's grammars "
-            "with %ignore or %llguidance, else exact]"
+            "with %ignore or %llguidance, else exact]",
         ),
     ] = None
     prewarm: Annotated[
@@ -196,18 +215,24 @@ class Given(OfSchemas):
             min=0,
             max=1_000_000,
             metavar="COUNT",
+            rich_help_panel=panels.COMPILATION,
             help="Summaries of masks to precompute at most; 0 for no masks.  [default: 50000, by "
             "maximal munch 500000]",
         ),
     ] = None
     lazy: Annotated[
         bool,
-        typer.Option("--lazy", help="Precompute no masks, as --prewarm 0: all is at run time."),
+        typer.Option(
+            "--lazy",
+            rich_help_panel=panels.COMPILATION,
+            help="Precompute no masks, as --prewarm 0: all is at run time.",
+        ),
     ] = False
     unk: Annotated[
         Unk | None,
         typer.Option(
             "--unk",
+            rich_help_panel=panels.TOKENIZER,
             help="For WordPiece: leave members out that have a word which becomes the unknown "
             "token, or allow it there.  [default: omit]",
         ),
@@ -217,6 +242,7 @@ class Given(OfSchemas):
         typer.Option(
             "--eos",
             metavar="TOKEN",
+            rich_help_panel=panels.TOKENIZER,
             help="Name or id of a token that ends a text; may be repeated.  [default: the "
             "tokenizer's]",
         ),
@@ -224,30 +250,69 @@ class Given(OfSchemas):
     vocab_size: Annotated[
         int | None,
         typer.Option(
+            metavar="N",
             min=1,
             max=10_000_000,
+            rich_help_panel=panels.TOKENIZER,
             help="Pad the masks to this many bits.  [default: highest id + 1]",
         ),
     ] = None
     strip: Annotated[
-        bool, typer.Option("--strip", help="Leave the grammar's text out of the artifact.")
+        bool,
+        typer.Option(
+            "--strip",
+            rich_help_panel=panels.COMPILATION,
+            help="Leave the grammar's text out of the artifact.",
+        ),
     ] = False
     max_artifact_bytes: Annotated[
-        int, typer.Option(min=0, help="Leave mask rows to the run time beyond this size.")
+        int,
+        typer.Option(
+            metavar="N",
+            min=0,
+            rich_help_panel=panels.COMPILATION,
+            help="Leave mask rows to the run time beyond this size.",
+        ),
     ] = ARTIFACT_BYTES
-    max_states: Annotated[int, typer.Option(min=1, help="Refuse automata with more states.")] = (
-        STATES
-    )
+    max_states: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=1,
+            rich_help_panel=panels.LIMITS,
+            help="Refuse automata with more states.",
+        ),
+    ] = STATES
     max_transitions: Annotated[
-        int, typer.Option(min=1, help="Refuse token automata with more transitions.")
+        int,
+        typer.Option(
+            metavar="N",
+            min=1,
+            rich_help_panel=panels.LIMITS,
+            help="Refuse token automata with more transitions.",
+        ),
     ] = TRANSITIONS
-    max_memory: Annotated[int, typer.Option(min=1, help="Refuse tables of more bytes.")] = MEMORY
-    max_seconds: Annotated[float, typer.Option(min=0, help="Give up after so many seconds.")] = (
-        SECONDS
-    )
-    max_nesting: Annotated[int, typer.Option(min=1, help="Refuse brackets nested deeper.")] = (
-        NESTING
-    )
+    max_memory: Annotated[
+        int,
+        typer.Option(
+            metavar="N", min=1, rich_help_panel=panels.LIMITS, help="Refuse tables of more bytes."
+        ),
+    ] = MEMORY
+    max_seconds: Annotated[
+        float,
+        typer.Option(
+            metavar="SECONDS",
+            min=0,
+            rich_help_panel=panels.LIMITS,
+            help="Give up after so many seconds.",
+        ),
+    ] = SECONDS
+    max_nesting: Annotated[
+        int,
+        typer.Option(
+            metavar="N", min=1, rich_help_panel=panels.LIMITS, help="Refuse brackets nested deeper."
+        ),
+    ] = NESTING
     # Not an option: the clock of the command.
     watch: Watch | None = field(default=None, compare=False, repr=False)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from . import panels
 from .console import UsageError
 
 if TYPE_CHECKING:
@@ -51,10 +52,6 @@ class Unique(StrEnum):
     IGNORE = "ignore"
 
 
-# Where the help lists the options of schemas.
-_SCHEMA_PANEL = "JSON Schema"
-
-
 @dataclass(frozen=True, kw_only=True)
 class OfSchemas:
     """What the command line says about JSON Schema, None for what it does not say."""
@@ -62,7 +59,7 @@ class OfSchemas:
     draft: Annotated[
         Draft | None,
         typer.Option(
-            rich_help_panel=_SCHEMA_PANEL,
+            rich_help_panel=panels.SCHEMA,
             help="The draft of a schema that does not say its own by $schema.  [default: the "
             "keywords of all drafts]",
         ),
@@ -70,7 +67,7 @@ class OfSchemas:
     order: Annotated[
         Order | None,
         typer.Option(
-            rich_help_panel=_SCHEMA_PANEL,
+            rich_help_panel=panels.SCHEMA,
             help="Of an object's keys. fixed: as the schema has them, others behind; any: every "
             "order of a few keys.  [default: fixed]",
         ),
@@ -78,7 +75,8 @@ class OfSchemas:
     any_limit: Annotated[
         int | None,
         typer.Option(
-            rich_help_panel=_SCHEMA_PANEL,
+            metavar="N",
+            rich_help_panel=panels.SCHEMA,
             min=1,
             max=256,
             help="Keys that may come in any order. Each doubles the states, but not where counts "
@@ -88,7 +86,7 @@ class OfSchemas:
     whitespace: Annotated[
         str | None,
         typer.Option(
-            rich_help_panel=_SCHEMA_PANEL,
+            rich_help_panel=panels.SCHEMA,
             metavar="KIND",
             help="Between the tokens of a text. flexible: any; compact: none; python: a space "
             "behind commas and colons; one: at most a space; N: at most N characters.  [default: "
@@ -98,7 +96,7 @@ class OfSchemas:
     integer: Annotated[
         Integer | None,
         typer.Option(
-            rich_help_panel=_SCHEMA_PANEL,
+            rich_help_panel=panels.SCHEMA,
             help="plain: integers are digits alone; decimal: 1.0 is one, too.  [default: plain]",
         ),
     ] = None
@@ -106,14 +104,14 @@ class OfSchemas:
         bool | None,
         typer.Option(
             "--ascii",
-            rich_help_panel=_SCHEMA_PANEL,
+            rich_help_panel=panels.SCHEMA,
             help="Write what is not ASCII as \\uXXXX.",
         ),
     ] = None
     formats: Annotated[
         Formats | None,
         typer.Option(
-            rich_help_panel=_SCHEMA_PANEL,
+            rich_help_panel=panels.SCHEMA,
             help="assert: hold texts to the formats that are known; refuse-unknown: and refuse the "
             "others; ignore: take formats for annotations.  [default: assert]",
         ),
@@ -121,7 +119,7 @@ class OfSchemas:
     unique: Annotated[
         Unique | None,
         typer.Option(
-            rich_help_panel=_SCHEMA_PANEL,
+            rich_help_panel=panels.SCHEMA,
             help="Refuse or ignore uniqueItems of items without finitely many values.  [default: "
             "refuse]",
         ),
@@ -129,7 +127,8 @@ class OfSchemas:
     max_count: Annotated[
         int | None,
         typer.Option(
-            rich_help_panel=_SCHEMA_PANEL,
+            metavar="N",
+            rich_help_panel=panels.SCHEMA,
             min=1,
             max=1_000_000,
             help="The longest text or array that is counted; longer ones are left out.  [default: "
@@ -139,7 +138,8 @@ class OfSchemas:
     max_conj: Annotated[
         int | None,
         typer.Option(
-            rich_help_panel=_SCHEMA_PANEL,
+            metavar="N",
+            rich_help_panel=panels.SCHEMA,
             min=1,
             max=100_000,
             help="Combinations of alternatives that are kept; others are left out.  [default: 300]",
@@ -148,7 +148,7 @@ class OfSchemas:
     schemas: Annotated[
         list[str] | None,
         typer.Option(
-            rich_help_panel=_SCHEMA_PANEL,
+            rich_help_panel=panels.SCHEMA,
             metavar="[URI=]DIR",
             help="A folder of schemas that may be referred to, by $id or below URI; may be "
             "repeated. Nothing is ever fetched.",

@@ -36,6 +36,7 @@ from .grammar.expand_permutations import (
 from .grammar.tree import Grammar
 from .limits import Limits
 from .options import ANY, AUTO, CANONICAL, CARTESIAN, DFA, DIRECT, AnyTokenizer, CompileOptions
+from .progress import Step
 
 if TYPE_CHECKING:
     from .tokenizers import Tokenizer
@@ -115,6 +116,7 @@ def semantics_of(grammar: Grammar, wanted: str | None = None) -> tuple[str, str]
     return EXACT, "each way to cut a text into terminals counts"
 
 
+@Step("choose")
 def engine_of(grammar: Grammar, options: CompileOptions) -> EngineChoice:
     """The semantics of a grammar, and the engine to try first.
 
@@ -330,6 +332,7 @@ class TokenizationChoice:
         return self.tokenization == CANONICAL
 
 
+@Step("choose")
 def tokenization_of(
     grammar: Grammar, engine: EngineChoice, tokenizer: AnyTokenizer, options: CompileOptions
 ) -> TokenizationChoice:

@@ -47,6 +47,7 @@ from .lnf.automaton import to_nfa
 from .lnf.components import components, recurses
 from .lnf.empty_patterns import empty_patterns
 from .options import ANY, DFA, CompileOptions
+from .progress import Step
 
 # What regular grammars do not need is imported where it is met: that takes as long as they do.
 if TYPE_CHECKING:
@@ -227,6 +228,7 @@ class MaximalMunchGrammar:
 Recogniser: TypeAlias = Automaton | Parser | MaximalMunchGrammar
 
 
+@Step("read")
 def read(text: str, options: CompileOptions, name: str) -> Grammar:
     """The tree of a grammar's text, which errors call ``name``. Raises ``DialectError``,
     ``CheckError`` where there is no rule to start from, ``TypeError`` without a dialect."""
@@ -244,6 +246,7 @@ def read_checked(text: str, options: CompileOptions, name: str) -> Grammar:
     return grammar
 
 
+@Step("compile")
 def compile_texts(grammar: Grammar, choice: EngineChoice, options: CompileOptions) -> Recogniser:
     """What recognises the texts of a checked tree, by the first engine that can be built. Raises
     what ``choose`` decides for: ``NotRegularError``, ``LimitError``; ``CheckError`` without a
@@ -329,6 +332,7 @@ def _lazy(
     return Automaton(grammar, as_lazy(choice, operation.what), later, operation=operation)
 
 
+@Step("compile")
 def compile_regular(grammar: Grammar, choice: EngineChoice, limits: Limits) -> Automaton:
     """The automaton of a checked tree. Raises ``NotRegularError`` and ``LimitError``."""
     with blaming(grammar.longest_rule()):

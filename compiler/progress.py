@@ -1,5 +1,13 @@
-"""The interface by which steps report how far they are."""
+"""The interfaces by which steps report: how far one is, and which begins and ends.
 
+progress(stage, done, total)              a parameter of what takes over a second
+@Step("merge")  or  with Step("merge"):   a step, as ``pipeline.py`` names them
+with listening(listener): ...             who hears of the steps of this thread
+"""
+
+from collections.abc import Iterator
+from contextlib import ContextDecorator, contextmanager
+from contextvars import ContextVar
 from typing import Protocol
 
 
@@ -12,3 +20,43 @@ class Progress(Protocol):
 
 def silent(stage: str, done: int, total: int) -> None:
     """The progress that tells nobody."""
+
+
+class Listener(Protocol):
+    """Hears of each step when it begins and when it ends, also by an error; steps nest."""
+
+    def begin(self, step: str) -> None:
+        """The step of this name begins."""
+
+    def end(self, step: str) -> None:
+        """The innermost step that is at work ends."""
+
+
+_listener: ContextVar[Listener | None] = ContextVar("_listener", default=None)
+
+
+class Step(ContextDecorator):
+    """A step of this name: around a block, or around each call of a function."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __enter__(self) -> None:
+        listener = _listener.get()
+        if listener is not None:
+            listener.begin(self.name)
+
+    def __exit__(self, *_: object) -> None:
+        listener = _listener.get()
+        if listener is not None:
+            listener.end(self.name)
+
+
+@contextmanager
+def listening(listener: Listener) -> Iterator[None]:
+    """Tell ``listener`` of the steps of this block, in this thread."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)

@@ -45,8 +45,8 @@ def diff(
         int | None,
         typer.Option(
             min=0,
-            metavar="N",
-            help="Count the members of either difference up to N bytes.  [default: for eight "
+            metavar="B",
+            help="Count the members of either difference up to B bytes.  [default: for eight "
             "lengths from the shortest on]",
         ),
     ] = None,

@@ -15,6 +15,7 @@ from ..automata.dfa import Dfa, TokenIds
 from ..frontend import Automaton
 from ..grammar.tree import Grammar
 from ..options import ANY, CANONICAL, AnyTokenizer, ArtifactRequest
+from ..progress import Step
 from ..token_ids import TokenColumns
 from ..tokenizers import Tokenizer
 
@@ -29,11 +30,13 @@ if TYPE_CHECKING:
 Sections = dict[str, NDArray[Any]]
 
 
+@Step("encode")
 def encode(columns: TokenColumns, request: ArtifactRequest[Tokenizer]) -> Sections:
     """The sections of a byte DFA and the vocabulary."""
     return byte_dfa_sections(columns.dfa, columns.classes) | vocabulary_sections(request)
 
 
+@Step("encode")
 def encode_merged(merged: "Merged", request: ArtifactRequest[Tokenizer]) -> Sections:
     """The same, and those of the automaton over canonical token sequences."""
     from ..cartesian.cartesian_merge import CartesianDfa
@@ -49,6 +52,7 @@ def encode_merged(merged: "Merged", request: ArtifactRequest[Tokenizer]) -> Sect
     return sections
 
 
+@Step("assemble")
 def assemble(
     automaton: Automaton,
     columns: TokenColumns,
@@ -93,6 +97,7 @@ class _Minimal:
         return manifest, {**byte_dfa_sections(dfa, ()), **masks.sections}
 
 
+@Step("assemble")
 def assemble_merged(
     automaton: Automaton,
     merged: "Merged",

@@ -12,6 +12,7 @@ from ..frontend import Automaton
 from ..grammar.tree import Grammar
 from ..lazy_dfa.conjunctions import Operation, without_bytes_of
 from ..options import ANY, ArtifactRequest
+from ..progress import Step
 from ..token_ids import listed
 from ..tokenizers import Tokenizer
 from .dfa import Sections, manifest_of, vocabulary_sections
@@ -35,11 +36,13 @@ def spelled(
     return less, (f"members with {bytes_} are left out: the tokenizer has no token for them",)
 
 
+@Step("encode")
 def encode(operation: Operation, request: ArtifactRequest[Tokenizer]) -> Sections:
     """The sections of the conjunctions and the vocabulary."""
     return to_sections(operation.conjunctions) | vocabulary_sections(request)
 
 
+@Step("assemble")
 def assemble(
     automaton: Automaton,
     operation: Operation,

@@ -13,12 +13,14 @@ from ..frontend import Parser
 from ..lazy_dfa.conjunctions import joined
 from ..lazy_network.terminals import LazyTerminals
 from ..options import ANY, ArtifactRequest
+from ..progress import Step
 from ..token_ids import listed, unspelled_bytes
 from ..tokenizers import Tokenizer
 from .dfa import Sections, manifest_of, vocabulary_sections
 from .parser import network_sections
 
 
+@Step("encode")
 def encode(lazily: LazyTerminals, request: ArtifactRequest[Tokenizer]) -> Sections:
     """The sections of the network, of its terminals and of the vocabulary. Raises ``CheckError``
     where the tokenizer has no token for a byte of them."""
@@ -42,6 +44,7 @@ def encode(lazily: LazyTerminals, request: ArtifactRequest[Tokenizer]) -> Sectio
     }
 
 
+@Step("assemble")
 def assemble(
     parser: Parser, lazily: LazyTerminals, sections: Sections, request: ArtifactRequest[Tokenizer]
 ) -> Artifact:

@@ -23,11 +23,13 @@ from constrain.artifacts.maximal_munch.slices import Slice
 from ..frontend import MaximalMunchGrammar
 from ..maximal_munch.precompute import StoredMasks
 from ..options import ANY, ArtifactRequest
+from ..progress import Step
 from ..tokenizers import Tokenizer
 from .dfa import Sections, manifest_of, vocabulary_sections
 from .parser import network_sections
 
 
+@Step("encode")
 def encode(
     parser: MaximalMunchGrammar, slices: Sequence[Slice], request: ArtifactRequest[Tokenizer]
 ) -> Sections:
@@ -40,6 +42,7 @@ def encode(
     }
 
 
+@Step("assemble")
 def assemble(
     parser: MaximalMunchGrammar,
     sections: Mapping[str, NDArray[Any]],

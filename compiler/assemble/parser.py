@@ -22,11 +22,13 @@ from ..automata.dfa import TokenIds
 from ..frontend import Parser
 from ..limits import Effort
 from ..options import CANONICAL, ArtifactRequest
+from ..progress import Step
 from ..tokenizers import Tokenizer
 from .dfa import Sections, manifest_of, size_of, vocabulary_sections
 from .size import counts, explains_later
 
 
+@Step("encode")
 def encode(
     parser: Parser, terminals: Sequence[TokenIds], request: ArtifactRequest[Tokenizer]
 ) -> Sections:
@@ -49,6 +51,7 @@ def encode(
     return sections if parser.network is None else sections | network_sections(parser.network)
 
 
+@Step("assemble")
 def assemble(
     parser: Parser,
     sections: Mapping[str, NDArray[Any]],

@@ -9,11 +9,13 @@ from constrain.artifacts.artifact import Artifact
 
 from ..frontend import Automaton
 from ..options import CANONICAL, ArtifactRequest
+from ..progress import Step
 from ..wordpiece import WordPieceTokenizer
 from ..wordpiece.tokenizer_dfa import CanonicalWords
 from .dfa import Sections, byte_dfa_sections, manifest_of, origins_of, vocabulary_sections
 
 
+@Step("encode")
 def encode(
     automaton: Automaton, words: CanonicalWords, request: ArtifactRequest[WordPieceTokenizer]
 ) -> Sections:
@@ -25,6 +27,7 @@ def encode(
     }
 
 
+@Step("assemble")
 def assemble(
     automaton: Automaton,
     words: CanonicalWords,

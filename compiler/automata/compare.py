@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..limits import Limits
+from ..progress import Step
 from .boolean import common_classes, difference
 from .dfa import DEAD, Dfa, nothing
 from .members import shortest
@@ -84,6 +85,7 @@ class Comparison:
         return shortest(self.only_left), shortest(self.only_right)
 
 
+@Step("compare")
 def compare(left: Dfa, right: Dfa, limits: Limits | None = None) -> Comparison:
     """Both one-sided differences. Raises ``LimitError``.
 

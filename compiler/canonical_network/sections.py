@@ -47,7 +47,7 @@ from ..normalizer.normalized_members import NormalFormTables
 from ..options import PREWARM, ArtifactRequest
 from ..pretokenizer.boundary_tables import PretokenizerTables
 from ..pretokenizer.marked_dfa import DEAD, synchronous_product
-from ..progress import Progress, silent
+from ..progress import Progress, Step, silent
 from ..token_ids import token_ids
 from ..token_terminals.request import network_with_sentinels, with_sentinels_of
 from ..tokenizers import Tokenizer
@@ -145,6 +145,7 @@ class CanonicalTables:
     notes: tuple[str, ...]
 
 
+@Step("merge")
 def merge(
     grammar: Grammar,
     network: NetworkTables,
@@ -195,6 +196,7 @@ def merge(
     )
 
 
+@Step("precompute")
 def precompute(merged: CanonicalTables, taken: int) -> Precomputed:
     """The rows of all stacks, as far as there is room; none of them if none are wanted. The mask
     before any token is among them or has a section of its own, while there is room for it.

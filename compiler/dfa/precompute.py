@@ -22,6 +22,7 @@ from constrain.artifacts.tokens.trie import Trie, trie_arrays, walk
 from ..diagnostics import TokenizerError
 from ..limits import Limits
 from ..options import ArtifactRequest
+from ..progress import Step
 from .byte_rows import byte_rows
 from .row_table import DistinctRows, RowTable
 
@@ -46,6 +47,7 @@ class Masks:
     notes: tuple[str, ...] = ()
 
 
+@Step("precompute")
 def precompute(columns: "TokenColumns", request: ArtifactRequest["Tokenizer"], taken: int) -> Masks:
     """Rows of a byte DFA if they fit and are wanted, else which states are live, for walks while
     decoding.
@@ -83,6 +85,7 @@ def for_lazy_masks(taken: int, request: ArtifactRequest["Tokenizer"]) -> dict[st
     return found if size <= request.options.max_artifact_bytes else {}
 
 
+@Step("precompute")
 def precompute_tokens(
     canonical: "CanonicalDfa | CartesianDfa", request: ArtifactRequest["Tokenizer"], taken: int
 ) -> Masks:

@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from ..automata import regex_ir as regex
 from ..automata.folding import fold
 from ..diagnostics import CheckError, Diagnostic
+from ..progress import Step
 from .expand_permutations import permutations_of
 from .tree import (
     Choice,
@@ -28,6 +29,7 @@ from .tree import (
 _MOST_SUGGESTIONS = 50
 
 
+@Step("check")
 def check(grammar: Grammar) -> None:
     """Raise ``CheckError`` with every use of a rule that is not defined; or with every
     terminal that uses a rule or a token, with terminals that contain themselves, and with parts of

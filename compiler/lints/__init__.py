@@ -23,6 +23,7 @@ from ..grammar.tree import Embedded, Grammar
 from ..grammar.weave_ignored import weave_ignored
 from ..limits import Limits
 from ..lnf.resolve_exclusions import resolve_exclusions
+from ..progress import Step
 from .added_tokens import added_tokens
 from .escapes import hex_escapes, options_as_classes
 from .finding import Finding, give_up
@@ -65,6 +66,7 @@ _STATES = 2000
 _ALLOW = re.compile(r"constrain: allow\(([a-z, -]+)\)")
 
 
+@Step("lint")
 def lint(
     grammar: Grammar,
     limits: Limits | None = None,

@@ -16,7 +16,7 @@ from constrain.artifacts.tokens.trie import Trie, trie_arrays
 
 from ..limits import Effort, Limits
 from ..options import PREWARM_OVER_LEXEMES, ArtifactRequest
-from ..progress import Progress, silent
+from ..progress import Progress, Step, silent
 
 if TYPE_CHECKING:
     from ..tokenizers import Tokenizer
@@ -99,6 +99,7 @@ class StoredMasks:
         return arrays if self.trie is None else arrays | trie_arrays(self.trie, "trie.")
 
 
+@Step("precompute")
 def precompute_within(
     tables: MaximalMunchTables,
     request: ArtifactRequest["Tokenizer"],

@@ -34,7 +34,7 @@ from ..normalizer.normalized_members import NormalFormTables, NormalizedMembers,
 from ..options import CARTESIAN, DIRECT, ArtifactRequest
 from ..pretokenizer.boundary_tables import PretokenizerTables
 from ..pretokenizer.spellable_members import shortest_unspellable, spellable_members
-from ..progress import Progress
+from ..progress import Progress, Step
 from ..token_ids import TokenColumns
 from ..token_terminals.request import (
     dfa_with_sentinels,
@@ -86,6 +86,7 @@ class _Encoded:
     notes: tuple[str, ...]
 
 
+@Step("merge")
 def merge(
     grammar: Grammar,
     columns: TokenColumns,

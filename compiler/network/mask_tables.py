@@ -22,7 +22,7 @@ from constrain.artifacts.network.token_steps import TokenEffects
 
 from ..limits import MOST_WORK, Effort
 from ..options import PREWARM, ArtifactRequest
-from ..progress import Progress, silent
+from ..progress import Progress, Step, silent
 from .precompute import precompute_mask_automaton, precompute_summaries
 from .token_effects import token_effects
 
@@ -65,6 +65,7 @@ class Precomputed:
         return {"answers": len(self.summaries.keys), "rows": len(self.summaries.rows)}
 
 
+@Step("precompute")
 def precompute(
     tables: NetworkTables,
     terminals: Sequence[NDArray[np.int32]],

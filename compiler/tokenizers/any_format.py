@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Union
 
 from ..cache import CacheChoice, cache_of
 from ..diagnostics import TokenizerError
+from ..progress import Step
 from ..wordpiece import is_wordpiece, is_wordpiece_json
 from .host import HostTokenizer, host_file, host_tokenizer
 from .hub import HUGGING_FACE, hugging_face_file
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from ..wordpiece import WordPieceTokenizer
 
 
+@Step("tokenizer")
 def load_tokenizer(
     path: str | PathLike[str] | object | None = None, *, cache: CacheChoice = "default"
 ) -> Union[Tokenizer, "WordPieceTokenizer"]:

@@ -19,6 +19,7 @@ from constrain.artifacts.wordpiece.trie import OTHER_BYTE
 from ..automata.dfa import Dfa
 from ..diagnostics import TokenizerError
 from ..limits import Limits
+from ..progress import Step
 from . import WordPieceTokenizer
 from .image import image_table
 from .normalized_language import CanonicalText, canonical_text
@@ -75,6 +76,7 @@ class CanonicalWords:
         }
 
 
+@Step("merge")
 def canonical_words(
     dfa: Dfa,
     tokenizer: WordPieceTokenizer,

@@ -11,7 +11,9 @@ import pytest
 from typer.main import get_command
 
 from constrain.cli.app import application
+from constrain.cli.global_options import OPTIONS
 from constrain.cli.options import ALL, LIMITS, SOURCE, TOKENIZER, Given, compile_options
+from constrain.cli.panels import PANELS, panel_of
 from constrain.compiler.options import CompileOptions
 
 # What a command has under the name of a shared option and means by it otherwise.
@@ -19,6 +21,9 @@ OWN = {
     ("diff", "dialect"): "one for each of two grammars",
     ("diff", "start"): "one for each of two grammars",
 }
+
+# Options that every command has by its own meaning, in its own words: what is written.
+IN_OWN_WORDS = {"--all", "--format", "--output", "--prefix", "--max-bytes", "--stage"}
 
 # The commands that read or compile grammars, and what all of them take.
 COMPILING = {"check", "compile", "convert", "diff", "explain", "mask", "sample", "show", "viz"}
@@ -61,17 +66,48 @@ def test_shared_options_are_the_same_everywhere(command: str) -> None:
         assert described(first) == described(parameter), name
 
 
+def test_options_of_the_same_name_are_the_same_in_all_commands() -> None:
+    """Short form, metavar, panel, and but for what is written also help and default."""
+    found: dict[str, dict[tuple[Any, ...], str]] = {}
+    for command, parameter in parameters():
+        if parameter.param_type_name == "argument" or (command, parameter.name) in OWN:
+            continue
+        flag = parameter.opts[0]
+        said: tuple[Any, ...] = sorted(parameter.opts), parameter.metavar, panel_of(parameter)
+        if flag not in IN_OWN_WORDS:
+            said += parameter.help, parameter.default
+        found.setdefault(flag, {})[tuple(map(str, said))] = command
+
+    assert len(found) > 40
+    assert {} == {flag: said for flag, said in found.items() if len(said) > 1}
+
+
+def test_every_short_form_has_one_meaning() -> None:
+    """-t is the tokenizer wherever it is, and so on."""
+    meant: dict[str, set[str]] = {}
+    for _, parameter in parameters():
+        for flag in parameter.opts:
+            if not flag.startswith("--") and parameter.param_type_name == "option":
+                meant.setdefault(flag, set()).add(parameter.name)
+
+    assert {"-q", "-v", "-t", "-d", "-o", "-f"} <= set(meant)
+    assert {} == {flag: names for flag, names in meant.items() if len(names) > 1}
+
+
 def described(parameter: Any) -> tuple[Any, ...]:
     """What help says of a parameter, and what it accepts."""
     bounds = [getattr(parameter.type, name, None) for name in ("name", "min", "max", "choices")]
     said = parameter.opts, parameter.help, parameter.metavar, parameter.default
+    assert panel_of(parameter) in PANELS
     return *said, parameter.multiple, parameter.required, bounds
 
 
 def test_shared_options_stand_behind_a_command_s_own() -> None:
     """In the order of the fields of ``Given``, so that every help reads alike."""
     for command in SHARED:
-        listed = [p.name for name, p in parameters() if name == command and p.name != "help"]
+        everywhere = {*OPTIONS, "help"}
+        listed = [p.name for name, p in parameters() if name == command]
+        listed = [name for name in listed if name not in everywhere]
         common = [name for name in listed if name in SHARED[command]]
         assert common == [name for name in ALL if name in common], command
         assert common == listed[len(listed) - len(common) :], command
