@@ -15,8 +15,9 @@ import typer
 
 from constrain.artifacts.errors import ConstrainError
 
-from . import console, global_options
-from .panels import Command, Group
+from . import console
+from .everywhere import global_options
+from .everywhere.panels import Command, Group
 
 # The subcommands in the order of the help, and what they are in the module of that name: a
 # function, or a table of those of a group.

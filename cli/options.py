@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from . import panels
 from .console import UsageError
+from .everywhere import panels
 from .inputs import beside, dialect_for
 from .schema_options import SCHEMA, OfSchemas, plain
 from .watch import Watch

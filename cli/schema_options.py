@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from . import panels
 from .console import UsageError
+from .everywhere import panels
 
 if TYPE_CHECKING:
     from constrain.compiler.schema import SchemaOptions

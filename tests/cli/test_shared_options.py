@@ -11,9 +11,9 @@ import pytest
 from typer.main import get_command
 
 from constrain.cli.app import application
-from constrain.cli.global_options import OPTIONS
+from constrain.cli.everywhere.global_options import OPTIONS
+from constrain.cli.everywhere.panels import PANELS, panel_of
 from constrain.cli.options import ALL, LIMITS, SOURCE, TOKENIZER, Given, compile_options
-from constrain.cli.panels import PANELS, panel_of
 from constrain.compiler.options import CompileOptions
 
 # What a command has under the name of a shared option and means by it otherwise.

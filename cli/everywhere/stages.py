@@ -7,8 +7,10 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from constrain.compiler.progress import Listener
+if TYPE_CHECKING:
+    from constrain.compiler.progress import Listener
 
 _STATUS, _CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
@@ -89,7 +91,7 @@ class Stages:
 class _Both:
     """Two listeners as one."""
 
-    def __init__(self, one: Listener, other: Listener) -> None:
+    def __init__(self, one: "Listener", other: "Listener") -> None:
         self._one, self._other = one, other
 
     def begin(self, step: str) -> None:
@@ -101,6 +103,6 @@ class _Both:
         self._other.end(step)
 
 
-def both(one: Listener, other: Listener) -> Listener:
+def both(one: "Listener", other: "Listener") -> "Listener":
     """A listener that tells both."""
     return _Both(one, other)

@@ -11,8 +11,8 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
+from ..console import Color, UsageError, is_terminal, manner, tell
 from . import panels
-from .console import Color, UsageError, is_terminal, manner, tell
 
 R = TypeVar("R")
 

@@ -9,7 +9,7 @@ import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from .console import has_colour, manner
+from ..console import has_colour, manner
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

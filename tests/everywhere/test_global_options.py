@@ -7,11 +7,13 @@ import pytest
 from support.cli import DATE, Cli
 from typer.main import get_command
 
-from constrain.cli import bar as bars
 from constrain.cli import console
 from constrain.cli.app import COMMANDS, TITLES, application
-from constrain.cli.bar import Bar
-from constrain.cli.panels import PANELS
+from constrain.cli.everywhere import bar as bars
+from constrain.cli.everywhere.bar import Bar
+from constrain.cli.everywhere.panels import PANELS
+
+pytestmark = pytest.mark.quick
 
 BAD = "a ::= b | 'x';\n"
 FORCED = ({"FORCE_COLOR": "1"}, {"CLICOLOR_FORCE": "1"})
