@@ -26,6 +26,7 @@ COMMANDS = {
     "convert": "convert",
     "mask": "mask",
     "explain": "explain",
+    "inspect": "inspect",
     "sample": "sample",
     "show": "show",
     "tokenize": "tokenize",

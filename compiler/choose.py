@@ -42,6 +42,11 @@ if TYPE_CHECKING:
     from .tokenizers import Tokenizer
 
 AS_ASKED = "as asked for"
+BY_DEFAULT = "the default, where there are such masks"
+OF_WORDS = "WordPiece cuts each word in one way"
+OF_LEXEMES = "a lexer reads texts, however they are tokenized"
+# A note begins so, and ends with the reason.
+ANY_ALLOWED = "any token sequence that spells a member is allowed, not only the tokenizer's own: "
 OF_SCHEMAS = "schemas become networks"
 
 # --- match semantics and engine
@@ -345,10 +350,10 @@ def tokenization_of(
     wanted = options.tokenization
     if not isinstance(tokenizer, Tokenizer):
         _check_wordpiece(grammar, engine, tokenizer, wanted)
-        return TokenizationChoice(CANONICAL, "WordPiece cuts each word in one way")
+        return TokenizationChoice(CANONICAL, OF_WORDS)
     if engine.engine == GREEDY:
         if wanted == ANY:
-            return TokenizationChoice(ANY, "a lexer reads texts, however they are tokenized")
+            return TokenizationChoice(ANY, OF_LEXEMES)
         message = f"there are no canonical masks by maximal munch where {engine.reason}"
         hint = "say --meaning exact, or --tokenization any"
         found = CheckError(grammar.source, [Diagnostic(message, help=hint)])
@@ -358,7 +363,7 @@ def tokenization_of(
     if engine.is_lazy:
         message = f"there are no canonical masks where {engine.reason}"
         return without_canonical(CheckError(grammar.source, [Diagnostic(message)]), options)
-    reason = AS_ASKED if wanted else "the default, where there are such masks"
+    reason = AS_ASKED if wanted else BY_DEFAULT
     choice = TokenizationChoice(CANONICAL, reason)
     try:
         _check_canonical(grammar, engine, tokenizer)
@@ -374,11 +379,7 @@ def without_canonical(
     if options.tokenization == CANONICAL:
         raise error
     reason = error.diagnostics[0].message if isinstance(error, CheckError) else str(error)
-    note = (
-        "any token sequence that spells a member is allowed, not only the tokenizer's own: "
-        f"{reason}"
-    )
-    return TokenizationChoice(ANY, reason, note)
+    return TokenizationChoice(ANY, reason, f"{ANY_ALLOWED}{reason}")
 
 
 def _check_canonical(grammar: Grammar, engine: EngineChoice, tokenizer: "Tokenizer") -> None:

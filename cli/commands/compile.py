@@ -15,11 +15,12 @@ from ..drawings import TOKEN_TRANSITIONS, write_all_drawings
 from ..inputs import STDIN, grammar_text
 
 if TYPE_CHECKING:
-    from constrain.artifacts import Artifact
-    from constrain.compiler.pipeline import Compilation
+    from collections.abc import Sequence
 
-# Lines of the growth table.
-_GROWTH_LINES = 20
+    from constrain.artifacts import Artifact
+    from constrain.compiler.inspection.choices import GrowthStep
+    from constrain.compiler.options import CompileOptions
+    from constrain.compiler.pipeline import Compilation
 
 
 @options.compile_options(*options.ALL)
@@ -63,8 +64,7 @@ def compile_(
     recogniser = recogniser_of(text, grammar, wanted)
     compilation = compilation_of(recogniser, given, wanted)
     if stats:
-        _print_growth(compilation)
-        _print_token_dfa(compilation.artifact)
+        _print_stats(compilation, wanted)
     if target == STDIN:
         data = compilation.artifact.to_bytes()
         write_bytes(data, "an artifact")
@@ -117,57 +117,55 @@ def _print_summary(
     status(f"{name}: {', '.join(parts)}{written} in {seconds:.2f} s")
 
 
-def _print_token_dfa(artifact: "Artifact") -> None:
-    """The states of a product's minimal token DFA, where it is small enough to build."""
-    from constrain.artifacts.kinds.cartesian import ProductRuntime
-    from constrain.compiler.diagnostics import LimitError
-    from constrain.compiler.limits import Limits
-    from constrain.compiler.merge.dump import tabulated
+def _print_stats(compilation: "Compilation", wanted: "CompileOptions") -> None:
+    """What was chosen and why, and how the automaton grew along the merge list."""
+    from constrain.compiler.inspection.choices import choices_made, effort_of
 
-    if not isinstance(artifact.runtime, ProductRuntime):
-        return
-    try:
-        found = tabulated(artifact, Limits(transitions=TOKEN_TRANSITIONS)).arrays
-    except LimitError:
-        status(f"token DFA: not counted, it has more than {TOKEN_TRANSITIONS:,} transitions")
-        return
-    states, edges = len(found["tokens.accepting"]), len(found["tokens.edge_tokens"])
-    status(f"token DFA: {states:,} states, {edges:,} transitions")
-
-
-def _print_growth(compilation: "Compilation") -> None:
-    """The automaton's size along the merge list, thinned to a screenful."""
-    from constrain.compiler.merge.direct_merge import CanonicalDfa
-
-    status(f"meaning: {compilation.artifact.manifest.meaning}")
-    if compilation.closure is not None:
-        closure = compilation.closure
-        which = "for every text" if closure.complete else "in part"
-        status(f"masks precomputed {which}: {closure.heads:,} heads, {closure.results:,} summaries")
-        return
+    choices, effort = choices_made(compilation, wanted), effort_of(compilation)
+    status(f"meaning: {choices.meaning.name}")
     counts = compilation.artifact.manifest.counts
-    if "complete" in counts:
+    if effort.closure is not None:
+        reached = effort.closure
+        which = "for every text" if reached.complete else "in part"
+        status(
+            f"masks precomputed {which}: {reached.heads:,} heads, {reached.summaries:,} summaries"
+        )
+    elif "complete" in counts:
         left = "no mask is" if counts["complete"] else "some masks are"
         status(f"{counts['answers']:,} summaries precomputed; {left} left to decoding")
-        return
-    if not compilation.method:
+    elif choices.method is None:
         which = "--tokenization any" if compilation.canonical is None else "WordPiece"
         note(f"--stats shows the merges; {which} has none")
+    else:
+        status(f"method: {choices.method.name}, {choices.method.reason}")
+        _print_growth(effort.growth)
+        _print_token_dfa(compilation.artifact)
+
+
+def _print_token_dfa(artifact: "Artifact") -> None:
+    """The states of a product's minimal token DFA, where it is small enough to build."""
+    from constrain.compiler.inspection.inspection import token_dfa_of
+    from constrain.compiler.limits import Limits
+
+    if artifact.manifest.kind != "product":
         return
-    status(f"method: {compilation.method}, {compilation.reason}")
-    if not isinstance(compilation.canonical, CanonicalDfa):
-        return
+    found = token_dfa_of(artifact, Limits())
+    if found is None:
+        status(f"token DFA: not counted, it has more than {TOKEN_TRANSITIONS:,} transitions")
+    else:
+        status(f"token DFA: {found.states:,} states, {found.transitions:,} transitions")
+
+
+def _print_growth(growth: "Sequence[GrowthStep]") -> None:
+    """The automaton's size along the merge list."""
     from rich.console import Console
     from rich.table import Table
 
-    growth = compilation.canonical.growth
-    peak = max(range(len(growth)), key=lambda i: growth[i].transitions)
-    step = max(1, len(growth) // _GROWTH_LINES)
-    shown = sorted({*range(0, len(growth), step), peak, len(growth) - 1})
+    if not growth:
+        return
     table = Table("merges", "states", "transitions", title="Growth along the merges", box=None)
     for column in table.columns:
         column.justify = "right"
-    for i in shown:
-        entry = growth[i]
-        table.add_row(f"{entry.merges:,}", f"{entry.states:,}", f"{entry.transitions:,}")
+    for step in growth:
+        table.add_row(f"{step.merges:,}", f"{step.states:,}", f"{step.transitions:,}")
     Console(stderr=True).print(table)

@@ -18,7 +18,6 @@ from ..compiling import (
 from ..console import UsageError, note, write_pieces
 
 if TYPE_CHECKING:
-    from constrain.artifacts import Artifact
     from constrain.artifacts.network.tables import NetworkTables
     from constrain.compiler.options import CompileOptions
 
@@ -62,7 +61,9 @@ def show(
     if not isinstance(text, str):
         if stage is not None:
             raise UsageError(f"{subject}: an artifact has no stages to print; name its grammar")
-        shown = _facts(text)
+        from constrain.compiler.inspection.report import manifest_text
+
+        shown = manifest_text(text.manifest)
     else:
         shown = _shown(stage or Stage.LNF, text, subject, given)
     write_pieces([shown.encode("utf-8", "surrogateescape")], output, subject)
@@ -97,24 +98,6 @@ def _shown(stage: Stage, text: str, grammar: str, given: options.Given) -> str:
         raise UsageError("only canonical artifacts have a token DFA")
     with blaming(automaton.grammar.longest_rule()):
         return tokens_text(artifact, wanted.limits)
-
-
-def _facts(artifact: "Artifact") -> str:
-    """The manifest for people: a line each, the compiler's notes last."""
-    m = artifact.manifest
-    lines = [
-        f"kind: {m.kind}",
-        f"meaning: {m.meaning}",
-        f"tokenization: {m.tokenization}",
-        f"dialect: {m.dialect}",
-        f"start: {m.start}",
-        *(["schema: " + ", ".join(map(" ".join, m.schema.items()))] if m.schema else []),
-        f"tokenizer: sha256 {m.tokenizer_sha256}",
-        f"vocabulary: {m.vocab_size:,} ids; end of text {', '.join(map(str, m.eos))}",
-        *(f"{name.replace('_', ' ')}: {count:,}" for name, count in m.counts.items()),
-        *(f"note: {note}" for note in m.notes),
-    ]
-    return "".join(f"{line}\n" for line in lines)
 
 
 def _with_sets(text: str, path: str, wanted: "CompileOptions", engine: str) -> "NetworkTables":

@@ -137,6 +137,8 @@ COMPILER: dict[str, set[str]] = {
     "explain": BASE
     | {"automata", "compiler", "dialects", "earley", "frontend", "grammar", "lnf", "maximal_munch"}
     | {"network", "options", "pipeline", "tokenizers", "wordpiece"},
+    "inspection": BASE
+    | {"choose", "explain", "merge", "network", "notes", "options", "pipeline", "wordpiece"},
     "drawing": BASE | {"automata", "earley", "grammar", "maximal_munch", "network"},
     "assemble": BASE
     | {"automata", "bpe", "cartesian", "dfa", "frontend", "grammar", "lazy_dfa", "lazy_network"}

@@ -1,0 +1,258 @@
+"""All that is known of a compiled grammar in numbers, as one frozen object.
+
+inspection_of(artifact, name="date.cst")                      of a file: what it says of itself
+inspection_of(compilation.artifact, compilation=compilation)  ... and why it was compiled so
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from constrain.artifacts.artifact import Artifact
+from constrain.artifacts.container.manifest import BYTE_DFA, WORD_DFA
+from constrain.artifacts.network.counts import UNBOUNDED
+from constrain.artifacts.tokens.vocabulary import SPECIAL, TEXT
+
+from ..diagnostics import LimitError
+from ..explain.report import Verdict
+from ..limits import Limits
+from ..merge.dump import tabulated
+from ..network.mask_tables import COUNTED
+from ..notes import OF_LAZY_LEXEMES, PARTLY
+from ..options import AnyTokenizer, CompileOptions
+from ..pipeline import Compilation
+from .choices import TOKEN_TRANSITIONS, Choices, Effort, choices_made, choices_of, effort_of
+from .density import MaskFacts, mask_facts
+from .sizes import Sizes, sizes_of
+from .texts import Reader, Text, TextFacts
+
+# How much of the masks is in the file.
+ALL, SOME, NONE = "all", "some", "none"
+
+
+@dataclass(frozen=True, slots=True)
+class GrammarFacts:
+    """``schema``: the options that a JSON Schema was read with. ``bytes``: of its text, None where
+    that was stripped. ``names_tokens``: it names tokens, which no text matches."""
+
+    dialect: str
+    start: str
+    sha256: str
+    bytes: int | None
+    schema: Mapping[str, str]
+    names_tokens: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EndToken:
+    """A token that ends a text."""
+
+    id: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TokenizerFacts:
+    """``name``: as it was given, None where an artifact alone was. ``model``: ``bpe`` or
+    ``wordpiece``. ``vocab_size``: bits of a mask, of which ``texts`` are tokens of text,
+    ``special`` special ones, and ``unused`` no tokens. ``splits``: it splits a text before merging,
+    and ``splits_applied``: masks follow that."""
+
+    name: str | None
+    model: str
+    sha256: str
+    vocab_size: int
+    texts: int
+    special: int
+    unused: int
+    eos: tuple[EndToken, ...]
+    splits: bool
+    splits_applied: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """A repetition that is counted while decoding; ``most`` is None for any number."""
+
+    least: int
+    most: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class TokenDfa:
+    """The minimal DFA over canonical tokens that a product stands for."""
+
+    states: int
+    transitions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """What a grammar was compiled to, or what an artifact is. ``README.md`` has each field.
+
+    ``name``: of the file. ``is_artifact``: it was an artifact, which does not know ``effort`` and
+    ``limits``. ``counts``: states, transitions, rows, by the names of the manifest. ``token_dfa``:
+    only where it has at most ``TOKEN_TRANSITIONS``. ``precomputed``: ``all`` masks, ``some`` or
+    ``none``.
+    """
+
+    name: str
+    is_artifact: bool
+    kind: str
+    choices: Choices
+    grammar: GrammarFacts
+    tokenizer: TokenizerFacts
+    counts: Mapping[str, int]
+    token_dfa: TokenDfa | None
+    counters: tuple[Counter, ...]
+    sets: tuple[int, ...]
+    precomputed: str
+    masks: MaskFacts
+    sizes: Sizes
+    effort: Effort | None
+    limits: Mapping[str, float] | None
+    notes: tuple[str, ...]
+    texts: tuple[TextFacts, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON-serialisable object with a field for each attribute."""
+        found = asdict(self)
+        for text, facts in zip(found["texts"], self.texts, strict=True):
+            text["forced_share"] = facts.forced_share
+        return found
+
+
+def inspection_of(
+    artifact: Artifact,
+    *,
+    name: str,
+    say: Callable[[Verdict, Text], str],
+    compilation: Compilation | None = None,
+    options: CompileOptions | None = None,
+    tokenizer: AnyTokenizer | None = None,
+    texts: Sequence[Text] = (),
+    limits: Limits | None = None,
+) -> Inspection:
+    """The facts of an artifact; with ``compilation`` and its ``options`` also why it is so.
+
+    ``tokenizer``: the artifact's, which encodes ``texts``. ``say``: a verdict on a text in words.
+    Raises ``LimitError`` for time and resident memory.
+    """
+    limits = (limits or Limits()).started()
+    whole = artifact.completed
+    table = _tabulated(whole, limits)
+    reader = Reader.of(whole, say, tokenizer, limits) if texts else None
+    choices = choices_of(whole)
+    if compilation is not None and options is not None:
+        choices = choices_made(compilation, options)
+    return Inspection(
+        name=name,
+        is_artifact=compilation is None,
+        kind=whole.manifest.kind,
+        choices=choices,
+        grammar=_grammar_facts(whole),
+        tokenizer=_tokenizer_facts(whole, tokenizer),
+        counts=whole.manifest.counts,
+        token_dfa=_token_dfa(table),
+        counters=_counters(whole),
+        sets=_sets(whole),
+        precomputed=_precomputed(whole),
+        masks=mask_facts(whole, table, limits),
+        sizes=sizes_of(whole),
+        effort=None if compilation is None else effort_of(compilation),
+        limits=None if options is None else _bounds(options),
+        notes=whole.notes,
+        texts=tuple(map(reader.facts, texts)) if reader else (),
+    )
+
+
+def _tabulated(artifact: Artifact, limits: Limits) -> Artifact | None:
+    """A product with all its states in a table, if it is small; None for all else."""
+    if artifact.manifest.kind != "product":
+        return None
+    try:
+        return tabulated(artifact, replace(limits, transitions=TOKEN_TRANSITIONS))
+    except LimitError as error:
+        if error.is_measured:
+            raise
+        return None
+
+
+def token_dfa_of(artifact: Artifact, limits: Limits) -> TokenDfa | None:
+    """The size of a product's minimal DFA over tokens; None of other artifacts, and beyond
+    ``TOKEN_TRANSITIONS``. Raises ``LimitError`` for time and resident memory."""
+    return _token_dfa(_tabulated(artifact, limits.started()))
+
+
+def _token_dfa(table: Artifact | None) -> TokenDfa | None:
+    if table is None:
+        return None
+    return TokenDfa(len(table.arrays["tokens.accepting"]), len(table.arrays["tokens.edge_tokens"]))
+
+
+def _grammar_facts(artifact: Artifact) -> GrammarFacts:
+    m = artifact.manifest
+    size = None if m.source is None else len(m.source.encode("utf-8", "surrogatepass"))
+    return GrammarFacts(m.dialect, m.start, m.grammar_sha256, size, m.schema, artifact.names_tokens)
+
+
+def _tokenizer_facts(artifact: Artifact, tokenizer: AnyTokenizer | None) -> TokenizerFacts:
+    m, vocabulary = artifact.manifest, artifact.vocabulary
+    is_text, is_special = vocabulary.kinds == TEXT, vocabulary.kinds == SPECIAL
+    texts, special = int(is_text.sum()), int(is_special.sum())
+    names = [vocabulary.token(i).decode("utf-8", "backslashreplace") for i in m.eos]
+    return TokenizerFacts(
+        name=None if tokenizer is None else tokenizer.name,
+        model="wordpiece" if m.kind == WORD_DFA else "bpe",
+        sha256=m.tokenizer_sha256,
+        vocab_size=m.vocab_size,
+        texts=texts,
+        special=special,
+        unused=m.vocab_size - texts - special,
+        eos=tuple(map(EndToken, m.eos, names)),
+        splits=m.splits,
+        splits_applied=m.splits_applied,
+    )
+
+
+def _counters(artifact: Artifact) -> tuple[Counter, ...]:
+    a = artifact.arrays
+    if "count.least" not in a:
+        return ()
+    pairs = zip(a["count.least"].tolist(), a["count.most"].tolist(), strict=True)
+    return tuple(Counter(least, None if most == UNBOUNDED else most) for least, most in pairs)
+
+
+def _sets(artifact: Artifact) -> tuple[int, ...]:
+    """How many parts each set has."""
+    offsets = artifact.arrays.get("set.offsets")
+    return () if offsets is None else tuple(np.diff(offsets).tolist())
+
+
+def _precomputed(artifact: Artifact) -> str:
+    """How much of the masks is in the file."""
+    a, kind = artifact.arrays, artifact.manifest.kind
+    if kind in (BYTE_DFA, "token-dfa"):
+        return ALL if "row_of" in a else NONE
+    if kind == "product":
+        return SOME
+    if "closed.all" in a:
+        return ALL if bool(a["closed.all"][1]) else SOME
+    found = ("memo.keys", "items.walks", "greedy.first_keys")
+    if not any(name in a and len(a[name]) for name in found):
+        return NONE
+    return SOME if {PARTLY, COUNTED, OF_LAZY_LEXEMES}.intersection(artifact.notes) else ALL
+
+
+def _bounds(options: CompileOptions) -> dict[str, float]:
+    limits = options.limits
+    return {
+        "states": limits.states,
+        "transitions": limits.transitions,
+        "memory": limits.memory,
+        "seconds": limits.seconds,
+        "nesting": limits.nesting,
+        "artifact_bytes": options.max_artifact_bytes,
+    }

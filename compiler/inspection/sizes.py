@@ -1,0 +1,108 @@
+"""Bytes of an artifact's file: of each section, by what it depends on.
+
+A section is the grammar's own if another tokenizer leaves it as it is, the tokenizer's own if
+another grammar does (but for sentinels of tokens that a grammar names), and else of both, as masks
+are.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+from constrain.artifacts.artifact import Artifact
+from constrain.artifacts.container.sections import encode
+from constrain.artifacts.container.sparse import filled_cells, is_sparse
+
+GRAMMAR, TOKENIZER, BOTH = "grammar", "tokenizer", "both"
+OWNERS = (GRAMMAR, TOKENIZER, BOTH)
+
+# Names of sections, or how they begin where these end with a dot; the longest that fits counts.
+_OWNERS = {
+    "count.": GRAMMAR,
+    "dfa.": GRAMMAR,
+    "dfa.live": BOTH,
+    "dfa.token_ids": BOTH,
+    "dfa.token_offsets": BOTH,
+    "earley.": GRAMMAR,
+    "lazy.": GRAMMAR,
+    "lexer.": GRAMMAR,
+    "network.": GRAMMAR,
+    "origins.": GRAMMAR,
+    "set.": GRAMMAR,
+    "apart_trie.": TOKENIZER,
+    "cuts.": TOKENIZER,
+    "pairs.bound": TOKENIZER,
+    "pairs.part": TOKENIZER,
+    "pieces.": TOKENIZER,
+    "slices.": TOKENIZER,
+    "stable.classes": TOKENIZER,
+    "stable.start": TOKENIZER,
+    "stable.table": TOKENIZER,
+    "trie.": TOKENIZER,
+    "vocab.": TOKENIZER,
+    "words.indicator": TOKENIZER,
+    "words.longest": TOKENIZER,
+    "words.normalizer": TOKENIZER,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A section of the file. ``owner``: ``grammar``, ``tokenizer`` or ``both``."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    bytes: int
+    owner: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Bytes of a file: all of it, of its header with the manifest, and of the sections by what they
+    depend on. ``sections``: the largest first, then by name."""
+
+    file: int
+    header: int
+    grammar: int
+    tokenizer: int
+    both: int
+    sections: tuple[Section, ...]
+
+
+def sizes_of(artifact: Artifact) -> Sizes:
+    """The sizes of the file that ``artifact.save`` writes. What is left for later is made first."""
+    whole = artifact.completed
+    start, header, *chunks = encode(whole.manifest.to_json(), whole.arrays)
+    found = [
+        Section(name, str(array.dtype), tuple(array.shape), _written(name, array), owner_of(name))
+        for name, array in whole.arrays.items()
+    ]
+    of = {owner: sum(s.bytes for s in found if s.owner == owner) for owner in OWNERS}
+    before = len(start) + len(header)
+    return Sizes(
+        before + sum(map(len, chunks)),
+        before,
+        of[GRAMMAR],
+        of[TOKENIZER],
+        of[BOTH],
+        tuple(sorted(found, key=lambda section: (-section.bytes, section.name))),
+    )
+
+
+def _written(name: str, array: NDArray[Any]) -> int:
+    """Bytes of a section as the file has it."""
+    if not is_sparse(array):
+        return array.nbytes
+    return sum(part.nbytes for part in filled_cells(name, array).values())
+
+
+def owner_of(section: str) -> str:
+    """What a section depends on."""
+    fitting = [
+        name
+        for name in _OWNERS
+        if section == name or (name.endswith(".") and section.startswith(name))
+    ]
+    return _OWNERS[max(fitting, key=len)] if fitting else BOTH

@@ -1,0 +1,237 @@
+"""What an inspection says of each kind of artifact, and that it is so."""
+
+# Tests here say `expected == actual`.
+# ruff: noqa: SIM300
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import fields
+
+import numpy as np
+import pytest
+from support import ROOT, tokenizer_of
+from support.wordpiece import compiled as compiled_by_words
+from support.wordpiece import tokenizer_of as words_of
+
+from constrain.artifacts import Artifact
+from constrain.artifacts.read import load_bytes
+from constrain.artifacts.tokens import tokenset
+from constrain.compiler import Tokenizer, compile_grammar
+from constrain.compiler.explain.report import Verdict
+from constrain.compiler.inspection.choices import Choice, Choices, Closure, Effort, GrowthStep
+from constrain.compiler.inspection.density import Density, MaskFacts
+from constrain.compiler.inspection.inspection import (
+    Counter,
+    EndToken,
+    GrammarFacts,
+    Inspection,
+    TokenDfa,
+    TokenizerFacts,
+    inspection_of,
+)
+from constrain.compiler.inspection.report import as_json, as_table
+from constrain.compiler.inspection.sizes import Section, Sizes
+from constrain.compiler.inspection.texts import Text, TextFacts
+
+DATE = "[12][0-9]{3}-(0[1-9]|1[0-2])-([0-2][0-9]|3[01])"
+NESTED = 'start ::= "[" (start ("," " "? start)*)? "]" | #"[a-z]{1,4}";'
+MUNCH = 'start: "[" (start ("," start)*)? "]" | WORD\nWORD: /[a-z]+/\n%ignore " "\n'
+COUNTED = 'start ::= "(" start ")" | #"[a-z]{3,9000}";'
+LAZY = "~(.*a.{20})"
+
+# Grammar, dialect and options of an artifact of each kind, and how much of its masks is in it.
+KINDS = {
+    "byte-dfa": (DATE, "regex", {"tokenization": "any"}, "all"),
+    "byte-dfa lazily": (DATE, "regex", {"tokenization": "any", "prewarm": 0}, "none"),
+    "token-dfa": (DATE, "regex", {"method": "direct"}, "all"),
+    "product": (DATE, "regex", {"method": "cartesian"}, "some"),
+    "lazy-dfa": (LAZY, "regex-extended", {"tokenization": "any"}, "none"),
+    "network": (NESTED, "kbnf", {"tokenization": "any"}, "all"),
+    "network lazily": (NESTED, "kbnf", {"tokenization": "any", "prewarm": 0}, "none"),
+    "network canonical": (NESTED, "kbnf", {}, "all"),
+    "network canonical lazily": (NESTED, "kbnf", {"prewarm": 0}, "none"),
+    "network counted": (COUNTED, "kbnf", {"tokenization": "any"}, "some"),
+    "earley": (NESTED, "kbnf", {"tokenization": "any", "engine": "earley"}, "none"),
+    "greedy": (MUNCH, "lark", {"tokenization": "any"}, "all"),
+    "greedy lazily": (MUNCH, "lark", {"tokenization": "any", "prewarm": 0}, "none"),
+    "lazy-greedy": (MUNCH.replace("]+/", "]{1,3000}/"), "lark", {"tokenization": "any"}, "none"),
+    "word-dfa": ("", "", {}, "none"),
+}
+
+# Every part of an inspection.
+PARTS = (Inspection, Choice, Choices, Closure, Counter, Density, Effort, EndToken, GrammarFacts)
+PARTS += (GrowthStep, MaskFacts, Section, Sizes, TextFacts, TokenDfa, TokenizerFacts)
+
+ALPHABET = "0123456789-[], abcdefghijklmnopqrstuvwxyz"
+
+
+def said(verdict: Verdict, text: Text) -> str:
+    """A verdict in a word."""
+    return f"{text.name}: {verdict.status.value}"
+
+
+def inspected(artifact: Artifact, *texts: bytes, tokenizer: Tokenizer | None = None) -> Inspection:
+    """The inspection of an artifact alone."""
+    named = [Text(f"text {number}", octets) for number, octets in enumerate(texts)]
+    return inspection_of(artifact, name="x.cst", say=said, texts=named, tokenizer=tokenizer)
+
+
+@pytest.fixture(scope="module")
+def made(default_tokenizer: Tokenizer) -> Callable[[str], Artifact]:
+    """A small artifact of each kind, read from its file."""
+    known: dict[str, Artifact] = {}
+
+    def find(name: str) -> Artifact:
+        if name not in known:
+            text, dialect, options, _ = KINDS[name]
+            if name == "word-dfa":
+                words = words_of(["a", "b", "##a", "##b", "ab", "##bb", "c"])
+                artifact = compiled_by_words("[ab]{1,6}( c)?", words)
+            else:
+                artifact = compile_grammar(
+                    text, dialect=dialect, tokenizer=default_tokenizer, **options
+                )
+            known[name] = load_bytes(artifact.to_bytes())
+        return known[name]
+
+    return find
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_each_kind_of_artifact_is_inspected(name: str, made: Callable[[str], Artifact]) -> None:
+    """Kind and masks are what they are, the sections add up to the file, and both formats have
+    them."""
+    artifact = made(name)
+    found = inspected(artifact)
+
+    assert name.split()[0] == found.kind
+    assert KINDS[name][3] == found.precomputed
+    assert len(artifact.to_bytes()) == found.sizes.file
+    assert found.sizes.file == found.sizes.header + sum(s.bytes for s in found.sizes.sections)
+    owned = found.sizes.grammar + found.sizes.tokenizer + found.sizes.both
+    assert found.sizes.file == found.sizes.header + owned
+    first = artifact.matcher().mask()
+    assert len(tokenset.to_ids(first)) == found.masks.first
+    assert 0 < found.masks.density.min <= found.masks.density.median <= found.masks.density.max
+    assert (name == "network counted") == bool(found.counters)
+    table, line = as_table(found), as_json(found)
+    assert f"of kind {found.kind}" in table
+    assert {"schema": 1, **json.loads(json.dumps(found.to_json()))} == json.loads(line)
+
+
+@pytest.mark.parametrize("name", ["byte-dfa", "token-dfa", "product"])
+def test_the_density_of_a_table_is_that_of_all_its_states(
+    name: str, made: Callable[[str], Artifact]
+) -> None:
+    """Counted mask by mask along all tokens."""
+    artifact = made(name)
+    machine, eos = artifact.machine(), set(artifact.manifest.eos)
+    states, counts = [machine.start], list[int]()
+    for state in states:
+        ids = tokenset.to_ids(machine.row(state)).tolist()
+        counts.append(len(ids))
+        targets = {machine.take(state, token) for token in set(ids) - eos}
+        states += sorted(target for target in targets if target not in {None, *states})
+    found = inspected(artifact).masks
+
+    assert "states" == found.over
+    assert (min(counts), max(counts)) == (found.density.min, found.density.max)
+    if name != "product":
+        assert (len(counts), np.median(counts)) == (found.density.masks, found.density.median)
+
+
+def test_a_section_is_whose_it_is_said_to_be(
+    made: Callable[[str], Artifact], default_tokenizer: Tokenizer, letters: Tokenizer
+) -> None:
+    """The tokenizer's own are the same in artifacts of two grammars, the grammar's own in those for
+    two tokenizers."""
+    met = set[str]()
+    for name in ("byte-dfa lazily", "product", "network lazily", "network canonical lazily"):
+        text, dialect, options, _ = KINDS[name]
+        other = text.replace("9", "8").replace("a-z", "a-y")
+        others = {
+            "tokenizer": compile_grammar(
+                other, dialect=dialect, tokenizer=default_tokenizer, **options
+            ),
+            "grammar": compile_grammar(text, dialect=dialect, tokenizer=letters, **options),
+        }
+        artifact = made(name)
+        for section in inspected(artifact).sizes.sections:
+            met.add(section.owner)
+            if section.owner in others:
+                changed = others[section.owner].completed.arrays[section.name]
+                assert np.array_equal(artifact.arrays[section.name], changed), section.name
+
+    assert {"grammar", "tokenizer", "both"} == met
+
+
+@pytest.fixture(scope="module")
+def letters(tmp_path_factory: pytest.TempPathFactory) -> Tokenizer:
+    """A small vocabulary of other tokens, with all that the grammars above need."""
+    folder = tmp_path_factory.mktemp("letters")
+    merges = ["0 1", "a b", "[ a"]
+    return tokenizer_of(folder, ALPHABET, merges, added=[(200, "<eos>", True)])
+
+
+def test_forced_tokens_and_bytes_are_counted(letters: Tokenizer) -> None:
+    """By hand: "ab" of one token is forced, "0" is not, and "1" behind it is forced only where it
+    is a token of its own."""
+    text = 'start ::= "ab" ("0" "1" | "0" "c");'
+    canonical = compile_grammar(text, dialect="kbnf", tokenizer=letters)
+    found = inspected(canonical, b"ab01", b"ab0c\n", b"ab0d", b"ab", tokenizer=letters).texts
+
+    # ab, then 01 or 0: the byte 0 is forced, no token is.
+    assert ("accepted", 2, 1, 3) == of_text(found[0])
+    # ab, 0, c: behind 0 comes c alone, as 1 would have been merged.
+    assert ("accepted", 3, 2, 4) == of_text(found[1])
+    assert found[1].without_line_break
+    assert ("rejected", 1, 4, 3) == place(found[2])
+    assert ("incomplete", 1, 3, 2) == place(found[3])
+    assert "text 2: rejected" == found[2].message
+
+
+def test_texts_are_read_without_the_tokenizer_as_with_it(
+    made: Callable[[str], Artifact], default_tokenizer: Tokenizer
+) -> None:
+    """Where masks are canonical their tokens are the tokenizer's."""
+    for name in ("product", "network canonical"):
+        text = b"2024-02-29" if name == "product" else b"[[abc, de],fgh]"
+        alone = inspected(made(name), text)
+        beside = inspected(made(name), text, tokenizer=default_tokenizer)
+
+        assert alone.texts == beside.texts
+        assert "accepted" == alone.texts[0].status
+
+
+def test_a_member_that_the_tokenizer_changes_is_refused(default_tokenizer: Tokenizer) -> None:
+    """Its tokens spell another text: a place is named, and nothing is counted."""
+    artifact = compile_grammar(
+        'start ::= "a<|endoftext|>";',
+        dialect="kbnf",
+        tokenizer=default_tokenizer,
+        tokenization="any",
+    )
+    found = inspected(artifact, b"a<|endoftext|>", tokenizer=default_tokenizer).texts[0]
+
+    assert ("refused", 1, 2, 1) == place(found)
+    assert "the tokenizer writes '<|endoftext|>' here" in str(found.message)
+
+
+def of_text(found: TextFacts) -> tuple[str, int, int, int]:
+    """What became of a text, its tokens, and what of it is forced."""
+    return found.status, found.tokens, found.forced_tokens, found.forced_bytes
+
+
+def place(found: TextFacts) -> tuple[str, int | None, int | None, int | None]:
+    """Where a text stops."""
+    return found.status, found.line, found.column, found.byte
+
+
+def test_each_field_is_documented() -> None:
+    """README.md names them all."""
+    text = (ROOT / "compiler" / "inspection" / "README.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"[a-z0-9_]+", " ".join(re.findall(r"`[^`]+`", text))))
+    wanted = {field.name for part in PARTS for field in fields(part)}
+
+    assert set() == wanted - named
