@@ -174,6 +174,7 @@ def letters(tmp_path_factory: pytest.TempPathFactory) -> Tokenizer:
     return tokenizer_of(folder, ALPHABET, merges, added=[(200, "<eos>", True)])
 
 
+@pytest.mark.quick
 def test_forced_tokens_and_bytes_are_counted(letters: Tokenizer) -> None:
     """By hand: "ab" of one token is forced, "0" is not, and "1" behind it is forced only where it
     is a token of its own."""
